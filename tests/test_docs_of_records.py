@@ -17,6 +17,7 @@ from tests.support.held import held
 from tests.support.json_schemas import problems
 from tests.support.pages import first_column, section
 from tests.support.played import call, invoke, lineage, play, slot, video
+from tests.support.published_tasks import mlvu_choice, write
 from videoautoarena.agents.providers import Declaration
 from videoautoarena.memory.records.records import Attempt, Battle, Evolution, Grade, Judging
 from videoautoarena.memory.store.evidence import Label, Sample, Trial
@@ -34,6 +35,7 @@ from videoautoarena.runs.bench.format.results import (
     Vote,
     write_result,
 )
+from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.bench.freeze.freeze import freeze
 from videoautoarena.runs.bench.score.sweep import Setting, Sweep
 from videoautoarena.runs.bench.score.task_compare import Gap, TaskComparison
@@ -60,6 +62,7 @@ def fields(model: Any) -> list[str]:
     ("heading", "model"),
     [
         ("A battle", Battle),
+        ("A task", TaskItem),
         ("A judging", Judging),
         ("An evolution", Evolution),
         ("A grade", Grade),
@@ -321,3 +324,16 @@ def test_what_is_told_of_videos_and_their_frames_is_written_down(
     assert first_column(text) == list(seen)
     told = set(re.findall(r"`(\w+)`", text + section("records.md", "A folder of videos")))
     assert set(seen["frames"][0]) | set(listed["totals"]) <= told
+
+
+def test_what_a_set_gives_away_is_written_down_field_by_field(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.json", mlvu_choice(20))
+    taken = json.loads(invoke("import", "mlvu", file, "--to", tmp_path / "set", "--json").stdout)
+    told = set(re.findall(r"`(\w+)`", section("records.md", "A task")))
+    assert set(taken) <= told
+    found = taken["shortcuts"]
+    heading = section("records.md", "What a set gives away")
+    assert first_column(heading) == list(found)
+    told = set(re.findall(r"`(\w+)`", heading))
+    (part,) = found["parts"]
+    assert set(part) | set(part["results"][0]) <= told

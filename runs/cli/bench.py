@@ -56,6 +56,23 @@ def diff(bench: Path, other: Path, as_json: bool) -> None:
     options.print_report(report, bench_diff.as_lines(report), as_json=as_json)
 
 
+@click.command("probe", epilog="Example: arena bench probe my-tasks")
+@options.BENCH
+@options.AS_JSON
+def probe(bench: Path, as_json: bool) -> None:
+    """Show what the options of a task set give away without its videos.
+
+    Each probe picks an option by text alone: the longest, the one in a frequent place, the one
+    often right elsewhere. What it earns is compared with chance, task by task. Items that are
+    given away are counted, and defects are listed.
+    """
+    from videoautoarena.runs.bench.format.reader import open_bench
+    from videoautoarena.runs.bench.score.shortcuts import probe_bench
+
+    found = probe_bench(open_bench(bench))
+    options.print_report(found.to_json(), found.as_lines(), as_json=as_json)
+
+
 @click.command("check", epilog="Example: arena bench check my-bench --run arena-out")
 @options.BENCH
 @click.option(
@@ -266,3 +283,4 @@ bench_command.add_command(play)
 bench_command.add_command(compare)
 bench_command.add_command(check)
 bench_command.add_command(diff)
+bench_command.add_command(probe)
