@@ -10,6 +10,7 @@ import click
 
 from videoautoarena.runs.cli import options
 from videoautoarena.runs.cli.bench_run import bench_run_command as play
+from videoautoarena.runs.cli.bench_run import probe
 from videoautoarena.runs.text.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
@@ -54,23 +55,6 @@ def diff(bench: Path, other: Path, as_json: bool) -> None:
 
     report = bench_diff.diff(bench, other)
     options.print_report(report, bench_diff.as_lines(report), as_json=as_json)
-
-
-@click.command("probe", epilog="Example: arena bench probe my-tasks")
-@options.BENCH
-@options.AS_JSON
-def probe(bench: Path, as_json: bool) -> None:
-    """Show what the options of a task set give away without its videos.
-
-    Each probe picks an option by text alone: the longest, the one in a frequent place, the one
-    often right elsewhere. What it earns is compared with chance, task by task. Items that are
-    given away are counted, and defects are listed.
-    """
-    from videoautoarena.runs.bench.format.reader import open_bench
-    from videoautoarena.runs.bench.score.shortcuts import probe_bench
-
-    found = probe_bench(open_bench(bench))
-    options.print_report(found.to_json(), found.as_lines(), as_json=as_json)
 
 
 @click.command("check", epilog="Example: arena bench check my-bench --run arena-out")

@@ -15,13 +15,14 @@ from videoautoarena.runs.bench.play.tally import BenchTally
 from videoautoarena.runs.cli import options
 from videoautoarena.runs.cli.ending import early_end, exit_codes, run_async
 from videoautoarena.runs.cli.main import EXIT_CAP, EXIT_VOIDS
-from videoautoarena.runs.console.events import Say
+from videoautoarena.runs.console.events import Listeners, Say, nobody
 from videoautoarena.runs.console.listeners import progress
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.terminal import safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.kinds.scorings import Report
+    from videoautoarena.runs.bench.play.cast import View
     from videoautoarena.runs.bench.play.runner import Asked, Ran
 
 
@@ -153,7 +154,6 @@ def bench_run_command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **
     """
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
-    from videoautoarena.runs.console.events import Listeners, nobody
 
     asked, opened = _asked(typed), open_bench(bench)
     scoring = scoring_of(opened)
@@ -174,7 +174,75 @@ def bench_run_command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **
     return _ending(ran)
 
 
-def _asked(typed: dict[str, Any]) -> Asked:
+@click.command(
+    "probe",
+    epilog="""\b
+Examples:
+  arena bench probe my-tasks
+  arena bench probe my-tasks --videos clips --model openai:gpt-4o-mini --max-usd 2""",
+)
+@options.BENCH
+@click.option(
+    "--model",
+    callback=options.names,
+    metavar="M[,M2..]",
+    help="Also ask these models without frames, with one, with shuffled ones, and with another "
+    "video's.  [default: nobody is asked]",
+)
+@click.option(
+    "--videos", type=options.PATH, help="Folder of the videos.  [default: the set's copies]"
+)
+@options.config_option(" that declares the models")
+@options.figure("--seed", 0, "Seed of the order of frames, of the other video, and of --limit.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), metavar="K", help="Ask K of the items, sampled."
+)
+@options.CONCURRENCY
+@options.PATIENCE
+@options.flag("--retry-failed", "Repeat failed answers.")
+@options.PLAN
+@options.NO_PROGRESS
+@options.CAPS
+@options.AS_JSON
+def probe(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) -> int:
+    """Show what the options of a task set give away without its videos.
+
+    Each probe picks an option by text alone: the longest, the one in a frequent place, the one
+    often right elsewhere. What it earns is compared with chance, task by task. Items that are
+    given away are counted, and defects are listed. With --model, models are asked, too: whoever
+    knows answers without the video shows that the items give them away.
+    """
+    from videoautoarena.runs.bench.format.reader import open_bench
+    from videoautoarena.runs.bench.kinds.scorings import scoring_of
+    from videoautoarena.runs.bench.score.asked_probes import asked_table, probe_all
+
+    opened, code = open_bench(bench), 0
+    found = probe_all(opened)
+    if typed["model"]:
+        asked = _asked({**_UNASKED, **typed}, views=("blind", "one", "shuffled", "other"))
+        scoring = scoring_of(opened)
+        if plan:
+            planned = run_async(scoring.plan(opened, asked))
+            options.print_report(planned.as_json(), planned.as_lines(), as_json=as_json)
+            return 0
+        with showing(say, is_quiet=quiet) as on_settled:
+            listeners = Listeners(say, nobody)
+            ran = run_async(scoring.run(opened, asked, listeners=listeners, on_settled=on_settled))
+        code, found = _ending(ran), probe_all(opened)
+    options.print_report(found.to_json(), found.as_lines(), as_json=as_json)
+    if found.asked.probes and not as_json:
+        options.results().print(asked_table(found.asked))
+    return code
+
+
+_UNASKED = {
+    "judges": (), "swap": 0.0, "allow_offline_judge": False, "allow_self_judging": False,
+    "anchor": None, "sweep": (), "prompts": None,
+}  # fmt: skip
+"""What `probe` does not ask for, of what `run` does."""
+
+
+def _asked(typed: dict[str, Any], views: tuple[View, ...] = ("whole",)) -> Asked:
     from videoautoarena.runs.bench.play.cast import Wanted
     from videoautoarena.runs.bench.play.runner import Asked
     from videoautoarena.runs.trials.trial import Leave
@@ -189,6 +257,7 @@ def _asked(typed: dict[str, Any]) -> Asked:
             leave=Leave(typed["allow_offline_judge"], typed["allow_self_judging"]),
             anchor=typed["anchor"],
             frames=typed["sweep"],
+            views=views,
         ),
         videos=typed["videos"],
         concurrency=typed["concurrency"],

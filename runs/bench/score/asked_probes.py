@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -18,11 +20,20 @@ from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import TaskResult, read_tasks
 from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.bench.play.cast import VIEWS, View
-from videoautoarena.runs.bench.score.task_points import ended, percent
+from videoautoarena.runs.bench.score.shortcuts import Shortcuts, probe_bench
+from videoautoarena.runs.bench.score.task_points import (
+    Figure,
+    ended,
+    figure_of,
+    measured,
+    percent,
+    points_of,
+)
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.tables import plain_grid
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.shortcuts.chance import measure_tails
+from videoautoarena.scoring.shortcuts.leaks import GIVEN_AWAY
 
 FOUND = 0.001
 """One-sided, exact: below it an accuracy is above chance."""
@@ -78,12 +89,77 @@ def read_asked(bench: OpenBench[TaskItem]) -> AskedProbes:
     return AskedProbes(bench=bench.bench, probes=tuple(found), found=tuple(known))
 
 
+class Apart(Record):
+    """What a model came to on items of choice, and on those that text alone does not give away."""
+
+    split: str | None
+    model: str
+    every: Figure
+    """M-Avg in percent."""
+    rest: Figure | None
+    """None where all are given away."""
+
+
+@dataclass(frozen=True)
+class Probes:
+    """What a set gives away: by its text alone, and to those who were asked without the video."""
+
+    text: Shortcuts
+    asked: AskedProbes
+    scores: tuple[Apart, ...]
+    """Where anything is given away: what that is worth to each model."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it in the shape of `arena bench probe --json`."""
+        asked = self.asked.model_dump(mode="json")
+        return {
+            **self.text.to_json(),
+            "asked": asked["probes"],
+            "asked_found": asked["found"],
+            "scores": [one.model_dump(mode="json") for one in self.scores],
+        }
+
+    def as_lines(self) -> list[str]:
+        """Return it as lines for a person, safe to print."""
+        lines = [
+            f"{safe(one.model)}: {one.every.value:.1f} % on all, "
+            + (f"{one.rest.value:.1f} %" if one.rest else "nothing")
+            + " without what is given away"
+            for one in self.scores
+        ]
+        return [*self.text.as_lines(), *lines, *self.asked.as_lines()]
+
+
+def probe_all(bench: OpenBench[Any]) -> Probes:
+    """Return all that is known of what a set gives away; BadInput of one without keys."""
+    text = probe_bench(bench)
+    scores = _apart(bench, text) if text.given_away else ()
+    return Probes(text, read_asked(bench), tuple(scores))
+
+
+def _apart(bench: OpenBench[TaskItem], text: Shortcuts) -> Iterator[Apart]:
+    results = [one for one in read_tasks(bench) if _view(one) == "whole" or one.how == "import"]
+    for split, result in product(dict.fromkeys(item.split for item in bench.items), results):
+        mine = [item for item in bench.items if item.is_choice and item.split == split]
+        points = points_of(mine, result)
+        kept = {qid: one for qid, one in points.items() if text.leaks.get(qid, 0.0) <= GIVEN_AWAY}
+        every, rest = measured(mine, points), measured(mine, kept)
+        if every is not None:
+            yield Apart(
+                split=split,
+                model=result.model,
+                every=figure_of(every.mean, 100.0),
+                rest=figure_of(rest.mean, 100.0) if rest else None,
+            )
+
+
 def asked_table(probes: AskedProbes) -> Any:
     """Return accuracies by task, model and view, for a terminal."""
     views: list[View] = ["whole", *VIEWS]
-    grid = plain_grid(
-        "task", "model", *(VIEWS.get(view, "whole video") for view in views), "chance"
-    )
+    heads = ("whole\nvideo", *(name.replace(" ", "\n") for name in VIEWS.values()))
+    grid = plain_grid("task", "model", *heads, "chance")
+    for column in grid.columns[2:]:
+        column.no_wrap = True
     rows = defaultdict[tuple[str, str], dict[str, AskedProbe]](dict)
     for one in probes.probes:
         name = f"{one.split}: {one.task}" if one.split else one.task

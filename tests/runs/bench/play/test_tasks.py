@@ -139,6 +139,21 @@ def test_a_player_is_shown_its_view_and_nothing_else(ground: Path, tasks: Path, 
                 assert shown == own
 
 
+def test_players_that_are_asked_the_same_are_asked_once(ground: Path, tasks: Path) -> None:
+    where = ("--videos", ground / "videos")
+    probed = run_bench(tasks, *where, "--model", "offline:blind", "--json", word="probe")
+    assert probed.return_value == 0, probed.output
+    # Four views of a model that is sent no frames are one question, and only choices are asked.
+    assert Counter(row.frames for row in calls_of(tasks)) == {0: 6}
+    assert {one["view"] for one in json.loads(probed.stdout)["asked"]} == {
+        "blind", "one", "shuffled", "other",
+    }  # fmt: skip
+    swept = ("--model", "offline:hawk", "--sweep", "frames=500,1000")
+    assert run_bench(tasks, *where, *swept).return_value == 0
+    answers = [row for row in calls_of(tasks) if row.alias == "offline:hawk"]
+    assert len(answers) == 9
+
+
 def test_of_one_video_there_is_no_other_to_show(ground: Path, tmp_path: Path) -> None:
     (first, *_) = find_videos(ground / "videos").videos
     write_set(tmp_path / "set", [choice(first.id)], videos=ground / "videos")
