@@ -331,9 +331,10 @@ def test_what_a_set_gives_away_is_written_down_field_by_field(tmp_path: Path) ->
     taken = json.loads(invoke("import", "mlvu", file, "--to", tmp_path / "set", "--json").stdout)
     told = set(re.findall(r"`(\w+)`", section("records.md", "A task")))
     assert set(taken) <= told
-    found = taken["shortcuts"]
+    found = json.loads(invoke("bench", "probe", tmp_path / "set", "--json").stdout)
     heading = section("records.md", "What a set gives away")
     assert first_column(heading) == list(found)
+    assert set(taken["shortcuts"]) <= set(found)
     told = set(re.findall(r"`(\w+)`", heading))
     (part,) = found["parts"]
     assert set(part) | set(part["results"][0]) <= told

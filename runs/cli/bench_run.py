@@ -21,8 +21,8 @@ from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.terminal import safe, say
 
 if TYPE_CHECKING:
+    from videoautoarena.runs.bench.format.results import View
     from videoautoarena.runs.bench.kinds.scorings import Report
-    from videoautoarena.runs.bench.play.cast import View
     from videoautoarena.runs.bench.play.runner import Asked, Ran
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeVar
 
@@ -130,6 +130,17 @@ class Anchored(_OnBench):
     judge: str
     anchor: str
     rulings: list[Comparison]
+
+
+View = Literal["whole", "blind", "one", "shuffled", "other"]
+"""What a player is shown: all its frames, none, one, all at each other's times, another video's."""
+VIEWS: Mapping[View, str] = {
+    "blind": "no frames",
+    "one": "one frame",
+    "shuffled": "shuffled frames",
+    "other": "another video",
+}
+"""What is said of a player that is not shown the whole."""
 
 
 class TaskLine(Shape):

@@ -15,6 +15,8 @@ from videoautoarena.memory.records.records import Sampling
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import (
     REFERENCES,
+    VIEWS,
+    View,
     read_answers,
     read_head,
     result_files,
@@ -38,15 +40,6 @@ from videoautoarena.runs.text.words import in_full
 from videoautoarena.runs.trials.trial import Leave
 
 Swap = float | Literal["all"]
-View = Literal["whole", "blind", "one", "shuffled", "other"]
-"""What a player is shown: all its frames, none, one, all at each other's times, another video's."""
-VIEWS: Mapping[View, str] = {
-    "blind": "no frames",
-    "one": "one frame",
-    "shuffled": "shuffled frames",
-    "other": "another video",
-}
-"""What is said of a player that is not shown the whole."""
 
 
 @dataclass(frozen=True)

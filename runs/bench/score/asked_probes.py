@@ -17,9 +17,8 @@ import numpy as np
 
 from videoautoarena.memory.records.records import Published, Record
 from videoautoarena.runs.bench.format.reader import OpenBench
-from videoautoarena.runs.bench.format.results import TaskResult, read_tasks
+from videoautoarena.runs.bench.format.results import VIEWS, TaskResult, View, read_tasks
 from videoautoarena.runs.bench.format.schema import TaskItem
-from videoautoarena.runs.bench.play.cast import VIEWS, View
 from videoautoarena.runs.bench.score.shortcuts import Shortcuts, probe_bench
 from videoautoarena.runs.bench.score.task_points import (
     Figure,

@@ -17,9 +17,15 @@ from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
-from videoautoarena.runs.bench.format.results import Answers, TaskResult, read_tasks, write_answers
+from videoautoarena.runs.bench.format.results import (
+    Answers,
+    TaskResult,
+    View,
+    read_tasks,
+    write_answers,
+)
 from videoautoarena.runs.bench.play.calls import CALLS
-from videoautoarena.runs.bench.play.cast import View, Wanted
+from videoautoarena.runs.bench.play.cast import Wanted
 from videoautoarena.runs.bench.play.tasks import TaskGame, TaskRules
 from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.rundir.frames import RunFrames
