@@ -19,6 +19,7 @@ from typing import Any
 from benchmarks.canned import Canned, keep, no_bytes, parser_of, run_frames
 from benchmarks.freezing import lay_run
 from videoautoarena.agents.calls.ask import Asker
+from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.results import write_result
@@ -26,9 +27,9 @@ from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.bench.freeze.freeze import freeze
 from videoautoarena.runs.bench.play.calls import begin_calls, load_prompts, own_prompts
 from videoautoarena.runs.bench.play.cast import BenchCast, Player, Wanted, cast_against
-from videoautoarena.runs.bench.play.plan import look_ahead
-from videoautoarena.runs.bench.play.question import Game, Outcome
-from videoautoarena.runs.bench.play.runner import game_of
+from videoautoarena.runs.bench.play.game import Game, Outcome
+from videoautoarena.runs.bench.play.plan import look_ahead, unknown_of
+from videoautoarena.runs.bench.play.rules import PreferenceRules
 from videoautoarena.runs.bench.play.tally import BenchTally, results_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.cli.ending import run_async
@@ -78,7 +79,7 @@ async def play(bench: OpenBench, store: Store, anchor: str | None) -> tuple[floa
     played = time.process_time() - began
     again = time.process_time()
     replay = _game(Asker(store.journal, no_bytes, is_replay=True), store, cast, films)
-    left = await look_ahead(replay, cast, bench.items, films)
+    left = await look_ahead(unknown_of, replay, cast, items=bench.items, films=films)
     repeated = time.process_time() - again
     if left.known != len(bench.items) or tally.voids or tally.forfeits:
         raise RuntimeError(f"{left.known} of {len(bench.items)} known, {tally}")
@@ -88,7 +89,8 @@ async def play(bench: OpenBench, store: Store, anchor: str | None) -> tuple[floa
 def _game(asker: Asker, store: Store, cast: BenchCast, films: BenchVideos) -> Game[Any]:
     videos, sampling = films.videos, cast.config.sampling
     shown = RunFrames(store, None, files={}, sampling=sampling, videos=videos)
-    return game_of(cast, films, asker, store=store, run_frames=shown)
+    prompter = Prompter(asker, own_prompts(store), cast.config.seed)
+    return PreferenceRules().game(cast, prompter, shown, films)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -28,9 +28,24 @@ from videoautoarena.runs.battles.export import KINDS, records_schema
 from videoautoarena.runs.battles.rounds import Difficulty, Gate, Points, Round
 from videoautoarena.runs.battles.standards import StandardVerdicts
 from videoautoarena.runs.bench.format.reader import open_bench
-from videoautoarena.runs.bench.format.results import Result, Ruling, Vote, write_result
+from videoautoarena.runs.bench.format.results import (
+    Result,
+    Ruling,
+    TaskLine,
+    Vote,
+    write_result,
+)
 from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.bench.freeze.freeze import freeze
+from videoautoarena.runs.bench.score.sweep import Setting, Sweep
+from videoautoarena.runs.bench.score.task_compare import Gap, TaskComparison
+from videoautoarena.runs.bench.score.task_points import Figure
+from videoautoarena.runs.bench.score.task_score import (
+    TaskBoard,
+    TaskFigure,
+    TaskScore,
+    TaskScores,
+)
 from videoautoarena.runs.cli.ending import _state
 from videoautoarena.runs.config.arena_file import ModelTable, RolesTable, RunTable
 from videoautoarena.runs.rundir.films import RunVideo
@@ -64,6 +79,12 @@ def fields(model: Any) -> list[str]:
         ("What a battle took", Took),
         ("A round", Round),
         ("Verdicts by standard", StandardVerdicts),
+        ("A result on tasks", TaskLine),
+        ("Scores on tasks", TaskScores),
+        ("A board of tasks", TaskBoard),
+        ("A score on tasks", TaskScore),
+        ("A sweep", Sweep),
+        ("Two models on tasks", Gap),
         ("models.NAME", ModelTable),
         ("providers.NAME", Declaration),
         ("roles", RolesTable),
@@ -80,6 +101,9 @@ def test_a_record_is_written_down_field_by_field(heading: str, model: Any) -> No
         ("Settings of a run", (Roles, Member)),
         ("A sum of calls", (Waits,)),
         ("A round", (Difficulty, Gate, Points)),
+        ("A score on tasks", (TaskFigure, Figure)),
+        ("A sweep", (Setting,)),
+        ("Two models on tasks", (TaskComparison,)),
     ],
 )
 def test_what_stands_within_a_record_is_named_where_it_stands(heading: str, models: Any) -> None:
@@ -307,9 +331,10 @@ def test_what_a_set_gives_away_is_written_down_field_by_field(tmp_path: Path) ->
     taken = json.loads(invoke("import", "mlvu", file, "--to", tmp_path / "set", "--json").stdout)
     told = set(re.findall(r"`(\w+)`", section("records.md", "A task")))
     assert set(taken) <= told
-    found = taken["shortcuts"]
+    found = json.loads(invoke("bench", "probe", tmp_path / "set", "--json").stdout)
     heading = section("records.md", "What a set gives away")
     assert first_column(heading) == list(found)
+    assert set(taken["shortcuts"]) <= set(found)
     told = set(re.findall(r"`(\w+)`", heading))
     (part,) = found["parts"]
     assert set(part) | set(part["results"][0]) <= told

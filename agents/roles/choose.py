@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from videoautoarena.agents.calls.replies import without_reasoning
+from videoautoarena.agents.calls.replies import was_cut, without_reasoning
 from videoautoarena.agents.prompting.options import LETTERS
 from videoautoarena.agents.roles.namings import JOINED, Naming, Options, Reading
 
@@ -26,32 +26,52 @@ class Chosen(NamedTuple):
     """Why it cannot be read."""
 
 
-_LETTER_NEXT = r"(?=\s*\(?[A-Za-z]\)?(?![\w'’]))"
+_LETTER_NEXT = r"(?=\s*\(?[A-Za-z]\)?(?![\w']))"
 _IS = (
     r"(?:\s*(?:[:=,]|->|→|⇒|[-–—]+)|\s+(?:is|was|remains|(?:should|must|would|will|has to|can only)"
     r"\s+be)\b)(?:\s+(?:therefore|thus|clearly|probably|likely|definitely|most likely|indeed)\b)?"
 )
-_RIGHT = r"(?:correct|right|best|final|chosen|selected|my|most\s+\w+)"
-_ANSWER = r"(?:answer|option|choice|letter|response|pick|conclusion)"
+_RIGHT = (
+    r"(?:correct|right|best|final|chosen|selected|my"
+    r"|most\s+(?:likely|probable|plausible|accurate|suitable|appropriate|fitting|consistent))"
+)
+_ANSWER = r"(?:answer|option|choice|letter|response|pick|conclusion|guess|selection|verdict)"
 _OF = r"(?:\s+(?:to|for|of)\s+(?:the|this|your)\s+question)?(?:\s+(?:letter|here|option|choice))?"
 _FINAL = re.compile(
     rf"\bfinal\s+{_ANSWER}(?:{_OF}{_IS}(?:\s*[:=])?|{_LETTER_NEXT}|(?=\s*\n))", re.IGNORECASE
 )
 _ANSWERED = re.compile(
     rf"\b{_ANSWER}{_OF}{_IS}(?:\s*[:=])?"
+    rf"|\b(?:selected|chosen)\s*[:=]|\bnot\s+\(?[a-z]\)?,?\s+but(?:\s+rather)?{_LETTER_NEXT}"
     rf"|\b{_RIGHT}\s+{_ANSWER}{_LETTER_NEXT}|\banswer(?=\s+\([A-Za-z]\))"
-    r"|\b(?:i|we)(?:\s+\w+|['’]\w+)?(?:\s+\w+ly)?\s+(?:choose|chose|pick(?:ed)?|select(?:ed)?"
-    r"|go(?:ing)? (?:with|for)|went with|say|vote for|opt for|settle on|answer|guess)\b:?"
+    r"|\b(?:i|we)(?:\s+(?!cannot|never|not)\w+|'\w+)?(?:\s+\w+ly)?\s+(?:choose|chose"
+    r"|pick(?:ed)?|select(?:ed)?|go(?:ing)? (?:with|for)|went with|say|vote for|opt for"
+    r"|settle on|answer|guess)\b:?"
     rf"|\b(?:so|therefore|thus|hence|consequently)\b,?(?:\s+(?:it|this|that))?"
-    rf"(?:\s+(?:is|must be|has to be)|['’]s)?{_LETTER_NEXT}"
+    rf"(?:\s+(?:is|must be|has to be)|'s)?{_LETTER_NEXT}"
     r"|\b(?:it|this|that)(?:(?:\s+\w+ly)?\s+(?:is|must be|has to be|would be|should be|matches"
-    rf"|corresponds to|fits)|['’]s)(?:\s+(?:option|answer|choice))?{_LETTER_NEXT}",
+    rf"|corresponds to|fits)|'s)(?:\s+(?:option|answer|choice))?{_LETTER_NEXT}",
     re.IGNORECASE,
 )
 """After it stands what a reply says is its answer."""
+_DOUBTED = re.compile(
+    r"(?:\b(?:if|whether|unless|(?<!no )doubt|unsure|unclear)"
+    r"|(?:^|[.!?\n]\s*)(?:is|was|were|could|would|might)"
+    r"|(?:\bnot|n't|\bcannot)\s+(?:sure|certain|clear|say|think|believe|know|tell|mean))"
+    r"(?:\s+(?:that|if|whether))?(?:\s+the)?(?:\s+(?:correct|right|best))?\s*$",
+    re.IGNORECASE,
+)
+"""Before such words it makes a question or a doubt of them."""
+_NONE = re.compile(
+    rf"(?:{_FINAL.pattern}|{_ANSWERED.pattern})\s*\(?(?:none|neither|unclear|unknown|undetermined"
+    r"|n/a|not\s+(?:given|shown|clear|listed|there|visible|provided|among))\b",
+    re.IGNORECASE,
+)
 _CALLED = re.compile(
     r"\s*,?\s*(?:is|was|must be|would be|seems(?: to be)?|looks|appears to be)\s+(?:\w+ly\s+)?"
-    rf"(?:(?:the|my)\s+)?(?:{_RIGHT}|answer|true|closest)\b",
+    rf"(?:(?:the|my)\s+)?(?:{_RIGHT}|answer|true|closest)\b"
+    r"|\s+(?:best|accurately|correctly)\s+(?:describes|matches|fits|explains|represents|captures"
+    r"|answers|reflects|summari[sz]es)\b",
     re.IGNORECASE,
 )
 """Before it stands an option of which a reply says that it is right."""
@@ -64,8 +84,12 @@ _MAYBE = re.compile(
 """After it stands what takes back an answer that was given before."""
 
 
-def read_choice(reply: str, options: Sequence[str]) -> Chosen:
-    """Return which of the options a reply names, or why it cannot be read."""
+def read_choice(reply: str, options: Sequence[str], *, ending: str | None = None) -> Chosen:
+    """Return which of the options a reply names, or why it cannot be read.
+
+    `ending` is why the provider says the reply ended: of one that was cut off, what came to mind
+    on the way is no choice.
+    """
     text = without_reasoning(reply)
     if not text.strip():
         return Chosen(None, "the reply is empty")
@@ -83,7 +107,12 @@ def read_choice(reply: str, options: Sequence[str]) -> Chosen:
             # A list of all options is no second answer, but a letter behind the answer is one.
             others = [one for one in others if one.is_letter and one.start > last]
         return _settled([*said, *doubts, *others])
-    return _settled(alone or reading.anywhere())
+    if _NONE.search(reading.masked):
+        return Chosen(None, "no option is named")
+    if was_cut(ending) and not reading.is_all(alone):
+        return Chosen(None, "the reply was cut off before it said what it chose")
+    named, doubts = reading.anywhere()
+    return _settled(alone or (named and [*named, *doubts]))
 
 
 def read_published(reply: str, options: Sequence[str]) -> Chosen:
@@ -106,6 +135,8 @@ def _after(reading: Reading, mark: re.Pattern[str]) -> list[Naming]:
     """Return what is named in what follows each such mark."""
     found: list[Naming] = []
     for match in mark.finditer(reading.masked):
+        if _DOUBTED.search(reading.masked, max(0, match.start() - 40), match.start()):
+            continue
         said = reading.within(match.end())
         before = reading.joined_before(match.start(), JOINED) if said else []
         # "B or answer: C"; a text there is the end of a list of options that is said again

@@ -22,15 +22,19 @@ _BEYOND = "ABCDEFGH"
 """Letters that are taken for an option's even where there are fewer options."""
 _LONGEST = 20_000
 """Characters of a reply that are read, its last ones."""
-_REACH = 1_000
+_REACH = 600
 """Characters that may belong to what is said in one place."""
 
 _STYLED = re.compile(r"\\(?:text|textbf|mathrm|mathbf|textit)\s*\{([^{}\n]{0,200})\}")
 _BOXED = re.compile(r"\\boxed\s*\{([^{}\n]{0,200})\}|<answer>([^<]{0,400})</answer>", re.IGNORECASE)
 _MARKUP = re.compile(r"[*`$#~|_\"“”„«»\u200b\ufeff\x01]+")
-_LONE = re.compile(r"(?<!\w)(?:[\[({<]{1,4}\s?([A-Za-z])\s?[\])}>]{1,4}|['‘]([A-Za-z])['’])(?!\w)")
-_EDGES = " .,;:!?-–—()[]'’"
+_TAGGED = re.compile(r"<(b|i|u|em|strong|p|code|span)>([^<]{0,400})</\1>", re.IGNORECASE)
+_LONE = re.compile(r"(?<!\w)(?:[\[({<]{1,4}\s?([A-Za-z])\s?[\])}>]{1,4}|'([A-Za-z])')(?!\w)")
+_EDGES = " .,;:!?-–—()[]'"
 _END = re.compile(r"[.!?](?=\s|$)|\n")
+
+_INSIDE, _GOES_ON = re.compile(r"[\w.]|-\d"), re.compile(r"\w|[.,]\d")
+"""Around what is a part of a longer word or number."""
 
 _ARTICLE = (
     r"(?:[Aa]\s+(?!\w\b|(?i:and|or|nor|is|was|because|since|as|but|not|with|seems|fits|matches"
@@ -38,8 +42,8 @@ _ARTICLE = (
 )
 _LETTER = re.compile(
     rf"(?P<strong>(?<!\w)\((?P<lone>[A-Za-z])\)"
-    rf"|\b(?i:option|choice|letter|answer)\s+(?!{_ARTICLE})(?P<named>[A-Za-z])(?![\w'’]))"
-    rf"|(?<![\w.'’-])(?:(?!{_ARTICLE})(?P<upper>[A-Z])(?![\w'’]|\.\w)"
+    rf"|\b(?i:option|choice|letter|answer)\s+(?!{_ARTICLE})(?P<named>[A-Za-z])(?![\w']))"
+    rf"|(?<![\w.'-])(?:(?!{_ARTICLE})(?P<upper>[A-Z])(?![\w']|\.\w)"
     r"|(?P<lower>[a-z])(?=\s*(?:[),;:/&+]|\.(?!\w)|$|\n|(?i:or|and)\b)))"
 )
 _LEADING = re.compile(r"\s*(?:[).:,–—-]|(?i:because|since|as|is|was|seems|fits|matches)\b)")
@@ -51,29 +55,40 @@ JOINED = re.compile(
 _BOTH = re.compile(r"\b(?:or|and|nor)\b|[/&+]", re.IGNORECASE)
 _FILLER = re.compile(
     r"(?:[\s,;/&+:.!?()–—-]|\b(?:or|and|nor|either|both|the|my|an?|options?|answers?|choices?"
-    r"|letter|then|is|it|correct|best)\b)*",
+    r"|letter|then|is|it|its|it's|correct|best|probably|likely|most|definitely|clearly|maybe"
+    r"|perhaps|i|think|guess|say|so|thus|therefore|hence|just|only|final|no|yes|wait|actually|rather)\b)*",
     re.IGNORECASE,
 )
 _BEFORE_IT = re.compile(r"[\s,)]*(?:which|that|one)?\s*", re.IGNORECASE)
+_ASKED = re.compile(r"\s*(?:is|was|were|could|would|might|or)\b[^?\n]*\?", re.IGNORECASE)
 _CUT = re.compile(
     r"\b(?:because|since|as|given that|due to|whereas|while|which|where|for|but|although|though"
     r"|however|based on|who)\b|;(?!\s*(?:option\s+)?\(?[A-Za-z]\)?(?:[\s.,;]*$|[.,;]))",
     re.IGNORECASE | re.MULTILINE,
 )
 _AGAINST = re.compile(
-    r"(?:\bnot|n['’]t|\bneither|\bnor|\bnever|\brather than|\binstead of|\bother than|\bunlike"
+    r"(?:(?:\bnot|n't)(?: show| see| match| fit| support| include| choose| pick| select"
+    r"| say| think| believe)?"
+    r"|\bneither|\bnor|\bnever|\brather than|\binstead of|\bother than|\bunlike"
     r"|\bexcept(?: for)?|\bwithout|\bexclud(?:e|es|ed|ing)|\beliminat(?:e|es|ed|ing)"
     r"|\brul(?:e|es|ed|ing) out|\bdiscard(?:s|ed|ing)?|\breject(?:s|ed|ing)?"
-    r"|\b(?:wrong|incorrect)(?: (?:option|answer|choice)s?)?(?: is| are)?:?)"
+    r"|\b(?:wrong|incorrect|false)(?: (?:option|answer|choice)s?)?(?: is| are)?:?)"
     r"(?:\s+(?:be|the|an?|options?|answers?|choices?|letter|it|is|to|both|either))*[\s(]*$",
     re.IGNORECASE,
 )
 """Stands before what is ruled out."""
+_DENIED = re.compile(
+    r"(?:\b(?:not|no|never|nobody|none|neither|nor|without|cannot|unlikely)\b|n't\b)"
+    r"(?:(?!\bbut\b)[^,;:.!?()\n])*$",
+    re.IGNORECASE,
+)
+"""Stands before what is denied, however far in the same clause."""
 _RULED_OUT = re.compile(
     r"[\s,)]*(?:(?:is|are|was|were|does|do|did|can|could|would|seems?|looks?)\s+"
-    r"(?:\w+ly\s+|also\s+|both\s+|all\s+)?(?:not|wrong|incorrect|false|impossible|unlikely|out"
-    r"|ruled out|eliminated|excluded|never)\b|(?:is|are|was|were|does|do|did|ca|could|would)n['’]t"
-    r"|cannot|never\b)|\s*[:(–—-]\s*(?:wrong|incorrect|false|no|not)\b",
+    r"(?:\w+ly\s+|also\s+|both\s+|all\s+|the\s+)?(?:not|most unlikely|least|wrong"
+    r"|incorrect|false|impossible|unlikely|out|ruled out|eliminated|excluded|never)\b"
+    r"|(?:is|are|was|were|does|do|did|ca|could|would)n't|cannot|never\b)"
+    r"|\s*[:(–—-]\s*(?:wrong|incorrect|false|no|not)\b",
     re.IGNORECASE,
 )
 """Stands behind what is ruled out."""
@@ -96,11 +111,11 @@ class Options:
     """What may be named."""
 
     texts: tuple[str, ...]
-    """As they are looked for."""
+    """Those that are alike are equal."""
 
     @classmethod
     def of(cls, options: Sequence[str]) -> Options:
-        return cls(tuple(_lowered(_cleaned(option)).strip(_EDGES) for option in options))
+        return cls(tuple(_lowered(_cleaned(option)).rstrip(" .") for option in options))
 
     def of_letter(self, letter: str) -> int | None:
         """Return the place of a letter's option; None where there is none."""
@@ -110,11 +125,17 @@ class Options:
     def in_text(self, text: str) -> Iterator[Naming]:
         """Return where options' texts stand, none within another."""
         for words in sorted(set(self.texts), key=lambda words: (-len(words), words)):
-            if len(words) < 2 and not words.isdigit():
+            is_number = words.lstrip("-").isdigit()
+            if len(words) < 2 and not is_number:
                 continue
-            is_sure = words.isdigit() or (len(words) > 2 and words not in ("yes", "no"))
-            for found in re.finditer(rf"(?<![\w.]){re.escape(words)}(?!\w|[.,]\d)", text):
-                yield Naming(*found.span(), self.texts.index(words), False, is_sure)
+            is_sure = is_number or (len(words) > 2 and words not in ("yes", "no"))
+            place, at = self.texts.index(words), text.find(words)
+            while at >= 0:
+                end = at + len(words)
+                # a pattern of each option's own would take longer to make than to match
+                if not ((at and _INSIDE.match(text, at - 1)) or _GOES_ON.match(text, end)):
+                    yield Naming(at, end, place, False, is_sure)
+                at = text.find(words, end)
 
 
 @dataclass(frozen=True)
@@ -161,9 +182,15 @@ class Reading:
         found: list[Naming] = []
         for start, end in pairwise(self._bounds):
             named = self._named(start, end)
+            if _ASKED.match(self.masked, start, end):
+                continue
             if named and _FILLER.fullmatch(self._between(start, end, named)):
-                found += named
+                found += self._kept(named, start, end)
         return found
+
+    def is_all(self, named: Sequence[Naming]) -> bool:
+        """Return whether nothing is said but what is named."""
+        return _FILLER.fullmatch(self._between(0, len(self.masked), named)) is not None
 
     def joined_before(self, at: int, link: re.Pattern[str] = _BEFORE_IT) -> list[Naming]:
         """Return what is named right before a place but for a link, with what is joined to it."""
@@ -185,14 +212,15 @@ class Reading:
         line = self.masked.rfind("\n", 0, at) + 1
         return self.masked.rfind("\n", 0, len(self.masked[:line].rstrip())) + 1
 
-    def anywhere(self) -> list[Naming]:
-        """Return what is named at all."""
+    def anywhere(self) -> tuple[list[Naming], list[Naming]]:
+        """Return what is named at all, and what may be."""
         found: list[Naming] = []
+        doubts: list[Naming] = []
         for start, end in pairwise(self._bounds):
-            named = self._named(start, end)
-            sure = [one for one in named if one.is_sure or self._leads(one, start)]
-            found += self._kept(sure, start, end)
-        return found
+            kept = self._kept(self._named(start, end), start, end)
+            found += [one for one in kept if self._is_plain(one, start)]
+            doubts += [one for one in kept if self.masked[one.start : one.end].isupper()]
+        return found, doubts
 
     @cached_property
     def _bounds(self) -> list[int]:
@@ -215,6 +243,11 @@ class Reading:
                 is_sure = match["strong"] is not None
                 found.append(Naming(*match.span(), place, True, is_sure))
         return sorted(found)
+
+    def _is_plain(self, one: Naming, start: int) -> bool:
+        """Return whether it names an option in the middle of whatever is said, and denies none."""
+        before = self.masked[max(start, one.start - 200) : one.start]
+        return (one.is_sure or self._leads(one, start)) and not _DENIED.search(before)
 
     def _leads(self, one: Naming, start: int) -> bool:
         """Return whether an unsure naming begins a sentence, set off from what follows."""
@@ -269,7 +302,8 @@ def _cleaned(text: str) -> str:
     text = unicodedata.normalize("NFKC", text)
     text = _STYLED.sub(r"\1", text)
     text = _BOXED.sub(lambda found: f"\nfinal answer: {found[1] or found[2]}\n", text)
-    text = _MARKUP.sub(" ", text)
+    text = _TAGGED.sub(r"\2", text)
+    text = _MARKUP.sub(" ", text).replace("’", "'").replace("‘", "'")
     text = _LONE.sub(lambda found: f"({found[1] or found[2]})", text)
     return "\n".join(" ".join(line.split()) for line in text.splitlines())
 

@@ -15,7 +15,7 @@ from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import REFERENCES, Against, Result, Ruling
 from videoautoarena.runs.bench.format.schema import MANIFEST, Item, digest_of
 from videoautoarena.runs.bench.play.calls import calls_file, open_calls
-from videoautoarena.runs.bench.play.question import scope_of
+from videoautoarena.runs.bench.play.game import scope_of
 from videoautoarena.runs.bench.play.videos import seen_videos
 from videoautoarena.runs.bench.score.score import build_scores, results_by
 from videoautoarena.runs.interop.inspect_folder import (

@@ -13,8 +13,14 @@ import numpy as np
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import OpenBench
-from videoautoarena.runs.bench.format.results import Against, Anchored, Comparison, Result
-from videoautoarena.runs.bench.format.schema import Item
+from videoautoarena.runs.bench.format.results import (
+    Against,
+    Anchored,
+    Comparison,
+    Result,
+    TaskResult,
+)
+from videoautoarena.runs.bench.format.schema import Entry
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.words import in_full
 from videoautoarena.scoring.fitting.counts import Ints
@@ -108,8 +114,10 @@ def shares_of(result: Anchored, *, weight: float = WEIGHT) -> dict[str, float]:
     return found
 
 
-def decided(result: Result | Anchored) -> frozenset[str]:
+def decided(result: Result | Anchored | TaskResult) -> frozenset[str]:
     """Return what a result decides: questions, of references each on its own, without a void."""
+    if isinstance(result, TaskResult):
+        return frozenset(one.qid for one in result.lines if one.end in ("answered", "forfeit"))
     if isinstance(result, Anchored):
         return frozenset(qid for qid, said in by_question(result).items() if is_read(said))
     void = {(one.qid, one.against) for one in result.rulings if one.verdict == "void"}
@@ -125,7 +133,7 @@ def groups_of(results: Sequence[Anchored]) -> Iterator[tuple[tuple[str, str], li
     yield from groups.items()
 
 
-def videos_of(items: Mapping[str, Item], qids: Iterable[str]) -> Ints:
+def videos_of(items: Mapping[str, Entry], qids: Iterable[str]) -> Ints:
     """Return for each question a number that stands for its video."""
     places: dict[str, int] = {}
     each = [places.setdefault(items[qid].video_id, len(places)) for qid in qids]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeVar
 
@@ -26,7 +26,7 @@ from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.files import refuse_existing, write_whole
 
 RESULT_SCHEMA = 1
-RESULT, ANSWERS, ANCHORED = "result", "answers", "anchored"
+RESULT, ANSWERS, ANCHORED, TASKS = "result", "answers", "anchored", "tasks"
 UNKNOWN = "unknown"
 """The judge of a result that names none."""
 Against = Literal["selected", "rejected"]
@@ -132,6 +132,46 @@ class Anchored(_OnBench):
     rulings: list[Comparison]
 
 
+View = Literal["whole", "blind", "one", "shuffled", "other"]
+"""What a player is shown: all its frames, none, one, all at each other's times, another video's."""
+VIEWS: Mapping[View, str] = {
+    "blind": "no frames",
+    "one": "one frame",
+    "shuffled": "shuffled frames",
+    "other": "another video",
+}
+"""What is said of a player that is not shown the whole."""
+
+
+class TaskLine(Shape):
+    """What one task came to for a model; whether a choice is right is read from `response`."""
+
+    qid: str
+    end: Literal["answered", "forfeit", "unscored", "void"]
+    """Of a forfeit the model gave no answer; unscored is an answer whose judging failed; void is
+    what nobody was asked, since its video is lost."""
+    response: str | None = None
+    """What the model answered, as it said it."""
+    ending: str | None = None
+    """How the reply ended, in its provider's words; a choice that was cut off may not count."""
+    usd: float | None = None
+    """What the answer cost; null where nobody says."""
+    scores: dict[str, float] = Field(default_factory=dict)
+    """Of free text, 1 to 5 on each scale."""
+    points: list[int] = Field(default_factory=list)
+    """What each scoring point was given."""
+    reason: str | None = None
+    """Why there is no answer, or no score."""
+
+
+class TaskResult(_OnBench):
+    """A model's answers to the tasks of a set, scored where they are free text."""
+
+    judge: str | None
+    """Who scored free text; None where nothing had to be."""
+    lines: list[TaskLine]
+
+
 class Answers(_OnBench):
     """A model's answers on one bench, not judged."""
 
@@ -158,10 +198,23 @@ def read_anchored(bench: OpenBench) -> list[Anchored]:
     return sorted(found, key=lambda one: (one.judge, one.anchor, one.model))
 
 
-def read_result(file: Path, bench: OpenBench) -> Result | Anchored:
+def read_tasks(bench: OpenBench[Any]) -> list[TaskResult]:
+    """Return what models answered to tasks, by model and judge; or BadInput."""
+    files = (file for file in result_files(bench) if read_head(file, bench).kind == TASKS)
+    found = (one for file in files if isinstance(one := read_result(file, bench), TaskResult))
+    return sorted(found, key=lambda one: (one.model, one.judge or ""))
+
+
+def read_result(file: Path, bench: OpenBench[Any]) -> Result | Anchored | TaskResult:
     """Return the result that a file holds; BadInput as `read_results`."""
     head = read_head(file, bench)
     judge, made = head.judge or UNKNOWN, head.model_dump(include=set(_OnBench.model_fields))
+    if head.kind == TASKS:
+        lines = list(read_lines(file, TaskLine))
+        _check_qids(file, bench, (one.qid for one in lines))
+        if len({one.qid for one in lines}) < len(lines):
+            raise BadInput(f"{file} has two results for one question")
+        return TaskResult(**made, judge=head.judge, lines=lines)
     if head.kind != ANCHORED:
         rulings = list(read_lines(file, Ruling))
         _check_rulings(file, bench, rulings)
@@ -173,7 +226,7 @@ def read_result(file: Path, bench: OpenBench) -> Result | Anchored:
     return Anchored(**made, judge=judge, anchor=head.anchor, rulings=comparisons)
 
 
-def read_answers(bench: OpenBench, model: str) -> Answers | None:
+def read_answers(bench: OpenBench[Any], model: str) -> Answers | None:
     """Return the answers of `model` that were handed in, if any; BadInput as `read_results`."""
     file = file_of(bench, ANSWERS, model)
     if not file.is_file():
@@ -184,8 +237,13 @@ def read_answers(bench: OpenBench, model: str) -> Answers | None:
     return Answers(**head.model_dump(include=set(_OnBench.model_fields)), responses=responses)
 
 
-def write_result(bench: OpenBench, result: Result | Anchored, *, force: bool = False) -> Path:
+def write_result(
+    bench: OpenBench[Any], result: Result | Anchored | TaskResult, *, force: bool = False
+) -> Path:
     """Write a result whole, and return its file; BadInput where one is there, without `force`."""
+    if isinstance(result, TaskResult):
+        head = Head(kind=TASKS, judge=result.judge, **result.head)
+        return _write(bench, head, result.lines, force=force)
     anchor = result.anchor if isinstance(result, Anchored) else None
     kind = RESULT if anchor is None else ANCHORED
     head = Head(kind=kind, judge=result.judge, anchor=anchor, **result.head)
@@ -198,7 +256,7 @@ def write_answers(bench: OpenBench, answers: Answers, *, force: bool = False) ->
     return _write(bench, Head(kind=ANSWERS, **answers.head), lines, force=force)
 
 
-def _write(bench: OpenBench, head: Head, lines: Sequence[Shape], *, force: bool) -> Path:
+def _write(bench: OpenBench[Any], head: Head, lines: Sequence[Shape], *, force: bool) -> Path:
     file = file_of(bench, head.kind, head.model, head.judge, head.anchor)
     if bench.results.exists() and not is_folder(bench.results):
         raise BadInput(f"{bench.results} is no folder; move it away")
@@ -224,15 +282,21 @@ def _write(bench: OpenBench, head: Head, lines: Sequence[Shape], *, force: bool)
     return file
 
 
-def place_of(bench: OpenBench, result: Result | Anchored) -> Path:
+def place_of(bench: OpenBench[Any], result: Result | Anchored | TaskResult) -> Path:
     """Return the file that a result has or would have."""
+    if isinstance(result, TaskResult):
+        return file_of(bench, TASKS, result.model, result.judge)
     if isinstance(result, Anchored):
         return file_of(bench, ANCHORED, result.model, result.judge, result.anchor)
     return file_of(bench, RESULT, result.model, result.judge)
 
 
 def file_of(
-    bench: OpenBench, kind: str, model: str, judge: str | None = None, anchor: str | None = None
+    bench: OpenBench[Any],
+    kind: str,
+    model: str,
+    judge: str | None = None,
+    anchor: str | None = None,
 ) -> Path:
     """Return a file; its name is something to recognise, and a digest."""
     shown = re.sub(r"[^a-z0-9]+", "-", model.casefold())[:40].strip("-")
@@ -240,7 +304,7 @@ def file_of(
     return bench.results / f"{shown or 'model'}-{digest_of(key)[:12]}.jsonl"
 
 
-def result_files(bench: OpenBench) -> list[Path]:
+def result_files(bench: OpenBench[Any]) -> list[Path]:
     """Return all files of results and answers, by name."""
     if not is_folder(bench.results):
         return []
@@ -248,7 +312,7 @@ def result_files(bench: OpenBench) -> list[Path]:
     return [file for file in found if file.is_file() and not file.name.startswith(".")]
 
 
-def read_head(file: Path, bench: OpenBench) -> Head:
+def read_head(file: Path, bench: OpenBench[Any]) -> Head:
     """Return the first line of a file; BadInput where it is none of a result on this bench."""
     try:
         with file.open("rb") as stream:
@@ -280,7 +344,7 @@ def _check_rulings(file: Path, bench: OpenBench, rulings: Sequence[Ruling | Comp
         there.add(one.seats)
 
 
-def _check_qids(file: Path, bench: OpenBench, qids: Iterable[str]) -> None:
+def _check_qids(file: Path, bench: OpenBench[Any], qids: Iterable[str]) -> None:
     for qid in qids:
         if qid not in bench.by_qid:
             raise BadInput(f"{file} has a result for {quoted(qid)}, which is not in the bench")

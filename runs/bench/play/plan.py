@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.errors import JournalMiss
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
-from videoautoarena.runs.bench.play.question import Answered, Game, Said, seatings_of
+from videoautoarena.runs.bench.play.game import Game, Said
+from videoautoarena.runs.bench.play.question import Answered, JudgedGame, seatings_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
 from videoautoarena.runs.rundir.frames import has_subtitles
@@ -36,8 +37,26 @@ class Left:
     """Scopes of calls that failed for good."""
 
 
+class Unknown(NamedTuple):
+    """What of one item is left for all who play it."""
+
+    known: int
+    """Players for whom nothing is."""
+    calls: Counter[str]
+    """Name of a model to the most calls it may cost, transport retries aside."""
+
+
+OfItem = Callable[[Any, BenchCast, Any], Awaitable[Unknown]]
+"""Game, or None where nothing is known, cast and item to what is left of it."""
+
+
 async def look_ahead(
-    game: Game[Any] | None, cast: BenchCast, items: Sequence[Item], films: BenchVideos
+    of_item: OfItem,
+    game: Game[Any] | None,
+    cast: BenchCast,
+    *,
+    items: Sequence[Any],
+    films: BenchVideos,
 ) -> Left:
     """Return what is left to be called; `game` repeats what is known, None where nothing is."""
     left = Left()
@@ -47,18 +66,26 @@ async def look_ahead(
             left.known += len(cast.players)
             continue
         seen = game if game is not None and game.run_frames.has(video.id) else None
-        held, calls = await _held(seen, cast, item)
-        for player in cast.players:
-            mine = await _unknown(seen, cast, item, player, held)
-            left.known += not mine and held is not None
-            calls += mine
+        known, calls = await of_item(seen, cast, item)
+        left.known += known
         left.calls += calls
         left.videos |= {item.video_id} if calls else set()
     return left
 
 
+async def unknown_of(game: JudgedGame[Any] | None, cast: BenchCast, item: Item) -> Unknown:
+    """Return what is left of a question whose answers are held against others."""
+    held, calls = await _held(game, cast, item)
+    known = 0
+    for player in cast.players:
+        mine = await _unknown(game, cast, item, player, held)
+        known += not mine and held is not None
+        calls += mine
+    return Unknown(known, calls)
+
+
 async def _held(
-    game: Game[Any] | None, cast: BenchCast, item: Item
+    game: JudgedGame[Any] | None, cast: BenchCast, item: Item
 ) -> tuple[Said | None, Counter[str]]:
     """Return what answers are held against where it is known, or the call that it takes."""
     if cast.anchor is None:
@@ -70,7 +97,7 @@ async def _held(
 
 
 async def _unknown(
-    game: Game[Any] | None, cast: BenchCast, item: Item, player: Player, held: Said | None
+    game: JudgedGame[Any] | None, cast: BenchCast, item: Item, player: Player, held: Said | None
 ) -> Counter[str]:
     """Return the calls of one question for one player that a repetition lacks."""
     if held is not None and held.text is None:
@@ -131,16 +158,17 @@ class BenchPlan:
         known = f", {self.known:,} of {total:,} need no call" if self.known else ""
         most = sum(self.calls_at_most.values())
         against = "" if self.anchor is None else f" against {safe(self.anchor)}"
+        judged = f", judged by {safe(self.judge)}" if self.judge else ""
         return [
-            f"{counted(self.questions, 'question')} for {safe(', '.join(self.players))}{against}, "
-            f"judged by {safe(self.judge)}{known}; at most {counted(most, 'call')}",
+            f"{counted(self.questions, 'question')} for {safe(', '.join(self.players))}{against}"
+            f"{judged}{known}; at most {counted(most, 'call')}",
             *map(safe, self.notices),
         ]
 
 
 def plan_of(
     cast: BenchCast,
-    items: Sequence[Item],
+    items: Sequence[Any],
     *,
     left: Left,
     notes: Sequence[str],

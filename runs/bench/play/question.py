@@ -1,22 +1,19 @@
 """One question of a bench for one model: an answer, asked once, and its judging.
 
 It is held against both references of the question, or against the answer of one model, the anchor.
-The contestant and the judge are those of a run, with the same prompts, fences and journal. Nothing
-is decided here that the journal does not say again: to play a question twice costs nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from typing import Generic, Literal, NamedTuple, TypeVar, cast
 
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.roles.answer import answer
 from videoautoarena.agents.roles.judge import (
     Case,
     Compared,
@@ -25,10 +22,9 @@ from videoautoarena.agents.roles.judge import (
     judge_once,
     plurality,
 )
-from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import canonical_json, unit_interval
-from videoautoarena.memory.records.errors import CallFailed, FramesLost, UnusableVideo
-from videoautoarena.memory.records.records import Frames, Judging, Seats
+from videoautoarena.memory.records.errors import UnusableVideo
+from videoautoarena.memory.records.records import Judging, Seats
 from videoautoarena.runs.bench.format.points import DEGREES, LEADS
 from videoautoarena.runs.bench.format.results import (
     ANCHOR,
@@ -38,27 +34,14 @@ from videoautoarena.runs.bench.format.results import (
     Ruling,
     Vote,
 )
-from videoautoarena.runs.bench.format.schema import Item, digest_of
+from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
-from videoautoarena.runs.bench.play.videos import BenchVideos
+from videoautoarena.runs.bench.play.game import Game, Outcome, Said, scope_of
 from videoautoarena.runs.rundir.context import all_done
-from videoautoarena.runs.rundir.frames import RunFrames
 
-NO_VIDEO = "no video"
-"""How the reason begins of what is void since its video is lost."""
 _OTHER: dict[Seats, Seats] = {"ab": "ba", "ba": "ab"}
 Found = TypeVar("Found", Judging, Compared)
 """What one judge says from one seating."""
-End = Literal["judged", "forfeit", "void"]
-
-
-class Said(NamedTuple):
-    """What a player answered; without an answer, why."""
-
-    text: str | None
-    reason: str | None = None
-    is_ours: bool = False
-    """It was never asked, so that it is not its fault."""
 
 
 class Answered(NamedTuple):
@@ -80,25 +63,10 @@ class Seating(NamedTuple):
     """It changes no ruling; it shows whether the judge minds the seats."""
 
 
-class Outcome(NamedTuple):
-    """What a question came to for one player."""
-
-    rulings: Sequence[Ruling | Comparison]
-    same: Sequence[bool]
-    """Of what was judged from both seats, whether the judge said the same twice."""
-    end: End
-
-
 @dataclass(frozen=True)
-class Game(ABC, Generic[Found]):
-    """Plays questions through a prompter."""
+class JudgedGame(Game, Generic[Found]):
+    """Plays questions whose answers are held against others."""
 
-    cast: BenchCast
-    prompter: Prompter
-    run_frames: RunFrames
-    films: BenchVideos
-    on_failed: Callable[[str], None] = lambda _scope: None
-    """Called with the scope of every call that failed for good."""
     _asking: dict[str, asyncio.Lock] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -121,33 +89,9 @@ class Game(ABC, Generic[Found]):
             answered, [(seating, list(islice(views, len(judges)))) for seating in seatings]
         )
 
-    async def answer(self, item: Item, player: Player) -> Said:
-        """Return what a player answers; what was handed in is not asked for."""
-        if (why := self.films.lost.get(item.video_id)) is not None:
-            return Said(None, f"{NO_VIDEO}: {why}", is_ours=True)
-        if player.model is None:
-            given = player.given.get(item.qid, "")
-            return Said(given) if given.strip() else Said(None, "no answer was handed in")
-        scope = scope_of(item)
-        try:
-            said = await answer(
-                self.prompter,
-                player.model,
-                frames=await self.frames(item),
-                question=item.question,
-                slot=scope,
-                seat=0,
-            )
-        except UnusableVideo as why:
-            return Said(None, f"no answer: {why}", is_ours=True)
-        except CallFailed as failure:
-            self.on_failed(scope)
-            return Said(None, f"no answer: {failure}", is_ours=isinstance(failure, FramesLost))
-        return Said(said.text)
-
-    async def frames(self, item: Item) -> Frames:
-        """Return the frames of the video that a question is about."""
-        return await self.run_frames.frames(self.films.videos[item.video_id].id)
+    def asked(self, item: Item) -> str:
+        """Return what contestants are asked."""
+        return item.question
 
     async def held(self, item: Item) -> Said:
         """Return what the anchor answers; of all who want it one asks. The bench has references."""
@@ -174,7 +118,7 @@ class Game(ABC, Generic[Found]):
         """Return what the judges' views of all seatings come to."""
 
 
-class ReferenceGame(Game[Judging]):
+class ReferenceGame(JudgedGame[Judging]):
     """Holds answers against both references of each question."""
 
     async def judging(self, answered: Answered, seating: Seating, judge: Model) -> Judging:
@@ -208,7 +152,7 @@ class ReferenceGame(Game[Judging]):
             Ruling(qid=item.qid, against=against, verdict=verdict, reason=said.reason)
             for against in REFERENCES
         ]
-        return Outcome(rulings, [], "void" if said.is_ours else "forfeit")
+        return Outcome(rulings, [], "void" if said.is_ours else "forfeit", said.reason)
 
     def settled(
         self, answered: Answered, found: Sequence[tuple[Seating, Sequence[Judging]]]
@@ -223,10 +167,10 @@ class ReferenceGame(Game[Judging]):
         ]
         is_void = any(ruling.verdict == "void" for ruling in rulings)
         same = [one == other for one, other in audits if "void" not in (one, other)]
-        return Outcome(rulings, same, "void" if is_void else "judged")
+        return Outcome(rulings, same, "void" if is_void else "judged", _why(rulings))
 
 
-class AnchorGame(Game[Compared]):
+class AnchorGame(JudgedGame[Compared]):
     """Holds answers against those of an anchor, which is asked once, whoever is held against it."""
 
     async def judging(self, answered: Answered, seating: Seating, judge: Model) -> Compared:
@@ -253,7 +197,7 @@ class AnchorGame(Game[Compared]):
         """Return that it is much worse, or void where nobody was asked."""
         verdict: Literal["void", "much_worse"] = "void" if said.is_ours else "much_worse"
         ruling = Comparison(qid=item.qid, verdict=verdict, reason=said.reason)
-        return Outcome([ruling], [], "void" if said.is_ours else "forfeit")
+        return Outcome([ruling], [], "void" if said.is_ours else "forfeit", said.reason)
 
     def settled(
         self, answered: Answered, found: Sequence[tuple[Seating, Sequence[Compared]]]
@@ -261,10 +205,14 @@ class AnchorGame(Game[Compared]):
         """Return a ruling a seating."""
         rulings = [_comparison(answered, seating, one) for seating, (one,) in found]
         if any(ruling.verdict == "void" for ruling in rulings):
-            return Outcome(rulings, [], "void")
+            return Outcome(rulings, [], "void", _why(rulings))
         leads = [LEADS[ruling.verdict] for ruling in rulings]
         same = len({(lead > 0) - (lead < 0) for lead in leads}) == 1
         return Outcome(rulings, [same], "judged")
+
+
+def _why(rulings: Sequence[Ruling | Comparison]) -> str | None:
+    return next((ruling.reason for ruling in rulings if ruling.reason), None)
 
 
 def seatings_of(cast: BenchCast, item: Item) -> Iterator[Seating]:
@@ -285,11 +233,6 @@ def seatings_of(cast: BenchCast, item: Item) -> Iterator[Seating]:
             yield Seating(against, _OTHER[first])
         elif unit_interval(seed, "bench swap", item.qid, against) < swap:
             yield Seating(against, _OTHER[first], is_audit=True)
-
-
-def scope_of(item: Item) -> str:
-    """Return the scope of a question's answers; a qid may hold anything, a scope does not."""
-    return f"bench-{digest_of(item.qid)[:16]}"
 
 
 def verdict_of(judgings: Sequence[Judging]) -> Literal["win", "tie", "loss", "void"]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,8 +20,6 @@ from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import OpenBench
-from videoautoarena.runs.bench.format.results import Anchored, Result, read_anchored, read_results
-from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.bench.play.calls import (
     Generations,
     begin_calls,
@@ -30,10 +28,11 @@ from videoautoarena.runs.bench.play.calls import (
     own_prompts,
     prompt_notes,
 )
-from videoautoarena.runs.bench.play.cast import BenchCast, Player, Wanted, cast_against
+from videoautoarena.runs.bench.play.cast import BenchCast, Player, Wanted
+from videoautoarena.runs.bench.play.game import Game, Outcome
 from videoautoarena.runs.bench.play.plan import BenchPlan, Left, look_ahead, plan_of
-from videoautoarena.runs.bench.play.question import AnchorGame, Game, Outcome, ReferenceGame
-from videoautoarena.runs.bench.play.tally import BenchTally, Outcomes, keep_results, results_of
+from videoautoarena.runs.bench.play.rules import AnyResult, Rules
+from videoautoarena.runs.bench.play.tally import BenchTally, Outcomes, keep_results
 from videoautoarena.runs.bench.play.videos import (
     BenchVideos,
     find_bench_videos,
@@ -86,7 +85,7 @@ class Ran(NamedTuple):
     tally: BenchTally
     judge: str
     players: tuple[str, ...]
-    results: tuple[Result | Anchored, ...]
+    results: tuple[AnyResult, ...]
     """None where not all was played."""
     files: tuple[Path, ...]
     """The results that were written."""
@@ -100,9 +99,10 @@ class Ran(NamedTuple):
 class _Ready:
     """A bench that can be played."""
 
-    bench: OpenBench
+    bench: OpenBench[Any]
+    rules: Rules
     cast: BenchCast
-    items: list[Item]
+    items: list[Any]
     films: BenchVideos
     store: Store | None
     """None where nothing was ever played, and nothing is to be."""
@@ -115,21 +115,26 @@ class _Ready:
         return plan_of(self.cast, self.items, left=self.left, notes=self.notes, store=self.store)
 
 
-async def plan_bench(bench: OpenBench, asked: Asked) -> BenchPlan:
+async def plan_bench(bench: OpenBench[Any], asked: Asked, *, rules: Rules) -> BenchPlan:
     """Return what it would take to play a bench, or BadInput; calls and writes nothing."""
-    async with _ready(bench, asked, write=False) as ready:
+    async with _ready(bench, asked, rules, write=False) as ready:
         return ready.plan
 
 
 async def run_bench(
-    bench: OpenBench, asked: Asked, *, listeners: Listeners, on_settled: OnSettled
+    bench: OpenBench[Any],
+    asked: Asked,
+    *,
+    rules: Rules,
+    listeners: Listeners,
+    on_settled: OnSettled,
 ) -> Ran:
     """Play what of a bench is not played yet, and write the results when all of it is.
 
     BadInput as `plan_bench`, or where an imported result stands in the way; RunLocked where
     another process plays this bench.
     """
-    async with _ready(bench, asked, write=True) as ready:
+    async with _ready(bench, asked, rules, write=True) as ready:
         for line in ready.plan.as_lines():
             listeners.say(line)
         if ready.left.calls.total() and ready.films.folder is None:
@@ -143,10 +148,10 @@ async def run_bench(
         outcomes = await _play(
             ready, asked, tally=tally, listeners=listeners, on_settled=on_settled
         )
-        results = list[Result | Anchored]()
+        results = list[AnyResult]()
         if tally.settled == tally.total:
             prompts = own_prompts(ready.store)
-            results = results_of(bench, ready.cast, ready.items, outcomes, prompts=prompts)
+            results = rules.results(bench, ready.cast, ready.items, outcomes, prompts=prompts)
         files, kept = keep_results(bench, results)
         names = tuple(player.name for player in ready.cast.players)
         anchor = ready.cast.anchor.name if ready.cast.anchor else None
@@ -154,15 +159,18 @@ async def run_bench(
 
 
 @asynccontextmanager
-async def _ready(bench: OpenBench, asked: Asked, *, write: bool) -> AsyncIterator[_Ready]:
+async def _ready(
+    bench: OpenBench[Any], asked: Asked, rules: Rules, *, write: bool
+) -> AsyncIterator[_Ready]:
     """Yield a bench that can be played, or one that can only be planned."""
-    cast, seed = cast_against(bench, asked.wanted), asked.wanted.seed
-    if not bench.items:
+    cast, seed = rules.cast(bench, asked.wanted), asked.wanted.seed
+    asked_items = rules.items(bench, asked.wanted)
+    if not asked_items:
         raise BadInput(f"{bench.folder} has no questions")
     # Only the seed decides which questions a limit leaves.
-    ordered = sorted(bench.items, key=lambda item: derive(seed, "bench order", item.qid))
+    ordered = sorted(asked_items, key=lambda item: derive(seed, "bench order", item.qid))
     items = ordered[: asked.limit]
-    _refuse_imported(bench, cast)
+    _refuse_imported(bench, cast, rules)
     with ExitStack() as stack:
         store = open_calls(bench, write=write, prompts=asked.prompts)
         if store is not None:
@@ -185,21 +193,17 @@ async def _ready(bench: OpenBench, asked: Asked, *, write: bool) -> AsyncIterato
         notes += video_notes(bench, films)
         if write and asked.retry_failed and store is not None:
             pardon(store, [video.id for video in films.videos.values()], 0)
-        left = await _look(cast, items, films, store)
+        left = await _look(rules, cast, items, films=films, store=store)
         if write and asked.retry_failed and left.failed:
             Generations(store).add(left.failed)
-            left = await _look(cast, items, films, store)
-        yield _Ready(bench, cast, items, films, store, left, tuple(notes))
+            left = await _look(rules, cast, items, films=films, store=store)
+        yield _Ready(bench, rules, cast, items, films, store, left, tuple(notes))
 
 
-def _refuse_imported(bench: OpenBench, cast: BenchCast) -> None:
+def _refuse_imported(bench: OpenBench[Any], cast: BenchCast, rules: Rules) -> None:
     """Refuse to write over a result that was not made here."""
-    results: Sequence[Result | Anchored] = (
-        read_results(bench)
-        if cast.anchor is None
-        else [one for one in read_anchored(bench) if one.anchor == cast.anchor.name]
-    )
-    there = {(one.model, one.judge) for one in results if one.how == "import"}
+    results = rules.kept(bench, cast)
+    there = {(one.model, one.judge or "") for one in results if one.how == "import"}
     for player in cast.players:
         if (player.name, cast.judge) in there:
             raise BadInput(
@@ -209,17 +213,17 @@ def _refuse_imported(bench: OpenBench, cast: BenchCast) -> None:
 
 
 async def _look(
-    cast: BenchCast, items: list[Item], films: BenchVideos, store: Store | None
+    rules: Rules, cast: BenchCast, items: list[Any], *, films: BenchVideos, store: Store | None
 ) -> Left:
     """Return what is left to be called, by repeating all that is known."""
     if store is None:
-        return await look_ahead(None, cast, items, films)
+        return await look_ahead(rules.unknown, None, cast, items=items, films=films)
     asker = Asker(store.journal, _no_bytes, is_replay=True)
     failed: set[str] = set()
     run_frames = _run_frames(cast, films, store, decoders=None)
-    game = game_of(cast, films, asker, store=store, run_frames=run_frames)
+    game = rules.game(cast, _prompter(cast, asker, store), run_frames, films)
     game = replace(game, on_failed=failed.add)
-    left = await look_ahead(game, cast, items, films)
+    left = await look_ahead(rules.unknown, game, cast, items=items, films=films)
     left.failed |= failed
     return left
 
@@ -236,13 +240,8 @@ def _run_frames(
     return RunFrames(store, decoders, files=files, sampling=cast.config.sampling, videos=videos)
 
 
-def game_of(
-    cast: BenchCast, films: BenchVideos, asker: Asker, *, store: Store, run_frames: RunFrames
-) -> Game[Any]:
-    """Return what plays questions as a cast is scored: against the references, or an anchor."""
-    prompter = Prompter(asker, own_prompts(store), cast.config.seed, generations=Generations(store))
-    kind = ReferenceGame if cast.anchor is None else AnchorGame
-    return kind(cast, prompter, run_frames, films)
+def _prompter(cast: BenchCast, asker: Asker, store: Store) -> Prompter:
+    return Prompter(asker, own_prompts(store), cast.config.seed, generations=Generations(store))
 
 
 async def _play(
@@ -262,10 +261,11 @@ async def _play(
         calling = Calling(store, cast.config, run_frames.jpegs)
         hear = partial(pass_on, listeners=listeners)
         asker = draining_asker(calling, tally, pace=asked, hear=hear)
-        game = game_of(cast, ready.films, asker, store=store, run_frames=run_frames)
+        prompter = _prompter(cast, asker, store)
+        game: Game[Any] = ready.rules.game(cast, prompter, run_frames, ready.films)
         outcomes: dict[tuple[str, str], Outcome] = {}
 
-        async def play(job: tuple[Item, Player]) -> None:
+        async def play(job: tuple[Any, Player]) -> None:
             item, player = job
             outcome = outcomes[player.name, item.qid] = await game.play(item, player)
             tally.count(outcome, player.name)

@@ -18,13 +18,14 @@ from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import (
     Anchored,
     Result,
+    TaskResult,
     place_of,
     read_result,
     write_result,
 )
 from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
-from videoautoarena.runs.bench.play.question import Outcome
+from videoautoarena.runs.bench.play.game import Outcome
 from videoautoarena.runs.rundir.context import EarlyEnd
 from videoautoarena.runs.rundir.failures import Forfeits
 from videoautoarena.runs.text.battle_table import quoted
@@ -62,14 +63,13 @@ class BenchTally(EarlyEnd):
 
     def count(self, outcome: Outcome, player: str) -> None:
         """Count one more."""
-        reason = next((ruling.reason for ruling in outcome.rulings if ruling.reason), None)
         verdict = "forfeit_a" if outcome.end == "forfeit" else outcome.end
-        self.of_players.note(player, None, verdict, reason=reason)
+        self.of_players.note(player, None, verdict, reason=outcome.reason)
         self.settled += 1
         self.forfeits += outcome.end == "forfeit"
         self.voids += outcome.end == "void"
         if outcome.end != "judged":
-            self.reasons[outcome.rulings[0].reason or "no reason recorded"] += 1
+            self.reasons[outcome.reason or "no reason recorded"] += 1
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values."""
@@ -100,23 +100,24 @@ def results_of(
     found = list[Result | Anchored]()
     for player in cast.players:
         mine = [outcomes[player.name, qid] for qid in ordered]
-        known = _facts(cast, player, mine, prompts)
+        known = facts_of(cast, player, mine, prompts)
         made: dict[str, Any] = {
             "bench": bench.bench,
             "model": player.name,
             "judge": cast.judge,
             "how": "run",
             "facts": {name: known[name] for name in (ANCHORED_FACTS if cast.anchor else FACTS)},
-            "rulings": [one for each in mine for one in each.rulings],
+            "rulings": [one for each in mine for one in each.lines],
         }
         anchor = cast.anchor
         found.append(Anchored(**made, anchor=anchor.name) if anchor else Result(**made))
     return found
 
 
-def _facts(
+def facts_of(
     cast: BenchCast, player: Player, outcomes: Sequence[Outcome], prompts: PromptSet
 ) -> dict[str, JsonValue]:
+    """Return all that a result may say of how it came to be."""
     same = [is_same for outcome in outcomes for is_same in outcome.same]
     ends = Counter(outcome.end for outcome in outcomes)
     judges: list[JsonValue] = [cast.config.model_of(j).resolved for j in cast.config.judges]
@@ -139,7 +140,7 @@ def _facts(
 
 
 def keep_results(
-    bench: OpenBench, results: Sequence[Result | Anchored]
+    bench: OpenBench[Any], results: Sequence[Result | Anchored | TaskResult]
 ) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     """Write results where none is there that decides more; return the files, and why not others."""
     files, kept = list[Path](), list[str]()
@@ -149,8 +150,9 @@ def keep_results(
         if before <= mine:
             files.append(write_result(bench, result, force=True))
         else:
+            by = f" by {quoted(result.judge)}" if result.judge else ""
             kept.append(
-                f"the result of {quoted(result.model)} by {quoted(result.judge)} in "
+                f"the result of {quoted(result.model)}{by} in "
                 f"{file.relative_to(bench.folder)} was kept: {len(before - mine)} of the "
                 f"{len(before)} it decides are undecided now; delete it to replace it"
             )

@@ -84,6 +84,10 @@ class WantedScores:
     judge: str | None = None
     anchor: str | None = None
     way: Way = Way()
+    as_published: bool = False
+    """Of tasks: by the rules of whoever published them."""
+    margin: float = 2.0
+    """Of tasks: points of accuracy that are as good, for the cheapest of several settings."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,7 @@ def score_bench(bench: OpenBench, wanted: WantedScores) -> Scores:
     return Scores(board, anchored)
 
 
-def score_results(bench: OpenBench, results: Sequence[Result | Anchored]) -> Scores:
+def score_results(bench: OpenBench, results: Sequence[object]) -> Scores:
     """Return the scores of results that need not be written."""
     held = [one for one in results if isinstance(one, Anchored)]
     plain = [one for one in results if isinstance(one, Result)]

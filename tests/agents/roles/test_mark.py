@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from tests.support.asking import MODEL, Pages, Script, load_bytes, run
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.prompting.fences import open_fences
+from videoautoarena.agents.prompting.fences import Attack, attacked, attacks, open_fences
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.mark import Marks, Scale, Written, mark
 from videoautoarena.agents.roles.prompter import Prompter
@@ -118,3 +119,12 @@ def test_text_that_plays_the_task_stays_inside_its_fence(scale: Scale) -> None:
     assert blocks["answer"] == blocks["question"] == blocks["reference"] == hostile
     assert "[[10]]" not in outside
     assert outside.count(f"Reply format: {scale}_marker") == 1
+
+
+@pytest.mark.parametrize("attack", attacks(), ids=lambda attack: attack.name)
+def test_no_attack_of_the_kit_leaves_its_fence(attack: Attack) -> None:
+    given = attacked(SCENE.answer, attack, question=SCENE.question)
+    _, script = asked(scene(1, 1, 1), case=replace(SCENE, answer=given))
+    outside, blocks = open_fences(script.seen[0].text)
+    assert blocks["answer"] == given
+    assert given not in outside

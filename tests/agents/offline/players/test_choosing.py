@@ -25,7 +25,7 @@ from videoautoarena.agents.prompting.contracts import QUESTION_LINE
 from videoautoarena.agents.prompting.options import with_options
 from videoautoarena.agents.roles.choose import read_choice
 
-TRIES = 120
+TRIES = 100
 Item = tuple[str, tuple[str, ...], int, Film]
 """Question, options, key, frames."""
 

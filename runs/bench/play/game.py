@@ -1,0 +1,108 @@
+"""What plays the questions of a bench, of whatever kind: an answer, asked once, and what follows.
+
+The contestant and the judge are those of a run, with the same prompts, fences and journal. Nothing
+is decided here that the journal does not say again: to play a question twice costs nothing.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, Literal, NamedTuple
+
+from typing_extensions import TypeVar
+
+from videoautoarena.agents.roles.answer import answer_row
+from videoautoarena.agents.roles.prompter import Prompter
+from videoautoarena.memory.records.errors import CallFailed, FramesLost, UnusableVideo
+from videoautoarena.memory.records.records import CallRow, Frames
+from videoautoarena.runs.bench.format.schema import Entry, Item, Shape, digest_of
+from videoautoarena.runs.bench.play.cast import BenchCast, Player
+from videoautoarena.runs.bench.play.videos import BenchVideos
+from videoautoarena.runs.rundir.frames import RunFrames
+
+NO_VIDEO = "no video"
+"""How the reason begins of what is void since its video is lost."""
+End = Literal["judged", "forfeit", "void"]
+E = TypeVar("E", bound=Entry, default=Item)
+
+
+class Said(NamedTuple):
+    """What a player answered; without an answer, why."""
+
+    text: str | None
+    reason: str | None = None
+    is_ours: bool = False
+    """It was never asked, so that it is not its fault."""
+    row: CallRow | None = None
+    """The call that gave it; None where none did."""
+
+
+class Outcome(NamedTuple):
+    """What a question came to for one player."""
+
+    lines: Sequence[Shape]
+    """As they stand in the file of its result."""
+    same: Sequence[bool]
+    """Of what was judged from both seats, whether the judge said the same twice."""
+    end: End
+    reason: str | None = None
+    """Why it was not judged."""
+
+
+@dataclass(frozen=True)
+class Game(ABC, Generic[E]):
+    """Plays questions through a prompter."""
+
+    cast: BenchCast
+    prompter: Prompter
+    run_frames: RunFrames
+    films: BenchVideos
+    on_failed: Callable[[str], None] = lambda _scope: None
+    """Called with the scope of every call that failed for good."""
+
+    @abstractmethod
+    async def play(self, item: E, player: Player) -> Outcome:
+        """Return what a question came to for one player."""
+
+    @abstractmethod
+    def asked(self, item: E) -> str:
+        """Return what contestants are asked."""
+
+    async def answer(self, item: E, player: Player) -> Said:
+        """Return what a player answers; what was handed in is not asked for."""
+        if (why := self.films.lost.get(item.video_id)) is not None:
+            return Said(None, f"{NO_VIDEO}: {why}", is_ours=True)
+        if player.model is None:
+            given = player.given.get(item.qid, "")
+            return Said(given) if given.strip() else Said(None, "no answer was handed in")
+        scope = scope_of(item)
+        try:
+            said = await answer_row(
+                self.prompter,
+                player.model,
+                frames=await self.seen(item, player),
+                question=self.asked(item),
+                slot=scope,
+                seat=0,
+            )
+        except UnusableVideo as why:
+            return Said(None, f"no answer: {why}", is_ours=True)
+        except CallFailed as failure:
+            self.on_failed(scope)
+            return Said(None, f"no answer: {failure}", is_ours=isinstance(failure, FramesLost))
+        return Said(said.answer.text, row=said.row)
+
+    async def seen(self, item: E, _player: Player) -> Frames:
+        """Return the frames that a player is shown a part of."""
+        return await self.frames(item)
+
+    async def frames(self, item: E) -> Frames:
+        """Return the frames of the video that a question is about."""
+        return await self.run_frames.frames(self.films.videos[item.video_id].id)
+
+
+def scope_of(item: Entry) -> str:
+    """Return the scope of a question's answers; a qid may hold anything, a scope does not."""
+    return f"bench-{digest_of(item.qid)[:16]}"
