@@ -11,14 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.clips import draw_clip
 from tests.support.played import invoke
 from tests.support.published_tasks import lvb, write
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.schema import TaskItem
+from videoautoarena.runs.bench.play.videos import find_bench_videos, remember_videos
 from videoautoarena.runs.cli.main import arena, guarded
 from videoautoarena.runs.interop.longvideobench import import_longvideobench
+from videoautoarena.runs.rundir.frames import stored_subtitles
 from videoautoarena.video.folder.subtitles import parse
 
 
@@ -110,6 +114,29 @@ def test_subtitles_are_written_on_the_clock_of_the_clip(tmp_path: Path) -> None:
     assert {path.name for path in place.rglob("*")} == {
         *("lvb_val.json", "subtitles", "vid-0_en.json", "vid-1_en.json")
     }
+
+
+def test_a_bench_is_played_with_the_subtitles_that_were_written_and_no_others(
+    tmp_path: Path,
+) -> None:
+    said = {"vid-0_en.json": [{"timestamp": [100.5, 101.5], "text": "it rains"}]}
+    place, videos = laid(tmp_path / "in", said), tmp_path / "videos"
+    videos.mkdir()
+    for number in range(2):
+        draw_clip(videos / f"vid-{number}.mp4", number, seconds=2)
+    import_longvideobench(place, tmp_path / "set", subtitles=videos)
+    bench = open_bench(tmp_path / "set")
+    names = ["vid-0.mp4", "vid-1.mp4"]
+    found = find_bench_videos(bench, names, folder=videos, store=None)
+    assert (list(found.videos), found.lost) == (names, {})
+    with Store.create(tmp_path / "calls.sqlite", {}) as store:
+        remember_videos(bench, store, found)
+        kept = stored_subtitles(store, found.videos["vid-0.mp4"].id)
+    assert kept is not None
+    assert [(cue.start_s, cue.end_s, cue.text) for cue in kept.cues] == [(0.5, 1.5, "it rains")]
+    (videos / "vid-0.srt").unlink()
+    found = find_bench_videos(bench, names, folder=videos, store=None)
+    assert found.lost == {"vid-0.mp4": "has lost its subtitles"}
 
 
 def test_without_a_folder_for_them_subtitles_are_not_even_read(tmp_path: Path) -> None:

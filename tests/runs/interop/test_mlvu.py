@@ -208,6 +208,7 @@ MALFORMED = [
     (spoilt(lambda row: row.update(duration=-1)), "must be a number of seconds"),
     (spoilt(lambda row: row.update(duration=True)), "true or false under"),
     (spoilt(lambda row: row.update(duration="long")), 'a text under "duration"'),
+    (spoilt(lambda row: row.update(duration=2**53 + 1)), "must be a number of seconds"),
     (spoilt(lambda row: row.update(duration=10**400)), "must be a number of seconds"),
     (spoilt(lambda row: row.update(duration=float("nan"))), "holds NaN"),
     (spoilt(lambda row: row.update(x=[float("-inf")])), "holds -Infinity"),

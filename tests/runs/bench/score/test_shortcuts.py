@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -57,6 +58,15 @@ def test_keys_are_drawn_again_only_where_they_were_drawn() -> None:
         (part,) = probe_set(items, is_made=is_made).parts
         redrawn = {one.probe for one in part.results if one.redrawn}
         assert redrawn == ({"place", "prior", "classifier"} if is_made else set())
+
+
+def test_a_set_that_was_made_here_has_keys_that_can_be_drawn(tmp_path: Path) -> None:
+    import_mlvu(write(tmp_path / "a.json", mlvu_choice(20)), tmp_path / "set")
+    bench = open_bench(tmp_path / "set")
+    source = bench.manifest.source.model_copy(update={"kind": "made"})
+    made = replace(bench, manifest=bench.manifest.model_copy(update={"source": source}))
+    drawn = [any(one.redrawn for one in probe_bench(of).parts[0].results) for of in (bench, made)]
+    assert drawn == [False, True]
 
 
 def test_only_what_was_found_is_said_in_short() -> None:
