@@ -305,6 +305,8 @@ def task_card(manifest: Manifest, items: Sequence[TaskItem], found: Shortcuts) -
     source, ours = manifest.source, manifest.generator
     choice = sum(item.is_choice for item in items)
     keyless = sum(item.answer is None for item in items)
+    without = f"\nIt is not said of {counted(keyless, 'item')}, which are not scored."
+    unknown = without if keyless else ""
     licence = manifest.licence or "not stated; ask whoever published it before passing it on"
     return f"""# Task set of {counted(len(items), "item")}
 
@@ -313,7 +315,7 @@ def task_card(manifest: Manifest, items: Sequence[TaskItem], found: Shortcuts) -
 Imported from {source.format} files, sha256 `{source.digest}`, by {ours.name} {ours.version}.
 Each line of `questions.jsonl` asks about a video: for one of its options ({choice:,}), or for free
 text that is scored by a reference ({len(items) - choice:,}). What is right was said by whoever
-published the files; of {keyless:,} it is not said, and answers to those are not scored. Nothing was
+published the files.{unknown} Nothing was
 corrected, and nothing left out.
 
 ## Licence

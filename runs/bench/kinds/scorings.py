@@ -183,6 +183,8 @@ class Preference(Scoring):
 class Tasks(Scoring):
     """How tasks are played and scored that have a right answer."""
 
+    exports = ("mlvu",)
+
     def rules(self) -> Rules:
         """Return that an answer is read, or marked by its key."""
         from videoautoarena.runs.bench.play.tasks import TaskRules

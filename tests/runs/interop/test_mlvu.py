@@ -14,8 +14,11 @@ from hypothesis import strategies as st
 
 from tests.support.played import invoke
 from tests.support.published_tasks import Rows, mlvu_choice, mlvu_scenes, mlvu_test, write
+from tests.support.task_sets import choice as item_of
+from tests.support.task_sets import write_set
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import open_bench
+from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, write_result
 from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.cli.main import arena, guarded
 from videoautoarena.runs.interop.mlvu import as_mlvu_predictions, import_mlvu
@@ -310,3 +313,34 @@ def test_each_task_of_the_published_sets_has_a_name_here(tmp_path: Path) -> None
         taken = import_mlvu(write(tmp_path / "a.json", rows), tmp_path / kind)
         assert Counter(taken.tasks) == {task: 1}
         assert open_bench(tmp_path / kind).items[0].extra == {"question_type": kind}
+
+
+def test_choices_go_out_for_submission_and_what_is_unreadable_is_empty(tmp_path: Path) -> None:
+    options = ["a cat", "a dog", "a boat", "a lamp", "a tree", "a car"]
+    items = [
+        item_of("v1", k, qid=f"AR_{k}", options=options, answer=None, task="anomaly",
+               split="test", extra={"question_type": "anomaly_reco"})
+        for k in range(3)
+    ]  # fmt: skip
+    bench = write_set(tmp_path / "set", items)
+    lines = [
+        TaskLine(qid=item.qid, end="answered", response=reply)
+        for item, reply in zip(items, ("(F)", "It is a boat.", "A or B"), strict=True)
+    ]
+    write_result(
+        bench, TaskResult(bench=bench.bench, model="mine", judge=None, how="run", lines=lines)
+    )
+    told = invoke("bench", "export", bench.folder, "--model", "mine", "--to", tmp_path / "out.json")
+    assert told.exit_code == 0, told.output
+    assert "3 predictions, 1 unreadable" in told.output
+    assert json.loads((tmp_path / "out.json").read_text()) == [
+        {"question_id": "AR_0", "question_type": "anomaly_reco", "option": "F"},
+        {"question_id": "AR_1", "question_type": "anomaly_reco", "option": "C"},
+        {"question_id": "AR_2", "question_type": "anomaly_reco", "option": ""},
+    ]
+    scored = json.loads(invoke("bench", "score", bench.folder, "--json").output)
+    (row,) = scored["boards"][0]["models"]
+    assert (row["m_avg"], row["counts"]) == (None, {"unscored": 3})
+    line = ("bench", "export", bench.folder, "--to")
+    assert invoke(*line, tmp_path / "out.json", "--model", "mine").exception is not None
+    assert "--model" in invoke(*line, tmp_path / "other.json").output
