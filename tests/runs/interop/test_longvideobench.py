@@ -264,7 +264,7 @@ def rows_of(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(rows=st.lists(rows_of(), min_size=1, max_size=4))
 def test_any_record_survives(
     tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]]

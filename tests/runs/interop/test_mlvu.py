@@ -167,7 +167,7 @@ free = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     files=st.lists(
         st.lists(st.tuples(choice | free, others), min_size=1, max_size=4), min_size=1, max_size=2
