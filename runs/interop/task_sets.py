@@ -55,6 +55,10 @@ LONGEST_ID = 1000
 LONGEST_FILE_NAME = 255
 """Bytes that a file system takes for one name."""
 MOST_FILES = 100
+OPTIONS = "candidates"
+MOST_OPTIONS = 26
+"""As many as there are letters to choose by."""
+MOST_TASKS = 1000
 _NAMED = 8
 Row = Mapping[str, Any]
 
@@ -169,6 +173,14 @@ def texts_of(row: Row, key: str) -> list[str]:
     return value
 
 
+def options_of(row: Row) -> list[str]:
+    """Return the options of a record, which can be fewer or more than can be asked."""
+    options = texts_of(row, OPTIONS)
+    if len(options) > MOST_OPTIONS:
+        raise Wrong(f"has {len(options):,} options under {quoted(OPTIONS)}; at most {MOST_OPTIONS}")
+    return options
+
+
 def number_of(row: Row, key: str) -> float | None:
     """Return a number from 0 on; None where there is none."""
     value = row.get(key)
@@ -244,6 +256,8 @@ def put_tasks(
     """
     _refuse_twins(parts)
     items = [item for part in parts for item in part.items]
+    if len({item.task for item in items}) > MOST_TASKS:
+        raise BadInput(f"{parts[0].file} has more than {MOST_TASKS:,} tasks; nothing was imported")
     draft = Manifest(
         kind=kind_of_set(items),
         generator=Generator(name="videoautoarena", version=version("videoautoarena")),

@@ -141,8 +141,10 @@ def test_a_bench_is_played_with_the_subtitles_that_were_written_and_no_others(
 
 def test_without_a_folder_for_them_subtitles_are_not_even_read(tmp_path: Path) -> None:
     place = laid(tmp_path / "in", {"vid-0_en.json": "no list"})
-    _, spoken = import_longvideobench(place, tmp_path / "set")
-    assert spoken is None
+    words = ("import", "longvideobench", place / "lvb_val.json", "--to", tmp_path / "set")
+    said = invoke(*words, "--json", width=300)
+    assert json.loads(said.stdout)["subtitles"] is None
+    assert f"subtitles in {place / 'subtitles'} are not used" in said.stderr
     videos = open_bench(tmp_path / "set").manifest.videos.values()
     assert {video.subtitles for video in videos} == {None}
 
@@ -262,7 +264,7 @@ def rows_of(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(rows=st.lists(rows_of(), min_size=1, max_size=4))
 def test_any_record_survives(
     tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]]
@@ -284,6 +286,7 @@ MALFORMED = [
         for key in ("id", "video_path", "question", "question_category", "candidates")
     ),
     (spoilt(lambda row: row.update(candidates=[])), 'has no "candidates"'),
+    (spoilt(lambda row: row.update(candidates=["a"] * 27)), "has 27 options under"),
     (spoilt(lambda row: row.update(candidates={"0": "a"})), "has an object under"),
     (spoilt(lambda row: row.update(correct_choice=5)), 'has "5" under "correct_choice"'),
     (spoilt(lambda row: row.update(correct_choice=-2)), 'has "-2" under "correct_choice"'),
@@ -297,6 +300,7 @@ MALFORMED = [
     (spoilt(lambda row: row.update(duration=float("inf"))), "holds Infinity"),
     (spoilt(lambda row: row.update(id="vid-0_0")), 'the id "vid-0_0" is taken'),
     ('[{"id": "v", "id": "w"}]', 'has the key "id" twice'),
+    (json.dumps([row | {"question_category": row["id"]} for row in lvb(1001)]), "1,000 tasks"),
     ('{"rows": []}', "holds an object; it must be a list"),
 ]
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.json_schemas import problems
 from tests.support.played import invoke
 from tests.support.published_tasks import Rows, mlvu_choice, mlvu_scenes, mlvu_test, write
 from tests.support.task_sets import choice as item_of
@@ -19,7 +20,7 @@ from tests.support.task_sets import write_set
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, write_result
-from videoautoarena.runs.bench.format.schema import TaskItem
+from videoautoarena.runs.bench.format.schema import MANIFEST, QUESTIONS, TaskItem, schemas
 from videoautoarena.runs.cli.main import arena, guarded
 from videoautoarena.runs.interop.mlvu import as_mlvu_predictions, import_mlvu
 
@@ -169,7 +170,7 @@ free = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     files=st.lists(
         st.lists(st.tuples(choice | free, others), min_size=1, max_size=4), min_size=1, max_size=2
@@ -299,6 +300,17 @@ def test_choices_go_out_as_they_are_submitted(tmp_path: Path) -> None:
     for place in (-1, 6):
         with pytest.raises(ValueError, match="NQA_1 has no option at place"):
             as_mlvu_predictions(items, {"NQA_1": place})
+
+
+def test_an_imported_set_meets_the_published_schemas(tmp_path: Path) -> None:
+    rows = [*mlvu_choice(1), *mlvu_test(1), *mlvu_scenes(1)]
+    import_mlvu(write(tmp_path / "a.json", rows), tmp_path / "set")
+    shapes = schemas()
+    manifest = shapes["bench-manifest.schema.json"]
+    assert problems(json.loads((tmp_path / "set" / MANIFEST).read_text()), manifest, manifest) == []
+    task = shapes["bench-task.schema.json"]
+    lines = (tmp_path / "set" / QUESTIONS).read_text().splitlines()
+    assert [problems(json.loads(line), task, task) for line in lines] == [[], [], []]
 
 
 def test_each_task_of_the_published_sets_has_a_name_here(tmp_path: Path) -> None:
