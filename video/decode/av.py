@@ -156,7 +156,7 @@ def _decode(path: Path, index: Index, *, wanted: Sequence[int], room: _Darkroom)
                     room.take([frame])
                 room.sort({frame.pts: is_sound}.__getitem__, keeps_rest=True)
             return
-        reel = _Reel(container, stream)
+        reel = Reel(container, stream)
         groups: dict[int, list[int]] = {}
         for tick in sorted(wanted) if index.can_seek else ():
             key = index.keys[max(0, bisect_right(index.keys, tick) - 1)]
@@ -171,7 +171,9 @@ def _decode(path: Path, index: Index, *, wanted: Sequence[int], room: _Darkroom)
 
 
 @dataclass
-class _Reel:
+class Reel:
+    """An open file to be read from any of its key frames on."""
+
     container: InputContainer
     stream: VideoStream
     lead: int = 0
@@ -213,7 +215,7 @@ def first_frame(path: Path) -> tuple[VideoFrame, Fraction | None] | None:
 
 
 def _fed(
-    reel: _Reel,
+    reel: Reel,
     *,
     key: int,
     last: int,

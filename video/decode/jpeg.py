@@ -224,6 +224,22 @@ def on_black(image: Image.Image, size: tuple[int, int]) -> Image.Image:
     return ground
 
 
+def covering_size(
+    size: tuple[int, int], shape: tuple[int, int], room: tuple[int, int]
+) -> tuple[int, int]:
+    """Return the size at which a picture fills a `room` that a picture of `shape` is scaled to."""
+    scale = max(whole / own for own, whole in zip(size, shape, strict=True))
+    sides = zip(size, shape, room, strict=True)
+    width, height = (max(side, round(own * scale * side / whole)) for own, whole, side in sides)
+    return width, height
+
+
+def cropped(image: Image.Image, size: tuple[int, int]) -> Image.Image:
+    """Return the middle of a picture that is at least of `size`."""
+    left, top = (image.width - size[0]) // 2, (image.height - size[1]) // 2
+    return image.crop((left, top, left + size[0], top + size[1]))
+
+
 def to_jpeg(image: Image.Image, quality: int) -> bytes:
     """Return the picture as JPEG bytes, the same for the same pixels."""
     out = BytesIO()

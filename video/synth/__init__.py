@@ -1,1 +1,1 @@
-"""Owns pictures and clips made here: samples, splices, contact sheets; looks for no video."""
+"""Owns pictures and clips made here: samples, splices, films, sheets; looks for no video."""

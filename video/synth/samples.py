@@ -29,6 +29,7 @@ from videoautoarena.video.synth.drawing import (
     draw_sprite,
     split,
 )
+from videoautoarena.video.synth.film import whole_or_not
 from videoautoarena.video.synth.scripts import CLIPS, Clip, Shot, write_script
 
 RECIPE = "1"
@@ -120,26 +121,21 @@ def _deaf_to_ctrl_c() -> Iterator[None]:
 
 def encode_clip(clip: Clip, path: Path) -> None:
     """Draw and encode one clip; a file already there is replaced only when all is written."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        exact = {"fflags": "+bitexact"}
-        with av.open(f"file:{part}", "w", format="mp4", options=exact) as container:
-            container.metadata["comment"] = _mark(clip)
-            stream = container.add_stream("libx264", rate=clip.fps)
-            stream.width, stream.height, stream.pix_fmt = clip.width_px, clip.height_px, "yuv420p"
-            # One thread: x264's rate control, and so its bytes, depend on how many there are.
-            stream.codec_context.thread_count = 1
-            stream.codec_context.flags |= Flags.bitexact
-            # Faster presets only: x264's macroblock tree gave other bytes one time in ten.
-            stream.options = {"preset": "ultrafast", "crf": "23", "g": str(2 * clip.fps)}
-            for number, picture in enumerate(draw_clip(clip)):
-                frame = av.VideoFrame.from_ndarray(picture, format="yuv420p")
-                frame.pts, frame.time_base = number, Fraction(1, clip.fps)
-                container.mux(stream.encode(frame))
-            container.mux(stream.encode(None))
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+    exact = {"fflags": "+bitexact"}
+    with whole_or_not(path) as part, av.open(part, "w", format="mp4", options=exact) as container:
+        container.metadata["comment"] = _mark(clip)
+        stream = container.add_stream("libx264", rate=clip.fps)
+        stream.width, stream.height, stream.pix_fmt = clip.width_px, clip.height_px, "yuv420p"
+        # One thread: x264's rate control, and so its bytes, depend on how many there are.
+        stream.codec_context.thread_count = 1
+        stream.codec_context.flags |= Flags.bitexact
+        # Faster presets only: x264's macroblock tree gave other bytes one time in ten.
+        stream.options = {"preset": "ultrafast", "crf": "23", "g": str(2 * clip.fps)}
+        for number, picture in enumerate(draw_clip(clip)):
+            frame = av.VideoFrame.from_ndarray(picture, format="yuv420p")
+            frame.pts, frame.time_base = number, Fraction(1, clip.fps)
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
 
 
 def draw_clip(clip: Clip) -> Iterator[Plane]:

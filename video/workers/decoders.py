@@ -16,6 +16,7 @@ from videoautoarena.memory.records.records import Frames, Sampling, Video
 from videoautoarena.video.sampling.cache import FrameCache, NotCached, kept_scenes
 from videoautoarena.video.sampling.policies import Stretch
 from videoautoarena.video.synth.splice import Splice
+from videoautoarena.video.synth.timeline import Film, Plan
 from videoautoarena.video.workers.pool import HANDS, Worker, Worn, give_back, hire
 
 SPLICED_BYTES = 256 * 1024 * 1024
@@ -26,6 +27,8 @@ LARGE_PX = 1920 * 1088
 MOST_MORE = 7
 """Larger pictures have as many times the deadline as they are larger, and so many at most on top:
 one thread decodes them."""
+SLOWEST = 10.0
+"""Seconds that a second of a film may take to be encoded: HD takes 2 on one core."""
 BETWEEN_PRUNES = 64
 """Videos that are decoded before it is looked again whether the cache has outgrown its cap."""
 
@@ -96,20 +99,36 @@ class Decoders:
             raise UnusableVideo("had its scenes found and then lost; try again")
         return kept
 
-    async def splice(self, splice: Splice, files: Mapping[str, Path], sampling: Sampling) -> Frames:
-        """Return the frames of a spliced clip, then in the cache; raises as `frames` does."""
+    async def splice(
+        self, splice: Splice | Plan, files: Mapping[str, Path], sampling: Sampling
+    ) -> Frames:
+        """Return the frames of a spliced clip, or of a film that is no file, then in the cache.
+
+        Raises as `frames` does.
+        """
         async with self._making.setdefault((splice.sha256, sampling), asyncio.Lock()):
             cached = await asyncio.to_thread(self.spliced.get, splice.sha256, sampling)
             if cached:
                 return cached
-            needed = {sha256: os.fspath(files[sha256]) for sha256 in splice.videos}
-            return await self._frames(
-                "splice", sampling, self.spliced, splice=splice.model_dump(), files=needed
-            )
+            asked = {"splice": splice.model_dump(), "files": _needed(splice, files)}
+            return await self._frames("splice", sampling, self.spliced, **asked)
+
+    async def film(self, plan: Plan, files: Mapping[str, Path], to: Path | None = None) -> Film:
+        """Return what is in the film of a plan, written by a worker if there is a `to`.
+
+        It may take `SLOWEST` times as much longer than a deadline as the film lasts. Raises
+        UnusableVideo, which begins with the name of the file, where a video cannot be used for it
+        or no longer has these bytes; BadInput where `to` cannot be written.
+        """
+        lasts_s = sum(excerpt.seconds for excerpt in plan.excerpts)
+        named = os.fspath(to) if to else None
+        asked = {"plan": plan.model_dump(), "files": _needed(plan, files), "to": named}
+        reply = await self.request("film", more_s=SLOWEST * lasts_s, **asked)
+        return Film.model_validate(reply["film"])
 
     async def spliced_jpegs(
         self,
-        splice: Splice,
+        splice: Splice | Plan,
         files: Mapping[str, Path],
         *,
         sampling: Sampling,
@@ -198,6 +217,10 @@ class Decoders:
         kept_in = os.fspath(cache.folder)
         reply = await self.request(want, sampling=sampling.model_dump(), cache=kept_in, **fields)
         return Frames.model_validate(reply["frames"])
+
+
+def _needed(splice: Splice | Plan, files: Mapping[str, Path]) -> dict[str, str]:
+    return {sha256: os.fspath(files[sha256]) for sha256 in splice.videos}
 
 
 async def _read(

@@ -13,10 +13,12 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from pydantic import TypeAdapter
 
 from videoautoarena.memory.records.errors import BadInput, DecoderLost, UnusableVideo
 from videoautoarena.memory.records.records import Frames, Sampling, Video
@@ -25,7 +27,10 @@ from videoautoarena.video.decode.container import sha256_of, trouble, unchanged
 from videoautoarena.video.decode.index import first_shown_s, read_index
 from videoautoarena.video.sampling.cache import FrameCache, found_scenes
 from videoautoarena.video.sampling.sampler import sample
+from videoautoarena.video.synth.film import encode, film_of, sample_film
+from videoautoarena.video.synth.fitting import named
 from videoautoarena.video.synth.splice import Splice, sample_splice
+from videoautoarena.video.synth.timeline import Film, Plan
 from videoautoarena.video.workers.pool import MOST_BYTES, confine
 
 GRACE_S = 10.0
@@ -45,16 +50,35 @@ def decode_into_cache(path: Path, sha256: str, *, sampling: Sampling, cache: Fra
 
 
 def splice_into_cache(
-    splice: Splice, files: Mapping[str, Path], *, sampling: Sampling, cache: FrameCache
+    splice: Splice | Plan, files: Mapping[str, Path], *, sampling: Sampling, cache: FrameCache
 ) -> Frames:
-    """Put the frames of a spliced clip into the cache; UnusableVideo if unclear or changed."""
-    with ExitStack() as stack:
-        for sha256 in splice.videos:
-            stack.enter_context(unchanged(files[sha256]))
-            _refuse_changed(files[sha256], sha256)
-        sampled = sample_splice(splice, files, sampling=sampling)
+    """Put the frames of a clip or film into the cache; UnusableVideo if unclear or changed."""
+    with _the_very(splice, files):
+        if isinstance(splice, Splice):
+            sampled = sample_splice(splice, files, sampling=sampling)
+        else:
+            sampled = sample_film(splice, files, sampling=sampling)
     cache.put(splice.sha256, sampling, sampled)
     return sampled.frames
+
+
+def make_film(plan: Plan, files: Mapping[str, Path], to: Path | None) -> Film:
+    """Return what is in a film, written to `to` if any; raises as `encode` does, or if changed."""
+    with _the_very(plan, files):
+        return encode(plan, files, to).film if to else film_of(plan, files)
+
+
+@contextmanager
+def _the_very(splice: Splice | Plan, files: Mapping[str, Path]) -> Iterator[None]:
+    """Raise UnusableVideo where a file has other bytes than its video, before or by the end."""
+    with ExitStack() as stack:
+        for sha256 in splice.videos:
+            path = files[sha256]
+            # Of a clip it is known by whom it was planned; a film may be made of many.
+            with named(path) if isinstance(splice, Plan) else nullcontext():
+                stack.enter_context(unchanged(path))
+                _refuse_changed(path, sha256)
+        yield
 
 
 def describe(folder: Path, name: str) -> Video:
@@ -89,14 +113,24 @@ def _frames(ask: Request) -> Reply:
 
 
 def _splice(ask: Request) -> Reply:
-    """The frames of a spliced clip: splice, files, sampling, cache."""
+    """The frames of a spliced clip or a film: splice, files, sampling, cache."""
     frames = splice_into_cache(
-        Splice.model_validate(ask["splice"]),
-        {sha256: Path(path) for sha256, path in ask["files"].items()},
+        TypeAdapter[Splice | Plan](Splice | Plan).validate_python(ask["splice"]),
+        _files(ask),
         sampling=Sampling.model_validate(ask["sampling"]),
         cache=FrameCache(Path(ask["cache"])),
     )
     return {"frames": frames.model_dump()}
+
+
+def _film(ask: Request) -> Reply:
+    """What is in a film, and its file if asked for: plan, files, to."""
+    to = Path(ask["to"]) if ask["to"] else None
+    return {"film": make_film(Plan.model_validate(ask["plan"]), _files(ask), to).model_dump()}
+
+
+def _files(ask: Request) -> dict[str, Path]:
+    return {sha256: Path(path) for sha256, path in ask["files"].items()}
 
 
 def _scenes(ask: Request) -> Reply:
@@ -111,6 +145,7 @@ def _scenes(ask: Request) -> Reply:
 ANSWERS: dict[str, Callable[[Request], Reply]] = {
     "frames": _frames,
     "splice": _splice,
+    "film": _film,
     "scenes": _scenes,
     # The record of a video that was found.
     "video": lambda ask: {"video": describe(Path(ask["folder"]), ask["name"]).model_dump()},

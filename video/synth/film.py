@@ -1,0 +1,250 @@
+"""Films by a plan: a file, for which all is decoded and encoded once, or its frames alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import NamedTuple
+
+import av
+from av import VideoFrame
+from av.codec.context import Flags
+from av.container import OutputContainer
+from av.video.reformatter import ColorRange
+from av.video.stream import VideoStream
+from PIL import Image
+
+from videoautoarena.memory.records.digests import digest
+from videoautoarena.memory.records.errors import BadInput, UnusableVideo
+from videoautoarena.memory.records.records import Frame, Frames, Sampling
+from videoautoarena.video.decode.decoders import decoder_named
+from videoautoarena.video.decode.index import Index
+from videoautoarena.video.decode.jpeg import (
+    Catch,
+    covering_size,
+    cropped,
+    fitted_size,
+    on_black,
+    scaled_size,
+    to_jpeg,
+)
+from videoautoarena.video.sampling.policies import choose_ticks
+from videoautoarena.video.sampling.sampler import Sampled
+from videoautoarena.video.synth.fitting import Reader, Size, Source, named, source_of
+from videoautoarena.video.synth.timeline import Film, Plan, Run, Timeline, lay_out, refuse_beyond
+
+CRF = 18
+"""x264's constant quality: no eye tells it from the source."""
+GROUP_S = 2
+"""Seconds from one key frame to the next. They stand in an even grid, and not where the picture
+changes: else where decoding can start would tell what was set in."""
+FINEST = 10_000
+"""Ticks a second that the film's clock has at least."""
+
+
+class Encoded(NamedTuple):
+    """A film that was written, and what each of its frames shows."""
+
+    film: Film
+    runs: tuple[Run, ...]
+
+
+class _Ready(NamedTuple):
+    """A plan and all that it needs to be carried out."""
+
+    timeline: Timeline
+    sources: dict[str, Source]
+    size: Size
+
+    @property
+    def film(self) -> Film:
+        line = self.timeline
+        width, height = self.size
+        return Film(
+            width_px=width,
+            height_px=height,
+            rate=str(line.rate),
+            frames=line.frames,
+            probes=line.probes,
+        )
+
+
+def encode(plan: Plan, files: Mapping[str, Path], to: Path, *, crf: int = CRF) -> Encoded:
+    """Write a plan's film as H.264 without sound, and return what stands where. Blocks; CPU only.
+
+    It is in no file by that name until it is whole. The same plan gives the same bytes with one
+    version of av. `files` is where each video lies by its sha256. Raises UnusableVideo, which
+    begins with the name of the file, where one cannot be opened, is too short, or gives a frame
+    that is needed damaged or not at all; BadInput where `to` cannot be written.
+    """
+    ready = _set_up(plan, files)
+    muxing = {
+        "fflags": "+bitexact",
+        "video_track_timescale": str(_ticks_a_second(ready.timeline.rate)),
+    }
+    try:
+        with (
+            whole_or_not(to) as part,
+            av.open(part, "w", format="mp4", options=muxing) as container,
+        ):
+            _write(container, ready, crf)
+    except OSError as error:
+        shown = f"{os.fspath(to)!a}: {error.strerror}"
+        raise BadInput(f"the film cannot be written to {shown}") from None
+    return Encoded(ready.film, tuple(ready.timeline.runs))
+
+
+def film_of(plan: Plan, files: Mapping[str, Path]) -> Film:
+    """Return what `encode` would write, after a pass of reading over the videos; raises alike."""
+    return _set_up(plan, files).film
+
+
+@contextmanager
+def whole_or_not(path: Path) -> Iterator[str]:
+    """Yield what to open to write a file, which has its own name only once all is written."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield f"file:{part}"
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def sample_film(plan: Plan, files: Mapping[str, Path], *, sampling: Sampling) -> Sampled:
+    """Return the frames that `encode`'s file would be sampled to, without writing any.
+
+    Pictures differ from those of the file by what H.264 loses. It costs the decoding of the
+    stretches that are used, and a pass of reading over their videos. Raises as `encode` does, and
+    BadInput for the policy "scenes", which goes by the pictures of a file.
+    """
+    if sampling.policy == "scenes":
+        raise BadInput("frames cannot be chosen by scenes where there is no file")
+    ready = _set_up(plan, files)
+    clock = _clock(ready.timeline)
+    step = round(1 / (ready.timeline.rate * clock.time_base))
+    ticks = choose_ticks(sampling, clock)
+    shown = [ready.timeline.shown(tick // step) for tick in ticks]
+    pictures: dict[tuple[str, int], bytes] = {}
+    approximate = 0
+    for video in dict(shown):
+        numbers = sorted({number for of, number in shown if of == video})
+        catch = _developed(ready, video, numbers, sampling)
+        had, ticks_of = catch.pictures, ready.sources[video].times.shown
+        pictures |= {(video, number): had[ticks_of[number]] for number in numbers}
+        approximate += catch.approximate
+    jpegs = tuple(pictures[one] for one in shown)
+    frames = tuple(
+        Frame(time_s=round(clock.seconds(tick), 2), digest=digest(data))
+        for tick, data in zip(ticks, jpegs, strict=True)
+    )
+    width, height = fitted_size(ready.size, sampling)
+    record = Frames(
+        video=plan.id, width_px=width, height_px=height, frames=frames, approximate=approximate
+    )
+    return Sampled(record, jpegs)
+
+
+def _set_up(plan: Plan, files: Mapping[str, Path]) -> _Ready:
+    sources = {}
+    for video in plan.videos:
+        with named(files[video]):
+            sources[video] = source = source_of(files[video])
+            for excerpt in plan.excerpts:
+                if excerpt.video == video:
+                    refuse_beyond(excerpt, source.times)
+    width, height = sources[plan.ground[0].video].shape
+    timeline = lay_out(plan, {video: source.times for video, source in sources.items()})
+    return _Ready(timeline, sources, (max(2, width // 2 * 2), max(2, height // 2 * 2)))
+
+
+def _clock(timeline: Timeline) -> Index:
+    """Return the times of the film's frames as its file has them."""
+    per_s = _ticks_a_second(timeline.rate)
+    step = int(per_s / timeline.rate)
+    shown = range(0, timeline.frames * step, step)
+    keys = shown[:: _group(timeline.rate)]
+    return Index(tuple(shown), tuple(keys), Fraction(1, per_s), timeline.rate)
+
+
+def _ticks_a_second(rate: Fraction) -> int:
+    """Return the ticks of a clock on which every frame of that rate has a whole number."""
+    return rate.numerator * -(-FINEST // rate.numerator)
+
+
+def _group(rate: Fraction) -> int:
+    return max(1, round(GROUP_S * rate))
+
+
+def _write(container: OutputContainer, ready: _Ready, crf: int) -> None:
+    stream = _stream(container, ready, crf)
+    time_base = 1 / ready.timeline.rate
+    for number, picture in enumerate(_pictures(ready)):
+        picture.pts, picture.time_base = number, time_base
+        container.mux(stream.encode(picture))
+    container.mux(stream.encode(None))
+
+
+def _stream(container: OutputContainer, ready: _Ready, crf: int) -> VideoStream:
+    stream = container.add_stream("libx264", rate=ready.timeline.rate)
+    stream.width, stream.height = ready.size
+    stream.pix_fmt = "yuv420p"
+    context = stream.codec_context
+    context.colorspace, context.color_range = _film_matrix(ready), ColorRange.MPEG
+    context.flags |= Flags.bitexact
+    # x264's bytes depend on how many there are.
+    context.thread_count = 1
+    stream.options = x264_options(ready.timeline.rate, crf)
+    return stream
+
+
+def x264_options(rate: Fraction, crf: int = CRF) -> dict[str, object]:
+    """Return how films are encoded; bytes that the macroblock tree gives depend on chance."""
+    fixed = {"preset": "veryfast", "x264-params": "scenecut=0:mbtree=0", "a53cc": "0"}
+    return {**fixed, "crf": str(crf), "g": str(_group(rate))}
+
+
+def _film_matrix(ready: _Ready) -> int:
+    return ready.sources[ready.timeline.plan.ground[0].video].matrix
+
+
+def _pictures(ready: _Ready) -> Iterator[VideoFrame]:
+    """Yield the film's pictures, in order; the same one again where it stands for longer."""
+    readers: dict[int, Reader] = {}
+    excerpts = ready.timeline.plan.excerpts
+    left = {piece.excerpt: place for place, piece in enumerate(ready.timeline.pieces)}
+    for place, (excerpt, _, numbers) in enumerate(ready.timeline.pieces):
+        source = ready.sources[excerpts[excerpt].video]
+        if excerpt not in readers:
+            readers[excerpt] = Reader(
+                source, int(numbers[0]), size=ready.size, matrix=_film_matrix(ready)
+            )
+        with named(source.path):
+            for number in numbers.tolist():
+                yield readers[excerpt].picture(number)
+        if left[excerpt] == place:
+            readers.pop(excerpt).close()
+
+
+def _developed(ready: _Ready, video: str, numbers: Sequence[int], sampling: Sampling) -> Catch:
+    """Return pictures of frames of a video by their numbers, fitted as in the film."""
+    source, decoder = ready.sources[video], decoder_named(sampling.decoder)
+    size, inner = fitted_size(ready.size, sampling), scaled_size(ready.size, sampling)
+
+    def develop(picture: Image.Image) -> bytes:
+        return to_jpeg(on_black(cropped(picture, inner), size), sampling.quality)
+
+    with named(source.path):
+        catch = decoder.pictures(
+            source.path,
+            source.times,
+            wanted=[source.times.shown[number] for number in numbers],
+            size=covering_size(source.shape, ready.size, inner),
+            develop=develop,
+        )
+        if catch.damaged:
+            at_s = source.times.seconds(min(catch.missing - catch.near.keys()))
+            raise UnusableVideo(f"is damaged at {at_s:.1f} s")
+    return catch
