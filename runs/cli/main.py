@@ -42,6 +42,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "export": ("inspect", "Export the calls, battles, labels or trials of a run."),
     "compact": ("resume", "Shrink the file of a run."),
     "freeze": ("freeze", "Turn a run into a frozen test set."),
+    "tasks": ("tasks", "Make test sets with right answers from your own videos."),
     "bench": ("bench", "Run, score and compare frozen test sets."),
     "import": ("freeze", "Import published test sets, judgments and answers."),
     "doctor": ("media", "Check the installation, the configuration and the models."),

@@ -25,6 +25,9 @@ from videoautoarena.video.synth.timeline import Plan, Probe
 
 Kind = Literal["needle", "order", "count"]
 KINDS: tuple[Kind, ...] = ("needle", "order", "count")
+Reason = Literal["alike", "repeated"]
+"""Why a ground gave no item: too few options passed the checks, or they were asked before."""
+REASONS: tuple[Reason, ...] = ("alike", "repeated")
 MAKER = "1"
 """Goes up whenever the same folder and seed would give other items by this code."""
 OPTIONS = 4
@@ -105,8 +108,8 @@ class Cell:
     wanted: int = 0
     made: int = 0
     tries_in_vain: int = 0
-    why: Counter[Literal["alike", "repeated"]] = field(default_factory=Counter)
-    """Why the last grounds gave none: too few options passed, or they were asked before."""
+    why: Counter[Reason] = field(default_factory=Counter)
+    """Of the last grounds in vain."""
 
     @property
     def is_exhausted(self) -> bool:
@@ -188,9 +191,7 @@ def draw_item(
     ground_s = seconds + (max(numbers) - len(built[key])) * length_s if kind == "count" else seconds
     plan = _plan(ground, built[key], ground_s, dice)
     texts = tuple(one.text for one in built[key])
-    return Item(
-        kind, seconds, question, tuple(options), key, plan, tuple(stretches), texts, ground
-    )
+    return Item(kind, seconds, question, tuple(options), key, plan, tuple(stretches), texts, ground)
 
 
 def _length_s(kind: Kind, dice: Dice) -> float:

@@ -156,7 +156,7 @@ def on_screen(times: Sequence[float], rows: int) -> list[int]:
     """Return which of the frames is shown at each row's instant."""
     instants = np.arange(rows) / LOOKS_A_SECOND + ROUNDED_S
     places = np.searchsorted(np.asarray(times), instants, side="right") - 1
-    return np.maximum(places, 0).tolist()
+    return [max(0, int(place)) for place in places]
 
 
 class _Measuring:
