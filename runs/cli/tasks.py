@@ -42,6 +42,8 @@ Examples:
               metavar="S[,..]", help="Lengths of the ground, separated by commas.")  # fmt: skip
 @click.option("--probes", default="3-5", show_default=True, metavar="FROM-TO",
               help="Number of stretches that an item of order is about.")  # fmt: skip
+@click.option("--size", type=click.IntRange(64, 4096), default=640, show_default=True,
+              help="Longer side of the videos that are made, at most.")  # fmt: skip
 @options.figure("--seed", 0, "Seed of all draws.")
 @options.flag("--at-most", "Accept fewer items where the videos give no more.")
 @click.option("--licence", help="Licence of the set, for its card.")
@@ -63,6 +65,7 @@ def make_command(folder: Path, to: Path, as_json: bool, **asked: Any) -> None:
         seconds=_seconds(asked["seconds"]),
         probes=_probes(asked["probes"]),
         seed=asked["seed"],
+        longest_px=asked["size"],
     )
     order = Order(folder, to, wish, asked["licence"], is_upper_bound=asked["at_most"])
     made = run_async(make(order, say, is_plan=asked["plan"]))

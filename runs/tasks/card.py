@@ -69,6 +69,7 @@ _HOW = """## How it was made
 - made by: {name} {version}, maker {maker}
 - seed: {seed}; items requested: {n}
 - seconds of ground: {seconds}; stretches of an order, from and to: {probes}
+- longer side of the videos: at most {longest_px} pixels
 - The options were drawn first, all under the same checks; then which of them is the key, each as
   likely; then the video was made to it. Nothing was balanced, and no question is asked twice with
   the same options.

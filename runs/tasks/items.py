@@ -59,6 +59,8 @@ class Wish:
     seconds: tuple[int, ...] = (60,)
     probes: tuple[int, int] = PROBES
     seed: int = 0
+    longest_px: int = 640
+    """The longer side of a film's pictures, at most."""
 
     @property
     def cells(self) -> list[tuple[Kind, int]]:
@@ -153,7 +155,7 @@ def _next_item(
     while cell.tries_in_vain < TRIES:
         of = (wish.seed, cell.kind, cell.seconds, number, cell.tries_in_vain)
         dice = Dice("tasks", MAKER, *of)
-        item = draw_item(bank, cell.kind, cell.seconds, dice=dice, probes=wish.probes)
+        item = draw_item(bank, wish, cell.kind, cell.seconds, dice=dice)
         if item is not None and item.asked not in asked:
             cell.made += 1
             return item
@@ -162,9 +164,7 @@ def _next_item(
     return None
 
 
-def draw_item(
-    bank: Bank, kind: Kind, seconds: int, *, dice: Dice, probes: tuple[int, int] = PROBES
-) -> Item | None:
+def draw_item(bank: Bank, wish: Wish, kind: Kind, seconds: int, *, dice: Dice) -> Item | None:
     """Return an item; None where the ground that was drawn has too few options."""
     length_s = _length_s(kind, dice)
     rows = int(length_s * LOOKS_A_SECOND) + 1
@@ -172,7 +172,7 @@ def draw_item(
     # Of the longest film that a key could ask for: where more is set in there is less ground.
     spread_s = (max(numbers) - min(numbers)) * length_s
     ground = draw_ground(bank, seconds + spread_s, dice)
-    low, high = probes
+    low, high = wish.probes
     count = {"needle": OPTIONS, "order": low + dice.below(high - low + 1), "count": 1}[kind]
     stretches = draw_stretches(bank, ground, dice, rows=rows, count=count)
     if len(stretches) < count:
@@ -189,7 +189,9 @@ def draw_item(
         question = word_count(stretches[0].text, dice)
     key = dice.below(OPTIONS)
     ground_s = seconds + (max(numbers) - len(built[key])) * length_s if kind == "count" else seconds
-    plan = _plan(ground, built[key], ground_s, dice)
+    plan = _plan(ground, built[key], ground_s, dice).model_copy(
+        update={"longest_px": wish.longest_px}
+    )
     texts = tuple(one.text for one in built[key])
     return Item(kind, seconds, question, tuple(options), key, plan, tuple(stretches), texts, ground)
 

@@ -131,7 +131,7 @@ async def make(order: Order, say: Say, *, is_plan: bool = False) -> Made:
     """
     found = await asyncio.to_thread(gather, order.folder, say)
     origin = _origin(order, found.videos)
-    bench = None if is_plan else _bench_in(order.to, origin)
+    bench = None if is_plan else _bench_in(order, origin)
     with progress(say) as on_progress:
         looked = await look(order.folder, found.videos, on_progress=on_progress)
     for path, why in looked.unusable:
@@ -166,18 +166,19 @@ def _origin(order: Order, videos: Sequence[Video]) -> str:
     return digest_of([MAKER, FILLER, CRF, asdict(order.wish), made_of])
 
 
-def _bench_in(to: Path, origin: str) -> str | None:
+def _bench_in(order: Order, origin: str) -> str | None:
     """Return the digest of the set that is there already; None where there is none.
 
     Raises BadInput where something else is there.
     """
-    if not to.is_dir() or not any(to.iterdir()):
+    if not os.path.lexists(order.to) or (order.to.is_dir() and not any(order.to.iterdir())):
         return None
-    read = read_bench(to)
-    is_this = read.manifest is not None and read.manifest.source.digest == origin
+    read = read_bench(order.to)
+    known = read.manifest
+    is_this = known and (known.source.digest, known.licence) == (origin, order.licence)
     if is_this and not read.problems:
         return read.bench
-    raise BadInput(f"{safe(str(to))} holds something else; pass a new folder")
+    raise BadInput(f"{safe(str(order.to))} holds something else; pass a new folder")
 
 
 def _descriptions(drawn: Drawn) -> int:
