@@ -139,7 +139,7 @@ def draw_items(bank: Bank, wish: Wish) -> Drawn:
     for number in range(wish.n):
         cell = cells[number % len(cells)]
         cell.wanted += 1
-        if cell.tries_in_vain < TRIES and len(bank.footage) > 1:
+        if cell.tries_in_vain < TRIES and bank.grounds and len(bank.footage) > 1:
             item = _next_item(bank, wish, cell, number=number, asked=asked)
             if item is not None:
                 items.append(item)
