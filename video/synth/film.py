@@ -155,9 +155,8 @@ def _set_up(plan: Plan, files: Mapping[str, Path]) -> _Ready:
             for excerpt in plan.excerpts:
                 if excerpt.video == video:
                     refuse_beyond(excerpt, source.times)
-    width, height = sources[plan.ground[0].video].shape
     timeline = lay_out(plan, {video: source.times for video, source in sources.items()})
-    return _Ready(timeline, sources, (max(2, width // 2 * 2), max(2, height // 2 * 2)))
+    return _Ready(timeline, sources, plan.size_of(sources[plan.ground[0].video].shape))
 
 
 def _clock(timeline: Timeline) -> Index:

@@ -54,11 +54,19 @@ class Plan(Record):
 
     ground: tuple[Excerpt, ...] = Field(min_length=1)
     probes: tuple[Probe, ...] = ()
+    longest_px: int | None = Field(default=None, ge=16)
+    """The longer side of its pictures, at most; None for the size that the first video has."""
 
     @property
     def sha256(self) -> str:
         """What the film is known by, as a video is by its bytes."""
-        return digest(canonical_json(["film", FILLER, self.model_dump()]))
+        return digest(canonical_json(["film", FILLER, self.model_dump(exclude_none=True)]))
+
+    def size_of(self, shape: tuple[int, int]) -> tuple[int, int]:
+        """Return width and height of a film whose first video is of this shape; both are even."""
+        scale = min(1.0, (self.longest_px or max(shape)) / max(shape))
+        width, height = (max(2, int(side * scale) // 2 * 2) for side in shape)
+        return width, height
 
     @property
     def id(self) -> str:

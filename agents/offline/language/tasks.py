@@ -10,9 +10,19 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from videoautoarena.agents.offline.language.values import Dice, table
 from videoautoarena.agents.offline.vision.frame_features import COLOURS, Glance
-from videoautoarena.agents.offline.vision.looks import LIGHTS, Look, likeness_to, look_of
+from videoautoarena.agents.offline.vision.looks import (
+    LIGHTS,
+    Look,
+    Values,
+    likeness_to,
+    likenesses,
+    look_of,
+    looks_of,
+)
 from videoautoarena.agents.prompting.options import Offer
 
 Kind = Literal["needle", "order", "count"]
@@ -34,10 +44,22 @@ def describe(glances: Sequence[Glance]) -> str | None:
     return None if look is None else _form().format(**look._asdict())
 
 
+def describe_stretches(luma: Values, shares: Values, *, frames: int) -> list[str | None]:
+    """Return what `describe` says of each stretch of so many frames of a sequence."""
+    looks = looks_of(luma, shares, frames=frames)
+    return [None if look is None else _form().format(**look._asdict()) for look in looks]
+
+
 def fit(text: str, glance: Glance) -> float:
     """Return how well a frame fits words that `describe` gave, 0 to 1; 0 for any others."""
     look = _look(text)
     return 0.0 if look is None else likeness_to(look, glance)
+
+
+def fits(text: str, luma: Values, shares: Values) -> Values:
+    """Return what `fit` does for each frame of a sequence, shape (n,)."""
+    look = _look(text)
+    return np.zeros(len(luma)) if look is None else likenesses(look, luma, shares)
 
 
 def word_needle(dice: Dice) -> str:

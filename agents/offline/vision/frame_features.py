@@ -196,7 +196,7 @@ def glance(picture: Picture) -> Glance:
 
 def step(before: Picture, after: Picture) -> Step:
     key = before.digest, after.digest
-    return _STEPS.get(key, lambda: _compare(glance(before), glance(after)))
+    return _STEPS.get(key, lambda: compare(glance(before), glance(after)))
 
 
 def likeness(one: Vector, other: Vector) -> float | None:
@@ -211,7 +211,8 @@ def apart(one: Vector, other: Vector) -> float:
     return float(0.5 * np.abs(one - other).sum())
 
 
-def _compare(one: Glance, other: Glance) -> Step:
+def compare(one: Glance, other: Glance) -> Step:
+    """Return what changed from one frame to the next."""
     recoloured = apart(one.histogram, other.histogram)
     alike = likeness(one.layout, other.layout)
     if alike is None:
@@ -223,7 +224,11 @@ def _compare(one: Glance, other: Glance) -> Step:
 
 def measured(jpeg: bytes) -> Glance:
     """Return what one JPEG shows; not remembered, unlike `glance`."""
-    small = _shrunk(jpeg)
+    return seen_in(_shrunk(jpeg))
+
+
+def seen_in(small: Image.Image) -> Glance:
+    """Return what a small RGB picture shows."""
     grey = np.asarray(small, np.float32) @ _LUMA
     square = small.resize((_THUMB_PX, _THUMB_PX), Image.Resampling.BOX)
     pixels = np.asarray(square).reshape(-1, 3)

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
 
 from videoautoarena.agents.offline.vision.frame_features import COLOURS, Glance, apart
+
+Values: TypeAlias = NDArray[np.floating[Any]]
 
 LIGHTS = MappingProxyType({"dark": 0.2, "half-lit": 0.42, "bright": 0.68})
 """Word to the mean brightness it stands for."""
@@ -36,27 +40,52 @@ class Look(NamedTuple):
 
 def look_of(glances: Sequence[Glance]) -> Look | None:
     """Return what a stretch looks like; None where another frame or eye might say otherwise."""
-    shares = np.mean([glance.shares for glance in glances], axis=0)
-    first, second, third = np.argsort(-shares, kind="stable")[:3]
-    if shares[first] < max(_LEAST_MAIN, _LEAD_MAIN * shares[second]):
-        return None
-    if shares[second] < max(_LEAST_SECOND, _LEAD_SECOND * shares[third]):
-        return None
-    luma = float(np.mean([glance.luma for glance in glances]))
-    light = min(LIGHTS, key=lambda word: abs(LIGHTS[word] - luma))
-    look = Look(light, COLOURS[first], COLOURS[second])
-    return look if all(likeness_to(look, glance) > FITS for glance in glances) else None
+    shares = np.array([glance.shares for glance in glances])
+    luma = np.array([glance.luma for glance in glances])
+    return looks_of(luma, shares, frames=len(glances))[0]
+
+
+def looks_of(luma: Values, shares: Values, *, frames: int) -> list[Look | None]:
+    """Return, as `look_of` does, the look of each stretch of so many frames of a sequence.
+
+    `luma` has shape (n,), `shares` (n, 12): there are n - frames + 1 stretches, or none.
+    """
+    if len(luma) < frames:
+        return []
+    means = sliding_window_view(shares, frames, axis=0).mean(axis=-1)
+    order = np.argsort(-means, axis=1, kind="stable")[:, :3]
+    first, second, third = np.take_along_axis(means, order, axis=1).T
+    is_clear = first >= np.maximum(_LEAST_MAIN, _LEAD_MAIN * second)
+    is_clear &= second >= np.maximum(_LEAST_SECOND, _LEAD_SECOND * third)
+    lit = sliding_window_view(luma, frames).mean(axis=-1)
+    lights = np.abs(lit[:, None] - np.array(list(LIGHTS.values()))).argmin(axis=1)
+    worst: dict[Look, Values] = {}
+    found: list[Look | None] = [None] * len(means)
+    for place in np.flatnonzero(is_clear).tolist():
+        main, other = order[place, :2]
+        look = Look(list(LIGHTS)[lights[place]], COLOURS[main], COLOURS[other])
+        if look not in worst:
+            every = likenesses(look, luma, shares)
+            worst[look] = sliding_window_view(every, frames).min(axis=-1)
+        if worst[look][place] > FITS:
+            found[place] = look
+    return found
 
 
 def likeness_to(look: Look, glance: Glance) -> float:
     """Return how well a frame fits what is said, 0 to 1."""
-    shares = glance.shares
+    return float(likenesses(look, np.array([glance.luma]), glance.shares[None])[0])
+
+
+def likenesses(look: Look, luma: Values, shares: Values) -> Values:
+    """Return how well each frame of a sequence fits what is said, 0 to 1, shape (n,)."""
     main, second = (COLOURS.index(colour) for colour in look[1:])
-    rest = np.delete(shares, main).max()
-    led = shares[main] / shares.max()
-    joined = shares[second] / max(rest, 1e-6) * min(1.0, shares[second] / _SURE_SECOND)
-    lit = max(0.0, 1 - abs(glance.luma - LIGHTS[look.light]) / _LIGHT_WIDTH)
-    return float(0.55 * led**2 + 0.30 * min(1.0, joined) + 0.15 * lit)
+    rest = np.delete(shares, main, axis=1).max(axis=1)
+    led = shares[:, main] / shares.max(axis=1)
+    joined = shares[:, second] / np.maximum(rest, 1e-6)
+    joined = np.minimum(1.0, joined * np.minimum(1.0, shares[:, second] / _SURE_SECOND))
+    lit = np.maximum(0.0, 1 - np.abs(luma - LIGHTS[look.light]) / _LIGHT_WIDTH)
+    return np.asarray(0.55 * led**2 + 0.30 * joined + 0.15 * lit)
 
 
 def distance(one: Glance, other: Glance) -> float:

@@ -93,7 +93,7 @@ def _assemble(key: bytes, pictures: tuple[Picture, ...]) -> Sight:
     times = np.array([p.time_s for p in pictures]) - pictures[0].time_s
     glances = [glance(p) for p in pictures]
     steps = [step(a, b) for a, b in pairwise(pictures)]
-    cut_steps = _find_cuts(glances, steps)
+    cut_steps = find_cuts(glances, steps)
     mids = (times[:-1] + times[1:]) / 2
     duration = max(float(times[-1]), 0.1)
     bounds = [0.0, *(float(mids[i]) for i in cut_steps), duration]
@@ -117,7 +117,7 @@ def _assemble(key: bytes, pictures: tuple[Picture, ...]) -> Sight:
     )
 
 
-def _find_cuts(glances: list[Glance], steps: list[Step]) -> list[int]:
+def find_cuts(glances: Sequence[Glance], steps: Sequence[Step]) -> list[int]:
     """Return the steps that are cuts: far above what goes on around them."""
     # A light change recolours without relaying, a moving thing relays a little without recolouring:
     # only another scene does both.

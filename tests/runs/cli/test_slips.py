@@ -10,6 +10,7 @@ from tests.support.played import invoke, lineage, play, slot, video
 from videoautoarena.runs.cli.main import arena, guarded, load
 
 SIMULATE = ("simulate", "--videos", "clips", "--out", "new")
+TASKS = ("tasks", "make", "clips", "--to", "new")
 TYPED = [
     ((*SIMULATE, "--rounds", "0"), "--rounds is 0; give 1 or more"),
     ((*SIMULATE, "--limit", "0"), "--limit is 0; give 1 or more"),
@@ -20,6 +21,13 @@ TYPED = [
     ((*SIMULATE, "--size", "5"), "--size is 5; give a number greater than or equal to 16"),
     ((*SIMULATE, "--fps", "2"), "--fps is for --policy fps"),
     (("frames", "clip.mp4", "--frames", "0"), "--frames is 0"),
+    ((*TASKS, "--kind", "anomaly"), "needs data from outside; make needle, order, count"),
+    ((*TASKS, "--kind", "ego"), "needs data from outside"),
+    ((*TASKS, "--kind", "needles"), "--kind 'needles' is none of needle, order, count"),
+    ((*TASKS, "--kind", ","), "--kind is empty"),
+    ((*TASKS, "--seconds", "60,5"), "--seconds is '5'; give numbers from 15 to 3600"),
+    ((*TASKS, "--probes", "2-5"), "--probes is '2-5'; give 3-5"),
+    ((*TASKS, "--n", "0"), "Invalid value for '--n'"),
     (("power", "--models", "1"), "--models 1 is out of range; give 2 to 200"),
     (("freeze", "run", "--to", "new", "--by", "colour"), "duration, category, topic"),
     (("freeze", "run", "--to", "new", "--separating"), "so it needs --size"),

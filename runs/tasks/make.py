@@ -1,0 +1,351 @@
+"""Making a set of items: a folder is looked at, items are drawn, films encoded, all put at once."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue, ValidationError
+
+from videoautoarena.memory.records.errors import BadInput, UnusableVideo
+from videoautoarena.memory.records.records import SCHEMA, Record, Video
+from videoautoarena.runs.bench.format.reader import read_bench, sha256_of
+from videoautoarena.runs.bench.format.schema import (
+    CARD,
+    MADE,
+    QUESTIONS,
+    VIDEOS,
+    BenchVideo,
+    Generator,
+    Manifest,
+    Source,
+    TaskItem,
+    counts_of,
+    digest_of,
+    question_bytes,
+)
+from videoautoarena.runs.bench.format.writer import Copy, put, seal
+from videoautoarena.runs.console.events import Say
+from videoautoarena.runs.console.listeners import OnProgress, gather, progress
+from videoautoarena.runs.rundir.reader import counted, spent
+from videoautoarena.runs.tasks.card import card_text
+from videoautoarena.runs.tasks.items import MAKER, REASONS, Cell, Drawn, Item, Wish, draw_items
+from videoautoarena.runs.tasks.options import Bank
+from videoautoarena.runs.tasks.sight import Looked, look
+from videoautoarena.runs.text.files import write_whole
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.video.sampling.cache import FrameCache
+from videoautoarena.video.synth.film import CRF
+from videoautoarena.video.synth.timeline import FILLER, Film
+from videoautoarena.video.workers.decoders import Decoders
+
+ID_LENGTH = 12
+"""Of the digest of a video, which it is known by."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """A set that was made, was there, or would be made."""
+
+    folder: Path
+    bench: str | None
+    """None where it is only planned."""
+    items: int
+    wanted: int
+    cells: tuple[Cell, ...]
+    videos: int
+    """Of the folder that could be used."""
+    unusable: tuple[tuple[str, str], ...]
+    descriptions: int
+    """How many the items are about."""
+    film_s: float
+    """How long all films are together."""
+    was_there: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of `arena tasks make --json`."""
+        cells = [
+            {name: getattr(cell, name) for name in ("kind", "seconds", "wanted", "made")}
+            for cell in self.cells
+        ]
+        rest = {**asdict(self), "unusable": [[*one] for one in self.unusable]}
+        return {"schema": SCHEMA, **rest, "folder": str(self.folder), "cells": cells}
+
+    def as_lines(self) -> list[str]:
+        """Return it as lines for a person."""
+        shown = safe(str(self.folder))
+        whole = f"{counted(self.items, 'item')} of {self.wanted}, {spent(self.film_s)} of video"
+        if self.bench is None:
+            lines = [f"{shown} would have {whole} to encode"]
+        else:
+            verb = "already holds this set" if self.was_there else "made"
+            lines = [f"{shown} {verb}: {whole}, bench {self.bench[:12]}"]
+        cells = ", ".join(
+            f"{cell.made} {cell.kind} at {cell.seconds} s"
+            + (f" of {cell.wanted}" if cell.is_exhausted else "")
+            for cell in self.cells
+        )
+        about = f"{counted(self.videos, 'video')} with {counted(self.descriptions, 'description')}"
+        lines.append(f"{cells}; from {about}")
+        return lines
+
+
+class _Encoded(Record):
+    """A film of the draft, beside its file."""
+
+    sha256: str
+    size_bytes: int
+    film: Film
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is made of which folder, and where it goes."""
+
+    folder: Path
+    to: Path
+    wish: Wish
+    licence: str | None = None
+    is_upper_bound: bool = False
+    """Whether fewer items will do where the folder gives no more."""
+
+    @property
+    def draft(self) -> Path:
+        """Where films lie until all are there."""
+        real = Path(os.path.realpath(self.to))
+        return real.with_name(f".{real.name}.making")
+
+
+async def make(order: Order, say: Say, *, is_plan: bool = False) -> Made:
+    """Return the set that was made of a folder, or would be; the same order gives the same bytes.
+
+    What is encoded is kept beside the set until all of it is: the same order goes on from there.
+    Raises BadInput: the folder gives too few items, or something cannot be read or written.
+    """
+    found = await asyncio.to_thread(gather, order.folder, say)
+    origin = _origin(order, found.videos)
+    bench = None if is_plan else _bench_in(order, origin)
+    with progress(say) as on_progress:
+        looked = await look(order.folder, found.videos, on_progress=on_progress)
+    for path, why in looked.unusable:
+        say(f"not used: {safe(path)} {safe(why)}")
+    drawn = await asyncio.to_thread(draw_items, Bank(looked.footage), order.wish)
+    if not drawn.items or (len(drawn.items) < drawn.wanted and not order.is_upper_bound):
+        raise BadInput(_shortfall(order, looked, drawn))
+    made = Made(
+        folder=order.to,
+        bench=bench,
+        items=len(drawn.items),
+        wanted=drawn.wanted,
+        cells=tuple(drawn.cells),
+        videos=len(looked.footage),
+        unusable=tuple(looked.unusable),
+        descriptions=_descriptions(drawn),
+        film_s=sum(item.film_s for item in drawn.items),
+        was_there=bench is not None,
+    )
+    if is_plan or bench is not None:
+        return made
+    with progress(say) as on_progress:
+        encoded = await _encode(order, looked, drawn.items, on_progress)
+    bench = await asyncio.to_thread(_put, order, drawn.items, encoded=encoded, origin=origin)
+    shutil.rmtree(order.draft, ignore_errors=True)
+    return replace(made, bench=bench)
+
+
+def _origin(order: Order, videos: Sequence[Video]) -> str:
+    """Return the digest of all that decides which items come out."""
+    made_of = sorted(video.sha256 for video in videos)
+    return digest_of([MAKER, FILLER, CRF, asdict(order.wish), made_of])
+
+
+def _bench_in(order: Order, origin: str) -> str | None:
+    """Return the digest of the set that is there already; None where there is none.
+
+    Raises BadInput where something else is there.
+    """
+    if not os.path.lexists(order.to) or (order.to.is_dir() and not any(order.to.iterdir())):
+        return None
+    read = read_bench(order.to)
+    known = read.manifest
+    is_this = known and (known.source.digest, known.licence) == (origin, order.licence)
+    if is_this and not read.problems:
+        return read.bench
+    raise BadInput(f"{safe(str(order.to))} holds something else; pass a new folder")
+
+
+def _descriptions(drawn: Drawn) -> int:
+    return len({stretch.text for item in drawn.items for stretch in item.stretches})
+
+
+def _shortfall(order: Order, looked: Looked, drawn: Drawn) -> str:
+    """Return how many items a folder gives, of which there are too few, and why, in a line."""
+    short = [cell for cell in drawn.cells if cell.is_exhausted]
+    cells = ", ".join(f"{one.made} of {one.wanted} {one.kind} at {one.seconds} s" for one in short)
+    why = {one: sum(cell.why[one] for cell in short) for one in REASONS}
+    if len(looked.footage) < 2:
+        reason = "what is set in has to come from another video than the rest"
+    elif why["repeated"] > why["alike"]:
+        reason = "every set of options that it gives is used"
+    else:
+        reason = "too few of its stretches can be described and are foreign to the rest"
+    help_ = "add videos that look different"
+    if drawn.items:
+        help_ += ", ask for fewer, or pass --at-most to take what there is"
+    return (
+        f"{safe(str(order.folder))} gives {len(drawn.items)} of {drawn.wanted} items ({cells}): "
+        f"with {counted(len(looked.footage), 'usable video')}, {reason}; {help_}"
+    )
+
+
+async def _encode(
+    order: Order, looked: Looked, items: Sequence[Item], on_progress: OnProgress
+) -> list[_Encoded]:
+    """Return the films of the items, in their order, all of which are then in the draft."""
+    files = {one.video.sha256: (order.folder / one.video.path).absolute() for one in looked.footage}
+    try:
+        order.draft.mkdir(parents=True, exist_ok=True)
+    except OSError as wrong:
+        raise BadInput(f"{safe(str(order.draft))} cannot be written: {wrong.strerror}") from None
+    done = 0
+    async with Decoders(FrameCache()) as decoders:
+
+        async def encode(item: Item) -> _Encoded:
+            nonlocal done
+            encoded = await _film(decoders, order.draft, item, files)
+            done += 1
+            on_progress(done, len(items), "encoded")
+            return encoded
+
+        tasks = [asyncio.create_task(encode(item)) for item in items]
+        try:
+            return await asyncio.gather(*tasks)
+        except UnusableVideo as failure:
+            here = safe(str(order.folder))
+            raise BadInput(f"{failure}; take it out of {here} and start again") from None
+        finally:
+            for task in tasks:
+                task.cancel()
+
+
+async def _film(decoders: Decoders, draft: Path, item: Item, files: Mapping[str, Path]) -> _Encoded:
+    file, note = (draft / f"{item.plan.sha256}{suffix}" for suffix in (".mp4", ".json"))
+    known = await asyncio.to_thread(_known, file, note)
+    if known is not None:
+        return known
+    film = await decoders.film(item.plan, files, file)
+    sha256 = await asyncio.to_thread(sha256_of, file)
+    encoded = _Encoded(sha256=sha256, size_bytes=file.stat().st_size, film=film)
+    await asyncio.to_thread(write_whole, note, encoded.model_dump_json().encode())
+    return encoded
+
+
+def _known(file: Path, note: Path) -> _Encoded | None:
+    """Return what was encoded before; None where it is not whole."""
+    try:
+        encoded = _Encoded.model_validate_json(note.read_bytes())
+        return encoded if sha256_of(file) == encoded.sha256 else None
+    except (OSError, ValidationError):
+        return None
+
+
+def _put(order: Order, items: Sequence[Item], *, encoded: Sequence[_Encoded], origin: str) -> str:
+    entries = [_entry(item, one, order.wish.seed) for item, one in zip(items, encoded, strict=True)]
+    videos = {one.sha256[:ID_LENGTH]: _video(one) for one in encoded}
+    draft = Manifest(
+        kind="choice",
+        generator=Generator(name="videoautoarena", version=version("videoautoarena")),
+        source=Source(kind=MADE, format="videoautoarena", digest=origin),
+        selection={"maker": MAKER, **_as_json(order.wish)},
+        licence=order.licence,
+        counts=counts_of(entries),
+        files={},
+        videos=videos,
+        with_videos=True,
+        count=len(entries),
+    )
+    card = card_text(draft).encode("utf-8", "backslashreplace")
+    copies = {
+        f"{VIDEOS}/{one.sha256[:ID_LENGTH]}.mp4": Copy(
+            order.draft / f"{item.plan.sha256}.mp4", one.sha256
+        )
+        for item, one in zip(items, encoded, strict=True)
+    }
+    bench = seal(draft, {QUESTIONS: question_bytes(entries), CARD: card}, copies)
+    put(bench.files, order.to)
+    return str(bench.manifest["bench"])
+
+
+def _as_json(wish: Wish) -> dict[str, JsonValue]:
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in asdict(wish).items()
+    }
+
+
+def _video(encoded: _Encoded) -> BenchVideo:
+    film = encoded.film
+    rate = Fraction(film.rate)
+    return BenchVideo(
+        sha256=encoded.sha256,
+        path=f"{encoded.sha256[:ID_LENGTH]}.mp4",
+        size_bytes=encoded.size_bytes,
+        duration_s=_duration_s(film),
+        width_px=film.width_px,
+        height_px=film.height_px,
+        fps=round(float(rate), 3),
+        codec="h264",
+    )
+
+
+def _duration_s(film: Film) -> float:
+    return round(float(film.frames / Fraction(film.rate)), 3)
+
+
+def _entry(item: Item, encoded: _Encoded, seed: int) -> TaskItem:
+    """Return the line of an item whose film is there."""
+    draft = TaskItem(
+        qid="",
+        video_id=encoded.sha256[:ID_LENGTH],
+        task=item.kind,
+        question=item.question,
+        options=list(item.options),
+        answer=item.options[item.key],
+        duration_s=_duration_s(encoded.film),
+        made=_about(item, encoded.film, seed),
+    )
+    return draft.model_copy(update={"qid": draft.own_qid()})
+
+
+def _about(item: Item, film: Film, seed: int) -> dict[str, JsonValue]:
+    """Return where everything stands in a film, and what its options were checked by."""
+    set_in = zip(item.plan.probes, item.texts, film.probes, strict=True)
+    return {
+        "kind": item.kind,
+        "maker": MAKER,
+        "seed": seed,
+        "background_s": item.seconds,
+        "ground_s": item.ground_s,
+        "ground": [excerpt.model_dump() for excerpt in item.plan.ground],
+        "probes": [
+            {
+                **probe.model_dump(),
+                "text": text,
+                "first": place.first,
+                "frames": place.frames,
+                "at_s": round(place.start_s, 3),
+                "lasts_s": round(place.seconds, 3),
+            }
+            for probe, text, place in set_in
+        ],
+        "described": [{"text": one.text, **one.excerpt.model_dump()} for one in item.stretches],
+        "frames": film.frames,
+        "rate": film.rate,
+    }

@@ -1,0 +1,181 @@
+"""Options are drawn first and all pass the same checks; the key comes last, each as likely."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from videoautoarena.agents.offline.language.tasks import fit, sought
+from videoautoarena.agents.offline.vision.frame_features import Glance
+from videoautoarena.agents.prompting.options import offered, with_options
+from videoautoarena.runs.tasks.items import (
+    EDGE_S,
+    GAP_S,
+    KINDS,
+    LENGTHS_S,
+    OPTIONS,
+    TRIES,
+    Drawn,
+    Item,
+    Kind,
+    Wish,
+    draw_items,
+)
+from videoautoarena.runs.tasks.options import FOREIGN, MARGIN, Bank, Stretch
+from videoautoarena.runs.tasks.sight import LOOKS_A_SECOND, Footage
+
+SEEDS = range(3)
+EMPTY = np.zeros(0, np.float32)
+
+
+@pytest.fixture(scope="session")
+def drawn(bank: Bank) -> list[Drawn]:
+    """What three seeds give."""
+    return [draw_items(bank, Wish(n=12, seconds=(15, 20), seed=seed)) for seed in SEEDS]
+
+
+@pytest.fixture(scope="session")
+def items(drawn: list[Drawn]) -> list[Item]:
+    found = [item for one in drawn for item in one.items]
+    assert {item.kind for item in found} == set(KINDS)
+    assert len(found) == 12 * len(SEEDS)
+    return found
+
+
+def glances(footage: Footage, shape: float, rows: Sequence[int]) -> list[Glance]:
+    """Return what was seen of a video, frame by frame."""
+    luma, shares, histograms = footage.seen[shape]
+    thumb = EMPTY.astype(np.float16)
+    return [
+        Glance(float(luma[row]), 0.0, shares[row], histograms[row], EMPTY, thumb) for row in rows
+    ]
+
+
+def own_frames(stretch: Stretch, shape: float) -> list[Glance]:
+    rows = range(stretch.row, stretch.row + stretch.rows)
+    return glances(stretch.footage, shape, rows)
+
+
+def ground_frames(item: Item, bank: Bank) -> list[Glance]:
+    """Return every look at the film's ground, found again from its plan."""
+    by_video = {one.video.sha256: one for one in bank.footage}
+    found: list[Glance] = []
+    for excerpt in item.plan.ground:
+        first = round(excerpt.start_s * LOOKS_A_SECOND)
+        last = first + int(excerpt.seconds * LOOKS_A_SECOND)
+        found += glances(by_video[excerpt.video], item.ground.shape, range(first, last + 1))
+    return found
+
+
+def test_every_option_passes_the_same_checks_whether_it_is_the_key_or_not(
+    items: list[Item], bank: Bank
+) -> None:
+    for item in items:
+        shape, ground = item.ground.shape, ground_frames(item, bank)
+        for stretch in item.stretches:
+            own = own_frames(stretch, shape)
+            worst = min(fit(stretch.text, one) for one in own)
+            others = [one for one in item.stretches if one is not stretch]
+            strange = [*ground, *(seen for one in others for seen in own_frames(one, shape))]
+            assert max(fit(stretch.text, seen) for seen in strange) <= worst - MARGIN + 1e-6
+            mean = np.mean([one.histogram for one in own], axis=0)
+            assert min(0.5 * np.abs(one.histogram - mean).sum() for one in ground) >= FOREIGN - 1e-6
+            cuts = stretch.footage.cuts[stretch.row : stretch.row + stretch.rows - 1]
+            assert not cuts.any()
+            assert stretch.excerpt.video not in {one.video for one in item.plan.ground}
+
+
+def test_every_place_of_the_key_is_as_likely(bank: Bank) -> None:
+    for kind in KINDS:
+        wishes = (Wish((kind,), n=12, seconds=(15,), seed=seed) for seed in range(100, 125))
+        keys = Counter(item.key for wish in wishes for item in draw_items(bank, wish).items)
+        counts = [keys[place] for place in range(OPTIONS)]
+        assert sum(counts) == 300
+        assert chisquare(counts).pvalue > 0.001
+
+
+def test_nothing_is_asked_twice_in_a_set(drawn: list[Drawn]) -> None:
+    for one in drawn:
+        for kind in ("needle", "order"):
+            sets = [frozenset(item.options) for item in one.items if item.kind == kind]
+            assert len(set(sets)) == len(sets)
+        counted = [
+            (item.stretches[0].text, frozenset(item.options))
+            for item in one.items
+            if item.kind == "count"
+        ]
+        assert len(set(counted)) == len(counted)
+
+
+def test_what_is_set_in_is_what_the_key_says(items: list[Item]) -> None:
+    for item in items:
+        offer = offered(with_options(item.question, list(item.options)))
+        assert offer is not None
+        wanted = sought(offer)
+        assert wanted is not None
+        assert wanted.kind == item.kind
+        assert len(set(item.options)) == OPTIONS
+        if item.kind == "count":
+            assert wanted.counts[item.key] == len(item.plan.probes)
+            assert len(set(item.texts)) == 1
+        else:
+            assert item.options[item.key] == "; then ".join(item.texts)
+        by_text = {one.text: one.excerpt for one in item.stretches}
+        for probe, text in zip(item.plan.probes, item.texts, strict=True):
+            assert probe.model_dump(exclude={"before"}) == by_text[text].model_dump()
+
+
+def test_the_length_of_a_film_does_not_tell_the_key(items: list[Item]) -> None:
+    for item in items:
+        (length_s,) = {probe.seconds for probe in item.plan.probes}
+        shortest, longest = LENGTHS_S[item.kind]
+        assert shortest <= length_s <= longest
+        most = max(map(int, item.options)) if item.kind == "count" else len(item.plan.probes)
+        assert item.film_s == pytest.approx(item.seconds + most * length_s)
+
+
+def test_what_is_set_in_stands_apart_and_never_at_an_end(items: list[Item]) -> None:
+    for item in items:
+        fps = item.ground.fps
+        places = [probe.before / fps for probe in item.plan.probes]
+        assert min(places) >= EDGE_S - 1 / fps
+        assert max(places) <= item.ground_s - EDGE_S + 1 / fps
+        assert all(b - a >= GAP_S - 1 / fps for a, b in pairwise(places))
+
+
+def test_an_order_is_about_as_many_as_were_asked_for(bank: Bank) -> None:
+    for low, high in ((3, 3), (4, 5)):
+        wish = Wish(("order",), n=12, seconds=(15,), probes=(low, high))
+        found = {len(item.plan.probes) for item in draw_items(bank, wish).items}
+        assert found == set(range(low, high + 1))
+
+
+def test_the_same_seed_draws_the_same_items_in_whatever_order_the_videos_come(bank: Bank) -> None:
+    wish = Wish(n=9, seconds=(15,), seed=3)
+
+    def plans(bank: Bank) -> list[tuple[str, int, str]]:
+        return [(i.question, i.key, i.plan.sha256) for i in draw_items(bank, wish).items]
+
+    assert plans(bank) == plans(Bank(bank.footage[::-1]))
+    other = draw_items(bank, Wish(n=9, seconds=(15,), seed=4)).items
+    assert plans(bank) != [(i.question, i.key, i.plan.sha256) for i in other]
+
+
+@pytest.mark.parametrize("kind", ["needle", "count"])
+def test_a_folder_that_gives_no_more_is_said_to_be_exhausted(bank: Bank, kind: Kind) -> None:
+    few = Bank(bank.footage[:5])
+    drawn = draw_items(few, Wish((kind,), n=400, seconds=(15,)))
+    (cell,) = drawn.cells
+    assert len(drawn.items) == cell.made < cell.wanted == 400
+    assert cell.is_exhausted
+    assert sum(cell.why.values()) == TRIES
+
+
+def test_one_video_gives_no_item(bank: Bank) -> None:
+    assert draw_items(Bank(bank.footage[:1]), Wish(n=3)).items == []
+    assert draw_items(Bank([]), Wish(n=3)).items == []

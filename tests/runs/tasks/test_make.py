@@ -1,0 +1,208 @@
+"""A set appears whole or not at all, shows what it says, and is the same for the same seed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.films import frames_of
+from tests.support.plain_videos import draw_plain_videos
+from tests.support.played import invoke
+from videoautoarena.agents.offline.language.tasks import fit
+from videoautoarena.agents.offline.vision.frame_features import Glance, seen_in
+from videoautoarena.agents.offline.vision.looks import FITS
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.bench.format.reader import open_bench, sha256_of
+from videoautoarena.runs.tasks.items import Wish
+from videoautoarena.runs.tasks.make import Order, make
+
+WISH = Wish(n=3, seconds=(15,), seed=7)
+TYPED = ("--n", 3, "--seconds", 15, "--seed", 7)
+STRANGE = (
+    "-rf.mp4",
+    "a\nb.mp4",
+    "'; rm *.mp4",
+    "日本.mp4",
+    "\udcff\udcfe.mp4",
+    "%s {0}.mp4",
+    "$(x)",
+)
+
+
+def silent(_text: str) -> None:
+    """Say nothing."""
+
+
+@pytest.fixture(scope="session")
+def made(videos: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A set of three items, one of each kind; read it only."""
+    to = tmp_path_factory.mktemp("made") / "set"
+    asyncio.run(make(Order(videos, to, WISH), silent))
+    return to
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def fitting(glances: list[Glance], text: str) -> list[int]:
+    """Return the numbers of the frames that a description fits."""
+    return [number for number, seen in enumerate(glances) if fit(text, seen) > FITS]
+
+
+def lasting(probe: dict[str, Any]) -> list[int]:
+    return list(range(probe["first"], probe["first"] + probe["frames"]))
+
+
+def test_a_set_is_intact_and_says_how_it_was_made(made: Path, videos: Path) -> None:
+    assert invoke("bench", "verify", made).exit_code == 0
+    bench = open_bench(made)
+    assert bench.manifest.kind == "choice"
+    assert bench.manifest.source.kind == "made"
+    assert [item.task for item in bench.items] == ["needle", "order", "count"]
+    known = {sha256_of(path) for path in videos.iterdir()}
+    for item in bench.items:
+        assert item.qid == item.own_qid()
+        assert len(item.keys) == 1
+        assert {probe["video"] for probe in item.made["probes"]} <= known
+    assert "pass\nthis set on only where" in (made / "card.md").read_text()
+    assert sorted(path.name for path in made.parent.iterdir()) == [made.name]
+
+
+def test_what_was_set_in_is_seen_at_the_said_frames_and_nowhere_else(made: Path) -> None:
+    for item in open_bench(made).items:
+        film = made / "videos" / f"{item.video_id}.mp4"
+        glances = [seen_in(picture) for picture in frames_of(film)]
+        assert len(glances) == item.made["frames"]
+        probes = item.made["probes"]
+        for text in {probe["text"] for probe in probes}:
+            said = [frame for one in probes if one["text"] == text for frame in lasting(one)]
+            assert fitting(glances, text) == said
+        if item.task == "needle":
+            wrong = [option for option in item.options if option != item.answer]
+            assert [fitting(glances, option) for option in wrong] == [[], [], []]
+        if item.task == "count":
+            assert item.answer == str(len(probes))
+
+
+def test_the_same_seed_gives_the_same_bytes_however_the_files_are_called(
+    made: Path, videos: Path, tmp_path: Path
+) -> None:
+    strange = tmp_path / "strange"
+    strange.mkdir()
+    for path, name in zip(sorted(videos.iterdir()), STRANGE, strict=True):
+        shutil.copy(path, os.path.join(os.fsencode(strange), os.fsencode(name)))
+    done = invoke("tasks", "make", strange, "--to", tmp_path / "set", *TYPED)
+    assert done.exit_code == 0, done.stderr
+    assert contents(tmp_path / "set") == contents(made)
+
+
+def test_what_is_there_is_not_made_again_and_nothing_else_is_overwritten(
+    made: Path, videos: Path
+) -> None:
+    before = contents(made)
+    again = invoke("tasks", "make", videos, "--to", made, *TYPED, "--json")
+    assert json.loads(again.stdout)["was_there"] is True
+    for other in (("--n", 4), ("--seed", 8), ("--licence", "MIT")):
+        refused = invoke("tasks", "make", videos, "--to", made, *TYPED, *other)
+        assert isinstance(refused.exception, BadInput)
+        assert "holds something else" in str(refused.exception)
+    assert contents(made) == before
+
+
+async def interrupted(order: Order) -> list[Path]:
+    """Make a set until something of it is encoded, and return the notes of that."""
+    work = asyncio.create_task(make(order, silent))
+    while not list(order.draft.glob("*.json")):
+        await asyncio.sleep(0.01)
+    work.cancel()
+    with suppress(asyncio.CancelledError):
+        await work
+    return list(order.draft.glob("*.json"))
+
+
+def test_what_was_encoded_before_an_interruption_is_used_if_it_is_whole(
+    made: Path, videos: Path, tmp_path: Path
+) -> None:
+    order = Order(videos, tmp_path / "set", WISH)
+    notes = asyncio.run(interrupted(order))
+    assert not order.to.exists()
+    assert 1 <= len(notes) < WISH.n
+    with notes[0].with_suffix(".mp4").open("ab") as film:
+        film.write(b"damaged")
+    asyncio.run(make(order, silent))
+    assert contents(order.to) == contents(made)
+    assert not order.draft.exists()
+
+    marked = Order(videos, tmp_path / "marked", WISH)
+    note, *_ = asyncio.run(interrupted(marked))
+    film = note.with_suffix(".mp4")
+    film.write_bytes(film.read_bytes() + b"marked")
+    about = json.loads(note.read_text())
+    note.write_text(json.dumps({**about, "sha256": sha256_of(film)}))
+    asyncio.run(make(marked, silent))
+    kept = [path for path in (marked.to / "videos").iterdir() if b"marked" in path.read_bytes()]
+    assert len(kept) == 1
+
+
+@pytest.mark.slow
+def test_a_set_that_was_killed_again_and_again_comes_out_the_same(
+    videos: Path, tmp_path: Path
+) -> None:
+    wish = Wish(n=12, seconds=(20,), seed=7)
+    order = Order(videos, tmp_path / "set", wish)
+    typed = ("--n", "12", "--seconds", "20", "--seed", "7", "--to", str(order.to))
+    command = [str(Path(sys.executable).with_name("arena")), "tasks", "make", str(videos), *typed]
+    kept = 0
+    for _ in range(6):
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        while len(list(order.draft.glob("*.json"))) <= kept and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert not order.to.exists()
+        now = len(list(order.draft.glob("*.json")))
+        assert now > kept
+        kept = now
+    assert subprocess.run(command, capture_output=True).returncode == 0
+    asyncio.run(make(Order(videos, tmp_path / "whole", wish), silent))
+    assert contents(order.to) == contents(tmp_path / "whole")
+
+
+def test_a_plan_writes_nothing(videos: Path, tmp_path: Path) -> None:
+    to = tmp_path / "set"
+    planned = invoke("tasks", "make", videos, "--to", to, *TYPED, "--plan", "--json")
+    found = json.loads(planned.stdout)
+    assert (found["items"], found["bench"]) == (3, None)
+    assert found["film_s"] > 3 * 15
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_gives_too_little_is_refused_with_how_much_and_why(tmp_path: Path) -> None:
+    one, some = draw_plain_videos(tmp_path / "one", 1), draw_plain_videos(tmp_path / "some", 5)
+    to = tmp_path / "set"
+    refused = invoke("tasks", "make", one, "--to", to, "--n", 3)
+    assert "gives 0 of 3 items" in str(refused.exception)
+    assert "has to come from another video" in str(refused.exception)
+    wish = ("--kind", "needle", "--n", 50, "--seconds", 15)
+    refused = invoke("tasks", "make", some, "--to", to, *wish)
+    assert "of 50 items" in str(refused.exception)
+    assert "--at-most" in str(refused.exception)
+    planned = invoke("tasks", "make", some, "--to", to, *wish, "--at-most", "--plan", "--json")
+    assert 0 < json.loads(planned.stdout)["items"] < 50
+    assert not to.exists()
