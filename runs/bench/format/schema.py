@@ -121,10 +121,6 @@ class Item(Entry):
         return digest_of((*asked, self.selected_answer, self.rejected_answer))[:QID_LENGTH]
 
 
-OPTIONS = (2, 6)
-"""The least and the most options of an item of choice that can be asked."""
-
-
 class TaskItem(Entry):
     """A question with a right answer: one of several options, or a text to be scored by.
 

@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.layout import thinned
-from videoautoarena.agents.prompting.options import with_options
+from videoautoarena.agents.prompting.options import LETTERS, with_options
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.mark import MARKERS, Marks, Scale, Written, mark
 from videoautoarena.agents.roles.prompter import Prompter
@@ -27,7 +27,7 @@ from videoautoarena.memory.records.errors import BadInput, CallFailed, JournalMi
 from videoautoarena.memory.records.records import Frames
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, read_tasks
-from videoautoarena.runs.bench.format.schema import OPTIONS, TaskItem
+from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.bench.play.cast import BenchCast, Player, Wanted, task_cast
 from videoautoarena.runs.bench.play.game import Game, Outcome, Said, scope_of
 from videoautoarena.runs.bench.play.plan import Unknown
@@ -36,7 +36,7 @@ from videoautoarena.runs.bench.play.tally import Outcomes, facts_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.config.disclosure import REPAIR
 from videoautoarena.runs.rundir.frames import RunFrames
-from videoautoarena.runs.text.battle_table import quoted
+from videoautoarena.runs.rundir.reader import counted
 
 FACTS = (
     "model", "max_frames", "judge", "seed", "questions", "forfeits", "voids", "prompts",
@@ -81,6 +81,11 @@ class TaskGame(Game[TaskItem]):
 
     async def answer(self, item: TaskItem, player: Player) -> Said:
         """Return what a player answers; what was handed in is not asked for."""
+        if item.is_choice and not 1 < len(item.options) <= len(LETTERS):
+            offered = counted(len(item.options), "option")
+            return Said(
+                None, f"2 to {len(LETTERS)} options can be asked, not {offered}", is_ours=True
+            )
         async with self._alone(f"{item.qid} {player.model.alias if player.model else ''}"):
             return await super().answer(item, player)
 
@@ -171,12 +176,6 @@ class TaskRules(Rules):
         """Return who answers, and who marks free text where the set has any; or BadInput."""
         items = self.items(bench, wanted)
         free = [item for item in items if not item.is_choice and item.answer is not None]
-        for item in items:
-            if item.is_choice and not OPTIONS[0] <= len(item.options) <= OPTIONS[1]:
-                raise BadInput(
-                    f"{bench.folder}: {quoted(item.qid)} has {len(item.options)} options; "
-                    f"{OPTIONS[0]} to {OPTIONS[1]} can be asked"
-                )
         if "other" in wanted.views and len(bench.manifest.videos) < 2:
             raise BadInput(f"{bench.folder} is about one video; there is no other to show")
         return task_cast(bench, wanted, roles=tuple(MARKERS[scale_of(item)] for item in free))

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Published, Record
+from videoautoarena.runs.bench.format.points import videos_of
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import TaskResult, read_tasks
 from videoautoarena.runs.bench.format.schema import TaskItem
@@ -30,7 +31,8 @@ from videoautoarena.runs.bench.score.task_points import (
 )
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.words import in_full
-from videoautoarena.scoring.tasks.averages import Tasks
+from videoautoarena.scoring.intervals.proportions import Share
+from videoautoarena.scoring.tasks.averages import Tasks, measure_accuracy
 
 GROUPS = {
     "topic": "holistic", "anomaly": "holistic", "summary": "holistic",
@@ -67,6 +69,8 @@ class TaskScore(Record):
     """None where there is no choice in it."""
     g_avg: Figure | None
     """None where there is no free text in it."""
+    overall: Figure | None
+    """The accuracy over items of choice, whatever their task, as some sets publish it."""
     groups: dict[str, Figure]
     """The mean of the accuracies of the tasks of choice in it."""
     tasks: tuple[TaskFigure, ...]
@@ -197,11 +201,17 @@ def _score(items: Sequence[TaskItem], result: TaskResult, published: bool) -> Ta
         view=str(result.facts.get("view", "whole")),
         m_avg=figure_of(chosen.mean, 100.0) if chosen else None,
         g_avg=figure_of(marked.mean, 1.0) if marked else None,
+        overall=figure_of(_overall(items, choice), 100.0) if chosen else None,
         groups=dict(_groups(items, choice)),
         tasks=(*_figures(items, ends, choice, chosen), *_figures(items, ends, free, marked)),
         counts=dict(Counter(end.end for end in ends.values())),
         missing=len(items) - len(ends),
     )
+
+
+def _overall(items: Sequence[TaskItem], points: Mapping[str, float]) -> Share:
+    asked = {item.qid: item for item in items if item.qid in points}
+    return measure_accuracy([points[qid] for qid in asked], videos_of(asked, asked))
 
 
 def _groups(items: Sequence[TaskItem], points: Mapping[str, float]) -> Iterator[tuple[str, Figure]]:

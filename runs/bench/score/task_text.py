@@ -15,7 +15,7 @@ from videoautoarena.runs.rundir.reader import STAND_INS, counted
 from videoautoarena.runs.text.tables import Cell, comma_separated, mark_up
 from videoautoarena.runs.text.terminal import safe
 
-M_AVG, G_AVG, INTERVAL = "M-Avg", "G-Avg", "95 % interval"
+M_AVG, G_AVG, OVERALL, INTERVAL = "M-Avg", "G-Avg", "overall", "95 % interval"
 ODD = {
     "unreadable": "names no option, or several",
     "forfeit": "has no answer",
@@ -62,8 +62,9 @@ def _shown(board: TaskBoard) -> Shown:
     tasks = list(dict.fromkeys(one.task for row in board.models for one in row.tasks))
     averages = [
         name
-        for name, of in ((M_AVG, "m_avg"), (G_AVG, "g_avg"))
+        for name, of in ((M_AVG, "m_avg"), (G_AVG, "g_avg"), (OVERALL, "overall"))
         if any(getattr(row, of) is not None for row in board.models)
+        and (name != OVERALL or len(tasks) > 1)
     ]
     by = ["judge"] if len({row.judge for row in board.models} - {None}) > 1 else []
     alone = tasks if len(tasks) > 1 else []
@@ -75,7 +76,7 @@ def _shown(board: TaskBoard) -> Shown:
         columns,
         rows=rows,
         in_slice=lambda _: "",
-        spare=(*reversed(alone), INTERVAL),
+        spare=(*reversed(alone), OVERALL, INTERVAL),
         longest_name=18,
         captions=(f"Scores of {counted(len(board.models), 'model')} on tasks", ""),
         label="tasks",
@@ -90,6 +91,7 @@ def _cells(row: TaskScore, columns: Sequence[str]) -> list[str]:
         "judge": row.judge or "",
         M_AVG: _printed(row.m_avg),
         G_AVG: _printed(row.g_avg, digits=2),
+        OVERALL: _printed(row.overall),
         INTERVAL: _bounds(main, digits=1 if row.m_avg else 2),
     }
     free = {one.task for one in row.tasks if one.kind == "generation"}
@@ -146,7 +148,11 @@ def _meaning(board: TaskBoard) -> Iterator[str]:
 def _csv_rows(board: TaskBoard) -> Iterator[list[Cell]]:
     for row in board.models:
         head: list[Cell] = [board.split, row.model, row.judge, row.view, row.max_frames]
-        averages = ((M_AVG, row.m_avg, board.chance), (G_AVG, row.g_avg, None))
+        averages = (
+            (M_AVG, row.m_avg, board.chance),
+            (G_AVG, row.g_avg, None),
+            (OVERALL, row.overall, None),
+        )
         for name, figure, chance in averages:
             if figure is not None:
                 yield [*head, name, "mean", *_figures(figure), chance]

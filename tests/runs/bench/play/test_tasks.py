@@ -180,3 +180,19 @@ def test_what_was_handed_in_is_scored_and_nobody_is_asked(ground: Path, tasks: P
     assert calls_of(tasks) == []
     board = json.loads(played.stdout)["scores"]["boards"][0]
     assert board["models"][0]["m_avg"]["value"] == 100.0
+
+
+def test_an_item_that_offers_no_choice_is_void_and_the_others_are_asked(
+    ground: Path, tmp_path: Path
+) -> None:
+    (video, *_) = find_videos(ground / "videos").videos
+    items = [choice(video.id, 0), choice(video.id, 1, options=["a dog"])]
+    write_set(tmp_path / "set", items, videos=ground / "videos")
+    where = ("--videos", ground / "videos", "--model", "offline:owl")
+    played = run_bench(tmp_path / "set", *where)
+    assert played.return_value == 3
+    assert "2 to 26 options can be asked, not 1 option" in played.output
+    (result,) = results_of(tmp_path / "set").values()
+    assert [line.end for line in result.lines] == ["answered", "void"]
+    planned = json.loads(run_bench(tmp_path / "set", *where, "--plan", "--json").stdout)
+    assert planned["calls_at_most"] == {}

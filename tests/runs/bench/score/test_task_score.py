@@ -71,6 +71,8 @@ def test_a_task_of_many_items_weighs_no_more_than_one_of_few(tmp_path: Path) -> 
     (row,) = score_tasks(bench, [hand_in(bench, "m", lines)]).boards[0].models
     assert row.m_avg is not None
     assert row.m_avg.value == 50.0
+    assert row.overall is not None
+    assert row.overall.value == 25.0
     assert {one.task: one.figure.value for one in row.tasks} == {"ego": 100.0, "plot": 0.0}
 
 
