@@ -125,36 +125,37 @@ def test_what_is_there_is_not_made_again_and_nothing_else_is_overwritten(
     assert contents(made) == before
 
 
-async def interrupted(order: Order) -> list[Path]:
-    """Make a set until something of it is encoded, and return the notes of that."""
-    work = asyncio.create_task(make(order, silent))
-    while not list(order.draft.glob("*.json")):
-        await asyncio.sleep(0.01)
-    work.cancel()
-    with suppress(asyncio.CancelledError):
-        await work
-    return list(order.draft.glob("*.json"))
-
-
 def test_what_was_encoded_before_an_interruption_is_used_if_it_is_whole(
     made: Path, videos: Path, tmp_path: Path
 ) -> None:
     order = Order(videos, tmp_path / "set", WISH)
-    notes = asyncio.run(interrupted(order))
+    marked = Order(videos, tmp_path / "marked", WISH)
+
+    async def interrupt() -> None:
+        work = asyncio.create_task(make(order, silent))
+        while not list(order.draft.glob("*.json")):
+            await asyncio.sleep(0.01)
+        work.cancel()
+        with suppress(asyncio.CancelledError):
+            await work
+
+    asyncio.run(interrupt())
+    notes = list(order.draft.glob("*.json"))
     assert not order.to.exists()
     assert 1 <= len(notes) < WISH.n
+    shutil.copytree(order.draft, marked.draft)
+
     with notes[0].with_suffix(".mp4").open("ab") as film:
         film.write(b"damaged")
     asyncio.run(make(order, silent))
     assert contents(order.to) == contents(made)
     assert not order.draft.exists()
 
-    marked = Order(videos, tmp_path / "marked", WISH)
-    note, *_ = asyncio.run(interrupted(marked))
-    film = note.with_suffix(".mp4")
-    film.write_bytes(film.read_bytes() + b"marked")
+    note = marked.draft / notes[0].name
+    film_file = note.with_suffix(".mp4")
+    film_file.write_bytes(film_file.read_bytes() + b"marked")
     about = json.loads(note.read_text())
-    note.write_text(json.dumps({**about, "sha256": sha256_of(film)}))
+    note.write_text(json.dumps({**about, "sha256": sha256_of(film_file)}))
     asyncio.run(make(marked, silent))
     kept = [path for path in (marked.to / "videos").iterdir() if b"marked" in path.read_bytes()]
     assert len(kept) == 1
