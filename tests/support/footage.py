@@ -34,7 +34,8 @@ def _footage(number: int, chance: np.random.Generator, histograms: np.ndarray) -
         of = chance.dirichlet(np.full(len(histograms), 0.3)) @ histograms
         seen.append(np.tile(of, (SCENE_ROWS, 1)))
     cuts = np.zeros(SCENE_ROWS * SCENES - 1, bool)
-    cuts[SCENE_ROWS - 1 :: SCENE_ROWS] = True
+    # A cut between two pictures that are described alike, and one between two scenes.
+    cuts[SCENE_ROWS - 6 :: SCENE_ROWS] = cuts[SCENE_ROWS - 1 :: SCENE_ROWS] = True
     arrays = (np.concatenate(every).astype(np.float32) for every in (luma, shares, seen))
     sha256 = digest(f"footage {number}")
     video = Video(
