@@ -17,6 +17,7 @@ from tests.support.held import held
 from tests.support.json_schemas import problems
 from tests.support.pages import first_column, section
 from tests.support.played import call, invoke, lineage, play, slot, video
+from tests.support.published_tasks import mlvu_choice, write
 from videoautoarena.agents.providers import Declaration
 from videoautoarena.memory.records.records import Attempt, Battle, Evolution, Grade, Judging
 from videoautoarena.memory.store.evidence import Label, Sample, Trial
@@ -27,8 +28,24 @@ from videoautoarena.runs.battles.export import KINDS, records_schema
 from videoautoarena.runs.battles.rounds import Difficulty, Gate, Points, Round
 from videoautoarena.runs.battles.standards import StandardVerdicts
 from videoautoarena.runs.bench.format.reader import open_bench
-from videoautoarena.runs.bench.format.results import Result, Ruling, Vote, write_result
+from videoautoarena.runs.bench.format.results import (
+    Result,
+    Ruling,
+    TaskLine,
+    Vote,
+    write_result,
+)
+from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.bench.freeze.freeze import freeze
+from videoautoarena.runs.bench.score.sweep import Setting, Sweep
+from videoautoarena.runs.bench.score.task_compare import Gap, TaskComparison
+from videoautoarena.runs.bench.score.task_points import Figure
+from videoautoarena.runs.bench.score.task_score import (
+    TaskBoard,
+    TaskFigure,
+    TaskScore,
+    TaskScores,
+)
 from videoautoarena.runs.cli.ending import _state
 from videoautoarena.runs.config.arena_file import ModelTable, RolesTable, RunTable
 from videoautoarena.runs.rundir.films import RunVideo
@@ -45,6 +62,7 @@ def fields(model: Any) -> list[str]:
     ("heading", "model"),
     [
         ("A battle", Battle),
+        ("A task", TaskItem),
         ("A judging", Judging),
         ("An evolution", Evolution),
         ("A grade", Grade),
@@ -61,6 +79,12 @@ def fields(model: Any) -> list[str]:
         ("What a battle took", Took),
         ("A round", Round),
         ("Verdicts by standard", StandardVerdicts),
+        ("A result on tasks", TaskLine),
+        ("Scores on tasks", TaskScores),
+        ("A board of tasks", TaskBoard),
+        ("A score on tasks", TaskScore),
+        ("A sweep", Sweep),
+        ("Two models on tasks", Gap),
         ("models.NAME", ModelTable),
         ("providers.NAME", Declaration),
         ("roles", RolesTable),
@@ -77,6 +101,9 @@ def test_a_record_is_written_down_field_by_field(heading: str, model: Any) -> No
         ("Settings of a run", (Roles, Member)),
         ("A sum of calls", (Waits,)),
         ("A round", (Difficulty, Gate, Points)),
+        ("A score on tasks", (TaskFigure, Figure)),
+        ("A sweep", (Setting,)),
+        ("Two models on tasks", (TaskComparison,)),
     ],
 )
 def test_what_stands_within_a_record_is_named_where_it_stands(heading: str, models: Any) -> None:
@@ -297,3 +324,17 @@ def test_what_is_told_of_videos_and_their_frames_is_written_down(
     assert first_column(text) == list(seen)
     told = set(re.findall(r"`(\w+)`", text + section("records.md", "A folder of videos")))
     assert set(seen["frames"][0]) | set(listed["totals"]) <= told
+
+
+def test_what_a_set_gives_away_is_written_down_field_by_field(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.json", mlvu_choice(20))
+    taken = json.loads(invoke("import", "mlvu", file, "--to", tmp_path / "set", "--json").stdout)
+    told = set(re.findall(r"`(\w+)`", section("records.md", "A task")))
+    assert set(taken) <= told
+    found = json.loads(invoke("bench", "probe", tmp_path / "set", "--json").stdout)
+    heading = section("records.md", "What a set gives away")
+    assert first_column(heading) == list(found)
+    assert set(taken["shortcuts"]) <= set(found)
+    told = set(re.findall(r"`(\w+)`", heading))
+    (part,) = found["parts"]
+    assert set(part) | set(part["results"][0]) <= told

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from videoautoarena.agents.calls.replies import BadReply, read_reply, without_reasoning
 from videoautoarena.agents.models.registry import Model
@@ -19,7 +19,7 @@ from videoautoarena.agents.prompting.layout import Request, thinned
 from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.memory.records.digests import digest, unit_interval
 from videoautoarena.memory.records.errors import EmptyReply
-from videoautoarena.memory.records.records import Answer, Frame, Frames, Nonce
+from videoautoarena.memory.records.records import Answer, CallRow, Frame, Frames, Nonce
 from videoautoarena.video.synth.splice import COLOURS, HEIGHT_PX, WIDTH_PX, draw_card
 
 
@@ -36,6 +36,27 @@ async def answer(
 
     Source: VideoAutoArena, Peer Battles: no persona, no rival, no brief, no word of a battle.
     """
+    said = await answer_row(prompter, model, frames=frames, question=question, slot=slot, seat=seat)
+    return said.answer
+
+
+class Answered(NamedTuple):
+    """An answer, and the call that gave it."""
+
+    answer: Answer
+    row: CallRow
+
+
+async def answer_row(
+    prompter: Prompter,
+    model: Model,
+    *,
+    frames: Frames,
+    question: str,
+    slot: str,
+    seat: Literal[0, 1],
+) -> Answered:
+    """Return what `model` says with the call's row: its cost and how its reply ended."""
     seen = thinned(frames, model.frame_limit("contestant"))
     task = Task("contestant", seen, scope=slot, ask=seat, question=question)
     row = await prompter.ask_row(model, task)
@@ -45,7 +66,7 @@ async def answer(
     # Where the server found the request too large, it was sent with fewer of them.
     shown = seen if row.frames is None else thinned(seen, row.frames)
     times = tuple(frame.time_s for frame in shown.frames)
-    return Answer(model=model.alias, text=text, frames=times)
+    return Answered(Answer(model=model.alias, text=text, frames=times), row)
 
 
 STRIPES = 3

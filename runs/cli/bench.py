@@ -10,11 +10,12 @@ import click
 
 from videoautoarena.runs.cli import options
 from videoautoarena.runs.cli.bench_run import bench_run_command as play
+from videoautoarena.runs.cli.bench_run import probe
 from videoautoarena.runs.text.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.reader import OpenBench
-    from videoautoarena.runs.bench.score.anchor_score import Scores, WantedScores
+    from videoautoarena.runs.bench.score.anchor_score import WantedScores
     from videoautoarena.runs.bench.score.score import By, Of
 
 
@@ -179,13 +180,20 @@ Examples:
     ["clustered", "bootstrap"],
     "Against an anchor: confidence intervals clustered by video, or bootstrapped over videos.",
 )
+@click.option("--margin", type=click.FloatRange(min=0, min_open=True, max=100), default=2.0,
+              show_default=True,
+              help="Of tasks, after a sweep: points below the best that are as good.")  # fmt: skip
+@options.flag("--as-published", "Of tasks: score by the published rules, faults included.")
 @click.option("--format", "form", type=click.Choice(["table", "markdown", "latex", "csv", "json"]),
               help="Output format.  [default: table]")  # fmt: skip
 @options.flag("--json", "Same as --format json.", "as_json")
 def score(bench: Path, *, form: str | None, as_json: bool, **typed: Any) -> None:
-    """Score every model that was judged on BENCH, as VideoAutoBench does, best first.
+    """Score every model that was run on BENCH, best first.
 
-    Against a selected answer, a win counts 1 and a tie one half. Against a rejected answer, only a
+    Tasks with a right answer: accuracy by task, and the mean over tasks. Preferences are scored as
+    VideoAutoBench does:
+
+    against a selected answer, a win counts 1 and a tie one half; against a rejected answer, only a
     win counts. The score is the mean of the two percentages. Results against an anchor have a table
     of their own: the estimated win rate. Confidence intervals are clustered by video.
     """
@@ -194,43 +202,39 @@ def score(bench: Path, *, form: str | None, as_json: bool, **typed: Any) -> None
 
     chosen = options.chosen_form(form, as_json=as_json)
     opened = open_bench(bench)
-    scores = scoring_of(opened).score(opened, _wanted(**typed))
+    scoring = scoring_of(opened)
+    scores = scoring.score(opened, _wanted(**typed))
     if chosen == "json":
         click.echo(json.dumps(scores.to_json(), indent=2))
+    elif chosen == "table":
+        shown = options.results()
+        for part in scoring.shown(scores):
+            shown.print(part)
     else:
-        _show(scores, chosen)
+        click.echo(scoring.pasted(scores, chosen))
 
 
 def _wanted(
-    *, by: str | None, whole: str, judge: str | None, anchor: str | None, **way: Any
+    *,
+    by: str | None,
+    whole: str,
+    judge: str | None,
+    anchor: str | None,
+    as_published: bool,
+    margin: float,
+    **way: Any,
 ) -> WantedScores:
     from videoautoarena.runs.bench.score.anchor_score import WantedScores, Way
 
     return WantedScores(
-        of=cast("Of", whole), by=cast("By | None", by), judge=judge, anchor=anchor, way=Way(**way)
+        of=cast("Of", whole),
+        by=cast("By | None", by),
+        judge=judge,
+        anchor=anchor,
+        way=Way(**way),
+        as_published=as_published,
+        margin=margin,
     )
-
-
-def _show(scores: Scores, form: str) -> None:
-    """Print scores against references and against anchors, whichever there are.
-
-    As CSV it is one table: that of the references where there are any.
-    """
-    from videoautoarena.runs.bench.score.anchor_text import pasted_anchored, render_each
-    from videoautoarena.runs.bench.score.score_text import pasted_scores
-
-    board, anchored = scores.board, scores.anchored
-    if form == "table":
-        shown = options.results()
-        for part in render_each(scores):
-            shown.print(part)
-        return
-    parts = [pasted_scores(board, form)] if board["models"] else []
-    if anchored and (form != "csv" or not parts):
-        parts.append(pasted_anchored(anchored, form))
-    elif anchored:
-        say("results against an anchor are left out of the CSV; print them with --anchor")
-    click.echo("\n\n".join(parts))
 
 
 @click.group(
@@ -263,3 +267,4 @@ bench_command.add_command(play)
 bench_command.add_command(compare)
 bench_command.add_command(check)
 bench_command.add_command(diff)
+bench_command.add_command(probe)

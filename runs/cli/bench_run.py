@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from videoautoarena.agents.models.registry import MOST_FRAMES
 from videoautoarena.runs.bench.play.runner import OnSettled
 from videoautoarena.runs.bench.play.tally import BenchTally
 from videoautoarena.runs.cli import options
 from videoautoarena.runs.cli.ending import early_end, exit_codes, run_async
 from videoautoarena.runs.cli.main import EXIT_CAP, EXIT_VOIDS
-from videoautoarena.runs.console.events import Say
+from videoautoarena.runs.console.events import Listeners, Say, nobody
 from videoautoarena.runs.console.listeners import progress
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.terminal import safe, say
 
 if TYPE_CHECKING:
+    from videoautoarena.runs.bench.format.results import View
+    from videoautoarena.runs.bench.kinds.scorings import Report
     from videoautoarena.runs.bench.play.runner import Asked, Ran
-    from videoautoarena.runs.bench.score.anchor_score import Scores
 
 
 @contextmanager
@@ -49,6 +51,20 @@ class BenchSwap(options.Swap):
         if share != "all" and not 0.0 <= share <= 1.0:
             self.fail(f"{value!r} is neither a share from 0 to 1 nor 'all' nor 'none'", param, ctx)
         return share
+
+
+def _frames(_ctx: click.Context, _param: click.Parameter, typed: str | None) -> tuple[int, ...]:
+    """Return the numbers of frames of `frames=4,8,16`, each once, ascending."""
+    if typed is None:
+        return ()
+    name, _, listed = typed.partition("=")
+    numbers = [part.strip() for part in listed.split(",")]
+    if name != "frames" or not all(n.isdecimal() and 0 < int(n) <= MOST_FRAMES for n in numbers):
+        raise click.BadParameter(
+            f"{typed!r} is no sweep; write frames= and numbers from 1 to {MOST_FRAMES}, such as "
+            "frames=4,16,64"
+        )
+    return tuple(sorted({int(number) for number in numbers}))
 
 
 @click.command(
@@ -106,6 +122,12 @@ Examples:
     "'all', both orders count.",
 )
 @click.option(
+    "--sweep",
+    callback=_frames,
+    metavar="frames=N[,N2..]",
+    help="Of tasks: play every model once with each of these numbers of frames.",
+)
+@click.option(
     "--limit",
     type=click.IntRange(min=1),
     metavar="K",
@@ -122,14 +144,16 @@ Examples:
 @options.CAPS
 @options.AS_JSON
 def bench_run_command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) -> int:
-    """Let models answer the questions of BENCH; judge each answer against both references.
+    """Let models answer the questions of BENCH, and score or judge the answers.
+
+    Preferences are judged against both reference answers; choices are read strictly, and free text
+    is scored by a judge who has the key.
 
     The same command continues where it stopped. Calls and results are stored in BENCH/results and
     reused for other models and judges.
     """
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
-    from videoautoarena.runs.console.events import Listeners, nobody
 
     asked, opened = _asked(typed), open_bench(bench)
     scoring = scoring_of(opened)
@@ -140,11 +164,85 @@ def bench_run_command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **
     with showing(say, is_quiet=quiet) as on_settled:
         listeners = Listeners(say, nobody)
         ran = run_async(scoring.run(opened, asked, listeners=listeners, on_settled=on_settled))
-    _show(ran, scoring.played(opened, ran) if ran.results else None, folder=bench, as_json=as_json)
+    scores = scoring.played(opened, ran) if ran.results else None
+    if as_json:
+        _print_json(ran, scores, folder=bench)
+    elif scores is not None:
+        shown = options.results()
+        for part in scoring.shown(scores):
+            shown.print(part)
     return _ending(ran)
 
 
-def _asked(typed: dict[str, Any]) -> Asked:
+@click.command(
+    "probe",
+    epilog="""\b
+Examples:
+  arena bench probe my-tasks
+  arena bench probe my-tasks --videos clips --model openai:gpt-4o-mini --max-usd 2""",
+)
+@options.BENCH
+@click.option(
+    "--model",
+    callback=options.names,
+    metavar="M[,M2..]",
+    help="Also ask these models without frames, with one, with shuffled ones, and with another "
+    "video's.  [default: nobody is asked]",
+)
+@click.option(
+    "--videos", type=options.PATH, help="Folder of the videos.  [default: the set's copies]"
+)
+@options.config_option(" that declares the models")
+@options.figure("--seed", 0, "Seed of the order of frames, of the other video, and of --limit.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), metavar="K", help="Ask K of the items, sampled."
+)
+@options.CONCURRENCY
+@options.PATIENCE
+@options.flag("--retry-failed", "Repeat failed answers.")
+@options.PLAN
+@options.NO_PROGRESS
+@options.CAPS
+@options.AS_JSON
+def probe(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) -> int:
+    """Show what the options of a task set give away without its videos.
+
+    Each probe picks an option by text alone: the longest, the one in a frequent place, the one
+    often right elsewhere. What it earns is compared with chance, task by task. Items that are
+    given away are counted, and defects are listed. With --model, models are asked, too: whoever
+    knows answers without the video shows that the items give them away.
+    """
+    from videoautoarena.runs.bench.format.reader import open_bench
+    from videoautoarena.runs.bench.kinds.scorings import scoring_of
+    from videoautoarena.runs.bench.score.asked_probes import asked_table, probe_all
+
+    opened, code = open_bench(bench), 0
+    found = probe_all(opened)
+    if typed["model"]:
+        asked = _asked({**_UNASKED, **typed}, views=("blind", "one", "shuffled", "other"))
+        scoring = scoring_of(opened)
+        if plan:
+            planned = run_async(scoring.plan(opened, asked))
+            options.print_report(planned.as_json(), planned.as_lines(), as_json=as_json)
+            return 0
+        with showing(say, is_quiet=quiet) as on_settled:
+            listeners = Listeners(say, nobody)
+            ran = run_async(scoring.run(opened, asked, listeners=listeners, on_settled=on_settled))
+        code, found = _ending(ran), probe_all(opened)
+    options.print_report(found.to_json(), found.as_lines(), as_json=as_json)
+    if found.asked.probes and not as_json:
+        options.results().print(asked_table(found.asked))
+    return code
+
+
+_UNASKED = {
+    "judges": (), "swap": 0.0, "allow_offline_judge": False, "allow_self_judging": False,
+    "anchor": None, "sweep": (), "prompts": None,
+}  # fmt: skip
+"""What `probe` does not ask for, of what `run` does."""
+
+
+def _asked(typed: dict[str, Any], views: tuple[View, ...] = ("whole",)) -> Asked:
     from videoautoarena.runs.bench.play.cast import Wanted
     from videoautoarena.runs.bench.play.runner import Asked
     from videoautoarena.runs.trials.trial import Leave
@@ -158,6 +256,8 @@ def _asked(typed: dict[str, Any]) -> Asked:
             seed=typed["seed"],
             leave=Leave(typed["allow_offline_judge"], typed["allow_self_judging"]),
             anchor=typed["anchor"],
+            frames=typed["sweep"],
+            views=views,
         ),
         videos=typed["videos"],
         concurrency=typed["concurrency"],
@@ -169,23 +269,17 @@ def _asked(typed: dict[str, Any]) -> Asked:
     )
 
 
-def _show(ran: Ran, scores: Scores | None, *, folder: Path, as_json: bool) -> None:
+def _print_json(ran: Ran, scores: Report | None, *, folder: Path) -> None:
     """Print the scores of those who played; where not all was played, how far it is."""
     from videoautoarena.memory.records.records import SCHEMA
-    from videoautoarena.runs.bench.score.anchor_text import render_each
 
-    if as_json:
-        board = None
-        if scores is not None:
-            board = scores.anchored[0] if ran.anchor is not None else scores.board
-        files = [str(file.relative_to(folder)) for file in ran.files]
-        played = {"schema": SCHEMA, "judge": ran.judge, **ran.tally.as_json()}
-        given = {"results": files, "kept": list(ran.kept), "scores": board}
-        options.print_report({**played, **given}, (), as_json=True)
-    elif scores is not None:
-        shown = options.results()
-        for part in render_each(scores):
-            shown.print(part)
+    board = None if scores is None else scores.to_json()
+    if board is not None and ran.anchor is not None:
+        board = board["anchored"][0]
+    files = [str(file.relative_to(folder)) for file in ran.files]
+    played = {"schema": SCHEMA, "judge": ran.judge or None, **ran.tally.as_json()}
+    given = {"results": files, "kept": list(ran.kept), "scores": board}
+    options.print_report({**played, **given}, (), as_json=True)
 
 
 def _ending(ran: Ran) -> int:

@@ -14,6 +14,7 @@ from videoautoarena.runs.text.terminal import print_result, print_results, safe,
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.freeze.selection import Dimension
     from videoautoarena.runs.interop.battles import Format
+    from videoautoarena.runs.interop.task_sets import TakenTasks
 
 
 _PARTS = ("duration", "category", "topic")
@@ -103,6 +104,60 @@ def videoautobench(file: Path, to: Path, licence: str | None, as_json: bool) -> 
         say(f"{taken.extra} of {taken.questions} questions have additional keys, which are kept")
     say(f"to score results on it: arena bench score {safe(str(to))}")
     print_result(json.dumps(taken.as_json()) if as_json else taken.as_line())
+
+
+def _say_tasks(taken: TakenTasks, beside: dict[str, Any], *, as_json: bool) -> None:
+    for line in taken.shortcuts.as_lines(all_probes=False):
+        say(line)
+    print_result(json.dumps(taken.as_json() | beside) if as_json else taken.as_line())
+
+
+@import_command.command("mlvu", epilog="Example: arena import mlvu MLVU/json --to mlvu-dev")
+@click.argument("folder", type=options.PATH)
+@click.option("--to", required=True, type=options.PATH, help="Folder of the set, new or empty.")
+@click.option("--split", type=click.Choice(["dev", "test"]),
+              help="Part of MLVU that the files are.  [default: test where they have question ids]"
+              )  # fmt: skip
+@click.option("--licence", help="Licence of the published files, such as CC-BY-NC-SA-4.0.")
+@options.AS_JSON
+def mlvu(folder: Path, to: Path, split: str | None, licence: str | None, as_json: bool) -> None:
+    """Convert MLVU's published JSON files in FOLDER to a task set without loss.
+
+    Every .json file in FOLDER is read: those of the dev set, or the questions of the test set,
+    which have no answers. Nothing is corrected; defects and what the options give away are printed.
+    """
+    from videoautoarena.runs.interop.mlvu import import_mlvu
+
+    _say_tasks(import_mlvu(folder, to, split=split, licence=licence), {}, as_json=as_json)
+
+
+@import_command.command(
+    "longvideobench",
+    epilog="Example: arena import longvideobench LongVideoBench --to lvb --subtitles lvb-srt",
+)
+@click.argument("source", type=options.PATH)
+@click.option("--to", required=True, type=options.PATH, help="Folder of the set, new or empty.")
+@click.option("--split", type=click.Choice(["val", "test"]),
+              help="Part that the files are.  [default: val where they have right answers]"
+              )  # fmt: skip
+@click.option("--subtitles", type=options.PATH, metavar="DIR",
+              help="Folder to write the subtitles of the clips to, as .srt files.")  # fmt: skip
+@click.option("--licence", help="Licence of the published files, such as CC-BY-NC-SA-4.0.")
+@options.AS_JSON
+def longvideobench(source: Path, to: Path, *, as_json: bool, **given: Any) -> None:
+    """Convert LongVideoBench's published files to a task set without loss.
+
+    SOURCE is lvb_val.json or lvb_test_wo_gt.json, or a folder with either. Nothing is corrected;
+    defects and what the options give away are printed. With --subtitles, the JSON files in the
+    folder subtitles beside them become .srt files on the clock of each clip.
+    """
+    from videoautoarena.runs.interop.longvideobench import import_longvideobench
+
+    taken, spoken = import_longvideobench(source, to, **given)
+    for line in spoken.as_lines() if spoken is not None else ():
+        say(line)
+    beside = {} if spoken is None else {"subtitles": spoken.as_json()}
+    _say_tasks(taken, beside, as_json=as_json)
 
 
 @import_command.command(

@@ -25,9 +25,9 @@ def freeze_ground(place: Path, *, seconds: int = 3) -> Path:
     return place
 
 
-def run_bench(bench: Path, *typed: object) -> Result:
-    """Play a bench; `return_value` is the exit code."""
-    line = ["bench", "run", str(bench), *map(str, typed)]
+def run_bench(bench: Path, *typed: object, word: str = "run") -> Result:
+    """Play a bench, or what another word does with it; `return_value` is the exit code."""
+    line = ["bench", word, str(bench), *map(str, typed)]
     return CliRunner().invoke(arena, line, standalone_mode=False)
 
 

@@ -20,7 +20,7 @@ from videoautoarena.runs.bench.format.results import (
     Result,
     TaskResult,
 )
-from videoautoarena.runs.bench.format.schema import Item
+from videoautoarena.runs.bench.format.schema import Entry
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.words import in_full
 from videoautoarena.scoring.fitting.counts import Ints
@@ -133,7 +133,7 @@ def groups_of(results: Sequence[Anchored]) -> Iterator[tuple[tuple[str, str], li
     yield from groups.items()
 
 
-def videos_of(items: Mapping[str, Item], qids: Iterable[str]) -> Ints:
+def videos_of(items: Mapping[str, Entry], qids: Iterable[str]) -> Ints:
     """Return for each question a number that stands for its video."""
     places: dict[str, int] = {}
     each = [places.setdefault(items[qid].video_id, len(places)) for qid in qids]

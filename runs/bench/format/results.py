@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeVar
 
@@ -132,6 +132,17 @@ class Anchored(_OnBench):
     rulings: list[Comparison]
 
 
+View = Literal["whole", "blind", "one", "shuffled", "other"]
+"""What a player is shown: all its frames, none, one, all at each other's times, another video's."""
+VIEWS: Mapping[View, str] = {
+    "blind": "no frames",
+    "one": "one frame",
+    "shuffled": "shuffled frames",
+    "other": "another video",
+}
+"""What is said of a player that is not shown the whole."""
+
+
 class TaskLine(Shape):
     """What one task came to for a model; whether a choice is right is read from `response`."""
 
@@ -141,6 +152,10 @@ class TaskLine(Shape):
     what nobody was asked, since its video is lost."""
     response: str | None = None
     """What the model answered, as it said it."""
+    ending: str | None = None
+    """How the reply ended, in its provider's words; a choice that was cut off may not count."""
+    usd: float | None = None
+    """What the answer cost; null where nobody says."""
     scores: dict[str, float] = Field(default_factory=dict)
     """Of free text, 1 to 5 on each scale."""
     points: list[int] = Field(default_factory=list)
@@ -211,7 +226,7 @@ def read_result(file: Path, bench: OpenBench[Any]) -> Result | Anchored | TaskRe
     return Anchored(**made, judge=judge, anchor=head.anchor, rulings=comparisons)
 
 
-def read_answers(bench: OpenBench, model: str) -> Answers | None:
+def read_answers(bench: OpenBench[Any], model: str) -> Answers | None:
     """Return the answers of `model` that were handed in, if any; BadInput as `read_results`."""
     file = file_of(bench, ANSWERS, model)
     if not file.is_file():

@@ -7,75 +7,221 @@ when it is asked for: scores are printed without what plays.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.text.terminal import say
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from videoautoarena.runs.bench.format.reader import OpenBench
     from videoautoarena.runs.bench.format.schema import Kind
     from videoautoarena.runs.bench.play.plan import BenchPlan
+    from videoautoarena.runs.bench.play.rules import Rules
     from videoautoarena.runs.bench.play.runner import Asked, OnSettled, Ran
-    from videoautoarena.runs.bench.score.anchor_score import Scores, WantedScores
-    from videoautoarena.runs.bench.score.compare import Comparison
-    from videoautoarena.runs.bench.score.validity import Validity
+    from videoautoarena.runs.bench.score.anchor_score import WantedScores
     from videoautoarena.runs.console.events import Listeners
 
 
-class Preference:
-    """How questions are played and scored that have an answer that won and one that lost."""
+class Report(Protocol):
+    """What a command prints as JSON."""
 
-    exports = ("videoautobench", "inspect", "arena-hard")
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON-ready values."""
+
+
+class LinedReport(Report, Protocol):
+    """What a command prints as JSON or as lines."""
+
+    def as_lines(self) -> list[str]:
+        """Return it as lines for a person, safe to print."""
+
+
+class Scoring(ABC):
+    """How sets of one kind are played and scored."""
+
+    exports: tuple[str, ...] = ()
     """Formats of others that they can be written in."""
 
-    async def plan(self, bench: OpenBench, asked: Asked) -> BenchPlan:
+    async def plan(self, bench: OpenBench[Any], asked: Asked) -> BenchPlan:
         """Return what it would take to play one; nobody is called, and nothing is written."""
-        from videoautoarena.runs.bench.play.rules import PreferenceRules
         from videoautoarena.runs.bench.play.runner import plan_bench
 
-        return await plan_bench(bench, asked, rules=PreferenceRules())
+        return await plan_bench(bench, asked, rules=self.rules())
 
     async def run(
-        self, bench: OpenBench, asked: Asked, *, listeners: Listeners, on_settled: OnSettled
+        self, bench: OpenBench[Any], asked: Asked, *, listeners: Listeners, on_settled: OnSettled
     ) -> Ran:
         """Play one, or what of it is not played yet, and write the results when all of it is."""
-        from videoautoarena.runs.bench.play.rules import PreferenceRules
         from videoautoarena.runs.bench.play.runner import run_bench
 
-        rules = PreferenceRules()
+        rules = self.rules()
         return await run_bench(
             bench, asked, rules=rules, listeners=listeners, on_settled=on_settled
         )
 
-    def score(self, bench: OpenBench, wanted: WantedScores) -> Scores:
+    @abstractmethod
+    def rules(self) -> Rules:
+        """Return how one is played."""
+
+    @abstractmethod
+    def score(self, bench: OpenBench[Any], wanted: WantedScores) -> Report:
+        """Return the scores of all results on one."""
+
+    @abstractmethod
+    def played(self, bench: OpenBench[Any], ran: Ran) -> Report:
+        """Return the scores of what was just played, whether it was written or not."""
+
+    @abstractmethod
+    def shown(self, scores: Any) -> Iterator[RenderableType]:
+        """Yield scores as tables for a terminal."""
+
+    @abstractmethod
+    def pasted(self, scores: Any, form: str) -> str:
+        """Return scores as Markdown, LaTeX or CSV."""
+
+    @abstractmethod
+    def compare(
+        self, bench: OpenBench[Any], a: str, b: str, *, judge: str | None, anchor: str | None
+    ) -> LinedReport:
+        """Return which of two models is better on one."""
+
+    def check(
+        self,
+        bench: OpenBench[Any],
+        *,
+        run: Path | None,  # noqa: ARG002 - of the kinds that can be checked
+        judge: str | None,  # noqa: ARG002
+    ) -> LinedReport:
+        """Return whether one measures what it should; BadInput of a kind that has its own way."""
+        raise BadInput(f"{bench.folder} holds tasks; arena bench probe says what they give away")
+
+
+class Preference(Scoring):
+    """How questions are played and scored that have an answer that won and one that lost."""
+
+    exports = ("videoautobench", "inspect", "arena-hard")
+
+    def rules(self) -> Rules:
+        """Return that answers are held against both references, or an anchor."""
+        from videoautoarena.runs.bench.play.rules import PreferenceRules
+
+        return PreferenceRules()
+
+    def score(self, bench: OpenBench[Any], wanted: WantedScores) -> Report:
         """Return the scores of all results on one, against the references and each anchor."""
         from videoautoarena.runs.bench.score.anchor_score import score_bench
 
+        if wanted.as_published:
+            raise BadInput("preferences are scored as published anyway; leave --as-published out")
         return score_bench(bench, wanted)
 
-    def played(self, bench: OpenBench, ran: Ran) -> Scores:
-        """Return the scores of what was just played, whether it was written or not."""
+    def played(self, bench: OpenBench[Any], ran: Ran) -> Report:
+        """Return the scores of what was just played; those of an anchor alone as its board."""
         from videoautoarena.runs.bench.score.anchor_score import score_results
 
         return score_results(bench, ran.results)
 
+    def shown(self, scores: Any) -> Iterator[RenderableType]:
+        """Yield the table of the references, and one a judge and anchor."""
+        from videoautoarena.runs.bench.score.anchor_text import render_each
+
+        return render_each(scores)
+
+    def pasted(self, scores: Any, form: str) -> str:
+        """Return them all; as CSV it is one table: that of the references where there are any."""
+        from videoautoarena.runs.bench.score.anchor_text import pasted_anchored
+        from videoautoarena.runs.bench.score.score_text import pasted_scores
+
+        board, anchored = scores.board, scores.anchored
+        parts = [pasted_scores(board, form)] if board["models"] else []
+        if anchored and (form != "csv" or not parts):
+            parts.append(pasted_anchored(anchored, form))
+        elif anchored:
+            say("results against an anchor are left out of the CSV; print them with --anchor")
+        return "\n\n".join(parts)
+
     def compare(
-        self, bench: OpenBench, a: str, b: str, *, judge: str | None, anchor: str | None
-    ) -> Comparison:
-        """Return which of two models is better on one."""
+        self, bench: OpenBench[Any], a: str, b: str, *, judge: str | None, anchor: str | None
+    ) -> LinedReport:
+        """Return which of two models is better, against the references or an anchor."""
         from videoautoarena.runs.bench.score.compare import compare
 
         return compare(bench, a, b, judge=judge, anchor=anchor)
 
-    def check(self, bench: OpenBench, *, run: Path | None, judge: str | None) -> Validity:
-        """Return whether one measures what it should."""
+    def check(self, bench: OpenBench[Any], *, run: Path | None, judge: str | None) -> LinedReport:
+        """Return what length and constants come to, and whether a run's order is found again."""
         from videoautoarena.runs.bench.score.validity import check
 
         return check(bench, run=run, judge=judge)
 
 
-SCORINGS: dict[Kind, Preference] = {"preference": Preference()}
+class Tasks(Scoring):
+    """How tasks are played and scored that have a right answer."""
+
+    def rules(self) -> Rules:
+        """Return that an answer is read, or marked by its key."""
+        from videoautoarena.runs.bench.play.tasks import TaskRules
+
+        return TaskRules()
+
+    def score(self, bench: OpenBench[Any], wanted: WantedScores) -> Report:
+        """Return accuracies by task, M-Avg and G-Avg, of each part of the set."""
+        from videoautoarena.runs.bench.score.task_score import score_tasks
+
+        if wanted.anchor is not None or wanted.way.style:
+            raise BadInput("tasks have a key; --anchor and --style are for preferences")
+        return score_tasks(
+            bench,
+            judge=wanted.judge,
+            as_published=wanted.as_published,
+            margin=wanted.margin,
+        )
+
+    def played(self, bench: OpenBench[Any], ran: Ran) -> Report:
+        """Return the scores of what was just played."""
+        from videoautoarena.runs.bench.format.results import TaskResult
+        from videoautoarena.runs.bench.score.task_score import score_tasks
+
+        results = [one for one in ran.results if isinstance(one, TaskResult)]
+        return score_tasks(bench, results)
+
+    def shown(self, scores: Any) -> Iterator[RenderableType]:
+        """Yield a table a part of the set."""
+        from videoautoarena.runs.bench.score.task_text import render_tasks
+
+        return render_tasks(scores)
+
+    def pasted(self, scores: Any, form: str) -> str:
+        """Return a table a part of the set; as CSV a row a figure."""
+        from videoautoarena.runs.bench.score.task_text import pasted_tasks
+
+        return pasted_tasks(scores, form)
+
+    def compare(
+        self, bench: OpenBench[Any], a: str, b: str, *, judge: str | None, anchor: str | None
+    ) -> LinedReport:
+        """Return which of two models is better, item by item."""
+        from videoautoarena.runs.bench.score.task_compare import compare_tasks
+
+        if anchor is not None:
+            raise BadInput("tasks have a key; --anchor is for preferences")
+        return compare_tasks(bench, a, b, judge=judge)
 
 
-def scoring_of(bench: OpenBench) -> Preference:
+_TASKS = Tasks()
+SCORINGS: dict[Kind, Scoring] = {
+    "preference": Preference(),
+    "choice": _TASKS,
+    "generation": _TASKS,
+    "tasks": _TASKS,
+}
+
+
+def scoring_of(bench: OpenBench[Any]) -> Scoring:
     """Return how a bench is played and scored; only what has an entry can be opened."""
     return SCORINGS[bench.manifest.kind]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -15,11 +15,13 @@ from videoautoarena.memory.records.records import Sampling
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import (
     REFERENCES,
+    VIEWS,
+    View,
     read_answers,
     read_head,
     result_files,
 )
-from videoautoarena.runs.bench.format.schema import RUN, digest_of
+from videoautoarena.runs.bench.format.schema import RUN, Item, digest_of
 from videoautoarena.runs.config.arena_file import ArenaFile
 from videoautoarena.runs.config.cast import (
     OFFLINE_CAST,
@@ -51,6 +53,8 @@ class Player:
     """None where its answers were handed in."""
     given: Mapping[str, str] = field(default_factory=dict)
     """Answers that were handed in, by qid."""
+    view: View = "whole"
+    """What it is shown of a video."""
 
 
 class Wanted(NamedTuple):
@@ -65,6 +69,10 @@ class Wanted(NamedTuple):
     leave: Leave = Leave()
     anchor: str | None = None
     """Against whose answers alone the models are held, in place of both references."""
+    views: tuple[View, ...] = ("whole",)
+    """Of tasks: what each model is shown, each of them as a player of its own."""
+    frames: tuple[int, ...] = ()
+    """Of tasks: numbers of frames, each as a player of its own; none for each model's own."""
 
 
 class BenchCast(NamedTuple):
@@ -79,10 +87,14 @@ class BenchCast(NamedTuple):
     """What a reader must know; safe to print."""
     anchor: Player | None = None
     """Against whose answers all are held; None where it is both references."""
+    marking: tuple[str, ...] | None = None
+    """The roles that mark free text; None where answers are held against others."""
 
     @property
-    def roles(self) -> tuple[str, str]:
+    def roles(self) -> tuple[str, ...]:
         """The roles whose prompts are used."""
+        if self.marking is not None:
+            return ("contestant", *self.marking)
         return ("contestant", "comparer" if self.anchor else "judge")
 
 
@@ -144,7 +156,7 @@ def _refuse_same(identities: Mapping[str, str]) -> None:
             )
 
 
-def _sampling(bench: OpenBench) -> Sampling:
+def _sampling(bench: OpenBench[Any]) -> Sampling:
     """Return how the videos of a bench are looked at: as in its run, else as usual."""
     found = bench.manifest.run.get("sampling")
     if found is None:
@@ -253,13 +265,84 @@ def cast_against(bench: OpenBench, wanted: Wanted) -> BenchCast:
     return cast._replace(anchor=held, notes=tuple(notes))
 
 
-def _named_in_full(bench: OpenBench, wanted: Wanted, file: ArenaFile) -> Wanted:
+def task_cast(bench: OpenBench[Any], wanted: Wanted, *, roles: tuple[str, ...]) -> BenchCast:
+    """Return who answers tasks, and who marks free text where `roles` are to; or BadInput."""
+    file = arena_file(wanted.config)
+    wanted = _named_in_full(bench, wanted, file)
+    if wanted.anchor is not None:
+        raise BadInput("tasks have a key, so that nothing is held against an anchor; leave it out")
+    named = wanted.models or file.roles.models
+    roster = named or OFFLINE_CAST
+    _refuse_twice(roster, "--model")
+    given = {name: answers for name in roster if (answers := read_answers(bench, name))}
+    asked = tuple(name for name in roster if name not in given)
+    cast = {name: entry_of(name, file) for name in asked}
+    sampling = _sampling(bench)
+    _refuse_same({name: digest_of(cast[name].identity(sampling.frames)) for name in asked})
+    judges = _judges(wanted, file, cast=cast, is_real=bool(given)) if roles else ()
+    if len(judges) > 1:
+        raise BadInput("free text is marked by one judge, not a panel; name it with --judge")
+    if wanted.judges and not roles:
+        raise BadInput("nothing in this set is marked by a judge; leave --judge out")
+    cast |= {judge: entry_of(judge, file) for judge in judges}
+    config = RunConfig(
+        seed=wanted.seed,
+        rounds=1,
+        models=asked,
+        examiner=next(iter((*judges, *asked)), ""),
+        judges=judges,
+        cast=cast,
+        swap=0.0,
+        sampling=sampling,
+        offline=all(entry.is_offline for entry in cast.values()),
+    )
+    _check_judge(config, wanted.leave, whose="that were handed in" if given else None)
+    config = priced(config)
+    players = tuple(
+        Player(name, digest_of(["answers", name]), given=given[name].responses)
+        if name in given
+        else Player(name, digest_of(cast[name].identity(sampling.frames)), config.model_of(name))
+        for name in roster
+    )
+    notes = [] if named else ["no models were named, so the offline stand-ins play"]
+    if config.offline:
+        notes.append("this scores offline stand-ins, not real models")
+    shown = tuple(_shown(players, wanted))
+    marking = tuple(dict.fromkeys(roles))
+    return BenchCast(config, shown, ",".join(judges), tuple(notes), marking=marking)
+
+
+def _shown(players: Sequence[Player], wanted: Wanted) -> Iterator[Player]:
+    """Yield each player once a view and number of frames; what was handed in saw what it saw."""
+    for player in players:
+        model = player.model
+        if model is None:
+            yield player
+            continue
+        for view in wanted.views:
+            named = player.name if view == "whole" else f"{player.name} ({VIEWS[view]})"
+            one = replace(player, name=named, view=view)
+            yield from (
+                (
+                    replace(one, name=f"{named} ({n} frames)", model=replace(model, max_frames=n))
+                    for n in wanted.frames
+                )
+                if wanted.frames
+                else (one,)
+            )
+
+
+def _named_in_full(bench: OpenBench[Any], wanted: Wanted, file: ArenaFile) -> Wanted:
     """Return what was typed with short names of models that the bench knows written whole."""
     known = [*file.models, *REFERENCES]
     for listed in (bench.manifest.run.get(key) for key in ("models", "judges")):
         known += map(str, listed) if isinstance(listed, list) else ()
     known += [
-        name for one in bench.items for name in (one.selected_model, one.rejected_model) if name
+        name
+        for one in bench.items
+        if isinstance(one, Item)
+        for name in (one.selected_model, one.rejected_model)
+        if name
     ]
     for head in (read_head(path, bench) for path in result_files(bench)):
         known += [name for name in (head.model, *(head.judge or "").split(",")) if name]

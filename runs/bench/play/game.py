@@ -13,10 +13,10 @@ from typing import Generic, Literal, NamedTuple
 
 from typing_extensions import TypeVar
 
-from videoautoarena.agents.roles.answer import answer
+from videoautoarena.agents.roles.answer import answer_row
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.errors import CallFailed, FramesLost, UnusableVideo
-from videoautoarena.memory.records.records import Frames
+from videoautoarena.memory.records.records import CallRow, Frames
 from videoautoarena.runs.bench.format.schema import Entry, Item, Shape, digest_of
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
 from videoautoarena.runs.bench.play.videos import BenchVideos
@@ -35,6 +35,8 @@ class Said(NamedTuple):
     reason: str | None = None
     is_ours: bool = False
     """It was never asked, so that it is not its fault."""
+    row: CallRow | None = None
+    """The call that gave it; None where none did."""
 
 
 class Outcome(NamedTuple):
@@ -77,7 +79,7 @@ class Game(ABC, Generic[E]):
             return Said(given) if given.strip() else Said(None, "no answer was handed in")
         scope = scope_of(item)
         try:
-            said = await answer(
+            said = await answer_row(
                 self.prompter,
                 player.model,
                 frames=await self.seen(item, player),
@@ -90,7 +92,7 @@ class Game(ABC, Generic[E]):
         except CallFailed as failure:
             self.on_failed(scope)
             return Said(None, f"no answer: {failure}", is_ours=isinstance(failure, FramesLost))
-        return Said(said.text)
+        return Said(said.answer.text, row=said.row)
 
     async def seen(self, item: E, _player: Player) -> Frames:
         """Return the frames that a player is shown a part of."""

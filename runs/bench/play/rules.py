@@ -8,6 +8,7 @@ from typing import Any
 
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
+from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import (
     Anchored,
@@ -34,6 +35,10 @@ class Rules(ABC):
     @abstractmethod
     def cast(self, bench: OpenBench[Any], wanted: Wanted) -> BenchCast:
         """Return who plays and who judges; or BadInput."""
+
+    def items(self, bench: OpenBench[Any], _wanted: Wanted) -> list[Any]:
+        """Return the items that are asked."""
+        return list(bench.items)
 
     @abstractmethod
     def game(
@@ -67,6 +72,8 @@ class PreferenceRules(Rules):
 
     def cast(self, bench: OpenBench, wanted: Wanted) -> BenchCast:
         """Return who plays and who judges, and the anchor if there is one; or BadInput."""
+        if wanted.frames:
+            raise BadInput("--sweep is for tasks with a right answer; leave it out")
         return cast_against(bench, wanted)
 
     def game(

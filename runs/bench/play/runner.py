@@ -164,10 +164,11 @@ async def _ready(
 ) -> AsyncIterator[_Ready]:
     """Yield a bench that can be played, or one that can only be planned."""
     cast, seed = rules.cast(bench, asked.wanted), asked.wanted.seed
-    if not bench.items:
+    asked_items = rules.items(bench, asked.wanted)
+    if not asked_items:
         raise BadInput(f"{bench.folder} has no questions")
     # Only the seed decides which questions a limit leaves.
-    ordered = sorted(bench.items, key=lambda item: derive(seed, "bench order", item.qid))
+    ordered = sorted(asked_items, key=lambda item: derive(seed, "bench order", item.qid))
     items = ordered[: asked.limit]
     _refuse_imported(bench, cast, rules)
     with ExitStack() as stack:

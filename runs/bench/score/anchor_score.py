@@ -84,6 +84,10 @@ class WantedScores:
     judge: str | None = None
     anchor: str | None = None
     way: Way = Way()
+    as_published: bool = False
+    """Of tasks: by the rules of whoever published them."""
+    margin: float = 2.0
+    """Of tasks: points of accuracy that are as good, for the cheapest of several settings."""
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ def relabel(bench: Path, **changed: Any) -> None:
 
 def test_each_kind_that_can_be_read_can_be_played() -> None:
     assert ITEMS.keys() == SCORINGS.keys()
-    assert ELSEWHERE == ["choice", "generation", "dialogue"]
+    assert ELSEWHERE == ["dialogue"]
 
 
 def test_a_set_of_preferences_says_nothing_of_its_kind(tmp_path: Path) -> None:

@@ -1,0 +1,268 @@
+"""Playing tasks that have a right answer: asked once, chosen in free words, or marked by a key.
+
+Whether a choice is right is not decided here: a reply is read when scores are made. Free text is
+marked by a judge that sees the key and no frames. A player may be shown less than the whole, which
+is how a set is probed: no frames, one, all in another order, or those of another video.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+from weakref import WeakValueDictionary
+
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.layout import thinned
+from videoautoarena.agents.prompting.options import with_options
+from videoautoarena.agents.prompting.prompts import PromptSet
+from videoautoarena.agents.roles.mark import MARKERS, Marks, Scale, Written, mark
+from videoautoarena.agents.roles.prompter import Prompter
+from videoautoarena.memory.records.digests import derive, digest
+from videoautoarena.memory.records.errors import BadInput, CallFailed, JournalMiss
+from videoautoarena.memory.records.records import Frames
+from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, read_tasks
+from videoautoarena.runs.bench.format.schema import OPTIONS, TaskItem
+from videoautoarena.runs.bench.play.cast import BenchCast, Player, Wanted, task_cast
+from videoautoarena.runs.bench.play.game import Game, Outcome, Said, scope_of
+from videoautoarena.runs.bench.play.plan import Unknown
+from videoautoarena.runs.bench.play.rules import AnyResult, Rules
+from videoautoarena.runs.bench.play.tally import Outcomes, facts_of
+from videoautoarena.runs.bench.play.videos import BenchVideos
+from videoautoarena.runs.config.disclosure import REPAIR
+from videoautoarena.runs.rundir.frames import RunFrames
+from videoautoarena.runs.text.battle_table import quoted
+
+FACTS = (
+    "model", "max_frames", "judge", "seed", "questions", "forfeits", "voids", "prompts",
+    "contracts",
+)  # fmt: skip
+"""What a result says of how it came to be, in this order, beside what its player was shown."""
+
+
+@dataclass(frozen=True)
+class TaskGame(Game[TaskItem]):
+    """Plays tasks through a prompter.
+
+    Players that are asked the same, as one whose views show it nothing, are asked one at a time:
+    what the first is answered stands in the journal for the others.
+    """
+
+    _asking: WeakValueDictionary[str, asyncio.Lock] = field(
+        default_factory=WeakValueDictionary, repr=False
+    )
+
+    @cached_property
+    def judge(self) -> Model | None:
+        """Who marks free text; None where the set has none."""
+        judges = self.cast.config.judges
+        return self.cast.config.model_of(judges[0]) if judges else None
+
+    def asked(self, item: TaskItem) -> str:
+        """Return the question, with its options where it has some."""
+        return with_options(item.question, item.options) if item.is_choice else item.question
+
+    async def play(self, item: TaskItem, player: Player) -> Outcome:
+        """Return what a task came to: one call for an answer; free text takes one more, or two."""
+        said = await self.answer(item, player)
+        if said.text is None:
+            end: Literal["void", "forfeit"] = "void" if said.is_ours else "forfeit"
+            line = TaskLine(qid=item.qid, end=end, reason=said.reason)
+            return Outcome([line], [], end, said.reason)
+        if item.is_choice:
+            return Outcome([_line(item, said)], [], "judged")
+        line = await self._marked(item, said.text, _line(item, said))
+        return Outcome([line], [], "judged" if line.end == "answered" else "void", line.reason)
+
+    async def answer(self, item: TaskItem, player: Player) -> Said:
+        """Return what a player answers; what was handed in is not asked for."""
+        async with self._alone(f"{item.qid} {player.model.alias if player.model else ''}"):
+            return await super().answer(item, player)
+
+    async def seen(self, item: TaskItem, player: Player) -> Frames:
+        """Return the frames that a player is shown, by its view of the video."""
+        frames = await self.frames(item)
+        if player.view == "whole" or player.model is None:
+            return frames
+        if player.view == "other":
+            frames = await self.run_frames.frames(self._other(item))
+        frames = frames.model_copy(update={"subtitles": None, "captions": ()})
+        if player.view == "blind":
+            return thinned(frames, 0)
+        if player.view == "one":
+            middle = len(frames.frames) // 2
+            return frames.model_copy(update={"frames": frames.frames[middle : middle + 1]})
+        limit = player.model.frame_limit("contestant")
+        shown = thinned(frames, limit)
+        return self._shuffled(shown, item) if player.view == "shuffled" else shown
+
+    async def marks(self, item: TaskItem, text: str) -> Marks:
+        """Return what a judge gives a free answer; equal answers to one task are marked once."""
+        if self.judge is None or item.answer is None:
+            raise RuntimeError("a task was to be marked without a judge or a key")
+        scope = f"{scope_of(item)}:mark:{digest(text)[:12]}"
+        case = Written(item.question, item.answer, text, tuple(item.points))
+        try:
+            async with self._alone(scope):
+                return await mark(
+                    self.prompter, self.judge, case=case, scale=scale_of(item), slot=scope
+                )
+        except CallFailed:
+            self.on_failed(scope)
+            raise
+
+    def _alone(self, key: str) -> asyncio.Lock:
+        return self._asking.setdefault(key, asyncio.Lock())
+
+    async def _marked(self, item: TaskItem, text: str, line: TaskLine) -> TaskLine:
+        if item.answer is None:
+            return line
+        try:
+            marks = await self.marks(item, text)
+        except CallFailed as failure:
+            why = {"end": "unscored", "reason": f"not marked: {failure}"}
+            return line.model_copy(update=why)
+        given = {"scores": marks.scores, "points": list(marks.points)}
+        return line.model_copy(update=given)
+
+    def _shuffled(self, frames: Frames, item: TaskItem) -> Frames:
+        """Return the same pictures at each other's times."""
+        seed = self.cast.config.seed
+        order = sorted(
+            range(len(frames.frames)), key=lambda k: derive(seed, "shuffled", item.qid, k)
+        )
+        pairs = zip(frames.frames, order, strict=True)
+        moved = (frame.model_copy(update={"digest": frames.frames[k].digest}) for frame, k in pairs)
+        return frames.model_copy(update={"frames": tuple(moved)})
+
+    def _other(self, item: TaskItem) -> str:
+        """Return another of the videos, drawn by the seed."""
+        mine = self.films.videos[item.video_id].id
+        others = {video.id for video in self.films.videos.values()} - {mine}
+        seed = self.cast.config.seed
+        return min(others, key=lambda video: derive(seed, "other", item.qid, video))
+
+
+def _line(item: TaskItem, said: Said) -> TaskLine:
+    row = said.row
+    return TaskLine(
+        qid=item.qid,
+        end="answered",
+        response=said.text,
+        ending=row.ending if row else None,
+        usd=row.cost_usd if row else None,
+    )
+
+
+def scale_of(item: TaskItem) -> Scale:
+    """Return by which of MLVU's two scales free text is marked: points are of a scene."""
+    return "scene" if item.points else "summary"
+
+
+class TaskRules(Rules):
+    """How tasks are played."""
+
+    def cast(self, bench: OpenBench[Any], wanted: Wanted) -> BenchCast:
+        """Return who answers, and who marks free text where the set has any; or BadInput."""
+        items = self.items(bench, wanted)
+        free = [item for item in items if not item.is_choice and item.answer is not None]
+        for item in items:
+            if item.is_choice and not OPTIONS[0] <= len(item.options) <= OPTIONS[1]:
+                raise BadInput(
+                    f"{bench.folder}: {quoted(item.qid)} has {len(item.options)} options; "
+                    f"{OPTIONS[0]} to {OPTIONS[1]} can be asked"
+                )
+        if "other" in wanted.views and len(bench.manifest.videos) < 2:
+            raise BadInput(f"{bench.folder} is about one video; there is no other to show")
+        return task_cast(bench, wanted, roles=tuple(MARKERS[scale_of(item)] for item in free))
+
+    def items(self, bench: OpenBench[Any], wanted: Wanted) -> list[Any]:
+        """Return all items; where something is kept from players, those of choice with a key."""
+        if wanted.views == ("whole",):
+            return list(bench.items)
+        return [item for item in bench.items if item.is_choice and item.keys]
+
+    def game(
+        self, cast: BenchCast, prompter: Prompter, run_frames: RunFrames, films: BenchVideos
+    ) -> TaskGame:
+        """Return a game of tasks."""
+        return TaskGame(cast, prompter, run_frames, films)
+
+    async def unknown(self, game: TaskGame | None, cast: BenchCast, item: TaskItem) -> Unknown:
+        """Return which answers and markings are left of a task."""
+        known, calls = 0, Counter[str]()
+        for player in cast.players:
+            mine = await _unknown(game, cast, item, player)
+            known += not mine
+            calls += mine
+        return Unknown(known, calls)
+
+    def kept(self, bench: OpenBench[Any], _cast: BenchCast) -> Sequence[AnyResult]:
+        """Return all results on tasks."""
+        return read_tasks(bench)
+
+    def results(
+        self,
+        bench: OpenBench[Any],
+        cast: BenchCast,
+        items: Sequence[TaskItem],
+        outcomes: Outcomes,
+        *,
+        prompts: PromptSet,
+    ) -> list[AnyResult]:
+        """Return each player's answers."""
+        asked = {item.qid for item in items}
+        ordered = [item.qid for item in bench.items if item.qid in asked]
+        return [
+            TaskResult(
+                bench=bench.bench,
+                model=player.name,
+                judge=cast.judge or None,
+                how="run",
+                facts=_facts(cast, player, [outcomes[player.name, q] for q in ordered], prompts),
+                lines=list(_lines(outcomes[player.name, qid] for qid in ordered)),
+            )
+            for player in cast.players
+        ]
+
+
+async def _unknown(
+    game: TaskGame | None, cast: BenchCast, item: TaskItem, player: Player
+) -> Counter[str]:
+    """Return the calls of one task for one player that a repetition lacks."""
+    is_marked = not item.is_choice and item.answer is not None
+    marking = Counter({cast.judge: REPAIR} if is_marked else {})
+    said: Said | None = None
+    if game is not None:
+        with suppress(JournalMiss):
+            said = await game.answer(item, player)
+    if said is None:
+        return marking + Counter({player.model.alias: 1} if player.model is not None else {})
+    if said.text is None or not is_marked or game is None:
+        return Counter()
+    try:
+        await game.marks(item, said.text)
+    except JournalMiss:
+        return marking
+    except CallFailed:
+        return Counter()
+    return Counter()
+
+
+def _lines(outcomes: Iterator[Outcome]) -> Iterator[TaskLine]:
+    for outcome in outcomes:
+        for line in outcome.lines:
+            if isinstance(line, TaskLine):
+                yield line
+
+
+def _facts(
+    cast: BenchCast, player: Player, outcomes: Sequence[Outcome], prompts: PromptSet
+) -> dict[str, Any]:
+    found = facts_of(cast, player, outcomes, prompts)
+    return {**{name: found[name] for name in FACTS}, "view": player.view}

@@ -1,0 +1,210 @@
+"""What models come to on choices when they are shown less than the whole video, or another.
+
+Whoever sees no frames, or those of another video, should be at chance; where that is not so, the
+items give their answers away. One frame and shuffled frames say what a task needs: a foreign moment
+is found in any order, an order of events is not.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from videoautoarena.memory.records.records import Published, Record
+from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.results import VIEWS, TaskResult, View, read_tasks
+from videoautoarena.runs.bench.format.schema import TaskItem
+from videoautoarena.runs.bench.score.shortcuts import Shortcuts, probe_bench
+from videoautoarena.runs.bench.score.task_points import (
+    Figure,
+    ended,
+    figure_of,
+    measured,
+    percent,
+    points_of,
+)
+from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.text.tables import plain_grid
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.scoring.shortcuts.chance import measure_tails
+from videoautoarena.scoring.shortcuts.leaks import GIVEN_AWAY
+
+FOUND = 0.001
+"""One-sided, exact: below it an accuracy is above chance."""
+WITHOUT: tuple[View, ...] = ("blind", "other")
+"""Views from which nobody should know an answer."""
+
+
+class AskedProbe(Record):
+    """What one model came to on one task by one view."""
+
+    split: str | None
+    task: str
+    model: str
+    """`provider:model`."""
+    view: View
+    n: int
+    accuracy: float | None
+    """In percent; an answer that cannot be read is wrong."""
+    chance: float | None
+    """In percent."""
+    p: float
+    """How likely guessing comes to as much, or more."""
+
+
+class AskedProbes(Published):
+    """What models come to on a set when they are shown less than the whole."""
+
+    bench: str
+    probes: tuple[AskedProbe, ...]
+    """By split, task, model and view."""
+    found: tuple[AskedProbe, ...]
+    """Those that know answers without the video."""
+
+    def as_lines(self) -> list[str]:
+        """Return what was found as lines for a person, safe to print."""
+        lines = [
+            f"{safe(one.task)}: {safe(one.model)} with {VIEWS[one.view]} is right on "
+            f"{one.accuracy:.1f} % of {counted(one.n, 'item')}, chance {one.chance:.1f} % "
+            f"(p = {one.p:.2g}): the items give it away"
+            for one in self.found
+        ]
+        if lines or not self.probes:
+            return lines
+        return ["No model is above chance without the video (one-sided, exact, p < .001)."]
+
+
+def read_asked(bench: OpenBench[TaskItem]) -> AskedProbes:
+    """Return what the results on a set say by view; those that saw the whole stand beside."""
+    found = sorted(
+        _probes(bench, read_tasks(bench)), key=lambda one: (one.split or "", one.task, one.model)
+    )
+    known = [one for one in found if one.view in WITHOUT and one.p < FOUND]
+    return AskedProbes(bench=bench.bench, probes=tuple(found), found=tuple(known))
+
+
+class Apart(Record):
+    """What a model came to on items of choice, and on those that text alone does not give away."""
+
+    split: str | None
+    model: str
+    every: Figure
+    """M-Avg in percent."""
+    rest: Figure | None
+    """None where all are given away."""
+
+
+@dataclass(frozen=True)
+class Probes:
+    """What a set gives away: by its text alone, and to those who were asked without the video."""
+
+    text: Shortcuts
+    asked: AskedProbes
+    scores: tuple[Apart, ...]
+    """Where anything is given away: what that is worth to each model."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it in the shape of `arena bench probe --json`."""
+        asked = self.asked.model_dump(mode="json")
+        return {
+            **self.text.to_json(),
+            "asked": asked["probes"],
+            "asked_found": asked["found"],
+            "scores": [one.model_dump(mode="json") for one in self.scores],
+        }
+
+    def as_lines(self) -> list[str]:
+        """Return it as lines for a person, safe to print."""
+        lines = [
+            f"{safe(one.model)}: {one.every.value:.1f} % on all, "
+            + (f"{one.rest.value:.1f} %" if one.rest else "nothing")
+            + " without what is given away"
+            for one in self.scores
+        ]
+        return [*self.text.as_lines(), *lines, *self.asked.as_lines()]
+
+
+def probe_all(bench: OpenBench[Any]) -> Probes:
+    """Return all that is known of what a set gives away; BadInput of one without keys."""
+    text = probe_bench(bench)
+    scores = _apart(bench, text) if text.given_away else ()
+    return Probes(text, read_asked(bench), tuple(scores))
+
+
+def _apart(bench: OpenBench[TaskItem], text: Shortcuts) -> Iterator[Apart]:
+    results = [one for one in read_tasks(bench) if _view(one) == "whole" or one.how == "import"]
+    for split, result in product(dict.fromkeys(item.split for item in bench.items), results):
+        mine = [item for item in bench.items if item.is_choice and item.split == split]
+        points = points_of(mine, result)
+        kept = {qid: one for qid, one in points.items() if text.leaks.get(qid, 0.0) <= GIVEN_AWAY}
+        every, rest = measured(mine, points), measured(mine, kept)
+        if every is not None:
+            yield Apart(
+                split=split,
+                model=result.model,
+                every=figure_of(every.mean, 100.0),
+                rest=figure_of(rest.mean, 100.0) if rest else None,
+            )
+
+
+def asked_table(probes: AskedProbes) -> Any:
+    """Return accuracies by task, model and view, for a terminal."""
+    views: list[View] = ["whole", *VIEWS]
+    heads = ("whole\nvideo", *(name.replace(" ", "\n") for name in VIEWS.values()))
+    grid = plain_grid("task", "model", *heads, "chance")
+    for column in grid.columns[2:]:
+        column.no_wrap = True
+    rows = defaultdict[tuple[str, str], dict[str, AskedProbe]](dict)
+    for one in probes.probes:
+        name = f"{one.split}: {one.task}" if one.split else one.task
+        rows[name, one.model][one.view] = one
+    for (task, model), by_view in rows.items():
+        chance = next(iter(by_view.values())).chance
+        cells = [_cell(by_view.get(view)) for view in views]
+        grid.add_row(safe(task), safe(model), *cells, "" if chance is None else f"{chance:.1f}")
+    return grid
+
+
+def _cell(probe: AskedProbe | None) -> str:
+    return "" if probe is None or probe.accuracy is None else f"{probe.accuracy:.1f}"
+
+
+def _probes(bench: OpenBench[TaskItem], results: Sequence[TaskResult]) -> Iterator[AskedProbe]:
+    asked = {result.facts.get("model") for result in results if _view(result) in VIEWS}
+    for result in results:
+        model, view = result.facts.get("model"), _view(result)
+        if not isinstance(model, str) or model not in asked or view is None:
+            continue
+        parts = defaultdict[tuple[str | None, str], list[tuple[TaskItem, float]]](list)
+        for line in result.lines:
+            item = bench.by_qid[line.qid]
+            points = ended(item, line).points if item.is_choice else None
+            if points is not None:
+                parts[item.split, item.task].append((item, points))
+        for (split, task), each in parts.items():
+            yield _probe(each, {"split": split, "task": task, "model": model, "view": view})
+
+
+def _probe(each: Sequence[tuple[TaskItem, float]], named: Mapping[str, Any]) -> AskedProbe:
+    offered = np.array([len(item.options) for item, _ in each], dtype=np.int64)
+    keys = np.array([max(1, len(item.keys)) for item, _ in each], dtype=np.int64)
+    right = np.array([points for _, points in each])
+    # An option that is right twice is met as often as two that are pointed at.
+    tails = measure_tails(right.astype(np.int64), keys, offered)
+    return AskedProbe(
+        **named,
+        n=len(each),
+        accuracy=percent(float(right.mean())),
+        chance=percent(float((keys / offered).mean())),
+        p=tails.above,
+    )
+
+
+def _view(result: TaskResult) -> View | None:
+    found = result.facts.get("view")
+    return next((view for view in ("whole", *VIEWS) if view == found), None)

@@ -1,0 +1,188 @@
+"""What a task set gives away: shortcut probes of its items of choice, and its defects.
+
+Each task is probed on its own, and each split of it, since that is how it is answered and scored.
+Where keys were drawn, as in a set that was made here, probes that learn are held against draws.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import SCHEMA
+from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.schema import MADE, TASK_KINDS, TaskItem
+from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.scoring.shortcuts.items import NO_OPTION, Item, find_defects
+from videoautoarena.scoring.shortcuts.probes import DRAWS, ProbeResult, probe_items
+
+NAMED = 3
+"""Items of a defect that are named to people; the rest is counted."""
+_ALARMS = ("found", "balanced too exactly")
+_OF_TEXT = "video and question repeat"
+"""The one defect that an item to be answered in words can have."""
+
+
+class Probed(NamedTuple):
+    """What the items of choice of one task, and of one split, give away."""
+
+    task: str
+    split: str | None
+    keyed: int
+    """Items with a key and at least two options; the others cannot be probed."""
+    given_away: int
+    """Of them: those whose answer the probes found are more likely to name than not."""
+    results: tuple[ProbeResult, ...]
+
+
+class Defect(NamedTuple):
+    """A kind of defect, and the items that have it: of what repeats, those that are alike."""
+
+    flaw: str
+    qids: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Shortcuts:
+    """What a set gives away without its videos, and what is wrong with its items."""
+
+    bench: str | None
+    """The set's digest of itself; None before it has one."""
+    questions: int
+    choice: int
+    """Of them: items of choice."""
+    parts: tuple[Probed, ...]
+    leaks: dict[str, float]
+    """By qid, how likely the probes found name the key of an item."""
+    defects: tuple[Defect, ...]
+
+    @property
+    def keyed(self) -> int:
+        """How many items could be probed."""
+        return sum(part.keyed for part in self.parts)
+
+    @property
+    def given_away(self) -> int:
+        """How many items text alone is more likely to answer rightly than not."""
+        return sum(part.given_away for part in self.parts)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it in the shape of `arena bench probe --json`."""
+        return {
+            "schema": SCHEMA,
+            "bench": self.bench,
+            "questions": self.questions,
+            "choice": self.choice,
+            "keyed": self.keyed,
+            "given_away": self.given_away,
+            "parts": [_part_json(part) for part in self.parts],
+            "leaks": self.leaks,
+            "defects": [
+                {"flaw": found.flaw, "qids": [list(alike) for alike in found.qids]}
+                for found in self.defects
+            ],
+        }
+
+    def as_lines(self, *, all_probes: bool = True) -> list[str]:
+        """Return it as lines for a person; with not `all_probes`, only what was found."""
+        lines = [self._headline()]
+        for part in self.parts:
+            shown = [_shown(one) for one in part.results if all_probes or one.reading in _ALARMS]
+            if shown:
+                lines.append(f"{_head(part)}: {', '.join(shown)}")
+        return [*lines, *map(_defect_line, self.defects)]
+
+    def _headline(self) -> str:
+        if not self.choice:
+            return "no item has options, so there are no shortcuts to look for"
+        if not self.keyed:
+            of = counted(self.choice, "item")
+            return f"{of} of choice without a key: their shortcuts cannot be known"
+        many = counted(self.keyed, "item")
+        return f"{self.given_away:,} of {many} given away: text alone mostly names the right option"
+
+
+def probe_set(
+    items: Sequence[TaskItem], *, bench: str | None = None, is_made: bool = False
+) -> Shortcuts:
+    """Return what items give away; `is_made` where their keys were drawn and may be drawn again."""
+    groups = defaultdict[tuple[str, str | None], list[TaskItem]](list)
+    choice = [item for item in items if item.is_choice]
+    for item in choice:
+        groups[item.task, item.split].append(item)
+    parts, leaks = list[Probed](), dict[str, float]()
+    for (task, split), members in groups.items():
+        report = probe_items([_item(one) for one in members], draws=DRAWS if is_made else 0)
+        away = int(report.given_away.sum())
+        parts.append(Probed(task, split, report.n, away, report.results))
+        known = zip(members, report.leak.tolist(), strict=True)
+        leaks |= {item.qid: leak for item, leak in known if np.isfinite(leak)}
+    return Shortcuts(
+        bench=bench,
+        questions=len(items),
+        choice=len(choice),
+        parts=tuple(parts),
+        leaks=leaks,
+        defects=tuple(_defects(items)),
+    )
+
+
+def probe_bench(bench: OpenBench[Any]) -> Shortcuts:
+    """Return what a task set gives away; BadInput of a bench whose questions have no key."""
+    manifest = bench.manifest
+    if manifest.kind not in TASK_KINDS:
+        raise BadInput(
+            f"{bench.folder} is a set of kind {manifest.kind}; only tasks with options have "
+            "shortcuts to probe, see arena bench check"
+        )
+    return probe_set(bench.items, bench=bench.bench, is_made=manifest.source.kind == MADE)
+
+
+def _item(item: TaskItem) -> Item:
+    key = None if item.answer is None else min(item.keys, default=NO_OPTION)
+    return Item(item.question, tuple(item.options), key, item.task, item.video_id)
+
+
+def _defects(items: Sequence[TaskItem]) -> Iterator[Defect]:
+    found = defaultdict[str, list[tuple[str, ...]]](list)
+    for is_choice in (True, False):
+        some = [item for item in items if item.is_choice is is_choice]
+        for flaw, places in find_defects([_item(item) for item in some]):
+            if is_choice or flaw == _OF_TEXT:
+                found[flaw].append(tuple(some[place].qid for place in places))
+    for kind, qids in found.items():
+        yield Defect(kind, tuple(qids))
+
+
+def _part_json(part: Probed) -> dict[str, Any]:
+    probes = [
+        {name: value for name, value in result._asdict().items() if name != "credits"}
+        for result in part.results
+    ]
+    return {**part._asdict(), "results": probes}
+
+
+def _head(part: Probed) -> str:
+    of = f" ({safe(part.split)})" if part.split is not None else ""
+    chance = 100 * part.results[0].chance
+    return f"{safe(part.task)}{of}, {counted(part.keyed, 'item')}, chance {chance:.1f} %"
+
+
+def _shown(result: ProbeResult) -> str:
+    reading = "" if result.reading == "clean" else f" ({result.reading})"
+    return f"{result.probe} {100 * result.share:.1f} %{reading}"
+
+
+def _defect_line(defect: Defect) -> str:
+    """Return one kind of defect for people: how often, and the first of its items."""
+    firsts = [" = ".join(map(safe, alike[:NAMED])) for alike in defect.qids[:NAMED]]
+    more = len(defect.qids) - len(firsts)
+    return f"{len(defect.qids):,} x {defect.flaw}: {', '.join(firsts)}" + (
+        f" and {more:,} more" if more else ""
+    )

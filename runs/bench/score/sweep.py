@@ -1,0 +1,139 @@
+"""What a model gains by more frames: accuracy against frames and dollars, and what is enough."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from videoautoarena.memory.records.records import Record
+from videoautoarena.runs.bench.format.points import videos_of
+from videoautoarena.runs.bench.format.results import TaskResult
+from videoautoarena.runs.bench.format.schema import TaskItem
+from videoautoarena.runs.bench.score.task_points import Figure, figure_of, measured, points_of
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.text.words import dollars
+from videoautoarena.scoring.tasks.budgets import choose_cheapest
+
+MARGIN = 2.0
+"""Points of accuracy that are as good, in percent."""
+_DIGITS = 8
+"""Of dollars an item."""
+
+
+class Setting(Record):
+    """What a model came to with one number of frames, over the items that all its settings have."""
+
+    frames: int
+    accuracy: Figure
+    """In percent."""
+    usd: float | None
+    """Dollars an item; None where the cost of any answer is unknown."""
+    behind: Figure
+    """How far it lies above the best, in points, paired by item: never above 0 for the best."""
+
+
+class Sweep(Record):
+    """What a model gains by more frames."""
+
+    split: str | None
+    model: str
+    settings: tuple[Setting, ...]
+    """By frames, ascending."""
+    best: int
+    """Its frames."""
+    cheapest: int
+    """Frames of the cheapest setting whose difference from the best has a 95 % bound above
+    -`margin`."""
+    margin: float
+    by: Literal["dollars", "frames"]
+    """What is cheap: frames where no dollars are known, or nothing costs any."""
+
+    def as_line(self) -> str:
+        """Return what is enough, in one sentence that is safe to print."""
+        found = {one.frames: one for one in self.settings}
+        cheap, best = found[self.cheapest], found[self.best]
+        cost = "" if cheap.usd is None or self.by == "frames" else f", {dollars(cheap.usd)} an item"
+        name, margin = safe(self.model), f"{self.margin:g}"
+        if self.cheapest == self.best:
+            rest = (
+                "which no setting undercuts"
+                if self.best == min(found)
+                else f"and no cheaper setting is shown to be within {margin} points"
+            )
+            return f"{name}: {self.best} frames score best ({_percent(best)}{cost}), {rest}."
+        return (
+            f"{name}: {self.cheapest} frames ({_percent(cheap)}{cost}) are the cheapest setting "
+            f"within {margin} points of the best, {self.best} frames ({_percent(best)})."
+        )
+
+
+def sweeps_of(
+    items: Sequence[TaskItem], results: Sequence[TaskResult], *, split: str | None, margin: float
+) -> Iterator[Sweep]:
+    """Yield a sweep for each model that answered choices with several numbers of frames."""
+    of_model = defaultdict[str, dict[int, TaskResult]](dict)
+    for one in results:
+        model, frames = one.facts.get("model"), one.facts.get("max_frames")
+        if isinstance(model, str) and isinstance(frames, int) and one.facts.get("view") == "whole":
+            of_model[model][frames] = one
+    for model, found in of_model.items():
+        if len(found) > 1 and (sweep := _sweep(items, found, margin)) is not None:
+            yield sweep.model_copy(update={"split": split, "model": model})
+
+
+def _sweep(items: Sequence[TaskItem], found: dict[int, TaskResult], margin: float) -> Sweep | None:
+    order = sorted(found)
+    points = {frames: points_of(items, found[frames]) for frames in order}
+    asked = {
+        item.qid: item
+        for item in items
+        if item.is_choice and all(item.qid in points[frames] for frames in order)
+    }
+    if not asked:
+        return None
+    usd = {frames: _usd(found[frames], set(asked)) for frames in order}
+    is_priced = all(cost is not None for cost in usd.values()) and any(usd.values())
+    costs = [(usd[frames] or 0.0) if is_priced else float(frames) for frames in order]
+    rows = [[points[frames][qid] for qid in asked] for frames in order]
+    choice = choose_cheapest(rows, costs, videos_of(asked, asked), margin=margin / 100.0)
+    settings = []
+    for place, frames in enumerate(order):
+        accuracy = measured(list(asked.values()), {qid: points[frames][qid] for qid in asked})
+        lead = choice.leads[place]
+        behind = [None if math.isnan(x) else round(100.0 * x, 4) for x in lead[:3]]
+        settings.append(
+            Setting(
+                frames=frames,
+                accuracy=figure_of(accuracy.mean, 100.0) if accuracy else _NOTHING,
+                usd=usd[frames],
+                behind=Figure(value=behind[0], low=behind[1], high=behind[2], n=len(asked)),
+            )
+        )
+    return Sweep(
+        split=None,
+        model="",
+        settings=tuple(settings),
+        best=order[choice.best],
+        cheapest=order[choice.cheapest],
+        margin=margin,
+        by="dollars" if is_priced else "frames",
+    )
+
+
+_NOTHING = Figure(value=None, low=None, high=None, n=0)
+
+
+def _usd(result: TaskResult, asked: set[str]) -> float | None:
+    """Return the mean cost of an answer; None where that of any is unknown."""
+    costs = [line.usd for line in result.lines if line.qid in asked and line.end == "answered"]
+    known = [cost for cost in costs if cost is not None]
+    if len(known) < len(costs) or not known:
+        return None
+    return round(sum(known) / len(known), _DIGITS)
+
+
+def _percent(setting: Setting) -> str:
+    value = setting.accuracy.value
+    return "unknown" if value is None else f"{value:.1f} %"

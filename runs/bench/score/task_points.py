@@ -1,0 +1,118 @@
+"""What answers to tasks come to: how each item ended, and means over tasks with their intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from videoautoarena.agents.roles.choose import Chosen, read_choice, read_published
+from videoautoarena.agents.roles.mark import LEAST
+from videoautoarena.memory.records.records import Record
+from videoautoarena.runs.bench.format.points import videos_of
+from videoautoarena.runs.bench.format.results import TaskLine, TaskResult
+from videoautoarena.runs.bench.format.schema import TaskItem
+from videoautoarena.scoring.fitting.counts import Ints
+from videoautoarena.scoring.intervals.proportions import Share
+from videoautoarena.scoring.tasks.averages import Tasks, measure_scores, measure_tasks
+
+End = Literal["right", "wrong", "unreadable", "forfeit", "scored", "unscored", "void"]
+_NUMBERS = 4
+"""Decimals of figures."""
+
+
+class Figure(Record):
+    """A mean and its 95 % interval, clustered by video; None where nothing says it."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+class Ended(NamedTuple):
+    """How one item ended for one model."""
+
+    end: End
+    points: float | None
+    """0 or 1 of choice, 2 to 10 of free text; None where it does not count."""
+    place: int | None = None
+    """The option that was chosen."""
+    reason: str | None = None
+
+
+def ended(item: TaskItem, line: TaskLine, *, as_published: bool = False) -> Ended:
+    """Return how an item ended: a reply is read here, strictly, whenever scores are made."""
+    if line.end == "void":
+        return Ended("void", None, reason=line.reason)
+    if item.answer is None:
+        chosen = _chosen(item, line, as_published) if item.is_choice else Chosen(None)
+        return Ended("unscored", None, chosen.place, "no answer is known")
+    if not item.is_choice:
+        return _marked(line, as_published)
+    if line.end == "forfeit" or line.response is None:
+        return Ended("forfeit", 0.0, reason=line.reason)
+    chosen = _chosen(item, line, as_published)
+    if not item.keys and not as_published:
+        return Ended("unscored", None, chosen.place, "the key is none of the options")
+    if chosen.place is None:
+        return Ended("unreadable", 0.0, reason=chosen.reason)
+    is_right = item.options[chosen.place] == item.answer
+    return Ended("right" if is_right else "wrong", float(is_right), chosen.place)
+
+
+def _chosen(item: TaskItem, line: TaskLine, as_published: bool) -> Chosen:
+    said = line.response or ""
+    if as_published:
+        return read_published(said, item.options)
+    return read_choice(said, item.options, ending=line.ending)
+
+
+def _marked(line: TaskLine, as_published: bool) -> Ended:
+    if line.end == "unscored":
+        return Ended("unscored", 0.0 if as_published else None, reason=line.reason)
+    if line.end == "forfeit":
+        return Ended("forfeit", 0.0 if as_published else LEAST, reason=line.reason)
+    return Ended("scored", sum(line.scores.values()))
+
+
+def points_of(items: Sequence[TaskItem], result: TaskResult) -> dict[str, float]:
+    """Return what each item brought that counts, by qid."""
+    lines = {line.qid: line for line in result.lines}
+    ends = ((item.qid, ended(item, lines[item.qid])) for item in items if item.qid in lines)
+    return {qid: end.points for qid, end in ends if end.points is not None}
+
+
+def measured(items: Sequence[TaskItem], points: Mapping[str, float]) -> Tasks | None:
+    """Return what points by qid come to, tasks by their names; None of none."""
+    asked = {item.qid: item for item in items if item.qid in points}
+    if not asked:
+        return None
+    tasks, videos = _tasks(asked), videos_of(asked, asked)
+    values = [points[qid] for qid in asked]
+    if not next(iter(asked.values())).is_choice:
+        return measure_scores(values, tasks, videos)
+    chance = [max(1, len(item.keys)) / len(item.options) for item in asked.values()]
+    return measure_tasks(values, tasks, videos, chance=chance)
+
+
+def _tasks(asked: Mapping[str, TaskItem]) -> Ints:
+    names = sorted({item.task for item in asked.values()})
+    return np.array([names.index(item.task) for item in asked.values()], dtype=np.int64)
+
+
+def figure_of(share: Share, scale: float) -> Figure:
+    """Return a share or mean as it is printed, times `scale`."""
+    value, low, high = (_known(scale * x) for x in share[:3])
+    return Figure(value=value, low=low, high=high, n=share.n)
+
+
+def percent(value: float) -> float | None:
+    """Return a share as a percentage, None where there is none."""
+    return _known(100.0 * value)
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else round(value, _NUMBERS)

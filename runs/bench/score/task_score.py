@@ -1,0 +1,215 @@
+"""Scores on tasks that have a right answer: accuracy by task, and the means over tasks.
+
+M-Avg is the mean of the accuracies of tasks of choice, G-Avg that of the scores of free text; a
+mean over items is another figure. What nobody answered is not right; what has no key or could not
+be marked is unscored, and counted. Parts of a published set are never put together.
+
+Source: MLVU, M-Avg, G-Avg and the groups of its tasks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import Published, Record
+from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.results import TaskResult, read_tasks
+from videoautoarena.runs.bench.format.schema import TaskItem
+from videoautoarena.runs.bench.score.sweep import MARGIN, Sweep, sweeps_of
+from videoautoarena.runs.bench.score.task_points import (
+    Ended,
+    Figure,
+    ended,
+    figure_of,
+    measured,
+    percent,
+)
+from videoautoarena.runs.text.battle_table import quoted
+from videoautoarena.runs.text.words import in_full
+from videoautoarena.scoring.tasks.averages import Tasks
+
+GROUPS = {
+    "topic": "holistic", "anomaly": "holistic", "summary": "holistic",
+    "needle": "single detail", "ego": "single detail", "plot": "single detail",
+    "scene": "single detail", "sports": "single detail", "tutorial": "single detail",
+    "order": "multi detail", "count": "multi detail",
+}  # fmt: skip
+"""Of each task of MLVU; others are in none."""
+
+
+class TaskFigure(Record):
+    """What a model came to on one task."""
+
+    task: str
+    group: str | None
+    kind: Literal["choice", "generation"]
+    figure: Figure
+    """Accuracy in percent of items of choice; of free text the mean score, 2 to 10."""
+    chance: float | None
+    """What guessing comes to, in percent."""
+    counts: dict[str, int]
+    """Items by how they ended."""
+
+
+class TaskScore(Record):
+    """What a model came to on one part of a set."""
+
+    model: str
+    judge: str | None
+    how: Literal["run", "import"]
+    max_frames: int | None
+    view: str
+    m_avg: Figure | None
+    """None where there is no choice in it."""
+    g_avg: Figure | None
+    """None where there is no free text in it."""
+    groups: dict[str, Figure]
+    """The mean of the accuracies of the tasks of choice in it."""
+    tasks: tuple[TaskFigure, ...]
+    counts: dict[str, int]
+    missing: int
+    """Items that it was not asked."""
+
+
+class TaskBoard(Record):
+    """Scores on one part of a set, best first."""
+
+    split: str | None
+    """Such as `dev`; None where the set says none."""
+    items: int
+    videos: int
+    keyless: int
+    """Items without a known answer."""
+    chance: float | None
+    """M-Avg of guessing, in percent."""
+    models: tuple[TaskScore, ...]
+    sweeps: tuple[Sweep, ...]
+    """Of models that were played with several numbers of frames."""
+
+
+class TaskScores(Published):
+    """Scores on a set of tasks."""
+
+    bench: str
+    as_published: bool
+    stand_ins: bool
+    boards: tuple[TaskBoard, ...]
+    """One a part of the set."""
+
+
+def score_tasks(bench: OpenBench[TaskItem], results: Sequence[TaskResult] | None = None, *,
+                judge: str | None = None, as_published: bool = False,
+                margin: float = MARGIN) -> TaskScores:  # fmt: skip
+    """Return the scores of results on a set, or BadInput where there are none.
+
+    Args:
+        bench: what was asked.
+        results: of its models; those that lie in it where none are given.
+        judge: only free text that this one marked.
+        as_published: by MLVU's own rules: a reply is one letter before the first bracket, a key
+            that is no option is wrong, and what was not marked counts 0.
+        margin: points of accuracy that are as good, for the cheapest of several settings.
+    """
+    found = wanted_results(bench, judge) if results is None else list(results)
+    parts = dict.fromkeys(item.split for item in bench.items)
+    boards = []
+    for split in parts:
+        items = [item for item in bench.items if item.split == split]
+        sweeps = tuple(sweeps_of(items, found, split=split, margin=margin))
+        board = _board(items, split, found, as_published)
+        boards.append(board.model_copy(update={"sweeps": sweeps}))
+    stand_ins = bool(found) and all(one.is_stand_in for one in found)
+    return TaskScores(
+        bench=bench.bench, as_published=as_published, stand_ins=stand_ins, boards=tuple(boards)
+    )
+
+
+def wanted_results(bench: OpenBench[Any], judge: str | None) -> list[TaskResult]:
+    """Return the results on tasks, by one judge where it is named; BadInput of none."""
+    results = read_tasks(bench)
+    judges = sorted({one.judge for one in results if one.judge})
+    if judge is not None and (judge := in_full(judge, judges)) not in judges:
+        there = ", ".join(map(quoted, judges)) or "none"
+        raise BadInput(f"{quoted(judge)} marked nothing on {bench.folder}; there is {there}")
+    found = [one for one in results if judge is None or one.judge in (judge, None)]
+    if not found:
+        raise BadInput(f"{bench.folder} has no results; make some with arena bench run")
+    return found
+
+
+def _board(
+    items: Sequence[TaskItem], split: str | None, results: Sequence[TaskResult], published: bool
+) -> TaskBoard:
+    chances = measured(items, {item.qid: 0.0 for item in items if item.is_choice and item.answer})
+    rows = [_score(items, one, published) for one in results]
+    rows.sort(key=lambda row: (_last(row.m_avg), _last(row.g_avg), row.model, row.judge or ""))
+    return TaskBoard(
+        split=split,
+        items=len(items),
+        videos=len({item.video_id for item in items}),
+        keyless=sum(item.answer is None for item in items),
+        chance=percent(chances.chance) if chances else None,
+        models=tuple(rows),
+        sweeps=(),
+    )
+
+
+def _last(figure: Figure | None) -> float:
+    return math.inf if figure is None or figure.value is None else -figure.value
+
+
+def _score(items: Sequence[TaskItem], result: TaskResult, published: bool) -> TaskScore:
+    lines = {line.qid: line for line in result.lines}
+    ends = {i.qid: ended(i, lines[i.qid], as_published=published) for i in items if i.qid in lines}
+    points = {qid: end.points for qid, end in ends.items() if end.points is not None}
+    choice = {i.qid: points[i.qid] for i in items if i.is_choice and i.qid in points}
+    free = {i.qid: points[i.qid] for i in items if not i.is_choice and i.qid in points}
+    chosen, marked = measured(items, choice), measured(items, free)
+    frames = result.facts.get("max_frames")
+    return TaskScore(
+        model=result.model,
+        judge=result.judge,
+        how=result.how,
+        max_frames=frames if isinstance(frames, int) else None,
+        view=str(result.facts.get("view", "whole")),
+        m_avg=figure_of(chosen.mean, 100.0) if chosen else None,
+        g_avg=figure_of(marked.mean, 1.0) if marked else None,
+        groups=dict(_groups(items, choice)),
+        tasks=(*_figures(items, ends, choice, chosen), *_figures(items, ends, free, marked)),
+        counts=dict(Counter(end.end for end in ends.values())),
+        missing=len(items) - len(ends),
+    )
+
+
+def _groups(items: Sequence[TaskItem], points: Mapping[str, float]) -> Iterator[tuple[str, Figure]]:
+    for group in dict.fromkeys(GROUPS.values()):
+        mine = [item for item in items if GROUPS.get(item.task) == group and item.qid in points]
+        if found := measured(mine, points):
+            yield group, figure_of(found.mean, 100.0)
+
+
+def _figures(
+    items: Sequence[TaskItem],
+    ends: Mapping[str, Ended],
+    points: Mapping[str, float],
+    found: Tasks | None,
+) -> Iterator[TaskFigure]:
+    names = sorted({item.task for item in items if item.qid in points})
+    for place, task in enumerate(names if found else ()):
+        assert found is not None
+        mine = [item for item in items if item.task == task and item.qid in ends]
+        is_choice = next(item.is_choice for item in mine if item.qid in points)
+        mine = [item for item in mine if item.is_choice == is_choice]
+        chance = found.chances[place]
+        yield TaskFigure(
+            task=task,
+            group=GROUPS.get(task),
+            kind="choice" if is_choice else "generation",
+            figure=figure_of(found.tasks[place], 100.0 if is_choice else 1.0),
+            chance=percent(chance) if is_choice else None,
+            counts=dict(Counter(ends[item.qid].end for item in mine)),
+        )

@@ -1,0 +1,86 @@
+"""Who knows answers without the video shows that a set gives them away."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+from scipy.stats import binomtest
+
+from tests.support.played import invoke
+from tests.support.task_sets import choice, write_set
+from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
+from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, write_result
+from videoautoarena.runs.bench.format.schema import TaskItem
+from videoautoarena.runs.bench.score.asked_probes import probe_all, read_asked
+
+LETTERS = "ABCD"
+
+
+def a_set(folder: Path, *, size: int = 200, key: int | None = None) -> OpenBench[TaskItem]:
+    """Write a set of items whose options nothing tells apart, keys drawn; or all at one place."""
+    chance = Random(3)
+    items = []
+    for k in range(size):
+        options = [f"{chance.randrange(10**6):06d}" for _ in LETTERS]
+        right = options[chance.randrange(4) if key is None else key]
+        items.append(choice(f"v{k}", k, options=options, answer=right))
+    return write_set(folder / "set", items)
+
+
+def hand_in(bench: OpenBench[TaskItem], view: str, right: int, *, model: str = "openai:m") -> None:
+    """Write a result that is right on the first so many items."""
+    lines = [
+        TaskLine(
+            qid=item.qid,
+            end="answered",
+            response=LETTERS[(item.options.index(item.answer or "") + (k >= right)) % 4],
+        )
+        for k, item in enumerate(bench.items)
+    ]
+    facts = {"model": model, "max_frames": 64, "view": view}
+    result = TaskResult(
+        bench=bench.bench, model=f"m ({view})", judge=None, how="run", facts=facts, lines=lines
+    )
+    write_result(bench, result)
+
+
+def test_an_accuracy_without_the_video_is_held_against_chance(tmp_path: Path) -> None:
+    bench = a_set(tmp_path)
+    for view, right in {"whole": 180, "blind": 90, "other": 55, "shuffled": 170}.items():
+        hand_in(bench, view, right)
+    found = read_asked(bench)
+    by_view = {one.view: one for one in found.probes}
+    assert by_view["blind"].accuracy == 45.0
+    assert by_view["blind"].chance == 25.0
+    for view, right in {"blind": 90, "other": 55}.items():
+        exact = binomtest(right, 200, 0.25, alternative="greater").pvalue
+        assert by_view[view].p == pytest.approx(exact, rel=1e-6)  # type: ignore[index]
+    # Frames that were shuffled are of the video: knowing answers from them gives nothing away.
+    assert [one.view for one in found.found] == ["blind"]
+    said = " ".join(invoke("bench", "probe", bench.folder).output.split())
+    assert "needle: openai:m with no frames is right on 45.0 % of 200 items" in said
+
+
+def test_of_a_clean_set_nobody_is_said_to_know(tmp_path: Path) -> None:
+    bench = a_set(tmp_path)
+    for view in ("blind", "other"):
+        hand_in(bench, view, 52)
+    assert read_asked(bench).found == ()
+    assert (
+        "No model is above chance without the video"
+        in invoke("bench", "probe", bench.folder).output
+    )
+
+
+def test_what_is_given_away_is_left_out_of_the_second_score(tmp_path: Path) -> None:
+    bench = a_set(tmp_path, key=2)
+    hand_in(bench, "whole", 150)
+    (one,) = probe_all(open_bench(bench.folder)).scores
+    assert one.every.value == 75.0
+    assert one.rest is None
+    found = json.loads(invoke("bench", "probe", bench.folder, "--json").output)
+    assert found["given_away"] == 200
+    assert found["scores"][0]["rest"] is None
