@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -86,22 +87,25 @@ def check(bench: Path, run: Path | None, judge: str | None, as_json: bool) -> No
 Examples:
   arena bench export my-bench --to bench.json
   arena bench export my-bench --format inspect --to logs
-  arena bench export my-bench --format arena-hard --to data""",
+  arena bench export my-bench --format arena-hard --to data
+  arena bench export my-tasks --model openai:gpt-4o-mini --to predictions.json""",
 )
 @options.BENCH
 @click.option("--to", required=True, type=options.PATH,
               help="File to write; with inspect and arena-hard, a folder.")  # fmt: skip
-@options.choice(
+@click.option(
     "--format",
-    ["videoautobench", "inspect", "arena-hard"],
-    "Format to write; inspect holds one log per result.",
     "form",
+    type=click.Choice(["videoautobench", "inspect", "arena-hard", "mlvu"]),
+    help="Format to write; inspect holds one log per result, mlvu the choices of one model.  "
+    "[default: videoautobench; of tasks mlvu]",
 )
 @click.option("--judge", help="With inspect and arena-hard: only this judge's rulings.")
+@click.option("--model", metavar="M", help="With mlvu: whose choices.")
 @options.THUMBNAILS
 @options.OVERWRITE
 @options.AS_JSON
-def export(bench: Path, to: Path, form: str, as_json: bool, **given: Any) -> None:
+def export(bench: Path, to: Path, form: str | None, as_json: bool, **given: Any) -> None:
     """Export BENCH in the format of another project; an imported bench comes out unchanged.
 
     With inspect, it writes the results of models; with arena-hard, their results against an anchor.
@@ -110,17 +114,26 @@ def export(bench: Path, to: Path, form: str, as_json: bool, **given: Any) -> Non
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
 
-    if form == "videoautobench" and given["judge"] is not None:
+    opened = open_bench(bench)
+    known = scoring_of(opened).exports
+    form = form or known[0]
+    if form not in ("inspect", "arena-hard") and given["judge"] is not None:
         raise click.UsageError("--judge needs --format inspect or arena-hard")
     if form != "inspect" and given["frames"]:
         raise click.UsageError("--frames needs --format inspect")
-    opened = open_bench(bench)
-    if form not in (known := scoring_of(opened).exports):
+    if (form == "mlvu") != (given["model"] is not None):
+        raise click.UsageError("--format mlvu and --model need each other")
+    if form not in known:
         raise click.UsageError(
             f"a set of kind {opened.manifest.kind} goes out as {', '.join(known)}, not as {form}"
         )
-    written = {"inspect": _logs, "arena-hard": _folder, "videoautobench": _file}[form]
-    found, lines = written(opened, to, **given)
+    writers: dict[str, Callable[..., Exported]] = {
+        "inspect": _logs,
+        "arena-hard": _folder,
+        "videoautobench": _file,
+        "mlvu": _predictions,
+    }
+    found, lines = writers[form](opened, to, **given)
     for line in lines[1:]:
         say(line)
     print_result(json.dumps({"schema": SCHEMA, "format": form, **found}) if as_json else lines[0])
@@ -138,10 +151,25 @@ def _file(bench: OpenBench, to: Path, *, force: bool, **_: Any) -> Exported:
     return {"file": str(to), "questions": number}, [line]
 
 
+def _predictions(bench: OpenBench[Any], to: Path, *, model: str, force: bool, **_: Any) -> Exported:
+    from videoautoarena.runs.bench.score.task_score import choices_of
+    from videoautoarena.runs.interop.mlvu import as_mlvu_predictions
+    from videoautoarena.runs.rundir.reader import counted
+    from videoautoarena.runs.text.files import refuse_existing, write_whole
+
+    refuse_existing(to, force=force)
+    found = as_mlvu_predictions(bench.items, choices_of(bench, model))
+    write_whole(to, (json.dumps(found, indent=4) + "\n").encode("ascii"))
+    unread = sum(not one["option"] for one in found)
+    line = f"{safe(str(to))}: {counted(len(found), 'prediction')}, {unread:,} unreadable"
+    return {"file": str(to), "predictions": len(found), "unreadable": unread}, [line]
+
+
 def _logs(bench: OpenBench, to: Path, **given: Any) -> Exported:
     from videoautoarena.runs.cli.inspect import on_terminal
     from videoautoarena.runs.interop.inspect_bench import export_results
 
+    del given["model"]
     written = export_results(bench, to, **given, on_progress=on_terminal)
     files = [file.name for file in written.files]
     return {"folder": str(to), "files": files, "samples": written.samples}, written.as_lines()

@@ -34,12 +34,13 @@ if TYPE_CHECKING:
 def agree_command(a: Path, b: Path, rename: Path | None, as_json: bool) -> None:
     """Measure how far leaderboards A and B agree on the models they share.
 
-    Each is the folder of a run, a leaderboard printed with --json, or a CSV or JSON table with the
-    columns model, rating and, optionally, low and high.
+    Each is the folder of a run, a bench or task set with its results, a leaderboard printed with
+    --json, or a CSV or JSON table with the columns model, rating and, optionally, low and high.
     """
+    from videoautoarena.runs.bench.kinds.scorings import read_any_board
     from videoautoarena.runs.leaderboard.agreement import agree, render
 
-    report = agree(a, b, rename=rename)
+    report = agree(a, b, rename=rename, read=read_any_board)
     if as_json:
         print_result(json.dumps(report.to_json(), indent=2))
     else:

@@ -109,6 +109,7 @@ def videoautobench(file: Path, to: Path, licence: str | None, as_json: bool) -> 
 def _say_tasks(taken: TakenTasks, beside: dict[str, Any], *, as_json: bool) -> None:
     for line in taken.shortcuts.as_lines(all_probes=False):
         say(line)
+    say(f"to see every probe: arena bench probe {safe(str(taken.folder))}")
     print_result(json.dumps(taken.as_json() | beside) if as_json else taken.as_line())
 
 
@@ -151,13 +152,15 @@ def longvideobench(source: Path, to: Path, *, as_json: bool, **given: Any) -> No
     defects and what the options give away are printed. With --subtitles, the JSON files in the
     folder subtitles beside them become .srt files on the clock of each clip.
     """
-    from videoautoarena.runs.interop.longvideobench import import_longvideobench
+    from videoautoarena.runs.interop.longvideobench import import_longvideobench, subtitles_beside
 
     taken, spoken = import_longvideobench(source, to, **given)
-    for line in spoken.as_lines() if spoken is not None else ():
-        say(line)
-    beside = {} if spoken is None else {"subtitles": spoken.as_json()}
-    _say_tasks(taken, beside, as_json=as_json)
+    if spoken is not None:
+        for line in spoken.as_lines():
+            say(line)
+    elif (there := subtitles_beside(source)).is_dir():
+        say(f"subtitles in {safe(str(there))} are not used; pass --subtitles DIR to write them")
+    _say_tasks(taken, {"subtitles": spoken and spoken.as_json()}, as_json=as_json)
 
 
 @import_command.command(

@@ -31,11 +31,11 @@ from videoautoarena.runs.interop.task_sets import (
     number_of,
     object_of,
     optional_text,
+    options_of,
     put_tasks,
     read_records,
     rest_of,
     text_of,
-    texts_of,
 )
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.battle_table import quoted
@@ -64,6 +64,11 @@ class Clip(NamedTuple):
     duration_s: float | None
 
 
+def subtitles_beside(place: Path) -> Path:
+    """Return the folder in which subtitles of a published file, or of those in a folder, lie."""
+    return (place if place.is_dir() else place.parent) / SUBTITLES
+
+
 @dataclass(frozen=True)
 class Spoken:
     """The subtitles that were written."""
@@ -80,8 +85,8 @@ class Spoken:
     def as_lines(self) -> list[str]:
         """Return it as lines for a person."""
         lines = [
-            f"{counted(self.files, 'file')} of subtitles in {safe(str(self.folder))}; videos are "
-            "played with them from beside each video, so put them there"
+            f"{counted(self.files, 'file')} of subtitles in {safe(str(self.folder))}; they are "
+            "read from beside each video, so put them there"
         ]
         if self.lacking:
             named = ", ".join(quoted(name) for name in self.lacking[:_NAMED])
@@ -109,10 +114,9 @@ def import_longvideobench(
     """
     parts = [_part(file, split) for file in files_of(place, "lvb_*.json")]
     items = [item for part in parts for item in part.items]
-    folder = (place if place.is_dir() else place.parent) / SUBTITLES
     texts, lacking = dict[str, bytes](), list[str]()
     if subtitles is not None:
-        texts, lacking = _read_subtitles(_clips(items), folder)
+        texts, lacking = _read_subtitles(_clips(items), subtitles_beside(place))
         _refuse_others(texts, subtitles)
     videos = {item.video_id: _entry(item.video_id, texts) for item in items}
     taken = put_tasks(parts, to, form=LONGVIDEOBENCH, licence=licence, videos=videos)
@@ -135,7 +139,7 @@ def _is_keyed(row: Any) -> bool:
 
 
 def _item(row: Row, split: str) -> TaskItem:
-    options = texts_of(row, "candidates")
+    options = options_of(row)
     if not options:
         raise Wrong('has no "candidates" to choose from')
     number_of(row, START)

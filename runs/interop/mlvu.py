@@ -23,6 +23,7 @@ from videoautoarena.runs.interop.task_sets import (
     named_video,
     number_of,
     optional_text,
+    options_of,
     put_tasks,
     read_records,
     rest_of,
@@ -87,7 +88,7 @@ def _item(row: Row, split: str, places: Counter[str]) -> TaskItem:
     places[task] += 1
     named = "question_id" in row
     qid = text_of(row, "question_id", longest=LONGEST_ID) if named else f"{task}_{places[task] - 1}"
-    options = texts_of(row, "candidates")
+    options = options_of(row)
     if bool(options) is (task in FREE_TEXT):
         raise Wrong(
             f'has "candidates", though {task} is answered in words'

@@ -55,6 +55,10 @@ LONGEST_ID = 1000
 LONGEST_FILE_NAME = 255
 """Bytes that a file system takes for one name."""
 MOST_FILES = 100
+OPTIONS = "candidates"
+MOST_OPTIONS = 26
+"""As many as there are letters to choose by."""
+MOST_TASKS = 1000
 _NAMED = 8
 Row = Mapping[str, Any]
 
@@ -169,6 +173,14 @@ def texts_of(row: Row, key: str) -> list[str]:
     return value
 
 
+def options_of(row: Row) -> list[str]:
+    """Return the options of a record, which can be fewer or more than can be asked."""
+    options = texts_of(row, OPTIONS)
+    if len(options) > MOST_OPTIONS:
+        raise Wrong(f"has {len(options):,} options under {quoted(OPTIONS)}; at most {MOST_OPTIONS}")
+    return options
+
+
 def number_of(row: Row, key: str) -> float | None:
     """Return a number from 0 on; None where there is none."""
     value = row.get(key)
@@ -244,6 +256,8 @@ def put_tasks(
     """
     _refuse_twins(parts)
     items = [item for part in parts for item in part.items]
+    if len({item.task for item in items}) > MOST_TASKS:
+        raise BadInput(f"{parts[0].file} has more than {MOST_TASKS:,} tasks; nothing was imported")
     draft = Manifest(
         kind=kind_of_set(items),
         generator=Generator(name="videoautoarena", version=version("videoautoarena")),
@@ -305,6 +319,8 @@ def task_card(manifest: Manifest, items: Sequence[TaskItem], found: Shortcuts) -
     source, ours = manifest.source, manifest.generator
     choice = sum(item.is_choice for item in items)
     keyless = sum(item.answer is None for item in items)
+    without = f"\nIt is not said of {counted(keyless, 'item')}, which are not scored."
+    unknown = without if keyless else ""
     licence = manifest.licence or "not stated; ask whoever published it before passing it on"
     return f"""# Task set of {counted(len(items), "item")}
 
@@ -313,7 +329,7 @@ def task_card(manifest: Manifest, items: Sequence[TaskItem], found: Shortcuts) -
 Imported from {source.format} files, sha256 `{source.digest}`, by {ours.name} {ours.version}.
 Each line of `questions.jsonl` asks about a video: for one of its options ({choice:,}), or for free
 text that is scored by a reference ({len(items) - choice:,}). What is right was said by whoever
-published the files; of {keyless:,} it is not said, and answers to those are not scored. Nothing was
+published the files.{unknown} Nothing was
 corrected, and nothing left out.
 
 ## Licence

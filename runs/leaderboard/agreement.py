@@ -80,19 +80,26 @@ class Agreed:
         return {"schema": SCHEMA, **fields_json(self)}
 
 
-def agree(first: Path, second: Path, *, rename: Path | None = None) -> Agreed:
+def agree(
+    first: Path,
+    second: Path,
+    *,
+    rename: Path | None = None,
+    read: Callable[[Path], GivenBoard] = read_board,
+) -> Agreed:
     """Return how far the boards A and B agree about the models they share.
 
     Args:
         first: A: the folder of a run, a leaderboard as JSON, or a table of models and ratings.
         second: B, likewise.
+        read: returns the board of either; another one may know more kinds.
         rename: a file that says which name is to be read as which.
 
     Raises:
         BadInput: a file that is no board, or boards that share no model.
     """
     names = {} if rename is None else read_renames(rename)
-    given = [read_board(place) for place in (first, second)]
+    given = [read(place) for place in (first, second)]
     report = agree_boards(*(board.renamed(names) for board in given))
     there = {name for board in given for name in board.entries}
     unused = [f"--rename: no board has {quoted(name)}" for name in names if name not in there]

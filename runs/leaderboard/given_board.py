@@ -96,6 +96,11 @@ def read_board(place: Path) -> GivenBoard:
     return _of_rows(str(place), _objects(str(place), rows), unknown=math.nan)
 
 
+def board_of_rows(source: str, rows: Sequence[Row]) -> GivenBoard:
+    """Return the board of models with a score and its bounds, None where there is none."""
+    return _of_rows(source, rows, unknown=math.inf)
+
+
 def read_renames(file: Path) -> dict[str, str]:
     """Return which name stands for which: a JSON object, or a table with columns from and to.
 

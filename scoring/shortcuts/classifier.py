@@ -50,8 +50,11 @@ def classify(layout: Layout, features: Any, fold: Ints) -> Floats:
     right[layout.key] = 1.0
     scores = np.zeros(len(right))
     for train, test in _splits(layout, fold):
-        model = LogisticRegression(C=SOFTNESS, max_iter=200, solver="liblinear")
-        scores[test] = model.fit(features[train], right[train]).decision_function(features[test])
+        if right[train].any():
+            model = LogisticRegression(C=SOFTNESS, max_iter=200, solver="liblinear").fit(
+                features[train], right[train]
+            )
+            scores[test] = model.decision_function(features[test])
     return scores
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.terminal import say
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.bench.play.runner import Asked, OnSettled, Ran
     from videoautoarena.runs.bench.score.anchor_score import WantedScores
     from videoautoarena.runs.console.events import Listeners
+    from videoautoarena.runs.leaderboard.given_board import GivenBoard
 
 
 class Report(Protocol):
@@ -83,6 +85,10 @@ class Scoring(ABC):
     @abstractmethod
     def pasted(self, scores: Any, form: str) -> str:
         """Return scores as Markdown, LaTeX or CSV."""
+
+    @abstractmethod
+    def rated(self, bench: OpenBench[Any]) -> list[dict[str, Any]]:
+        """Return `model`, `score`, `low` and `high` of each model, by one judge; or BadInput."""
 
     @abstractmethod
     def compare(
@@ -145,6 +151,20 @@ class Preference(Scoring):
             say("results against an anchor are left out of the CSV; print them with --anchor")
         return "\n\n".join(parts)
 
+    def rated(self, bench: OpenBench[Any]) -> list[dict[str, Any]]:
+        """Return the averages against both references."""
+        from videoautoarena.runs.bench.score.score import build_scores, results_by
+
+        results = results_by(bench, None)
+        if len(judges := sorted({one.judge for one in results})) > 1:
+            raise BadInput(
+                f"several judges ruled on {bench.folder}: {', '.join(map(quoted, judges))}; "
+                "print a score by one of them with arena bench score --judge J --json"
+            )
+        board = build_scores(bench, results)
+        names = {"model": "model", "score": "average", "low": "low", "high": "high"}
+        return [{name: row[key] for name, key in names.items()} for row in board["models"]]
+
     def compare(
         self, bench: OpenBench[Any], a: str, b: str, *, judge: str | None, anchor: str | None
     ) -> LinedReport:
@@ -162,6 +182,8 @@ class Preference(Scoring):
 
 class Tasks(Scoring):
     """How tasks are played and scored that have a right answer."""
+
+    exports = ("mlvu",)
 
     def rules(self) -> Rules:
         """Return that an answer is read, or marked by its key."""
@@ -202,6 +224,24 @@ class Tasks(Scoring):
 
         return pasted_tasks(scores, form)
 
+    def rated(self, bench: OpenBench[Any]) -> list[dict[str, Any]]:
+        """Return M-Avg of each model that saw the whole video; of free text alone G-Avg."""
+        from videoautoarena.runs.bench.score.task_score import score_tasks
+
+        boards = score_tasks(bench).boards
+        if len(boards) > 1:
+            parts = ", ".join(quoted(board.split or "") for board in boards)
+            raise BadInput(
+                f"{bench.folder} has several parts ({parts}), which are never put together"
+            )
+        rows = [row for row in boards[0].models if row.view == "whole"]
+        figures = [(row.model, row.m_avg or row.g_avg) for row in rows]
+        return [
+            {"model": model, "score": one.value, "low": one.low, "high": one.high}
+            for model, one in figures
+            if one is not None
+        ]
+
     def compare(
         self, bench: OpenBench[Any], a: str, b: str, *, judge: str | None, anchor: str | None
     ) -> LinedReport:
@@ -220,6 +260,18 @@ SCORINGS: dict[Kind, Scoring] = {
     "generation": _TASKS,
     "tasks": _TASKS,
 }
+
+
+def read_any_board(place: Path) -> GivenBoard:
+    """Return the board of a run, a file, or the results on a bench; or BadInput."""
+    from videoautoarena.runs.bench.format.reader import open_bench
+    from videoautoarena.runs.bench.format.schema import MANIFEST
+    from videoautoarena.runs.leaderboard.given_board import board_of_rows, read_board
+
+    if not (place / MANIFEST).is_file():
+        return read_board(place)
+    bench = open_bench(place)
+    return board_of_rows(str(place), scoring_of(bench).rated(bench))
 
 
 def scoring_of(bench: OpenBench[Any]) -> Scoring:

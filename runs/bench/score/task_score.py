@@ -141,6 +141,25 @@ def wanted_results(bench: OpenBench[Any], judge: str | None) -> list[TaskResult]
     return found
 
 
+def choices_of(bench: OpenBench[TaskItem], model: str) -> dict[str, int | None]:
+    """Return the place of the option that a model chose, by qid; None where none can be read.
+
+    BadInput where it has no result. Choices do not depend on who marked its free text.
+    """
+    results = wanted_results(bench, None)
+    model = in_full(model, (one.model for one in results))
+    mine = [one for one in results if one.model == model]
+    if not mine:
+        there = ", ".join(map(quoted, dict.fromkeys(one.model for one in results)))
+        raise BadInput(f"{quoted(model)} has no result on {bench.folder}; there is {there}")
+    lines = {line.qid: line for one in mine for line in one.lines}
+    return {
+        item.qid: ended(item, lines[item.qid]).place
+        for item in bench.items
+        if item.is_choice and item.qid in lines
+    }
+
+
 def _board(
     items: Sequence[TaskItem], split: str | None, results: Sequence[TaskResult], published: bool
 ) -> TaskBoard:

@@ -11,14 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.clips import draw_clip
 from tests.support.played import invoke
 from tests.support.published_tasks import lvb, write
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.schema import TaskItem
+from videoautoarena.runs.bench.play.videos import find_bench_videos, remember_videos
 from videoautoarena.runs.cli.main import arena, guarded
 from videoautoarena.runs.interop.longvideobench import import_longvideobench
+from videoautoarena.runs.rundir.frames import stored_subtitles
 from videoautoarena.video.folder.subtitles import parse
 
 
@@ -112,10 +116,35 @@ def test_subtitles_are_written_on_the_clock_of_the_clip(tmp_path: Path) -> None:
     }
 
 
+def test_a_bench_is_played_with_the_subtitles_that_were_written_and_no_others(
+    tmp_path: Path,
+) -> None:
+    said = {"vid-0_en.json": [{"timestamp": [100.5, 101.5], "text": "it rains"}]}
+    place, videos = laid(tmp_path / "in", said), tmp_path / "videos"
+    videos.mkdir()
+    for number in range(2):
+        draw_clip(videos / f"vid-{number}.mp4", number, seconds=2)
+    import_longvideobench(place, tmp_path / "set", subtitles=videos)
+    bench = open_bench(tmp_path / "set")
+    names = ["vid-0.mp4", "vid-1.mp4"]
+    found = find_bench_videos(bench, names, folder=videos, store=None)
+    assert (list(found.videos), found.lost) == (names, {})
+    with Store.create(tmp_path / "calls.sqlite", {}) as store:
+        remember_videos(bench, store, found)
+        kept = stored_subtitles(store, found.videos["vid-0.mp4"].id)
+    assert kept is not None
+    assert [(cue.start_s, cue.end_s, cue.text) for cue in kept.cues] == [(0.5, 1.5, "it rains")]
+    (videos / "vid-0.srt").unlink()
+    found = find_bench_videos(bench, names, folder=videos, store=None)
+    assert found.lost == {"vid-0.mp4": "has lost its subtitles"}
+
+
 def test_without_a_folder_for_them_subtitles_are_not_even_read(tmp_path: Path) -> None:
     place = laid(tmp_path / "in", {"vid-0_en.json": "no list"})
-    _, spoken = import_longvideobench(place, tmp_path / "set")
-    assert spoken is None
+    words = ("import", "longvideobench", place / "lvb_val.json", "--to", tmp_path / "set")
+    said = invoke(*words, "--json", width=300)
+    assert json.loads(said.stdout)["subtitles"] is None
+    assert f"subtitles in {place / 'subtitles'} are not used" in said.stderr
     videos = open_bench(tmp_path / "set").manifest.videos.values()
     assert {video.subtitles for video in videos} == {None}
 
@@ -235,7 +264,7 @@ def rows_of(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(rows=st.lists(rows_of(), min_size=1, max_size=4))
 def test_any_record_survives(
     tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]]
@@ -257,6 +286,7 @@ MALFORMED = [
         for key in ("id", "video_path", "question", "question_category", "candidates")
     ),
     (spoilt(lambda row: row.update(candidates=[])), 'has no "candidates"'),
+    (spoilt(lambda row: row.update(candidates=["a"] * 27)), "has 27 options under"),
     (spoilt(lambda row: row.update(candidates={"0": "a"})), "has an object under"),
     (spoilt(lambda row: row.update(correct_choice=5)), 'has "5" under "correct_choice"'),
     (spoilt(lambda row: row.update(correct_choice=-2)), 'has "-2" under "correct_choice"'),
@@ -270,6 +300,7 @@ MALFORMED = [
     (spoilt(lambda row: row.update(duration=float("inf"))), "holds Infinity"),
     (spoilt(lambda row: row.update(id="vid-0_0")), 'the id "vid-0_0" is taken'),
     ('[{"id": "v", "id": "w"}]', 'has the key "id" twice'),
+    (json.dumps([row | {"question_category": row["id"]} for row in lvb(1001)]), "1,000 tasks"),
     ('{"rows": []}', "holds an object; it must be a list"),
 ]
 

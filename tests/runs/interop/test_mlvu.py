@@ -12,11 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.json_schemas import problems
 from tests.support.played import invoke
 from tests.support.published_tasks import Rows, mlvu_choice, mlvu_scenes, mlvu_test, write
+from tests.support.task_sets import choice as item_of
+from tests.support.task_sets import write_set
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import open_bench
-from videoautoarena.runs.bench.format.schema import TaskItem
+from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, write_result
+from videoautoarena.runs.bench.format.schema import MANIFEST, QUESTIONS, TaskItem, schemas
 from videoautoarena.runs.cli.main import arena, guarded
 from videoautoarena.runs.interop.mlvu import as_mlvu_predictions, import_mlvu
 
@@ -166,7 +170,7 @@ free = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     files=st.lists(
         st.lists(st.tuples(choice | free, others), min_size=1, max_size=4), min_size=1, max_size=2
@@ -208,6 +212,7 @@ MALFORMED = [
     (spoilt(lambda row: row.update(duration=-1)), "must be a number of seconds"),
     (spoilt(lambda row: row.update(duration=True)), "true or false under"),
     (spoilt(lambda row: row.update(duration="long")), 'a text under "duration"'),
+    (spoilt(lambda row: row.update(duration=2**53 + 1)), "must be a number of seconds"),
     (spoilt(lambda row: row.update(duration=10**400)), "must be a number of seconds"),
     (spoilt(lambda row: row.update(duration=float("nan"))), "holds NaN"),
     (spoilt(lambda row: row.update(x=[float("-inf")])), "holds -Infinity"),
@@ -297,6 +302,17 @@ def test_choices_go_out_as_they_are_submitted(tmp_path: Path) -> None:
             as_mlvu_predictions(items, {"NQA_1": place})
 
 
+def test_an_imported_set_meets_the_published_schemas(tmp_path: Path) -> None:
+    rows = [*mlvu_choice(1), *mlvu_test(1), *mlvu_scenes(1)]
+    import_mlvu(write(tmp_path / "a.json", rows), tmp_path / "set")
+    shapes = schemas()
+    manifest = shapes["bench-manifest.schema.json"]
+    assert problems(json.loads((tmp_path / "set" / MANIFEST).read_text()), manifest, manifest) == []
+    task = shapes["bench-task.schema.json"]
+    lines = (tmp_path / "set" / QUESTIONS).read_text().splitlines()
+    assert [problems(json.loads(line), task, task) for line in lines] == [[], [], []]
+
+
 def test_each_task_of_the_published_sets_has_a_name_here(tmp_path: Path) -> None:
     kinds = {
         "topic_reasoning": "topic", "anomaly_reco": "anomaly", "findNeedle": "needle",
@@ -309,3 +325,34 @@ def test_each_task_of_the_published_sets_has_a_name_here(tmp_path: Path) -> None
         taken = import_mlvu(write(tmp_path / "a.json", rows), tmp_path / kind)
         assert Counter(taken.tasks) == {task: 1}
         assert open_bench(tmp_path / kind).items[0].extra == {"question_type": kind}
+
+
+def test_choices_go_out_for_submission_and_what_is_unreadable_is_empty(tmp_path: Path) -> None:
+    options = ["a cat", "a dog", "a boat", "a lamp", "a tree", "a car"]
+    items = [
+        item_of("v1", k, qid=f"AR_{k}", options=options, answer=None, task="anomaly",
+               split="test", extra={"question_type": "anomaly_reco"})
+        for k in range(3)
+    ]  # fmt: skip
+    bench = write_set(tmp_path / "set", items)
+    lines = [
+        TaskLine(qid=item.qid, end="answered", response=reply)
+        for item, reply in zip(items, ("(F)", "It is a boat.", "A or B"), strict=True)
+    ]
+    write_result(
+        bench, TaskResult(bench=bench.bench, model="mine", judge=None, how="run", lines=lines)
+    )
+    told = invoke("bench", "export", bench.folder, "--model", "mine", "--to", tmp_path / "out.json")
+    assert told.exit_code == 0, told.output
+    assert "3 predictions, 1 unreadable" in told.output
+    assert json.loads((tmp_path / "out.json").read_text()) == [
+        {"question_id": "AR_0", "question_type": "anomaly_reco", "option": "F"},
+        {"question_id": "AR_1", "question_type": "anomaly_reco", "option": "C"},
+        {"question_id": "AR_2", "question_type": "anomaly_reco", "option": ""},
+    ]
+    scored = json.loads(invoke("bench", "score", bench.folder, "--json").output)
+    (row,) = scored["boards"][0]["models"]
+    assert (row["m_avg"], row["counts"]) == (None, {"unscored": 3})
+    line = ("bench", "export", bench.folder, "--to")
+    assert invoke(*line, tmp_path / "out.json", "--model", "mine").exception is not None
+    assert "--model" in invoke(*line, tmp_path / "other.json").output

@@ -15,7 +15,7 @@ from videoautoarena.scoring.shortcuts.classifier import (
     describe,
     learn_linearly,
 )
-from videoautoarena.scoring.shortcuts.items import Item, lay_out
+from videoautoarena.scoring.shortcuts.items import NO_OPTION, Item, lay_out
 
 LAYOUT = lay_out(plant("overlap", 60, 2))
 FOLD = cut_folds(60, seed=3)
@@ -77,3 +77,10 @@ def test_where_there_is_nothing_to_learn_from_all_options_look_the_same() -> Non
     assert not classify(layout, describe(layout), cut_folds(1, 0)).any()
     empty = lay_out([Item("", ("", "?"), 0), Item("", ("!", ""), 1)])
     assert describe(empty).shape == (4, 4)
+
+
+def test_other_items_whose_key_is_no_option_teach_nothing() -> None:
+    items = [Item(f"q{k}", ("a", "b", "c"), key) for k, key in enumerate((0, NO_OPTION, NO_OPTION))]
+    layout = lay_out(items)
+    scores = classify(layout, describe(layout), np.arange(3))
+    assert [scores[layout.owner == item].any() for item in range(3)] == [False, True, True]

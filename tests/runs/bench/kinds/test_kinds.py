@@ -77,7 +77,8 @@ def test_a_set_goes_out_only_in_the_formats_of_its_kind(
 ) -> None:
     bench = bench_of(tmp_path, 1).folder
     monkeypatch.setattr(Preference, "exports", ("inspect",))
-    answer = invoke("bench", "export", bench, "--to", tmp_path / "out.json")
+    typed = ("--to", tmp_path / "out.json", "--format", "videoautobench")
+    answer = invoke("bench", "export", bench, *typed)
     assert answer.exit_code == 2
     assert "a set of kind preference goes out as inspect, not as videoautobench" in answer.output
     assert not (tmp_path / "out.json").exists()

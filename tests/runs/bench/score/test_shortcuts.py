@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -59,6 +60,15 @@ def test_keys_are_drawn_again_only_where_they_were_drawn() -> None:
         assert redrawn == ({"place", "prior", "classifier"} if is_made else set())
 
 
+def test_a_set_that_was_made_here_has_keys_that_can_be_drawn(tmp_path: Path) -> None:
+    import_mlvu(write(tmp_path / "a.json", mlvu_choice(20)), tmp_path / "set")
+    bench = open_bench(tmp_path / "set")
+    source = bench.manifest.source.model_copy(update={"kind": "made"})
+    made = replace(bench, manifest=bench.manifest.model_copy(update={"source": source}))
+    drawn = [any(one.redrawn for one in probe_bench(of).parts[0].results) for of in (bench, made)]
+    assert drawn == [False, True]
+
+
 def test_only_what_was_found_is_said_in_short() -> None:
     found = probe_set([*items_of(80), *items_of(60, task="order", longest=True)])
     short, whole = "\n".join(found.as_lines(all_probes=False)), "\n".join(found.as_lines())
@@ -78,7 +88,8 @@ def test_a_set_of_imported_tasks_is_probed_as_it_was_at_import(tmp_path: Path) -
     rows = [*mlvu_choice(30, "ego"), *mlvu_scenes(2)]
     taken = import_mlvu(write(tmp_path / "a.json", rows), tmp_path / "set")
     said = json.loads(invoke("bench", "probe", tmp_path / "set", "--json").stdout)
-    assert said == json.loads(json.dumps(taken.shortcuts.to_json() | {"bench": taken.bench}))
+    before = json.loads(json.dumps(taken.shortcuts.to_json() | {"bench": taken.bench}))
+    assert said | before == said
     assert (said["questions"], said["choice"], said["keyed"]) == (32, 30, 30)
     assert said["parts"][0]["results"][0]["probe"] == "longest"
     assert (tmp_path / "set" / "card.md").read_text().count("items given away") == 1
