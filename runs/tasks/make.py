@@ -16,7 +16,7 @@ from pydantic import JsonValue, ValidationError
 
 from videoautoarena.memory.records.errors import BadInput, UnusableVideo
 from videoautoarena.memory.records.records import SCHEMA, Record, Video
-from videoautoarena.runs.bench.format.reader import read_bench, sha256_of
+from videoautoarena.runs.bench.format.reader import open_bench, read_bench, sha256_of
 from videoautoarena.runs.bench.format.schema import (
     CARD,
     MADE,
@@ -32,6 +32,7 @@ from videoautoarena.runs.bench.format.schema import (
     question_bytes,
 )
 from videoautoarena.runs.bench.format.writer import Copy, put, seal
+from videoautoarena.runs.bench.score.shortcuts import Shortcuts, probe_bench
 from videoautoarena.runs.console.events import Say
 from videoautoarena.runs.console.listeners import OnProgress, gather, progress
 from videoautoarena.runs.rundir.reader import counted, spent
@@ -68,6 +69,8 @@ class Made:
     film_s: float
     """How long all films are together."""
     was_there: bool = False
+    shortcuts: Shortcuts | None = None
+    """What its text gives away; None where it is only planned."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena tasks make --json`."""
@@ -75,8 +78,11 @@ class Made:
             {name: getattr(cell, name) for name in ("kind", "seconds", "wanted", "made")}
             for cell in self.cells
         ]
-        rest = {**asdict(self), "unusable": [[*one] for one in self.unusable]}
-        return {"schema": SCHEMA, **rest, "folder": str(self.folder), "cells": cells}
+        rest = {
+            name: value for name, value in vars(self).items() if name not in ("cells", "folder")
+        }
+        found = {"shortcuts": self.shortcuts and self.shortcuts.to_json()}
+        return {"schema": SCHEMA, "folder": str(self.folder), "cells": cells, **rest, **found}
 
     def as_lines(self) -> list[str]:
         """Return it as lines for a person."""
@@ -94,7 +100,7 @@ class Made:
         )
         about = f"{counted(self.videos, 'video')} with {counted(self.descriptions, 'description')}"
         lines.append(f"{cells}; from {about}")
-        return lines
+        return [*lines, *(self.shortcuts.as_lines(all_probes=False) if self.shortcuts else ())]
 
 
 class _Encoded(Record):
@@ -151,13 +157,19 @@ async def make(order: Order, say: Say, *, is_plan: bool = False) -> Made:
         film_s=sum(item.film_s for item in drawn.items),
         was_there=bench is not None,
     )
-    if is_plan or bench is not None:
+    if is_plan:
         return made
+    if bench is not None:
+        return await asyncio.to_thread(_probed, made)
     with progress(say) as on_progress:
         encoded = await _encode(order, looked, drawn.items, on_progress)
     bench = await asyncio.to_thread(_put, order, drawn.items, encoded=encoded, origin=origin)
     shutil.rmtree(order.draft, ignore_errors=True)
-    return replace(made, bench=bench)
+    return await asyncio.to_thread(_probed, replace(made, bench=bench))
+
+
+def _probed(made: Made) -> Made:
+    return replace(made, shortcuts=probe_bench(open_bench(made.folder)))
 
 
 def _origin(order: Order, videos: Sequence[Video]) -> str:

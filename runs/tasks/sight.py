@@ -111,7 +111,8 @@ async def look(
             try:
                 found: Footage | str = await _footage(decoders, folder, video, shapes)
             except UnusableVideo as failure:
-                found = str(failure)
+                # It begins with the name, which whoever says this says himself.
+                found = str(failure).removeprefix(f"{Path(video.path).name!a} ")
             done += 1
             on_progress(done, len(videos), "looked at")
             return found

@@ -24,8 +24,9 @@ from videoautoarena.agents.offline.vision.frame_features import Glance, seen_in
 from videoautoarena.agents.offline.vision.looks import FITS
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import open_bench, sha256_of
-from videoautoarena.runs.tasks.items import Wish
+from videoautoarena.runs.tasks.items import Wish, draw_items
 from videoautoarena.runs.tasks.make import Order, make
+from videoautoarena.runs.tasks.options import Bank
 
 WISH = Wish(n=3, seconds=(15,), seed=7)
 TYPED = ("--n", 3, "--seconds", 15, "--seed", 7)
@@ -125,39 +126,40 @@ def test_what_is_there_is_not_made_again_and_nothing_else_is_overwritten(
     assert contents(made) == before
 
 
-async def interrupted(order: Order) -> list[Path]:
-    """Make a set until something of it is encoded, and return the notes of that."""
-    work = asyncio.create_task(make(order, silent))
-    while not list(order.draft.glob("*.json")):
-        await asyncio.sleep(0.01)
-    work.cancel()
-    with suppress(asyncio.CancelledError):
-        await work
-    return list(order.draft.glob("*.json"))
-
-
 def test_what_was_encoded_before_an_interruption_is_used_if_it_is_whole(
-    made: Path, videos: Path, tmp_path: Path
+    made: Path, videos: Path, bank: Bank, tmp_path: Path
 ) -> None:
     order = Order(videos, tmp_path / "set", WISH)
-    notes = asyncio.run(interrupted(order))
-    assert not order.to.exists()
-    assert 1 <= len(notes) < WISH.n
-    with notes[0].with_suffix(".mp4").open("ab") as film:
-        film.write(b"damaged")
-    asyncio.run(make(order, silent))
-    assert contents(order.to) == contents(made)
-    assert not order.draft.exists()
 
-    marked = Order(videos, tmp_path / "marked", WISH)
-    note, *_ = asyncio.run(interrupted(marked))
-    film = note.with_suffix(".mp4")
-    film.write_bytes(film.read_bytes() + b"marked")
+    async def interrupt() -> None:
+        work = asyncio.create_task(make(order, silent))
+        while not list(order.draft.glob("*.json")):
+            await asyncio.sleep(0.01)
+        work.cancel()
+        with suppress(asyncio.CancelledError):
+            await work
+
+    asyncio.run(interrupt())
+    whole = {note.stem for note in order.draft.glob("*.json")}
+    plans = {item.plan.sha256 for item in draw_items(bank, WISH).items}
+    assert not order.to.exists()
+    assert whole < plans
+
+    marked, damaged = min(whole), min(plans - whole)
+    film, note = (order.draft / f"{marked}{suffix}" for suffix in (".mp4", ".json"))
+    shutil.copy(film, order.draft / f"{damaged}.mp4")
+    shutil.copy(note, order.draft / f"{damaged}.json")
+    with film.open("ab") as file, (order.draft / f"{damaged}.mp4").open("ab") as other:
+        file.write(b"marked")
+        other.write(b"damaged")
     about = json.loads(note.read_text())
     note.write_text(json.dumps({**about, "sha256": sha256_of(film)}))
-    asyncio.run(make(marked, silent))
-    kept = [path for path in (marked.to / "videos").iterdir() if b"marked" in path.read_bytes()]
-    assert len(kept) == 1
+    asyncio.run(make(order, silent))
+
+    was, now = (set(contents(folder / "videos").values()) for folder in (made, order.to))
+    assert [film.endswith(b"marked") for film in now - was] == [True]
+    assert len(now & was) == WISH.n - 1
+    assert not order.draft.exists()
 
 
 @pytest.mark.slow
