@@ -134,9 +134,9 @@ def groups_of(results: Sequence[Anchored]) -> Iterator[tuple[tuple[str, str], li
 
 
 def videos_of(items: Mapping[str, Entry], qids: Iterable[str]) -> Ints:
-    """Return for each question a number that stands for its video."""
+    """Return for each question a number that stands for its cluster, as a rule its video."""
     places: dict[str, int] = {}
-    each = [places.setdefault(items[qid].video_id, len(places)) for qid in qids]
+    each = [places.setdefault(items[qid].cluster, len(places)) for qid in qids]
     return np.array(each, dtype=np.int64)
 
 

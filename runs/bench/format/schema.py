@@ -83,6 +83,11 @@ class Entry(Shape):
         """Return the qid that belongs to this content."""
         raise NotImplementedError
 
+    @property
+    def cluster(self) -> str:
+        """What intervals take for one piece of evidence: the video."""
+        return self.video_id
+
 
 class Item(Entry):
     """A question with the answer that won and the one that lost.
@@ -144,6 +149,14 @@ class TaskItem(Entry):
     """How a made item came about: what stands where in its video, and the seed."""
     extra: dict[str, JsonValue] = Field(default_factory=dict)
     """Keys of an imported item that mean nothing here, as they were."""
+
+    @property
+    def cluster(self) -> str:
+        """The video, or the first of those that it was cut together from."""
+        match self.made.get("ground"):
+            case [{"video": str(source)}, *_]:
+                return source
+        return self.video_id
 
     @property
     def is_choice(self) -> bool:

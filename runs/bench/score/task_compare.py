@@ -124,7 +124,7 @@ def _gap(items: Sequence[TaskItem], points: Sequence[Mapping[str, float]]) -> Ga
         difference=Figure(value=value, low=low, high=high, n=len(items)),
         better=None if math.isnan(lead.better) else round(lead.better, 6),
         items={"a_higher": signs[1], "level": signs[0], "b_higher": signs[-1]},
-        videos=len({item.video_id for item in items}),
+        videos=len({item.cluster for item in items}),
     )
 
 

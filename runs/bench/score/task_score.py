@@ -86,6 +86,9 @@ class TaskBoard(Record):
     """Such as `dev`; None where the set says none."""
     items: int
     videos: int
+    sources: int
+    """Videos that those were cut together from, by the first of each: what intervals know. As many
+    as `videos` where nothing was cut."""
     keyless: int
     """Items without a known answer."""
     chance: float | None
@@ -174,6 +177,7 @@ def _board(
         split=split,
         items=len(items),
         videos=len({item.video_id for item in items}),
+        sources=len({item.cluster for item in items}),
         keyless=sum(item.answer is None for item in items),
         chance=percent(chances.chance) if chances else None,
         models=tuple(rows),

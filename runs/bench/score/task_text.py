@@ -133,7 +133,10 @@ def notes(scores: TaskScores, board: TaskBoard) -> list[str]:
         if odd:
             found.append(f"{row.model}: {', '.join(odd)} of {counted(board.items, 'item')}.")
     found += [sweep.as_line() for sweep in board.sweeps]
-    if board.videos < FEW_VIDEOS:
+    if board.sources < board.videos:
+        cut = counted(board.sources, "video")
+        found.append(f"Cut together from {cut}, by which intervals are clustered.")
+    if board.sources < FEW_VIDEOS:
         found.append(f"Fewer than {FEW_VIDEOS} videos, too few to trust an interval.")
     return found
 

@@ -204,3 +204,20 @@ def test_a_result_on_another_set_or_with_a_line_twice_is_refused(tmp_path: Path)
     write_result(bench, strange, force=True)
     with pytest.raises(BadInput, match="not in the bench"):
         score_tasks(open_bench(bench.folder))
+
+
+def test_items_that_were_cut_from_one_video_are_one_piece_of_evidence(tmp_path: Path) -> None:
+    cut = [choice(f"v{k}", k, made={"ground": [{"video": f"clip{k // 20}"}]}) for k in range(200)]
+    alone = [choice(f"w{k}", k) for k in range(200)]
+    widths = []
+    for name, items in {"cut": cut, "alone": alone}.items():
+        bench = write_set(tmp_path / name, items)
+        # Right on all or nothing of a clip, as one that is at home in it.
+        lines = [line(item, "B" if k // 20 % 2 else "A") for k, item in enumerate(items)]
+        (board,) = score_tasks(bench, [hand_in(bench, "m", lines)]).boards
+        figure = board.models[0].m_avg
+        assert figure is not None
+        assert figure.value == 50.0
+        widths.append((figure.high or 0.0) - (figure.low or 0.0))
+        assert (board.videos, board.sources) == (200, 10 if name == "cut" else 200)
+    assert widths[0] > 3 * widths[1]
