@@ -181,7 +181,8 @@ def test_a_set_that_was_killed_again_and_again_comes_out_the_same(
         now = len(list(order.draft.glob("*.json")))
         assert now > kept
         kept = now
-    assert subprocess.run(command, capture_output=True).returncode == 0
+    last = subprocess.run(command, capture_output=True, text=True)
+    assert last.returncode == 0, last.stderr[-3000:]
     asyncio.run(make(Order(videos, tmp_path / "whole", wish), silent))
     assert contents(order.to) == contents(tmp_path / "whole")
 
