@@ -9,6 +9,7 @@ surrogates.
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -70,7 +71,7 @@ class Votes(Shape):
     tie: Count
 
 
-class Entry(Shape):
+class Entry(Shape, ABC):
     """One line of questions.jsonl, of whatever kind."""
 
     schema_version: Literal[2] = Field(default=2, alias="schema", serialization_alias="schema")
@@ -79,9 +80,9 @@ class Entry(Shape):
     video_id: str
     """Key into the manifest's `videos`."""
 
+    @abstractmethod
     def own_qid(self) -> str:
         """Return the qid that belongs to this content."""
-        raise NotImplementedError
 
     @property
     def cluster(self) -> str:

@@ -84,6 +84,7 @@ def alike() -> tuple[Bank, list[Item]]:
 def test_every_option_passes_the_same_checks_whether_it_is_the_key_or_not(
     items: list[Item], bank: Bank
 ) -> None:
+    assert {item.kind for item in items} == set(KINDS)
     check_options(items, bank)
 
 

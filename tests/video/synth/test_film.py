@@ -102,9 +102,13 @@ def test_every_kind_of_video_can_be_ground_and_needle(
     seconds = min(0.6, times.duration_s - third_s)
     needle = probe(path, 20, start_s=third_s, seconds=seconds)
     recipes = {path: recipe, other: like}
-    check_stamps(Plan(ground=(whole(other),), probes=(needle,)), recipes, tmp_path / "1.mp4")
+    film, _ = check_stamps(
+        Plan(ground=(whole(other),), probes=(needle,)), recipes, tmp_path / "1.mp4"
+    )
+    assert [place.first for place in film.probes] == [20]
     grounds = Plan(ground=(whole(path), whole(path)), probes=(probe(other, 1),))
-    check_stamps(grounds, recipes, tmp_path / "2.mp4")
+    film, _ = check_stamps(grounds, recipes, tmp_path / "2.mp4")
+    assert [place.first for place in film.probes] == [1]
 
 
 def test_sound_and_everything_but_the_picture_is_left_out(clip: Clip, tmp_path: Path) -> None:
