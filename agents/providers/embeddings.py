@@ -71,7 +71,9 @@ class _Embeddings(Provider):
     def build(self, model: ModelSettings) -> BaseChatModel:
         from videoautoarena.agents.providers.embedding_chat import EmbeddingChat
 
-        return EmbeddingChat(embeddings=build_embeddings(model.name))
+        # Tries are counted and paid by whoever calls.
+        more = {"max_retries": 0} if model.name.startswith("openai:") else {}
+        return EmbeddingChat(embeddings=build_embeddings(model.name, **more))
 
     def check(self, model: ModelSettings) -> None:
         build_embeddings(model.name)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
+from typing import Any, ClassVar
 
 import pytest
 
@@ -140,3 +144,81 @@ def test_battles_are_played_and_replayed_with_retrieval(place: Place, tmp_path: 
     assert (again.battles, again.others) == (6, 0)
     play(videos, tmp_path / "again", **flags)
     assert battles_of(tmp_path / "again") == battles
+
+
+class House(BaseHTTPRequestHandler):
+    """Captions and embeds by OpenAI's protocol; the first try of each sort fails."""
+
+    seen: ClassVar[list[tuple[str, Any]]] = []
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        is_first = self.path not in {path for path, _ in self.seen}
+        self.seen.append((self.path, asked))
+        found: dict[str, Any] = {"model": asked["model"]}
+        if self.path.endswith("embeddings"):
+            vectors = [[float(text.count(one)) for one in "aeiou"] for text in asked["input"]]
+            found["data"] = [{"embedding": v, "index": k} for k, v in enumerate(vectors)]
+            found["usage"] = {"prompt_tokens": 3, "total_tokens": 3}
+        else:
+            times = re.findall(r"t=([0-9.]+)s", json.dumps(asked))
+            message = {"role": "assistant", "content": f"A square at {times}."}
+            found["choices"] = [{"index": 0, "message": message, "finish_reason": "stop"}]
+            found["usage"] = {"prompt_tokens": 30, "completion_tokens": 5, "total_tokens": 35}
+        body = json.dumps({"error": {"message": "busy"}} if is_first else found).encode()
+        self.send_response(500 if is_first else 200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+REMOTE = """
+[models.finder.retrieval]
+model = "offline:mole"
+frames_per_clip = 2
+embeddings = "vectors"
+captioner = "describer"
+[models.vectors]
+model = "openai:small"
+price = {{ input_usd = 0.02, output_usd = 0.0 }}
+[models.describer]
+model = "openai:vlm"
+base_url = "{url}"
+price = {{ input_usd = 1.0, output_usd = 2.0 }}
+"""
+
+
+@pytest.mark.slow  # langchain_openai takes two seconds to import
+def test_captions_and_vectors_of_a_server_are_priced_tried_again_and_kept(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, videos, _ = place
+    server = ThreadingHTTPServer(("127.0.0.1", 0), House)
+    Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}/v1"
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-nothing")
+    (tmp_path / "arena.toml").write_text(REMOTE.format(url=url))
+    ids = [video.id for video in find_videos(videos).videos]
+    write_set(tmp_path / "set", [choice(id_) for id_ in ids], videos=folder / "videos")
+    typed = ("--config", tmp_path / "arena.toml", "--model", "finder", "--videos", videos)
+    assert run_bench(tmp_path / "set", *typed, "--max-usd", 5).return_value == 0
+    rows = calls_of(tmp_path / "set")
+    assert made(rows) == {
+        ("describer", "captioner"): 2 * CLIPS,
+        ("vectors", "embedder"): 2 * CLIPS + 2,
+        ("finder", "contestant"): 2,
+    }
+    captions = [row for row in rows if row.nonce.role == "captioner"]
+    assert sum(row.cost_usd or 0 for row in captions) == pytest.approx(2 * CLIPS * 40e-6)
+    assert sum(len(row.attempts) for row in rows) == 2
+    asked = len(House.seen)
+    assert asked == len(rows) - 2 + 2
+    assert run_bench(tmp_path / "set", *typed).return_value == 0
+    server.shutdown()
+    server.server_close()
+    assert len(House.seen) == asked
