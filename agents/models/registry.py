@@ -21,6 +21,7 @@ from videoautoarena.agents.models.parameters import (
 from videoautoarena.agents.offline import KINDS
 from videoautoarena.agents.providers import (
     BUILT_IN,
+    EMBEDDINGS,
     Declaration,
     Provider,
     declare,
@@ -134,7 +135,8 @@ class Model:
         if self.is_offline:
             return "in-process"
         parts = urlsplit(self.url)
-        host = parts.hostname or self.provider
+        is_embedder = self.provider == EMBEDDINGS
+        host = parts.hostname or (self.name.partition(":")[0] if is_embedder else self.provider)
         return f"{host}:{parts.port}" if parts.port else host
 
     def frame_limit(self, role: Role) -> int:

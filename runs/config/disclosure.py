@@ -110,8 +110,12 @@ def _host_lines(
             hosts.setdefault(config.model_of(alias).endpoint, []).append(alias)
     for host, aliases in hosts.items():
         most, at_once = sum(calls[alias] for alias in aliases), max(frames[a] for a in aliases)
+        if not at_once and set(aliases) <= embedders(config, config.models):
+            shown, size = "questions and captions of clips", ""
+        else:
+            shown, size = what, f" (up to {at_once} per call)"
         yield (
-            f"{what} of {videos} video{'s' if videos != 1 else ''} (up to {at_once} per call) go "
+            f"{shown} of {videos} video{'s' if videos != 1 else ''}{size} go "
             f"to {host} for {', '.join(aliases)}: at most {most:,} calls"
         )
 

@@ -247,4 +247,7 @@ def _facts(
     cast: BenchCast, player: Player, outcomes: Sequence[Outcome], prompts: PromptSet
 ) -> dict[str, Any]:
     found = facts_of(cast, player, outcomes, prompts)
-    return {**{name: found[name] for name in FACTS}, "view": player.view}
+    entry = cast.config.cast.get(player.model.alias) if player.model else None
+    retrieval = entry.retrieval if entry else None
+    chosen = {"retrieval": retrieval.model_dump(mode="json")} if retrieval else {}
+    return {**{name: found[name] for name in FACTS}, "view": player.view, **chosen}

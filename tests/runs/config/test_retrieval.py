@@ -106,3 +106,11 @@ def test_embeddings_of_texts_alone_need_a_captioner(tmp_path: Path) -> None:
     check_keys([captioned.model_of("finder")])
     pictures = texts.replace("Letters", "Pictures")
     check_keys([config_of(tmp_path, pictures).model_of("finder")])
+
+
+def test_it_is_said_that_captions_leave_the_machine_and_no_frames(tmp_path: Path) -> None:
+    texts = PLAIN.replace("offline:colours", "tests.support.letters.Letters:x")
+    config = config_of(tmp_path, f'{texts}, captioner = "offline:owl"')
+    (line,) = remote_notice(config, videos=3, open_slots=10)
+    assert line.startswith("questions and captions of clips of 3 videos go to tests.support.")
+    assert line.endswith("at most 202 calls")

@@ -124,6 +124,14 @@ def test_results_say_who_retrieved(place: Place, played: list[CallRow]) -> None:
     found = {one.model: one for one in read_tasks(open_bench(place[0] / "set"))}
     assert sorted(found) == sorted(PLAYERS)
     assert all(line.end == "answered" for one in found.values() for line in one.lines)
+    assert found["reader"].facts["retrieval"] == {
+        "model": "offline:mole",
+        "embeddings": "letters",
+        "captioner": "offline:terse",
+        "frames_per_clip": 2,
+        "keep": 2,
+    }
+    assert "retrieval" not in found["offline:mole"].facts
 
 
 def test_battles_are_played_and_replayed_with_retrieval(place: Place, tmp_path: Path) -> None:
