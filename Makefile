@@ -96,7 +96,7 @@ bench-order: $(STAMP) ## is the stand-ins' known order found again? VIDEOS=DIR f
 	$(BIN)/python -m benchmarks.order $(if $(VIDEOS),--videos "$(VIDEOS)")
 
 bench-retrieval: $(STAMP) ## do the best clips help a model of four frames? VIDEOS=DIR adds your own clips
-	$(BIN)/python -m benchmarks.retrieval $(if $(VIDEOS),--videos "$(VIDEOS)")
+	$(BIN)/python -m benchmarks.retrieval $(if $(VIDEOS),--videos "$(VIDEOS)") $(if $(N),--n "$(N)")
 
 bench-overhead: $(STAMP) ## CPU milliseconds a battle costs beside the models
 	$(BIN)/python -m benchmarks.overhead

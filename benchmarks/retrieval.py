@@ -96,12 +96,12 @@ Bank = dict[str, list[list[Shot]]]
 """Name of a source to its frames in each tint, its own colours first."""
 
 
-def main() -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Play all tasks with and without retrieval; 1 where a claim does not hold."""
     parser = argparse.ArgumentParser(prog="benchmarks.retrieval", description=__doc__)
     parser.add_argument("--videos", type=Path, help="real clips; the samples alone where not given")
     parser.add_argument("--n", type=int, default=600, help="tasks of each kind and length")
-    options = parser.parse_args()
+    options = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as name:
         make_samples(Path(name))
         folders = [Path(name), *([options.videos] if options.videos else [])]
