@@ -12,6 +12,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Literal, Protocol
+from weakref import WeakValueDictionary
 
 from videoautoarena.agents.calls.attempts import Attempts, Listener
 from videoautoarena.agents.calls.clients import ChatClients, Client, Load
@@ -100,6 +101,9 @@ class Asker:
     drained: asyncio.Event = field(default_factory=asyncio.Event, init=False, repr=False)
     """Set once `drain` was called and every call that was under way is recorded and announced."""
     _in_flight: set[str] = field(default_factory=set, init=False, repr=False)
+    _shared: WeakValueDictionary[str, asyncio.Lock] = field(
+        default_factory=WeakValueDictionary, init=False, repr=False
+    )
     _recording: int = field(default=0, init=False, repr=False)
     _turns: Scheduler = field(init=False, repr=False)
     _tries: Attempts = field(init=False, repr=False)
@@ -153,6 +157,12 @@ class Asker:
             self._in_flight.discard(key)
         return replied(row)
 
+    async def ask_shared(self, model: Model, request: Request) -> CallRow:
+        """Return what `ask_row` does; of several who ask the same at once, one makes the call."""
+        lock = self._shared.setdefault(journal_key(model, request), asyncio.Lock())
+        async with lock:
+            return await self.ask_row(model, request)
+
     def recall(self, model: Model, request: Request) -> CallRow | None:
         """Return what the journal holds of an ask; None where it failed or was never made."""
         row = self.journal.find(journal_key(model, request))
@@ -160,6 +170,10 @@ class Asker:
             return None
         self.on_event(_event_of("recalled", model, row))
         return row
+
+    def knows(self, model: Model, request: Request) -> bool:
+        """Return whether the journal holds an ask, answered or failed."""
+        return self.journal.find(journal_key(model, request)) is not None
 
     @property
     def under_way(self) -> int:

@@ -17,6 +17,7 @@ from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import Reply
 from videoautoarena.agents.prompting.layout import Request, thinned
 from videoautoarena.agents.roles.prompter import Prompter, Task
+from videoautoarena.agents.roles.retrieve import retrieved
 from videoautoarena.memory.records.digests import digest, unit_interval
 from videoautoarena.memory.records.errors import EmptyReply
 from videoautoarena.memory.records.records import Answer, CallRow, Frame, Frames, Nonce
@@ -57,6 +58,10 @@ async def answer_row(
     seat: Literal[0, 1],
 ) -> Answered:
     """Return what `model` says with the call's row: its cost and how its reply ended."""
+    if model.retrieval is not None:
+        frames = await retrieved(
+            prompter, model.retrieval, frames=frames, question=question, slot=slot
+        )
     seen = thinned(frames, model.frame_limit("contestant"))
     task = Task("contestant", seen, scope=slot, ask=seat, question=question)
     row = await prompter.ask_row(model, task)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -69,6 +69,17 @@ class Prompter:
             if known is not None:
                 return known
         return await self.asker.ask_row(model, self._request(model, task, generation=current))
+
+    async def ask_shared(self, model: Model, request: Request) -> CallRow:
+        """Return the reply to a request that several may make, from whatever generation has it."""
+        # The newest first: once one has asked, what an older one learns later changes nothing.
+        if not self.asker.knows(model, request):
+            for generation in reversed(range(request.nonce.generation)):
+                nonce = request.nonce.model_copy(update={"generation": generation})
+                known = self.asker.recall(model, replace(request, nonce=nonce))
+                if known is not None:
+                    return known
+        return await self.asker.ask_shared(model, request)
 
     async def ask_json(self, model: Model, task: Task, schema: type[R]) -> R:
         """Return the reply in the asked form, after one or two model calls; or CallFailed."""

@@ -11,10 +11,11 @@ from pydantic import Field
 
 from videoautoarena.agents.models.parameters import needs_breakpoint
 from videoautoarena.agents.models.registry import CONTESTANT_FRAMES, Model, parse_model
-from videoautoarena.agents.providers import Declaration
+from videoautoarena.agents.offline import EMBEDDER
+from videoautoarena.agents.providers import EMBEDDINGS, Declaration, embeddings_class
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import CallLimits, Price, Record, TokenField
-from videoautoarena.runs.config.arena_file import ArenaFile, ModelTable
+from videoautoarena.memory.records.records import CallLimits, Price, Sparse, TokenField
+from videoautoarena.runs.config.arena_file import ArenaFile, ModelTable, RetrievalTable
 
 OFFLINE_CAST = tuple(
     f"offline:{kind}" for kind in ("hawk", "owl", "mole", "blind", "parrot", "terse", "windbag")
@@ -28,8 +29,10 @@ _SHARED = (
 """Fields of a model that a cast keeps as they are."""
 
 
-class CastEntry(Record):
+class CastEntry(Sparse):
     """One model of a run, without its key."""
+
+    left_out = ("retrieval",)
 
     model: str
     """`provider:model`."""
@@ -48,6 +51,8 @@ class CastEntry(Record):
     token_limit_field: TokenField | None = None
     declared: Declaration | None = None
     """Its provider, where the run's file declared it."""
+    retrieval: RetrievalTable | None = None
+    """How its frames are chosen by the question; None: they are spread over the video."""
 
     @property
     def is_offline(self) -> bool:
@@ -62,7 +67,8 @@ class CastEntry(Record):
 
     def identity(self, frames: int) -> dict[str, Any]:
         """Return what must be equal for two runs of `frames` frames a video to be the same one."""
-        kept = self.model_dump(mode="json", include={"model", "max_frames", "parameters", "detail"})
+        decisive = {"model", "max_frames", "parameters", "detail", "retrieval"}
+        kept = self.model_dump(mode="json", include=decisive)
         images = self.limits.images_per_request
         if images is not None and images < min(frames, self.max_frames or frames):
             kept["max_frames"] = images
@@ -93,6 +99,15 @@ def officials(
 def entry_of(name: str, file: ArenaFile) -> CastEntry:
     """Return what `name` stands for: a table of the file, or `provider:model` itself."""
     table = file.models.get(name) or ModelTable(model=name)
+    if table.retrieval is not None:
+        return _retrieving(name, table.retrieval, file)
+    provider = table.model.partition(":")[0]
+    if provider == EMBEDDINGS and provider not in file.providers:
+        raise BadInput(f"{name!a} only embeds; name it in the retrieval of a model")
+    return _plain_entry(name, table, file)
+
+
+def _plain_entry(name: str, table: ModelTable, file: ArenaFile) -> CastEntry:
     provider = table.model.partition(":")[0]
     declared = file.providers.get(provider)
     if table.base_url is not None:
@@ -111,6 +126,67 @@ def entry_of(name: str, file: ArenaFile) -> CastEntry:
         raise BadInput(f"the model name {name!r} cannot be shown; choose a printable one")
     kept = {field: getattr(model, field) for field in _SHARED}
     return CastEntry(model=model.resolved, endpoint=model.endpoint, **kept)
+
+
+def _retrieving(name: str, retrieval: RetrievalTable, file: ArenaFile) -> CastEntry:
+    """Return the model of a retrieval, which is sent the frames of the clips that are kept."""
+    place = f"models.{name}.retrieval"
+    base = file.models.get(retrieval.model)
+    if base is not None and base.retrieval is not None:
+        raise BadInput(f"{place}.model: {retrieval.model!a} has a retrieval itself; name its model")
+    entry = entry_of(retrieval.model, file)
+    most = entry.as_model(name).frame_limit("contestant")
+    if retrieval.frames > most:
+        raise BadInput(
+            f"{place}.keep: {retrieval.keep} clips of {retrieval.frames_per_clip} frames are more "
+            f"than the {most} that {retrieval.model} is sent; lower keep or frames_per_clip, or "
+            "raise its max_frames"
+        )
+    return entry.model_copy(update={"retrieval": retrieval, "max_frames": retrieval.frames})
+
+
+def scouts(cast: Mapping[str, CastEntry], file: ArenaFile) -> dict[str, CastEntry]:
+    """Return by name whoever finds clips for the models of a cast; or BadInput."""
+    found: dict[str, CastEntry] = {}
+    for name, entry in cast.items():
+        if entry.retrieval is None:
+            continue
+        place, embeddings = f"models.{name}.retrieval", entry.retrieval.embeddings
+        if embeddings in cast:
+            raise BadInput(f"{place}.embeddings: {embeddings!a} plays, too; name what embeds")
+        found[embeddings] = _embedder(embeddings, file, place=f"{place}.embeddings")
+        captioner = entry.retrieval.captioner
+        if captioner is not None and captioner not in cast:
+            found[captioner] = _captioner(captioner, file, place=f"{place}.captioner")
+    return found
+
+
+def _captioner(name: str, file: ArenaFile, *, place: str) -> CastEntry:
+    entry = entry_of(name, file)
+    if entry.retrieval is not None:
+        raise BadInput(f"{place}: {name!a} has a retrieval itself; name its model")
+    return entry
+
+
+def _embedder(name: str, file: ArenaFile, *, place: str) -> CastEntry:
+    table = file.models.get(name) or ModelTable(model=name)
+    provider, _, model = table.model.partition(":")
+    if provider == "offline":
+        if model != EMBEDDER:
+            raise BadInput(f"{place}: {table.model!a} embeds nothing; use offline:{EMBEDDER}")
+        plain = Model(name, provider, model)
+        return CastEntry(
+            model=table.model, endpoint=plain.endpoint, timeout_s=plain.timeout_s, max_frames=None
+        )
+    given = sorted(table.model_fields_set - {"model", "price", "timeout_s", "limits"})
+    if given:
+        raise BadInput(f"{place}: {name!a} embeds and takes no {given[0]}; leave it out")
+    named = table.model_copy(update={"model": f"{EMBEDDINGS}:{table.model}"})
+    try:
+        embeddings_class(table.model)
+    except BadInput as wrong:
+        raise BadInput(f"{place}: {wrong}") from None
+    return _plain_entry(name, named, file)
 
 
 def as_in_paper(contestant: CastEntry) -> CastEntry:

@@ -6,14 +6,14 @@ A flag beats the preset, the preset beats the file, the file beats the default.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
 from videoautoarena.agents.limits.outages import PATIENCE_S
-from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.models.registry import Model, Retrieval
 from videoautoarena.agents.prompting.contracts import CONTRACTS
 from videoautoarena.memory.records.errors import StoreError, WrongArgument
 from videoautoarena.memory.records.records import SCHEMA, Record, Sampling
@@ -109,7 +109,17 @@ class RunConfig(Record):
         """Return the model behind a name of this run."""
         if alias not in self.cast:
             raise StoreError(f"the run's settings name {alias!a}, but do not define it")
-        return self.cast[alias].as_model(alias)
+        entry = self.cast[alias]
+        model, found = entry.as_model(alias), entry.retrieval
+        if found is None:
+            return model
+        retrieval = Retrieval(
+            found.frames_per_clip,
+            found.keep,
+            self.model_of(found.embeddings),
+            None if found.captioner is None else self.model_of(found.captioner),
+        )
+        return replace(model, retrieval=retrieval)
 
     def roster(self, generation: int) -> tuple[str, ...]:
         """Return the contestants among whom pairs of a generation are drawn."""
@@ -196,6 +206,7 @@ def resolve(flags: Flags) -> Settings:
     examiner, judges = casting.officials(flags.examiner, flags.judge, file=file, cast=cast)
     cast |= {name: entry_of(name, file) for name in (examiner, *judges)}
     casting.check_stand_ins(examiner, judges, cast=cast)
+    cast |= casting.scouts(cast, file)
     config = RunConfig(
         models=roster,
         examiner=examiner,

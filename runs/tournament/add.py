@@ -19,6 +19,7 @@ from videoautoarena.runs.config.cast import (
     CastEntry,
     as_in_paper,
     entry_of,
+    scouts,
 )
 from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
 from videoautoarena.runs.config.run_config import RunConfig, arena_file
@@ -167,16 +168,18 @@ def _with_newcomer(kept: RunConfig, request: AddRequest, *, generation: int) -> 
             f"{safe(name)} is already a contestant of this run; more battles: simulate --rounds"
         )
     known = kept.cast.get(name) if name in kept.guests else None
-    found = entry_of(name, arena_file(request.config))
+    file = arena_file(request.config)
+    found = entry_of(name, file)
     entry = known or (as_in_paper(found) if kept.preset == "paper" else found)
     _refuse(kept, name, entry)
+    helpers = scouts({name: entry}, file) if name not in kept.guests else {}
     return kept.model_copy(
         update={
             "models": kept.models if name in kept.models else (*kept.models, name),
             "joined": {**kept.joined, name: kept.joined.get(name, generation)},
             "guests": {**kept.guests, name: (*kept.guests.get(name, ()), generation)},
-            "cast": {**kept.cast, name: entry},
-            "offline": kept.offline and entry.is_offline,
+            "cast": {**helpers, **kept.cast, name: entry},
+            "offline": kept.offline and all(one.is_offline for one in (entry, *helpers.values())),
         }
     )
 

@@ -30,6 +30,7 @@ from videoautoarena.runs.config.cast import (
     entry_of,
     is_offline_judge,
     is_self_judging,
+    scouts,
 )
 from videoautoarena.runs.config.run_config import RunConfig, arena_file
 from videoautoarena.runs.config.sampling import refuse_text_read
@@ -111,6 +112,7 @@ def _cast_of(bench: OpenBench, wanted: Wanted, file: ArenaFile) -> BenchCast:
     is_real = bool(given) or _reads_real(bench, wanted)
     judges = _judges(wanted, file, cast=cast, is_real=is_real)
     cast |= {judge: entry_of(judge, file) for judge in judges}
+    cast |= scouts(cast, file)
     _refuse_same({judge: digest_of(cast[judge].identity(sampling.frames)) for judge in judges})
     if any(entry.is_offline for entry in cast.values()):
         refuse_text_read(sampling, "have real models play and judge")
@@ -285,6 +287,7 @@ def task_cast(bench: OpenBench[Any], wanted: Wanted, *, roles: tuple[str, ...]) 
     if wanted.judges and not roles:
         raise BadInput("nothing in this set is marked by a judge; leave --judge out")
     cast |= {judge: entry_of(judge, file) for judge in judges}
+    cast |= scouts(cast, file)
     config = RunConfig(
         seed=wanted.seed,
         rounds=1,

@@ -6,10 +6,12 @@ is decided here that the journal does not say again: to play a question twice co
 
 from __future__ import annotations
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, Literal, NamedTuple
+from weakref import WeakValueDictionary
 
 from typing_extensions import TypeVar
 
@@ -53,7 +55,11 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Game(ABC, Generic[E]):
-    """Plays questions through a prompter."""
+    """Plays questions through a prompter.
+
+    Players of one model are asked a question one at a time, since they may be asked the same, as
+    one whose views show it nothing: what the first is answered stands in the journal for others.
+    """
 
     cast: BenchCast
     prompter: Prompter
@@ -61,6 +67,9 @@ class Game(ABC, Generic[E]):
     films: BenchVideos
     on_failed: Callable[[str], None] = lambda _scope: None
     """Called with the scope of every call that failed for good."""
+    _in_turn: WeakValueDictionary[str, asyncio.Lock] = field(
+        default_factory=WeakValueDictionary, repr=False
+    )
 
     @abstractmethod
     async def play(self, item: E, player: Player) -> Outcome:
@@ -79,20 +88,25 @@ class Game(ABC, Generic[E]):
             return Said(given) if given.strip() else Said(None, "no answer was handed in")
         scope = scope_of(item)
         try:
-            said = await answer_row(
-                self.prompter,
-                player.model,
-                frames=await self.seen(item, player),
-                question=self.asked(item),
-                slot=scope,
-                seat=0,
-            )
+            async with self.alone(f"{scope} {player.model.resolved}"):
+                said = await answer_row(
+                    self.prompter,
+                    player.model,
+                    frames=await self.seen(item, player),
+                    question=self.asked(item),
+                    slot=scope,
+                    seat=0,
+                )
         except UnusableVideo as why:
             return Said(None, f"no answer: {why}", is_ours=True)
         except CallFailed as failure:
             self.on_failed(scope)
             return Said(None, f"no answer: {failure}", is_ours=isinstance(failure, FramesLost))
         return Said(said.answer.text, row=said.row)
+
+    def alone(self, key: str) -> asyncio.Lock:
+        """Return what all hold who may ask what another asks, while they do."""
+        return self._in_turn.setdefault(key, asyncio.Lock())
 
     async def seen(self, item: E, _player: Player) -> Frames:
         """Return the frames that a player is shown a part of."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
@@ -17,7 +17,7 @@ from videoautoarena.runs.bench.play.cast import BenchCast, Player
 from videoautoarena.runs.bench.play.game import Game, Said
 from videoautoarena.runs.bench.play.question import Answered, JudgedGame, seatings_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
-from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
+from videoautoarena.runs.config.disclosure import REPAIR, clip_calls, embedders, judges_notice
 from videoautoarena.runs.rundir.frames import has_subtitles
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.terminal import safe
@@ -60,6 +60,7 @@ async def look_ahead(
 ) -> Left:
     """Return what is left to be called; `game` repeats what is known, None where nothing is."""
     left = Left()
+    looking: dict[tuple[str, str], set[str]] = {}
     for item in items:
         video = films.videos.get(item.video_id)
         if video is None or (game is not None and game.run_frames.is_quarantined(video.id)):
@@ -70,7 +71,23 @@ async def look_ahead(
         left.known += known
         left.calls += calls
         left.videos |= {item.video_id} if calls else set()
+        for alias, view in _looking(cast, calls):
+            looking.setdefault((item.video_id, view), set()).add(alias)
+        left.calls.update(embedders(cast.config, (alias for alias, _ in _looking(cast, calls))))
+    for models in looking.values():
+        for (scout, _), clips in clip_calls(cast.config, models).items():
+            left.calls[scout] += clips
     return left
+
+
+def _looking(cast: BenchCast, calls: Counter[str]) -> Iterator[tuple[str, str]]:
+    """Yield who looks for clips to answer from, and what it is shown of the video."""
+    for player in (*cast.players, cast.anchor):
+        model = player.model if player is not None else None
+        if player is None or model is None or model.retrieval is None or not calls[model.alias]:
+            continue
+        if player.view not in ("blind", "one"):
+            yield model.alias, player.view
 
 
 async def unknown_of(game: JudgedGame[Any] | None, cast: BenchCast, item: Item) -> Unknown:

@@ -7,14 +7,12 @@ is how a set is probed: no frames, one, all in another order, or those of anothe
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
-from weakref import WeakValueDictionary
 
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.layout import thinned
@@ -47,15 +45,7 @@ FACTS = (
 
 @dataclass(frozen=True)
 class TaskGame(Game[TaskItem]):
-    """Plays tasks through a prompter.
-
-    Players that are asked the same, as one whose views show it nothing, are asked one at a time:
-    what the first is answered stands in the journal for the others.
-    """
-
-    _asking: WeakValueDictionary[str, asyncio.Lock] = field(
-        default_factory=WeakValueDictionary, repr=False
-    )
+    """Plays tasks through a prompter."""
 
     @cached_property
     def judge(self) -> Model | None:
@@ -86,8 +76,7 @@ class TaskGame(Game[TaskItem]):
             return Said(
                 None, f"2 to {len(LETTERS)} options can be asked, not {offered}", is_ours=True
             )
-        async with self._alone(f"{item.qid} {player.model.alias if player.model else ''}"):
-            return await super().answer(item, player)
+        return await super().answer(item, player)
 
     async def seen(self, item: TaskItem, player: Player) -> Frames:
         """Return the frames that a player is shown, by its view of the video."""
@@ -113,16 +102,13 @@ class TaskGame(Game[TaskItem]):
         scope = f"{scope_of(item)}:mark:{digest(text)[:12]}"
         case = Written(item.question, item.answer, text, tuple(item.points))
         try:
-            async with self._alone(scope):
+            async with self.alone(scope):
                 return await mark(
                     self.prompter, self.judge, case=case, scale=scale_of(item), slot=scope
                 )
         except CallFailed:
             self.on_failed(scope)
             raise
-
-    def _alone(self, key: str) -> asyncio.Lock:
-        return self._asking.setdefault(key, asyncio.Lock())
 
     async def _marked(self, item: TaskItem, text: str, line: TaskLine) -> TaskLine:
         if item.answer is None:
@@ -264,4 +250,7 @@ def _facts(
     cast: BenchCast, player: Player, outcomes: Sequence[Outcome], prompts: PromptSet
 ) -> dict[str, Any]:
     found = facts_of(cast, player, outcomes, prompts)
-    return {**{name: found[name] for name in FACTS}, "view": player.view}
+    entry = cast.config.cast.get(player.model.alias) if player.model else None
+    retrieval = entry.retrieval if entry else None
+    chosen = {"retrieval": retrieval.model_dump(mode="json")} if retrieval else {}
+    return {**{name: found[name] for name in FACTS}, "view": player.view, **chosen}

@@ -1,0 +1,71 @@
+"""Embeddings behind the face of a chat model, so that they are called, paid and kept like one."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.language_models import LanguageModelInput
+from langchain_core.language_models.chat_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import RunnableConfig
+
+from videoautoarena.agents.prompting.contracts import QUESTION_LINE
+
+
+class EmbeddingChat(BaseChatModel):
+    """Replies to a message with its vector: of its pictures, on average, or else of its text."""
+
+    embeddings: Any
+
+    @property
+    def _llm_type(self) -> str:
+        return "embeddings"
+
+    async def ainvoke(
+        self,
+        input: LanguageModelInput,
+        config: RunnableConfig | None = None,  # noqa: ARG002
+        *,
+        stop: list[str] | None = None,  # noqa: ARG002
+        **kwargs: Any,  # noqa: ARG002
+    ) -> AIMessage:
+        """Return the reply, made in a thread, since few embeddings that run here ever wait."""
+        messages = self._convert_input(input).to_messages()
+        return AIMessage(content=await asyncio.to_thread(self._vector, messages))
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,  # noqa: ARG002
+        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
+        **kwargs: Any,  # noqa: ARG002
+    ) -> ChatResult:
+        said = AIMessage(content=self._vector(messages))
+        return ChatResult(generations=[ChatGeneration(message=said)])
+
+    def _vector(self, messages: list[BaseMessage]) -> str:
+        blocks = [block for block in messages[-1].content if isinstance(block, dict)]
+        jpegs = [base64.b64decode(b["base64"]) for b in blocks if b.get("type") == "image"]
+        vectors = self._of_jpegs(jpegs) if jpegs else [self._of_text(str(blocks[-1]["text"]))]
+        mean = [sum(column) / len(vectors) for column in zip(*vectors, strict=True)]
+        return json.dumps([float(f"{number:.7g}") for number in mean])
+
+    def _of_text(self, text: str) -> list[float]:
+        head, _, rest = text.partition("\n")
+        if head == QUESTION_LINE:
+            return list(self.embeddings.embed_query(rest))
+        return list(self.embeddings.embed_documents([rest])[0])
+
+    def _of_jpegs(self, jpegs: list[bytes]) -> list[list[float]]:
+        with TemporaryDirectory(prefix="arena-clip-") as folder:
+            files = [Path(folder, f"{place}.jpg") for place in range(len(jpegs))]
+            for file, jpeg in zip(files, jpegs, strict=True):
+                file.write_bytes(jpeg)
+            return [list(v) for v in self.embeddings.embed_image([str(file) for file in files])]

@@ -1,0 +1,232 @@
+"""Models that are sent the best clips play benches and battles, and pay for no clip twice."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any, ClassVar
+
+import pytest
+
+from tests.support.clips import draw_folder
+from tests.support.small_benches import calls_of, run_bench
+from tests.support.small_runs import battles_of, play, play_again
+from tests.support.task_sets import choice, write_set
+from videoautoarena.memory.records.records import CallRow
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.bench.format.reader import open_bench
+from videoautoarena.runs.bench.format.results import read_tasks
+from videoautoarena.runs.bench.play.calls import CALLS
+from videoautoarena.runs.rundir.reader import RUN_FILE
+from videoautoarena.video.folder.find import find_videos
+
+TOML = """
+[models]
+finder.retrieval = { model = "offline:mole", frames_per_clip = 2, embeddings = "offline:colours" }
+viewer.retrieval = { model = "offline:mole", frames_per_clip = 2, embeddings = "pictures" }
+[models.reader.retrieval]
+model = "offline:mole"
+frames_per_clip = 2
+embeddings = "letters"
+captioner = "offline:terse"
+[models.pictures]
+model = "tests.support.letters.Pictures:small"
+[models.letters]
+model = "tests.support.letters.Letters:small"
+price = { input_usd = 0.1, output_usd = 0.0 }
+"""
+EMBEDDERS = ("offline:colours", "letters", "pictures")
+PLAYERS = ("finder", "reader", "viewer", "offline:mole")
+FRAMES = 12
+CLIPS = FRAMES // 2
+Place = tuple[Path, Path, tuple[str, ...]]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """Two clips of twelve frames, a set of four tasks about them, and how it is played."""
+    folder = tmp_path_factory.mktemp("retrieval")
+    videos = draw_folder(folder / "videos", 2, seconds=2)
+    (folder / "arena.toml").write_text(TOML)
+    ids = [video.id for video in find_videos(videos).videos]
+    write_set(folder / "set", [choice(id_, k) for id_ in ids for k in range(2)], videos=videos)
+    typed = ("--config", str(folder / "arena.toml"), "--model", ",".join(PLAYERS))
+    return folder, videos, (*typed, "--videos", str(videos))
+
+
+def made(rows: Iterable[CallRow]) -> Counter[tuple[str, str]]:
+    return Counter((row.alias, row.nonce.role) for row in rows)
+
+
+@pytest.fixture(scope="module")
+def played(place: Place) -> list[CallRow]:
+    folder, _, typed = place
+    planned = json.loads(run_bench(folder / "set", *typed, "--plan", "--json").stdout)
+    # The plan knows no video's length before it is looked at.
+    assert planned["calls_at_most"]["letters"] == 2 * 64 + 4
+    assert planned["calls_at_most"]["offline:terse"] == 2 * 64
+    found = run_bench(folder / "set", *typed)
+    assert found.return_value == 0, found.output
+    return calls_of(folder / "set")
+
+
+def test_clips_are_asked_about_once_a_video_and_questions_once(played: list[CallRow]) -> None:
+    calls = made(row for row in played if row.nonce.role != "contestant")
+    assert calls == {
+        **{
+            (name, "embedder"): 2 * CLIPS + 4 for name in ("offline:colours", "letters", "pictures")
+        },
+        ("offline:terse", "captioner"): 2 * CLIPS,
+    }
+    # Two who come to the same clips of one model are answered once.
+    answers = [row for row in played if row.nonce.role == "contestant"]
+    assert 8 <= len(answers) <= 16
+    assert {row.frames for row in answers} == {4}
+
+
+def test_what_embeddings_may_have_cost_is_in_the_journal(played: list[CallRow]) -> None:
+    paid = [row for row in played if row.alias == "letters"]
+    assert all(0 < (row.may_have_cost_usd or 0) < 1e-3 for row in paid)
+    free = [row for row in played if row.alias == "offline:colours"]
+    assert {row.cost_usd for row in free} == {0.0}
+
+
+def test_a_second_run_asks_nothing_and_a_lost_end_is_all_that_is_asked_again(
+    place: Place, played: list[CallRow]
+) -> None:
+    folder, _, typed = place
+    results = folder / "set" / "results"
+    files = {file.name: file.read_bytes() for file in results.glob("*.jsonl")}
+    assert run_bench(folder / "set", *typed).return_value == 0
+    assert calls_of(folder / "set") == played
+    for left in (1, len(played) // 3):
+        with sqlite3.connect(results / CALLS) as store:
+            store.execute("DELETE FROM calls WHERE place > ?", (left,))
+        before = calls_of(folder / "set")
+        assert len(before) == left
+        for file in results.glob("*.jsonl"):
+            file.unlink()
+        assert run_bench(folder / "set", *typed).return_value == 0
+        rows = calls_of(folder / "set")
+        assert rows[:left] == before
+        assert {row.key: row.reply for row in rows} == {row.key: row.reply for row in played}
+        assert {file.name: file.read_bytes() for file in results.glob("*.jsonl")} == files
+
+
+def test_results_say_who_retrieved(place: Place, played: list[CallRow]) -> None:
+    assert played
+    found = {one.model: one for one in read_tasks(open_bench(place[0] / "set"))}
+    assert sorted(found) == sorted(PLAYERS)
+    assert all(line.end == "answered" for one in found.values() for line in one.lines)
+    assert found["reader"].facts["retrieval"] == {
+        "model": "offline:mole",
+        "embeddings": "letters",
+        "captioner": "offline:terse",
+        "frames_per_clip": 2,
+        "keep": 2,
+    }
+    assert "retrieval" not in found["offline:mole"].facts
+
+
+def test_battles_are_played_and_replayed_with_retrieval(place: Place, tmp_path: Path) -> None:
+    folder, videos, _ = place
+    flags = {
+        "models": ("finder", "offline:mole"),
+        "rounds": 1,
+        "config": folder / "arena.toml",
+        "seed": 3,
+    }
+    play(videos, tmp_path / "out", **flags)
+    battles = battles_of(tmp_path / "out")
+    assert len(battles) == 6
+    with Store.open(tmp_path / "out" / RUN_FILE, write=False) as store:
+        calls = made(store.journal.calls())
+    assert calls["offline:colours", "embedder"] == 2 * CLIPS + 6
+    again = play_again(tmp_path / "out")
+    assert (again.battles, again.others) == (6, 0)
+    play(videos, tmp_path / "again", **flags)
+    assert battles_of(tmp_path / "again") == battles
+
+
+class House(BaseHTTPRequestHandler):
+    """Captions and embeds by OpenAI's protocol; the first try of each sort fails."""
+
+    seen: ClassVar[list[tuple[str, Any]]] = []
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        is_first = self.path not in {path for path, _ in self.seen}
+        self.seen.append((self.path, asked))
+        found: dict[str, Any] = {"model": asked["model"]}
+        if self.path.endswith("embeddings"):
+            vectors = [[float(text.count(one)) for one in "aeiou"] for text in asked["input"]]
+            found["data"] = [{"embedding": v, "index": k} for k, v in enumerate(vectors)]
+            found["usage"] = {"prompt_tokens": 3, "total_tokens": 3}
+        else:
+            times = re.findall(r"t=([0-9.]+)s", json.dumps(asked))
+            message = {"role": "assistant", "content": f"A square at {times}."}
+            found["choices"] = [{"index": 0, "message": message, "finish_reason": "stop"}]
+            found["usage"] = {"prompt_tokens": 30, "completion_tokens": 5, "total_tokens": 35}
+        body = json.dumps({"error": {"message": "busy"}} if is_first else found).encode()
+        self.send_response(500 if is_first else 200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+REMOTE = """
+[models.finder.retrieval]
+model = "offline:mole"
+frames_per_clip = 2
+embeddings = "vectors"
+captioner = "describer"
+[models.vectors]
+model = "openai:small"
+price = {{ input_usd = 0.02, output_usd = 0.0 }}
+[models.describer]
+model = "openai:vlm"
+base_url = "{url}"
+price = {{ input_usd = 1.0, output_usd = 2.0 }}
+"""
+
+
+@pytest.mark.slow  # langchain_openai takes two seconds to import
+def test_captions_and_vectors_of_a_server_are_priced_tried_again_and_kept(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, videos, _ = place
+    server = ThreadingHTTPServer(("127.0.0.1", 0), House)
+    Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}/v1"
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-nothing")
+    (tmp_path / "arena.toml").write_text(REMOTE.format(url=url))
+    ids = [video.id for video in find_videos(videos).videos]
+    write_set(tmp_path / "set", [choice(id_) for id_ in ids], videos=folder / "videos")
+    typed = ("--config", tmp_path / "arena.toml", "--model", "finder", "--videos", videos)
+    assert run_bench(tmp_path / "set", *typed, "--max-usd", 5).return_value == 0
+    rows = calls_of(tmp_path / "set")
+    assert made(rows) == {
+        ("describer", "captioner"): 2 * CLIPS,
+        ("vectors", "embedder"): 2 * CLIPS + 2,
+        ("finder", "contestant"): 2,
+    }
+    captions = [row for row in rows if row.nonce.role == "captioner"]
+    assert sum(row.cost_usd or 0 for row in captions) == pytest.approx(2 * CLIPS * 40e-6)
+    assert sum(len(row.attempts) for row in rows) == 2
+    asked = len(House.seen)
+    assert asked == len(rows) - 2 + 2
+    assert run_bench(tmp_path / "set", *typed).return_value == 0
+    server.shutdown()
+    server.server_close()
+    assert len(House.seen) == asked
