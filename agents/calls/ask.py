@@ -101,7 +101,7 @@ class Asker:
     drained: asyncio.Event = field(default_factory=asyncio.Event, init=False, repr=False)
     """Set once `drain` was called and every call that was under way is recorded and announced."""
     _in_flight: set[str] = field(default_factory=set, init=False, repr=False)
-    _shared: WeakValueDictionary[str, asyncio.Lock] = field(
+    _locks: WeakValueDictionary[str, asyncio.Lock] = field(
         default_factory=WeakValueDictionary, init=False, repr=False
     )
     _recording: int = field(default=0, init=False, repr=False)
@@ -157,11 +157,9 @@ class Asker:
             self._in_flight.discard(key)
         return replied(row)
 
-    async def ask_shared(self, model: Model, request: Request) -> CallRow:
-        """Return what `ask_row` does; of several who ask the same at once, one makes the call."""
-        lock = self._shared.setdefault(journal_key(model, request), asyncio.Lock())
-        async with lock:
-            return await self.ask_row(model, request)
+    def in_turn(self, what: str) -> asyncio.Lock:
+        """Return what all hold who may ask the same, while they do: one of them makes the call."""
+        return self._locks.setdefault(what, asyncio.Lock())
 
     def recall(self, model: Model, request: Request) -> CallRow | None:
         """Return what the journal holds of an ask; None where it failed or was never made."""
@@ -170,10 +168,6 @@ class Asker:
             return None
         self.on_event(_event_of("recalled", model, row))
         return row
-
-    def knows(self, model: Model, request: Request) -> bool:
-        """Return whether the journal holds an ask, answered or failed."""
-        return self.journal.find(journal_key(model, request)) is not None
 
     @property
     def under_way(self) -> int:

@@ -28,7 +28,7 @@ from videoautoarena.agents.providers import (
     find_provider,
     provider_names,
 )
-from videoautoarena.agents.providers.embeddings import sees_images
+from videoautoarena.agents.providers.embeddings import embedding_provider, sees_images
 from videoautoarena.agents.transport.redaction import KEY_NAMES, redacted
 from videoautoarena.agents.transport.transport import check_proxies
 from videoautoarena.memory.records.errors import BadInput
@@ -98,6 +98,8 @@ class Model:
         """What its provider is; BadInput where it is not there."""
         if self.declared is not None:
             return declare(self.provider, self.declared)
+        if self.provider == EMBEDDINGS:
+            return embedding_provider(self.name)
         found = find_provider(self.provider)
         if found is None:
             lacking = f"{self.alias!a} needs the provider {self.provider!a}"
@@ -254,7 +256,7 @@ def build_chat_model(model: Model) -> BaseChatModel:
 
 
 def _check_declared(provider: str, declared: Declaration) -> None:
-    if provider in BUILT_IN:
+    if provider in (*BUILT_IN, EMBEDDINGS):
         raise BadInput(f"providers.{provider}: this one is built in; choose another name")
     if not _PROVIDER.fullmatch(provider):
         raise BadInput(f"{provider!a} is no name for a provider; use letters, digits, - and _")

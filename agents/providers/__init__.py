@@ -10,7 +10,7 @@ from importlib.metadata import entry_points
 
 from videoautoarena.agents.providers.base import OFFLINE, Provider
 from videoautoarena.agents.providers.declared import Declaration, Declared
-from videoautoarena.agents.providers.embeddings import EMBEDDINGS, EMBEDS, embeddings_class
+from videoautoarena.agents.providers.embeddings import ANY_EMBEDDINGS, EMBEDDINGS, embeddings_class
 from videoautoarena.agents.providers.google_genai import GOOGLE_GENAI
 from videoautoarena.agents.providers.openai import OPENAI
 from videoautoarena.agents.transport.redaction import redacted
@@ -52,7 +52,7 @@ def find_provider(name: str) -> Provider | None:
     if name in BUILT_IN:
         return BUILT_IN[name]
     if name == EMBEDDINGS:
-        return EMBEDS
+        return ANY_EMBEDDINGS
     offered = next(iter(entry_points(group=GROUP, name=name)), None)
     if offered is None:
         return None

@@ -13,7 +13,7 @@ from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import LanguageModelInput
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.outputs import ChatResult
 from langchain_core.runnables import RunnableConfig
 
 from videoautoarena.agents.prompting.contracts import QUESTION_LINE
@@ -36,36 +36,36 @@ class EmbeddingChat(BaseChatModel):
         stop: list[str] | None = None,  # noqa: ARG002
         **kwargs: Any,  # noqa: ARG002
     ) -> AIMessage:
-        """Return the reply, made in a thread, since few embeddings that run here ever wait."""
+        """Return the reply; embeddings that know no way to wait are asked in a thread."""
         messages = self._convert_input(input).to_messages()
-        return AIMessage(content=await asyncio.to_thread(self._vector, messages))
+        blocks = [block for block in messages[-1].content if isinstance(block, dict)]
+        jpegs = [base64.b64decode(b["base64"]) for b in blocks if b.get("type") == "image"]
+        if jpegs:
+            vectors = await asyncio.to_thread(self._of_jpegs, jpegs)
+        else:
+            vectors = [await self._of_text(str(blocks[-1]["text"]))]
+        mean = [sum(column) / len(vectors) for column in zip(*vectors, strict=True)]
+        return AIMessage(content=json.dumps([float(f"{number:.7g}") for number in mean]))
 
     def _generate(
         self,
         messages: list[BaseMessage],
-        stop: list[str] | None = None,  # noqa: ARG002
-        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
-        **kwargs: Any,  # noqa: ARG002
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
     ) -> ChatResult:
-        said = AIMessage(content=self._vector(messages))
-        return ChatResult(generations=[ChatGeneration(message=said)])
+        raise NotImplementedError("embeddings are called by ainvoke")
 
-    def _vector(self, messages: list[BaseMessage]) -> str:
-        blocks = [block for block in messages[-1].content if isinstance(block, dict)]
-        jpegs = [base64.b64decode(b["base64"]) for b in blocks if b.get("type") == "image"]
-        vectors = self._of_jpegs(jpegs) if jpegs else [self._of_text(str(blocks[-1]["text"]))]
-        mean = [sum(column) / len(vectors) for column in zip(*vectors, strict=True)]
-        return json.dumps([float(f"{number:.7g}") for number in mean])
-
-    def _of_text(self, text: str) -> list[float]:
+    async def _of_text(self, text: str) -> list[float]:
         head, _, rest = text.partition("\n")
         if head == QUESTION_LINE:
-            return list(self.embeddings.embed_query(rest))
-        return list(self.embeddings.embed_documents([rest])[0])
+            return list(await self.embeddings.aembed_query(rest))
+        return list((await self.embeddings.aembed_documents([rest]))[0])
 
     def _of_jpegs(self, jpegs: list[bytes]) -> list[list[float]]:
         with TemporaryDirectory(prefix="arena-clip-") as folder:
             files = [Path(folder, f"{place}.jpg") for place in range(len(jpegs))]
             for file, jpeg in zip(files, jpegs, strict=True):
                 file.write_bytes(jpeg)
-            return [list(v) for v in self.embeddings.embed_image([str(file) for file in files])]
+            vectors = self.embeddings.embed_image([str(file) for file in files])
+            return [list(vector) for vector in vectors]

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from videoautoarena.agents.providers.base import ModelSettings, Provider
+from videoautoarena.agents.providers.base import NO_KEY, ModelSettings, Provider
+from videoautoarena.agents.providers.google_genai import GOOGLE_GENAI
+from videoautoarena.agents.providers.openai import OPENAI, connection
 from videoautoarena.agents.transport.redaction import redacted
+from videoautoarena.agents.transport.transport import check_proxies
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Role
 
@@ -67,16 +72,18 @@ def reason_of(wrong: Exception) -> str:
     return redacted(f"{type(wrong).__name__}: {wrong}")
 
 
+@dataclass(frozen=True)
 class _Embeddings(Provider):
+    """Embeddings called like a model: its name is theirs, `provider:MODEL` or a class's."""
+
     def build(self, model: ModelSettings) -> BaseChatModel:
         from videoautoarena.agents.providers.embedding_chat import EmbeddingChat
 
-        # Tries are counted and paid by whoever calls.
-        more = {"max_retries": 0} if model.name.startswith("openai:") else {}
-        return EmbeddingChat(embeddings=build_embeddings(model.name, **more))
+        return EmbeddingChat(embeddings=build_embeddings(model.name, **self.way(model)))
 
-    def check(self, model: ModelSettings) -> None:
-        build_embeddings(model.name)
+    def way(self, model: ModelSettings) -> dict[str, Any]:  # noqa: ARG002
+        """Return what they are built with besides their name."""
+        return {}
 
     def sampling(self, model: ModelSettings, role: Role) -> dict[str, Any]:  # noqa: ARG002
         # A vector is not paid for by tokens of output.
@@ -86,5 +93,39 @@ class _Embeddings(Provider):
         return {}
 
 
-EMBEDS = _Embeddings(EMBEDDINGS, parameters=())
-"""Its models' names are those of embeddings; their keys and addresses are in usual variables."""
+class _OpenAIEmbeddings(_Embeddings):
+    def check(self, model: ModelSettings) -> None:  # noqa: ARG002
+        check_proxies()
+
+    def way(self, model: ModelSettings) -> dict[str, Any]:
+        return connection(model)
+
+    async def close(self, chat: Any) -> None:
+        await OPENAI.close(chat.embeddings)
+
+
+class _GoogleEmbeddings(_Embeddings):
+    def check(self, model: ModelSettings) -> None:
+        GOOGLE_GENAI.check(model)
+
+    def way(self, model: ModelSettings) -> dict[str, Any]:
+        return {"google_api_key": model.key() or NO_KEY}
+
+
+ANY_EMBEDDINGS = _Embeddings(EMBEDDINGS, parameters=())
+"""Of any class; keys and addresses are its own matter."""
+_OF_PROVIDERS: Mapping[str, Provider] = {
+    chat.name: kind(
+        EMBEDDINGS,
+        home=chat.home,
+        key_names=chat.key_names,
+        base_names=chat.base_names,
+        parameters=(),
+    )
+    for chat, kind in ((OPENAI, _OpenAIEmbeddings), (GOOGLE_GENAI, _GoogleEmbeddings))
+}
+
+
+def embedding_provider(name: str) -> Provider:
+    """Return what is behind embeddings of a name as `embed` takes it."""
+    return _OF_PROVIDERS.get(name.partition(":")[0], ANY_EMBEDDINGS)

@@ -20,7 +20,7 @@ from videoautoarena.agents.prompting.contracts import QUESTION_LINE
 from videoautoarena.agents.prompting.layout import Request, thinned
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import digest
-from videoautoarena.memory.records.errors import UnusableReply
+from videoautoarena.memory.records.errors import EmptyReply, UnusableReply
 from videoautoarena.memory.records.records import CallRow, Frames, Nonce, Role
 from videoautoarena.video.sampling.sampler import take
 
@@ -32,6 +32,9 @@ _CAPTION = (
     "are, how bright it is, and any text in the picture."
 )
 _CAPTION_PROMPT = digest(_CAPTION)
+LONGEST_CAPTION = 2_000
+"""Characters of a caption that are embedded."""
+_LARGEST = 1e100
 Vector = Sequence[float]
 
 
@@ -55,29 +58,21 @@ def _cosine(one: Vector, other: Vector) -> float:
     return fsum(x * y for x, y in zip(one, other, strict=True)) / length if length else 0.0
 
 
-async def retrieved(
-    prompter: Prompter, retrieval: Retrieval, *, frames: Frames, question: str, slot: str
+async def share_of(
+    prompter: Prompter, model: Model, *, frames: Frames, question: str, slot: str
 ) -> Frames:
-    """Return the frames of the best clips, in order of time; all where there are no more clips.
+    """Return what a model answers from: its share of all frames, or of those of the best clips.
 
-    CallFailed where a clip or the question has no vector.
+    A video of no more clips than are kept is taken whole. CallFailed where a clip or the question
+    has no vector.
     """
-    clips = clips_of(len(frames.frames), retrieval.frames_per_clip)
-    if len(clips) <= retrieval.keep:
-        return frames
-    scout = _Scout(prompter, retrieval, slot)
-    works = [scout.of_clip(_shown(frames, clip), place) for place, clip in enumerate(clips)]
-    wanted, *vectors = await _all([scout.of_question(question), *works])
-    if len({len(vector) for vector in (wanted, *vectors)}) > 1:
-        raise UnusableReply("embedder gave vectors of several lengths")
-    kept = best(vectors, wanted, keep=retrieval.keep)
-    return take(frames, [place for clip in kept for place in clips[clip]])
-
-
-def _shown(frames: Frames, clip: Sequence[int]) -> Frames:
-    shown = tuple(frames.frames[place] for place in clip)
-    bare = {"frames": shown, "subtitles": None, "captions": ()}
-    return frames.model_copy(update=bare)
+    if model.retrieval is not None:
+        clips = clips_of(len(frames.frames), model.retrieval.frames_per_clip)
+        if len(clips) > model.retrieval.keep:
+            scout = _Scout(prompter, model.retrieval, slot)
+            kept = await scout.choose(frames, clips, question)
+            frames = take(frames, [place for clip in kept for place in clips[clip]])
+    return thinned(frames, model.frame_limit("contestant"))
 
 
 @dataclass(frozen=True)
@@ -88,43 +83,59 @@ class _Scout:
     retrieval: Retrieval
     slot: str
 
-    async def of_question(self, question: str) -> Vector:
-        """Return the question's vector."""
+    async def choose(self, frames: Frames, clips: Sequence[range], question: str) -> list[int]:
+        """Return the places of the clips that are kept."""
+        works = [self._of_clip(_shown(frames, clip), place) for place, clip in enumerate(clips)]
+        wanted, *vectors = await _all([self._of_question(question), *works])
+        if len({len(vector) for vector in (wanted, *vectors)}) > 1:
+            raise UnusableReply("embedder gave vectors of several lengths")
+        return best(vectors, wanted, keep=self.retrieval.keep)
+
+    async def _of_question(self, question: str) -> Vector:
         text = f"{QUESTION_LINE}\n{question}"
         return await self._vector(Request("embedder", text, None, self._nonce("embedder")))
 
-    async def of_clip(self, clip: Frames, place: int) -> Vector:
+    async def _of_clip(self, clip: Frames, place: int) -> Vector:
         """Return a clip's vector; with a captioner, that of its words."""
-        captioner, text, shown = self.retrieval.captioner, _PICTURES, clip
-        nonce = self._nonce("embedder", clip.video, place)
+        captioner, nonce = self.retrieval.captioner, self._nonce("embedder", clip.video, place)
         if captioner is None:
-            return await self._vector(Request("embedder", text, shown, nonce))
+            return await self._vector(Request("embedder", _PICTURES, clip, nonce))
         shown = thinned(clip, captioner.frame_limit("captioner"))
         asked = f"{QUESTION_LINE}\n{_CAPTION}"
         said = self._nonce("captioner", clip.video, place)
         request = Request("captioner", asked, shown, said, prompt=_CAPTION_PROMPT)
-        row = await self._row(captioner, request)
-        words = without_reasoning(row.reply or "").strip()
+        words = await self.prompter.ask_shared(captioner, request, _caption)
         return await self._vector(Request("embedder", f"{CAPTION_LINE}\n{words}", None, nonce))
 
     async def _vector(self, request: Request) -> Vector:
-        row = await self._row(self.retrieval.embedder, request)
-        return _read(row)
-
-    async def _row(self, model: Model, request: Request) -> CallRow:
-        return await self.prompter.ask_shared(model, request)
+        return await self.prompter.ask_shared(self.retrieval.embedder, request, _read)
 
     def _nonce(self, role: Role, scope: str | None = None, place: int = 0) -> Nonce:
         *_, generation = self.prompter.generations(self.slot)
         return Nonce(scope=scope or self.slot, role=role, generation=generation, ordinal=2 * place)
 
 
+def _shown(frames: Frames, clip: Sequence[int]) -> Frames:
+    shown = tuple(frames.frames[place] for place in clip)
+    bare = {"frames": shown, "subtitles": None, "captions": ()}
+    return frames.model_copy(update=bare)
+
+
+def _caption(row: CallRow) -> str:
+    """Return the words for a clip, as many as embeddings surely take."""
+    words = without_reasoning(row.reply or "").strip()
+    if not words:
+        raise EmptyReply("the caption holds reasoning and no words")
+    return words[:LONGEST_CAPTION]
+
+
 def _read(row: CallRow) -> Vector:
     try:
         vector = [float(number) for number in json.loads(row.reply or "")]
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, ArithmeticError, RecursionError):
         vector = []
-    if not vector or not all(map(isfinite, vector)):
+    # Squares of larger ones are infinite.
+    if not vector or not all(isfinite(number) and abs(number) < _LARGEST for number in vector):
         raise UnusableReply("embedder gave no vector")
     return vector
 

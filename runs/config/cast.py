@@ -13,6 +13,7 @@ from videoautoarena.agents.models.parameters import needs_breakpoint
 from videoautoarena.agents.models.registry import CONTESTANT_FRAMES, Model, parse_model
 from videoautoarena.agents.offline import EMBEDDER
 from videoautoarena.agents.providers import EMBEDDINGS, Declaration, embeddings_class
+from videoautoarena.agents.providers.openai import OPENAI
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import CallLimits, Price, Sparse, TokenField
 from videoautoarena.runs.config.arena_file import ArenaFile, ModelTable, RetrievalTable
@@ -97,14 +98,44 @@ def officials(
 
 
 def entry_of(name: str, file: ArenaFile) -> CastEntry:
-    """Return what `name` stands for: a table of the file, or `provider:model` itself."""
-    table = file.models.get(name) or ModelTable(model=name)
+    """Return what `name` stands for in any role: a table of the file, or `provider:model` itself.
+
+    BadInput where it is sent the best clips alone, and so can only answer; see `contestant_of`.
+    """
+    table = _table_of(name, file)
     if table.retrieval is not None:
-        return _retrieving(name, table.retrieval, file)
-    provider = table.model.partition(":")[0]
-    if provider == EMBEDDINGS and provider not in file.providers:
+        raise BadInput(f"{name!a} has a retrieval, so that it can only answer; name its model")
+    if table.model.partition(":")[0] == EMBEDDINGS:
         raise BadInput(f"{name!a} only embeds; name it in the retrieval of a model")
     return _plain_entry(name, table, file)
+
+
+def contestant_of(name: str, file: ArenaFile) -> CastEntry:
+    """Return what a contestant's name stands for; with a retrieval it is sent clips' frames."""
+    retrieval = _table_of(name, file).retrieval
+    if retrieval is None:
+        return entry_of(name, file)
+    place = f"models.{name}.retrieval"
+    entry = _helper(retrieval.model, file, place=f"{place}.model")
+    most = entry.as_model(name).frame_limit("contestant")
+    if retrieval.frames > most:
+        raise BadInput(
+            f"{place}.keep: {retrieval.keep} clips of {retrieval.frames_per_clip} frames are more "
+            f"than the {most} that {retrieval.model} is sent; lower keep or frames_per_clip, or "
+            "raise its max_frames"
+        )
+    return entry.model_copy(update={"retrieval": retrieval, "max_frames": retrieval.frames})
+
+
+def _table_of(name: str, file: ArenaFile) -> ModelTable:
+    return file.models.get(name) or ModelTable(model=name)
+
+
+def _helper(name: str, file: ArenaFile, *, place: str) -> CastEntry:
+    try:
+        return entry_of(name, file)
+    except BadInput as wrong:
+        raise BadInput(f"{place}: {wrong}") from None
 
 
 def _plain_entry(name: str, table: ModelTable, file: ArenaFile) -> CastEntry:
@@ -128,23 +159,6 @@ def _plain_entry(name: str, table: ModelTable, file: ArenaFile) -> CastEntry:
     return CastEntry(model=model.resolved, endpoint=model.endpoint, **kept)
 
 
-def _retrieving(name: str, retrieval: RetrievalTable, file: ArenaFile) -> CastEntry:
-    """Return the model of a retrieval, which is sent the frames of the clips that are kept."""
-    place = f"models.{name}.retrieval"
-    base = file.models.get(retrieval.model)
-    if base is not None and base.retrieval is not None:
-        raise BadInput(f"{place}.model: {retrieval.model!a} has a retrieval itself; name its model")
-    entry = entry_of(retrieval.model, file)
-    most = entry.as_model(name).frame_limit("contestant")
-    if retrieval.frames > most:
-        raise BadInput(
-            f"{place}.keep: {retrieval.keep} clips of {retrieval.frames_per_clip} frames are more "
-            f"than the {most} that {retrieval.model} is sent; lower keep or frames_per_clip, or "
-            "raise its max_frames"
-        )
-    return entry.model_copy(update={"retrieval": retrieval, "max_frames": retrieval.frames})
-
-
 def scouts(cast: Mapping[str, CastEntry], file: ArenaFile) -> dict[str, CastEntry]:
     """Return by name whoever finds clips for the models of a cast; or BadInput."""
     found: dict[str, CastEntry] = {}
@@ -157,19 +171,12 @@ def scouts(cast: Mapping[str, CastEntry], file: ArenaFile) -> dict[str, CastEntr
         found[embeddings] = _embedder(embeddings, file, place=f"{place}.embeddings")
         captioner = entry.retrieval.captioner
         if captioner is not None and captioner not in cast:
-            found[captioner] = _captioner(captioner, file, place=f"{place}.captioner")
+            found[captioner] = _helper(captioner, file, place=f"{place}.captioner")
     return found
 
 
-def _captioner(name: str, file: ArenaFile, *, place: str) -> CastEntry:
-    entry = entry_of(name, file)
-    if entry.retrieval is not None:
-        raise BadInput(f"{place}: {name!a} has a retrieval itself; name its model")
-    return entry
-
-
 def _embedder(name: str, file: ArenaFile, *, place: str) -> CastEntry:
-    table = file.models.get(name) or ModelTable(model=name)
+    table = _table_of(name, file)
     provider, _, model = table.model.partition(":")
     if provider == "offline":
         if model != EMBEDDER:
@@ -178,8 +185,9 @@ def _embedder(name: str, file: ArenaFile, *, place: str) -> CastEntry:
         return CastEntry(
             model=table.model, endpoint=plain.endpoint, timeout_s=plain.timeout_s, max_frames=None
         )
-    given = sorted(table.model_fields_set - {"model", "price", "timeout_s", "limits"})
-    if given:
+    taken = {"model", "price", "timeout_s", "limits"}
+    taken |= {"base_url", "key_env"} if provider == OPENAI.name else set()
+    if given := sorted(table.model_fields_set - taken):
         raise BadInput(f"{place}: {name!a} embeds and takes no {given[0]}; leave it out")
     named = table.model_copy(update={"model": f"{EMBEDDINGS}:{table.model}"})
     try:

@@ -143,6 +143,4 @@ def _post(config: RunConfig, alias: str, answering: Collection[str]) -> Role:
     """Return the role in which a model is sent the most frames, of those that answer or judge."""
     if alias in answering:
         return "contestant"
-    found = (entry.retrieval for entry in config.cast.values())
-    is_scout = any(one and alias in (one.embeddings, one.captioner) for one in found)
-    return "embedder" if is_scout and alias not in config.judges else "judge"
+    return "embedder" if alias in config.scouts else "judge"

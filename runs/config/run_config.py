@@ -121,6 +121,13 @@ class RunConfig(Record):
         )
         return replace(model, retrieval=retrieval)
 
+    @property
+    def scouts(self) -> frozenset[str]:
+        """Return who finds clips for contestants, and does nothing else."""
+        found = (entry.retrieval for entry in self.cast.values())
+        names = {one for each in found if each for one in (each.embeddings, each.captioner) if one}
+        return frozenset(names - {self.examiner, *self.judges, *self.models})
+
     def roster(self, generation: int) -> tuple[str, ...]:
         """Return the contestants among whom pairs of a generation are drawn."""
         return tuple(m for m in self.models if self.joined.get(m, 0) <= generation)
@@ -199,7 +206,7 @@ def resolve(flags: Flags) -> Settings:
     roster = flags.models or file.roles.models
     is_assumed, is_paper = not roster, run["config"]["preset"] == "paper"
     roster = tuple(roster or OFFLINE_CAST)
-    cast = {name: entry_of(name, file) for name in roster}
+    cast = {name: casting.contestant_of(name, file) for name in roster}
     if is_paper:
         cast = {name: casting.as_in_paper(entry) for name, entry in cast.items()}
     casting.check_roster(roster, cast)

@@ -126,7 +126,7 @@ def shortfalls(store: Store) -> list[Shortfall]:
 
 def declared_lines(config: RunConfig) -> Iterator[str]:
     """Yield who is sent fewer frames than it would be, since its server's limit says so."""
-    for alias in config.cast:
+    for alias in config.cast.keys() - config.scouts:
         model = config.model_of(alias)
         role: Role = "contestant" if alias in config.models else "judge"
         wanted = min(config.sampling.frames, usual_frames(model.max_frames, role))

@@ -18,7 +18,7 @@ from videoautoarena.runs.config.cast import (
     OFFLINE_JUDGE,
     CastEntry,
     as_in_paper,
-    entry_of,
+    contestant_of,
     scouts,
 )
 from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
@@ -169,10 +169,16 @@ def _with_newcomer(kept: RunConfig, request: AddRequest, *, generation: int) -> 
         )
     known = kept.cast.get(name) if name in kept.guests else None
     file = arena_file(request.config)
-    found = entry_of(name, file)
+    found = contestant_of(name, file)
     entry = known or (as_in_paper(found) if kept.preset == "paper" else found)
     _refuse(kept, name, entry)
     helpers = scouts({name: entry}, file) if name not in kept.guests else {}
+    for alias, helper in helpers.items():
+        if kept.cast.get(alias, helper).model != helper.model:
+            raise BadInput(
+                f"{safe(alias)} is {safe(kept.cast[alias].model)} in this run; give "
+                f"{safe(helper.model)} another name"
+            )
     return kept.model_copy(
         update={
             "models": kept.models if name in kept.models else (*kept.models, name),

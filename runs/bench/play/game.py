@@ -6,16 +6,14 @@ is decided here that the journal does not say again: to play a question twice co
 
 from __future__ import annotations
 
-import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Generic, Literal, NamedTuple
-from weakref import WeakValueDictionary
 
 from typing_extensions import TypeVar
 
-from videoautoarena.agents.roles.answer import answer_row
+from videoautoarena.agents.roles.answer import answer
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.errors import CallFailed, FramesLost, UnusableVideo
 from videoautoarena.memory.records.records import CallRow, Frames
@@ -67,9 +65,6 @@ class Game(ABC, Generic[E]):
     films: BenchVideos
     on_failed: Callable[[str], None] = lambda _scope: None
     """Called with the scope of every call that failed for good."""
-    _in_turn: WeakValueDictionary[str, asyncio.Lock] = field(
-        default_factory=WeakValueDictionary, repr=False
-    )
 
     @abstractmethod
     async def play(self, item: E, player: Player) -> Outcome:
@@ -88,8 +83,8 @@ class Game(ABC, Generic[E]):
             return Said(given) if given.strip() else Said(None, "no answer was handed in")
         scope = scope_of(item)
         try:
-            async with self.alone(f"{scope} {player.model.resolved}"):
-                said = await answer_row(
+            async with self.prompter.asker.in_turn(f"{scope} {player.model.resolved}"):
+                said = await answer(
                     self.prompter,
                     player.model,
                     frames=await self.seen(item, player),
@@ -103,10 +98,6 @@ class Game(ABC, Generic[E]):
             self.on_failed(scope)
             return Said(None, f"no answer: {failure}", is_ours=isinstance(failure, FramesLost))
         return Said(said.answer.text, row=said.row)
-
-    def alone(self, key: str) -> asyncio.Lock:
-        """Return what all hold who may ask what another asks, while they do."""
-        return self._in_turn.setdefault(key, asyncio.Lock())
 
     async def seen(self, item: E, _player: Player) -> Frames:
         """Return the frames that a player is shown a part of."""

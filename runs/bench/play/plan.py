@@ -60,8 +60,8 @@ async def look_ahead(
 ) -> Left:
     """Return what is left to be called; `game` repeats what is known, None where nothing is."""
     left = Left()
-    looking: dict[tuple[str, str], set[str]] = {}
-    for item in items:
+    looking: dict[str | int, set[str]] = {}
+    for number, item in enumerate(items):
         video = films.videos.get(item.video_id)
         if video is None or (game is not None and game.run_frames.is_quarantined(video.id)):
             left.known += len(cast.players)
@@ -71,23 +71,26 @@ async def look_ahead(
         left.known += known
         left.calls += calls
         left.videos |= {item.video_id} if calls else set()
-        for alias, view in _looking(cast, calls):
-            looking.setdefault((item.video_id, view), set()).add(alias)
-        left.calls.update(embedders(cast.config, (alias for alias, _ in _looking(cast, calls))))
+        mine = list(_looking(cast, calls))
+        for alias, is_other in mine:
+            # Which other one is drawn an item; there are no more of them than videos.
+            shown = number % len(films.videos) if is_other else item.video_id
+            looking.setdefault(shown, set()).add(alias)
+        left.calls.update(embedders(cast.config, (alias for alias, _ in mine)))
     for models in looking.values():
         for (scout, _), clips in clip_calls(cast.config, models).items():
             left.calls[scout] += clips
     return left
 
 
-def _looking(cast: BenchCast, calls: Counter[str]) -> Iterator[tuple[str, str]]:
-    """Yield who looks for clips to answer from, and what it is shown of the video."""
+def _looking(cast: BenchCast, calls: Counter[str]) -> Iterator[tuple[str, bool]]:
+    """Yield who looks for clips to answer from, and whether those are another video's."""
     for player in (*cast.players, cast.anchor):
         model = player.model if player is not None else None
         if player is None or model is None or model.retrieval is None or not calls[model.alias]:
             continue
         if player.view not in ("blind", "one"):
-            yield model.alias, player.view
+            yield model.alias, player.view == "other"
 
 
 async def unknown_of(game: JudgedGame[Any] | None, cast: BenchCast, item: Item) -> Unknown:

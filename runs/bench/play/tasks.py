@@ -20,6 +20,7 @@ from videoautoarena.agents.prompting.options import LETTERS, with_options
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.mark import MARKERS, Marks, Scale, Written, mark
 from videoautoarena.agents.roles.prompter import Prompter
+from videoautoarena.agents.roles.retrieve import share_of
 from videoautoarena.memory.records.digests import derive, digest
 from videoautoarena.memory.records.errors import BadInput, CallFailed, JournalMiss
 from videoautoarena.memory.records.records import Frames
@@ -30,7 +31,7 @@ from videoautoarena.runs.bench.play.cast import BenchCast, Player, Wanted, task_
 from videoautoarena.runs.bench.play.game import Game, Outcome, Said, scope_of
 from videoautoarena.runs.bench.play.plan import Unknown
 from videoautoarena.runs.bench.play.rules import AnyResult, Rules
-from videoautoarena.runs.bench.play.tally import Outcomes, facts_of
+from videoautoarena.runs.bench.play.tally import Outcomes, facts_of, retrieval_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.config.disclosure import REPAIR
 from videoautoarena.runs.rundir.frames import RunFrames
@@ -91,9 +92,16 @@ class TaskGame(Game[TaskItem]):
         if player.view == "one":
             middle = len(frames.frames) // 2
             return frames.model_copy(update={"frames": frames.frames[middle : middle + 1]})
-        limit = player.model.frame_limit("contestant")
-        shown = thinned(frames, limit)
-        return self._shuffled(shown, item) if player.view == "shuffled" else shown
+        if player.view == "other":
+            return frames
+        sent = await share_of(
+            self.prompter,
+            player.model,
+            frames=frames,
+            question=self.asked(item),
+            slot=scope_of(item),
+        )
+        return self._shuffled(sent, item)
 
     async def marks(self, item: TaskItem, text: str) -> Marks:
         """Return what a judge gives a free answer; equal answers to one task are marked once."""
@@ -102,7 +110,7 @@ class TaskGame(Game[TaskItem]):
         scope = f"{scope_of(item)}:mark:{digest(text)[:12]}"
         case = Written(item.question, item.answer, text, tuple(item.points))
         try:
-            async with self.alone(scope):
+            async with self.prompter.asker.in_turn(scope):
                 return await mark(
                     self.prompter, self.judge, case=case, scale=scale_of(item), slot=scope
                 )
@@ -250,7 +258,5 @@ def _facts(
     cast: BenchCast, player: Player, outcomes: Sequence[Outcome], prompts: PromptSet
 ) -> dict[str, Any]:
     found = facts_of(cast, player, outcomes, prompts)
-    entry = cast.config.cast.get(player.model.alias) if player.model else None
-    retrieval = entry.retrieval if entry else None
-    chosen = {"retrieval": retrieval.model_dump(mode="json")} if retrieval else {}
-    return {**{name: found[name] for name in FACTS}, "view": player.view, **chosen}
+    facts = {name: found[name] for name in FACTS}
+    return {**facts, "view": player.view, **retrieval_of(player)}

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from random import Random
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -22,12 +23,12 @@ from videoautoarena.agents.offline.language.tasks import word_needle
 from videoautoarena.agents.offline.language.values import Dice
 from videoautoarena.agents.prompting.options import with_options
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.roles.answer import answer
+from videoautoarena.agents.roles.answer import Answered, answer
 from videoautoarena.agents.roles.choose import read_choice
 from videoautoarena.agents.roles.prompter import Prompter
-from videoautoarena.agents.roles.retrieve import best, clips_of
+from videoautoarena.agents.roles.retrieve import LONGEST_CAPTION, best, clips_of
 from videoautoarena.memory.records.digests import digest
-from videoautoarena.memory.records.errors import CallFailed, UnusableReply
+from videoautoarena.memory.records.errors import CallFailed, EmptyReply, UnusableReply
 from videoautoarena.memory.records.records import Answer, Frame, Frames
 
 EMBEDDER = Model(alias="vectors", provider="offline", name="colours")
@@ -63,8 +64,15 @@ def said(
 ) -> Answer:
     prompter = prompter_of(script, journal=journal)
     prompter = replace(prompter, generations=lambda _: (*range(generation), generation))
-    return run(
-        answer(prompter, model, frames=frames_of(12), question="What is thrown?", slot=slot, seat=0)
+    return run(asked_of(prompter, model, slot=slot)).answer
+
+
+async def asked_of(
+    prompter: Prompter, model: Model = MOLE, *, slot: str = SLOT, seat: Literal[0, 1] = 0
+) -> Answered:
+    question = "What is thrown?"
+    return await answer(
+        prompter, model, frames=frames_of(12), question=question, slot=slot, seat=seat
     )
 
 
@@ -151,7 +159,45 @@ def test_what_an_older_generation_learns_later_changes_no_newer_one() -> None:
     assert said(Script([]), journal, generation=1) == found
 
 
-@pytest.mark.parametrize("reply", ["[1.0, NaN]", "[]", "none", '{"a": 1}', '["x"]'])
+def test_what_was_no_vector_is_asked_for_again_where_its_slot_is_played_again() -> None:
+    journal = Pages()
+    with pytest.raises(UnusableReply):
+        said(Script(lambda sending: "none" if sending.frames else "[1.0, 2.0]"), journal)
+    script = Script(vectors(8, 2))
+    found = said(script, journal, generation=1)
+    assert roles_of(script) == {"embedder": 6, "contestant": 1}
+    assert said(Script([]), journal, generation=1) == found
+    with pytest.raises(UnusableReply):
+        said(Script([]), journal)
+
+
+@pytest.mark.parametrize("caption", ["<think>A square.</think>", ""])
+def test_a_caption_without_words_fails_the_answer(caption: str) -> None:
+    script = Script(lambda sending: caption if sending.role == "captioner" else "[1.0]")
+    with pytest.raises(EmptyReply):
+        said(script, Pages(), model=WORDS)
+
+
+def test_of_a_long_caption_only_the_beginning_is_embedded() -> None:
+    script = Script(lambda sending: "x" * 9_999 if sending.role == "captioner" else "[1.0]")
+    said(script, Pages(), model=WORDS)
+    captions = [one.text for one in script.seen if one.text.startswith("Caption:")]
+    assert {len(text) for text in captions} == {len("Caption:\n") + LONGEST_CAPTION}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "[1.0, NaN]",
+        "[]",
+        "none",
+        '{"a": 1}',
+        '["x"]',
+        "[1e300, -1e300]",
+        "[" * 99_999,
+        f"[{'9' * 999}]",
+    ],
+)
 def test_what_is_no_vector_fails_the_answer(reply: str) -> None:
     with pytest.raises(UnusableReply, match="embedder gave no vector"):
         said(Script(lambda _: reply), Pages())
@@ -167,16 +213,26 @@ def test_two_that_look_for_the_same_clips_at_once_pay_once() -> None:
     script = Script(vectors(8, 2))
     prompter = prompter_of(script)
 
-    async def both() -> list[Answer]:
-        asked = (
-            answer(prompter, MOLE, frames=frames_of(12), question=q, slot=SLOT, seat=seat)
-            for seat, q in ((0, "What is thrown?"), (1, "What is thrown?"))
-        )
-        return await asyncio.gather(*asked)
+    async def both() -> list[Answered]:
+        return await asyncio.gather(asked_of(prompter, seat=0), asked_of(prompter, seat=1))
 
     one, other = run(both())
-    assert one.frames == other.frames
+    assert one.answer.frames == other.answer.frames
     assert roles_of(script) == {"embedder": 7, "contestant": 2}
+
+
+def test_a_slot_that_is_played_again_beside_a_first_one_pays_for_no_clip_twice() -> None:
+    script = Script(vectors(8, 2))
+    again = "0123456789ab-p2-r0"
+    prompter = replace(
+        prompter_of(script), generations=lambda scope: (0, 1) if scope == again else (0,)
+    )
+
+    async def both() -> list[Answered]:
+        return await asyncio.gather(asked_of(prompter, slot=again), asked_of(prompter))
+
+    run(both())
+    assert roles_of(script) == {"embedder": 6 + 2, "contestant": 2}
 
 
 def test_clips_make_a_model_of_few_frames_find_what_it_misses() -> None:
@@ -210,6 +266,6 @@ def test_clips_make_a_model_of_few_frames_find_what_it_misses() -> None:
                 slot=SLOT,
                 seat=0 if model is MOLE else 1,
             )
-            right[model.alias] += read_choice(run(asked).text, options).place == key
+            right[model.alias] += read_choice(run(asked).answer.text, options).place == key
     assert right["finder"] == 12
     assert right["plain"] <= 8

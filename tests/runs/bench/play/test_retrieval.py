@@ -125,8 +125,7 @@ def test_results_say_who_retrieved(place: Place, played: list[CallRow]) -> None:
     assert sorted(found) == sorted(PLAYERS)
     assert all(line.end == "answered" for one in found.values() for line in one.lines)
     assert found["reader"].facts["retrieval"] == {
-        "model": "offline:mole",
-        "embeddings": "letters",
+        "embeddings": "tests.support.letters.Letters:small",
         "captioner": "offline:terse",
         "frames_per_clip": 2,
         "keep": 2,
