@@ -145,7 +145,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Play all tasks with and without retrieval; 1 where a claim does not hold."""
     parser = argparse.ArgumentParser(prog="benchmarks.retrieval", description=__doc__)
     parser.add_argument("--videos", type=Path, help="real clips; the samples alone where not given")
-    parser.add_argument("--n", type=int, default=600, help="tasks of each kind and length")
+    parser.add_argument("--n", type=int, default=1800, help="tasks of each kind and length")
     options = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as name:
         make_samples(Path(name))

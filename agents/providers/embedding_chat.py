@@ -34,7 +34,7 @@ class EmbeddingChat(BaseChatModel):
         config: RunnableConfig | None = None,  # noqa: ARG002
         *,
         stop: list[str] | None = None,  # noqa: ARG002
-        **kwargs: Any,  # noqa: ARG002
+        **kwargs: Any,
     ) -> AIMessage:
         """Return the reply; embeddings that know no way to wait are asked in a thread."""
         messages = self._convert_input(input).to_messages()
@@ -43,7 +43,7 @@ class EmbeddingChat(BaseChatModel):
         if jpegs:
             vectors = await asyncio.to_thread(self._of_jpegs, jpegs)
         else:
-            vectors = [await self._of_text(str(blocks[-1]["text"]))]
+            vectors = [await self._of_text(str(blocks[-1]["text"]), **kwargs)]
         mean = [sum(column) / len(vectors) for column in zip(*vectors, strict=True)]
         return AIMessage(content=json.dumps([float(f"{number:.7g}") for number in mean]))
 
@@ -56,11 +56,11 @@ class EmbeddingChat(BaseChatModel):
     ) -> ChatResult:
         raise NotImplementedError("embeddings are called by ainvoke")
 
-    async def _of_text(self, text: str) -> list[float]:
+    async def _of_text(self, text: str, **options: Any) -> list[float]:
         head, _, rest = text.partition("\n")
         if head == QUESTION_LINE:
-            return list(await self.embeddings.aembed_query(rest))
-        return list((await self.embeddings.aembed_documents([rest]))[0])
+            return list(await self.embeddings.aembed_query(rest, **options))
+        return list((await self.embeddings.aembed_documents([rest], **options))[0])
 
     def _of_jpegs(self, jpegs: list[bytes]) -> list[list[float]]:
         with TemporaryDirectory(prefix="arena-clip-") as folder:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from videoautoarena.agents.providers.base import NO_KEY, ModelSettings, Provider
+from videoautoarena.agents.providers import google_genai, openai
+from videoautoarena.agents.providers.base import ModelSettings, Provider
 from videoautoarena.agents.providers.google_genai import GOOGLE_GENAI
-from videoautoarena.agents.providers.openai import OPENAI, connection
+from videoautoarena.agents.providers.openai import OPENAI
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.agents.transport.transport import check_proxies
 from videoautoarena.memory.records.errors import BadInput
@@ -93,39 +94,39 @@ class _Embeddings(Provider):
         return {}
 
 
-class _OpenAIEmbeddings(_Embeddings):
-    def check(self, model: ModelSettings) -> None:  # noqa: ARG002
+@dataclass(frozen=True)
+class _Served(_Embeddings):
+    """Those of a provider whose chat models are known here, too: reached like them."""
+
+    chat: Provider = OPENAI
+
+    def check(self, model: ModelSettings) -> None:
         check_proxies()
+        self.chat.check(model)
 
     def way(self, model: ModelSettings) -> dict[str, Any]:
-        return connection(model)
+        return WAYS[self.chat.name](model)
+
+    def options(self, model: ModelSettings, role: Role, *, key: str) -> dict[str, Any]:  # noqa: ARG002
+        is_openai = self.chat is OPENAI
+        return {"extra_headers": {"Idempotency-Key": key}} if is_openai else {}
 
     async def close(self, chat: Any) -> None:
-        await OPENAI.close(chat.embeddings)
+        await self.chat.close(chat.embeddings)
 
 
-class _GoogleEmbeddings(_Embeddings):
-    def check(self, model: ModelSettings) -> None:
-        GOOGLE_GENAI.check(model)
-
-    def way(self, model: ModelSettings) -> dict[str, Any]:
-        return {"google_api_key": model.key() or NO_KEY}
-
-
+WAYS: Mapping[str, Callable[[ModelSettings], dict[str, Any]]] = {
+    "openai": openai.connection,
+    "google_genai": google_genai.connection,
+}
 ANY_EMBEDDINGS = _Embeddings(EMBEDDINGS, parameters=())
 """Of any class; keys and addresses are its own matter."""
-_OF_PROVIDERS: Mapping[str, Provider] = {
-    chat.name: kind(
-        EMBEDDINGS,
-        home=chat.home,
-        key_names=chat.key_names,
-        base_names=chat.base_names,
-        parameters=(),
-    )
-    for chat, kind in ((OPENAI, _OpenAIEmbeddings), (GOOGLE_GENAI, _GoogleEmbeddings))
-}
 
 
 def embedding_provider(name: str) -> Provider:
     """Return what is behind embeddings of a name as `embed` takes it."""
-    return _OF_PROVIDERS.get(name.partition(":")[0], ANY_EMBEDDINGS)
+    chat = {"openai": OPENAI, "google_genai": GOOGLE_GENAI}.get(name.partition(":")[0])
+    if chat is None:
+        return ANY_EMBEDDINGS
+    known = {"home": chat.home, "key_names": chat.key_names, "base_names": chat.base_names}
+    return _Served(EMBEDDINGS, parameters=(), chat=chat, **known)

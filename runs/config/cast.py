@@ -13,7 +13,7 @@ from videoautoarena.agents.models.parameters import needs_breakpoint
 from videoautoarena.agents.models.registry import CONTESTANT_FRAMES, Model, parse_model
 from videoautoarena.agents.offline import EMBEDDER
 from videoautoarena.agents.providers import EMBEDDINGS, Declaration, embeddings_class
-from videoautoarena.agents.providers.openai import OPENAI
+from videoautoarena.agents.providers.embeddings import KNOWN
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import CallLimits, Price, Sparse, TokenField
 from videoautoarena.runs.config.arena_file import ArenaFile, ModelTable, RetrievalTable
@@ -186,7 +186,7 @@ def _embedder(name: str, file: ArenaFile, *, place: str) -> CastEntry:
             model=table.model, endpoint=plain.endpoint, timeout_s=plain.timeout_s, max_frames=None
         )
     taken = {"model", "price", "timeout_s", "limits"}
-    taken |= {"base_url", "key_env"} if provider == OPENAI.name else set()
+    taken |= {"base_url", "key_env"} if provider in KNOWN else set()
     if given := sorted(table.model_fields_set - taken):
         raise BadInput(f"{place}: {name!a} embeds and takes no {given[0]}; leave it out")
     named = table.model_copy(update={"model": f"{EMBEDDINGS}:{table.model}"})

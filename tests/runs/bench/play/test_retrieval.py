@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+import time
 from collections import Counter
 from collections.abc import Iterable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
 from tests.support.clips import draw_folder
+from tests.support.lives import Life
 from tests.support.small_benches import calls_of, run_bench
 from tests.support.small_runs import battles_of, play, play_again
 from tests.support.task_sets import choice, write_set
+from tests.support.whole_runs import command, end_well
 from videoautoarena.memory.records.records import CallRow
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
@@ -153,15 +156,41 @@ def test_battles_are_played_and_replayed_with_retrieval(place: Place, tmp_path: 
     assert battles_of(tmp_path / "again") == battles
 
 
-class House(BaseHTTPRequestHandler):
-    """Captions and embeds by OpenAI's protocol; the first try of each sort fails."""
+class House(ThreadingHTTPServer):
+    """A provider on 127.0.0.1 that captions, embeds and answers by OpenAI's protocol."""
 
-    seen: ClassVar[list[tuple[str, Any]]] = []
+    daemon_threads = True
+
+    def __init__(self, *, failing: int = 0, pause_s: float = 0.0) -> None:
+        super().__init__(("127.0.0.1", 0), Visit)
+        self.failing, self.pause_s = failing, pause_s
+        """How many first requests of a sort fail; how long an answer takes."""
+        self.keys: list[str] = []
+        """What each request was sent under, in the order in which they arrived."""
+        self.paths: list[str] = []
+        Thread(target=self.serve_forever, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+    def __exit__(self, *raised: object) -> None:
+        self.shutdown()
+        self.server_close()
+
+
+class Visit(BaseHTTPRequestHandler):
+    """One request."""
+
+    server: House
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        is_first = self.path not in {path for path, _ in self.seen}
-        self.seen.append((self.path, asked))
+        self.server.paths.append(self.path)
+        self.server.keys.append(self.headers["Idempotency-Key"])
+        is_bad = self.server.paths.count(self.path) <= self.server.failing
+        time.sleep(self.server.pause_s)
         found: dict[str, Any] = {"model": asked["model"]}
         if self.path.endswith("embeddings"):
             vectors = [[float(text.count(one)) for one in "aeiou"] for text in asked["input"]]
@@ -172,8 +201,8 @@ class House(BaseHTTPRequestHandler):
             message = {"role": "assistant", "content": f"A square at {times}."}
             found["choices"] = [{"index": 0, "message": message, "finish_reason": "stop"}]
             found["usage"] = {"prompt_tokens": 30, "completion_tokens": 5, "total_tokens": 35}
-        body = json.dumps({"error": {"message": "busy"}} if is_first else found).encode()
-        self.send_response(500 if is_first else 200)
+        body = json.dumps({"error": {"message": "busy"}} if is_bad else found).encode()
+        self.send_response(500 if is_bad else 200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -185,47 +214,80 @@ class House(BaseHTTPRequestHandler):
 
 REMOTE = """
 [models.finder.retrieval]
-model = "offline:mole"
+model = "describer"
 frames_per_clip = 2
 embeddings = "vectors"
 captioner = "describer"
 [models.vectors]
 model = "openai:small"
+base_url = "{url}"
 price = {{ input_usd = 0.02, output_usd = 0.0 }}
 [models.describer]
 model = "openai:vlm"
 base_url = "{url}"
 price = {{ input_usd = 1.0, output_usd = 2.0 }}
 """
+ASKED = {
+    ("describer", "captioner"): 2 * CLIPS,
+    ("vectors", "embedder"): 2 * CLIPS + 4,
+    ("finder", "contestant"): 4,
+}
+
+
+def far_set(place: Place, folder: Path, server: House) -> list[str]:
+    """Write a set of four tasks that a server plays, and return how it is played."""
+    (folder / "arena.toml").write_text(REMOTE.format(url=server.url))
+    videos = place[1]
+    ids = [video.id for video in find_videos(videos).videos]
+    items = [choice(id_, k) for id_ in ids for k in range(2)]
+    write_set(folder / "set", items, videos=videos)
+    typed = ("--config", folder / "arena.toml", "--model", "finder", "--videos", videos)
+    return [*map(str, typed), "--max-usd", "5"]
 
 
 @pytest.mark.slow  # langchain_openai takes two seconds to import
 def test_captions_and_vectors_of_a_server_are_priced_tried_again_and_kept(
-    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: Place, tmp_path: Path
 ) -> None:
-    folder, videos, _ = place
-    server = ThreadingHTTPServer(("127.0.0.1", 0), House)
-    Thread(target=server.serve_forever, daemon=True).start()
-    url = f"http://127.0.0.1:{server.server_port}/v1"
-    monkeypatch.setenv("OPENAI_BASE_URL", url)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-nothing")
-    (tmp_path / "arena.toml").write_text(REMOTE.format(url=url))
-    ids = [video.id for video in find_videos(videos).videos]
-    write_set(tmp_path / "set", [choice(id_) for id_ in ids], videos=folder / "videos")
-    typed = ("--config", tmp_path / "arena.toml", "--model", "finder", "--videos", videos)
-    assert run_bench(tmp_path / "set", *typed, "--max-usd", 5).return_value == 0
-    rows = calls_of(tmp_path / "set")
-    assert made(rows) == {
-        ("describer", "captioner"): 2 * CLIPS,
-        ("vectors", "embedder"): 2 * CLIPS + 2,
-        ("finder", "contestant"): 2,
-    }
-    captions = [row for row in rows if row.nonce.role == "captioner"]
-    assert sum(row.cost_usd or 0 for row in captions) == pytest.approx(2 * CLIPS * 40e-6)
-    assert sum(len(row.attempts) for row in rows) == 2
-    asked = len(House.seen)
-    assert asked == len(rows) - 2 + 2
-    assert run_bench(tmp_path / "set", *typed).return_value == 0
-    server.shutdown()
-    server.server_close()
-    assert len(House.seen) == asked
+    with House(failing=1) as server:
+        typed = far_set(place, tmp_path, server)
+        assert run_bench(tmp_path / "set", *typed).return_value == 0
+        rows = calls_of(tmp_path / "set")
+        assert made(rows) == ASKED
+        captions = [row for row in rows if row.nonce.role == "captioner"]
+        assert sum(row.cost_usd or 0 for row in captions) == pytest.approx(2 * CLIPS * 40e-6)
+        assert sum(len(row.attempts) for row in rows) == 2
+        assert Counter(server.keys).keys() == {row.key for row in rows}
+        asked = len(server.keys)
+        assert asked == len(rows) + 2
+        assert run_bench(tmp_path / "set", *typed).return_value == 0
+        assert len(server.keys) == asked
+
+
+@pytest.mark.slow  # five processes, each of which imports langchain_openai
+def test_a_bench_that_is_killed_pays_for_no_caption_vector_or_answer_twice(
+    place: Place, tmp_path: Path
+) -> None:
+    with House(pause_s=0.05) as server:
+        typed = far_set(place, tmp_path, server)
+        line = command("arena", "bench", "run", tmp_path / "set", *typed, "--concurrency", "4")
+        lives: list[int] = [0]
+        kept, open_at_kills = set[str](), set[str]()
+        for arrived in (2, 11, 20, 29):
+            with Life(line) as life:
+                life.until(lambda most=arrived: len(server.keys) >= most)
+            # What was answered and written down is asked for by nobody who comes later.
+            assert not kept & set(server.keys[lives[-1] :])
+            kept = {row.key for row in calls_of(tmp_path / "set")}
+            open_at_kills |= set(server.keys) - kept
+            lives.append(len(server.keys))
+        end_well(line)
+        assert not kept & set(server.keys[lives[-1] :])
+        rows = calls_of(tmp_path / "set")
+    assert made(rows) == ASKED
+    sent = Counter(server.keys)
+    assert sent.keys() == {row.key for row in rows}
+    assert {key for key, times in sent.items() if times > 1} <= open_at_kills
+    assert len(open_at_kills) <= 4 * 4
+    (result,) = read_tasks(open_bench(tmp_path / "set"))
+    assert {line.end for line in result.lines} == {"answered"}
