@@ -128,5 +128,11 @@ def embedding_provider(name: str) -> Provider:
     chat = {"openai": OPENAI, "google_genai": GOOGLE_GENAI}.get(name.partition(":")[0])
     if chat is None:
         return ANY_EMBEDDINGS
-    known = {"home": chat.home, "key_names": chat.key_names, "base_names": chat.base_names}
-    return _Served(EMBEDDINGS, parameters=(), chat=chat, **known)
+    return _Served(
+        EMBEDDINGS,
+        home=chat.home,
+        key_names=chat.key_names,
+        base_names=chat.base_names,
+        parameters=(),
+        chat=chat,
+    )
