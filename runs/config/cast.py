@@ -161,17 +161,17 @@ def _plain_entry(name: str, table: ModelTable, file: ArenaFile) -> CastEntry:
 
 def scouts(cast: Mapping[str, CastEntry], file: ArenaFile) -> dict[str, CastEntry]:
     """Return by name whoever finds clips for the models of a cast; or BadInput."""
+    wanted = {name: entry.retrieval for name, entry in cast.items() if entry.retrieval}
     found: dict[str, CastEntry] = {}
-    for name, entry in cast.items():
-        if entry.retrieval is None:
-            continue
-        place, embeddings = f"models.{name}.retrieval", entry.retrieval.embeddings
-        if embeddings in cast:
-            raise BadInput(f"{place}.embeddings: {embeddings!a} plays, too; name what embeds")
+    for name, retrieval in wanted.items():
+        place, embeddings = f"models.{name}.retrieval", retrieval.embeddings
+        if embeddings in cast or embeddings in {one.captioner for one in wanted.values()}:
+            raise BadInput(f"{place}.embeddings: {embeddings!a} speaks, too; name what only embeds")
         found[embeddings] = _embedder(embeddings, file, place=f"{place}.embeddings")
-        captioner = entry.retrieval.captioner
-        if captioner is not None and captioner not in cast:
-            found[captioner] = _helper(captioner, file, place=f"{place}.captioner")
+        captioner = retrieval.captioner
+        if captioner is not None:
+            helper = _helper(captioner, file, place=f"{place}.captioner")
+            found[captioner] = cast.get(captioner, helper)
     return found
 
 
@@ -190,10 +190,11 @@ def _embedder(name: str, file: ArenaFile, *, place: str) -> CastEntry:
     if given := sorted(table.model_fields_set - taken):
         raise BadInput(f"{place}: {name!a} embeds and takes no {given[0]}; leave it out")
     named = table.model_copy(update={"model": f"{EMBEDDINGS}:{table.model}"})
-    try:
-        embeddings_class(table.model)
-    except BadInput as wrong:
-        raise BadInput(f"{place}: {wrong}") from None
+    if provider not in KNOWN:
+        try:
+            embeddings_class(table.model)
+        except BadInput as wrong:
+            raise BadInput(f"{place}: {wrong}") from None
     return _plain_entry(name, named, file)
 
 

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from videoautoarena.agents.models.registry import check_keys
+from tests.support.letters import Pictures
+from videoautoarena.agents.models.registry import build_chat_model, check_keys
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.config.disclosure import calls_at_most, remote_notice
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.rundir.server_limits import declared_lines
 
 NAMES = ("finder", "offline:mole")
 CAST = Flags(models=NAMES, examiner="offline:examiner", judge=("offline:judge",), swap=0.0)
@@ -86,7 +88,14 @@ def test_it_is_said_how_many_frames_a_captioner_is_sent(tmp_path: Path) -> None:
             '[models.letters]\nmodel = "tests.support.letters.Letters:x"\nbase_url = "http://x/v1"',
             "models.finder.retrieval.embeddings: 'letters' embeds and takes no base_url",
         ),
-        (PLAIN.replace("offline:colours", "offline:mole"), "", "'offline:mole' plays, too"),
+        (PLAIN.replace("offline:colours", "offline:mole"), "", "'offline:mole' speaks, too"),
+        (f'{PLAIN}, captioner = "offline:colours"', "", "'offline:colours' speaks, too"),
+        (f'{PLAIN}, captioner = "finder"', "", "models.finder.retrieval.captioner: 'finder' has a"),
+        (
+            PLAIN.replace("offline:colours", "openai:x"),
+            '[providers.embeddings]\nchat_model = "tests.support.letters:Letters"',
+            "providers.embeddings: this one is built in",
+        ),
     ],
 )
 def test_settings_that_cannot_be_are_one_line(
@@ -96,6 +105,57 @@ def test_settings_that_cannot_be_are_one_line(
         config_of(tmp_path, retrieval, more)
     assert said in str(wrong.value)
     assert "\n" not in str(wrong.value)
+
+
+@pytest.mark.parametrize("role", ["examiner", "judge"])
+def test_who_is_sent_clips_alone_can_only_answer(tmp_path: Path, role: str) -> None:
+    named = "finder" if role == "examiner" else ("finder",)
+    flags = Flags(**{**vars(CAST), "models": ("offline:owl", "offline:mole"), role: named})
+    (tmp_path / "arena.toml").write_text(f"[models.finder]\nretrieval = {{ {PLAIN} }}")
+    with pytest.raises(BadInput, match="'finder' has a retrieval, so that it can only answer"):
+        resolve(Flags(**{**vars(flags), "config": tmp_path / "arena.toml"}))
+
+
+def test_a_limit_of_images_is_no_shortfall_of_who_only_finds_clips(tmp_path: Path) -> None:
+    limits = "limits = { images_per_request = 8 }"
+    captioned = f'{PLAIN}, captioner = "describer"'
+    more = f'[models.describer]\nmodel = "offline:owl"\n{limits}'
+    config = config_of(tmp_path, captioned, more)
+    assert config.scouts == {"offline:colours", "describer"}
+    assert list(declared_lines(config)) == []
+
+
+def test_embeddings_of_a_known_provider_are_reached_like_its_chat_models(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    texts = PLAIN.replace("offline:colours", "vectors")
+    captioned = f'{texts}, captioner = "offline:owl"'
+    table = '[models.vectors]\nmodel = "openai:small"\n'
+    home = config_of(tmp_path, captioned, table)
+    (line,) = remote_notice(home, videos=3, open_slots=10)
+    assert "go to api.openai.com for vectors" in line
+    with pytest.raises(BadInput, match="'vectors' needs a key; set OPENAI_API_KEY"):
+        check_keys([home.model_of("finder")])
+    own = config_of(tmp_path, captioned, f'{table}base_url = "http://127.0.0.1:9/v1"')
+    (line,) = remote_notice(own, videos=3, open_slots=10)
+    assert "go to 127.0.0.1:9 for vectors" in line
+    check_keys([own.model_of("finder")])
+
+
+def test_a_class_of_embeddings_is_built_by_the_first_call_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = PLAIN.replace("offline:colours", "tests.support.letters.Pictures:x")
+    built = list[str]()
+    monkeypatch.setattr(Pictures, "__init__", lambda _self, model: built.append(model))
+    found = config_of(tmp_path, texts).model_of("finder").retrieval
+    check_keys([config_of(tmp_path, texts).model_of("finder")])
+    assert found is not None
+    assert built == []
+    build_chat_model(found.embedder)
+    assert built == ["x"]
 
 
 def test_embeddings_of_texts_alone_need_a_captioner(tmp_path: Path) -> None:

@@ -16,17 +16,22 @@ from typing import Any
 import pytest
 
 from tests.support.clips import draw_folder
+from tests.support.letters import Pictures
 from tests.support.lives import Life
 from tests.support.small_benches import calls_of, run_bench
 from tests.support.small_runs import battles_of, play, play_again
 from tests.support.task_sets import choice, write_set
 from tests.support.whole_runs import command, end_well
-from videoautoarena.memory.records.records import CallRow
+from videoautoarena.memory.records.records import Battle, CallRow
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.results import read_tasks
 from videoautoarena.runs.bench.play.calls import CALLS
+from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.console.events import Listeners, nobody
 from videoautoarena.runs.rundir.reader import RUN_FILE
+from videoautoarena.runs.tournament.add import AddRequest, add
+from videoautoarena.runs.tournament.simulate import Care, Limits, resume
 from videoautoarena.video.folder.find import find_videos
 
 TOML = """
@@ -44,7 +49,7 @@ model = "tests.support.letters.Pictures:small"
 model = "tests.support.letters.Letters:small"
 price = { input_usd = 0.1, output_usd = 0.0 }
 """
-EMBEDDERS = ("offline:colours", "letters", "pictures")
+QUIET = Listeners(lambda _line: None, nobody)
 PLAYERS = ("finder", "reader", "viewer", "offline:mole")
 FRAMES = 12
 CLIPS = FRAMES // 2
@@ -136,6 +141,40 @@ def test_results_say_who_retrieved(place: Place, played: list[CallRow]) -> None:
     assert "retrieval" not in found["offline:mole"].facts
 
 
+def test_a_probe_shows_the_best_clips_shuffled_or_those_of_another_video(
+    place: Place, tmp_path: Path
+) -> None:
+    folder, videos, _ = place
+    ids = [video.id for video in find_videos(videos).videos]
+    write_set(tmp_path / "set", [choice(id_) for id_ in ids], videos=videos)
+    typed = ("--config", folder / "arena.toml", "--model", "finder", "--videos", videos)
+    typed = (*typed, "--limit", "1")
+    planned = run_bench(tmp_path / "set", *typed, "--plan", "--json", word="probe")
+    assert json.loads(planned.stdout)["calls_at_most"] == {
+        "finder": 4,
+        "offline:colours": 2 * 64 + 1,
+    }
+    assert run_bench(tmp_path / "set", *typed, word="probe").return_value == 0
+    rows = calls_of(tmp_path / "set")
+    assert made(rows) == {
+        ("finder", "contestant"): 4,
+        ("offline:colours", "embedder"): 2 * CLIPS + 1,
+    }
+    shown = [row.frames for row in rows if row.nonce.role == "contestant"]
+    assert sorted(shown, key=str) == [0, 1, 4, 4] or sorted(map(str, shown)) == [
+        "1",
+        "4",
+        "4",
+        "None",
+    ]
+
+
+def test_what_is_sent_clips_is_swept_by_no_number_of_frames(place: Place) -> None:
+    folder, _, typed = place
+    swept = run_bench(folder / "set", *typed, "--sweep", "frames=2,4")
+    assert "is sent the frames of the clips it keeps" in str(swept.exception)
+
+
 def test_battles_are_played_and_replayed_with_retrieval(place: Place, tmp_path: Path) -> None:
     folder, videos, _ = place
     flags = {
@@ -154,6 +193,46 @@ def test_battles_are_played_and_replayed_with_retrieval(place: Place, tmp_path: 
     assert (again.battles, again.others) == (6, 0)
     play(videos, tmp_path / "again", **flags)
     assert battles_of(tmp_path / "again") == battles
+
+
+def frames_and_battles(out: Path) -> tuple[Counter[tuple[str, str]], list[Battle]]:
+    with Store.open(out / RUN_FILE, write=False) as store:
+        return made(store.journal.calls()), battles_of(out)
+
+
+@pytest.mark.slow
+def test_battles_without_a_vector_are_forfeits_until_they_are_played_again(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, videos, _ = place
+    names = ("viewer", "offline:mole")
+    flags = {"models": names, "config": folder / "arena.toml", "allow_offline_judge": True}
+    monkeypatch.setattr(Pictures, "is_broken", True)
+    play(videos, tmp_path / "out", rounds=1, **flags)
+    calls, battles = frames_and_battles(tmp_path / "out")
+    assert {battle.reason for battle in battles} == {"embedder gave no vector"}
+    assert calls["pictures", "embedder"] == 2 * CLIPS + 6
+    assert play_again(tmp_path / "out").others == 0
+    monkeypatch.setattr(Pictures, "is_broken", False)
+    care = Care(retry_failed=True)
+    run_async(resume(tmp_path / "out", videos=None, limits=Limits(), listeners=QUIET, care=care))
+    calls, battles = frames_and_battles(tmp_path / "out")
+    # The questions had vectors; each clip is asked for once more, whoever wants it first.
+    assert calls["pictures", "embedder"] == 2 * 2 * CLIPS + 6
+    assert all(battle.answer_a and battle.answer_b for battle in battles if "~1" in battle.id)
+    assert play_again(tmp_path / "out").others == 0
+
+
+@pytest.mark.slow
+def test_a_newcomer_may_be_sent_the_best_clips(place: Place, tmp_path: Path) -> None:
+    folder, videos, _ = place
+    play(videos, tmp_path / "out", models=("offline:hawk", "offline:mole"), rounds=1)
+    request = AddRequest(model="finder", config=folder / "arena.toml", battles=4)
+    run_async(add(tmp_path / "out", request, limits=Limits(), listeners=QUIET))
+    calls, battles = frames_and_battles(tmp_path / "out")
+    assert len([battle for battle in battles if "finder" in (battle.model_a, battle.model_b)]) == 4
+    assert calls["offline:colours", "embedder"] == 2 * CLIPS + 4
+    assert play_again(tmp_path / "out").others == 0
 
 
 class House(ThreadingHTTPServer):
