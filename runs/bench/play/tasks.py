@@ -22,7 +22,7 @@ from videoautoarena.agents.roles.mark import MARKERS, Marks, Scale, Written, mar
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.agents.roles.retrieve import share_of
 from videoautoarena.memory.records.digests import derive, digest
-from videoautoarena.memory.records.errors import BadInput, CallFailed, JournalMiss
+from videoautoarena.memory.records.errors import BadInput, CallFailed, JournalMiss, UnusableVideo
 from videoautoarena.memory.records.records import Frames
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, read_tasks
@@ -85,7 +85,10 @@ class TaskGame(Game[TaskItem]):
         if player.view == "whole" or player.model is None:
             return frames
         if player.view == "other":
-            frames = await self.run_frames.frames(self._other(item))
+            other = self._other(item)
+            if self.prompter.asker.is_replay and not self.run_frames.has(other):
+                raise JournalMiss(f"the frames of {other} were never looked at")
+            frames = await self.run_frames.frames(other)
         frames = frames.model_copy(update={"subtitles": None, "captions": ()})
         if player.view == "blind":
             return thinned(frames, 0)
@@ -144,6 +147,8 @@ class TaskGame(Game[TaskItem]):
         mine = self.films.videos[item.video_id].id
         others = {video.id for video in self.films.videos.values()} - {mine}
         seed = self.cast.config.seed
+        if not others:
+            raise UnusableVideo("there is no other video to show")
         return min(others, key=lambda video: derive(seed, "other", item.qid, video))
 
 
