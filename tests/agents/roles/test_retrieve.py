@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.support.asking import Line, Pages, Script, frames_of, prompter_of, run
 from tests.support.looks import TEXTS, film
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.calls.clients import Sending
+from videoautoarena.agents.calls.clients import Received, Sending
 from videoautoarena.agents.models.registry import Model, Retrieval
 from videoautoarena.agents.offline.language.tasks import word_needle
 from videoautoarena.agents.offline.language.values import Dice
@@ -57,6 +57,16 @@ def vectors(*like: int, broken: int | None = None) -> Callable[[Sending], Line]:
         return json.dumps([1.0, 0.1] if first in (None, *like) else [0.0, 1.0])
 
     return speak
+
+
+class Late(Script):
+    """Says nothing at once, and all else later."""
+
+    async def send(self, sending: Sending) -> Received:
+        received = await super().send(sending)
+        for _ in range(20 * bool(received.text)):
+            await asyncio.sleep(0)
+        return received
 
 
 def said(
@@ -140,7 +150,7 @@ def test_a_captioner_puts_each_clip_into_words_that_are_embedded() -> None:
 def test_a_clip_without_a_vector_fails_the_answer_and_is_asked_again_alone() -> None:
     journal = Pages()
     with pytest.raises(CallFailed):
-        said(Script(vectors(8, 2, broken=4)), journal)
+        said(Late(vectors(8, 2, broken=4)), journal)
     # The others have been paid for by then, and are kept.
     assert sum(row.reply is not None for row in journal.rows.values()) == 6
     with pytest.raises(CallFailed):
