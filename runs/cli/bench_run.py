@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,7 @@ from videoautoarena.runs.text.terminal import safe, say
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.results import View
     from videoautoarena.runs.bench.kinds.scorings import Report
+    from videoautoarena.runs.bench.play.plan import BenchPlan
     from videoautoarena.runs.bench.play.runner import Asked, Ran
 
 
@@ -158,9 +160,7 @@ def bench_run_command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **
     asked, opened = _asked(typed), open_bench(bench)
     scoring = scoring_of(opened)
     if plan:
-        planned = run_async(scoring.plan(opened, asked))
-        options.print_report(planned.as_json(), planned.as_lines(), as_json=as_json)
-        return 0
+        return _print_plan(run_async(scoring.plan(opened, asked)), as_json=as_json)
     with showing(say, is_quiet=quiet) as on_settled:
         listeners = Listeners(say, nobody)
         ran = run_async(scoring.run(opened, asked, listeners=listeners, on_settled=on_settled))
@@ -222,9 +222,7 @@ def probe(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) 
         asked = _asked({**_UNASKED, **typed}, views=("blind", "one", "shuffled", "other"))
         scoring = scoring_of(opened)
         if plan:
-            planned = run_async(scoring.plan(opened, asked))
-            options.print_report(planned.as_json(), planned.as_lines(), as_json=as_json)
-            return 0
+            return _print_plan(run_async(scoring.plan(opened, asked)), as_json=as_json)
         with showing(say, is_quiet=quiet) as on_settled:
             listeners = Listeners(say, nobody)
             ran = run_async(scoring.run(opened, asked, listeners=listeners, on_settled=on_settled))
@@ -267,6 +265,13 @@ def _asked(typed: dict[str, Any], views: tuple[View, ...] = ("whole",)) -> Asked
         retry_failed=typed["retry_failed"],
         prompts=typed["prompts"],
     )
+
+
+def _print_plan(plan: BenchPlan, *, as_json: bool) -> int:
+    columns = shutil.get_terminal_size().columns
+    lines = () if as_json else (*plan.as_lines(), *plan.as_table(columns))
+    options.print_report(plan.as_json(), lines, as_json=as_json)
+    return 0
 
 
 def _print_json(ran: Ran, scores: Report | None, *, folder: Path) -> None:
