@@ -85,7 +85,8 @@ def test_a_file_that_is_no_such_text_is_one_line(
 def test_a_file_with_one_mark_of_its_encoding_is_read(tmp_path: Path) -> None:
     for name in FILES:
         file, line = importing(tmp_path / name, name)
-        file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+        text = file.read_text().replace("2]}", '2], "text": ""}')
+        file.write_bytes(b"\xef\xbb\xbf" + text.encode())
         assert guarded(lambda line=line: arena.main(line, standalone_mode=False)) == 0  # type: ignore[misc]
 
 
@@ -141,7 +142,7 @@ def test_options_are_kept_from_one_to_as_many_as_there_are_letters(
             assert told in capsys.readouterr().err
 
 
-VALUES = (None, True, -1, 1.5, 10**400, "\ud800\x1b[2J\n", [], [None], {}, {"a": 1}, "NaN")
+VALUES = (None, True, -1, 10**400, "\ud800\x1b[2J\n", [None], {"a": 1})
 SPOILT: dict[str, Callable[[bytes], bytes]] = {
     "cut": lambda content: content[: len(content) // 2],
     "UTF-16": lambda content: content.decode().encode("utf-16"),
