@@ -133,6 +133,8 @@ def notes(scores: TaskScores, board: TaskBoard) -> list[str]:
         if odd:
             found.append(f"{row.model}: {', '.join(odd)} of {counted(board.items, 'item')}.")
     found += [sweep.as_line() for sweep in board.sweeps]
+    if any(row.positions for row in board.models):
+        found.append("Needles by position and length: --json, arena pictures and arena report.")
     if board.sources < board.videos:
         cut = counted(board.sources, "video")
         found.append(f"Cut together from {cut}, by which intervals are clustered.")
