@@ -13,6 +13,7 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import DECIDED, SCHEMA
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.schema import TASK_KINDS
+from videoautoarena.runs.bench.format.writer import refuse_within
 from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScores, score_tasks
 from videoautoarena.runs.figures.accuracies import tasks
 from videoautoarena.runs.figures.budgets import sweep
@@ -121,6 +122,7 @@ def draw_set(folder: Path, wish: Wish) -> Album:
             f"{folder} is a set of kind {opened.manifest.kind}; pictures are of runs and of tasks "
             "with a right answer"
         )
+    refuse_within(folder, wish.to)
     scores = score_tasks(opened)
     makers: dict[str, Make] = {
         f"{name}{ending}": partial(make, scores, board)
