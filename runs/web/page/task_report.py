@@ -30,8 +30,8 @@ from videoautoarena.runs.web.page.task_sentences import findings
 SCHEMA = 1
 """Of what the page reads."""
 Json = dict[str, Any]
-_FACTS = ("model", "max_frames", "seed", "questions", "forfeits", "voids", "prompts", "contracts")
-"""Of a result that are shown; what an import says beside may name anything."""
+_COUNTS = ("max_frames", "seed", "questions", "forfeits", "voids", "contracts")
+"""Facts of a result that are shown; what an import says beside may name anything."""
 
 
 @dataclass(frozen=True)
@@ -114,15 +114,17 @@ def _about(opened: OpenBench[Any]) -> Json:
 
 
 def _result(result: TaskResult) -> Json:
-    facts = {key: result.facts.get(key) for key in _FACTS}
+    facts, prompts = result.facts, result.facts.get("prompts")
     answered = [line.usd for line in result.lines if line.end == "answered"]
     known = [usd for usd in answered if usd is not None]
     return {
         "name": result.model,
         "judge": result.judge,
         "how": result.how,
-        "view": result.facts.get("view", "whole"),
-        **facts,
+        "view": str(facts.get("view", "whole")),
+        "model": model if isinstance(model := facts.get("model"), str) else None,
+        **{key: n if isinstance(n := facts.get(key), int) else None for key in _COUNTS},
+        "prompts": {k: str(v) for k, v in prompts.items()} if isinstance(prompts, dict) else {},
         "answers": len(answered),
         "cost_usd": round(sum(known), 6) if known else None,
         "unknown_cost": len(answered) - len(known),

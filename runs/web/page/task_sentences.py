@@ -54,7 +54,9 @@ def leader(board: TaskBoard) -> Parts:
     first, part = rows[0], f" on {board.split}" if board.split else ""
     if first.m_avg is not None and first.m_avg.value is not None:
         chance = "" if board.chance is None else f"; guessing gives {board.chance:.0f} %"
-        found = f" is right {first.m_avg.value:.1f} % of the time{part}{chance}."
+        several = sum(one.kind == "choice" for one in first.tasks) > 1
+        over = ", averaged over tasks" if several else ""
+        found = f" is right {first.m_avg.value:.1f} % of the time{part}{over}{chance}."
         return [{"model": first.model}, found]
     if first.g_avg is not None and first.g_avg.value is not None:
         return [{"model": first.model}, f" scores {first.g_avg.value:.2f} of 10{part}."]

@@ -56,11 +56,7 @@ function SetContents() {
     setShown(all.filter(([id]) => document.getElementById(id)));
   }, []);
   const link = ([id, name]) => html`<li key=${id}><a href=${`#${id}`}>${name}</a></li>`;
-  return html`<nav class="contents" aria-label="In this report">
-    <ol>
-      ${shown.map(link)}
-    </ol>
-  </nav>`;
+  return html`<nav class="contents" aria-label="In this report"><ol>${shown.map(link)}</ol></nav>`;
 }
 
 function SetReport() {

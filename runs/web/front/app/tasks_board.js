@@ -77,25 +77,22 @@ function BoardHead({ axis, isMixed }) {
 function BoardRow({ row, axis, chance, isMixed }) {
   const figure = axis === SHARES ? row.m_avg : row.g_avg;
   const digits = axis === SHARES ? 1 : 2;
-  const frames = isKnown(row.max_frames) ? counted(row.max_frames, "frame") : "frames unknown";
+  const frames = isKnown(row.max_frames) ? counted(row.max_frames, "frame") : "";
   const odd = oddOf(row).map((text) => html` <${Flag} text=${text} />`);
-  const judge = row.judge !== null && html` · judge <${Said} text=${row.judge} />`;
-  const by = html`<small>${frames}${judge}${odd}</small>`;
+  const judge = row.judge !== null && html` judge <${Said} text=${row.judge} />`;
+  const isSaid = row.model.endsWith(`(${frames})`);
+  const by = html`<small>${!isSaid && frames}${judge}${odd}</small>`;
+  const guessed = axis === SHARES && isKnown(chance);
+  const line = html`<${Upright} at=${axis.at} x=${chance} from="0" to="100%" cls="chance" />`;
+  const free = html`<span role="cell" class="of-free"><${Told} figure=${row.g_avg}
+    digits=${2} /></span>`;
   return html`<div class="ladder-row" role="row">
     <span role="cell" class="of-name"><${Model} name=${row.model} link=${false} />${by}</span>
     <span role="cell" class="of-plot"><${Plot} height=${48}>
       <${Grid} at=${axis.at} height="100%" ticks=${axis.ticks} />
-      ${
-        axis === SHARES &&
-        isKnown(chance) &&
-        html`<${Upright} at=${axis.at} x=${chance} from="0" to="100%" cls="chance" />`
-      }
-      <${Interval} at=${axis.at} ...${figure ?? {}} y=${24} /></${Plot}></span>
+      ${guessed && line}<${Interval} at=${axis.at} ...${figure ?? {}} y=${24} /></${Plot}></span>
     <span role="cell" class="of-rating"><${Told} figure=${figure} digits=${digits} /></span>
-    ${
-      isMixed &&
-      html`<span role="cell" class="of-free"> <${Told} figure=${row.g_avg} digits=${2} /></span>`
-    }</div>`;
+    ${isMixed && free}</div>`;
 }
 
 /* Each task a column, and each group of tasks where there are several. */
@@ -118,22 +115,15 @@ function TasksSection({ board, place, words }) {
   ];
   const heads = [["Model", ""], ...columns.map((one) => [taskHead(one, rows), "right"])];
   const ofGroups = [["Model", ""], ...groups.map((name) => [titled(name), "right"])];
+  const inGroups = html`<h3>Groups of tasks</h3><${Table} label="Scores by group" cls="by-task"
+    columns=${ofGroups} rows=${rows.map(grouped)} />`;
   const note =
     "Of choices the accuracy in percent, of free text the mean score, 2 to 10; beneath it the " +
     "95 % interval.";
   return html`<${Section} id=${`tasks-${place}`} kicker=${kickerOf(board, "By task")}
     says=${html`<${Found} parts=${words.tasks} />`} note=${note}>
     <${Table} label="Scores by task" cls="by-task" columns=${heads} rows=${rows.map(line)} />
-    ${
-      groups.length > 1 &&
-      html`<h3>Groups of tasks</h3>
-        <${Table}
-          label="Scores by group"
-          cls="by-task"
-          columns=${ofGroups}
-          rows=${rows.map(grouped)}
-        />`
-    }</${Section}>`;
+    ${groups.length > 1 && inGroups}</${Section}>`;
 }
 
 const taskOf = (row, { task, kind }) =>

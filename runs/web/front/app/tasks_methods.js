@@ -23,7 +23,7 @@ function MethodsSection() {
     html`<span class="num">${costOf(one)}</span>`,
   ]);
   return html`<${Section} id="methods" kicker="Methods" says=${methodsSay(results)}
-    note=${html`The figures of this page are those of
+    note=${html`The figures of this page are those of${" "}
       <code>arena bench score --json</code> and${" "} <code>arena bench probe --json</code>. The
       cost is that of the answers; judging free text costs extra.`}>
     <${Facts} rows=${setFacts(set)} />

@@ -31,52 +31,23 @@ function NeedleMap({ row }) {
   const { lengths, cells, by_position: byPosition, by_length: byLength } = row.positions;
   const head = (text) => html`<th scope="col">${text}</th>`;
   const cell = (one) => html`<${NeedleCell} cell=${one} />`;
-  const line = (some, place) =>
-    html`<tr>
-      <th scope="row" class="num">${fifth(place, cells.length)}</th>
-      ${some.map(cell)}
-      <td class="gap"></td>
-      ${cell(byPosition[place])}
-    </tr>`;
-  return html`<figure>
-    <figcaption>
-      <b><${Model} name=${row.model} link=${false} /></b>
-    </figcaption>
+  const gap = html`<td class="gap"></td>`;
+  const line = (some, place) => html`<tr><th scope="row" class="num">
+    ${fifth(place, cells.length)}</th>${some.map(cell)}${gap}${cell(byPosition[place])}</tr>`;
+  return html`<figure><figcaption><b><${Model} name=${row.model} link=${false} /></b></figcaption>
     <div class="scroll" tabindex="0" role="region" aria-label=${`Needles, ${nameOf(row.model)}`}>
-      <table class="needles">
-        <thead>
-          <tr>
-            <td></td>
-            ${lengths.map((one) => head(lasting(one)))}
-            <td class="gap"></td>
-            ${head("all")}
-          </tr>
-        </thead>
-        <tbody>
-          ${cells.map(line)}
-        </tbody>
-        <tfoot>
-          <tr>
-            <th scope="row">all</th>
-            ${byLength.map(cell)}
-            <td class="gap"></td>
-            <td></td>
-          </tr>
-        </tfoot>
-      </table>
-    </div>
-  </figure>`;
+    <table class="needles"><thead><tr><td></td>${lengths.map((one) => head(lasting(one)))}${gap}
+      ${head("all")}</tr></thead><tbody>${cells.map(line)}</tbody>
+    <tfoot><tr class="apart" aria-hidden="true"><td></td></tr>
+      <tr><th scope="row">all</th>${byLength.map(cell)}${gap}<td></td></tr></tfoot>
+    </table></div></figure>`;
 }
 
 function NeedleCell({ cell }) {
   if (!cell) return html`<td class="none"><span class="hidden">no needle</span></td>`;
   const thin = cell.n < FEW_ITEMS ? "thin" : "";
   const interval = isKnown(cell.low) ? `, ${fixed(cell.low)} to ${fixed(cell.high)} %` : "";
-  return html`<td
-    class=${`needle ${thin}`}
-    style=${{ "--strength": (cell.value ?? 0) / 100 }}
-    title=${`${cell.right} of ${cell.n} right${interval}`}
-  >
-    <b class="num">${whole(cell.value)}</b> <small class="num">${whole(cell.n)}</small>
-  </td>`;
+  return html`<td class=${`needle ${thin}`} style=${{ "--strength": (cell.value ?? 0) / 100 }}
+    title=${`${cell.right} of ${cell.n} right${interval}`}><b class="num">${whole(cell.value)}</b>
+    <small class="num">${whole(cell.n)}</small></td>`;
 }

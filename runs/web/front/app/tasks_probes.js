@@ -16,9 +16,8 @@ function ProbesSection() {
   const { probes, words } = summary;
   const { scores, asked, defects } = probes;
   const parts = probes.parts.filter((part) => part.keyed);
-  return html`<${Section} id="probes" kicker="Shortcuts" says=${html`<${Found}
-    parts=${words.probes}
-  />`} note=${PROBES_NOTE}>
+  return html`<${Section} id="probes" kicker="Shortcuts" note=${PROBES_NOTE}
+    says=${html`<${Found} parts=${words.probes} />`}>
     ${scores.length > 0 && html`<${ScoredTwice} rows=${scores} />`}
     ${parts.length > 0 && html`<${TextProbes} parts=${parts} />`}
     ${asked.length > 0 && html`<${AskedProbes} rows=${asked} />`}
@@ -41,13 +40,8 @@ function ScoredTwice({ rows }) {
     html`<${Told} figure=${row.every} />`,
     html`<${Told} figure=${row.rest} />`,
   ];
-  return html`<h3>Both scores</h3>
-    <${Table}
-      label="Scores with and without what is given away"
-      cls="by-task"
-      columns=${columns}
-      rows=${rows.map(line)}
-    />`;
+  return html`<h3>Both scores</h3><${Table} label="Scores with and without what is given away"
+    cls="by-task" columns=${columns} rows=${rows.map(line)} />`;
 }
 
 function TextProbes({ parts }) {
@@ -70,13 +64,8 @@ function TextProbes({ parts }) {
     html`<span class="num">${percent(part.results[0]?.chance)}</span>`,
     ...names.map(cell(part)),
   ];
-  return html`<h3>By text alone</h3>
-    <${Table}
-      label="Text probes"
-      cls="tight by-task"
-      columns=${columns}
-      rows=${parts.map(line)}
-    />`;
+  return html`<h3>By text alone</h3><${Table} label="Text probes" cls="tight by-task"
+    columns=${columns} rows=${parts.map(line)} />`;
 }
 
 function ProbeCell({ result }) {
@@ -114,12 +103,8 @@ function AskedProbes({ rows }) {
     html`<span class="num">${fixed(some[0].chance)}</span>`,
   ];
   return html`<h3>Models without the video <small>accuracy in percent</small></h3>
-    <${Table}
-      label="Models without the video"
-      cls="tight by-task"
-      columns=${columns}
-      rows=${[...groups.values()].map(line)}
-    />`;
+    <${Table} label="Models without the video" cls="tight by-task" columns=${columns}
+      rows=${[...groups.values()].map(line)} />`;
 }
 
 function Defects({ rows }) {

@@ -64,37 +64,24 @@ function SweepChart({ sweeps, course, chance }) {
   const { y, ticks } = heightsOf(drawn, chance);
   const lasts = drawn.map((one) => one.settings.findLast(isDrawn(course)).accuracy.value);
   const places = apart(lasts.map(y), 14, 12, SWEEP_HEIGHT - SWEEP_FOOT);
-  const curve = (sweep, k) =>
-    html`<${Curve}
-      key=${sweep.model}
-      sweep=${sweep}
-      course=${course}
-      x=${x}
-      y=${y}
-      cls=${lineClass(sweep.model, k, on)}
-      on=${setOn}
-      label=${{ from: y(lasts[k]), to: places[k], share: lasts[k] }}
-    />`;
-  const level = (share) =>
-    html`<g class="grid"
-      ><line x1="0" x2=${`${PLOT_TO + 2}%`} y1=${y(share)} y2=${y(share)} /><text
-        class="tick"
-        x="0"
-        y=${y(share) - 3}
-        >${share}</text
-      ></g
-    >`;
-  const guessed = html`<line
-    class="chance"
-    x1="0"
-    x2=${`${PLOT_TO + 2}%`}
-    y1=${y(chance)}
-    y2=${y(chance)}
-  />`;
+  const curve = (sweep, k) => html`<${Curve} key=${sweep.model} sweep=${sweep} course=${course}
+    x=${x} y=${y} cls=${lineClass(sweep.model, k, on)} on=${setOn}
+    label=${{ from: y(lasts[k]), to: places[k], share: lasts[k] }} />`;
+  const guessed = html`<line class="chance" x1="0" x2=${`${PLOT_TO + 2}%`} y1=${y(chance)}
+    y2=${y(chance)} />`;
   return html`<${Plot} height=${SWEEP_HEIGHT} cls="sweep" label=${sweepSays(drawn, course)}>
-    ${ticks.map(level)}${isKnown(chance) && guessed}
+    <${SweepLevels} y=${y} ticks=${ticks} chance=${chance} />${isKnown(chance) && guessed}
     <${SweepTicks} values=${values.map((one) => one[course.key])} x=${x} write=${course.write} />
     ${drawn.map(curve)}</${Plot}>`;
+}
+
+/* A figure that the line of chance would run through stands below its own line. */
+function SweepLevels({ y, ticks, chance }) {
+  const isCrossed = (share) => isKnown(chance) && Math.abs(y(share) - 8 - y(chance)) < 9;
+  const level = (share) => html`<line x1="0" x2=${`${PLOT_TO + 2}%`} y1=${y(share)}
+    y2=${y(share)} /><text class="tick" x="0" y=${y(share) + (isCrossed(share) ? 11 : -3)}>
+    ${share}</text>`;
+  return html`<g class="grid">${ticks.map(level)}</g>`;
 }
 
 function sweepSays(drawn, course) {
@@ -115,12 +102,9 @@ function SweepTicks({ values, x, write }) {
     const room = write(value).length * 1.6 + 2;
     if (kept.every((other) => x(other) - x(value) > room)) kept.push(value);
   }
-  return kept.map(
-    (value) =>
-      html`<text class="tick mid" x=${atPercent(x(value))} y=${SWEEP_HEIGHT - 6}
-        >${write(value)}</text
-      >`,
-  );
+  const tick = (value) => html`<text class="tick mid" x=${atPercent(x(value))}
+    y=${SWEEP_HEIGHT - 6}>${write(value)}</text>`;
+  return kept.map(tick);
 }
 
 function Curve({ sweep, course, x, y, cls, on, label }) {
@@ -129,30 +113,17 @@ function Curve({ sweep, course, x, y, cls, on, label }) {
     x: atPercent(x(one[course.key])),
     y: y(one.accuracy.value),
   }));
-  const line = (spot, k) =>
-    k > 0 && html`<line x1=${spots[k - 1].x} y1=${spots[k - 1].y} x2=${spot.x} y2=${spot.y} />`;
+  const line = (spot, k) => k > 0 && html`<line x1=${spots[k - 1].x} y1=${spots[k - 1].y}
+    x2=${spot.x} y2=${spot.y} />`;
+  const mark = (spot) => html`<${SweepSpot} spot=${spot} y=${y} model=${sweep.model}
+    isEnough=${spot.one.frames === sweep.cheapest} />`;
   return html`<g class=${cls} onMouseEnter=${() => on(sweep.model)} onMouseLeave=${() => on(null)}>
-    ${spots.map(line)}${spots.map(
-      (spot) =>
-        html`<${SweepSpot}
-          spot=${spot}
-          y=${y}
-          isEnough=${spot.one.frames === sweep.cheapest}
-          model=${sweep.model}
-        />`,
-    )}
-    <line
-      class="leader"
-      x1=${`${PLOT_TO + 1.5}%`}
-      x2=${`${PLOT_TO + 4}%`}
-      y1=${label.from}
-      y2=${label.to}
-    />
+    ${spots.map(line)}${spots.map(mark)}
+    <line class="leader" x1=${`${PLOT_TO + 1.5}%`} x2=${`${PLOT_TO + 4}%`} y1=${label.from}
+      y2=${label.to} />
     <text x=${`${PLOT_TO + 5}%`} y=${label.to + 4}>
       <tspan class="name">${plain(shortOf(sweep.model, 18))}</tspan>${" "}
-      <tspan class="share">${whole(label.share)} %</tspan></text
-    ></g
-  >`;
+      <tspan class="share">${whole(label.share)} %</tspan></text></g>`;
 }
 
 function SweepSpot({ spot, y, isEnough, model }) {
@@ -161,9 +132,6 @@ function SweepSpot({ spot, y, isEnough, model }) {
   const ring = html`<circle class="enough-ring" cx=${spot.x} cy=${spot.y} r="8" />`;
   const cost = isKnown(spot.one.usd) ? `, ${money(spot.one.usd)} an item` : "";
   return html`${isKnown(low) && bar}${isEnough && ring}<circle cx=${spot.x} cy=${spot.y} r="3.4">
-      <title>
-        ${nameOf(model)}, ${counted(spot.one.frames, "frame")}${cost}: ${fixed(value)} %${" "}
-        (${spanOf(spot.one.accuracy, 1)})
-      </title></circle
-    >`;
+    <title>${nameOf(model)}, ${counted(spot.one.frames, "frame")}${cost}: ${fixed(value)} %${" "}
+    (${spanOf(spot.one.accuracy, 1)})</title></circle>`;
 }
