@@ -30,15 +30,20 @@ def findings(boards: Sequence[TaskBoard], probes: Probes | None) -> dict[str, An
         "boards": [
             {
                 "board": gap_at_the_top(board),
-                "tasks": of_tasks(board),
-                "positions": of_positions(board),
-                "sweeps": of_sweeps(board),
+                "tasks": _part(board, of_tasks(board)),
+                "positions": _part(board, of_positions(board)),
+                "sweeps": _part(board, of_sweeps(board)),
                 "each_sweep": [sweep.as_line() for sweep in board.sweeps],
             }
             for board in boards
         ],
         "probes": of_probes(probes),
     }
+
+
+def _part(board: TaskBoard, sentence: Parts) -> Parts:
+    """Return a sentence with the part of the set that it is about, where there are several."""
+    return [f"{board.split}: ", *sentence] if board.split and sentence else sentence
 
 
 def watched(board: TaskBoard) -> list[TaskScore]:
@@ -131,7 +136,7 @@ def of_positions(board: TaskBoard) -> Parts:
         return [f"Needles are found {mean(found[short]):.0f} % of the time."]
     return [
         f"In {short} s of background {mean(found[short]):.0f} % of needles are found, in {long} s "
-        f"{mean(found[long]):.0f} %, averaged over {counted(len(known), 'model')}."
+        f"{mean(found[long]):.0f} %, averaged over {counted(len(known), 'result')}."
     ]
 
 

@@ -43,10 +43,13 @@ function BoardSection({ board, place, words, cautions }) {
     />`;
   return html`<${Section} id=${`board-${place}`} kicker=${kickerOf(board, "Scores")}
     says=${html`<${Found} parts=${words.board} />`} note=${boardNote(board, cautions, axis)}>
-    <div class=${`ladder scores ${isMixed ? "mixed" : ""}`} role="table" aria-label="Scores">
+    <div class=${`ladder scores ${isMixed ? "mixed" : ""}`} role="table"
+      aria-label=${labelOf(board, "Scores")}>
       <${BoardHead} axis=${axis} isMixed=${isMixed} />${rows.map(line)}</div></${Section}>`;
 }
 
+/* What a part of the page is called for who cannot see it; no two have one name. */
+const labelOf = (board, name) => (board.split === null ? name : `${name}, ${board.split}`);
 const kickerOf = (board, name) =>
   board.split === null ? name : html`${name} · <${Said} text=${board.split} />`;
 
@@ -115,14 +118,14 @@ function TasksSection({ board, place, words }) {
   ];
   const heads = [["Model", ""], ...columns.map((one) => [taskHead(one, rows), "right"])];
   const ofGroups = [["Model", ""], ...groups.map((name) => [titled(name), "right"])];
-  const inGroups = html`<h3>Groups of tasks</h3><${Table} label="Scores by group" cls="by-task"
+  const inGroups = html`<h3>Groups of tasks</h3><${Table} label=${labelOf(board, "Scores by group")} cls="by-task"
     columns=${ofGroups} rows=${rows.map(grouped)} />`;
   const note =
     "Of choices the accuracy in percent, of free text the mean score, 2 to 10; beneath it the " +
     "95 % interval.";
   return html`<${Section} id=${`tasks-${place}`} kicker=${kickerOf(board, "By task")}
     says=${html`<${Found} parts=${words.tasks} />`} note=${note}>
-    <${Table} label="Scores by task" cls="by-task" columns=${heads} rows=${rows.map(line)} />
+    <${Table} label=${labelOf(board, "Scores by task")} cls="by-task" columns=${heads} rows=${rows.map(line)} />
     ${groups.length > 1 && inGroups}</${Section}>`;
 }
 

@@ -21,13 +21,14 @@ function PositionsSection({ board, place, words }) {
   const some = rows.slice(0, MOST_MAPS);
   const more = rows.length > some.length;
   const cut = more ? ` The first ${some.length} of ${rows.length} results are drawn.` : "";
-  const map = (row) => html`<${NeedleMap} key=${`${row.model}-${row.judge}`} row=${row} />`;
+  const map = (row) => html`<${NeedleMap} key=${`${row.model}-${row.judge}`} row=${row}
+    label=${labelOf(board, `Needles, ${nameOf(row.model)} ${row.judge ?? ""}`)} />`;
   return html`<${Section} id=${`positions-${place}`} kicker=${kickerOf(board, "Needles")}
     says=${html`<${Found} parts=${words.positions} />`} note=${`${POSITIONS_NOTE}${cut}`}>
     <div class="maps">${some.map(map)}</div></${Section}>`;
 }
 
-function NeedleMap({ row }) {
+function NeedleMap({ row, label }) {
   const { lengths, cells, by_position: byPosition, by_length: byLength } = row.positions;
   const head = (text) => html`<th scope="col">${text}</th>`;
   const cell = (one) => html`<${NeedleCell} cell=${one} />`;
@@ -35,7 +36,7 @@ function NeedleMap({ row }) {
   const line = (some, place) => html`<tr><th scope="row" class="num">
     ${fifth(place, cells.length)}</th>${some.map(cell)}${gap}${cell(byPosition[place])}</tr>`;
   return html`<figure><figcaption><b><${Model} name=${row.model} link=${false} /></b></figcaption>
-    <div class="scroll" tabindex="0" role="region" aria-label=${`Needles, ${nameOf(row.model)}`}>
+    <div class="scroll" tabindex="0" role="region" aria-label=${label}>
     <table class="needles"><thead><tr><td></td>${lengths.map((one) => head(lasting(one)))}${gap}
       ${head("all")}</tr></thead><tbody>${cells.map(line)}</tbody>
     <tfoot><tr class="apart" aria-hidden="true"><td></td></tr>

@@ -9,8 +9,8 @@ const MOST_QIDS = 12;
 
 const PROBES_NOTE =
   "A probe picks an option by text alone; beside it stands what chance earns. Found: it earns " +
-  "more than drawn keys would give it (one-sided, p < .001). Balanced too exactly: it earns less, " +
-  "which gives answers away by elimination.";
+  "more than drawn keys would give it (one-sided, p < .001). Balanced too exactly: it earns " +
+  "less, which gives answers away by elimination.";
 
 function ProbesSection() {
   const { probes, words } = summary;

@@ -113,7 +113,9 @@ function Curve({ sweep, course, x, y, cls, on, label }) {
     x: atPercent(x(one[course.key])),
     y: y(one.accuracy.value),
   }));
-  const line = (spot, k) => k > 0 && html`<line x1=${spots[k - 1].x} y1=${spots[k - 1].y}
+  const line = (spot, k) =>
+    k > 0 &&
+    html`<line x1=${spots[k - 1].x} y1=${spots[k - 1].y}
     x2=${spot.x} y2=${spot.y} />`;
   const mark = (spot) => html`<${SweepSpot} spot=${spot} y=${y} model=${sweep.model}
     isEnough=${spot.one.frames === sweep.cheapest} />`;
