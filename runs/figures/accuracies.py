@@ -58,11 +58,11 @@ class Panel(NamedTuple):
 
 
 def names_of(board: TaskBoard) -> list[str]:
-    """Return the names of a board's scores: of models, with judges where there are several."""
-    judges = {row.judge for row in board.models} - {None}
+    """Return the names of those that are drawn: models, with judges where there are several."""
+    judges = {row.judge for row in board.watched} - {None}
     if len(judges) < 2:
-        return [row.model for row in board.models]
-    return [f"{row.model} ({row.judge})" if row.judge else row.model for row in board.models]
+        return [row.model for row in board.watched]
+    return [f"{row.model} ({row.judge})" if row.judge else row.model for row in board.watched]
 
 
 def banner_of_set(scores: TaskScores) -> str:
@@ -100,7 +100,7 @@ def _draw(scores: TaskScores, board: TaskBoard, *, bare: bool) -> Drawing:
         rows * block - _BETWEEN + _LABEL,
         bare=bare,
         head=(headed("Accuracy by task", board), banner_of_set(scores)),
-        notes=notes_of_set(_legend(panels), board),
+        notes=notes_of_set(list(_legend(panels)), board),
     )
     for k, panel in enumerate(panels):
         row, column = divmod(k, columns)
@@ -120,16 +120,16 @@ def _draw(scores: TaskScores, board: TaskBoard, *, bare: bool) -> Drawing:
 
 def _panels(board: TaskBoard) -> Iterator[Panel]:
     """Yield the means over tasks where there are several, then each task."""
-    known = {(one.kind, one.task): one for row in board.models for one in row.tasks}
+    known = {(one.kind, one.task): one for row in board.watched for one in row.tasks}
     choices = [task for kind, task in known if kind == "choice"]
     free = [task for kind, task in known if kind == "generation"]
     if len(choices) > 1:
-        figures = tuple(row.m_avg for row in board.models)
+        figures = tuple(row.m_avg for row in board.watched)
         yield Panel(M_AVG, _CHOICE, board.chance, figures)
     if len(free) > 1:
-        yield Panel(G_AVG, _FREE, None, tuple(row.g_avg for row in board.models))
+        yield Panel(G_AVG, _FREE, None, tuple(row.g_avg for row in board.watched))
     for (kind, task), one in known.items():
-        found = tuple(_figure(row, task, kind) for row in board.models)
+        found = tuple(_figure(row, task, kind) for row in board.watched)
         yield Panel(task, _CHOICE if kind == "choice" else _FREE, one.chance, found)
 
 

@@ -20,7 +20,7 @@ from videoautoarena.runs.figures.budgets import sweep
 from videoautoarena.runs.figures.canvas import Form, Picture, render
 from videoautoarena.runs.figures.heatmaps import battles, pairs_of, wins
 from videoautoarena.runs.figures.judge_agreement import LEAST, find_echoes, judge, measure_courses
-from videoautoarena.runs.figures.positions import positions, shown_positions
+from videoautoarena.runs.figures.positions import positions
 from videoautoarena.runs.figures.ranking import ladder, style, style_terms
 from videoautoarena.runs.figures.slices import panels
 from videoautoarena.runs.leaderboard.board import board_of, slices_of
@@ -237,7 +237,7 @@ PICTURES: dict[str, Callable[[Path], Picture | LeftOut]] = {
 
 
 def _positions(scores: TaskScores, board: TaskBoard) -> Picture | LeftOut:
-    if not any(shown_positions(row) for row in board.models):
+    if not any(row.positions for row in board.watched):
         return LeftOut("positions", "no item says where its needle lies, as made items do")
     return positions(scores, board)
 
@@ -248,8 +248,14 @@ def _sweep(scores: TaskScores, board: TaskBoard) -> Picture | LeftOut:
     return sweep(scores, board)
 
 
+def _tasks(scores: TaskScores, board: TaskBoard) -> Picture | LeftOut:
+    if not board.watched:
+        return LeftOut("tasks", "no model was shown the videos as they are")
+    return tasks(scores, board)
+
+
 SET_PICTURES: dict[str, Callable[[TaskScores, TaskBoard], Picture | LeftOut]] = {
-    "tasks": tasks,
+    "tasks": _tasks,
     "positions": _positions,
     "sweep": _sweep,
 }

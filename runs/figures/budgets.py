@@ -89,15 +89,19 @@ def _draw(scores: TaskScores, board: TaskBoard, *, bare: bool) -> Figure:
 
 def _curve(axes: Axes, place: int, found: Sweep, course: Course) -> None:
     colour, mark = _COLOURS[place % len(_COLOURS)], _MARKS[place % len(_MARKS)]
-    known = [(at, one) for one in found.settings if (at := course.of(one)) and one.accuracy.value]
-    across, up = [at for at, _ in known], [one.accuracy.value or 0.0 for _, one in known]
+    known = [
+        (at, one.accuracy.value, one)
+        for one in found.settings
+        if (at := course.of(one)) and one.accuracy.value is not None
+    ]
+    across, up = [at for at, _, _ in known], [value for _, value, _ in known]
     axes.plot(across, up, mark, linestyle="-", color=colour, markersize=3.2, linewidth=1.0)
-    for at, one in known:
+    for at, value, one in known:
         if one.accuracy.low is not None and one.accuracy.high is not None:
             bar = (one.accuracy.low, one.accuracy.high)
             axes.plot([at, at], bar, color=colour, linewidth=0.8, alpha=0.6)
         if one.frames == found.cheapest:
-            axes.plot([at], [one.accuracy.value], "o", markersize=8, markerfacecolor="none",
+            axes.plot([at], [value], "o", markersize=8, markerfacecolor="none",
                       markeredgecolor=colour, markeredgewidth=0.9)  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
 from videoautoarena.runs.bench.score.positions import PARTS, Cell, Positions
-from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScore, TaskScores
+from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScores
 from videoautoarena.runs.figures.accuracies import (
     banner_of_set,
     headed,
@@ -65,8 +65,8 @@ def written(seconds: int) -> str:
 
 
 def _draw(scores: TaskScores, board: TaskBoard, *, bare: bool) -> Figure:
-    rows = zip(names_of(board), board.models, strict=True)
-    found = [(name, of) for name, row in rows if (of := shown_positions(row)) is not None]
+    rows = zip(names_of(board), board.watched, strict=True)
+    found = [(name, row.positions) for name, row in rows if row.positions is not None]
     lengths = max(len(of.lengths) for _, of in found)
     left = PAD + widest([*POSITIONS, _ALL], SMALL) + _GAP
     width, columns, cell = _lay_out(left, lengths, len(found))
@@ -94,11 +94,6 @@ def _draw(scores: TaskScores, board: TaskBoard, *, bare: bool) -> Figure:
     sheet.figure.text(middle, 1 - below / sheet.height, text, ha="center", va="center",
                       fontsize=SMALL)  # fmt: skip
     return sheet.figure
-
-
-def shown_positions(row: TaskScore) -> Positions | None:
-    """Return what is drawn of a model; nothing of one that did not see the video as it is."""
-    return row.positions if row.view == "whole" else None
 
 
 def _lay_out(left: float, lengths: int, panels: int) -> tuple[float, int, float]:

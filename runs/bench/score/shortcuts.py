@@ -162,14 +162,10 @@ def _defects(items: Sequence[TaskItem]) -> Iterator[Defect]:
 
 def _part_json(part: Probed) -> dict[str, Any]:
     probes = [
-        {name: _known(value) for name, value in result._asdict().items() if name != "credits"}
+        {name: value for name, value in result._asdict().items() if name != "credits"}
         for result in part.results
     ]
     return {**part._asdict(), "results": probes}
-
-
-def _known(value: object) -> object:
-    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def _head(part: Probed) -> str:

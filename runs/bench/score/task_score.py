@@ -100,6 +100,11 @@ class TaskBoard(Record):
     sweeps: tuple[Sweep, ...]
     """Of models that were played with several numbers of frames."""
 
+    @property
+    def watched(self) -> tuple[TaskScore, ...]:
+        """Scores of who was shown the videos as they are, best first."""
+        return tuple(row for row in self.models if row.view == "whole")
+
 
 class TaskScores(Published):
     """Scores on a set of tasks."""

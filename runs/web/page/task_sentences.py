@@ -10,7 +10,7 @@ from statistics import mean
 from typing import Any
 
 from videoautoarena.runs.bench.score.asked_probes import Probes
-from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScore
+from videoautoarena.runs.bench.score.task_score import TaskBoard
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.web.page.sentences import Parts, listed, short_names
 
@@ -46,14 +46,9 @@ def _part(board: TaskBoard, sentence: Parts) -> Parts:
     return [f"{board.split}: ", *sentence] if board.split and sentence else sentence
 
 
-def watched(board: TaskBoard) -> list[TaskScore]:
-    """Return the scores of who saw the video as it is, best first."""
-    return [row for row in board.models if row.view == "whole"]
-
-
 def leader(board: TaskBoard) -> Parts:
     """Return who is best on a part of a set, beside chance."""
-    rows = watched(board)
+    rows = board.watched
     if not rows:
         return ["No model has been shown the videos as they are."]
     first, part = rows[0], f" on {board.split}" if board.split else ""
@@ -70,7 +65,7 @@ def leader(board: TaskBoard) -> Parts:
 
 def close_behind(board: TaskBoard) -> Parts:
     """Return whose interval reaches that of the best, which settles nothing yet."""
-    rows = watched(board)
+    rows = board.watched
     if len(rows) < 2:
         return []
     best = rows[0].m_avg or rows[0].g_avg
@@ -88,7 +83,7 @@ def close_behind(board: TaskBoard) -> Parts:
 
 def gap_at_the_top(board: TaskBoard) -> Parts:
     """Return how far the first stands above the second, beside how wide intervals are."""
-    rows, part = watched(board), f" on {board.split}" if board.split else ""
+    rows, part = board.watched, f" on {board.split}" if board.split else ""
     known = [(row.model, row.m_avg or row.g_avg) for row in rows]
     found = [(model, of) for model, of in known if of is not None and of.value is not None]
     if len(found) < 2:
@@ -98,6 +93,8 @@ def gap_at_the_top(board: TaskBoard) -> Parts:
     gap = (best.value or 0.0) - (next_.value or 0.0)
     wide = sorted(of.high - of.low for _, of in found if of.high is not None and of.low is not None)
     half = f"; half of the intervals are wider than ±{wide[len(wide) // 2] / 2:.1f}" if wide else ""
+    if round(gap, 1) == 0.0:
+        return [{"model": first}, " and ", {"model": second}, f" are level{part}{half}."]
     above: Parts = [{"model": first}, f" stands {gap:.1f} {unit} above ", {"model": second}]
     return [*above, f"{part}{half}."]
 
@@ -105,7 +102,7 @@ def gap_at_the_top(board: TaskBoard) -> Parts:
 def of_tasks(board: TaskBoard) -> Parts:
     """Return which task is hardest for all, and which is easiest."""
     found: dict[str, list[float]] = {}
-    for row in watched(board):
+    for row in board.watched:
         for one in row.tasks:
             if one.kind == "choice" and one.figure.value is not None:
                 found.setdefault(one.task, []).append(one.figure.value)
@@ -123,7 +120,7 @@ def of_tasks(board: TaskBoard) -> Parts:
 
 def of_positions(board: TaskBoard) -> Parts:
     """Return what more background costs, over all models."""
-    known = [row.positions for row in watched(board) if row.positions is not None]
+    known = [row.positions for row in board.watched if row.positions is not None]
     if not known:
         return []
     found: dict[int, list[float]] = {}

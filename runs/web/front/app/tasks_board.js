@@ -118,14 +118,15 @@ function TasksSection({ board, place, words }) {
   ];
   const heads = [["Model", ""], ...columns.map((one) => [taskHead(one, rows), "right"])];
   const ofGroups = [["Model", ""], ...groups.map((name) => [titled(name), "right"])];
-  const inGroups = html`<h3>Groups of tasks</h3><${Table} label=${labelOf(board, "Scores by group")} cls="by-task"
-    columns=${ofGroups} rows=${rows.map(grouped)} />`;
+  const inGroups = html`<h3>Groups of tasks</h3><${Table} cls="by-task"
+    label=${labelOf(board, "Scores by group")} columns=${ofGroups} rows=${rows.map(grouped)} />`;
   const note =
     "Of choices the accuracy in percent, of free text the mean score, 2 to 10; beneath it the " +
     "95 % interval.";
   return html`<${Section} id=${`tasks-${place}`} kicker=${kickerOf(board, "By task")}
     says=${html`<${Found} parts=${words.tasks} />`} note=${note}>
-    <${Table} label=${labelOf(board, "Scores by task")} cls="by-task" columns=${heads} rows=${rows.map(line)} />
+    <${Table} label=${labelOf(board, "Scores by task")} cls="by-task" columns=${heads}
+      rows=${rows.map(line)} />
     ${groups.length > 1 && inGroups}</${Section}>`;
 }
 

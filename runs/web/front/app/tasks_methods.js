@@ -46,10 +46,16 @@ function costOf(one) {
   return `${money(one.cost_usd)}${rest}`;
 }
 
+/* What was asked for when a set was made, as text. */
+function writtenOut(value) {
+  if (Array.isArray(value)) return value.map(writtenOut).join(", ");
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
 function setFacts(set) {
   const { source, selection, generator } = set;
   const said = (value) =>
-    html`<${Said} text=${typeof value === "string" ? value : JSON.stringify(value)} />`;
+    html`<${Said} text=${writtenOut(value)} />`;
   const chosen = Object.entries(selection ?? {}).map(([key, value]) => [
     titled(spaced(key)),
     said(value),
