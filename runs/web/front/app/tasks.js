@@ -6,11 +6,14 @@ const SECTIONS = [
   ["sweep", "Budget"],
 ];
 
+/* A figure and its unit stay on one line. */
+const unbroken = (text) => text.replace(/(\d) (%|s\b)/g, "$1\u00a0$2");
+
 /* A sentence whose names are set apart; there is no page of a model to lead to. */
 const Found = ({ parts }) =>
   parts.map((one) =>
     typeof one === "string"
-      ? plain(one)
+      ? plain(unbroken(one))
       : html`<em class="who-said"><${Model} name=${one.model} link=${false} /></em>`,
   );
 
