@@ -84,9 +84,8 @@ class TaskGame(Game[TaskItem]):
         if player.view == "whole" or player.model is None:
             return frames
         if player.view == "other":
-            other = self._other(item)
-            if self.prompter.asker.is_replay and not self.run_frames.has(other):
-                raise JournalMiss(f"the frames of {other} were never looked at")
+            if (other := self._other(item)) is None:
+                raise UnusableVideo("there is no other video to show")
             frames = await self.run_frames.frames(other)
         frames = frames.model_copy(update={"subtitles": None, "captions": ()})
         if player.view == "blind":
@@ -104,6 +103,11 @@ class TaskGame(Game[TaskItem]):
             slot=scope_of(item),
         )
         return self._shuffled(sent, item)
+
+    def knows_frames(self, item: TaskItem, player: Player) -> bool:
+        """Return whether what a player is shown was looked at before; the item's own video was."""
+        other = self._other(item) if player.view == "other" else None
+        return other is None or self.run_frames.has(other)
 
     async def marks(self, item: TaskItem, text: str) -> Marks:
         """Return what a judge gives a free answer; equal answers to one task are marked once."""
@@ -141,14 +145,12 @@ class TaskGame(Game[TaskItem]):
         moved = (frame.model_copy(update={"digest": frames.frames[k].digest}) for frame, k in pairs)
         return frames.model_copy(update={"frames": tuple(moved)})
 
-    def _other(self, item: TaskItem) -> str:
-        """Return another of the videos, drawn by the seed."""
+    def _other(self, item: TaskItem) -> str | None:
+        """Return another of the videos, drawn by the seed; None where there is none."""
         mine = self.films.videos[item.video_id].id
         others = {video.id for video in self.films.videos.values()} - {mine}
         seed = self.cast.config.seed
-        if not others:
-            raise UnusableVideo("there is no other video to show")
-        return min(others, key=lambda video: derive(seed, "other", item.qid, video))
+        return min(others, key=lambda video: derive(seed, "other", item.qid, video), default=None)
 
 
 def _line(item: TaskItem, said: Said) -> TaskLine:
@@ -235,7 +237,7 @@ async def _unknown(
     is_marked = not item.is_choice and item.answer is not None
     marking = [Ask(item, MARKERS[scale_of(item)], cast.judge, player)] * is_marked
     said: Said | None = None
-    if game is not None:
+    if game is not None and game.knows_frames(item, player):
         with suppress(JournalMiss):
             said = await game.answer(item, player)
     if said is None:
