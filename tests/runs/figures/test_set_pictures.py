@@ -73,8 +73,13 @@ def test_a_curve_rings_what_is_enough_and_a_price_gives_it_a_second_axis(
     assert [line.get_xdata()[0] for line in rings] == [one.cheapest for one in board.sweeps]
     assert spending.get_xscale() == frames.get_xscale() == "log"
     assert "dollars an item" in texts_of(drawn["sweep"])
-    free = score_tasks(play_set(tmp_path / "free", Played(frames=(4, 64), needles=15, usd=0.0)))
-    assert len(sweep(free, board_of(free)).draw(False).axes) == 2
+    # The last of these is right on nothing with four frames, which is a point as well.
+    played = Played(models=tuple("abcde"), frames=(4, 64), needles=15, usd=0.0)
+    free = score_tasks(play_set(tmp_path / "free", played))
+    _, frames = sweep(free, board_of(free)).draw(False).axes
+    curves = [line for line in frames.lines if line.get_markersize() == pytest.approx(3.2)]
+    assert [len(line.get_xdata()) for line in curves] == [2] * 5
+    assert min(line.get_ydata()[0] for line in curves) == 0.0
 
 
 def test_the_command_draws_each_part_of_a_set_and_names_what_it_lacks(tmp_path: Path) -> None:

@@ -54,8 +54,7 @@ function writtenOut(value) {
 
 function setFacts(set) {
   const { source, selection, generator } = set;
-  const said = (value) =>
-    html`<${Said} text=${writtenOut(value)} />`;
+  const said = (value) => html`<${Said} text=${writtenOut(value)} />`;
   const chosen = Object.entries(selection ?? {}).map(([key, value]) => [
     titled(spaced(key)),
     said(value),

@@ -50,5 +50,5 @@ function NeedleCell({ cell }) {
   const interval = isKnown(cell.low) ? `, ${fixed(cell.low)} to ${fixed(cell.high)} %` : "";
   return html`<td class=${`needle ${thin}`} style=${{ "--strength": (cell.value ?? 0) / 100 }}
     title=${`${cell.right} of ${cell.n} right${interval}`}><b class="num">${whole(cell.value)}</b>
-    <small class="num">${whole(cell.n)}</small></td>`;
+    <small class="num"><span class="hidden">percent of </span>${whole(cell.n)}</small></td>`;
 }

@@ -24,8 +24,10 @@ function SweepSection({ board, place, words }) {
       <${SweepChart} sweeps=${sweeps} course=${course} chance=${board.chance} />
     </figure>`;
   const line = (text) => html`<li>${plain(text)}</li>`;
+  const isCut = sweeps.length > MOST_CURVES;
+  const cut = isCut ? ` The first ${MOST_CURVES} of ${sweeps.length} models are drawn.` : "";
   return html`<${Section} id=${`sweep-${place}`} kicker=${kickerOf(board, "Budget")}
-    says=${html`<${Found} parts=${words.sweeps} />`} note=${SWEEP_NOTE}>
+    says=${html`<${Found} parts=${words.sweeps} />`} note=${`${SWEEP_NOTE}${cut}`}>
     <div class=${courses.length > 1 ? "panels two" : "one-panel"}>${courses.map(chart)}</div>
     <ul class="enough">${words.each_sweep.map(line)}</ul></${Section}>`;
 }
