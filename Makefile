@@ -131,8 +131,9 @@ bench-resume: $(STAMP) ## what a large run costs to go on with, to replay and to
 bench-freeze: $(STAMP) ## what freezing, verifying and opening 10,000 questions costs
 	$(BIN)/python -m benchmarks.freezing
 
-bench-playing: $(STAMP) ## CPU milliseconds that a question of a bench costs beside the models
+bench-playing: $(STAMP) ## CPU milliseconds that a question of a bench, or a task, costs beside the models
 	$(BIN)/python -m benchmarks.playing
+	$(BIN)/python -m benchmarks.playing --tasks
 
 bench-page: $(STAMP) $(BROWSER)/.installed chromium ## what a report of 10,000 battles costs to write and to look at
 	$(BIN)/python -m benchmarks.page

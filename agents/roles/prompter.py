@@ -45,6 +45,23 @@ class Task:
     """What a contestant is asked; stands unfenced behind its prompt."""
 
 
+def worded(
+    prompts: PromptSet, task: Task, seed: int = 0, repair: Mapping[str, str] = NO_REPAIR
+) -> str:
+    """Return the text of a task, which stands behind its frames."""
+    # One code for all blocks of a prompt, the repair's among them: the first block's binds.
+    code = fence_code(seed, task.scope, task.role, {**task.texts, **repair})
+    text = prompts.fill(task.role, task.texts, code=code)
+    if task.question is not None:
+        return f"{text}\n\n{QUESTION_LINE}\n{task.question}"
+    ending = contract(task.role, prompts.contracts)
+    text = f"{text}\n\n{ending}"
+    if not repair:
+        return text
+    blocks = [fence(name, code, block) for name, block in repair.items()]
+    return "\n\n".join([text, *blocks, _MEND, ending])
+
+
 def _read(row: CallRow, schema: type[R]) -> R:
     return read_reply(row.reply or "", schema, ending=row.ending)
 
@@ -133,21 +150,8 @@ class Prompter:
             frames = thinned(frames, model.frame_limit(task.role))
         return Request(
             role=task.role,
-            text=self._text(task, repair),
+            text=worded(self.prompts, task, self.seed, repair),
             frames=frames,
             nonce=nonce,
             prompt=self.prompts.digests[task.role],
         )
-
-    def _text(self, task: Task, repair: Mapping[str, str]) -> str:
-        # One code for all blocks of a prompt, the repair's among them: the first block's binds.
-        code = fence_code(self.seed, task.scope, task.role, {**task.texts, **repair})
-        text = self.prompts.fill(task.role, task.texts, code=code)
-        if task.question is not None:
-            return f"{text}\n\n{QUESTION_LINE}\n{task.question}"
-        ending = contract(task.role, self.prompts.contracts)
-        text = f"{text}\n\n{ending}"
-        if not repair:
-            return text
-        blocks = [fence(name, code, block) for name, block in repair.items()]
-        return "\n\n".join([text, *blocks, _MEND, ending])

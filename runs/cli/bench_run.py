@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -257,8 +258,10 @@ def _plan(opened: OpenBench[Any], asked: Asked, *, as_json: bool) -> int:
     """Print what it would take; return the exit code."""
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
 
-    planned = run_async(scoring_of(opened).plan(opened, asked))
-    options.print_report(planned.as_json(), planned.as_lines(), as_json=as_json)
+    found = run_async(scoring_of(opened).plan(opened, asked))
+    columns = shutil.get_terminal_size().columns
+    lines = () if as_json else (*found.as_lines(), *found.as_table(columns))
+    options.print_report(found.as_json(), lines, as_json=as_json)
     return 0
 
 

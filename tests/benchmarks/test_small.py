@@ -48,14 +48,16 @@ def test_freezing_tells_what_each_thing_costs(capsys: pytest.CaptureFixture[str]
     assert re.search(r"of at most 10 s: (NOT )?kept$", told.strip())
 
 
-@pytest.mark.parametrize("more", [[], ["--anchor"]])
+@pytest.mark.parametrize("more", [[], ["--anchor"], ["--tasks"]])
 def test_playing_tells_what_a_question_costs(
     capsys: pytest.CaptureFixture[str], more: list[str]
 ) -> None:
     assert playing.main(["--items", "12", *more]) in (0, 1)
     told = capsys.readouterr().out
     assert told.startswith("playing 12 questions, ms CPU each")
-    assert re.search(r"at most 5 ms: (NOT )?kept$", told.strip())
+    most = 4 if "--tasks" in more else 5
+    assert re.search(rf"^at most {most} ms: (NOT )?kept$", told, re.MULTILINE)
+    assert ("at most 4 KB" in told) is ("--tasks" in more)
 
 
 @pytest.mark.slow  # every sample is drawn, and looked at in six tints

@@ -7,7 +7,6 @@ is how a set is probed: no frames, one, all in another order, or those of anothe
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,12 +27,12 @@ from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, read_tasks
 from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.bench.play.cast import BenchCast, Player, Wanted, task_cast
+from videoautoarena.runs.bench.play.forecast import Ask
 from videoautoarena.runs.bench.play.game import Game, Outcome, Said, scope_of
 from videoautoarena.runs.bench.play.plan import Unknown
 from videoautoarena.runs.bench.play.rules import AnyResult, Rules
 from videoautoarena.runs.bench.play.tally import Outcomes, facts_of, retrieval_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
-from videoautoarena.runs.config.disclosure import REPAIR
 from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.rundir.reader import counted
 
@@ -195,12 +194,12 @@ class TaskRules(Rules):
 
     async def unknown(self, game: TaskGame | None, cast: BenchCast, item: TaskItem) -> Unknown:
         """Return which answers and markings are left of a task."""
-        known, calls = 0, Counter[str]()
+        known, asks = 0, list[Ask]()
         for player in cast.players:
             mine = await _unknown(game, cast, item, player)
             known += not mine
-            calls += mine
-        return Unknown(known, calls)
+            asks += mine
+        return Unknown(known, tuple(asks))
 
     def kept(self, bench: OpenBench[Any], _cast: BenchCast) -> Sequence[AnyResult]:
         """Return all results on tasks."""
@@ -233,25 +232,26 @@ class TaskRules(Rules):
 
 async def _unknown(
     game: TaskGame | None, cast: BenchCast, item: TaskItem, player: Player
-) -> Counter[str]:
+) -> list[Ask]:
     """Return the calls of one task for one player that a repetition lacks."""
     is_marked = not item.is_choice and item.answer is not None
-    marking = Counter({cast.judge: REPAIR} if is_marked else {})
+    marking = [Ask(item, MARKERS[scale_of(item)], cast.judge, player)] * is_marked
     said: Said | None = None
     if game is not None and game.knows_frames(item, player):
         with suppress(JournalMiss):
             said = await game.answer(item, player)
     if said is None:
-        return marking + Counter({player.model.alias: 1} if player.model is not None else {})
+        model = player.model
+        return [Ask(item, "contestant", model.alias, player), *marking] if model else marking
     if said.text is None or not is_marked or game is None:
-        return Counter()
+        return []
     try:
         await game.marks(item, said.text)
     except JournalMiss:
         return marking
     except CallFailed:
-        return Counter()
-    return Counter()
+        return []
+    return []
 
 
 def _lines(outcomes: Iterator[Outcome]) -> Iterator[TaskLine]:
