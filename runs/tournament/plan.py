@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 from videoautoarena.agents.limits.estimates import LABEL_TOKENS, frame_tokens, output_limit
 from videoautoarena.agents.limits.prices import cost_of, most_usd, price_of
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.memory.records.records import SCHEMA, CallRow, Role, Sampling, Usage
-from videoautoarena.runs.config.disclosure import REPAIR, frames_of
+from videoautoarena.memory.records.records import SCHEMA, SCOUTS, CallRow, Role, Sampling, Usage
+from videoautoarena.runs.config.disclosure import REPAIR, clip_calls, embedders, frames_of
 from videoautoarena.runs.config.run_config import RunConfig
 
 REPAIRED = 0.02
 """Share of the replies in a form that are expected to be asked for once more."""
 REFUSED = 0.2
 """Share of the proposals that the grader is expected to refuse."""
-FREE: frozenset[Role] = frozenset({"contestant"})
+FREE: frozenset[Role] = frozenset({"contestant", *SCOUTS})
 """Roles whose reply has no form; what it says is never asked for again."""
 ENOUGH = 20
 """From so many calls on a run's own rates are taken."""
@@ -51,6 +51,8 @@ WORDS: Mapping[Role, Words] = {
     "comparer": Words(1_900, 24_000, 1_000),
     "scene_marker": Words(1_100, 24_000, 500),
     "summary_marker": Words(1_300, 24_000, 300),
+    "captioner": Words(150, 600, 80),
+    "embedder": Words(100, 4_000, 1),
 }
 """Tokens as a rule, and the most text; the most reply is the model's own limit."""
 
@@ -223,9 +225,23 @@ def _calls(config: RunConfig, work: Work) -> dict[tuple[str, Role], tuple[float,
     for alias in config.models:
         met = work.guests[alias]
         found[(alias, "contestant")] = (2 * slots / len(config.models) + met, slots + met)
+    found |= _scouting(config, work)
     for judge in config.judges:
         judged = work.slots
         found[(judge, "judge")] = (judged * seatings * again, REPAIR * most_seatings * judged)
+    return found
+
+
+def _scouting(config: RunConfig, work: Work) -> dict[tuple[str, Role], tuple[float, int]]:
+    """Return calls of those who find clips: a video's once, where its model plays at all."""
+    found: dict[tuple[str, Role], tuple[float, int]] = {}
+    videos, share = work.videos + work.newcomer_videos, 2 / len(config.models)
+    played = 1 - (1 - min(share, 1)) ** (work.slots / videos if videos else 0)
+    for who, clips in clip_calls(config, config.models).items():
+        found[who] = (clips * videos * played, clips * videos)
+    for alias in embedders(config, config.models):
+        expected, most = found.get((alias, "embedder"), (0.0, 0))
+        found[alias, "embedder"] = (expected + work.slots * min(share, 1), most + work.slots)
     return found
 
 

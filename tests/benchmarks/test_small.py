@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from benchmarks import freezing, latency, memory, playing, resume
+from benchmarks import freezing, latency, memory, playing, resume, retrieval
 
 
 def test_latency_prints_the_share_of_the_least_time_with_and_without_http(
@@ -58,3 +58,13 @@ def test_playing_tells_what_a_question_costs(
     most = 4 if "--tasks" in more else 5
     assert re.search(rf"^at most {most} ms: (NOT )?kept$", told, re.MULTILINE)
     assert ("at most 4 KB" in told) is ("--tasks" in more)
+
+
+@pytest.mark.slow  # every sample is drawn, and looked at in six tints
+def test_retrieval_tells_the_gain_of_each_kind_and_length(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert retrieval.main(["--n", "3"]) in (0, 1)
+    told = capsys.readouterr().out
+    found = re.findall(r"^(\w+) +\d+ s +3 .* [+-]\d\.\d\d \(", told, re.MULTILINE)
+    assert found == [kind for kind in retrieval.KINDS for _ in retrieval.LENGTHS_S]

@@ -23,7 +23,7 @@ from videoautoarena.agents.prompting.options import with_options
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.mark import Written
 from videoautoarena.agents.roles.prompter import Task, worded
-from videoautoarena.memory.records.records import CallRow, Role, Sampling, Video
+from videoautoarena.memory.records.records import SCOUTS, CallRow, Role, Sampling, Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.schema import Item, TaskItem
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
@@ -57,7 +57,7 @@ class Ask(NamedTuple):
     role: Role
     alias: str
     player: Player | None = None
-    """Whose answer it is, or is about."""
+    """Whose answer it is, or is about; of an embedder, who asks, where it embeds a question."""
     times: int = 1
 
     @property
@@ -184,7 +184,7 @@ class Forecast:
 
     def _frames(self, ask: Ask) -> int:
         """Return how many frames a call is sent, as far as can be known before."""
-        if ask.role in MARKS:
+        if ask.role in MARKS or (ask.role in SCOUTS and ask.player is not None):
             return 0
         whole = self._count(ask.item.video_id)
         view = ask.player.view if ask.player is not None else "whole"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -20,7 +20,7 @@ from videoautoarena.runs.bench.play.forecast import Ask, Forecast
 from videoautoarena.runs.bench.play.game import Game, Said
 from videoautoarena.runs.bench.play.question import Answered, JudgedGame, seatings_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
-from videoautoarena.runs.config.disclosure import judges_notice
+from videoautoarena.runs.config.disclosure import clip_calls, embedders, judges_notice
 from videoautoarena.runs.rundir.frames import has_subtitles
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.terminal import safe
@@ -39,8 +39,6 @@ from videoautoarena.runs.tournament.plan_text import prices_of, table
 class Left:
     """What is left to be called."""
 
-    calls: Counter[str] = field(default_factory=Counter)
-    """Name to the most calls it may cost, transport retries aside."""
     known: int = 0
     """Questions of which, for one player, nothing is left."""
     videos: set[str] = field(default_factory=set)
@@ -48,7 +46,11 @@ class Left:
     failed: set[str] = field(default_factory=set)
     """Scopes of calls that failed for good."""
     asks: list[Ask] = field(default_factory=list)
-    """The calls one by one, as far as it is known for what."""
+
+    @property
+    def calls(self) -> Counter[str]:
+        """Name of a model to the most calls it may cost, transport retries aside."""
+        return _calls_of(self.asks)
 
 
 class Unknown(NamedTuple):
@@ -61,10 +63,14 @@ class Unknown(NamedTuple):
     @property
     def calls(self) -> Counter[str]:
         """Name of a model to the most calls it may cost, transport retries aside."""
-        calls = Counter[str]()
-        for ask in self.asks:
-            calls[ask.alias] += ask.at_most
-        return calls
+        return _calls_of(self.asks)
+
+
+def _calls_of(asks: Iterable[Ask]) -> Counter[str]:
+    calls = Counter[str]()
+    for ask in asks:
+        calls[ask.alias] += ask.at_most
+    return calls
 
 
 OfItem = Callable[[Any, BenchCast, Any], Awaitable[Unknown]]
@@ -81,19 +87,38 @@ async def look_ahead(
 ) -> Left:
     """Return what is left to be called; `game` repeats what is known, None where nothing is."""
     left = Left()
-    for item in items:
+    looking: dict[str | int, tuple[Any, set[str]]] = {}
+    for number, item in enumerate(items):
         video = films.videos.get(item.video_id)
         if video is None or (game is not None and game.run_frames.is_quarantined(video.id)):
             left.known += len(cast.players)
             continue
         seen = game if game is not None and game.run_frames.has(video.id) else None
         found = await of_item(seen, cast, item)
-        calls = found.calls
         left.known += found.known
-        left.calls += calls
         left.asks += found.asks
-        left.videos |= {item.video_id} if calls else set()
+        left.videos |= {item.video_id} if found.asks else set()
+        mine = list(_looking(cast, found.calls))
+        for alias, player in mine:
+            # Which other one is drawn an item; there are no more of them than videos.
+            shown = number % len(films.videos) if player.view == "other" else item.video_id
+            looking.setdefault(shown, (item, set()))[1].add(alias)
+        for scout in embedders(cast.config, (alias for alias, _ in mine)):
+            left.asks.append(Ask(item, "embedder", scout, mine[0][1]))
+    for item, models in looking.values():
+        for (scout, role), clips in clip_calls(cast.config, models).items():
+            left.asks.append(Ask(item, role, scout, times=clips))
     return left
+
+
+def _looking(cast: BenchCast, calls: Counter[str]) -> Iterator[tuple[str, Player]]:
+    """Yield who looks for clips to answer from."""
+    for player in (*cast.players, cast.anchor):
+        model = player.model if player is not None else None
+        if player is None or model is None or model.retrieval is None or not calls[model.alias]:
+            continue
+        if player.view not in ("blind", "one"):
+            yield model.alias, player
 
 
 async def unknown_of(game: JudgedGame[Any] | None, cast: BenchCast, item: Item) -> Unknown:

@@ -188,7 +188,9 @@ async def _ready(
         # They hold from now on for all that ever plays this bench.
         caps = merged_caps(kept_caps(store) if store is not None else NO_CAPS, asked.caps)
         check_caps(cast.config, caps)
-        wanted = list(dict.fromkeys(item.video_id for item in items))
+        # Which other video is shown depends on no limit.
+        about = asked_items if "other" in asked.wanted.views else items
+        wanted = list(dict.fromkeys(item.video_id for item in about))
         films = find_bench_videos(bench, wanted, folder=asked.videos, store=store)
         refuse_strangers(bench, films)
         prompts = own_prompts(store, asked.prompts)
