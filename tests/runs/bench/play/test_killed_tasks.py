@@ -132,14 +132,15 @@ def test_twenty_kills_pay_for_no_answer_and_no_marking_twice(
     assert lives.results == calm.results
     assert calm.results
     assert not lives.paid_again
-    sent = Counter(arrivals(lives.log.events))
+    again = Counter(arrivals(lives.log.events)) - Counter(lives.kept)
     at_death = Counter(key for keys in lives.in_flight for key in keys)
-    # What came twice was in flight when its life ended, each time, and is listed for that.
-    assert sent == Counter(lives.kept) + at_death
     with Store.open(killed / "results" / CALLS, write=False) as store:
         roles = {row.key: row.nonce.role for row in store.journal.calls()}
         listed = Counter(intent.key for intent in store.journal.intents())
-    assert not at_death - listed
+    # What came twice was in flight when its life ended, each time, and is listed for that; a
+    # request may be seen to come only when whoever sent it is dead.
+    assert not again - listed
+    assert not at_death - again
     assert f"possibly paid: {listed.total()} attempts without a reply" in lives.said
     assert sum(map(bool, lives.in_flight)) >= AT_LEAST_IN_FLIGHT
     assert {roles[key] for key in at_death} == {"contestant", "scene_marker"}
