@@ -66,5 +66,12 @@ def test_retrieval_tells_the_gain_of_each_kind_and_length(
 ) -> None:
     assert retrieval.main(["--n", "3"]) in (0, 1)
     told = capsys.readouterr().out
-    found = re.findall(r"^(\w+) +\d+ s +3 .* [+-]\d\.\d\d \(", told, re.MULTILINE)
-    assert found == [kind for kind in retrieval.KINDS for _ in retrieval.LENGTHS_S]
+    share = r"(\d\.\d\d): [+-]\d\.\d\d \([^)]+\)"
+    line = rf"^(\w+) +\d+ s +3 +\d\.\d\d +{share} +{share} +\d\.\d\d"
+    found = re.findall(line, told, re.MULTILINE)
+    assert [kind for kind, *_ in found] == [k for k in retrieval.KINDS for _ in retrieval.LENGTHS_S]
+    clips, each = (
+        sum(float(one[place]) for one in found if one[0] == "order") / len(retrieval.LENGTHS_S)
+        for place in (1, 2)
+    )
+    assert each > 0.75 > clips
