@@ -48,6 +48,12 @@ WORDS: Mapping[Role, Words] = {
     "comparer": Words(1_900, 24_000, 1_000),
     "scene_marker": Words(1_100, 24_000, 500),
     "summary_marker": Words(1_300, 24_000, 300),
+    "topic_writer": Words(1_000, 8_000, 400),
+    "plot_writer": Words(1_100, 8_000, 400),
+    "scene_writer": Words(1_100, 8_000, 700),
+    "summary_writer": Words(900, 4_000, 500),
+    "option_checker": Words(900, 8_000, 250),
+    "point_checker": Words(1_300, 12_000, 500),
 }
 """Tokens as a rule, and the most text; the most reply is the model's own limit."""
 
@@ -183,13 +189,13 @@ class Work:
 
 def plan_of(config: RunConfig, work: Work) -> Plan:
     """Return what `work` will take."""
-    seen = _measured(work.rows)
+    seen = measured(work.rows)
     lines = []
     for (alias, role), (calls, most) in _calls(config, work).items():
         made = work.done[(alias, role)]
         if most > made:
             bare = Line(alias, role, max(calls - made, 0.0), most - made)
-            lines.append(_filled(config, bare, seen))
+            lines.append(filled(config, bare, seen))
     prices = {alias: price_of(config.model_of(alias)) for alias in config.cast}
     sources = {alias: price.source if price else None for alias, price in prices.items()}
     notes = tuple(_notes(config, lines, _rates(work.rows)))
@@ -250,7 +256,7 @@ def _rates(rows: Iterable[CallRow]) -> _Rates:
     return _Rates(repaired, min(refused, 1.0))
 
 
-class _Mean(NamedTuple):
+class Mean(NamedTuple):
     """Tokens of a call as they were on average."""
 
     input_tokens: float
@@ -258,7 +264,7 @@ class _Mean(NamedTuple):
     cached_tokens: float
 
 
-def _measured(rows: Iterable[CallRow]) -> dict[tuple[str, Role], _Mean]:
+def measured(rows: Iterable[CallRow]) -> dict[tuple[str, Role], Mean]:
     """Return what calls came to in this run, with all their tries, by model and role."""
     sums: dict[tuple[str, Role], list[float]] = {}
     for row in rows:
@@ -269,16 +275,16 @@ def _measured(rows: Iterable[CallRow]) -> dict[tuple[str, Role], _Mean]:
         for usage in (attempt.usage for attempt in row.tries):
             found = (usage.input_tokens, usage.output_tokens, usage.cached_tokens)
             total[1:] = [old + (new or 0) for old, new in zip(total[1:], found, strict=True)]
-    return {who: _Mean(*(part / count for part in parts)) for who, (count, *parts) in sums.items()}
+    return {who: Mean(*(part / count for part in parts)) for who, (count, *parts) in sums.items()}
 
 
-def _filled(config: RunConfig, line: Line, seen: dict[tuple[str, Role], _Mean]) -> Line:
+def filled(config: RunConfig, line: Line, seen: dict[tuple[str, Role], Mean]) -> Line:
     """Return a line with its tokens and dollars."""
     model, words = config.model_of(line.alias), WORDS[line.role]
     frames = frames_of(config, line.alias, line.role)
     each = frame_tokens(model)
     limit = output_limit(model, line.role)
-    stated = _Mean(
+    stated = Mean(
         words.text + frames * (each.expected + LABEL_TOKENS / 2), min(words.reply, limit), 0
     )
     mean = seen.get((line.alias, line.role), stated)

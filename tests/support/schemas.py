@@ -12,10 +12,10 @@ from videoautoarena.agents.prompting.contracts import (
     JudgeReply,
     PersonaReply,
     QuestionerReply,
-    Reply,
     SceneMarkerReply,
     SummaryMarkerReply,
 )
+from videoautoarena.agents.prompting.forms import Reply
 
 _SCHEMAS: dict[str, type[Reply]] = {
     "examiner": ExaminerReply,
