@@ -125,8 +125,13 @@ class Order:
     @property
     def draft(self) -> Path:
         """Where films lie until all are there."""
-        real = Path(os.path.realpath(self.to))
-        return real.with_name(f".{real.name}.making")
+        return draft_of(self.to)
+
+
+def draft_of(to: Path) -> Path:
+    """Return where what belongs to a set lies until all of it is there."""
+    real = Path(os.path.realpath(to))
+    return real.with_name(f".{real.name}.making")
 
 
 async def make(order: Order, say: Say, *, is_plan: bool = False) -> Made:
@@ -137,7 +142,7 @@ async def make(order: Order, say: Say, *, is_plan: bool = False) -> Made:
     """
     found = await asyncio.to_thread(gather, order.folder, say)
     origin = _origin(order, found.videos)
-    bench = None if is_plan else _bench_in(order, origin)
+    bench = None if is_plan else set_in(order.to, origin, order.licence)
     with progress(say) as on_progress:
         looked = await look(order.folder, found.videos, on_progress=on_progress)
     for path, why in looked.unusable:
@@ -178,19 +183,19 @@ def _origin(order: Order, videos: Sequence[Video]) -> str:
     return digest_of([MAKER, FILLER, CRF, asdict(order.wish), made_of])
 
 
-def _bench_in(order: Order, origin: str) -> str | None:
+def set_in(to: Path, origin: str, licence: str | None) -> str | None:
     """Return the digest of the set that is there already; None where there is none.
 
     Raises BadInput where something else is there.
     """
-    if not os.path.lexists(order.to) or (order.to.is_dir() and not any(order.to.iterdir())):
+    if not os.path.lexists(to) or (to.is_dir() and not any(to.iterdir())):
         return None
-    read = read_bench(order.to)
+    read = read_bench(to)
     known = read.manifest
-    is_this = known and (known.source.digest, known.licence) == (origin, order.licence)
+    is_this = known and (known.source.digest, known.licence) == (origin, licence)
     if is_this and not read.problems:
         return read.bench
-    raise BadInput(f"{safe(str(order.to))} holds something else; pass a new folder")
+    raise BadInput(f"{safe(str(to))} holds something else; pass a new folder")
 
 
 def _descriptions(drawn: Drawn) -> int:
