@@ -39,7 +39,7 @@ WRITER_SLOTS: dict[str, tuple[str, ...]] = {
     "topic_writer": _MORE,
     "plot_writer": _MORE,
     "scene_writer": _MORE,
-    "summary_writer": (),
+    "summary_writer": ("asked",),
     "option_checker": ("question", "options"),
     "point_checker": ("question", "reference", "points"),
 }

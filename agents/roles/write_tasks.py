@@ -107,9 +107,9 @@ class Watcher:
         self, kind: WatchedKind, *, count: int, asked: Sequence[str], slot: str, ask: int
     ) -> Written:
         """Return at most `count` tasks unlike those `asked`. One model call, or two; CallFailed."""
-        texts = {}
+        texts = {"asked": canonical_json(list(asked)) if asked else ""}
         if kind != "summary":
-            texts = {"count": str(count), "asked": canonical_json(list(asked)) if asked else ""}
+            texts["count"] = str(count)
         task = Task(WRITERS[kind], self.frames, scope=slot, ask=ask, texts=texts)
         read = await self.prompter.ask_read(self.model, task, _REPLIES[kind])
         every = tuple(_proposal(item) for item in read.reply.items)

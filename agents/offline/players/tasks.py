@@ -69,7 +69,7 @@ def write_topics(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     """Return questions on the video as a whole, each with four options."""
     seen = sight_of(sent)
     known = [key for key in askable(seen) if not isinstance(FACETS[key], Moment | CutTime)]
-    dice = _dice("topic", sent, blocks)
+    dice = _dice("topic", sent)
     single = [(key,) for key in known if isinstance(FACETS[key], ShotCount | InOrder | MainColour)]
     values = [key for key in known if isinstance(FACETS[key], Choice | MainColour)]
     return {"items": list(_choices(seen, [*single, *combinations(values, 2)], blocks, dice))}
@@ -78,7 +78,7 @@ def write_topics(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
 def write_plots(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     """Return questions on when something happens that happens once, each with four times."""
     seen = sight_of(sent)
-    dice = _dice("plot", sent, blocks)
+    dice = _dice("plot", sent)
     keys = [(key,) for key in askable(seen) if isinstance(FACETS[key], Moment | CutTime)]
     keys = [(key,) for (key,) in keys if len(_moments(Part(seen), key)) == 1]
     items = list(_choices(seen, keys, blocks, dice))
@@ -91,7 +91,7 @@ def write_plots(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
 def write_scenes(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     """Return tasks to describe parts of the video, each with what is to be said."""
     seen = sight_of(sent)
-    dice = _dice("scene", sent, blocks)
+    dice = _dice("scene", sent)
     taken = [old for asked in _asked(blocks) if (old := free(asked).part)]
     items: list[dict[str, object]] = []
     for _ in range(_TRIES):
@@ -108,10 +108,10 @@ def write_scenes(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     return {"items": items}
 
 
-def write_summary(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+def write_summary(sent: Sent, _blocks: dict[str, str]) -> dict[str, object]:
     """Return a task to sum the video up, with what is to be said; none where that is too little."""
     seen = sight_of(sent)
-    item = _described(Part(seen), list(askable(seen)), _dice("summary", sent, blocks), span=None)
+    item = _described(Part(seen), list(askable(seen)), _dice("summary", sent), span=None)
     return {"items": [item] if item else []}
 
 
@@ -294,9 +294,6 @@ def _wanted(blocks: dict[str, str]) -> int:
     return int(count) if count.isdecimal() and len(count) < 5 else 1
 
 
-def _dice(kind: str, sent: Sent, blocks: dict[str, str]) -> Dice:
-    return Dice(kind, *(f"{k}:{v}" for k, v in sorted(blocks.items())), _digest(sent))
-
-
-def _digest(sent: Sent) -> str:
-    return sight_of(sent).key.hex()
+def _dice(kind: str, sent: Sent) -> Dice:
+    # With the code of the fences, which is another for every seed of a set.
+    return Dice(kind, sent.text, sight_of(sent).key.hex())

@@ -53,7 +53,7 @@ def test_tasks_are_read_with_their_blanks_folded_and_no_more_than_were_wanted() 
     assert summed.proposals == (
         Proposal("Sum it up.", "A man walks.", (), ("He walks", "He sits")),
     )
-    assert blocks_of(script) == {}
+    assert blocks_of(script) == {"asked": '["Who sings?"]'}
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def says(role: Role, frames: Film, **blocks: str) -> Any:
 
 def items(role: Role, frames: Film, *, count: int = 4, asked: list[str] | None = None) -> Any:
     blocks = {"count": str(count), "asked": json.dumps(asked) if asked else ""}
-    return says(role, frames, **({} if role == "summary_writer" else blocks))["items"]
+    return says(role, frames, **blocks)["items"]
 
 
 def answered(kind: str, frames: Film, question: str) -> str:
