@@ -83,7 +83,7 @@ chromium:
 	  || echo "NO CHROMIUM, AND NO apt-get WITH ROOT TO INSTALL IT: no page will be opened" >&2
 
 slow: $(STAMP) $(INSPECT)/.installed $(WHEELS)/.fetched $(BROWSER)/.installed chromium ## the checks that take minutes: a hundred kills, small benchmarks
-	$(BIN)/python -m pytest -m "slow and not live" -s
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "slow and not live" --durations=40
 
 check: $(STAMP) ## format, lint, types, import contracts, suite: what a commit must pass
 	$(BIN)/ruff format --check .
