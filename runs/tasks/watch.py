@@ -43,7 +43,7 @@ from videoautoarena.runs.rundir.budget import (
 )
 from videoautoarena.runs.rundir.context import Calling, draining_asker, work_off
 from videoautoarena.runs.rundir.failures import pardon
-from videoautoarena.runs.rundir.frames import RunFrames, keep_subtitles
+from videoautoarena.runs.rundir.frames import LEAVE_OUT, RunFrames, keep_subtitles
 from videoautoarena.runs.rundir.opener import stored_prompts
 from videoautoarena.runs.tasks.make import set_in
 from videoautoarena.runs.tasks.watch_plan import WatchPlan, plan_watching
@@ -63,6 +63,7 @@ from videoautoarena.runs.tasks.watching import (
     WatchWish,
     deal,
 )
+from videoautoarena.runs.text.terminal import safe
 from videoautoarena.video.folder.find import Findings
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
@@ -211,11 +212,11 @@ async def _ready(order: WatchOrder, found: Findings, *, write: bool) -> AsyncIte
     """Yield a set that can be written, or planned, with what of it is known."""
     config = examining(order)
     cells = deal(order.wish, found.videos)
-    notes = []
+    notes = [f"not used: {safe(one.path)} {safe(one.reason)}" for one in found.skipped]
     if config.offline:
         notes.append("the offline stand-in watches: it writes of light, colours and cuts alone")
     with ExitStack() as stack:
-        store = _opened(order, write=write)
+        store = _opened(order, config, write=write)
         if store is not None:
             stack.enter_context(store)
         caps = merged_caps(kept_caps(store) if store else NO_CAPS, order.caps)
@@ -225,7 +226,8 @@ async def _ready(order: WatchOrder, found: Findings, *, write: bool) -> AsyncIte
             keep_caps(store, caps)
             new = [video for video in dict.fromkeys(videos) if video not in store.videos()]
             folder, seed = order.folder, order.wish.seed
-            notes += keep_subtitles(store, new, found=found, folder=folder, seed=seed)
+            lines = keep_subtitles(store, new, found=found, folder=folder, seed=seed)
+            notes += [line.removesuffix(LEAVE_OUT) for line in lines]
             store.add_videos(new)
             if order.retry_failed:
                 pardon(store, [video.id for video in videos], 0)
@@ -238,12 +240,15 @@ async def _ready(order: WatchOrder, found: Findings, *, write: bool) -> AsyncIte
         yield _Ready(order, config, cells, found, origin, store, plan, tuple(notes))
 
 
-def _opened(order: WatchOrder, *, write: bool) -> Store | None:
+def _opened(order: WatchOrder, config: RunConfig, *, write: bool) -> Store | None:
     """Return the journal of a set, begun where there is none; None where nothing may be written."""
     if order.calls.is_file():
         return Store.open(order.calls, write=write)
     if not write:
         return None
+    # Only what is not refused leaves a trace.
+    check_caps(config, merged_caps(NO_CAPS, order.caps))
+    check_keys([config.model_of(config.examiner)])
     prompts = PromptSet.load(writers=True)
     facts = {
         "schema": SCHEMA,

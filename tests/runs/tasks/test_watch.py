@@ -146,15 +146,23 @@ def test_what_does_not_go_together_is_refused_in_a_line(
     assert words in str(refused.exception)
 
 
-def test_an_examiner_that_cannot_be_one_is_refused_in_a_line(clips: Path, tmp_path: Path) -> None:
+def test_what_cannot_begin_is_refused_in_a_line_and_leaves_no_trace(
+    clips: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     for named, words in (
         ("offline:hawk", "cannot take this role"),
         ("gpt-4o", "is no model"),
     ):
         refused = make(clips, tmp_path / "set", "--examiner", named, "--plan")
         assert words in str(refused.exception)
+    keyless = make(clips, tmp_path / "set", "--examiner", "openai:gpt-4o")
+    assert "OPENAI_API_KEY" in str(keyless.exception)
+    unpriced = make(clips, tmp_path / "set", "--examiner", "openai:nobody", "--max-usd", 1)
+    assert "--max-usd cannot be kept" in str(unpriced.exception)
     too_many = make(clips, tmp_path / "set", "--n", 51, "--plan")
     assert "2 videos give 50 items at most" in str(too_many.exception)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_plan_says_calls_and_dollars_and_writes_nothing(clips: Path, tmp_path: Path) -> None:
