@@ -135,7 +135,9 @@ class Watched:
         )
         if self.plan is not None:
             wanted = ", ".join(f"{wanted} {kind}" for kind, (_, wanted) in self.tasks.items())
-            about = f"{counted(self.wanted, 'item')} ({wanted}) about {self.videos} videos"
+            about = (
+                f"{counted(self.wanted, 'item')} ({wanted}) about {counted(self.videos, 'video')}"
+            )
             return [f"{shown} would have {about}", *self.plan.as_lines()]
         verb = "already holds this set" if self.was_there else "made"
         whole = f"{counted(self.items, 'item')} of {self.wanted}"

@@ -77,13 +77,15 @@ def deal(wish: WatchWish, videos: Sequence[Video]) -> list[Cell]:
     Kinds take turns, and in each kind the videos do, in an order drawn by the seed.
     """
     ordered = sorted(videos, key=lambda video: derive(wish.seed, "watched", video.sha256))
+    if not ordered:
+        raise BadInput("no video of the folder can be used; pass one that holds some")
     count = len(wish.kinds) * len(ordered) if wish.n is None else wish.n
     room = sum(MOST[kind] for kind in wish.kinds) * len(ordered)
     if count > room:
         each = ", ".join(f"{MOST[kind]} {kind}" for kind in wish.kinds)
         raise BadInput(
-            f"--n is {count}, and {len(ordered)} videos give {room} items at most ({each} "
-            "a video); ask for fewer or add videos"
+            f"--n is {count}, and of {counted(len(ordered), 'video')} there are {room} items at "
+            f"most ({each} a video); ask for fewer or add videos"
         )
     dealt = Counter[tuple[WatchedKind, int]]()
     lap = 0

@@ -161,7 +161,7 @@ def test_what_cannot_begin_is_refused_in_a_line_and_leaves_no_trace(
     unpriced = make(clips, tmp_path / "set", "--examiner", "openai:nobody", "--max-usd", 1)
     assert "--max-usd cannot be kept" in str(unpriced.exception)
     too_many = make(clips, tmp_path / "set", "--n", 51, "--plan")
-    assert "2 videos give 50 items at most" in str(too_many.exception)
+    assert "of 2 videos there are 50 items at most" in str(too_many.exception)
     assert list(tmp_path.iterdir()) == []
 
 

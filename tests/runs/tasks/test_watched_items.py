@@ -189,8 +189,10 @@ def test_items_are_dealt_to_kinds_and_videos_in_turn() -> None:
     assert deal(WatchWish(("topic", "plot"), n=4, seed=1), videos) != few
     many = deal(WatchWish(("summary", "plot"), n=35), videos)
     assert Counter({cell.kind: 0 for cell in many}) | _wanted(many) == {"summary": 5, "plot": 30}
-    with pytest.raises(BadInput, match="5 videos give 45 items at most"):
+    with pytest.raises(BadInput, match="of 5 videos there are 45 items at most"):
         deal(WatchWish(("summary", "plot"), n=46), videos)
+    with pytest.raises(BadInput, match="no video of the folder can be used"):
+        deal(WatchWish(), [])
 
 
 def _wanted(cells: Any) -> Counter[str]:
