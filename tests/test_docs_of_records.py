@@ -37,6 +37,7 @@ from videoautoarena.runs.bench.format.results import (
 )
 from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.bench.freeze.freeze import freeze
+from videoautoarena.runs.bench.score.positions import Cell, Positions
 from videoautoarena.runs.bench.score.sweep import Setting, Sweep
 from videoautoarena.runs.bench.score.task_compare import Gap, TaskComparison
 from videoautoarena.runs.bench.score.task_points import Figure
@@ -101,7 +102,7 @@ def test_a_record_is_written_down_field_by_field(heading: str, model: Any) -> No
         ("Settings of a run", (Roles, Member)),
         ("A sum of calls", (Waits,)),
         ("A round", (Difficulty, Gate, Points)),
-        ("A score on tasks", (TaskFigure, Figure)),
+        ("A score on tasks", (TaskFigure, Figure, Positions, Cell)),
         ("A sweep", (Setting,)),
         ("Two models on tasks", (TaskComparison,)),
     ],

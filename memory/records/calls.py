@@ -113,7 +113,11 @@ Role = Literal[
     "summary_writer",
     "option_checker",
     "point_checker",
+    "captioner",
+    "embedder",
 ]
+SCOUTS: tuple[Role, ...] = ("captioner", "embedder")
+"""Roles that look at single clips, so that a contestant is sent the best of them."""
 
 
 class Usage(Record):

@@ -59,6 +59,8 @@ SPEECH = {
     "summary_writer": "writes a summary",
     "option_checker": "checks options",
     "point_checker": "checks points",
+    "captioner": "describes a clip",
+    "embedder": "embeds a clip or a question",
 }
 STYLES = {"judge": "magenta", "contestant": "cyan", "evolver": "yellow", "grader": "yellow"}
 

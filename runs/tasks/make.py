@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from importlib.metadata import version
@@ -16,6 +17,7 @@ from pydantic import JsonValue, ValidationError
 
 from videoautoarena.memory.records.errors import BadInput, UnusableVideo
 from videoautoarena.memory.records.records import SCHEMA, Record, Video
+from videoautoarena.memory.store.connection import RunLock, lock_of
 from videoautoarena.runs.bench.format.reader import open_bench, read_bench, sha256_of
 from videoautoarena.runs.bench.format.schema import (
     CARD,
@@ -125,21 +127,39 @@ class Order:
     @property
     def draft(self) -> Path:
         """Where films lie until all are there."""
-        return draft_of(self.to)
-
-
-def draft_of(to: Path) -> Path:
-    """Return where what belongs to a set lies until all of it is there."""
-    real = Path(os.path.realpath(to))
-    return real.with_name(f".{real.name}.making")
+        real = Path(os.path.realpath(self.to))
+        return real.with_name(f".{real.name}.making")
 
 
 async def make(order: Order, say: Say, *, is_plan: bool = False) -> Made:
     """Return the set that was made of a folder, or would be; the same order gives the same bytes.
 
     What is encoded is kept beside the set until all of it is: the same order goes on from there.
-    Raises BadInput: the folder gives too few items, or something cannot be read or written.
+
+    Raises:
+        BadInput: the folder gives too few items, or something cannot be read or written.
+        RunLocked: another process is making a set there.
     """
+    is_read_only = is_plan or not _is_free(order.to)
+    with nullcontext() if is_read_only else _alone(order):
+        return await _make(order, say, is_plan=is_plan)
+
+
+@contextmanager
+def _alone(order: Order) -> Iterator[None]:
+    """Let nobody else make a set in the same place for as long as the block lasts."""
+    try:
+        order.draft.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as wrong:
+        raise BadInput(f"{safe(str(order.to))} cannot be written: {wrong.strerror}") from None
+    lock = RunLock(lock_of(order.draft), busy=f"{safe(str(order.to))} is being made")
+    try:
+        yield
+    finally:
+        lock.release(remove=True)
+
+
+async def _make(order: Order, say: Say, *, is_plan: bool) -> Made:
     found = await asyncio.to_thread(gather, order.folder, say)
     origin = _origin(order, found.videos)
     bench = None if is_plan else set_in(order.to, origin, order.licence)
@@ -183,12 +203,17 @@ def _origin(order: Order, videos: Sequence[Video]) -> str:
     return digest_of([MAKER, FILLER, CRF, asdict(order.wish), made_of])
 
 
+def _is_free(place: Path) -> bool:
+    """Return whether a set can be put there: nothing is, or an empty folder."""
+    return not os.path.lexists(place) or (place.is_dir() and not any(place.iterdir()))
+
+
 def set_in(to: Path, origin: str, licence: str | None) -> str | None:
     """Return the digest of the set that is there already; None where there is none.
 
     Raises BadInput where something else is there.
     """
-    if not os.path.lexists(to) or (to.is_dir() and not any(to.iterdir())):
+    if _is_free(to):
         return None
     read = read_bench(to)
     known = read.manifest

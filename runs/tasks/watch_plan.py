@@ -20,7 +20,8 @@ from videoautoarena.runs.tournament.plan import (
     REPAIRED,
     SAMPLE,
     Line,
-    filled,
+    estimated,
+    known_sum,
     measured,
 )
 
@@ -51,12 +52,12 @@ class WatchPlan:
     @property
     def usd(self) -> float | None:
         """What it is expected to cost; None where nobody knows the price."""
-        return _sum(line.usd for line in self.lines)
+        return known_sum(line.usd for line in self.lines)
 
     @property
     def most_usd(self) -> float | None:
         """The most that it can cost."""
-        return _sum(line.most_usd for line in self.lines)
+        return known_sum(line.most_usd for line in self.lines)
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `plan` in `arena tasks make --json`."""
@@ -99,7 +100,7 @@ def plan_watching(
     made = _made(cells, store)
     seen = measured(_rows(store))
     lines = [
-        filled(
+        estimated(
             config,
             Line(
                 config.examiner,
@@ -133,9 +134,3 @@ def _made(cells: Iterable[Cell], store: Store | None) -> Counter[str]:
 
 def _rows(store: Store | None) -> list[CallRow]:
     return store.journal.latest(SAMPLE) if store else []
-
-
-def _sum(costs: Iterable[float | None]) -> float | None:
-    found = list(costs)
-    known = [usd for usd in found if usd is not None]
-    return sum(known) if len(known) == len(found) else None

@@ -35,7 +35,6 @@ from videoautoarena.runs.bench.score.shortcuts import Shortcuts
 from videoautoarena.runs.rundir.budget import NO_CAPS
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.tasks.card import watched_card
-from videoautoarena.runs.tasks.make import draft_of
 from videoautoarena.runs.tasks.watch_plan import WatchPlan
 from videoautoarena.runs.tasks.watched_items import WATCHER, Fall, fallen_words
 from videoautoarena.runs.tasks.watching import WatchWish
@@ -65,9 +64,15 @@ class WatchOrder:
     is_quiet: bool = False
 
     @property
+    def draft(self) -> Path:
+        """Where calls lie until the set is there; films that are cut have another place."""
+        real = Path(os.path.realpath(self.to))
+        return real.with_name(f".{real.name}.writing")
+
+    @property
     def calls(self) -> Path:
         """The journal of a set that is not finished."""
-        return draft_of(self.to) / CALLS
+        return self.draft / CALLS
 
 
 @dataclass(frozen=True)
@@ -209,7 +214,7 @@ def keep_calls(order: WatchOrder) -> None:
         results = Path(os.path.realpath(order.to)) / RESULTS
         results.mkdir(exist_ok=True)
         os.replace(order.calls, results / CALLS)
-    shutil.rmtree(draft_of(order.to), ignore_errors=True)
+    shutil.rmtree(order.draft, ignore_errors=True)
 
 
 def _kind(entries: Sequence[TaskItem]) -> Kind:

@@ -7,20 +7,23 @@ on rates that are stated here, and on what this run's own calls came to as soon 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from videoautoarena.agents.limits.estimates import LABEL_TOKENS, frame_tokens, output_limit
 from videoautoarena.agents.limits.prices import cost_of, most_usd, price_of
-from videoautoarena.memory.records.records import SCHEMA, CallRow, Role, Sampling, Usage
-from videoautoarena.runs.config.disclosure import REPAIR, frames_of
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.memory.records.records import SCHEMA, SCOUTS, CallRow, Role, Sampling, Usage
+from videoautoarena.runs.config.disclosure import REPAIR, clip_calls, embedders, frames_of
 from videoautoarena.runs.config.run_config import RunConfig
 
 REPAIRED = 0.02
 """Share of the replies in a form that are expected to be asked for once more."""
 REFUSED = 0.2
 """Share of the proposals that the grader is expected to refuse."""
+FREE: frozenset[Role] = frozenset({"contestant", *SCOUTS})
+"""Roles whose reply has no form; what it says is never asked for again."""
 ENOUGH = 20
 """From so many calls on a run's own rates are taken."""
 SAMPLE = 2_000
@@ -54,6 +57,8 @@ WORDS: Mapping[Role, Words] = {
     "summary_writer": Words(900, 4_000, 500),
     "option_checker": Words(900, 8_000, 250),
     "point_checker": Words(1_300, 12_000, 500),
+    "captioner": Words(150, 600, 80),
+    "embedder": Words(100, 4_000, 1),
 }
 """Tokens as a rule, and the most text; the most reply is the model's own limit."""
 
@@ -91,8 +96,8 @@ class Line:
             "calls_at_most": self.most_calls,
             "input_tokens": None if self.is_offline else round(self.input_tokens),
             "output_tokens": None if self.is_offline else round(self.output_tokens),
-            "cost_usd": _money(self.usd),
-            "cost_usd_at_most": _money(self.most_usd),
+            "cost_usd": rounded(self.usd),
+            "cost_usd_at_most": rounded(self.most_usd),
             "measured": self.is_measured,
         }
 
@@ -116,12 +121,12 @@ class Plan:
     @property
     def usd(self) -> float | None:
         """What it is expected to cost; None where any price is unknown."""
-        return _sum(line.usd for line in self.lines)
+        return known_sum(line.usd for line in self.lines)
 
     @property
     def most_usd(self) -> float | None:
         """The most it can cost: in each battle the two dearest contestants may meet."""
-        officials = _sum(line.most_usd for line in self.lines if line.role != "contestant")
+        officials = known_sum(line.most_usd for line in self.lines if line.role != "contestant")
         players = [line.most_usd for line in self.lines if line.role == "contestant"]
         known = [usd for usd in players if usd is not None]
         if officials is None or len(known) < len(players):
@@ -131,10 +136,7 @@ class Plan:
     @property
     def tokens(self) -> tuple[float, float] | tuple[None, None]:
         """Those in and out that models take, stand-ins left out; None where only those play."""
-        billed = [line for line in self.lines if not line.is_offline]
-        if self.lines and not billed:
-            return None, None
-        return sum(line.input_tokens for line in billed), sum(line.output_tokens for line in billed)
+        return billed_tokens(self.lines)
 
     @property
     def unpriced(self) -> list[str]:
@@ -153,9 +155,9 @@ class Plan:
             "calls": round(sum(line.calls for line in self.lines), 1),
             "input_tokens": tokens[0],
             "output_tokens": tokens[1],
-            "cost_usd": _money(self.usd),
-            "cost_usd_at_most": _money(self.most_usd),
-            "spent_usd": _money(self.spent_usd),
+            "cost_usd": rounded(self.usd),
+            "cost_usd_at_most": rounded(self.most_usd),
+            "spent_usd": rounded(self.spent_usd),
             "prices": self.sources,
             "notes": list(self.notes),
         }
@@ -195,7 +197,7 @@ def plan_of(config: RunConfig, work: Work) -> Plan:
         made = work.done[(alias, role)]
         if most > made:
             bare = Line(alias, role, max(calls - made, 0.0), most - made)
-            lines.append(filled(config, bare, seen))
+            lines.append(estimated(config, bare, seen))
     prices = {alias: price_of(config.model_of(alias)) for alias in config.cast}
     sources = {alias: price.source if price else None for alias, price in prices.items()}
     notes = tuple(_notes(config, lines, _rates(work.rows)))
@@ -229,9 +231,23 @@ def _calls(config: RunConfig, work: Work) -> dict[tuple[str, Role], tuple[float,
     for alias in config.models:
         met = work.guests[alias]
         found[(alias, "contestant")] = (2 * slots / len(config.models) + met, slots + met)
+    found |= _scouting(config, work)
     for judge in config.judges:
         judged = work.slots
         found[(judge, "judge")] = (judged * seatings * again, REPAIR * most_seatings * judged)
+    return found
+
+
+def _scouting(config: RunConfig, work: Work) -> dict[tuple[str, Role], tuple[float, int]]:
+    """Return calls of those who find clips: a video's once, where its model plays at all."""
+    found: dict[tuple[str, Role], tuple[float, int]] = {}
+    videos, share = work.videos + work.newcomer_videos, 2 / len(config.models)
+    played = 1 - (1 - min(share, 1)) ** (work.slots / videos if videos else 0)
+    for who, clips in clip_calls(config, config.models).items():
+        found[who] = (clips * videos * played, clips * videos)
+    for alias in embedders(config, config.models):
+        expected, most = found.get((alias, "embedder"), (0.0, 0))
+        found[alias, "embedder"] = (expected + work.slots * min(share, 1), most + work.slots)
     return found
 
 
@@ -242,18 +258,18 @@ class _Rates(NamedTuple):
     refused: float
 
 
+def repaired_share(rows: Iterable[CallRow]) -> float:
+    """Return what share of replies in a form were asked for once more; stated before 20 calls."""
+    asks = Counter(row.nonce.ordinal % 2 == 1 for row in rows if row.nonce.role not in FREE)
+    return asks[True] / asks[False] if asks[False] >= ENOUGH else REPAIRED
+
+
 def _rates(rows: Iterable[CallRow]) -> _Rates:
     """Return the rates of this run so far, where there is enough of it, else the stated ones."""
-    asks: Counter[bool] = Counter()
-    proposals: Counter[int] = Counter()
-    for row in rows:
-        if row.nonce.role != "contestant":
-            asks[row.nonce.ordinal % 2 == 1] += 1
-        if row.nonce.role == "evolver":
-            proposals[row.nonce.ordinal // 2] += 1
-    repaired = asks[True] / asks[False] if asks[False] >= ENOUGH else REPAIRED
+    made = list(rows)
+    proposals = Counter(row.nonce.ordinal // 2 for row in made if row.nonce.role == "evolver")
     refused = proposals[1] / proposals[0] if proposals[0] >= ENOUGH else REFUSED
-    return _Rates(repaired, min(refused, 1.0))
+    return _Rates(repaired_share(made), min(refused, 1.0))
 
 
 class Mean(NamedTuple):
@@ -261,7 +277,7 @@ class Mean(NamedTuple):
 
     input_tokens: float
     output_tokens: float
-    cached_tokens: float
+    cached_tokens: float = 0.0
 
 
 def measured(rows: Iterable[CallRow]) -> dict[tuple[str, Role], Mean]:
@@ -278,19 +294,23 @@ def measured(rows: Iterable[CallRow]) -> dict[tuple[str, Role], Mean]:
     return {who: Mean(*(part / count for part in parts)) for who, (count, *parts) in sums.items()}
 
 
-def filled(config: RunConfig, line: Line, seen: dict[tuple[str, Role], Mean]) -> Line:
-    """Return a line with its tokens and dollars."""
+def estimated(config: RunConfig, line: Line, seen: dict[tuple[str, Role], Mean]) -> Line:
+    """Return a line with its tokens and dollars, measured where its role was asked before."""
     model, words = config.model_of(line.alias), WORDS[line.role]
     frames = frames_of(config, line.alias, line.role)
     each = frame_tokens(model)
     limit = output_limit(model, line.role)
-    stated = Mean(
-        words.text + frames * (each.expected + LABEL_TOKENS / 2), min(words.reply, limit), 0
-    )
+    stated = Mean(words.text + frames * (each.expected + LABEL_TOKENS / 2), min(words.reply, limit))
     mean = seen.get((line.alias, line.role), stated)
+    longest = words.most_text + frames * (each.most + LABEL_TOKENS)
+    return filled(model, line, mean, longest=longest, is_measured=mean is not stated)
+
+
+def filled(model: Model, line: Line, mean: Mean, *, longest: float, is_measured: bool) -> Line:
+    """Return a line with its tokens and dollars, by what a call takes and the longest reads."""
+    limit = output_limit(model, line.role)
     once = Usage(**{name: round(tokens) for name, tokens in mean._asdict().items()})
     usd = cost_of(model, once).usd
-    longest = words.most_text + frames * (each.most + LABEL_TOKENS)
     most = most_usd(model, input_tokens=round(longest), output_tokens=limit)
     return replace(
         line,
@@ -299,7 +319,7 @@ def filled(config: RunConfig, line: Line, seen: dict[tuple[str, Role], Mean]) ->
         usd=None if usd is None else line.calls * usd,
         most_usd=None if most is None else line.most_calls * most,
         longest_tokens=round(longest) + limit,
-        is_measured=mean is not stated,
+        is_measured=is_measured,
         is_offline=model.is_offline,
     )
 
@@ -319,11 +339,21 @@ def _notes(config: RunConfig, lines: list[Line], rates: _Rates) -> Iterable[str]
     yield f"at most: every reply requested twice, every limit reached; {ROUND_TRIPS}"
 
 
-def _sum(costs: Iterable[float | None]) -> float | None:
+def billed_tokens(lines: Sequence[Line]) -> tuple[float, float] | tuple[None, None]:
+    """Return those in and out that models take, stand-ins left out; None where only those play."""
+    billed = [line for line in lines if not line.is_offline]
+    if lines and not billed:
+        return None, None
+    return sum(line.input_tokens for line in billed), sum(line.output_tokens for line in billed)
+
+
+def known_sum(costs: Iterable[float | None]) -> float | None:
+    """Return the sum of costs; None where any is unknown."""
     found = list(costs)
     known = [usd for usd in found if usd is not None]
     return sum(known) if len(known) == len(found) else None
 
 
-def _money(usd: float | None) -> float | None:
+def rounded(usd: float | None) -> float | None:
+    """Return an amount as it stands in JSON."""
     return None if usd is None else round(usd, 6)

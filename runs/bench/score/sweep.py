@@ -76,7 +76,9 @@ def sweeps_of(
     of_model = defaultdict[str, dict[int, TaskResult]](dict)
     for one in results:
         model, frames = one.facts.get("model"), one.facts.get("max_frames")
-        if isinstance(model, str) and isinstance(frames, int) and one.facts.get("view") == "whole":
+        # What is sent the best clips alone is no point of its model's curve.
+        is_plain = one.facts.get("view") == "whole" and "retrieval" not in one.facts
+        if isinstance(model, str) and isinstance(frames, int) and is_plain:
             of_model[model][frames] = one
     for model, found in of_model.items():
         if len(found) > 1 and (sweep := _sweep(items, found, margin)) is not None:

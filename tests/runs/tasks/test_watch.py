@@ -61,7 +61,7 @@ def rows_of(file: Path) -> list[CallRow]:
 
 
 def draft_of(to: Path) -> Path:
-    return to.with_name(f".{to.name}.making") / CALLS
+    return to.with_name(f".{to.name}.writing") / CALLS
 
 
 def sealed(to: Path) -> dict[str, bytes]:
