@@ -86,6 +86,8 @@ def test_descriptions_are_a_set_of_their_own_and_nothing_is_asked_again(
     assert Counter(row.nonce.role for row in calls) == {
         "scene_writer": 1, "summary_writer": 1, "point_checker": 2,
     }  # fmt: skip
+    lines = invoke("export", bench.results / CALLS).stdout.splitlines()
+    assert sorted(json.loads(line)["key"] for line in lines) == sorted(row.key for row in calls)
     assert not draft_of(tmp_path / "set").parent.exists()
     again = json.loads(make(clips, tmp_path / "set", *typed).stdout)
     assert (again["was_there"], again["bench"]) == (True, bench.bench)
