@@ -162,7 +162,7 @@ def _alone(order: Order) -> Iterator[None]:
 async def _make(order: Order, say: Say, *, is_plan: bool) -> Made:
     found = await asyncio.to_thread(gather, order.folder, say)
     origin = _origin(order, found.videos)
-    bench = None if is_plan else _bench_in(order, origin)
+    bench = None if is_plan else set_in(order.to, origin, order.licence)
     with progress(say) as on_progress:
         looked = await look(order.folder, found.videos, on_progress=on_progress)
     for path, why in looked.unusable:
@@ -208,19 +208,19 @@ def _is_free(place: Path) -> bool:
     return not os.path.lexists(place) or (place.is_dir() and not any(place.iterdir()))
 
 
-def _bench_in(order: Order, origin: str) -> str | None:
+def set_in(to: Path, origin: str, licence: str | None) -> str | None:
     """Return the digest of the set that is there already; None where there is none.
 
     Raises BadInput where something else is there.
     """
-    if _is_free(order.to):
+    if _is_free(to):
         return None
-    read = read_bench(order.to)
+    read = read_bench(to)
     known = read.manifest
-    is_this = known and (known.source.digest, known.licence) == (origin, order.licence)
+    is_this = known and (known.source.digest, known.licence) == (origin, licence)
     if is_this and not read.problems:
         return read.bench
-    raise BadInput(f"{safe(str(order.to))} holds something else; pass a new folder")
+    raise BadInput(f"{safe(str(to))} holds something else; pass a new folder")
 
 
 def _descriptions(drawn: Drawn) -> int:
