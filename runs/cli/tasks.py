@@ -14,6 +14,7 @@ from videoautoarena.runs.text.terminal import safe, say
 if TYPE_CHECKING:
     from videoautoarena.runs.tasks.items import Kind
 
+RUNGS = "60,180,360,600,1200,3600"
 OUTSIDE = ("anomaly", "ego")
 """Kinds of items whose videos nobody can cut together."""
 
@@ -30,16 +31,19 @@ def tasks_command() -> None:
     epilog="""\b
 Examples:
   arena tasks make clips --to my-set --plan
-  arena tasks make clips --kind needle,order,count --n 200 --seconds 60,180 --to my-set""",
+  arena tasks make clips --kind needle,order,count --n 200 --seconds 60,180 --to my-set
+  arena tasks make clips --kind needle --n 50 --ladder --to my-ladder --plan""",
 )
 @click.argument("folder", type=options.PATH)
 @click.option("--to", required=True, type=options.PATH, help="Folder to create.")
 @click.option("--kind", callback=options.names, default="needle,order,count", show_default=True,
               metavar="KIND[,..]", help="Kinds of items, separated by commas.")  # fmt: skip
 @click.option("--n", type=click.IntRange(1), default=60, show_default=True,
-              help="Number of items, over all kinds and lengths.")  # fmt: skip
-@click.option("--seconds", callback=options.names, default="60", show_default=True,
-              metavar="S[,..]", help="Lengths of the ground, separated by commas.")  # fmt: skip
+              help="Number of items, over all kinds and lengths; a ladder is one.")  # fmt: skip
+@click.option("--seconds", callback=options.names, metavar="S[,..]",
+              show_default=f"60; of a ladder {RUNGS}",
+              help="Lengths of the ground, separated by commas.")  # fmt: skip
+@options.flag("--ladder", "Make each item at every length: all but the length is the same.")
 @click.option("--probes", default="3-5", show_default=True, metavar="FROM-TO",
               help="Number of stretches that an item of order is about.")  # fmt: skip
 @click.option("--size", type=click.IntRange(64, 4096), default=640, show_default=True,
@@ -62,10 +66,11 @@ def make_command(folder: Path, to: Path, as_json: bool, **asked: Any) -> None:
     wish = Wish(
         kinds=_kinds(asked["kind"]),
         n=asked["n"],
-        seconds=_seconds(asked["seconds"]),
+        seconds=_seconds(asked["seconds"], is_ladder=asked["ladder"]),
         probes=_probes(asked["probes"]),
         seed=asked["seed"],
         longest_px=asked["size"],
+        is_ladder=asked["ladder"],
     )
     order = Order(folder, to, wish, asked["licence"], is_upper_bound=asked["at_most"])
     made = run_async(make(order, say, is_plan=asked["plan"]))
@@ -91,15 +96,19 @@ def _kinds(names: tuple[str, ...]) -> tuple[Kind, ...]:
     return cast("tuple[Kind, ...]", tuple(dict.fromkeys(names)))
 
 
-def _seconds(texts: tuple[str, ...]) -> tuple[int, ...]:
+def _seconds(texts: tuple[str, ...], *, is_ladder: bool) -> tuple[int, ...]:
     from videoautoarena.memory.records.errors import WrongArgument
     from videoautoarena.runs.tasks.items import SECONDS
 
     shortest, longest = SECONDS
-    for text in texts or ("",):
+    texts = texts or tuple((RUNGS if is_ladder else "60").split(","))
+    for text in texts:
         if not text.isdecimal() or not shortest <= int(text[:9]) <= longest:
             raise WrongArgument(f"--seconds is {text!r}; give numbers from {shortest} to {longest}")
-    return tuple(dict.fromkeys(int(text) for text in texts))
+    found = tuple(dict.fromkeys(int(text) for text in texts))
+    if is_ladder and len(found) < 2:
+        raise WrongArgument("--ladder needs two lengths at least; give them as --seconds")
+    return found
 
 
 def _probes(text: str) -> tuple[int, int]:

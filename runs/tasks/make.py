@@ -37,7 +37,16 @@ from videoautoarena.runs.console.events import Say
 from videoautoarena.runs.console.listeners import OnProgress, gather, progress
 from videoautoarena.runs.rundir.reader import counted, spent
 from videoautoarena.runs.tasks.card import card_text
-from videoautoarena.runs.tasks.items import MAKER, REASONS, Cell, Drawn, Item, Wish, draw_items
+from videoautoarena.runs.tasks.items import (
+    MAKER,
+    REASONS,
+    Cell,
+    Drawn,
+    Item,
+    Wish,
+    draw_items,
+    expect_bytes,
+)
 from videoautoarena.runs.tasks.options import Bank
 from videoautoarena.runs.tasks.sight import Looked, look
 from videoautoarena.runs.text.files import write_whole
@@ -68,6 +77,8 @@ class Made:
     """How many the items are about."""
     film_s: float
     """How long all films are together."""
+    size_bytes: int
+    """What they take on disk, roughly."""
     was_there: bool = False
     shortcuts: Shortcuts | None = None
     """What its text gives away; None where it is only planned."""
@@ -75,8 +86,9 @@ class Made:
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena tasks make --json`."""
         cells = [
-            {name: getattr(cell, name) for name in ("kind", "seconds", "wanted", "made")}
+            {"kind": cell.kind, "seconds": seconds, "wanted": cell.wanted, "made": cell.made}
             for cell in self.cells
+            for seconds in cell.lengths
         ]
         rest = {
             name: value for name, value in vars(self).items() if name not in ("cells", "folder")
@@ -89,13 +101,13 @@ class Made:
         shown = safe(str(self.folder))
         whole = f"{counted(self.items, 'item')} of {self.wanted}, {spent(self.film_s)} of video"
         if self.bench is None:
-            lines = [f"{shown} would have {whole} to encode"]
+            rough = f"{self.size_bytes / 1e9:.1f}" if self.size_bytes >= 5e7 else "under 0.1"
+            lines = [f"{shown} would have {whole} to encode, roughly {rough} GB"]
         else:
             verb = "already holds this set" if self.was_there else "made"
             lines = [f"{shown} {verb}: {whole}, bench {self.bench[:12]}"]
         cells = ", ".join(
-            f"{cell.made} {cell.kind} at {cell.seconds} s"
-            + (f" of {cell.wanted}" if cell.is_exhausted else "")
+            f"{cell.made} {cell.where}" + (f" of {cell.wanted}" if cell.is_exhausted else "")
             for cell in self.cells
         )
         about = f"{counted(self.videos, 'video')} with {counted(self.descriptions, 'description')}"
@@ -155,6 +167,7 @@ async def make(order: Order, say: Say, *, is_plan: bool = False) -> Made:
         unusable=tuple(looked.unusable),
         descriptions=_descriptions(drawn),
         film_s=sum(item.film_s for item in drawn.items),
+        size_bytes=expect_bytes(drawn.items, [one.video for one in looked.footage]),
         was_there=bench is not None,
     )
     if is_plan:
@@ -175,7 +188,7 @@ def _probed(made: Made) -> Made:
 def _origin(order: Order, videos: Sequence[Video]) -> str:
     """Return the digest of all that decides which items come out."""
     made_of = sorted(video.sha256 for video in videos)
-    return digest_of([MAKER, FILLER, CRF, asdict(order.wish), made_of])
+    return digest_of([MAKER, FILLER, CRF, _asked(order.wish), made_of])
 
 
 def _bench_in(order: Order, origin: str) -> str | None:
@@ -200,7 +213,7 @@ def _descriptions(drawn: Drawn) -> int:
 def _shortfall(order: Order, looked: Looked, drawn: Drawn) -> str:
     """Return how many items a folder gives, of which there are too few, and why, in a line."""
     short = [cell for cell in drawn.cells if cell.is_exhausted]
-    cells = ", ".join(f"{one.made} of {one.wanted} {one.kind} at {one.seconds} s" for one in short)
+    cells = ", ".join(f"{one.made} of {one.wanted} {one.where}" for one in short)
     why = {one: sum(cell.why[one] for cell in short) for one in REASONS}
     if len(looked.footage) < 2:
         reason = "what is set in has to come from another video than the rest"
@@ -298,8 +311,13 @@ def _put(order: Order, items: Sequence[Item], *, encoded: Sequence[_Encoded], or
 def _as_json(wish: Wish) -> dict[str, JsonValue]:
     return {
         name: list(value) if isinstance(value, tuple) else value
-        for name, value in asdict(wish).items()
+        for name, value in _asked(wish).items()
     }
+
+
+def _asked(wish: Wish) -> dict[str, Any]:
+    """Return what was asked for; nothing of a ladder where none was."""
+    return {name: value for name, value in asdict(wish).items() if value is not False}
 
 
 def _video(encoded: _Encoded) -> BenchVideo:
@@ -344,6 +362,7 @@ def _about(item: Item, film: Film, seed: int) -> dict[str, JsonValue]:
         "maker": MAKER,
         "seed": seed,
         "background_s": item.seconds,
+        **({"ladder": item.ladder, "rung": item.rung} if item.ladder else {}),
         "ground_s": item.ground_s,
         "ground": [excerpt.model_dump() for excerpt in item.plan.ground],
         "probes": [

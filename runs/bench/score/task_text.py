@@ -133,6 +133,7 @@ def notes(scores: TaskScores, board: TaskBoard) -> list[str]:
         if odd:
             found.append(f"{row.model}: {', '.join(odd)} of {counted(board.items, 'item')}.")
     found += [sweep.as_line() for sweep in board.sweeps]
+    found += [ladder.as_line() for ladder in board.ladders if ladder.task is None]
     if board.sources < board.videos:
         cut = counted(board.sources, "video")
         found.append(f"Cut together from {cut}, by which intervals are clustered.")

@@ -171,6 +171,52 @@ def test_what_is_set_in_stands_apart_and_never_at_an_end(items: list[Item]) -> N
         assert all(b - a >= GAP_S - 1 / fps for a, b in pairwise(places))
 
 
+def test_the_rungs_of_a_ladder_differ_in_their_length_alone(bank: Bank) -> None:
+    lengths = (15, 30, 90)
+    drawn = draw_items(bank, Wish(n=3, seconds=(30, 90, 15), is_ladder=True))
+    assert (len(drawn.items), drawn.wanted) == (9, 9)
+    check_options(drawn.items, bank)
+    for at in range(0, 9, 3):
+        rungs = drawn.items[at : at + 3]
+        assert [(one.seconds, one.rung) for one in rungs] == list(
+            zip(lengths, (1, 2, 3), strict=True)
+        )
+        assert len({(i.ladder, i.question, i.options, i.key, i.texts) for i in rungs}) == 1
+        assert (
+            len({tuple(p.model_copy(update={"before": 0}) for p in i.plan.probes) for i in rungs})
+            == 1
+        )
+        longest = rungs[-1]
+        for one in rungs:
+            check_beginning(one, longest)
+            # Where each stands in the room that there is, to a frame.
+            for mine, theirs in zip(free_places(one), free_places(longest), strict=True):
+                assert mine == pytest.approx(theirs, abs=1.1 / one.ground.fps / room_s(one))
+    assert len({item.ladder for item in drawn.items}) == 3
+
+
+def check_beginning(item: Item, longest: Item) -> None:
+    """Check that a film's ground is the beginning of another's."""
+    *whole, last = item.plan.ground
+    same = longest.plan.ground[len(whole)]
+    assert whole == list(longest.plan.ground[: len(whole)])
+    assert (last.video, last.start_s) == (same.video, same.start_s)
+    assert last.seconds <= same.seconds
+    assert item.ground_s - item.seconds == pytest.approx(longest.ground_s - longest.seconds)
+
+
+def room_s(item: Item) -> float:
+    return item.ground_s - 2 * EDGE_S - (len(item.plan.probes) - 1) * GAP_S
+
+
+def free_places(item: Item) -> list[float]:
+    """Return where each stretch stands in the room that gaps and ends leave, 0 to 1."""
+    return [
+        (probe.before / item.ground.fps - EDGE_S - place * GAP_S) / room_s(item)
+        for place, probe in enumerate(item.plan.probes)
+    ]
+
+
 def test_an_order_is_about_as_many_as_were_asked_for(bank: Bank) -> None:
     for low, high in ((3, 3), (4, 5)):
         wish = Wish(("order",), n=12, seconds=(15,), probes=(low, high))

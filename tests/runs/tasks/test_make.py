@@ -163,6 +163,71 @@ def test_what_was_encoded_before_an_interruption_is_used_if_it_is_whole(
 
 
 @pytest.mark.slow
+def test_a_ladder_is_made_played_and_scored_as_the_same_items_at_each_length(
+    videos: Path, tmp_path: Path
+) -> None:
+    to = tmp_path / "set"
+    typed = ("--kind", "needle,order", "--n", 4, "--ladder", "--seconds", "60,15", "--seed", 3)
+    planned = json.loads(
+        invoke("tasks", "make", videos, "--to", to, *typed, "--plan", "--json").stdout
+    )
+    done = invoke("tasks", "make", videos, "--to", to, *typed, "--json")
+    assert done.exit_code == 0, done.stderr
+    found = json.loads(done.stdout)
+    cell = {"wanted": 2, "made": 2}
+    assert (
+        found["cells"]
+        == planned["cells"]
+        == [
+            {"kind": kind, "seconds": seconds, **cell}
+            for kind in ("needle", "order")
+            for seconds in (15, 60)
+        ]
+    )
+    assert (found["items"], found["wanted"]) == (8, 8)
+    assert [part["keyed"] for part in found["shortcuts"]["parts"]] == [2, 2]
+    assert found["shortcuts"]["defects"] == []
+    assert "Each item stands at every length" in (to / "card.md").read_text()
+    items = open_bench(to).items
+    for short, long in zip(items[::2], items[1::2], strict=True):
+        assert (short.made["rung"], long.made["rung"]) == (1, 2)
+        assert (short.background_s, long.background_s) == (15, 60)
+        assert (short.ladder, short.cluster) == (long.ladder, long.cluster)
+        assert (short.question, short.options, short.answer) == (
+            long.question,
+            long.options,
+            long.answer,
+        )
+        assert short.video_id != long.video_id
+    assert len({item.ladder for item in items}) == 4
+    played = invoke("bench", "run", to, "--model", "offline:hawk,offline:mole", "--json")
+    assert played.exit_code == 0, played.stderr
+    (board,) = json.loads(invoke("bench", "score", to, "--json").stdout)["boards"]
+    (hawk,) = (
+        one for one in board["ladders"] if one["model"] == "offline:hawk" and not one["task"]
+    )
+    assert [(rung["seconds"], rung["accuracy"]["value"]) for rung in hawk["rungs"]] == [
+        (15, 100.0),
+        (60, 100.0),
+    ]
+
+
+@pytest.mark.slow
+def test_a_ladder_has_six_lengths_where_none_are_given(videos: Path, tmp_path: Path) -> None:
+    typed = ("--kind", "needle", "--n", 1, "--ladder", "--plan")
+    planned = invoke("tasks", "make", videos, "--to", tmp_path / "set", *typed)
+    said = " ".join(planned.output.split())
+    assert "1 needle at each of 60, 180, 360, 600, 1200, 3600 s" in said
+    assert "6 items of 6, 1 h 40 min of video to encode, roughly" in said
+
+
+def test_a_ladder_of_one_length_is_refused(videos: Path, tmp_path: Path) -> None:
+    typed = ("--to", tmp_path / "set", "--ladder", "--seconds", "60")
+    refused = invoke("tasks", "make", videos, *typed)
+    assert "two lengths at least" in str(refused.exception)
+
+
+@pytest.mark.slow
 def test_a_set_that_was_killed_again_and_again_comes_out_the_same(
     videos: Path, tmp_path: Path
 ) -> None:
