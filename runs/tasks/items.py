@@ -32,7 +32,7 @@ KINDS: tuple[Kind, ...] = ("needle", "order", "count")
 Reason = Literal["alike", "repeated"]
 """Why a ground gave no item: too few options passed the checks, or they were asked before."""
 REASONS: tuple[Reason, ...] = ("alike", "repeated")
-MAKER = "1"
+MAKER = "2"
 """Goes up whenever the same folder and seed would give other items by this code."""
 OPTIONS = 4
 LENGTHS_S: Mapping[Kind, tuple[float, float]] = {
@@ -203,7 +203,7 @@ def draw_rungs(
     rows = int(length_s * LOOKS_A_SECOND) + 1
     numbers = dice.shuffled(range(1, MOST_COUNTED + 1))[:OPTIONS] if kind == "count" else [1]
     # Of the longest film that a key could ask for: where more is set in there is less ground.
-    spread_s = (max(numbers) - min(numbers)) * length_s
+    spread_s = (max(numbers) - min(numbers)) * (length_s + 1 / LOOKS_A_SECOND)
     ground = draw_ground(bank, max(lengths) + spread_s, dice)
     low, high = wish.probes
     count = {"needle": OPTIONS, "order": low + dice.below(high - low + 1), "count": 1}[kind]
@@ -221,7 +221,9 @@ def draw_rungs(
         options, built = [str(m) for m in numbers], [stretches * m for m in numbers]
         question = word_count(stretches[0].text, dice)
     key = dice.below(OPTIONS)
-    more_s = (max(numbers) - len(built[key])) * length_s if kind == "count" else 0
+    # In whole frames, as what is set in: to the frame no film is longer than another would be.
+    frames = max(1, round(length_s * ground.fps)) if kind == "count" else 0
+    more_s = (max(numbers) - len(built[key])) * frames / ground.fps
     grounds_s = [seconds + more_s for seconds in lengths]
     plans = _plans(ground, built[key], grounds_s, dice=dice, longest_px=wish.longest_px)
     ladder = plans[-1].id if wish.is_ladder else None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -28,7 +30,9 @@ from videoautoarena.runs.tasks.items import (
     draw_items,
 )
 from videoautoarena.runs.tasks.options import FOREIGN, MARGIN, Bank, Stretch
-from videoautoarena.runs.tasks.sight import LOOKS_A_SECOND, Footage
+from videoautoarena.runs.tasks.sight import LOOKS_A_SECOND, Footage, Looked
+from videoautoarena.video.decode.index import Index
+from videoautoarena.video.synth.timeline import lay_out
 
 SEEDS = range(3)
 EMPTY = np.zeros(0, np.float32)
@@ -160,6 +164,26 @@ def test_the_length_of_a_film_does_not_tell_the_key(items: list[Item]) -> None:
         assert shortest <= length_s <= longest
         most = max(map(int, item.options)) if item.kind == "count" else len(item.plan.probes)
         assert item.film_s == pytest.approx(item.seconds + most * length_s)
+
+
+def test_to_the_frame_neither_and_a_ground_of_many_pieces_has_room_for_all(
+    looked: Looked,
+) -> None:
+    # At this rate half of the lengths are no whole number of frames.
+    rate = Fraction(25)
+    footage = [replace(f, video=f.video.model_copy(update={"fps": 25.0})) for f in looked.footage]
+    indexes = {
+        one.video.sha256: Index(
+            tuple(range(round(one.video.duration_s * 25))), (0,), 1 / rate, rate
+        )
+        for one in footage
+    }
+    for seed in range(4):
+        wish = Wish(("count", "needle"), n=8, seconds=(15, 600), seed=seed)
+        for item in draw_items(Bank(footage), wish).items:
+            most = max(map(int, item.options)) if item.kind == "count" else 1
+            of_each = round(item.plan.probes[0].seconds * 25)
+            assert lay_out(item.plan, indexes).frames == item.seconds * 25 + most * of_each
 
 
 def test_what_is_set_in_stands_apart_and_never_at_an_end(items: list[Item]) -> None:
