@@ -41,8 +41,8 @@ Examples:
 @click.option("--n", type=click.IntRange(1), default=60, show_default=True,
               help="Number of items, over all kinds and lengths; a ladder is one.")  # fmt: skip
 @click.option("--seconds", callback=options.names, metavar="S[,..]",
-              show_default=f"60; of a ladder {RUNGS}",
-              help="Lengths of the ground, separated by commas.")  # fmt: skip
+              help="Lengths of the ground, separated by commas. "
+              f"[default: 60; of a ladder {RUNGS}]")  # fmt: skip
 @options.flag("--ladder", "Make each item at every length: all but the length is the same.")
 @click.option("--probes", default="3-5", show_default=True, metavar="FROM-TO",
               help="Number of stretches that an item of order is about.")  # fmt: skip

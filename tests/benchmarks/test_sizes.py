@@ -43,6 +43,7 @@ ELSEWHERE: dict[str, str] = {
     "damage": "tests/benchmarks/test_damage.py",
     "kills": "tests/e2e/test_killed_at_writes.py",
     "pairing": "tests/benchmarks/test_pairing.py",
+    "tasks": "tests/benchmarks/test_tasks.py",
 }
 """Those whose bounds other slow tests hold already, with fewer kills and tournaments."""
 CLOCKED: dict[str, str] = {
