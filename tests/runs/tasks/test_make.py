@@ -164,6 +164,7 @@ def test_what_was_encoded_before_an_interruption_is_used_if_it_is_whole(
     assert not order.draft.exists()
 
 
+@pytest.mark.slow
 def test_answers_come_from_the_frames_and_not_from_names_or_what_is_said_of_the_making(
     made: Path, tmp_path: Path
 ) -> None:
