@@ -11,7 +11,7 @@ PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test slow check chromium bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-labels bench-pairing bench-latency bench-memory bench-slots bench-kills bench-resume bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap bench-ladder bench-tasks docs pictures clean
+.PHONY: help install demo test slow check chromium bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-labels bench-pairing bench-latency bench-memory bench-slots bench-kills bench-resume bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap bench-ladder bench-retrieval bench-tasks docs pictures clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -83,7 +83,7 @@ chromium:
 	  || echo "NO CHROMIUM, AND NO apt-get WITH ROOT TO INSTALL IT: no page will be opened" >&2
 
 slow: $(STAMP) $(INSPECT)/.installed $(WHEELS)/.fetched $(BROWSER)/.installed chromium ## the checks that take minutes: a hundred kills, small benchmarks
-	$(BIN)/python -m pytest -m "slow and not live" -s
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "slow and not live" --durations=40
 
 check: $(STAMP) ## format, lint, types, import contracts, suite: what a commit must pass
 	$(BIN)/ruff format --check .
@@ -94,6 +94,9 @@ check: $(STAMP) ## format, lint, types, import contracts, suite: what a commit m
 
 bench-order: $(STAMP) ## is the stand-ins' known order found again? VIDEOS=DIR for your own clips
 	$(BIN)/python -m benchmarks.order $(if $(VIDEOS),--videos "$(VIDEOS)")
+
+bench-retrieval: $(STAMP) ## do the best clips help a model of four frames? VIDEOS=DIR adds your own clips
+	$(BIN)/python -m benchmarks.retrieval $(if $(VIDEOS),--videos "$(VIDEOS)") $(if $(N),--n "$(N)")
 
 bench-overhead: $(STAMP) ## CPU milliseconds a battle costs beside the models
 	$(BIN)/python -m benchmarks.overhead
@@ -128,8 +131,9 @@ bench-resume: $(STAMP) ## what a large run costs to go on with, to replay and to
 bench-freeze: $(STAMP) ## what freezing, verifying and opening 10,000 questions costs
 	$(BIN)/python -m benchmarks.freezing
 
-bench-playing: $(STAMP) ## CPU milliseconds that a question of a bench costs beside the models
+bench-playing: $(STAMP) ## CPU milliseconds that a question of a bench, or a task, costs beside the models
 	$(BIN)/python -m benchmarks.playing
+	$(BIN)/python -m benchmarks.playing --tasks
 
 bench-page: $(STAMP) $(BROWSER)/.installed chromium ## what a report of 10,000 battles costs to write and to look at
 	$(BIN)/python -m benchmarks.page

@@ -247,12 +247,13 @@ async def answer_or_forfeit(arena: Arena, draw: Draw, asked: Asked) -> Answer | 
     model = arena.cast[(draw.model_a, draw.model_b)[seat]]
     try:
         frames = await arena.frames(video)
-        return await answer(
+        said = await answer(
             arena.prompter, model, frames=frames, question=question, slot=slot, seat=seat
         )
     except LOST as failure:
         is_ours = not isinstance(failure, CallFailed) or isinstance(failure, FramesLost)
         return Forfeit(model=model.alias, reason=str(failure), is_ours=is_ours)
+    return said.answer
 
 
 async def _next(arena: Arena, state: LineageState, battle: Battle) -> Update:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Literal, Protocol
+from weakref import WeakValueDictionary
 
 from videoautoarena.agents.calls.attempts import Attempts, Listener
 from videoautoarena.agents.calls.clients import ChatClients, Client, Load
@@ -100,6 +101,9 @@ class Asker:
     drained: asyncio.Event = field(default_factory=asyncio.Event, init=False, repr=False)
     """Set once `drain` was called and every call that was under way is recorded and announced."""
     _in_flight: set[str] = field(default_factory=set, init=False, repr=False)
+    _locks: WeakValueDictionary[str, asyncio.Lock] = field(
+        default_factory=WeakValueDictionary, init=False, repr=False
+    )
     _recording: int = field(default=0, init=False, repr=False)
     _turns: Scheduler = field(init=False, repr=False)
     _tries: Attempts = field(init=False, repr=False)
@@ -152,6 +156,10 @@ class Asker:
         finally:
             self._in_flight.discard(key)
         return replied(row)
+
+    def in_turn(self, what: str) -> asyncio.Lock:
+        """Return what all hold who may ask the same, while they do: one of them makes the call."""
+        return self._locks.setdefault(what, asyncio.Lock())
 
     def recall(self, model: Model, request: Request) -> CallRow | None:
         """Return what the journal holds of an ask; None where it failed or was never made."""

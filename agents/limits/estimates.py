@@ -30,6 +30,8 @@ UNCHARGED = frozenset(
     {"frames", "unreachable", "http-503", "http-529", "quota", "content-filter", "too-large"}
 )
 """Faults of a try that was not sent, or that the server says it could not take up."""
+CHARACTERS = 4
+"""Of a text go to a token, as a rule; at most, a token is a byte."""
 SEEN_FRAMES = 4
 """From so many frames on a call shows what a frame comes to; text weighs little then."""
 

@@ -21,12 +21,14 @@ from videoautoarena.agents.models.parameters import (
 from videoautoarena.agents.offline import KINDS
 from videoautoarena.agents.providers import (
     BUILT_IN,
+    EMBEDDINGS,
     Declaration,
     Provider,
     declare,
     find_provider,
     provider_names,
 )
+from videoautoarena.agents.providers.embeddings import embedding_provider, sees_images
 from videoautoarena.agents.transport.redaction import KEY_NAMES, redacted
 from videoautoarena.agents.transport.transport import check_proxies
 from videoautoarena.memory.records.errors import BadInput
@@ -40,6 +42,18 @@ CONTESTANT_FRAMES = 64
 MOST_FRAMES = 1024
 _PROVIDER = re.compile(r"[A-Za-z][\w-]*", re.ASCII)
 NO_LIMITS = CallLimits()
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """How a model's frames are chosen by its question, and by whom."""
+
+    frames_per_clip: int
+    keep: int
+    """Clips whose frames are sent."""
+    embedder: Model
+    captioner: Model | None = None
+    """Whose words of a clip are embedded; None: its pictures are."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +85,8 @@ class Model:
     """By which name its limit of tokens is sent; None leaves it to the address."""
     declared: Declaration | None = None
     """What its provider is, where that is neither built in nor installed by its name."""
+    retrieval: Retrieval | None = None
+    """None where its frames are spread over the whole video, whatever it is asked."""
 
     @property
     def resolved(self) -> str:
@@ -82,6 +98,8 @@ class Model:
         """What its provider is; BadInput where it is not there."""
         if self.declared is not None:
             return declare(self.provider, self.declared)
+        if self.provider == EMBEDDINGS:
+            return embedding_provider(self.name)
         found = find_provider(self.provider)
         if found is None:
             lacking = f"{self.alias!a} needs the provider {self.provider!a}"
@@ -119,7 +137,8 @@ class Model:
         if self.is_offline:
             return "in-process"
         parts = urlsplit(self.url)
-        host = parts.hostname or self.provider
+        is_embedder = self.provider == EMBEDDINGS
+        host = parts.hostname or (self.name.partition(":")[0] if is_embedder else self.provider)
         return f"{host}:{parts.port}" if parts.port else host
 
     def frame_limit(self, role: Role) -> int:
@@ -201,6 +220,7 @@ def check_keys(models: Iterable[Model]) -> None:
     """Return if every remote model has a key; BadInput names its variable, never its value."""
     for model in models:
         model.maker.check(model)
+        _check_retrieval(model)
         if model.maker.can_splice:
             check_proxies()
         names, key = model.key_names, model.key()
@@ -208,6 +228,20 @@ def check_keys(models: Iterable[Model]) -> None:
             raise BadInput(f"{model.alias!a} needs a key; set {' or '.join(names)}")
         if key is not None and not (key.isascii() and key.isprintable() and " " not in key):
             raise BadInput(f"{' or '.join(names)} holds a space or stray character")
+
+
+def _check_retrieval(model: Model) -> None:
+    """Refuse clips whose pictures would go to embeddings of texts alone."""
+    found = model.retrieval
+    if found is not None:
+        check_keys(one for one in (found.embedder, found.captioner) if one is not None)
+    if found is None or found.captioner is not None or found.embedder.is_offline:
+        return
+    if not sees_images(found.embedder.name):
+        raise BadInput(
+            f"models.{model.alias}.retrieval.embeddings: {found.embedder.name!a} embeds no images "
+            "(no embed_image); name a model as captioner"
+        )
 
 
 def build_chat_model(model: Model) -> BaseChatModel:
@@ -222,7 +256,7 @@ def build_chat_model(model: Model) -> BaseChatModel:
 
 
 def _check_declared(provider: str, declared: Declaration) -> None:
-    if provider in BUILT_IN:
+    if provider in (*BUILT_IN, EMBEDDINGS):
         raise BadInput(f"providers.{provider}: this one is built in; choose another name")
     if not _PROVIDER.fullmatch(provider):
         raise BadInput(f"{provider!a} is no name for a provider; use letters, digits, - and _")

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from videoautoarena.agents.offline.players.model import OfflineModel
 
-__all__ = ["KINDS", "OfflineModel"]
+__all__ = ["EMBEDDER", "KINDS", "OfflineModel"]
+
+EMBEDDER = "colours"
+"""What embeds frames and words, and plays no role besides."""
 
 KINDS: dict[str, int] = {
     "hawk": 64,

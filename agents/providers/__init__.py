@@ -10,6 +10,7 @@ from importlib.metadata import entry_points
 
 from videoautoarena.agents.providers.base import OFFLINE, Provider
 from videoautoarena.agents.providers.declared import Declaration, Declared
+from videoautoarena.agents.providers.embeddings import ANY_EMBEDDINGS, EMBEDDINGS, embeddings_class
 from videoautoarena.agents.providers.google_genai import GOOGLE_GENAI
 from videoautoarena.agents.providers.openai import OPENAI
 from videoautoarena.agents.transport.redaction import redacted
@@ -17,9 +18,11 @@ from videoautoarena.memory.records.errors import BadInput
 
 __all__ = [
     "BUILT_IN",
+    "EMBEDDINGS",
     "Declaration",
     "Provider",
     "declare",
+    "embeddings_class",
     "find_provider",
     "provider_keys",
     "provider_names",
@@ -48,6 +51,8 @@ def find_provider(name: str) -> Provider | None:
     """
     if name in BUILT_IN:
         return BUILT_IN[name]
+    if name == EMBEDDINGS:
+        return ANY_EMBEDDINGS
     offered = next(iter(entry_points(group=GROUP, name=name)), None)
     if offered is None:
         return None

@@ -32,13 +32,9 @@ class _GoogleGenAI(Provider):
     def build(self, model: ModelSettings) -> BaseChatModel:
         return _chat_class()(
             model=model.name,
-            google_api_key=model.key() or NO_KEY,
-            base_url=model.url,
             timeout=model.timeout_s,
             max_retries=1,
-            vertexai=False,
-            # With a transport of ours its client also stays with httpx where aiohttp is there.
-            client_args={"transport": SplicingTransport(model.url)},
+            **connection(model),
             # Left out, LangChain would send one of its own; None leaves it to the provider.
             **{"temperature": None, **self.sampling(model, "judge")},
         )
@@ -80,6 +76,17 @@ GOOGLE_GENAI = _GoogleGenAI(
     details=tuple(_RESOLUTIONS),
     can_splice=True,
 )
+
+
+def connection(model: ModelSettings) -> dict[str, Any]:
+    """Return what LangChain's classes of this protocol are built with, to reach a model."""
+    return {
+        "google_api_key": model.key() or NO_KEY,
+        "base_url": model.url,
+        "vertexai": False,
+        # With a transport of ours its client also stays with httpx where aiohttp is there.
+        "client_args": {"transport": SplicingTransport(model.url)},
+    }
 
 
 @cache

@@ -22,21 +22,9 @@ _OURS = frozenset({"max_tokens", "stream"})
 class _OpenAI(Provider):
     def build(self, model: ModelSettings) -> BaseChatModel:
         from langchain_openai import ChatOpenAI
-        from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
 
-        # Clients of its own: LangChain shares one across event loops, where it cannot live.
-        transport = SplicingTransport(model.url)
-        way: dict[str, Any] = {"timeout": model.timeout_s, "transport": transport}
         return ChatOpenAI(
-            model=model.name,
-            api_key=model.key() or NO_KEY,
-            base_url=model.url,
-            timeout=model.timeout_s,
-            max_retries=0,
-            use_responses_api=False,
-            http_client=DefaultHttpxClient(**way),
-            http_async_client=DefaultAsyncHttpxClient(**way),
-            **_settings(model),
+            model=model.name, use_responses_api=False, **connection(model), **_settings(model)
         )
 
     def options(self, model: ModelSettings, role: Role, *, key: str) -> dict[str, Any]:
@@ -74,6 +62,25 @@ OPENAI = _OpenAI(
     has_part_detail=True,
     can_splice=True,
 )
+
+
+def connection(model: ModelSettings) -> dict[str, Any]:
+    """Return what LangChain's classes of this protocol are built with, to reach a model."""
+    from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
+
+    # Clients of its own: LangChain shares one across event loops, where it cannot live.
+    way: dict[str, Any] = {
+        "timeout": model.timeout_s,
+        "transport": SplicingTransport(model.url),
+    }
+    return {
+        "api_key": model.key() or NO_KEY,
+        "base_url": model.url,
+        "timeout": model.timeout_s,
+        "max_retries": 0,
+        "http_client": DefaultHttpxClient(**way),
+        "http_async_client": DefaultAsyncHttpxClient(**way),
+    }
 
 
 def _settings(model: ModelSettings) -> dict[str, Any]:

@@ -17,10 +17,18 @@ from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import Reply
 from videoautoarena.agents.prompting.layout import Request, thinned
 from videoautoarena.agents.roles.prompter import Prompter, Task
+from videoautoarena.agents.roles.retrieve import share_of
 from videoautoarena.memory.records.digests import digest, unit_interval
 from videoautoarena.memory.records.errors import EmptyReply
 from videoautoarena.memory.records.records import Answer, CallRow, Frame, Frames, Nonce
 from videoautoarena.video.synth.splice import COLOURS, HEIGHT_PX, WIDTH_PX, draw_card
+
+
+class Answered(NamedTuple):
+    """An answer, and the call that gave it: its cost and how its reply ended."""
+
+    answer: Answer
+    row: CallRow
 
 
 async def answer(
@@ -31,33 +39,13 @@ async def answer(
     question: str,
     slot: str,
     seat: Literal[0, 1],
-) -> Answer:
+) -> Answered:
     """Return what `model` says from its own share of the frames. One model call; or CallFailed.
 
-    Source: VideoAutoArena, Peer Battles: no persona, no rival, no brief, no word of a battle.
+    Where it is sent the best clips, those cost calls of their own. Source: VideoAutoArena, Peer
+    Battles: no persona, no rival, no brief, no word of a battle.
     """
-    said = await answer_row(prompter, model, frames=frames, question=question, slot=slot, seat=seat)
-    return said.answer
-
-
-class Answered(NamedTuple):
-    """An answer, and the call that gave it."""
-
-    answer: Answer
-    row: CallRow
-
-
-async def answer_row(
-    prompter: Prompter,
-    model: Model,
-    *,
-    frames: Frames,
-    question: str,
-    slot: str,
-    seat: Literal[0, 1],
-) -> Answered:
-    """Return what `model` says with the call's row: its cost and how its reply ended."""
-    seen = thinned(frames, model.frame_limit("contestant"))
+    seen = await share_of(prompter, model, frames=frames, question=question, slot=slot)
     task = Task("contestant", seen, scope=slot, ask=seat, question=question)
     row = await prompter.ask_row(model, task)
     text = without_reasoning(row.reply or "")

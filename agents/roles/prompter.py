@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeVar
 
-from videoautoarena.agents.calls.ask import Asker
+from videoautoarena.agents.calls.ask import Asker, journal_key
 from videoautoarena.agents.calls.replies import BadReply, read_reply
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import QUESTION_LINE, Reply, contract
@@ -15,10 +16,11 @@ from videoautoarena.agents.prompting.fences import fence, fence_code
 from videoautoarena.agents.prompting.layout import Request, thinned, uncaptioned
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.transport.redaction import redacted
-from videoautoarena.memory.records.errors import UnusableReply
+from videoautoarena.memory.records.errors import CallFailed, UnusableReply
 from videoautoarena.memory.records.records import CallRow, Frames, Nonce, Role
 
 R = TypeVar("R", bound=Reply)
+T = TypeVar("T")
 NO_REPAIR: Mapping[str, str] = MappingProxyType({})
 
 _MEND = (
@@ -41,6 +43,23 @@ class Task:
     texts: Mapping[str, str] = field(default_factory=dict)
     question: str | None = None
     """What a contestant is asked; stands unfenced behind its prompt."""
+
+
+def worded(
+    prompts: PromptSet, task: Task, seed: int = 0, repair: Mapping[str, str] = NO_REPAIR
+) -> str:
+    """Return the text of a task, which stands behind its frames."""
+    # One code for all blocks of a prompt, the repair's among them: the first block's binds.
+    code = fence_code(seed, task.scope, task.role, {**task.texts, **repair})
+    text = prompts.fill(task.role, task.texts, code=code)
+    if task.question is not None:
+        return f"{text}\n\n{QUESTION_LINE}\n{task.question}"
+    ending = contract(task.role, prompts.contracts)
+    text = f"{text}\n\n{ending}"
+    if not repair:
+        return text
+    blocks = [fence(name, code, block) for name, block in repair.items()]
+    return "\n\n".join([text, *blocks, _MEND, ending])
 
 
 def _read(row: CallRow, schema: type[R]) -> R:
@@ -69,6 +88,24 @@ class Prompter:
             if known is not None:
                 return known
         return await self.asker.ask_row(model, self._request(model, task, generation=current))
+
+    async def ask_shared(self, model: Model, request: Request, read: Callable[[CallRow], T]) -> T:
+        """Return what is read of a reply that several slots want; or CallFailed, as `read` may be.
+
+        It is asked for in the first generation, and in each later one up to the request's own
+        where all before it failed: so nobody pays for a second one, and what is asked later
+        changes nothing of what was found.
+        """
+        nonce = request.nonce
+        *earlier, last = (
+            replace(request, nonce=nonce.model_copy(update={"generation": generation}))
+            for generation in range(nonce.generation + 1)
+        )
+        async with self.asker.in_turn(journal_key(model, (*earlier, last)[0])):
+            for one in earlier:
+                with suppress(CallFailed):
+                    return read(await self.asker.ask_row(model, one))
+            return read(await self.asker.ask_row(model, last))
 
     async def ask_json(self, model: Model, task: Task, schema: type[R]) -> R:
         """Return the reply in the asked form, after one or two model calls; or CallFailed."""
@@ -113,21 +150,8 @@ class Prompter:
             frames = thinned(frames, model.frame_limit(task.role))
         return Request(
             role=task.role,
-            text=self._text(task, repair),
+            text=worded(self.prompts, task, self.seed, repair),
             frames=frames,
             nonce=nonce,
             prompt=self.prompts.digests[task.role],
         )
-
-    def _text(self, task: Task, repair: Mapping[str, str]) -> str:
-        # One code for all blocks of a prompt, the repair's among them: the first block's binds.
-        code = fence_code(self.seed, task.scope, task.role, {**task.texts, **repair})
-        text = self.prompts.fill(task.role, task.texts, code=code)
-        if task.question is not None:
-            return f"{text}\n\n{QUESTION_LINE}\n{task.question}"
-        ending = contract(task.role, self.prompts.contracts)
-        text = f"{text}\n\n{ending}"
-        if not repair:
-            return text
-        blocks = [fence(name, code, block) for name, block in repair.items()]
-        return "\n\n".join([text, *blocks, _MEND, ending])

@@ -107,7 +107,11 @@ Role = Literal[
     "comparer",
     "scene_marker",
     "summary_marker",
+    "captioner",
+    "embedder",
 ]
+SCOUTS: tuple[Role, ...] = ("captioner", "embedder")
+"""Roles that look at single clips, so that a contestant is sent the best of them."""
 
 
 class Usage(Record):

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 from pydantic import ConfigDict, Field
 
+from videoautoarena.memory.records.calls import SCOUTS as SCOUTS
 from videoautoarena.memory.records.calls import Attempt as Attempt
 from videoautoarena.memory.records.calls import CallLimits as CallLimits
 from videoautoarena.memory.records.calls import CallRow as CallRow
@@ -21,7 +22,7 @@ from videoautoarena.memory.records.calls import Price as Price
 from videoautoarena.memory.records.calls import Record as Record
 from videoautoarena.memory.records.calls import Role as Role
 from videoautoarena.memory.records.calls import Sampling as Sampling
-from videoautoarena.memory.records.calls import Sparse
+from videoautoarena.memory.records.calls import Sparse as Sparse
 from videoautoarena.memory.records.calls import TokenField as TokenField
 from videoautoarena.memory.records.calls import Usage as Usage
 

@@ -22,53 +22,73 @@ from videoautoarena.memory.store.migrations import check_is_run, check_layout, f
 
 
 class RunLock:
-    """The right to write one run, from construction to `release`; RunLocked names its holder."""
+    """The right to write one run, from construction to `release`; RunLocked names its holder.
+
+    What is held beside a run's file stands in the folder of it; of anything else `busy` says what
+    goes on there, such as "my-set is being made".
+    """
 
     # A process is never refused its own POSIX lock, and loses it when it closes any descriptor of
     # the file; so what this process holds is known before the file is opened. flock would be
     # refused, but a forked child would go on holding it after its parent was killed.
     _held: ClassVar[set[tuple[int, int]]] = set()
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, busy: str | None = None) -> None:
+        self._path, busy = path, busy or f"{path.parent} is being run"
         with suppress(FileNotFoundError):
             if _identity(path.stat()) in self._held:
-                raise _locked(path, str(os.getpid()))
-        self._file = _take(path)
+                raise _locked(busy, str(os.getpid()))
+        self._file = _take(path, busy)
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
         self._identity = _identity(os.fstat(self._file))
         self._held.add(self._identity)
         self._is_held = True
 
-    def release(self) -> None:
-        """Let the next process in; the file stays: removing it could split the lock in two."""
+    def release(self, *, remove: bool = False) -> None:
+        """Let the next process in. A run's file stays: an earlier version would split its lock."""
         if self._is_held:
             self._is_held = False
             self._held.remove(self._identity)
+            if remove:
+                self._path.unlink(missing_ok=True)
             os.close(self._file)
 
 
-def _take(path: Path) -> int:
+def _take(path: Path, busy: str) -> int:
     try:
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         holder = os.pread(file, 32, 0).decode("ascii", "replace").strip()
         os.close(file)
-        raise _locked(path, holder) from error
+        raise _locked(busy, holder) from error
     except OSError as error:
         reason = f"{path} cannot be locked ({error.strerror}); use a folder you may write"
         raise StoreError(reason) from error
-    return file
+    return file if _is_there(path, file) else _anew(path, file, busy)
+
+
+def _is_there(path: Path, file: int) -> bool:
+    """Return whether an open file still has its name: its last holder may have removed it."""
+    try:
+        return _identity(path.stat()) == _identity(os.fstat(file))
+    except FileNotFoundError:
+        return False
+
+
+def _anew(path: Path, file: int, busy: str) -> int:
+    os.close(file)
+    return _take(path, busy)
 
 
 def _identity(status: os.stat_result) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
-def _locked(path: Path, holder: str) -> RunLocked:
+def _locked(busy: str, holder: str) -> RunLocked:
     who = f"process {holder}" if holder.isdigit() else "another process"
-    return RunLocked(f"{path.parent} is being run by {who}; wait for it to end, or stop it")
+    return RunLocked(f"{busy} by {who}; wait for it to end, or stop it")
 
 
 _PATIENCE_S = 30.0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.terminal import safe, say
 
 if TYPE_CHECKING:
+    from videoautoarena.runs.bench.format.reader import OpenBench
     from videoautoarena.runs.bench.format.results import View
     from videoautoarena.runs.bench.kinds.scorings import Report
     from videoautoarena.runs.bench.play.runner import Asked, Ran
@@ -67,6 +69,31 @@ def _frames(_ctx: click.Context, _param: click.Parameter, typed: str | None) -> 
     return tuple(sorted({int(number) for number in numbers}))
 
 
+def _models(text: str) -> Callable[[options.Command], options.Command]:
+    return click.option("--model", callback=options.names, metavar="M[,M2..]", help=text)
+
+
+_PLACES = options.together(
+    click.option(
+        "--videos", type=options.PATH, help="Folder of the videos.  [default: the bench's copies]"
+    ),
+    options.config_option(" that declares the models"),
+)
+_PACE = options.together(
+    click.option(
+        "--limit",
+        type=click.IntRange(min=1),
+        metavar="K",
+        help="Ask K of the questions, sampled with the seed; a larger K includes those of a "
+        "smaller one.",
+    ),
+    options.CONCURRENCY,
+    options.PATIENCE,
+    options.flag("--retry-failed", "Repeat failed answers and judgings."),
+)
+_WORK = options.together(options.PLAN, options.NO_PROGRESS, options.CAPS, options.AS_JSON)
+
+
 @click.command(
     "run",
     epilog="""\b
@@ -81,12 +108,9 @@ Examples:
     + exit_codes("more than 5 % void, or of one model forfeits, or a model became unusable"),
 )
 @options.BENCH
-@click.option(
-    "--model",
-    callback=options.names,
-    metavar="M[,M2..]",
-    help="Models that answer, or whose answers were imported.  [default: arena.toml, else the "
-    "offline cast]",
+@_models(
+    "Models that answer, or whose answers were imported.  [default: arena.toml, else the "
+    "offline cast]"
 )
 @click.option(
     "--judge",
@@ -102,10 +126,7 @@ Examples:
     help="Compare every model with this model's answers only, in both orders and on a "
     "five-point scale; 'selected' and 'rejected' are the bench's own answers.",
 )
-@click.option(
-    "--videos", type=options.PATH, help="Folder of the videos.  [default: the bench's copies]"
-)
-@options.config_option(" that declares the models")
+@_PLACES
 @click.option(
     "--prompts",
     type=options.PATH,
@@ -127,22 +148,10 @@ Examples:
     metavar="frames=N[,N2..]",
     help="Of tasks: play every model once with each of these numbers of frames.",
 )
-@click.option(
-    "--limit",
-    type=click.IntRange(min=1),
-    metavar="K",
-    help="Ask K of the questions, sampled with the seed; a larger K includes those of a smaller "
-    "one.",
-)
-@options.CONCURRENCY
-@options.PATIENCE
-@options.flag("--retry-failed", "Repeat failed answers and judgings.")
+@_PACE
 @options.OFFLINE_JUDGE
 @options.flag("--allow-self-judging", "Allow the judge to answer, too.")
-@options.PLAN
-@options.NO_PROGRESS
-@options.CAPS
-@options.AS_JSON
+@_WORK
 def bench_run_command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) -> int:
     """Let models answer the questions of BENCH, and score or judge the answers.
 
@@ -155,15 +164,11 @@ def bench_run_command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
 
-    asked, opened = _asked(typed), open_bench(bench)
+    opened = open_bench(bench)
     scoring = scoring_of(opened)
     if plan:
-        planned = run_async(scoring.plan(opened, asked))
-        options.print_report(planned.as_json(), planned.as_lines(), as_json=as_json)
-        return 0
-    with showing(say, is_quiet=quiet) as on_settled:
-        listeners = Listeners(say, nobody)
-        ran = run_async(scoring.run(opened, asked, listeners=listeners, on_settled=on_settled))
+        return _plan(opened, _asked(typed), as_json=as_json)
+    ran = _run(opened, _asked(typed), is_quiet=quiet)
     scores = scoring.played(opened, ran) if ran.results else None
     if as_json:
         _print_json(ran, scores, folder=bench)
@@ -182,28 +187,14 @@ Examples:
   arena bench probe my-tasks --videos clips --model openai:gpt-4o-mini --max-usd 2""",
 )
 @options.BENCH
-@click.option(
-    "--model",
-    callback=options.names,
-    metavar="M[,M2..]",
-    help="Also ask these models without frames, with one, with shuffled ones, and with another "
-    "video's.  [default: nobody is asked]",
+@_models(
+    "Also ask these models without frames, with one, with shuffled ones, and with another "
+    "video's.  [default: nobody is asked]"
 )
-@click.option(
-    "--videos", type=options.PATH, help="Folder of the videos.  [default: the set's copies]"
-)
-@options.config_option(" that declares the models")
+@_PLACES
 @options.figure("--seed", 0, "Seed of the order of frames, of the other video, and of --limit.")
-@click.option(
-    "--limit", type=click.IntRange(min=1), metavar="K", help="Ask K of the items, sampled."
-)
-@options.CONCURRENCY
-@options.PATIENCE
-@options.flag("--retry-failed", "Repeat failed answers.")
-@options.PLAN
-@options.NO_PROGRESS
-@options.CAPS
-@options.AS_JSON
+@_PACE
+@_WORK
 def probe(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) -> int:
     """Show what the options of a task set give away without its videos.
 
@@ -213,22 +204,16 @@ def probe(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) 
     knows answers without the video shows that the items give them away.
     """
     from videoautoarena.runs.bench.format.reader import open_bench
-    from videoautoarena.runs.bench.kinds.scorings import scoring_of
     from videoautoarena.runs.bench.score.asked_probes import asked_table, probe_all
 
     opened, code = open_bench(bench), 0
     found = probe_all(opened)
     if typed["model"]:
         asked = _asked({**_UNASKED, **typed}, views=("blind", "one", "shuffled", "other"))
-        scoring = scoring_of(opened)
         if plan:
-            planned = run_async(scoring.plan(opened, asked))
-            options.print_report(planned.as_json(), planned.as_lines(), as_json=as_json)
-            return 0
-        with showing(say, is_quiet=quiet) as on_settled:
-            listeners = Listeners(say, nobody)
-            ran = run_async(scoring.run(opened, asked, listeners=listeners, on_settled=on_settled))
-        code, found = _ending(ran), probe_all(opened)
+            return _plan(opened, asked, as_json=as_json)
+        code = _ending(_run(opened, asked, is_quiet=quiet))
+        found = probe_all(opened)
     options.print_report(found.to_json(), found.as_lines(), as_json=as_json)
     if found.asked.probes and not as_json:
         options.results().print(asked_table(found.asked))
@@ -267,6 +252,27 @@ def _asked(typed: dict[str, Any], views: tuple[View, ...] = ("whole",)) -> Asked
         retry_failed=typed["retry_failed"],
         prompts=typed["prompts"],
     )
+
+
+def _plan(opened: OpenBench[Any], asked: Asked, *, as_json: bool) -> int:
+    """Print what it would take; return the exit code."""
+    from videoautoarena.runs.bench.kinds.scorings import scoring_of
+
+    found = run_async(scoring_of(opened).plan(opened, asked))
+    columns = shutil.get_terminal_size().columns
+    lines = () if as_json else (*found.as_lines(), *found.as_table(columns))
+    options.print_report(found.as_json(), lines, as_json=as_json)
+    return 0
+
+
+def _run(opened: OpenBench[Any], asked: Asked, *, is_quiet: bool) -> Ran:
+    from videoautoarena.runs.bench.kinds.scorings import scoring_of
+
+    with showing(say, is_quiet=is_quiet) as on_settled:
+        run = scoring_of(opened).run
+        return run_async(
+            run(opened, asked, listeners=Listeners(say, nobody), on_settled=on_settled)
+        )
 
 
 def _print_json(ran: Ran, scores: Report | None, *, folder: Path) -> None:

@@ -100,10 +100,17 @@ def _progress(question: Question) -> Iterator[Callable[[int], object]]:
 
 
 NAMES = ("ladder", "wins", "battles", "duration", "style", "judge")
+SET_NAMES = ("tasks", "positions", "sweep")
 _FORMS = {"svg": ("svg",), "png": ("png",), "pdf": ("pdf",), "both": ("svg", "png")}
 
 
-@click.command("pictures", epilog="Example: arena pictures arena-out --to pictures --only ladder")
+@click.command(
+    "pictures",
+    epilog="""\b
+Examples:
+  arena pictures arena-out --to pictures --only ladder
+  arena pictures my-tasks --to pictures --format pdf""",
+)
 @options.OUT
 @click.option("--to", required=True, type=options.PATH, help="Folder to write into.")
 @click.option(
@@ -115,7 +122,10 @@ _FORMS = {"svg": ("svg",), "png": ("png",), "pdf": ("pdf",), "both": ("svg", "pn
     help="File format; both means svg and png.",
 )
 @click.option(
-    "--only", metavar="NAMES", help=f"Draw only these, separated by commas: {', '.join(NAMES)}."
+    "--only",
+    metavar="NAMES",
+    help=f"Draw only these, separated by commas: {', '.join(NAMES)}; "
+    f"of a task set {', '.join(SET_NAMES)}.",
 )
 @options.flag("--bare", "Draw neither title nor notes, for papers that have captions.")
 @options.flag("--force", "Overwrite existing pictures.")
@@ -123,20 +133,27 @@ _FORMS = {"svg": ("svg",), "png": ("png",), "pdf": ("pdf",), "both": ("svg", "pn
 def pictures_command(
     out: Path, to: Path, form: str, only: str | None, bare: bool, force: bool, as_json: bool
 ) -> None:
-    """Draw figures of the run in OUT: ratings, pairs, video duration, style and the judge."""
-    chosen = _chosen(only)
-    from videoautoarena.runs.figures.album import draw_run
+    """Draw figures of the run or task set in OUT, for a paper.
 
-    forms = cast("Sequence[Form]", _FORMS[form])
-    album = draw_run(out, to, forms=forms, only=chosen, force=force, bare=bare)
+    Of a run: ratings, pairs, video duration, style and the judge. Of a task set with results:
+    accuracy by task, needles by position and length, and accuracy against frames and dollars.
+    """
+    from videoautoarena.runs.bench.kinds.scorings import is_bench
+
+    is_set = is_bench(out)
+    chosen = _chosen(only, SET_NAMES if is_set else NAMES)
+    from videoautoarena.runs.figures.album import Wish, draw_run, draw_set
+
+    wish = Wish(to, cast("Sequence[Form]", _FORMS[form]), chosen, force, bare)
+    album = draw_set(out, wish) if is_set else draw_run(out, wish)
     options.print_report(album.as_json(), album.as_lines(), as_json=as_json)
 
 
-def _chosen(only: str | None) -> list[str]:
+def _chosen(only: str | None, names: Sequence[str]) -> list[str]:
     chosen = [name.strip() for name in (only or "").split(",") if name.strip()]
     for name in chosen:
-        if name not in NAMES:
+        if name not in names:
             raise click.UsageError(
-                f"--only: there is no picture {name}; there are {', '.join(NAMES)}"
+                f"--only: there is no picture {name}; there are {', '.join(names)}"
             )
     return chosen

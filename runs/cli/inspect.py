@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from videoautoarena.runs.battles.export import ExportForm, What
     from videoautoarena.runs.battles.listing import ListForm
     from videoautoarena.runs.web.annotate.session import Begun
+    from videoautoarena.runs.web.page.report import Written
+    from videoautoarena.runs.web.page.task_report import WrittenSet
 
 
 @click.command("status", epilog="Example: arena status arena-out")
@@ -197,31 +199,47 @@ def on_terminal(number: int, total: int) -> None:
     epilog="""\b
 Examples:
   arena report arena-out
-  arena report arena-out --to report.html --thumbs 0""",
+  arena report arena-out --to report.html --thumbs 0
+  arena report my-tasks --to tasks.html""",
 )
 @options.OUT
-@click.option("--to", type=options.PATH, help="File to write.  [default: OUT/report.html]")
+@click.option("--to", type=options.PATH,
+              help="File to write.  [default: OUT/report.html; of a task set "
+                   "OUT/results/report.html]")  # fmt: skip
 @click.option(
     "--thumbs",
     type=click.IntRange(0, 128),
-    default=16,
-    show_default=True,
     metavar="N",
-    help="Least number of frame thumbnails per video; 0 leaves all pictures out.",
+    help="Least number of frame thumbnails per video; 0 leaves all pictures out.  [default: 16]",
 )
 @options.flag("--split", "Put battles and pictures into a folder beside the file.")
 @options.OVERWRITE
 @options.AS_JSON
 def report_command(
-    out: Path, *, to: Path | None, thumbs: int, split: bool, force: bool, as_json: bool
+    out: Path, *, to: Path | None, thumbs: int | None, split: bool, force: bool, as_json: bool
 ) -> None:
-    """Write the run in OUT as one HTML page that anyone can open, offline and without a server."""
-    from videoautoarena.runs.rundir.reader import run_file
-    from videoautoarena.runs.web.page.report import Order, report_file, write_report
+    """Write the run or task set in OUT as one HTML page that anyone can open, offline.
 
-    run_file(out)
-    order = Order(out, report_file(out, to, force=force), thumbs, split)
-    written = run_async(write_report(order, on_terminal))
+    Of a task set with results it shows scores by task and position, what frames and dollars buy,
+    and what the options give away.
+    """
+    from videoautoarena.runs.bench.kinds.scorings import is_bench
+
+    written: Written | WrittenSet
+    if is_bench(out):
+        if split or thumbs is not None:
+            raise click.UsageError("--thumbs and --split are of battles; a task set has none")
+        from videoautoarena.runs.web.page.task_report import write_set_report
+
+        written = write_set_report(out, to, force=force)
+    else:
+        from videoautoarena.runs.rundir.reader import run_file
+        from videoautoarena.runs.web.page.report import THUMBS, Order, report_file, write_report
+
+        run_file(out)
+        least = THUMBS if thumbs is None else thumbs
+        order = Order(out, report_file(out, to, force=force), least, split)
+        written = run_async(write_report(order, on_terminal))
     if as_json:
         print_result(json.dumps(written.to_json(), indent=2))
         return

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from videoautoarena.agents.limits.prices import TABLE, is_own
 from videoautoarena.agents.providers import Declaration
@@ -25,6 +25,25 @@ class Table(BaseModel):
     """A table of the file; unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RetrievalTable(Table):
+    """A model that is sent the clips of a video most like the question, and how they are found."""
+
+    model: str
+    """The name of another table, or `provider:model`."""
+    embeddings: str
+    """What embeds clips and questions: likewise, or `package.Class:model`."""
+    captioner: str | None = None
+    """Who puts each clip into words, which are embedded then; None: its pictures are."""
+    frames_per_clip: int = Field(default=8, ge=1, le=1024)
+    keep: int = Field(default=2, ge=1, le=1024)
+    """Clips whose frames are sent."""
+
+    @property
+    def frames(self) -> int:
+        """Frames of all clips that are kept."""
+        return self.frames_per_clip * self.keep
 
 
 class ModelTable(Table):
@@ -50,6 +69,18 @@ class ModelTable(Table):
     """Tokens one frame counts as, for estimates."""
     token_limit_field: TokenField | None = None
     """The field in which its server reads how many tokens a reply may take."""
+    retrieval: RetrievalTable | None = None
+    """Stands alone in its table: what is sent, and how, is the model's that it names."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _names_its_model(cls, value: Any) -> Any:
+        found = value.get("retrieval") if isinstance(value, dict) else None
+        if not isinstance(found, dict):
+            return value
+        if others := sorted(value.keys() & cls.model_fields.keys() - {"retrieval"}):
+            raise ValueError(f"retrieval stands alone; write {others[0]} in its model's own table")
+        return {"model": found.get("model", ""), **value}
 
     @field_validator("price")
     @classmethod

@@ -11,10 +11,12 @@ from pydantic import Field
 
 from videoautoarena.agents.models.parameters import needs_breakpoint
 from videoautoarena.agents.models.registry import CONTESTANT_FRAMES, Model, parse_model
-from videoautoarena.agents.providers import Declaration
+from videoautoarena.agents.offline import EMBEDDER
+from videoautoarena.agents.providers import EMBEDDINGS, Declaration, embeddings_class
+from videoautoarena.agents.providers.embeddings import KNOWN
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import CallLimits, Price, Record, TokenField
-from videoautoarena.runs.config.arena_file import ArenaFile, ModelTable
+from videoautoarena.memory.records.records import CallLimits, Price, Sparse, TokenField
+from videoautoarena.runs.config.arena_file import ArenaFile, ModelTable, RetrievalTable
 
 OFFLINE_CAST = tuple(
     f"offline:{kind}" for kind in ("hawk", "owl", "mole", "blind", "parrot", "terse", "windbag")
@@ -28,8 +30,10 @@ _SHARED = (
 """Fields of a model that a cast keeps as they are."""
 
 
-class CastEntry(Record):
+class CastEntry(Sparse):
     """One model of a run, without its key."""
+
+    left_out = ("retrieval",)
 
     model: str
     """`provider:model`."""
@@ -48,6 +52,8 @@ class CastEntry(Record):
     token_limit_field: TokenField | None = None
     declared: Declaration | None = None
     """Its provider, where the run's file declared it."""
+    retrieval: RetrievalTable | None = None
+    """How its frames are chosen by the question; None: they are spread over the video."""
 
     @property
     def is_offline(self) -> bool:
@@ -62,7 +68,8 @@ class CastEntry(Record):
 
     def identity(self, frames: int) -> dict[str, Any]:
         """Return what must be equal for two runs of `frames` frames a video to be the same one."""
-        kept = self.model_dump(mode="json", include={"model", "max_frames", "parameters", "detail"})
+        decisive = {"model", "max_frames", "parameters", "detail", "retrieval"}
+        kept = self.model_dump(mode="json", include=decisive)
         images = self.limits.images_per_request
         if images is not None and images < min(frames, self.max_frames or frames):
             kept["max_frames"] = images
@@ -91,8 +98,47 @@ def officials(
 
 
 def entry_of(name: str, file: ArenaFile) -> CastEntry:
-    """Return what `name` stands for: a table of the file, or `provider:model` itself."""
-    table = file.models.get(name) or ModelTable(model=name)
+    """Return what `name` stands for in any role: a table of the file, or `provider:model` itself.
+
+    BadInput where it is sent the best clips alone, and so can only answer; see `contestant_of`.
+    """
+    table = _table_of(name, file)
+    if table.retrieval is not None:
+        raise BadInput(f"{name!a} has a retrieval, so that it can only answer; name its model")
+    if table.model.partition(":")[0] == EMBEDDINGS:
+        raise BadInput(f"{name!a} only embeds; name it in the retrieval of a model")
+    return _plain_entry(name, table, file)
+
+
+def contestant_of(name: str, file: ArenaFile) -> CastEntry:
+    """Return what a contestant's name stands for; with a retrieval it is sent clips' frames."""
+    retrieval = _table_of(name, file).retrieval
+    if retrieval is None:
+        return entry_of(name, file)
+    place = f"models.{name}.retrieval"
+    entry = _helper(retrieval.model, file, place=f"{place}.model")
+    most = entry.as_model(name).frame_limit("contestant")
+    if retrieval.frames > most:
+        raise BadInput(
+            f"{place}.keep: {retrieval.keep} clips of {retrieval.frames_per_clip} frames are more "
+            f"than the {most} that {retrieval.model} is sent; lower keep or frames_per_clip, or "
+            "raise its max_frames"
+        )
+    return entry.model_copy(update={"retrieval": retrieval, "max_frames": retrieval.frames})
+
+
+def _table_of(name: str, file: ArenaFile) -> ModelTable:
+    return file.models.get(name) or ModelTable(model=name)
+
+
+def _helper(name: str, file: ArenaFile, *, place: str) -> CastEntry:
+    try:
+        return entry_of(name, file)
+    except BadInput as wrong:
+        raise BadInput(f"{place}: {wrong}") from None
+
+
+def _plain_entry(name: str, table: ModelTable, file: ArenaFile) -> CastEntry:
     provider = table.model.partition(":")[0]
     declared = file.providers.get(provider)
     if table.base_url is not None:
@@ -111,6 +157,45 @@ def entry_of(name: str, file: ArenaFile) -> CastEntry:
         raise BadInput(f"the model name {name!r} cannot be shown; choose a printable one")
     kept = {field: getattr(model, field) for field in _SHARED}
     return CastEntry(model=model.resolved, endpoint=model.endpoint, **kept)
+
+
+def scouts(cast: Mapping[str, CastEntry], file: ArenaFile) -> dict[str, CastEntry]:
+    """Return by name whoever finds clips for the models of a cast; or BadInput."""
+    wanted = {name: entry.retrieval for name, entry in cast.items() if entry.retrieval}
+    found: dict[str, CastEntry] = {}
+    for name, retrieval in wanted.items():
+        place, embeddings = f"models.{name}.retrieval", retrieval.embeddings
+        if embeddings in cast or embeddings in {one.captioner for one in wanted.values()}:
+            raise BadInput(f"{place}.embeddings: {embeddings!a} speaks, too; name what only embeds")
+        found[embeddings] = _embedder(embeddings, file, place=f"{place}.embeddings")
+        captioner = retrieval.captioner
+        if captioner is not None:
+            helper = _helper(captioner, file, place=f"{place}.captioner")
+            found[captioner] = cast.get(captioner, helper)
+    return found
+
+
+def _embedder(name: str, file: ArenaFile, *, place: str) -> CastEntry:
+    table = _table_of(name, file)
+    provider, _, model = table.model.partition(":")
+    if provider == "offline":
+        if model != EMBEDDER:
+            raise BadInput(f"{place}: {table.model!a} embeds nothing; use offline:{EMBEDDER}")
+        plain = Model(name, provider, model)
+        return CastEntry(
+            model=table.model, endpoint=plain.endpoint, timeout_s=plain.timeout_s, max_frames=None
+        )
+    taken = {"model", "price", "timeout_s", "limits"}
+    taken |= {"base_url", "key_env"} if provider in KNOWN else set()
+    if given := sorted(table.model_fields_set - taken):
+        raise BadInput(f"{place}: {name!a} embeds and takes no {given[0]}; leave it out")
+    named = table.model_copy(update={"model": f"{EMBEDDINGS}:{table.model}"})
+    if provider not in KNOWN:
+        try:
+            embeddings_class(table.model)
+        except BadInput as wrong:
+            raise BadInput(f"{place}: {wrong}") from None
+    return _plain_entry(name, named, file)
 
 
 def as_in_paper(contestant: CastEntry) -> CastEntry:

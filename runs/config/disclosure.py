@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
 from videoautoarena.agents.transport.redaction import is_traced, trace_host
-from videoautoarena.memory.records.records import Role
+from videoautoarena.memory.records.records import SCOUTS, Role
 from videoautoarena.runs.config.run_config import RunConfig
 
 REPAIR = 2
@@ -26,6 +26,34 @@ def calls_at_most(config: RunConfig, *, videos: int, open_slots: int) -> Counter
         calls[judge] += REPAIR * seatings * open_slots
     for model in config.models:
         calls[model] += open_slots
+    for (scout, _), clips in clip_calls(config, config.models).items():
+        calls[scout] += clips * videos
+    for scout in embedders(config, config.models):
+        calls[scout] += open_slots
+    return calls
+
+
+def embedders(config: RunConfig, models: Iterable[str]) -> set[str]:
+    """Return who embeds the questions of these contestants: each question once."""
+    found = (config.cast[model].retrieval for model in models)
+    return {retrieval.embeddings for retrieval in found if retrieval is not None}
+
+
+def clip_calls(config: RunConfig, models: Iterable[str]) -> Counter[tuple[str, Role]]:
+    """Return the most calls about the clips of one video, by who finds them and its role."""
+    clips: dict[tuple[str, Role, str | None, int], int] = {}
+    for model in models:
+        found = config.cast[model].retrieval
+        if found is None:
+            continue
+        each, by = found.frames_per_clip, found.captioner
+        if (count := -(-config.sampling.frames // each)) > found.keep:
+            clips[found.embeddings, "embedder", by, each] = count
+            if by is not None:
+                clips[by, "captioner", None, each] = count
+    calls = Counter[tuple[str, Role]]()
+    for (scout, role, *_), count in clips.items():
+        calls[scout, role] += count
     return calls
 
 
@@ -53,10 +81,7 @@ def judges_notice(
     `calls` is by name, of those that judge, and of those that are `answering`. The last line is
     LangSmith's, as above.
     """
-    frames = {
-        alias: frames_of(config, alias, "contestant" if alias in answering else "judge")
-        for alias in calls
-    }
+    frames = {alias: frames_of(config, alias, _post(config, alias, answering)) for alias in calls}
     yield from _host_lines(config, calls, frames, videos=videos, has_subtitles=has_subtitles)
     if calls:
         yield from tracing_lines()
@@ -85,18 +110,37 @@ def _host_lines(
             hosts.setdefault(config.model_of(alias).endpoint, []).append(alias)
     for host, aliases in hosts.items():
         most, at_once = sum(calls[alias] for alias in aliases), max(frames[a] for a in aliases)
+        if not at_once and set(aliases) <= embedders(config, config.models):
+            shown, size = "questions and captions of clips", ""
+        else:
+            shown, size = what, f" (up to {at_once} per call)"
         yield (
-            f"{what} of {videos} video{'s' if videos != 1 else ''} (up to {at_once} per call) go "
+            f"{shown} of {videos} video{'s' if videos != 1 else ''}{size} go "
             f"to {host} for {', '.join(aliases)}: at most {most:,} calls"
         )
 
 
 def frames_of(config: RunConfig, alias: str, role: Role) -> int:
     """Return how many frames a call to `alias` carries at most."""
-    return min(config.model_of(alias).frame_limit(role), config.sampling.frames)
+    most = min(config.model_of(alias).frame_limit(role), config.sampling.frames)
+    if role not in SCOUTS:
+        return most
+    sizes = (
+        one.retrieval.frames_per_clip
+        for one in config.cast.values()
+        if one.retrieval and alias == (one.retrieval.captioner or one.retrieval.embeddings)
+    )
+    return min(most, max(sizes, default=0))
 
 
 def most_frames(config: RunConfig, alias: str) -> int:
     """Return how many frames a call to `alias` in any of its roles carries at most."""
     watches = alias == config.examiner or alias in config.judges
-    return frames_of(config, alias, "judge" if watches else "contestant")
+    return frames_of(config, alias, "judge" if watches else _post(config, alias, config.models))
+
+
+def _post(config: RunConfig, alias: str, answering: Collection[str]) -> Role:
+    """Return the role in which a model is sent the most frames, of those that answer or judge."""
+    if alias in answering:
+        return "contestant"
+    return "embedder" if alias in config.scouts else "judge"

@@ -6,14 +6,14 @@ A flag beats the preset, the preset beats the file, the file beats the default.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
 from videoautoarena.agents.limits.outages import PATIENCE_S
-from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.models.registry import Model, Retrieval
 from videoautoarena.agents.prompting.contracts import CONTRACTS
 from videoautoarena.memory.records.errors import StoreError, WrongArgument
 from videoautoarena.memory.records.records import SCHEMA, Record, Sampling
@@ -109,7 +109,24 @@ class RunConfig(Record):
         """Return the model behind a name of this run."""
         if alias not in self.cast:
             raise StoreError(f"the run's settings name {alias!a}, but do not define it")
-        return self.cast[alias].as_model(alias)
+        entry = self.cast[alias]
+        model, found = entry.as_model(alias), entry.retrieval
+        if found is None:
+            return model
+        retrieval = Retrieval(
+            found.frames_per_clip,
+            found.keep,
+            self.model_of(found.embeddings),
+            None if found.captioner is None else self.model_of(found.captioner),
+        )
+        return replace(model, retrieval=retrieval)
+
+    @property
+    def scouts(self) -> frozenset[str]:
+        """Return who finds clips for contestants, and does nothing else."""
+        found = (entry.retrieval for entry in self.cast.values())
+        names = {one for each in found if each for one in (each.embeddings, each.captioner) if one}
+        return frozenset(names - {self.examiner, *self.judges, *self.models})
 
     def roster(self, generation: int) -> tuple[str, ...]:
         """Return the contestants among whom pairs of a generation are drawn."""
@@ -189,13 +206,14 @@ def resolve(flags: Flags) -> Settings:
     roster = flags.models or file.roles.models
     is_assumed, is_paper = not roster, run["config"]["preset"] == "paper"
     roster = tuple(roster or OFFLINE_CAST)
-    cast = {name: entry_of(name, file) for name in roster}
+    cast = {name: casting.contestant_of(name, file) for name in roster}
     if is_paper:
         cast = {name: casting.as_in_paper(entry) for name, entry in cast.items()}
     casting.check_roster(roster, cast)
     examiner, judges = casting.officials(flags.examiner, flags.judge, file=file, cast=cast)
     cast |= {name: entry_of(name, file) for name in (examiner, *judges)}
     casting.check_stand_ins(examiner, judges, cast=cast)
+    cast |= casting.scouts(cast, file)
     config = RunConfig(
         models=roster,
         examiner=examiner,

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from videoautoarena.agents.limits.estimates import CHARACTERS
 from videoautoarena.memory.records.records import Intent, Lost
 from videoautoarena.memory.store.journal import Taken
 from videoautoarena.runs.rundir.reader import counted
@@ -17,8 +18,6 @@ from videoautoarena.runs.rundir.spending import TRIAL, Calls, role_of
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import cost_words, dollars
 
-CHARACTERS = 4
-"""Of role text, which stands behind what is shared, go to a token."""
 Group = tuple[str, str, int]
 """Model, video and number of frames: what a shared beginning has in common."""
 
@@ -76,6 +75,7 @@ class CacheCount:
             return
         group = (call.model, call.scope.partition("-")[0], call.frames)
         if group in self._seen:
+            # The role's text stands behind what is shared.
             self._could += max(call.input_tokens - call.text_chars // CHARACTERS, 0)
         self._seen.add(group)
         self._read += call.cached_tokens

@@ -53,6 +53,8 @@ SPEECH = {
     "comparer": "compares both answers",
     "scene_marker": "marks a description",
     "summary_marker": "marks a summary",
+    "captioner": "describes a clip",
+    "embedder": "embeds a clip or a question",
 }
 STYLES = {"judge": "magenta", "contestant": "cyan", "evolver": "yellow", "grader": "yellow"}
 

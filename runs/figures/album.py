@@ -1,17 +1,26 @@
-"""All pictures of a run, and their files."""
+"""All pictures of a run or a task set, and their files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import DECIDED, SCHEMA
+from videoautoarena.runs.bench.format.reader import open_bench
+from videoautoarena.runs.bench.format.schema import TASK_KINDS
+from videoautoarena.runs.bench.format.writer import refuse_within
+from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScores, score_tasks
+from videoautoarena.runs.figures.accuracies import tasks
+from videoautoarena.runs.figures.budgets import sweep
 from videoautoarena.runs.figures.canvas import Form, Picture, render
 from videoautoarena.runs.figures.heatmaps import battles, pairs_of, wins
 from videoautoarena.runs.figures.judge_agreement import LEAST, find_echoes, judge, measure_courses
+from videoautoarena.runs.figures.positions import positions
 from videoautoarena.runs.figures.ranking import ladder, style, style_terms
 from videoautoarena.runs.figures.slices import panels
 from videoautoarena.runs.leaderboard.board import board_of, slices_of
@@ -26,7 +35,7 @@ _NOTHING = "there is nothing to draw yet: no battle is decided"
 
 
 class LeftOut(NamedTuple):
-    """A picture that a run has no data for."""
+    """A picture that there is no data for."""
 
     name: str
     why: str
@@ -34,7 +43,7 @@ class LeftOut(NamedTuple):
 
 @dataclass(frozen=True)
 class Album:
-    """What was drawn of a run."""
+    """What was drawn."""
 
     files: Sequence[Path]
     shows: Sequence[str]
@@ -61,48 +70,105 @@ class Album:
         ]
 
 
-def draw_run(
-    folder: Path,
-    to: Path,
-    *,
-    forms: Sequence[Form],
-    only: Sequence[str],
-    force: bool,
-    bare: bool = False,
-) -> Album:
-    """Draw the run in `folder` into files in the folder `to`, each whole or not at all.
+@dataclass(frozen=True)
+class Wish:
+    """How pictures are wanted, and where."""
 
-    Args:
-        folder: of the run.
-        to: made if it is not there.
-        forms: of each picture.
-        only: names of PICTURES; none gives all.
-        force: replace files that are there.
-        bare: draw neither title nor notes.
+    to: Path
+    """A folder, made if it is not there."""
+    forms: Sequence[Form] = ("svg",)
+    """Of each picture."""
+    only: Sequence[str] = ()
+    """Names of PICTURES, or of a set's SET_PICTURES; none gives all."""
+    force: bool = False
+    """Replace files that are there."""
+    bare: bool = False
+    """Draw neither title nor notes."""
+
+
+Make = Callable[[], Picture | LeftOut]
+
+
+def draw_run(folder: Path, wish: Wish) -> Album:
+    """Draw the run in `folder` into files, each whole or not at all.
 
     Raises:
         BadInput: no run, one without a decided battle, a file that is there, or a folder that
             cannot be written.
     """
-    if to.exists() and not to.is_dir():
-        raise BadInput(f"{to} is a file; pass a folder with --to")
-    chosen = [name for name in PICTURES if not only or name in only]
-    files = {(name, form): to / f"{name}.{form}" for name in chosen for form in forms}
-    for file in files.values():
-        refuse_existing(file, force=force)
+    makers: dict[str, Make] = {
+        name: partial(make, folder)
+        for name, make in PICTURES.items()
+        if not wish.only or name in wish.only
+    }
+    files = _files(makers, wish)
     with open_run(folder) as run:
         if not any(battle.verdict in DECIDED for battle in run.each_battle):
             raise BadInput(f"{folder}: {_NOTHING}")
-    made = {name: PICTURES[name](folder) for name in chosen}
+    return _drawn(makers, files, wish)
+
+
+def draw_set(folder: Path, wish: Wish) -> Album:
+    """Draw the results on the task set in `folder` into files, each whole or not at all.
+
+    Parts of a set have pictures of their own, whose names end in the part's.
+
+    Raises:
+        BadInput: no task set, one without results, or as `draw_run`.
+    """
+    opened = open_bench(folder)
+    if opened.manifest.kind not in TASK_KINDS:
+        raise BadInput(
+            f"{folder} is a set of kind {opened.manifest.kind}; pictures are of runs and of tasks "
+            "with a right answer"
+        )
+    refuse_within(folder, wish.to)
+    scores = score_tasks(opened)
+    makers: dict[str, Make] = {
+        f"{name}{ending}": partial(make, scores, board)
+        for ending, board in _parts(scores).items()
+        for name, make in SET_PICTURES.items()
+        if not wish.only or name in wish.only
+    }
+    return _drawn(makers, _files(makers, wish), wish)
+
+
+def _parts(scores: TaskScores) -> dict[str, TaskBoard]:
+    """Return the boards by what the names of their files end in: harmless, and unlike."""
+    found: dict[str, TaskBoard] = {}
+    for place, board in enumerate(scores.boards, start=1):
+        plain = re.sub(r"[^a-z0-9]+", "-", (board.split or "").casefold())[:40].strip("-")
+        ending = f"-{plain or place}" if len(scores.boards) > 1 else ""
+        found[f"{ending}-{place}" if ending in found else ending] = board
+    return found
+
+
+Files = dict[tuple[str, Form], Path]
+
+
+def _files(makers: Mapping[str, Make], wish: Wish) -> Files:
+    """Return where each picture goes; BadInput where it must not."""
+    if wish.to.exists() and not wish.to.is_dir():
+        raise BadInput(f"{wish.to} is a file; pass a folder with --to")
+    files = {(name, form): wish.to / f"{name}.{form}" for name in makers for form in wish.forms}
+    for file in files.values():
+        refuse_existing(file, force=wish.force)
+    return files
+
+
+def _drawn(makers: Mapping[str, Make], files: Files, wish: Wish) -> Album:
+    made = {name: make() for name, make in makers.items()}
     drawn = {name: one for name, one in made.items() if isinstance(one, Picture)}
-    contents = {key: render(drawn[key[0]], key[1], bare=bare) for key in files if key[0] in drawn}
-    make_folder(to)
+    contents = {
+        key: render(drawn[key[0]], key[1], bare=wish.bare) for key in files if key[0] in drawn
+    }
+    make_folder(wish.to)
     for key, content in contents.items():
         write_whole(files[key], content)
     return Album(
         [files[key] for key in contents],
         [drawn[name].shows for name, _ in contents],
-        [one for one in made.values() if isinstance(one, LeftOut)],
+        [one._replace(name=name) for name, one in made.items() if isinstance(one, LeftOut)],
     )
 
 
@@ -168,3 +234,29 @@ PICTURES: dict[str, Callable[[Path], Picture | LeftOut]] = {
     "judge": _judge,
 }
 """Makes each from the folder of a run."""
+
+
+def _positions(scores: TaskScores, board: TaskBoard) -> Picture | LeftOut:
+    if not any(row.positions for row in board.watched):
+        return LeftOut("positions", "no item says where its needle lies, as made items do")
+    return positions(scores, board)
+
+
+def _sweep(scores: TaskScores, board: TaskBoard) -> Picture | LeftOut:
+    if not board.sweeps:
+        return LeftOut("sweep", "no model was played with several numbers of frames")
+    return sweep(scores, board)
+
+
+def _tasks(scores: TaskScores, board: TaskBoard) -> Picture | LeftOut:
+    if not board.watched:
+        return LeftOut("tasks", "no model was shown the videos as they are")
+    return tasks(scores, board)
+
+
+SET_PICTURES: dict[str, Callable[[TaskScores, TaskBoard], Picture | LeftOut]] = {
+    "tasks": _tasks,
+    "positions": _positions,
+    "sweep": _sweep,
+}
+"""Makes each from the scores on a part of a set."""

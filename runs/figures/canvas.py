@@ -141,6 +141,8 @@ class Notes(NamedTuple):
     """What a reader must know, and what marks mean; cut where there is no room."""
     further: Sequence[str]
     """Left out, and counted, where there is none."""
+    command: str = "arena leaderboard --notes"
+    """What prints them all."""
 
 
 class Sheet:
@@ -261,12 +263,14 @@ def _said(notes: Notes, width: float) -> list[str]:
     words, left = list[str](), len(notes.needed) + len(notes.further)
     for place, note in enumerate((*notes.needed, *notes.further)):
         whole = [*words, *safe(note).split()]
-        if _fits([*whole, *_more(left - 1)], width):
+        if _fits([*whole, *_more(left - 1, notes.command)], width):
             words, left = whole, left - 1
         elif place < len(notes.needed):
             cut = [[*whole[:k], "…"] for k in range(len(whole) - 1, len(words) + _CUT, -1)]
-            words = next((some for some in cut if _fits([*some, *_more(left)], width)), words)
-    return [*words, *_more(left)]
+            words = next(
+                (some for some in cut if _fits([*some, *_more(left, notes.command)], width)), words
+            )
+    return [*words, *_more(left, notes.command)]
 
 
 def _fits(words: Sequence[str], width: float) -> bool:
@@ -274,8 +278,8 @@ def _fits(words: Sequence[str], width: float) -> bool:
     return len(lines) <= MOST_LINES
 
 
-def _more(left: int) -> list[str]:
-    return f"{counted(left, 'more note')}: arena leaderboard --notes.".split() if left else []
+def _more(left: int, command: str) -> list[str]:
+    return f"{counted(left, 'more note')}: {command}.".split() if left else []
 
 
 def banner_of(settings: Settings) -> str:

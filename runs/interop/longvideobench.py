@@ -28,14 +28,8 @@ from videoautoarena.runs.interop.task_sets import (
     files_of,
     make_items,
     named_video,
-    number_of,
-    object_of,
-    optional_text,
-    options_of,
     put_tasks,
     read_records,
-    rest_of,
-    text_of,
 )
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.battle_table import quoted
@@ -139,22 +133,22 @@ def _is_keyed(row: Any) -> bool:
 
 
 def _item(row: Row, split: str) -> TaskItem:
-    options = options_of(row)
+    options = row.options()
     if not options:
         raise Wrong('has no "candidates" to choose from')
-    number_of(row, START)
-    optional_text(row, "subtitle_path")
+    row.number(START)
+    row.optional_text("subtitle_path")
     return TaskItem(
-        qid=text_of(row, "id", longest=LONGEST_ID),
-        video_id=text_of(row, "video_path", longest=LONGEST_ID),
-        task=text_of(row, "question_category", longest=LONGEST_NAME),
-        question=text_of(row, "question"),
+        qid=row.text("id", longest=LONGEST_ID),
+        video_id=row.text("video_path", longest=LONGEST_ID),
+        task=row.text("question_category", longest=LONGEST_NAME),
+        question=row.text("question"),
         options=options,
         answer=_answer(row, options),
         split=split,
-        duration_s=number_of(row, "duration"),
-        category=optional_text(row, CATEGORY),
-        extra=rest_of(row, KNOWN),
+        duration_s=row.number("duration"),
+        category=row.optional_text(CATEGORY),
+        extra=row.rest(KNOWN),
     )
 
 
@@ -172,7 +166,7 @@ def _clips(items: Sequence[TaskItem]) -> dict[str, Clip]:
     clips = dict[str, Clip]()
     for item in items:
         if spoken := item.extra.get("subtitle_path"):
-            start_s = number_of(item.extra, START) or 0.0
+            start_s = Row(item.extra).number(START) or 0.0
             clip = clips.setdefault(item.video_id, Clip(str(spoken), start_s, item.duration_s))
             if clip[:2] != (spoken, start_s):
                 video = quoted(item.video_id)
@@ -227,7 +221,7 @@ def _cues(file: Path, clip: Clip) -> Iterator[Cue]:
         raise BadInput(f"{file} holds {kind_of(raw)}; it must be a list of subtitles")
     for number, row in enumerate(raw, start=1):
         try:
-            start_s, end_s, text = _cue(object_of(row))
+            start_s, end_s, text = _cue(Row.of(row))
         except Wrong as why:
             raise BadInput(f"{file}, subtitle {number}: {why}; nothing was imported") from None
         # As is published, what has no end goes on until that of the clip.
@@ -242,18 +236,18 @@ def _cues(file: Path, clip: Clip) -> Iterator[Cue]:
 def _cue(row: Row) -> tuple[float, float | None, str]:
     """Return start, end and text of a subtitle in either published form; some have no end."""
     if "timestamp" not in row:
-        return _seconds(row, "start"), _seconds(row, "end"), _one_line(text_of(row, "line"))
+        return _seconds(row, "start"), _seconds(row, "end"), _one_line(row.text("line"))
     times = row["timestamp"]
     if not isinstance(times, list) or len(times) != 2:
         raise Wrong('has a "timestamp" that is no list of start and end')
-    start_s = number_of({"start": times[0]}, "start")
+    start_s = Row(start=times[0]).number("start")
     if start_s is None:
         raise Wrong('has a "timestamp" without a start')
-    return start_s, number_of({"end": times[1]}, "end"), _one_line(text_of(row, "text"))
+    return start_s, Row(end=times[1]).number("end"), _one_line(row.text("text"))
 
 
 def _seconds(row: Row, key: str) -> float:
-    found = _CLOCK.fullmatch(text_of(row, key))
+    found = _CLOCK.fullmatch(row.text(key))
     if found is None:
         raise Wrong(
             f"has {quoted(row[key])} under {quoted(key)}; it must be a time as 00:01:02.345"

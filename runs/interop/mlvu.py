@@ -21,14 +21,8 @@ from videoautoarena.runs.interop.task_sets import (
     files_of,
     make_items,
     named_video,
-    number_of,
-    optional_text,
-    options_of,
     put_tasks,
     read_records,
-    rest_of,
-    text_of,
-    texts_of,
 )
 from videoautoarena.runs.text.battle_table import quoted
 
@@ -81,14 +75,14 @@ def _part(file: Path, split: str | None, places: Counter[str]) -> Part:
 
 
 def _item(row: Row, split: str, places: Counter[str]) -> TaskItem:
-    kind = text_of(row, "question_type")
+    kind = row.text("question_type")
     if kind not in TASKS:
         raise Wrong(f'has {quoted(kind)} under "question_type", which is no task of MLVU')
     task = TASKS[kind]
     places[task] += 1
     named = "question_id" in row
-    qid = text_of(row, "question_id", longest=LONGEST_ID) if named else f"{task}_{places[task] - 1}"
-    options = options_of(row)
+    qid = row.text("question_id", longest=LONGEST_ID) if named else f"{task}_{places[task] - 1}"
+    options = row.options()
     if bool(options) is (task in FREE_TEXT):
         raise Wrong(
             f'has "candidates", though {task} is answered in words'
@@ -97,15 +91,15 @@ def _item(row: Row, split: str, places: Counter[str]) -> TaskItem:
         )
     return TaskItem(
         qid=qid,
-        video_id=text_of(row, "video", longest=LONGEST_ID),
+        video_id=row.text("video", longest=LONGEST_ID),
         task=task,
-        question=text_of(row, "question"),
+        question=row.text("question"),
         options=options,
-        answer=optional_text(row, "answer"),
-        points=texts_of(row, "scoring_points"),
+        answer=row.optional_text("answer"),
+        points=row.texts("scoring_points"),
         split=split,
-        duration_s=number_of(row, "duration"),
-        extra=rest_of(row, KNOWN),
+        duration_s=row.number("duration"),
+        extra=row.rest(KNOWN),
     )
 
 

@@ -60,11 +60,78 @@ MOST_OPTIONS = 26
 """As many as there are letters to choose by."""
 MOST_TASKS = 1000
 _NAMED = 8
-Row = Mapping[str, Any]
 
 
 class Wrong(Exception):
     """Why one record cannot be used."""
+
+
+class Row(dict[str, Any]):
+    """One record, read strictly: Wrong says why it cannot be used."""
+
+    @classmethod
+    def of(cls, raw: Any) -> Row:
+        """Return a record if it is an object without anything odd inside."""
+        if not isinstance(raw, dict):
+            raise Wrong(f"is {kind_of(raw)}, no object")
+        if wrong := oddity(raw):
+            raise Wrong(wrong)
+        return cls(raw)
+
+    def text(self, key: str, *, longest: int | None = None) -> str:
+        """Return a text that must be there; with `longest`, of 1 to so many characters."""
+        if key not in self:
+            raise Wrong(f"has no {quoted(key)}")
+        value = self[key]
+        if not isinstance(value, str):
+            raise Wrong(f"has {kind_of(value)} under {quoted(key)}; it must be a text")
+        if longest is not None and not (value.strip() and len(value) <= longest):
+            raise Wrong(f"needs a {quoted(key)} of 1 to {longest} characters")
+        return value
+
+    def optional_text(self, key: str) -> str | None:
+        """Return a text; None where there is none."""
+        return None if self.get(key) is None else self.text(key)
+
+    def texts(self, key: str) -> list[str]:
+        """Return a list of texts; empty where there is none."""
+        value = self.get(key)
+        if value is None:
+            return []
+        if not isinstance(value, list):
+            raise Wrong(f"has {kind_of(value)} under {quoted(key)}; it must be a list of texts")
+        for text in value:
+            if not isinstance(text, str):
+                raise Wrong(f"has {kind_of(text)} in the list {quoted(key)}; it must be a text")
+        return value
+
+    def options(self) -> list[str]:
+        """Return the options of a record, which can be fewer or more than can be asked."""
+        options = self.texts(OPTIONS)
+        if len(options) > MOST_OPTIONS:
+            raise Wrong(
+                f"has {len(options):,} options under {quoted(OPTIONS)}; at most {MOST_OPTIONS}"
+            )
+        return options
+
+    def number(self, key: str) -> float | None:
+        """Return a number from 0 on; None where there is none."""
+        value = self.get(key)
+        if value is None:
+            return None
+        if isinstance(value, bool | Odd) or not isinstance(value, int | float):
+            raise Wrong(f"has {kind_of(value)} under {quoted(key)}; it must be a number of seconds")
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if not 0 <= number < math.inf or number != value:
+            raise Wrong(f"has {quoted(value)} under {quoted(key)}; it must be a number of seconds")
+        return number
+
+    def rest(self, known: Collection[str]) -> dict[str, JsonValue]:
+        """Return what an item does not say of it: other keys, and those that say nothing."""
+        return {key: self[key] for key in self if key not in known or self[key] in (None, [])}
 
 
 class Records(NamedTuple):
@@ -115,7 +182,7 @@ def make_items(records: Records, make: Callable[[Row], TaskItem]) -> Part:
     made, refused = list[TaskItem](), dict[int, str]()
     for number, row in enumerate(records.rows, start=1):
         try:
-            item = make(object_of(row))
+            item = make(Row.of(row))
             if len(question_bytes([item])) >= LONGEST_LINE:
                 raise Wrong(f"is longer than {LONGEST_LINE >> 20} MB")
             made.append(item)
@@ -126,80 +193,12 @@ def make_items(records: Records, make: Callable[[Row], TaskItem]) -> Part:
     return Part(records.file, records.digest, made)
 
 
-def object_of(row: Any) -> Row:
-    """Return a record if it is an object without anything odd inside."""
-    if not isinstance(row, dict):
-        raise Wrong(f"is {kind_of(row)}, no object")
-    if wrong := oddity(row):
-        raise Wrong(wrong)
-    return row
-
-
 def _refusal(file: Path, refused: Mapping[int, str]) -> str:
     first, *others = refused
     named = ", ".join(map(str, others[:_NAMED]))
     more = f" and {len(others) - _NAMED:,} more" if len(others) > _NAMED else ""
     nor = f"; {named}{more} cannot be used either" if others else ""
     return f"{file}, item {first}: {refused[first]}{nor}; nothing was imported"
-
-
-def text_of(row: Row, key: str, *, longest: int | None = None) -> str:
-    """Return a text that must be there; with `longest`, of 1 to so many characters."""
-    if key not in row:
-        raise Wrong(f"has no {quoted(key)}")
-    value = row[key]
-    if not isinstance(value, str):
-        raise Wrong(f"has {kind_of(value)} under {quoted(key)}; it must be a text")
-    if longest is not None and not (value.strip() and len(value) <= longest):
-        raise Wrong(f"needs a {quoted(key)} of 1 to {longest} characters")
-    return value
-
-
-def optional_text(row: Row, key: str) -> str | None:
-    """Return a text; None where there is none."""
-    return None if row.get(key) is None else text_of(row, key)
-
-
-def texts_of(row: Row, key: str) -> list[str]:
-    """Return a list of texts; empty where there is none."""
-    value = row.get(key)
-    if value is None:
-        return []
-    if not isinstance(value, list):
-        raise Wrong(f"has {kind_of(value)} under {quoted(key)}; it must be a list of texts")
-    for text in value:
-        if not isinstance(text, str):
-            raise Wrong(f"has {kind_of(text)} in the list {quoted(key)}; it must be a text")
-    return value
-
-
-def options_of(row: Row) -> list[str]:
-    """Return the options of a record, which can be fewer or more than can be asked."""
-    options = texts_of(row, OPTIONS)
-    if len(options) > MOST_OPTIONS:
-        raise Wrong(f"has {len(options):,} options under {quoted(OPTIONS)}; at most {MOST_OPTIONS}")
-    return options
-
-
-def number_of(row: Row, key: str) -> float | None:
-    """Return a number from 0 on; None where there is none."""
-    value = row.get(key)
-    if value is None:
-        return None
-    if isinstance(value, bool | Odd) or not isinstance(value, int | float):
-        raise Wrong(f"has {kind_of(value)} under {quoted(key)}; it must be a number of seconds")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not 0 <= number < math.inf or number != value:
-        raise Wrong(f"has {quoted(value)} under {quoted(key)}; it must be a number of seconds")
-    return number
-
-
-def rest_of(row: Row, known: Collection[str]) -> dict[str, JsonValue]:
-    """Return what an item does not say of its record: other keys, and those that say nothing."""
-    return {key: row[key] for key in row if key not in known or row[key] in (None, [])}
 
 
 def named_video(name: str) -> BenchVideo:

@@ -21,7 +21,12 @@ from videoautoarena.agents.transport.redaction import NAMES, is_traced, trace_ho
 from videoautoarena.graph.state import PERSONAS
 from videoautoarena.memory.records.errors import ArenaError
 from videoautoarena.memory.records.records import SCHEMA
-from videoautoarena.runs.config.disclosure import calls_at_most, most_frames, remote_notice
+from videoautoarena.runs.config.disclosure import (
+    calls_at_most,
+    embedders,
+    most_frames,
+    remote_notice,
+)
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.config.sampling import refuse_missing
 from videoautoarena.runs.media.live_check import PROXIES, hints, lacking_key
@@ -299,8 +304,10 @@ def _models(config: RunConfig, missing: list[str]) -> list[Cast]:
 
 
 def _live(config: RunConfig, visit: Visit, missing: list[str]) -> list[Report]:
-    most = {alias: most_frames(config, alias) for alias in config.cast}
-    found = visit([config.model_of(alias) for alias in config.cast], most)
+    # What only embeds can say nothing of a picture.
+    speaking = [alias for alias in config.cast if alias not in embedders(config, config.models)]
+    most = {alias: most_frames(config, alias) for alias in speaking}
+    found = visit([config.model_of(alias) for alias in speaking], most)
     for one in found:
         model = config.model_of(one["model"])
         if not one["answered"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from videoautoarena.memory.records.records import Published, Video
+from videoautoarena.memory.records.records import SCOUTS, Published, Video
 from videoautoarena.memory.store.journal import Sent
 from videoautoarena.memory.store.store import Answered
 from videoautoarena.runs.config.run_config import RunConfig
@@ -56,7 +56,7 @@ class _Readers:
             answers.setdefault(one.video, []).append(one)
         others: dict[str, list[Sent]] = {}
         for sent in run.store.journal.sent_frames():
-            if sent.role != "contestant" and sent.frames:
+            if sent.role not in ("contestant", *SCOUTS) and sent.frames:
                 others.setdefault(sent.video, []).append(sent)
         return cls(answers, others, RunConfig.of_manifest(run.manifest))
 

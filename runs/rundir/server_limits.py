@@ -11,7 +11,7 @@ from videoautoarena.agents.limits.server_limits import ServerLimits
 from videoautoarena.agents.models.registry import usual_frames
 from videoautoarena.memory.records.digests import canonical_json
 from videoautoarena.memory.records.errors import StoreError
-from videoautoarena.memory.records.records import Learnt, Role
+from videoautoarena.memory.records.records import SCOUTS, Learnt, Role
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.text.terminal import safe
@@ -105,7 +105,9 @@ def shortfalls(store: Store) -> list[Shortfall]:
     answered: dict[tuple[str, Post], int] = {}
     for sent in store.journal.sent_frames():
         entry = cast.get(sent.alias)
-        if sent.video not in there or entry is None:
+        if sent.video not in there or entry is None or sent.role in SCOUTS:
+            continue
+        if entry.get("retrieval") and sent.role == "contestant":
             continue
         key = (sent.alias, _POSTS.get(sent.role, "examiner"))
         answered[key] = answered.get(key, 0) + sent.calls
@@ -124,7 +126,7 @@ def shortfalls(store: Store) -> list[Shortfall]:
 
 def declared_lines(config: RunConfig) -> Iterator[str]:
     """Yield who is sent fewer frames than it would be, since its server's limit says so."""
-    for alias in config.cast:
+    for alias in config.cast.keys() - config.scouts:
         model = config.model_of(alias)
         role: Role = "contestant" if alias in config.models else "judge"
         wanted = min(config.sampling.frames, usual_frames(model.max_frames, role))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
-from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -15,18 +15,17 @@ from typing import Any
 from pydantic import JsonValue, ValidationError
 
 from videoautoarena.memory.records.errors import BadInput, UnusableVideo
-from videoautoarena.memory.records.records import SCHEMA, Record, Video
+from videoautoarena.memory.records.records import SCHEMA, Video
+from videoautoarena.memory.store.connection import RunLock, lock_of
 from videoautoarena.runs.bench.format.reader import open_bench, read_bench, sha256_of
 from videoautoarena.runs.bench.format.schema import (
     CARD,
     MADE,
     QUESTIONS,
     VIDEOS,
-    BenchVideo,
     Generator,
     Manifest,
     Source,
-    TaskItem,
     counts_of,
     digest_of,
     question_bytes,
@@ -37,6 +36,7 @@ from videoautoarena.runs.console.events import Say
 from videoautoarena.runs.console.listeners import OnProgress, gather, progress
 from videoautoarena.runs.rundir.reader import counted, spent
 from videoautoarena.runs.tasks.card import card_text
+from videoautoarena.runs.tasks.entries import ID_LENGTH, Encoded, entry_of, video_of
 from videoautoarena.runs.tasks.items import (
     MAKER,
     REASONS,
@@ -53,11 +53,8 @@ from videoautoarena.runs.text.files import write_whole
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.synth.film import CRF
-from videoautoarena.video.synth.timeline import FILLER, Film
+from videoautoarena.video.synth.timeline import FILLER
 from videoautoarena.video.workers.decoders import Decoders
-
-ID_LENGTH = 12
-"""Of the digest of a video, which it is known by."""
 
 
 @dataclass(frozen=True)
@@ -115,14 +112,6 @@ class Made:
         return [*lines, *(self.shortcuts.as_lines(all_probes=False) if self.shortcuts else ())]
 
 
-class _Encoded(Record):
-    """A film of the draft, beside its file."""
-
-    sha256: str
-    size_bytes: int
-    film: Film
-
-
 @dataclass(frozen=True)
 class Order:
     """What is made of which folder, and where it goes."""
@@ -145,8 +134,31 @@ async def make(order: Order, say: Say, *, is_plan: bool = False) -> Made:
     """Return the set that was made of a folder, or would be; the same order gives the same bytes.
 
     What is encoded is kept beside the set until all of it is: the same order goes on from there.
-    Raises BadInput: the folder gives too few items, or something cannot be read or written.
+
+    Raises:
+        BadInput: the folder gives too few items, or something cannot be read or written.
+        RunLocked: another process is making a set there.
     """
+    is_read_only = is_plan or not _is_free(order.to)
+    with nullcontext() if is_read_only else _alone(order):
+        return await _make(order, say, is_plan=is_plan)
+
+
+@contextmanager
+def _alone(order: Order) -> Iterator[None]:
+    """Let nobody else make a set in the same place for as long as the block lasts."""
+    try:
+        order.draft.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as wrong:
+        raise BadInput(f"{safe(str(order.to))} cannot be written: {wrong.strerror}") from None
+    lock = RunLock(lock_of(order.draft), busy=f"{safe(str(order.to))} is being made")
+    try:
+        yield
+    finally:
+        lock.release(remove=True)
+
+
+async def _make(order: Order, say: Say, *, is_plan: bool) -> Made:
     found = await asyncio.to_thread(gather, order.folder, say)
     origin = _origin(order, found.videos)
     bench = None if is_plan else _bench_in(order, origin)
@@ -191,12 +203,17 @@ def _origin(order: Order, videos: Sequence[Video]) -> str:
     return digest_of([MAKER, FILLER, CRF, _asked(order.wish), made_of])
 
 
+def _is_free(place: Path) -> bool:
+    """Return whether a set can be put there: nothing is, or an empty folder."""
+    return not os.path.lexists(place) or (place.is_dir() and not any(place.iterdir()))
+
+
 def _bench_in(order: Order, origin: str) -> str | None:
     """Return the digest of the set that is there already; None where there is none.
 
     Raises BadInput where something else is there.
     """
-    if not os.path.lexists(order.to) or (order.to.is_dir() and not any(order.to.iterdir())):
+    if _is_free(order.to):
         return None
     read = read_bench(order.to)
     known = read.manifest
@@ -232,7 +249,7 @@ def _shortfall(order: Order, looked: Looked, drawn: Drawn) -> str:
 
 async def _encode(
     order: Order, looked: Looked, items: Sequence[Item], on_progress: OnProgress
-) -> list[_Encoded]:
+) -> list[Encoded]:
     """Return the films of the items, in their order, all of which are then in the draft."""
     files = {one.video.sha256: (order.folder / one.video.path).absolute() for one in looked.footage}
     try:
@@ -242,7 +259,7 @@ async def _encode(
     done = 0
     async with Decoders(FrameCache()) as decoders:
 
-        async def encode(item: Item) -> _Encoded:
+        async def encode(item: Item) -> Encoded:
             nonlocal done
             encoded = await _film(decoders, order.draft, item, files)
             done += 1
@@ -260,30 +277,32 @@ async def _encode(
                 task.cancel()
 
 
-async def _film(decoders: Decoders, draft: Path, item: Item, files: Mapping[str, Path]) -> _Encoded:
+async def _film(decoders: Decoders, draft: Path, item: Item, files: Mapping[str, Path]) -> Encoded:
     file, note = (draft / f"{item.plan.sha256}{suffix}" for suffix in (".mp4", ".json"))
     known = await asyncio.to_thread(_known, file, note)
     if known is not None:
         return known
     film = await decoders.film(item.plan, files, file)
     sha256 = await asyncio.to_thread(sha256_of, file)
-    encoded = _Encoded(sha256=sha256, size_bytes=file.stat().st_size, film=film)
+    encoded = Encoded(sha256=sha256, size_bytes=file.stat().st_size, film=film)
     await asyncio.to_thread(write_whole, note, encoded.model_dump_json().encode())
     return encoded
 
 
-def _known(file: Path, note: Path) -> _Encoded | None:
+def _known(file: Path, note: Path) -> Encoded | None:
     """Return what was encoded before; None where it is not whole."""
     try:
-        encoded = _Encoded.model_validate_json(note.read_bytes())
+        encoded = Encoded.model_validate_json(note.read_bytes())
         return encoded if sha256_of(file) == encoded.sha256 else None
     except (OSError, ValidationError):
         return None
 
 
-def _put(order: Order, items: Sequence[Item], *, encoded: Sequence[_Encoded], origin: str) -> str:
-    entries = [_entry(item, one, order.wish.seed) for item, one in zip(items, encoded, strict=True)]
-    videos = {one.sha256[:ID_LENGTH]: _video(one) for one in encoded}
+def _put(order: Order, items: Sequence[Item], *, encoded: Sequence[Encoded], origin: str) -> str:
+    entries = [
+        entry_of(item, one, order.wish.seed) for item, one in zip(items, encoded, strict=True)
+    ]
+    videos = {one.sha256[:ID_LENGTH]: video_of(one) for one in encoded}
     draft = Manifest(
         kind="choice",
         generator=Generator(name="videoautoarena", version=version("videoautoarena")),
@@ -318,65 +337,3 @@ def _as_json(wish: Wish) -> dict[str, JsonValue]:
 def _asked(wish: Wish) -> dict[str, Any]:
     """Return what was asked for; nothing of a ladder where none was."""
     return {name: value for name, value in asdict(wish).items() if value is not False}
-
-
-def _video(encoded: _Encoded) -> BenchVideo:
-    film = encoded.film
-    rate = Fraction(film.rate)
-    return BenchVideo(
-        sha256=encoded.sha256,
-        path=f"{encoded.sha256[:ID_LENGTH]}.mp4",
-        size_bytes=encoded.size_bytes,
-        duration_s=_duration_s(film),
-        width_px=film.width_px,
-        height_px=film.height_px,
-        fps=round(float(rate), 3),
-        codec="h264",
-    )
-
-
-def _duration_s(film: Film) -> float:
-    return round(float(film.frames / Fraction(film.rate)), 3)
-
-
-def _entry(item: Item, encoded: _Encoded, seed: int) -> TaskItem:
-    """Return the line of an item whose film is there."""
-    draft = TaskItem(
-        qid="",
-        video_id=encoded.sha256[:ID_LENGTH],
-        task=item.kind,
-        question=item.question,
-        options=list(item.options),
-        answer=item.options[item.key],
-        duration_s=_duration_s(encoded.film),
-        made=_about(item, encoded.film, seed),
-    )
-    return draft.model_copy(update={"qid": draft.own_qid()})
-
-
-def _about(item: Item, film: Film, seed: int) -> dict[str, JsonValue]:
-    """Return where everything stands in a film, and what its options were checked by."""
-    set_in = zip(item.plan.probes, item.texts, film.probes, strict=True)
-    return {
-        "kind": item.kind,
-        "maker": MAKER,
-        "seed": seed,
-        "background_s": item.seconds,
-        **({"ladder": item.ladder, "rung": item.rung} if item.ladder else {}),
-        "ground_s": item.ground_s,
-        "ground": [excerpt.model_dump() for excerpt in item.plan.ground],
-        "probes": [
-            {
-                **probe.model_dump(),
-                "text": text,
-                "first": place.first,
-                "frames": place.frames,
-                "at_s": round(place.start_s, 3),
-                "lasts_s": round(place.seconds, 3),
-            }
-            for probe, text, place in set_in
-        ],
-        "described": [{"text": one.text, **one.excerpt.model_dump()} for one in item.stretches],
-        "frames": film.frames,
-        "rate": film.rate,
-    }

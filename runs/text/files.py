@@ -99,12 +99,15 @@ def read_json(file: Path) -> Any:
 
 
 def read_bytes(file: Path) -> bytes:
-    """Return what is in a file; BadInput where there is none, or it is far too large."""
+    """Return what is in a file; BadInput where it cannot be read, or is far too large."""
     if not file.is_file():
         raise BadInput(f"{file} is no file; pass a JSON file")
-    if file.stat().st_size > LARGEST_FILE:
-        raise BadInput(f"{file} is larger than {LARGEST_FILE >> 20} MB")
-    return file.read_bytes()
+    try:
+        if file.stat().st_size > LARGEST_FILE:
+            raise BadInput(f"{file} is larger than {LARGEST_FILE >> 20} MB")
+        return file.read_bytes()
+    except OSError as wrong:
+        raise BadInput(f"{file} cannot be read: {wrong.strerror}") from wrong
 
 
 def decode(content: bytes, name: str) -> str:

@@ -18,7 +18,8 @@ from videoautoarena.runs.config.cast import (
     OFFLINE_JUDGE,
     CastEntry,
     as_in_paper,
-    entry_of,
+    contestant_of,
+    scouts,
 )
 from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
 from videoautoarena.runs.config.run_config import RunConfig, arena_file
@@ -167,16 +168,24 @@ def _with_newcomer(kept: RunConfig, request: AddRequest, *, generation: int) -> 
             f"{safe(name)} is already a contestant of this run; more battles: simulate --rounds"
         )
     known = kept.cast.get(name) if name in kept.guests else None
-    found = entry_of(name, arena_file(request.config))
+    file = arena_file(request.config)
+    found = contestant_of(name, file)
     entry = known or (as_in_paper(found) if kept.preset == "paper" else found)
     _refuse(kept, name, entry)
+    helpers = scouts({name: entry}, file) if name not in kept.guests else {}
+    for alias, helper in helpers.items():
+        if kept.cast.get(alias, helper).model != helper.model:
+            raise BadInput(
+                f"{safe(alias)} is {safe(kept.cast[alias].model)} in this run; give "
+                f"{safe(helper.model)} another name"
+            )
     return kept.model_copy(
         update={
             "models": kept.models if name in kept.models else (*kept.models, name),
             "joined": {**kept.joined, name: kept.joined.get(name, generation)},
             "guests": {**kept.guests, name: (*kept.guests.get(name, ()), generation)},
-            "cast": {**kept.cast, name: entry},
-            "offline": kept.offline and entry.is_offline,
+            "cast": {**helpers, **kept.cast, name: entry},
+            "offline": kept.offline and all(one.is_offline for one in (entry, *helpers.values())),
         }
     )
 

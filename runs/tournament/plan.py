@@ -7,20 +7,23 @@ on rates that are stated here, and on what this run's own calls came to as soon 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from videoautoarena.agents.limits.estimates import LABEL_TOKENS, frame_tokens, output_limit
 from videoautoarena.agents.limits.prices import cost_of, most_usd, price_of
-from videoautoarena.memory.records.records import SCHEMA, CallRow, Role, Sampling, Usage
-from videoautoarena.runs.config.disclosure import REPAIR, frames_of
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.memory.records.records import SCHEMA, SCOUTS, CallRow, Role, Sampling, Usage
+from videoautoarena.runs.config.disclosure import REPAIR, clip_calls, embedders, frames_of
 from videoautoarena.runs.config.run_config import RunConfig
 
 REPAIRED = 0.02
 """Share of the replies in a form that are expected to be asked for once more."""
 REFUSED = 0.2
 """Share of the proposals that the grader is expected to refuse."""
+FREE: frozenset[Role] = frozenset({"contestant", *SCOUTS})
+"""Roles whose reply has no form; what it says is never asked for again."""
 ENOUGH = 20
 """From so many calls on a run's own rates are taken."""
 SAMPLE = 2_000
@@ -48,6 +51,8 @@ WORDS: Mapping[Role, Words] = {
     "comparer": Words(1_900, 24_000, 1_000),
     "scene_marker": Words(1_100, 24_000, 500),
     "summary_marker": Words(1_300, 24_000, 300),
+    "captioner": Words(150, 600, 80),
+    "embedder": Words(100, 4_000, 1),
 }
 """Tokens as a rule, and the most text; the most reply is the model's own limit."""
 
@@ -85,8 +90,8 @@ class Line:
             "calls_at_most": self.most_calls,
             "input_tokens": None if self.is_offline else round(self.input_tokens),
             "output_tokens": None if self.is_offline else round(self.output_tokens),
-            "cost_usd": _money(self.usd),
-            "cost_usd_at_most": _money(self.most_usd),
+            "cost_usd": rounded(self.usd),
+            "cost_usd_at_most": rounded(self.most_usd),
             "measured": self.is_measured,
         }
 
@@ -110,12 +115,12 @@ class Plan:
     @property
     def usd(self) -> float | None:
         """What it is expected to cost; None where any price is unknown."""
-        return _sum(line.usd for line in self.lines)
+        return known_sum(line.usd for line in self.lines)
 
     @property
     def most_usd(self) -> float | None:
         """The most it can cost: in each battle the two dearest contestants may meet."""
-        officials = _sum(line.most_usd for line in self.lines if line.role != "contestant")
+        officials = known_sum(line.most_usd for line in self.lines if line.role != "contestant")
         players = [line.most_usd for line in self.lines if line.role == "contestant"]
         known = [usd for usd in players if usd is not None]
         if officials is None or len(known) < len(players):
@@ -125,10 +130,7 @@ class Plan:
     @property
     def tokens(self) -> tuple[float, float] | tuple[None, None]:
         """Those in and out that models take, stand-ins left out; None where only those play."""
-        billed = [line for line in self.lines if not line.is_offline]
-        if self.lines and not billed:
-            return None, None
-        return sum(line.input_tokens for line in billed), sum(line.output_tokens for line in billed)
+        return billed_tokens(self.lines)
 
     @property
     def unpriced(self) -> list[str]:
@@ -147,9 +149,9 @@ class Plan:
             "calls": round(sum(line.calls for line in self.lines), 1),
             "input_tokens": tokens[0],
             "output_tokens": tokens[1],
-            "cost_usd": _money(self.usd),
-            "cost_usd_at_most": _money(self.most_usd),
-            "spent_usd": _money(self.spent_usd),
+            "cost_usd": rounded(self.usd),
+            "cost_usd_at_most": rounded(self.most_usd),
+            "spent_usd": rounded(self.spent_usd),
             "prices": self.sources,
             "notes": list(self.notes),
         }
@@ -223,9 +225,23 @@ def _calls(config: RunConfig, work: Work) -> dict[tuple[str, Role], tuple[float,
     for alias in config.models:
         met = work.guests[alias]
         found[(alias, "contestant")] = (2 * slots / len(config.models) + met, slots + met)
+    found |= _scouting(config, work)
     for judge in config.judges:
         judged = work.slots
         found[(judge, "judge")] = (judged * seatings * again, REPAIR * most_seatings * judged)
+    return found
+
+
+def _scouting(config: RunConfig, work: Work) -> dict[tuple[str, Role], tuple[float, int]]:
+    """Return calls of those who find clips: a video's once, where its model plays at all."""
+    found: dict[tuple[str, Role], tuple[float, int]] = {}
+    videos, share = work.videos + work.newcomer_videos, 2 / len(config.models)
+    played = 1 - (1 - min(share, 1)) ** (work.slots / videos if videos else 0)
+    for who, clips in clip_calls(config, config.models).items():
+        found[who] = (clips * videos * played, clips * videos)
+    for alias in embedders(config, config.models):
+        expected, most = found.get((alias, "embedder"), (0.0, 0))
+        found[alias, "embedder"] = (expected + work.slots * min(share, 1), most + work.slots)
     return found
 
 
@@ -236,29 +252,29 @@ class _Rates(NamedTuple):
     refused: float
 
 
+def repaired_share(rows: Iterable[CallRow]) -> float:
+    """Return what share of replies in a form were asked for once more; stated before 20 calls."""
+    asks = Counter(row.nonce.ordinal % 2 == 1 for row in rows if row.nonce.role not in FREE)
+    return asks[True] / asks[False] if asks[False] >= ENOUGH else REPAIRED
+
+
 def _rates(rows: Iterable[CallRow]) -> _Rates:
     """Return the rates of this run so far, where there is enough of it, else the stated ones."""
-    asks: Counter[bool] = Counter()
-    proposals: Counter[int] = Counter()
-    for row in rows:
-        if row.nonce.role != "contestant":
-            asks[row.nonce.ordinal % 2 == 1] += 1
-        if row.nonce.role == "evolver":
-            proposals[row.nonce.ordinal // 2] += 1
-    repaired = asks[True] / asks[False] if asks[False] >= ENOUGH else REPAIRED
+    made = list(rows)
+    proposals = Counter(row.nonce.ordinal // 2 for row in made if row.nonce.role == "evolver")
     refused = proposals[1] / proposals[0] if proposals[0] >= ENOUGH else REFUSED
-    return _Rates(repaired, min(refused, 1.0))
+    return _Rates(repaired_share(made), min(refused, 1.0))
 
 
-class _Mean(NamedTuple):
+class Mean(NamedTuple):
     """Tokens of a call as they were on average."""
 
     input_tokens: float
     output_tokens: float
-    cached_tokens: float
+    cached_tokens: float = 0.0
 
 
-def _measured(rows: Iterable[CallRow]) -> dict[tuple[str, Role], _Mean]:
+def _measured(rows: Iterable[CallRow]) -> dict[tuple[str, Role], Mean]:
     """Return what calls came to in this run, with all their tries, by model and role."""
     sums: dict[tuple[str, Role], list[float]] = {}
     for row in rows:
@@ -269,22 +285,25 @@ def _measured(rows: Iterable[CallRow]) -> dict[tuple[str, Role], _Mean]:
         for usage in (attempt.usage for attempt in row.tries):
             found = (usage.input_tokens, usage.output_tokens, usage.cached_tokens)
             total[1:] = [old + (new or 0) for old, new in zip(total[1:], found, strict=True)]
-    return {who: _Mean(*(part / count for part in parts)) for who, (count, *parts) in sums.items()}
+    return {who: Mean(*(part / count for part in parts)) for who, (count, *parts) in sums.items()}
 
 
-def _filled(config: RunConfig, line: Line, seen: dict[tuple[str, Role], _Mean]) -> Line:
-    """Return a line with its tokens and dollars."""
+def _filled(config: RunConfig, line: Line, seen: dict[tuple[str, Role], Mean]) -> Line:
     model, words = config.model_of(line.alias), WORDS[line.role]
     frames = frames_of(config, line.alias, line.role)
     each = frame_tokens(model)
     limit = output_limit(model, line.role)
-    stated = _Mean(
-        words.text + frames * (each.expected + LABEL_TOKENS / 2), min(words.reply, limit), 0
-    )
+    stated = Mean(words.text + frames * (each.expected + LABEL_TOKENS / 2), min(words.reply, limit))
     mean = seen.get((line.alias, line.role), stated)
+    longest = words.most_text + frames * (each.most + LABEL_TOKENS)
+    return filled(model, line, mean, longest=longest, is_measured=mean is not stated)
+
+
+def filled(model: Model, line: Line, mean: Mean, *, longest: float, is_measured: bool) -> Line:
+    """Return a line with its tokens and dollars, by what a call takes and the longest reads."""
+    limit = output_limit(model, line.role)
     once = Usage(**{name: round(tokens) for name, tokens in mean._asdict().items()})
     usd = cost_of(model, once).usd
-    longest = words.most_text + frames * (each.most + LABEL_TOKENS)
     most = most_usd(model, input_tokens=round(longest), output_tokens=limit)
     return replace(
         line,
@@ -293,7 +312,7 @@ def _filled(config: RunConfig, line: Line, seen: dict[tuple[str, Role], _Mean]) 
         usd=None if usd is None else line.calls * usd,
         most_usd=None if most is None else line.most_calls * most,
         longest_tokens=round(longest) + limit,
-        is_measured=mean is not stated,
+        is_measured=is_measured,
         is_offline=model.is_offline,
     )
 
@@ -313,11 +332,21 @@ def _notes(config: RunConfig, lines: list[Line], rates: _Rates) -> Iterable[str]
     yield f"at most: every reply requested twice, every limit reached; {ROUND_TRIPS}"
 
 
-def _sum(costs: Iterable[float | None]) -> float | None:
+def billed_tokens(lines: Sequence[Line]) -> tuple[float, float] | tuple[None, None]:
+    """Return those in and out that models take, stand-ins left out; None where only those play."""
+    billed = [line for line in lines if not line.is_offline]
+    if lines and not billed:
+        return None, None
+    return sum(line.input_tokens for line in billed), sum(line.output_tokens for line in billed)
+
+
+def known_sum(costs: Iterable[float | None]) -> float | None:
+    """Return the sum of costs; None where any is unknown."""
     found = list(costs)
     known = [usd for usd in found if usd is not None]
     return sum(known) if len(known) == len(found) else None
 
 
-def _money(usd: float | None) -> float | None:
+def rounded(usd: float | None) -> float | None:
+    """Return an amount as it stands in JSON."""
     return None if usd is None else round(usd, 6)

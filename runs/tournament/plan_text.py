@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from math import inf
 from textwrap import wrap
@@ -13,7 +13,7 @@ from videoautoarena.runs.config.sampling import about_sampling
 from videoautoarena.runs.rundir.reader import counted, one_line
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import dollars, short
-from videoautoarena.runs.tournament.plan import Line, Plan
+from videoautoarena.runs.tournament.plan import Line, Plan, billed_tokens
 
 LEAST_NAME = 12
 _HEADS = ("role", "calls", "at most", "tokens in", "out", "expected", "at most")
@@ -25,8 +25,17 @@ def as_lines(plan: Plan, columns: int, today: date | None = None) -> Iterator[st
         f"{counted(plan.open_slots, 'battle')} left, "
         f"{counted(plan.videos, 'video')}; spent so far {dollars(plan.spent_usd)}"
     )
-    names = ["model", *(safe(line.alias) for line in plan.lines), "all"]
-    rows = [_HEADS, *map(_cells, plan.lines), _totals(plan)]
+    yield from table(plan.lines, (plan.usd, plan.most_usd), columns)
+    for note in (about_sampling(plan.sampling), *prices_of(plan.sources, today), *plan.notes):
+        yield from wrap(note, columns, subsequent_indent="  ")
+
+
+def table(
+    lines: Sequence[Line], sums: tuple[float | None, float | None], columns: int
+) -> Iterator[str]:
+    """Yield what each model takes in each role, and all; `sums` is in dollars, likely and most."""
+    names = ["model", *(safe(line.alias) for line in lines), "all"]
+    rows = [_HEADS, *map(_cells, lines), _totals(lines, sums)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     room = max(columns - sum(widths) - len(widths), LEAST_NAME)
     width = min(max(map(len, names)), room)
@@ -35,9 +44,6 @@ def as_lines(plan: Plan, columns: int, today: date | None = None) -> Iterator[st
         each = (f"{cell:>{wide}}" for cell, wide in zip(figures, widths[1:], strict=True))
         shown = one_line(name, width).ljust(width)
         yield " ".join([shown, role.ljust(widths[0]), *each]).rstrip()
-    prices = _prices(plan, today or datetime.now(UTC).date())
-    for note in (about_sampling(plan.sampling), *prices, *plan.notes):
-        yield from wrap(note, columns, subsequent_indent="  ")
 
 
 def money_notice(plan: Plan) -> Iterator[str]:
@@ -88,15 +94,14 @@ def _cells(line: Line) -> tuple[str, ...]:
     )
 
 
-def _totals(plan: Plan) -> tuple[str, ...]:
-    # What contestants take at most does not add up, since two of them meet at a time.
+def _totals(lines: Sequence[Line], sums: tuple[float | None, float | None]) -> tuple[str, ...]:
+    # What contestants take at most does not add up where two of them meet at a time.
     return (
         "",
-        f"{sum(line.calls for line in plan.lines):,.0f}",
+        f"{sum(line.calls for line in lines):,.0f}",
         "",
-        *map(_tokens, plan.tokens),
-        dollars(plan.usd),
-        dollars(plan.most_usd),
+        *map(_tokens, billed_tokens(lines)),
+        *map(dollars, sums),
     )
 
 
@@ -104,14 +109,15 @@ def _tokens(number: float | None) -> str:
     return "-" if number is None else short(number)
 
 
-def _prices(plan: Plan, today: date) -> Iterator[str]:
-    found: dict[str, list[str]] = {}
-    for alias, source in plan.sources.items():
+def prices_of(sources: Mapping[str, str | None], today: date | None = None) -> Iterator[str]:
+    """Yield whose prices stand where, and whose nobody knows."""
+    today, found = today or datetime.now(UTC).date(), dict[str, list[str]]()
+    for alias, source in sources.items():
         if source is not None and source != "offline":
             found.setdefault(source, []).append(safe(alias))
     for source, aliases in found.items():
         date_of = f", as of {today.isoformat()}" if source.startswith(TABLE) else ""
         yield f"prices of {', '.join(aliases)}: {safe(source)}{date_of}"
-    if plan.unpriced:
-        names = ", ".join(map(safe, plan.unpriced))
+    if unpriced := [alias for alias, source in sources.items() if source is None]:
+        names = ", ".join(map(safe, unpriced))
         yield f"no price is known for {names}; set it in arena.toml (price), see the README"

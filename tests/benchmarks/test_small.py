@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from benchmarks import freezing, latency, memory, playing, resume
+from benchmarks import freezing, latency, memory, playing, resume, retrieval
 
 
 def test_latency_prints_the_share_of_the_least_time_with_and_without_http(
@@ -48,11 +48,23 @@ def test_freezing_tells_what_each_thing_costs(capsys: pytest.CaptureFixture[str]
     assert re.search(r"of at most 10 s: (NOT )?kept$", told.strip())
 
 
-@pytest.mark.parametrize("more", [[], ["--anchor"]])
+@pytest.mark.parametrize("more", [[], ["--anchor"], ["--tasks"]])
 def test_playing_tells_what_a_question_costs(
     capsys: pytest.CaptureFixture[str], more: list[str]
 ) -> None:
     assert playing.main(["--items", "12", *more]) in (0, 1)
     told = capsys.readouterr().out
     assert told.startswith("playing 12 questions, ms CPU each")
-    assert re.search(r"at most 5 ms: (NOT )?kept$", told.strip())
+    most = 4 if "--tasks" in more else 5
+    assert re.search(rf"^at most {most} ms: (NOT )?kept$", told, re.MULTILINE)
+    assert ("at most 4 KB" in told) is ("--tasks" in more)
+
+
+@pytest.mark.slow  # every sample is drawn, and looked at in six tints
+def test_retrieval_tells_the_gain_of_each_kind_and_length(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert retrieval.main(["--n", "3"]) in (0, 1)
+    told = capsys.readouterr().out
+    found = re.findall(r"^(\w+) +\d+ s +3 .* [+-]\d\.\d\d \(", told, re.MULTILINE)
+    assert found == [kind for kind in retrieval.KINDS for _ in retrieval.LENGTHS_S]

@@ -51,7 +51,8 @@ def _box(node: ElementTree.Element) -> Box:
     font = FontProperties(family="DejaVu Sans", size=size, weight=weight)
     wide, high, below = _RENDERER.get_text_width_height_descent(text, font, False)
     if "x" in node.attrib:
-        x, y, is_upright = float(node.attrib["x"]), float(node.attrib["y"]), True
+        is_upright = "rotate(-90" not in node.attrib.get("transform", "")
+        x, y = float(node.attrib["x"]), float(node.attrib["y"])
     else:
         moved = re.fullmatch(r"translate\((\S+) (\S+)\) rotate\(-90\)", node.attrib["transform"])
         assert moved

@@ -2,8 +2,8 @@
 
 A program that has imported everything forks a child for each line on its standard input, a job in
 JSON, and prints how the child ended. `script` writes a fixed run through store and journal alone,
-or goes on with it; `read` prints how many calls a run holds; `simulate` is the command itself, with
-the arguments of the job.
+or goes on with it; `read` prints how many calls a run holds; `simulate` and `arena` are those
+commands themselves, with the arguments of the job.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import videoautoarena.memory.store.connection
 from tests.support.clips import draw_folder
 from tests.support.faulty_disk import Disk, Op, recorded
 from tests.support.runfiles import battle, call, draw, frames, intent, slot, video
-from tests.support.whole_runs import battles
+from tests.support.whole_runs import battles, environment
 from videoautoarena.memory.records.records import Battle, CallRow, Draw
 from videoautoarena.memory.store.store import Store
 
@@ -45,7 +45,7 @@ class Job:
     """What a child does, and on what disk."""
 
     work: str
-    """`script`, `read` or `simulate`."""
+    """`script`, `read`, `simulate` or `arena`."""
     arguments: list[str]
     disk: Disk = field(default_factory=Disk)
     checkpoint_pages: int = 1000
@@ -55,12 +55,13 @@ class Job:
 
 
 class Program:
-    """The program whose children write."""
+    """The program whose children write; it imports what all of them would beforehand."""
 
-    def __init__(self) -> None:
-        line = [sys.executable, "-m", "tests.support.killed_runs"]
+    def __init__(self, *modules: str) -> None:
+        line = [sys.executable, "-m", "tests.support.killed_runs", *modules]
         pipe = subprocess.PIPE
-        self._process = subprocess.Popen(line, cwd=ROOT, stdin=pipe, stdout=pipe, text=True)
+        ways = {"stdin": pipe, "stdout": pipe, "env": environment()}
+        self._process = subprocess.Popen(line, cwd=ROOT, text=True, **ways)
 
     def run(self, job: Job) -> int:
         """Return how the child of a job ended: its exit code, or a signal's number below 0."""
@@ -77,9 +78,9 @@ class Program:
 
 
 @contextmanager
-def program() -> Iterator[Program]:
+def program(*modules: str) -> Iterator[Program]:
     """Give a program, and end it."""
-    with closing(Program()) as running:
+    with closing(Program(*modules)) as running:
         yield running
 
 
@@ -105,6 +106,7 @@ def _import_all() -> None:
         "videoautoarena.graph.tournament",
         "videoautoarena.runs.cli.simulate",
         "videoautoarena.scoring.design.pairing",
+        *sys.argv[1:],
     ):
         import_module(name)
 
@@ -120,7 +122,7 @@ def _work(told: dict[str, Any]) -> None:
         job.disk.insert()
         _checkpoint_at(job.checkpoint_pages)
         _hear_promises(job.disk)
-        code = {"script": _script, "read": _read, "simulate": _simulate}[job.work](job)
+        code = _WORK[job.work](job)
     except BaseException:  # noqa: BLE001 - nothing may come back to the program that forked it
         traceback.print_exc()
     finally:
@@ -162,12 +164,12 @@ def _hear_promises(disk: Disk) -> None:
     Journal.record, Store.put_battle, Store.put_draw = recorded_, settled, drawn  # type: ignore[method-assign]
 
 
-def _simulate(job: Job) -> int:
-    from videoautoarena.runs.cli.main import simulate_main
+def _command(job: Job) -> int:
+    from videoautoarena.runs.cli.main import arena_main, simulate_main
 
-    sys.argv = ["simulate", *job.arguments]
+    sys.argv = [job.work, *job.arguments]
     try:
-        simulate_main()
+        {"simulate": simulate_main, "arena": arena_main}[job.work]()
     except SystemExit as end:
         return int(end.code or 0)
     return 0
@@ -189,6 +191,9 @@ def _read(job: Job) -> int:
     with Store.open(Path(job.arguments[0]), write=False) as store:
         os.write(1, f"{len(store.journal.calls())}\n".encode())
     return 0
+
+
+_WORK = {"script": _script, "read": _read, "simulate": _command, "arena": _command}
 
 
 def _opened(path: Path, *, fsync: bool) -> Store:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from langchain_core.embeddings import Embeddings
+from PIL import Image
 
 
 class Letters(Embeddings):
@@ -24,3 +25,22 @@ class Letters(Embeddings):
     def embed_query(self, text: str) -> list[float]:
         """Return the vector of one text."""
         return self.embed_documents([text])[0]
+
+
+class Pictures(Letters):
+    """Embeds pictures, too: their mean colour."""
+
+    is_broken = False
+    """Whether what it returns of pictures is no vector."""
+
+    def embed_image(self, uris: list[str]) -> list[list[float]]:
+        """Return the mean red, green and blue of each file, 0 to 1."""
+        type(self).asked += 1
+        if self.is_broken:
+            return [[] for _ in uris]
+        small = (Image.open(uri).convert("RGB").resize((1, 1)) for uri in uris)
+        return [[part / 255 for part in one.getpixel((0, 0))] for one in small]
+
+    def embed_query(self, text: str) -> list[float]:
+        """Return the colour that a text names."""
+        return [float(name in text.lower()) for name in ("red", "green", "blue")]

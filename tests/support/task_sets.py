@@ -75,3 +75,11 @@ def write_set(
     )
     put(seal(draft, files).files, folder)
     return open_bench(folder)
+
+
+def needle(video: str, place: int, /, *, at: float, background: int = 60) -> TaskItem:
+    """Return an item as `arena tasks make` has it, whose needle of 4 s begins at `at` seconds."""
+    probes = [{"video": "b" * 64, "at_s": at, "lasts_s": 4.0}]
+    ground = [{"video": video, "seconds": background, "start_s": 0.0}]
+    made = {"kind": "needle", "background_s": background, "ground": ground, "probes": probes}
+    return choice(video, place, duration_s=background + 4.0, made=made)

@@ -50,12 +50,12 @@ def end_well(line: list[str]) -> str:
 
 
 @contextmanager
-def opened(out: Path) -> Iterator[sqlite3.Connection]:
+def opened(out: Path, name: str = "run.sqlite") -> Iterator[sqlite3.Connection]:
     """Give a copy of a run's file, so that looking at it leaves the run as it was."""
     with tempfile.TemporaryDirectory() as folder:
-        for file in out.glob("run.sqlite*"):
+        for file in out.glob(f"{name}*"):
             shutil.copy(file, folder)
-        connection = sqlite3.connect(Path(folder) / "run.sqlite")
+        connection = sqlite3.connect(Path(folder) / name)
         try:
             yield connection
         finally:
@@ -68,11 +68,11 @@ def battles(out: Path) -> dict[str, str]:
         return dict(file.execute("SELECT id, body FROM battles ORDER BY id"))
 
 
-def committed_keys(out: Path) -> set[str]:
+def committed_keys(out: Path, name: str = "run.sqlite") -> set[str]:
     """Return the keys of all calls that a run has written down; none before it has a file."""
-    if not (out / "run.sqlite").exists():
+    if not (out / name).exists():
         return set()
-    with opened(out) as file:
+    with opened(out, name) as file:
         return {key for (key,) in file.execute("SELECT key FROM calls")}
 
 

@@ -76,14 +76,18 @@ def sample(
 
 
 def thin(frames: Frames, count: int) -> Frames:
-    """Return `count` of the frames, evenly spaced, both ends kept; all where there are fewer.
+    """Return `count` of the frames, evenly spaced, both ends kept; all where there are fewer."""
+    return take(frames, kept_places(len(frames.frames), count))
+
+
+def take(frames: Frames, kept: Sequence[int]) -> Frames:
+    """Return the frames at the places `kept`, ascending.
 
     A frame stands for the stretch from its own time to that of the frame after it in `frames`, the
     last one for all that follows. The cues that overlap a kept frame's stretch are kept, captions
     as well as subtitles, so that nobody reads of a time that it was shown nothing of, and words
     are thinned as pictures are.
     """
-    kept = kept_places(len(frames.frames), count)
     times = [frame.time_s for frame in frames.frames]
     subtitles = frames.subtitles
     cues = shown_cues(subtitles.cues, times, kept) if subtitles else ()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations, groupby
+from typing import NamedTuple
+
+import numpy as np
 
 from videoautoarena.agents.offline.language.tasks import Sought, sought
 from videoautoarena.agents.offline.language.values import Dice, table
-from videoautoarena.agents.offline.vision.frame_features import Glance, Sent, glance
-from videoautoarena.agents.offline.vision.looks import FITS, Look, likeness_to
+from videoautoarena.agents.offline.vision.frame_features import Sent, glance
+from videoautoarena.agents.offline.vision.looks import FITS, Look, Values, likenesses
 from videoautoarena.agents.prompting.options import LETTERS, Offer
 
 
@@ -26,22 +29,35 @@ def options_left(sent: Sent, offer: Offer) -> Sequence[int]:
     wanted = sought(offer)
     if wanted is None or not sent.pictures:
         return every
-    shown = [glance(one) for one in sorted(sent.pictures, key=lambda picture: picture.time_s)]
+    glances = [glance(one) for one in sorted(sent.pictures, key=lambda picture: picture.time_s)]
+    shown = Shown(np.array([one.luma for one in glances]), np.stack([g.shares for g in glances]))
     found = {"needle": _needle, "order": _orders, "count": _count}[wanted.kind]
     return found(wanted, shown) or every
 
 
-def _needle(wanted: Sought, shown: Sequence[Glance]) -> list[int]:
+class Shown(NamedTuple):
+    """What is seen of all frames, in the order of time."""
+
+    luma: Values
+    shares: Values
+
+    def fits(self, look: Look) -> list[float]:
+        """Return how well each frame fits what is said."""
+        found: list[float] = likenesses(look, self.luma, self.shares).tolist()
+        return found
+
+
+def _needle(wanted: Sought, shown: Shown) -> list[int]:
     """Return the option that any frame fits best, if one fits at all."""
-    best = [max(likeness_to(look, frame) for frame in shown) for (look,) in wanted.looks]
+    best = [max(shown.fits(look)) for (look,) in wanted.looks]
     return [best.index(max(best))] if max(best) > FITS else []
 
 
-def _orders(wanted: Sought, shown: Sequence[Glance]) -> list[int]:
+def _orders(wanted: Sought, shown: Shown) -> list[int]:
     """Return the options that break the fewest pairs of what was seen."""
     seen: dict[Look, int] = {}
     for look in dict.fromkeys(look for looks in wanted.looks for look in looks):
-        fits = [likeness_to(look, frame) for frame in shown]
+        fits = shown.fits(look)
         if max(fits) > FITS:
             seen[look] = fits.index(max(fits))
     broken = [
@@ -51,10 +67,10 @@ def _orders(wanted: Sought, shown: Sequence[Glance]) -> list[int]:
     return [place for place, pairs in enumerate(broken) if pairs == min(broken)]
 
 
-def _count(wanted: Sought, shown: Sequence[Glance]) -> list[int]:
+def _count(wanted: Sought, shown: Shown) -> list[int]:
     """Return the least option that allows the runs of frames that fit; runs may go unseen."""
     ((look,),) = wanted.looks
-    runs = sum(fits for fits, _ in groupby(shown, lambda one: likeness_to(look, one) > FITS))
+    runs = sum(fits for fits, _ in groupby(shown.fits(look), lambda one: one > FITS))
     if not runs:
         return []
     allowed = [count for count in wanted.counts if count >= runs] or [max(wanted.counts)]

@@ -14,10 +14,12 @@ from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnableConfig, ensure_config
 
+from videoautoarena.agents.offline import EMBEDDER
 from videoautoarena.agents.offline.players.evolver import evolve, grade
 from videoautoarena.agents.offline.players.judge import compare, judge
 from videoautoarena.agents.offline.players.marking import mark_scene, mark_summary
 from videoautoarena.agents.offline.players.viewers import answer, examine, first_question, invent
+from videoautoarena.agents.offline.vision.embedding import vector_of
 from videoautoarena.agents.offline.vision.frame_features import Sent, read
 from videoautoarena.agents.prompting.fences import open_fences
 
@@ -29,6 +31,8 @@ MARKS = {"scene_marker": mark_scene, "summary_marker": mark_summary}
 
 def reply(kind: str, sent: Sent) -> str:
     """Return the reply of an offline model; the role is read outside the fences only."""
+    if kind == EMBEDDER:
+        return json.dumps(vector_of(sent))
     # a contestant is never anything else, whatever the question says of reply formats
     role = sent.role if kind in PANEL else None
     blocks = open_fences(sent.text)[1] if role else {}

@@ -74,6 +74,16 @@ def put(files: Files, to: Path) -> bool:
     return False
 
 
+def refuse_within(bench: Path, place: Path) -> None:
+    """Refuse to write inside a bench, which would be broken by it; its results are free."""
+    root, real = Path(os.path.realpath(bench)), Path(os.path.realpath(place))
+    if real.is_relative_to(root) and not real.is_relative_to(root / RESULTS):
+        raise BadInput(
+            f"{place} lies in the set, which holds nothing but what was sealed; pass a --to "
+            f"outside of it, or in {bench / RESULTS}"
+        )
+
+
 def _holds(folder: Path, files: Files) -> bool:
     """Return whether the folder holds these files and, beside them, at most results."""
     inside = {

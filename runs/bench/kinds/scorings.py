@@ -262,13 +262,19 @@ SCORINGS: dict[Kind, Scoring] = {
 }
 
 
+def is_bench(place: Path) -> bool:
+    """Return whether a folder is a frozen set, and no run."""
+    from videoautoarena.runs.bench.format.schema import MANIFEST
+
+    return (place / MANIFEST).is_file()
+
+
 def read_any_board(place: Path) -> GivenBoard:
     """Return the board of a run, a file, or the results on a bench; or BadInput."""
     from videoautoarena.runs.bench.format.reader import open_bench
-    from videoautoarena.runs.bench.format.schema import MANIFEST
     from videoautoarena.runs.leaderboard.given_board import board_of_rows, read_board
 
-    if not (place / MANIFEST).is_file():
+    if not is_bench(place):
         return read_board(place)
     bench = open_bench(place)
     return board_of_rows(str(place), scoring_of(bench).rated(bench))

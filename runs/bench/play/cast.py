@@ -27,9 +27,11 @@ from videoautoarena.runs.config.cast import (
     OFFLINE_CAST,
     OFFLINE_JUDGE,
     CastEntry,
+    contestant_of,
     entry_of,
     is_offline_judge,
     is_self_judging,
+    scouts,
 )
 from videoautoarena.runs.config.run_config import RunConfig, arena_file
 from videoautoarena.runs.config.sampling import refuse_text_read
@@ -104,13 +106,14 @@ def _cast_of(bench: OpenBench, wanted: Wanted, file: ArenaFile) -> BenchCast:
     _refuse_twice(roster, "--model")
     given = {name: answers for name in roster if (answers := read_answers(bench, name))}
     asked = tuple(name for name in roster if name not in given)
-    cast = {name: entry_of(name, file) for name in asked}
+    cast = {name: contestant_of(name, file) for name in asked}
     sampling = _sampling(bench)
     identities = {name: digest_of(cast[name].identity(sampling.frames)) for name in asked}
     _refuse_same(identities)
     is_real = bool(given) or _reads_real(bench, wanted)
     judges = _judges(wanted, file, cast=cast, is_real=is_real)
     cast |= {judge: entry_of(judge, file) for judge in judges}
+    cast |= scouts(cast, file)
     _refuse_same({judge: digest_of(cast[judge].identity(sampling.frames)) for judge in judges})
     if any(entry.is_offline for entry in cast.values()):
         refuse_text_read(sampling, "have real models play and judge")
@@ -153,6 +156,15 @@ def _refuse_same(identities: Mapping[str, str]) -> None:
         if (other := first.setdefault(identity, name)) != name:
             raise BadInput(
                 f"{quoted(other)} and {quoted(name)} are the same model; name one of them"
+            )
+
+
+def _refuse_swept(cast: Mapping[str, CastEntry], wanted: Wanted) -> None:
+    for name, entry in cast.items():
+        if entry.retrieval is not None and wanted.frames:
+            raise BadInput(
+                f"{quoted(name)} is sent the frames of the clips it keeps, so that --sweep has no "
+                "number to change; name its model, or tables with another keep"
             )
 
 
@@ -276,7 +288,8 @@ def task_cast(bench: OpenBench[Any], wanted: Wanted, *, roles: tuple[str, ...]) 
     _refuse_twice(roster, "--model")
     given = {name: answers for name in roster if (answers := read_answers(bench, name))}
     asked = tuple(name for name in roster if name not in given)
-    cast = {name: entry_of(name, file) for name in asked}
+    cast = {name: contestant_of(name, file) for name in asked}
+    _refuse_swept(cast, wanted)
     sampling = _sampling(bench)
     _refuse_same({name: digest_of(cast[name].identity(sampling.frames)) for name in asked})
     judges = _judges(wanted, file, cast=cast, is_real=bool(given)) if roles else ()
@@ -285,6 +298,7 @@ def task_cast(bench: OpenBench[Any], wanted: Wanted, *, roles: tuple[str, ...]) 
     if wanted.judges and not roles:
         raise BadInput("nothing in this set is marked by a judge; leave --judge out")
     cast |= {judge: entry_of(judge, file) for judge in judges}
+    cast |= scouts(cast, file)
     config = RunConfig(
         seed=wanted.seed,
         rounds=1,

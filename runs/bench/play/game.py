@@ -13,7 +13,7 @@ from typing import Generic, Literal, NamedTuple
 
 from typing_extensions import TypeVar
 
-from videoautoarena.agents.roles.answer import answer_row
+from videoautoarena.agents.roles.answer import answer
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.errors import CallFailed, FramesLost, UnusableVideo
 from videoautoarena.memory.records.records import CallRow, Frames
@@ -53,7 +53,11 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Game(ABC, Generic[E]):
-    """Plays questions through a prompter."""
+    """Plays questions through a prompter.
+
+    Players of one model are asked a question one at a time, since they may be asked the same, as
+    one whose views show it nothing: what the first is answered stands in the journal for others.
+    """
 
     cast: BenchCast
     prompter: Prompter
@@ -79,14 +83,15 @@ class Game(ABC, Generic[E]):
             return Said(given) if given.strip() else Said(None, "no answer was handed in")
         scope = scope_of(item)
         try:
-            said = await answer_row(
-                self.prompter,
-                player.model,
-                frames=await self.seen(item, player),
-                question=self.asked(item),
-                slot=scope,
-                seat=0,
-            )
+            async with self.prompter.asker.in_turn(f"{scope} {player.model.resolved}"):
+                said = await answer(
+                    self.prompter,
+                    player.model,
+                    frames=await self.seen(item, player),
+                    question=self.asked(item),
+                    slot=scope,
+                    seat=0,
+                )
         except UnusableVideo as why:
             return Said(None, f"no answer: {why}", is_ours=True)
         except CallFailed as failure:

@@ -3,38 +3,54 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
+from textwrap import wrap
 from typing import Any, NamedTuple
 
+from videoautoarena.agents.limits.prices import price_of
 from videoautoarena.memory.records.errors import JournalMiss
-from videoautoarena.memory.records.records import SCHEMA
+from videoautoarena.memory.records.records import SCHEMA, Role
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
+from videoautoarena.runs.bench.play.forecast import Ask, Forecast
 from videoautoarena.runs.bench.play.game import Game, Said
 from videoautoarena.runs.bench.play.question import Answered, JudgedGame, seatings_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
-from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
+from videoautoarena.runs.config.disclosure import clip_calls, embedders, judges_notice
 from videoautoarena.runs.rundir.frames import has_subtitles
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.text.words import dollars
+from videoautoarena.runs.tournament.plan import (
+    ROUND_TRIPS,
+    Line,
+    billed_tokens,
+    known_sum,
+    rounded,
+)
+from videoautoarena.runs.tournament.plan_text import prices_of, table
 
 
 @dataclass
 class Left:
     """What is left to be called."""
 
-    calls: Counter[str] = field(default_factory=Counter)
-    """Name to the most calls it may cost, transport retries aside."""
     known: int = 0
     """Questions of which, for one player, nothing is left."""
     videos: set[str] = field(default_factory=set)
     """The bench's ids of those whose frames are sent."""
     failed: set[str] = field(default_factory=set)
     """Scopes of calls that failed for good."""
+    asks: list[Ask] = field(default_factory=list)
+
+    @property
+    def calls(self) -> Counter[str]:
+        """Name of a model to the most calls it may cost, transport retries aside."""
+        return _calls_of(self.asks)
 
 
 class Unknown(NamedTuple):
@@ -42,8 +58,19 @@ class Unknown(NamedTuple):
 
     known: int
     """Players for whom nothing is."""
-    calls: Counter[str]
-    """Name of a model to the most calls it may cost, transport retries aside."""
+    asks: tuple[Ask, ...] = ()
+
+    @property
+    def calls(self) -> Counter[str]:
+        """Name of a model to the most calls it may cost, transport retries aside."""
+        return _calls_of(self.asks)
+
+
+def _calls_of(asks: Iterable[Ask]) -> Counter[str]:
+    calls = Counter[str]()
+    for ask in asks:
+        calls[ask.alias] += ask.at_most
+    return calls
 
 
 OfItem = Callable[[Any, BenchCast, Any], Awaitable[Unknown]]
@@ -60,68 +87,90 @@ async def look_ahead(
 ) -> Left:
     """Return what is left to be called; `game` repeats what is known, None where nothing is."""
     left = Left()
-    for item in items:
+    looking: dict[str | int, tuple[Any, set[str]]] = {}
+    for number, item in enumerate(items):
         video = films.videos.get(item.video_id)
         if video is None or (game is not None and game.run_frames.is_quarantined(video.id)):
             left.known += len(cast.players)
             continue
         seen = game if game is not None and game.run_frames.has(video.id) else None
-        known, calls = await of_item(seen, cast, item)
-        left.known += known
-        left.calls += calls
-        left.videos |= {item.video_id} if calls else set()
+        found = await of_item(seen, cast, item)
+        left.known += found.known
+        left.asks += found.asks
+        left.videos |= {item.video_id} if found.asks else set()
+        mine = list(_looking(cast, found.calls))
+        for alias, player in mine:
+            # Which other one is drawn an item; there are no more of them than videos.
+            shown = number % len(films.videos) if player.view == "other" else item.video_id
+            looking.setdefault(shown, (item, set()))[1].add(alias)
+        for scout in embedders(cast.config, (alias for alias, _ in mine)):
+            left.asks.append(Ask(item, "embedder", scout, mine[0][1]))
+    for item, models in looking.values():
+        for (scout, role), clips in clip_calls(cast.config, models).items():
+            left.asks.append(Ask(item, role, scout, times=clips))
     return left
+
+
+def _looking(cast: BenchCast, calls: Counter[str]) -> Iterator[tuple[str, Player]]:
+    """Yield who looks for clips to answer from."""
+    for player in (*cast.players, cast.anchor):
+        model = player.model if player is not None else None
+        if player is None or model is None or model.retrieval is None or not calls[model.alias]:
+            continue
+        if player.view not in ("blind", "one"):
+            yield model.alias, player
 
 
 async def unknown_of(game: JudgedGame[Any] | None, cast: BenchCast, item: Item) -> Unknown:
     """Return what is left of a question whose answers are held against others."""
-    held, calls = await _held(game, cast, item)
+    held, asks = await _held(game, cast, item)
     known = 0
     for player in cast.players:
         mine = await _unknown(game, cast, item, player, held)
         known += not mine and held is not None
-        calls += mine
-    return Unknown(known, calls)
+        asks += mine
+    return Unknown(known, tuple(asks))
 
 
 async def _held(
     game: JudgedGame[Any] | None, cast: BenchCast, item: Item
-) -> tuple[Said | None, Counter[str]]:
+) -> tuple[Said | None, list[Ask]]:
     """Return what answers are held against where it is known, or the call that it takes."""
-    if cast.anchor is None:
-        return Said(""), Counter()
+    if (anchor := cast.anchor) is None:
+        return Said(""), []
     if game is not None:
         with suppress(JournalMiss):
-            return await game.held(item), Counter()
-    return None, Counter({cast.anchor.name: 1} if cast.anchor.model is not None else {})
+            return await game.held(item), []
+    return None, [Ask(item, "contestant", anchor.name, anchor)] if anchor.model else []
 
 
 async def _unknown(
     game: JudgedGame[Any] | None, cast: BenchCast, item: Item, player: Player, held: Said | None
-) -> Counter[str]:
+) -> list[Ask]:
     """Return the calls of one question for one player that a repetition lacks."""
     if held is not None and held.text is None:
-        return Counter()
+        return []
     seatings, said = list(seatings_of(cast, item)), None
-    calls = Counter(dict.fromkeys(cast.config.judges, REPAIR * len(seatings)))
+    role: Role = "comparer" if cast.anchor else "judge"
+    judged = [Ask(item, role, judge, player, len(seatings)) for judge in cast.config.judges]
     if game is not None:
         with suppress(JournalMiss):
             said = await game.answer(item, player)
     if said is None:
-        calls[player.name] += player.model is not None
-        return calls
+        answering = [Ask(item, "contestant", player.name, player)] if player.model else []
+        return [*answering, *judged]
     if said.text is None:
-        return Counter()
+        return []
     if game is None or held is None or held.text is None:
-        return calls
-    calls = Counter[str]()
+        return judged
+    left = list[Ask]()
     answered = Answered(item, player, said.text, held.text)
     for seating, judge in product(seatings, game.judges):
         try:
             await game.judging(answered, seating, judge)
         except JournalMiss:
-            calls[judge.alias] += REPAIR
-    return calls
+            left.append(Ask(item, role, judge.alias, player))
+    return left
 
 
 @dataclass(frozen=True)
@@ -138,9 +187,26 @@ class BenchPlan:
     """What leaves the machine, and what a reader must know."""
     anchor: str | None = None
     """Against whose answers the models are held, where it is one model's."""
+    lines: tuple[Line, ...] = ()
+    """What each model takes in each role; of a sweep with each number of frames."""
+    sources: Mapping[str, str | None] = field(default_factory=dict)
+    """Each model's price, by where it stands; None where nobody knows it."""
+    spent_usd: float = 0.0
+    """On this bench so far, by all who played it."""
+
+    @property
+    def usd(self) -> float | None:
+        """What it is expected to cost; None where any price is unknown."""
+        return known_sum(line.usd for line in self.lines)
+
+    @property
+    def most_usd(self) -> float | None:
+        """The most it can cost; None where any price is unknown."""
+        return known_sum(line.most_usd for line in self.lines)
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena bench run --plan --json`."""
+        tokens = [None if count is None else round(count) for count in billed_tokens(self.lines)]
         return {
             "schema": SCHEMA,
             "questions": self.questions,
@@ -149,6 +215,14 @@ class BenchPlan:
             **({} if self.anchor is None else {"anchor": self.anchor}),
             "known": self.known,
             "calls_at_most": dict(self.calls_at_most),
+            "lines": [line.to_json() for line in self.lines],
+            "calls": round(sum(line.calls for line in self.lines), 1),
+            "input_tokens": tokens[0],
+            "output_tokens": tokens[1],
+            "cost_usd": rounded(self.usd),
+            "cost_usd_at_most": rounded(self.most_usd),
+            "spent_usd": rounded(self.spent_usd),
+            "prices": dict(self.sources),
             "notices": list(self.notices),
         }
 
@@ -165,6 +239,22 @@ class BenchPlan:
             *map(safe, self.notices),
         ]
 
+    def as_table(self, columns: int) -> list[str]:
+        """Return the lines of what it takes and costs, for a terminal of so many columns."""
+        if not self.lines:
+            return []
+        is_measured = any(line.is_measured for line in self.lines)
+        notes = [
+            *prices_of(self.sources),
+            *["* by what this bench's own calls came to so far"] * is_measured,
+            f"at most: every limit reached; {ROUND_TRIPS}",
+            f"spent so far {dollars(self.spent_usd)}",
+        ]
+        return [
+            *table(self.lines, (self.usd, self.most_usd), columns),
+            *(line for note in notes for line in wrap(note, columns, subsequent_indent="  ")),
+        ]
+
 
 def plan_of(
     cast: BenchCast,
@@ -174,7 +264,7 @@ def plan_of(
     notes: Sequence[str],
     store: Store | None,
 ) -> BenchPlan:
-    """Return the plan of a bench that is ready to be played."""
+    """Return the plan of a bench that is ready to be played, without its tokens and dollars."""
     calls = {name: count for name, count in left.calls.items() if count}
     notices = judges_notice(
         cast.config,
@@ -191,4 +281,18 @@ def plan_of(
         calls_at_most=calls,
         notices=(*cast.notes, *notes, *notices),
         anchor=cast.anchor.name if cast.anchor else None,
+    )
+
+
+def priced_plan(
+    plan: BenchPlan, items: Sequence[Any], *, left: Left, forecast: Forecast
+) -> BenchPlan:
+    """Return a plan with what its calls come to."""
+    store, config = forecast.store, forecast.cast.config
+    prices = {alias: price_of(config.model_of(alias)) for alias in plan.calls_at_most}
+    return replace(
+        plan,
+        lines=tuple(forecast.lines(left.asks, items)),
+        sources={alias: price.source if price else None for alias, price in prices.items()},
+        spent_usd=store.journal.spent().usd if store is not None else 0.0,
     )

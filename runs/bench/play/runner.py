@@ -15,6 +15,7 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.agents.limits.outages import PATIENCE_S
 from videoautoarena.agents.models.registry import check_keys
+from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import BadInput
@@ -29,8 +30,9 @@ from videoautoarena.runs.bench.play.calls import (
     prompt_notes,
 )
 from videoautoarena.runs.bench.play.cast import BenchCast, Player, Wanted
+from videoautoarena.runs.bench.play.forecast import Forecast
 from videoautoarena.runs.bench.play.game import Game, Outcome
-from videoautoarena.runs.bench.play.plan import BenchPlan, Left, look_ahead, plan_of
+from videoautoarena.runs.bench.play.plan import BenchPlan, Left, look_ahead, plan_of, priced_plan
 from videoautoarena.runs.bench.play.rules import AnyResult, Rules
 from videoautoarena.runs.bench.play.tally import BenchTally, Outcomes, keep_results
 from videoautoarena.runs.bench.play.videos import (
@@ -38,6 +40,7 @@ from videoautoarena.runs.bench.play.videos import (
     find_bench_videos,
     refuse_strangers,
     remember_videos,
+    subtitle_chars,
     video_notes,
 )
 from videoautoarena.runs.console.events import Listeners, pass_on
@@ -108,17 +111,24 @@ class _Ready:
     """None where nothing was ever played, and nothing is to be."""
     left: Left
     notes: tuple[str, ...]
+    prompts: PromptSet
 
     @property
     def plan(self) -> BenchPlan:
-        """What it takes."""
+        """What it takes, in calls."""
         return plan_of(self.cast, self.items, left=self.left, notes=self.notes, store=self.store)
+
+    @property
+    def forecast(self) -> Forecast:
+        """What sizes calls in tokens and dollars."""
+        spoken = subtitle_chars(self.bench, self.store, self.films)
+        return Forecast(self.cast, self.films, self.prompts, self.store, spoken)
 
 
 async def plan_bench(bench: OpenBench[Any], asked: Asked, *, rules: Rules) -> BenchPlan:
     """Return what it would take to play a bench, or BadInput; calls and writes nothing."""
     async with _ready(bench, asked, rules, write=False) as ready:
-        return ready.plan
+        return priced_plan(ready.plan, ready.items, left=ready.left, forecast=ready.forecast)
 
 
 async def run_bench(
@@ -178,7 +188,9 @@ async def _ready(
         # They hold from now on for all that ever plays this bench.
         caps = merged_caps(kept_caps(store) if store is not None else NO_CAPS, asked.caps)
         check_caps(cast.config, caps)
-        wanted = list(dict.fromkeys(item.video_id for item in items))
+        # Which other video is shown depends on no limit.
+        about = asked_items if "other" in asked.wanted.views else items
+        wanted = list(dict.fromkeys(item.video_id for item in about))
         films = find_bench_videos(bench, wanted, folder=asked.videos, store=store)
         refuse_strangers(bench, films)
         prompts = own_prompts(store, asked.prompts)
@@ -197,7 +209,7 @@ async def _ready(
         if write and asked.retry_failed and left.failed:
             Generations(store).add(left.failed)
             left = await _look(rules, cast, items, films=films, store=store)
-        yield _Ready(bench, rules, cast, items, films, store, left, tuple(notes))
+        yield _Ready(bench, rules, cast, items, films, store, left, tuple(notes), prompts)
 
 
 def _refuse_imported(bench: OpenBench[Any], cast: BenchCast, rules: Rules) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from videoautoarena.agents.prompting.prompts import PromptSet
+from videoautoarena.agents.providers import EMBEDDINGS
 from videoautoarena.memory.records.records import Lost
 from videoautoarena.memory.store.journal import NOTHING_LOST
 from videoautoarena.runs.bench.format.points import decided
@@ -106,7 +107,10 @@ def results_of(
             "model": player.name,
             "judge": cast.judge,
             "how": "run",
-            "facts": {name: known[name] for name in (ANCHORED_FACTS if cast.anchor else FACTS)},
+            "facts": {
+                **{name: known[name] for name in (ANCHORED_FACTS if cast.anchor else FACTS)},
+                **retrieval_of(player),
+            },
             "rulings": [one for each in mine for one in each.lines],
         }
         anchor = cast.anchor
@@ -137,6 +141,20 @@ def facts_of(
         "prompts": {role: prompts.digests[role] for role in cast.roles},
         "contracts": prompts.contracts,
     }
+
+
+def retrieval_of(player: Player) -> dict[str, Any]:
+    """Return how a player's frames were found; nothing where they are spread over the video."""
+    found = player.model.retrieval if player.model else None
+    if found is None:
+        return {}
+    facts = {
+        "embeddings": found.embedder.resolved.removeprefix(f"{EMBEDDINGS}:"),
+        "captioner": found.captioner.resolved if found.captioner else None,
+        "frames_per_clip": found.frames_per_clip,
+        "keep": found.keep,
+    }
+    return {"retrieval": facts}
 
 
 def keep_results(

@@ -7,14 +7,11 @@ is how a set is probed: no frames, one, all in another order, or those of anothe
 
 from __future__ import annotations
 
-import asyncio
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
-from weakref import WeakValueDictionary
 
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.layout import thinned
@@ -22,19 +19,20 @@ from videoautoarena.agents.prompting.options import LETTERS, with_options
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.mark import MARKERS, Marks, Scale, Written, mark
 from videoautoarena.agents.roles.prompter import Prompter
+from videoautoarena.agents.roles.retrieve import share_of
 from videoautoarena.memory.records.digests import derive, digest
-from videoautoarena.memory.records.errors import BadInput, CallFailed, JournalMiss
+from videoautoarena.memory.records.errors import BadInput, CallFailed, JournalMiss, UnusableVideo
 from videoautoarena.memory.records.records import Frames
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, read_tasks
 from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.bench.play.cast import BenchCast, Player, Wanted, task_cast
+from videoautoarena.runs.bench.play.forecast import Ask
 from videoautoarena.runs.bench.play.game import Game, Outcome, Said, scope_of
 from videoautoarena.runs.bench.play.plan import Unknown
 from videoautoarena.runs.bench.play.rules import AnyResult, Rules
-from videoautoarena.runs.bench.play.tally import Outcomes, facts_of
+from videoautoarena.runs.bench.play.tally import Outcomes, facts_of, retrieval_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
-from videoautoarena.runs.config.disclosure import REPAIR
 from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.rundir.reader import counted
 
@@ -47,15 +45,7 @@ FACTS = (
 
 @dataclass(frozen=True)
 class TaskGame(Game[TaskItem]):
-    """Plays tasks through a prompter.
-
-    Players that are asked the same, as one whose views show it nothing, are asked one at a time:
-    what the first is answered stands in the journal for the others.
-    """
-
-    _asking: WeakValueDictionary[str, asyncio.Lock] = field(
-        default_factory=WeakValueDictionary, repr=False
-    )
+    """Plays tasks through a prompter."""
 
     @cached_property
     def judge(self) -> Model | None:
@@ -86,8 +76,7 @@ class TaskGame(Game[TaskItem]):
             return Said(
                 None, f"2 to {len(LETTERS)} options can be asked, not {offered}", is_ours=True
             )
-        async with self._alone(f"{item.qid} {player.model.alias if player.model else ''}"):
-            return await super().answer(item, player)
+        return await super().answer(item, player)
 
     async def seen(self, item: TaskItem, player: Player) -> Frames:
         """Return the frames that a player is shown, by its view of the video."""
@@ -95,16 +84,30 @@ class TaskGame(Game[TaskItem]):
         if player.view == "whole" or player.model is None:
             return frames
         if player.view == "other":
-            frames = await self.run_frames.frames(self._other(item))
+            if (other := self._other(item)) is None:
+                raise UnusableVideo("there is no other video to show")
+            frames = await self.run_frames.frames(other)
         frames = frames.model_copy(update={"subtitles": None, "captions": ()})
         if player.view == "blind":
             return thinned(frames, 0)
         if player.view == "one":
             middle = len(frames.frames) // 2
             return frames.model_copy(update={"frames": frames.frames[middle : middle + 1]})
-        limit = player.model.frame_limit("contestant")
-        shown = thinned(frames, limit)
-        return self._shuffled(shown, item) if player.view == "shuffled" else shown
+        if player.view == "other":
+            return frames
+        sent = await share_of(
+            self.prompter,
+            player.model,
+            frames=frames,
+            question=self.asked(item),
+            slot=scope_of(item),
+        )
+        return self._shuffled(sent, item)
+
+    def knows_frames(self, item: TaskItem, player: Player) -> bool:
+        """Return whether what a player is shown was looked at before; the item's own video was."""
+        other = self._other(item) if player.view == "other" else None
+        return other is None or self.run_frames.has(other)
 
     async def marks(self, item: TaskItem, text: str) -> Marks:
         """Return what a judge gives a free answer; equal answers to one task are marked once."""
@@ -113,16 +116,13 @@ class TaskGame(Game[TaskItem]):
         scope = f"{scope_of(item)}:mark:{digest(text)[:12]}"
         case = Written(item.question, item.answer, text, tuple(item.points))
         try:
-            async with self._alone(scope):
+            async with self.prompter.asker.in_turn(scope):
                 return await mark(
                     self.prompter, self.judge, case=case, scale=scale_of(item), slot=scope
                 )
         except CallFailed:
             self.on_failed(scope)
             raise
-
-    def _alone(self, key: str) -> asyncio.Lock:
-        return self._asking.setdefault(key, asyncio.Lock())
 
     async def _marked(self, item: TaskItem, text: str, line: TaskLine) -> TaskLine:
         if item.answer is None:
@@ -145,12 +145,12 @@ class TaskGame(Game[TaskItem]):
         moved = (frame.model_copy(update={"digest": frames.frames[k].digest}) for frame, k in pairs)
         return frames.model_copy(update={"frames": tuple(moved)})
 
-    def _other(self, item: TaskItem) -> str:
-        """Return another of the videos, drawn by the seed."""
+    def _other(self, item: TaskItem) -> str | None:
+        """Return another of the videos, drawn by the seed; None where there is none."""
         mine = self.films.videos[item.video_id].id
         others = {video.id for video in self.films.videos.values()} - {mine}
         seed = self.cast.config.seed
-        return min(others, key=lambda video: derive(seed, "other", item.qid, video))
+        return min(others, key=lambda video: derive(seed, "other", item.qid, video), default=None)
 
 
 def _line(item: TaskItem, said: Said) -> TaskLine:
@@ -194,12 +194,12 @@ class TaskRules(Rules):
 
     async def unknown(self, game: TaskGame | None, cast: BenchCast, item: TaskItem) -> Unknown:
         """Return which answers and markings are left of a task."""
-        known, calls = 0, Counter[str]()
+        known, asks = 0, list[Ask]()
         for player in cast.players:
             mine = await _unknown(game, cast, item, player)
             known += not mine
-            calls += mine
-        return Unknown(known, calls)
+            asks += mine
+        return Unknown(known, tuple(asks))
 
     def kept(self, bench: OpenBench[Any], _cast: BenchCast) -> Sequence[AnyResult]:
         """Return all results on tasks."""
@@ -232,25 +232,26 @@ class TaskRules(Rules):
 
 async def _unknown(
     game: TaskGame | None, cast: BenchCast, item: TaskItem, player: Player
-) -> Counter[str]:
+) -> list[Ask]:
     """Return the calls of one task for one player that a repetition lacks."""
     is_marked = not item.is_choice and item.answer is not None
-    marking = Counter({cast.judge: REPAIR} if is_marked else {})
+    marking = [Ask(item, MARKERS[scale_of(item)], cast.judge, player)] * is_marked
     said: Said | None = None
-    if game is not None:
+    if game is not None and game.knows_frames(item, player):
         with suppress(JournalMiss):
             said = await game.answer(item, player)
     if said is None:
-        return marking + Counter({player.model.alias: 1} if player.model is not None else {})
+        model = player.model
+        return [Ask(item, "contestant", model.alias, player), *marking] if model else marking
     if said.text is None or not is_marked or game is None:
-        return Counter()
+        return []
     try:
         await game.marks(item, said.text)
     except JournalMiss:
         return marking
     except CallFailed:
-        return Counter()
-    return Counter()
+        return []
+    return []
 
 
 def _lines(outcomes: Iterator[Outcome]) -> Iterator[TaskLine]:
@@ -264,4 +265,5 @@ def _facts(
     cast: BenchCast, player: Player, outcomes: Sequence[Outcome], prompts: PromptSet
 ) -> dict[str, Any]:
     found = facts_of(cast, player, outcomes, prompts)
-    return {**{name: found[name] for name in FACTS}, "view": player.view}
+    facts = {name: found[name] for name in FACTS}
+    return {**facts, "view": player.view, **retrieval_of(player)}

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput, UnusableVideo
-from videoautoarena.memory.records.records import Subtitles, Video
+from videoautoarena.memory.records.records import Cue, Subtitles, Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.schema import BenchVideo, digest_of
@@ -27,6 +27,8 @@ from videoautoarena.video.folder.subtitles import Shelf, Track
 REMEMBERED = "bench-video/"
 """Name in the file of calls, before the digest of a bench's video id, of the sha256 of its file."""
 
+AROUND = 25
+"""Characters of the times around what is said in one cue."""
 MOST_NAMED = 10
 """Lost videos that are named; the rest is counted."""
 
@@ -106,19 +108,33 @@ def video_notes(bench: OpenBench, films: BenchVideos) -> Iterator[str]:
 
 def _keep_subtitles(bench: OpenBench, store: Store, films: BenchVideos) -> Iterator[str]:
     """Copy subtitles of new videos: those the bench names, else what lies beside them."""
-    entries = bench.manifest.videos
-    if films.folder is None or bench.manifest.run.get("subtitles") is False:
-        return
-    names_some = any(entry.subtitles for entry in entries.values())
-    videos = [
-        video
-        for id_, video in _fresh(store, films).items()
-        if entries[id_].subtitles or not names_some
-    ]
-    if videos:
+    if (videos := _to_be_read(bench, store, films)) and films.folder is not None:
         # The seed is the file's, not the player's: answers must not depend on how seats are drawn.
         found = Findings(videos, [], [])
         yield from keep_subtitles(store, videos, found=found, folder=films.folder, seed=0)
+
+
+def _to_be_read(bench: OpenBench, store: Store | None, films: BenchVideos) -> list[Video]:
+    """Return the new videos whose subtitles count, where they have any."""
+    entries = bench.manifest.videos
+    if films.folder is None or bench.manifest.run.get("subtitles") is False:
+        return []
+    names_some = any(entry.subtitles for entry in entries.values())
+    fresh = _fresh(store, films)
+    return [video for id_, video in fresh.items() if entries[id_].subtitles or not names_some]
+
+
+def subtitle_chars(bench: OpenBench, store: Store | None, films: BenchVideos) -> dict[str, int]:
+    """Return how many characters are sent of each video's subtitles, kept or about to be."""
+    cues: dict[str, Sequence[Cue]] = {}
+    for video in films.videos.values():
+        if store is not None and (kept := stored_subtitles(store, video.id)) is not None:
+            cues[video.id] = kept.cues
+    if films.folder is not None:
+        shelf = Shelf(films.folder)
+        tracks = {v.id: shelf.beside(v).track for v in _to_be_read(bench, store, films)}
+        cues |= {id_: track.cues for id_, track in tracks.items() if track is not None}
+    return {id_: sum(len(cue.text) + AROUND for cue in found) for id_, found in cues.items()}
 
 
 def _fresh(store: Store | None, films: BenchVideos) -> dict[str, Video]:

@@ -14,6 +14,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from pydantic import JsonValue
 
 from videoautoarena.memory.records.records import Published, Record
 from videoautoarena.runs.bench.format.reader import OpenBench
@@ -175,10 +176,11 @@ def _cell(probe: AskedProbe | None) -> str:
 
 
 def _probes(bench: OpenBench[TaskItem], results: Sequence[TaskResult]) -> Iterator[AskedProbe]:
-    asked = {result.facts.get("model") for result in results if _view(result) in VIEWS}
+    asked = {_seen(result) for result in results if _view(result) in VIEWS}
     for result in results:
         model, view = result.facts.get("model"), _view(result)
-        if not isinstance(model, str) or model not in asked or view is None:
+        # Of a sweep only the whole with as many frames stands beside the other views.
+        if not isinstance(model, str) or _seen(result) not in asked or view is None:
             continue
         parts = defaultdict[tuple[str | None, str], list[tuple[TaskItem, float]]](list)
         for line in result.lines:
@@ -205,6 +207,11 @@ def _probe(each: Sequence[tuple[TaskItem, float]], named: Mapping[str, Any]) -> 
         chance=percent(float((keys / offered).mean())),
         p=tails.above,
     )
+
+
+def _seen(result: TaskResult) -> tuple[JsonValue, JsonValue]:
+    """Return which model it was, and how many frames it may be sent."""
+    return result.facts.get("model"), result.facts.get("max_frames")
 
 
 def _view(result: TaskResult) -> View | None:

@@ -20,8 +20,8 @@ from videoautoarena.runs.bench.format.points import videos_of
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import TaskResult, read_tasks
 from videoautoarena.runs.bench.format.schema import TaskItem
-from videoautoarena.runs.bench.score.ladders import Ladder, ladders_of
-from videoautoarena.runs.bench.score.sweep import MARGIN, Sweep, sweeps_of
+from videoautoarena.runs.bench.score.positions import Positions, positions_of
+from videoautoarena.runs.bench.score.sweep import MARGIN, Ladder, Sweep, ladders_of, sweeps_of
 from videoautoarena.runs.bench.score.task_points import (
     Ended,
     Figure,
@@ -75,6 +75,8 @@ class TaskScore(Record):
     groups: dict[str, Figure]
     """The mean of the accuracies of the tasks of choice in it."""
     tasks: tuple[TaskFigure, ...]
+    positions: Positions | None
+    """Of needles; None where no item says where its needle lies."""
     counts: dict[str, int]
     missing: int
     """Items that it was not asked."""
@@ -99,6 +101,11 @@ class TaskBoard(Record):
     """Of models that were played with several numbers of frames."""
     ladders: tuple[Ladder, ...]
     """Of each model, where the same items stand at several lengths: of all tasks, then of each."""
+
+    @property
+    def watched(self) -> tuple[TaskScore, ...]:
+        """Scores of who was shown the videos as they are, best first."""
+        return tuple(row for row in self.models if row.view == "whole")
 
 
 class TaskScores(Published):
@@ -213,6 +220,7 @@ def _score(items: Sequence[TaskItem], result: TaskResult, published: bool) -> Ta
         overall=figure_of(_overall(items, choice), 100.0) if chosen else None,
         groups=dict(_groups(items, choice)),
         tasks=(*_figures(items, ends, choice, chosen), *_figures(items, ends, free, marked)),
+        positions=positions_of(items, choice),
         counts=dict(Counter(end.end for end in ends.values())),
         missing=len(items) - len(ends),
     )

@@ -134,6 +134,14 @@ def notes(scores: TaskScores, board: TaskBoard) -> list[str]:
             found.append(f"{row.model}: {', '.join(odd)} of {counted(board.items, 'item')}.")
     found += [sweep.as_line() for sweep in board.sweeps]
     found += [ladder.as_line() for ladder in board.ladders if ladder.task is None]
+    if any(row.positions for row in board.models):
+        found.append("Needles by position and length: --json, arena pictures and arena report.")
+    return [*found, *cautions(board)]
+
+
+def cautions(board: TaskBoard) -> list[str]:
+    """Return what to know of the intervals of a board before believing them."""
+    found = []
     if board.sources < board.videos:
         cut = counted(board.sources, "video")
         found.append(f"Cut together from {cut}, by which intervals are clustered.")

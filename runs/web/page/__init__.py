@@ -1,1 +1,1 @@
-"""Owns a run as one page: its data from `open_run`, thumbnails, HTML; opens no socket."""
+"""Owns a run or task set as one page: its data as commands print them, HTML; opens no socket."""

@@ -23,6 +23,8 @@ from videoautoarena.runs.web.page.sheets import Sheet, Studio
 
 MOST_BATTLES = 10_000
 """Of a report that is one file: about 12 MB without pictures."""
+THUMBS = 16
+"""Of a video at least, where nobody says how many."""
 LEVEL = 6
 """Of gzip: 9 takes three times as long for 1 % less."""
 _BLOCK = re.compile(r"(?:index|videos|part-\d+|sprite-[0-9a-f]{12})\.js")
@@ -36,7 +38,7 @@ class Order:
 
     folder: Path
     to: Path
-    thumbs: int = 16
+    thumbs: int = THUMBS
     """Thumbnails a video gets at least; 0 for none."""
     split: bool = False
     """Put battles and pictures into a folder beside the file, which loads them when looked at."""

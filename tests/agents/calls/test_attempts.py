@@ -153,7 +153,7 @@ def test_an_answer_names_the_frames_it_was_made_from_in_the_run_and_in_its_repla
     prompter = prompter_of(server.script, journal=journal)
     again = replace(prompter, asker=Asker(journal, load_bytes, is_replay=True))
     answers = [
-        run(answer(each, REMOTE, frames=frames, question="Why?", slot="v-p1-r0", seat=0))
+        run(answer(each, REMOTE, frames=frames, question="Why?", slot="v-p1-r0", seat=0)).answer
         for each in (prompter, again)
     ]
     assert answers[0] == answers[1]

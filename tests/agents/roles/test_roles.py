@@ -107,7 +107,8 @@ def test_the_questioner_is_told_what_was_asked_already(asked: tuple[str, ...], t
 def ask_contestant(script: Script, question: str = "Why?", **settings: Any) -> Any:
     model = Model("m", "offline", "mole", max_frames=settings.pop("max_frames", 4))
     prompter = prompter_of(script, journal=settings.pop("journal", None))
-    return run(answer(prompter, model, frames=FRAMES, question=question, slot=SLOT, seat=0))
+    asked = answer(prompter, model, frames=FRAMES, question=question, slot=SLOT, seat=0)
+    return run(asked).answer
 
 
 def test_a_contestant_sees_its_share_of_the_frames_both_ends_among_them() -> None:

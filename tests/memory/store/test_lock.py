@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,6 +42,36 @@ def test_letting_go_twice_does_not_open_the_lock_of_the_next(path: Path) -> None
     with pytest.raises(RunLocked):
         RunLock(path)
     second.release()
+
+
+def test_a_lock_whose_file_was_removed_meanwhile_is_taken_anew(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take, lost = os.open, list[str]()
+
+    def open_late(*given: Any) -> int:
+        file = take(*given)
+        if not lost:
+            # Here its last holder, another process, lets it go.
+            path.unlink()
+            lost.append("once")
+        return file
+
+    monkeypatch.setattr(os, "open", open_late)
+    second = RunLock(path)
+    monkeypatch.undo()
+    with pytest.raises(RunLocked):
+        RunLock(path)
+    assert path.read_text() == f"{os.getpid()}\n"
+    second.release(remove=True)
+    assert not path.exists()
+
+
+def test_what_is_locked_may_be_called_something_else(path: Path) -> None:
+    lock = RunLock(path, busy="my-set is being made")
+    with pytest.raises(RunLocked, match=f"^my-set is being made by process {os.getpid()}; wait"):
+        RunLock(path, busy="my-set is being made")
+    lock.release()
 
 
 def test_what_a_dead_process_left_in_the_lock_file_means_nothing(path: Path) -> None:

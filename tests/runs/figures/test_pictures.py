@@ -18,8 +18,8 @@ from tests.support.played import battle, invoke, judging, manifest, play, slot, 
 from tests.support.votes import season, written
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.evidence import Label, Trial
-from videoautoarena.runs.cli.compare import NAMES
-from videoautoarena.runs.figures.album import PICTURES, draw_run
+from videoautoarena.runs.cli.compare import NAMES, SET_NAMES
+from videoautoarena.runs.figures.album import PICTURES, SET_PICTURES, Wish, draw_run
 from videoautoarena.runs.figures.canvas import COLUMN, Picture, render, shown, widest
 from videoautoarena.runs.figures.heatmaps import battles, pairs_of, wins
 from videoautoarena.runs.figures.judge_agreement import (
@@ -264,6 +264,7 @@ def test_the_command_writes_every_picture_that_there_is_data_for(run: Path, tmp_
 
 def test_the_names_that_help_tells_are_those_there_are() -> None:
     assert tuple(PICTURES) == NAMES
+    assert tuple(SET_PICTURES) == SET_NAMES
 
 
 def test_what_a_run_has_no_data_for_is_left_out_and_named(tmp_path: Path) -> None:
@@ -280,7 +281,7 @@ def test_of_a_run_without_a_decided_battle_there_is_nothing_to_draw(tmp_path: Pa
     for name, battles_ in (("void", [void]), ("none", [])):
         run = play(tmp_path / name, battles_)
         with pytest.raises(BadInput, match="nothing to draw yet: no battle is decided"):
-            draw_run(run, tmp_path / "p", forms=["svg"], only=[], force=False)
+            draw_run(run, Wish(tmp_path / "p"))
         assert not (tmp_path / "p").exists()
         for more in ((), ("--by", "duration")):
             said = invoke("leaderboard", run, *more, "--picture", tmp_path / "l.svg")

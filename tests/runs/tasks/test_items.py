@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import chisquare
 
 from tests.support.footage import alike_footage
-from videoautoarena.agents.offline.language.tasks import fit, sought
+from videoautoarena.agents.offline.language.tasks import fits, sought
 from videoautoarena.agents.offline.vision.frame_features import Glance
 from videoautoarena.agents.prompting.options import offered, with_options
 from videoautoarena.runs.tasks.items import (
@@ -77,6 +77,13 @@ def ground_frames(item: Item, bank: Bank) -> list[Glance]:
     return found
 
 
+def likeness(text: str, seen: Sequence[Glance]) -> list[float]:
+    """Return how well each frame fits a description, 0 to 1."""
+    shares = np.stack([one.shares for one in seen])
+    found: list[float] = fits(text, np.array([one.luma for one in seen]), shares).tolist()
+    return found
+
+
 @pytest.fixture(scope="session")
 def alike() -> tuple[Bank, list[Item]]:
     """Footage that is hard to tell apart, and what three seeds make of it."""
@@ -103,10 +110,10 @@ def check_options(items: list[Item], bank: Bank) -> None:
         shape, ground = item.ground.shape, ground_frames(item, bank)
         for stretch in item.stretches:
             own = own_frames(stretch, shape)
-            worst = min(fit(stretch.text, one) for one in own)
+            worst = min(likeness(stretch.text, own))
             others = [one for one in item.stretches if one is not stretch]
             strange = [*ground, *(seen for one in others for seen in own_frames(one, shape))]
-            assert max(fit(stretch.text, seen) for seen in strange) <= worst - MARGIN + 1e-6
+            assert max(likeness(stretch.text, strange)) <= worst - MARGIN + 1e-6
             mean = np.mean([one.histogram for one in own], axis=0)
             assert min(0.5 * np.abs(one.histogram - mean).sum() for one in ground) >= FOREIGN - 1e-6
             cuts = stretch.footage.cuts[stretch.row : stretch.row + stretch.rows - 1]

@@ -26,6 +26,7 @@ from videoautoarena.agents.offline.vision.looks import FITS
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import open_bench, sha256_of
 from videoautoarena.runs.bench.format.results import read_tasks
+from videoautoarena.runs.cli.main import arena, guarded
 from videoautoarena.runs.tasks.items import Wish, draw_items
 from videoautoarena.runs.tasks.make import Order, make
 from videoautoarena.runs.tasks.options import Bank
@@ -274,6 +275,11 @@ def test_a_set_that_was_killed_again_and_again_comes_out_the_same(
         process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         while len(list(order.draft.glob("*.json"))) <= kept and process.poll() is None:
             time.sleep(0.01)
+        if not kept:
+            process.send_signal(signal.SIGSTOP)
+            second = subprocess.run(command, capture_output=True, text=True)
+            assert (second.returncode, second.stdout, second.stderr.count("\n")) == (1, "", 1)
+            assert f"{order.to} is being made by process {process.pid};" in second.stderr
         process.send_signal(signal.SIGKILL)
         process.wait()
         assert not order.to.exists()
@@ -284,6 +290,31 @@ def test_a_set_that_was_killed_again_and_again_comes_out_the_same(
     assert last.returncode == 0, last.stderr[-3000:]
     asyncio.run(make(Order(videos, tmp_path / "whole", wish), silent))
     assert contents(order.to) == contents(tmp_path / "whole")
+
+
+def test_two_do_not_make_one_set_at_once(
+    videos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    order = Order(videos, tmp_path / "link", WISH)
+    (tmp_path / "set").mkdir()
+    order.to.symlink_to("set")
+    typed = ["tasks", "make", str(videos), "--to", str(tmp_path / "set"), *map(str, TYPED)]
+
+    async def meet() -> int:
+        first = asyncio.create_task(make(order, silent))
+        while not list(tmp_path.glob(".set.making.lock")):
+            await asyncio.sleep(0)
+        code = await asyncio.to_thread(guarded, lambda: arena.main(typed, standalone_mode=False))
+        first.cancel()
+        with suppress(asyncio.CancelledError):
+            await first
+        return code
+
+    assert asyncio.run(meet()) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    busy = f"{tmp_path / 'set'} is being made by process {os.getpid()}; wait for it to end"
+    assert line.startswith(f"arena: {busy}")
+    assert {path.name for path in tmp_path.iterdir()} <= {"link", "set", ".set.making"}
 
 
 def test_a_plan_writes_nothing(videos: Path, tmp_path: Path) -> None:

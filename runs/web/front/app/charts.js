@@ -92,6 +92,12 @@ function apart(wanted, gap, low, high) {
   return places;
 }
 
+/* Without a pointer on a line the first two of a chart are coloured. */
+function lineClass(model, place, on) {
+  const isLead = on === null ? place < 2 : on === model;
+  return `points-line line-${place} ${isLead ? "lead" : on === null ? "" : "dim"}`;
+}
+
 /* A bar of parts that make a whole; parts are {name, n, cls}. */
 function Parts({ parts, total }) {
   const some = parts.filter((one) => one.n);

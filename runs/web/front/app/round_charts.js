@@ -87,12 +87,6 @@ function Points({ rounds }) {
 const pointsLabel = (lines) =>
   `Share of points by round of ${counted(lines, "model")}; each model’s page has its figures`;
 
-/* Without a pointer on a line the two that lead are coloured. */
-function lineClass(model, place, on) {
-  const isLead = on === null ? place < 2 : on === model;
-  return `points-line line-${place} ${isLead ? "lead" : on === null ? "" : "dim"}`;
-}
-
 function PointsLine({ rounds, x, y, model, label, cls, on }) {
   const at = (place) => rounds[place] && own(rounds[place].points, model);
   const line = (place) => html`<line x1=${atPercent(x(place))} y1=${y(at(place).share)}

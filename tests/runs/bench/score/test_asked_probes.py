@@ -30,7 +30,9 @@ def a_set(folder: Path, *, size: int = 200, key: int | None = None) -> OpenBench
     return write_set(folder / "set", items)
 
 
-def hand_in(bench: OpenBench[TaskItem], view: str, right: int, *, model: str = "openai:m") -> None:
+def hand_in(
+    bench: OpenBench[TaskItem], view: str, right: int, *, model: str = "openai:m", frames: int = 64
+) -> None:
     """Write a result that is right on the first so many items."""
     lines = [
         TaskLine(
@@ -40,9 +42,14 @@ def hand_in(bench: OpenBench[TaskItem], view: str, right: int, *, model: str = "
         )
         for k, item in enumerate(bench.items)
     ]
-    facts = {"model": model, "max_frames": 64, "view": view}
+    facts = {"model": model, "max_frames": frames, "view": view}
     result = TaskResult(
-        bench=bench.bench, model=f"m ({view})", judge=None, how="run", facts=facts, lines=lines
+        bench=bench.bench,
+        model=f"m ({view}, {frames})",
+        judge=None,
+        how="run",
+        facts=facts,
+        lines=lines,
     )
     write_result(bench, result)
 
@@ -62,6 +69,16 @@ def test_an_accuracy_without_the_video_is_held_against_chance(tmp_path: Path) ->
     assert [one.view for one in found.found] == ["blind"]
     said = " ".join(invoke("bench", "probe", bench.folder).output.split())
     assert "needle: openai:m with no frames is right on 45.0 % of 200 items" in said
+
+
+def test_beside_a_view_stands_the_whole_with_as_many_frames(tmp_path: Path) -> None:
+    bench = a_set(tmp_path)
+    for frames, right in {4: 60, 64: 180, 128: 190}.items():
+        hand_in(bench, "whole", right, frames=frames)
+    hand_in(bench, "blind", 52)
+    found = {one.view: one.accuracy for one in read_asked(bench).probes}
+    assert len(read_asked(bench).probes) == 2
+    assert found == {"whole": 90.0, "blind": 26.0}
 
 
 def test_of_a_clean_set_nobody_is_said_to_know(tmp_path: Path) -> None:

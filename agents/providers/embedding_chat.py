@@ -1,0 +1,71 @@
+"""Embeddings behind the face of a chat model, so that they are called, paid and kept like one."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.language_models import LanguageModelInput
+from langchain_core.language_models.chat_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatResult
+from langchain_core.runnables import RunnableConfig
+
+from videoautoarena.agents.prompting.contracts import QUESTION_LINE
+
+
+class EmbeddingChat(BaseChatModel):
+    """Replies to a message with its vector: of its pictures, on average, or else of its text."""
+
+    embeddings: Any
+
+    @property
+    def _llm_type(self) -> str:
+        return "embeddings"
+
+    async def ainvoke(
+        self,
+        input: LanguageModelInput,
+        config: RunnableConfig | None = None,  # noqa: ARG002
+        *,
+        stop: list[str] | None = None,  # noqa: ARG002
+        **kwargs: Any,
+    ) -> AIMessage:
+        """Return the reply; embeddings that know no way to wait are asked in a thread."""
+        messages = self._convert_input(input).to_messages()
+        blocks = [block for block in messages[-1].content if isinstance(block, dict)]
+        jpegs = [base64.b64decode(b["base64"]) for b in blocks if b.get("type") == "image"]
+        if jpegs:
+            vectors = await asyncio.to_thread(self._of_jpegs, jpegs)
+        else:
+            vectors = [await self._of_text(str(blocks[-1]["text"]), **kwargs)]
+        mean = [sum(column) / len(vectors) for column in zip(*vectors, strict=True)]
+        return AIMessage(content=json.dumps([float(f"{number:.7g}") for number in mean]))
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        raise NotImplementedError("embeddings are called by ainvoke")
+
+    async def _of_text(self, text: str, **options: Any) -> list[float]:
+        head, _, rest = text.partition("\n")
+        if head == QUESTION_LINE:
+            return list(await self.embeddings.aembed_query(rest, **options))
+        return list((await self.embeddings.aembed_documents([rest], **options))[0])
+
+    def _of_jpegs(self, jpegs: list[bytes]) -> list[list[float]]:
+        with TemporaryDirectory(prefix="arena-clip-") as folder:
+            files = [Path(folder, f"{place}.jpg") for place in range(len(jpegs))]
+            for file, jpeg in zip(files, jpegs, strict=True):
+                file.write_bytes(jpeg)
+            vectors = self.embeddings.embed_image([str(file) for file in files])
+            return [list(vector) for vector in vectors]

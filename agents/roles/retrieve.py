@@ -1,0 +1,149 @@
+"""Which of a video's frames a question is answered from, where a model is sent the best clips.
+
+The frames are cut into clips. Each clip has a vector, of its pictures or of the words of a model
+that captions it, and the question has one in the same space. Vectors and captions are calls like
+any other: what is kept of them decides the clips again. Those of a video serve all its questions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from math import fsum, isfinite, sqrt
+from typing import Any
+
+from videoautoarena.agents.calls.replies import without_reasoning
+from videoautoarena.agents.models.registry import Model, Retrieval
+from videoautoarena.agents.prompting.contracts import QUESTION_LINE
+from videoautoarena.agents.prompting.layout import Request, thinned
+from videoautoarena.agents.roles.prompter import Prompter
+from videoautoarena.memory.records.digests import digest
+from videoautoarena.memory.records.errors import EmptyReply, UnusableReply
+from videoautoarena.memory.records.records import CallRow, Frames, Nonce, Role
+from videoautoarena.video.sampling.sampler import take
+
+CAPTION_LINE = "Caption:"
+_PICTURES = "The vector of these frames."
+_CAPTION = (
+    "These frames are a short part of a video, in the order of time. Say in one or two plain "
+    "sentences what can be seen in them: who or what, where, what happens, which colours there "
+    "are, how bright it is, and any text in the picture."
+)
+_CAPTION_PROMPT = digest(_CAPTION)
+LONGEST_CAPTION = 2_000
+"""Characters of a caption that are embedded."""
+_LARGEST = 1e100
+Vector = Sequence[float]
+
+
+def clips_of(total: int, each: int) -> list[range]:
+    """Return the places of so many frames in clips of `each`; the last may be shorter."""
+    return [range(first, min(first + each, total)) for first in range(0, total, each)]
+
+
+def best(clips: Sequence[Vector], question: Vector, *, keep: int) -> list[int]:
+    """Return the places of the clips most like the question, ascending; of equal ones the first.
+
+    Sums are exact, so that another machine chooses the same.
+    """
+    likeness = [_cosine(clip, question) for clip in clips]
+    ranked = sorted(range(len(clips)), key=lambda place: (-likeness[place], place))
+    return sorted(ranked[:keep])
+
+
+def _cosine(one: Vector, other: Vector) -> float:
+    length = sqrt(fsum(x * x for x in one)) * sqrt(fsum(x * x for x in other))
+    return fsum(x * y for x, y in zip(one, other, strict=True)) / length if length else 0.0
+
+
+async def share_of(
+    prompter: Prompter, model: Model, *, frames: Frames, question: str, slot: str
+) -> Frames:
+    """Return what a model answers from: its share of all frames, or of those of the best clips.
+
+    A video of no more clips than are kept is taken whole. CallFailed where a clip or the question
+    has no vector.
+    """
+    if model.retrieval is not None:
+        clips = clips_of(len(frames.frames), model.retrieval.frames_per_clip)
+        if len(clips) > model.retrieval.keep:
+            scout = _Scout(prompter, model.retrieval, slot)
+            kept = await scout.choose(frames, clips, question)
+            frames = take(frames, [place for clip in kept for place in clips[clip]])
+    return thinned(frames, model.frame_limit("contestant"))
+
+
+@dataclass(frozen=True)
+class _Scout:
+    """Asks for the vectors that one question needs."""
+
+    prompter: Prompter
+    retrieval: Retrieval
+    slot: str
+
+    async def choose(self, frames: Frames, clips: Sequence[range], question: str) -> list[int]:
+        """Return the places of the clips that are kept."""
+        works = [self._of_clip(_shown(frames, clip), place) for place, clip in enumerate(clips)]
+        wanted, *vectors = await _all([self._of_question(question), *works])
+        if len({len(vector) for vector in (wanted, *vectors)}) > 1:
+            raise UnusableReply("embedder gave vectors of several lengths")
+        return best(vectors, wanted, keep=self.retrieval.keep)
+
+    async def _of_question(self, question: str) -> Vector:
+        text = f"{QUESTION_LINE}\n{question}"
+        return await self._vector(Request("embedder", text, None, self._nonce("embedder")))
+
+    async def _of_clip(self, clip: Frames, place: int) -> Vector:
+        """Return a clip's vector; with a captioner, that of its words."""
+        captioner, nonce = self.retrieval.captioner, self._nonce("embedder", clip.video, place)
+        if captioner is None:
+            return await self._vector(Request("embedder", _PICTURES, clip, nonce))
+        shown = thinned(clip, captioner.frame_limit("captioner"))
+        asked = f"{QUESTION_LINE}\n{_CAPTION}"
+        said = self._nonce("captioner", clip.video, place)
+        request = Request("captioner", asked, shown, said, prompt=_CAPTION_PROMPT)
+        words = await self.prompter.ask_shared(captioner, request, _caption)
+        return await self._vector(Request("embedder", f"{CAPTION_LINE}\n{words}", None, nonce))
+
+    async def _vector(self, request: Request) -> Vector:
+        return await self.prompter.ask_shared(self.retrieval.embedder, request, _read)
+
+    def _nonce(self, role: Role, scope: str | None = None, place: int = 0) -> Nonce:
+        *_, generation = self.prompter.generations(self.slot)
+        return Nonce(scope=scope or self.slot, role=role, generation=generation, ordinal=2 * place)
+
+
+def _shown(frames: Frames, clip: Sequence[int]) -> Frames:
+    shown = tuple(frames.frames[place] for place in clip)
+    bare = {"frames": shown, "subtitles": None, "captions": ()}
+    return frames.model_copy(update=bare)
+
+
+def _caption(row: CallRow) -> str:
+    """Return the words for a clip, as many as embeddings surely take."""
+    words = without_reasoning(row.reply or "").strip()
+    if not words:
+        raise EmptyReply("the caption holds reasoning and no words")
+    return words[:LONGEST_CAPTION]
+
+
+def _read(row: CallRow) -> Vector:
+    try:
+        vector = [float(number) for number in json.loads(row.reply or "")]
+    except (ValueError, TypeError, ArithmeticError, RecursionError):
+        vector = []
+    # Squares of larger ones are infinite.
+    if not vector or not all(isfinite(number) and abs(number) < _LARGEST for number in vector):
+        raise UnusableReply("embedder gave no vector")
+    return vector
+
+
+async def _all(works: Sequence[Coroutine[Any, Any, Vector]]) -> list[Vector]:
+    """Return all vectors; the first failure is raised once all have ended, as each may be paid."""
+    found = await asyncio.gather(*works, return_exceptions=True)
+    for one in found:
+        if isinstance(one, BaseException):
+            raise one
+    return [one for one in found if not isinstance(one, BaseException)]

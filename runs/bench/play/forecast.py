@@ -1,0 +1,273 @@
+"""What the calls that a bench lacks will take: tokens and dollars, expected and at most.
+
+Most texts of a bench are known before anybody is asked, so they are counted. What a frame comes
+to, and a reply, is stated, and gives way to what the bench's own calls came to.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from videoautoarena.agents.limits.estimates import (
+    CHARACTERS,
+    LABEL_TOKENS,
+    frame_tokens,
+    output_limit,
+)
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.contracts import SYSTEM
+from videoautoarena.agents.prompting.options import with_options
+from videoautoarena.agents.prompting.prompts import PromptSet
+from videoautoarena.agents.roles.mark import Written
+from videoautoarena.agents.roles.prompter import Task, worded
+from videoautoarena.memory.records.records import SCOUTS, CallRow, Role, Sampling, Video
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.bench.format.schema import Item, TaskItem
+from videoautoarena.runs.bench.play.cast import BenchCast, Player
+from videoautoarena.runs.bench.play.game import scope_of
+from videoautoarena.runs.bench.play.videos import BenchVideos
+from videoautoarena.runs.config.disclosure import REPAIR, frames_of
+from videoautoarena.runs.tournament.plan import (
+    FREE,
+    SAMPLE,
+    WORDS,
+    Line,
+    Mean,
+    filled,
+    repaired_share,
+)
+from videoautoarena.video.sampling.policies import FPS
+
+CHOSEN, DESCRIBED = 8, 100
+"""Tokens of a reply that names an option, and of one in free text."""
+POINT, SCALE = 40, 50
+"""Tokens in which a judge marks one scoring point, or one scale."""
+ENOUGH = 5
+"""From so many calls on a bench's own rates are taken."""
+MARKS: tuple[Role, ...] = ("scene_marker", "summary_marker")
+
+
+class Ask(NamedTuple):
+    """A call that is left, or several of one kind."""
+
+    item: Any
+    role: Role
+    alias: str
+    player: Player | None = None
+    """Whose answer it is, or is about; of an embedder, who asks, where it embeds a question."""
+    times: int = 1
+
+    @property
+    def at_most(self) -> int:
+        """How many calls it may become: a reply in a form may be asked for once more."""
+        return self.times if self.role in FREE else REPAIR * self.times
+
+    @property
+    def kind(self) -> Kind:
+        """What is measured together."""
+        return self.alias, self.role, _is_choice(self.item)
+
+
+Kind = tuple[str, Role, bool]
+"""Name of a model, its role, and whether an option is to be named."""
+
+
+class Size(NamedTuple):
+    """What one call takes, in tokens."""
+
+    read: float
+    written: float
+    most_read: float
+
+
+class Rate(NamedTuple):
+    """What calls came to, as a multiple of what would have been expected of them."""
+
+    read: float = 1.0
+    written: float = 1.0
+    cached: float = 0.0
+    """Share of what was read that came from a cache."""
+
+
+@dataclass
+class Forecast:
+    """Sizes the calls of a bench before they are made."""
+
+    cast: BenchCast
+    films: BenchVideos
+    prompts: PromptSet
+    store: Store | None
+    spoken: Mapping[str, int]
+    """Characters of a video's subtitles, by its own id."""
+    _counts: dict[str, int] = field(default_factory=dict, init=False, repr=False)
+
+    def lines(self, asks: Sequence[Ask], items: Sequence[Any]) -> list[Line]:
+        """Return what each model will take in each role; of a sweep, with each setting."""
+        rows = tuple(self.store.journal.latest(SAMPLE)) if self.store is not None else ()
+        rates, again = self._rates(rows, items), 1 + repaired_share(rows)
+        found: dict[tuple[str, str, Role], list[tuple[Ask, float]]] = {}
+        for ask, is_spared in self._spared(asks):
+            name = ask.player.name if ask.player and ask.role == "contestant" else ask.alias
+            expected = ask.times * (1.0 if ask.role in FREE else again) * (not is_spared)
+            found.setdefault((name, ask.alias, ask.role), []).append((ask, expected))
+        return [self._line(*who, asked, rates) for who, asked in found.items()]
+
+    def _line(
+        self,
+        name: str,
+        alias: str,
+        role: Role,
+        asked: Sequence[tuple[Ask, float]],
+        rates: Mapping[Kind, Rate],
+    ) -> Line:
+        calls = sum(expected for _, expected in asked)
+        read = written = cached = longest = 0.0
+        for ask, expected in asked:
+            size, rate = self._size(ask), rates.get(ask.kind, Rate())
+            read += expected * size.read * rate.read
+            written += expected * size.written * rate.written
+            cached += expected * size.read * rate.read * rate.cached
+            longest = max(longest, size.most_read)
+        mean = Mean(*(part / (calls or 1.0) for part in (read, written, cached)))
+        bare = Line(name, role, calls, sum(ask.at_most for ask, _ in asked))
+        is_measured = any(ask.kind in rates for ask, _ in asked)
+        model = self.cast.config.model_of(alias)
+        return filled(model, bare, mean, longest=longest, is_measured=is_measured)
+
+    def _spared(self, asks: Sequence[Ask]) -> Iterator[tuple[Ask, bool]]:
+        """Yield each with whether another is the same call, as with numbers beyond all frames."""
+        seen: set[tuple[str, str, str, int]] = set()
+        same: set[tuple[str, str]] = set()
+        for ask in asks:
+            if (player := ask.player) is None:
+                yield ask, False
+                continue
+            whose = (ask.item.qid, player.name)
+            if ask.role == "contestant":
+                shown = self._frames(ask)
+                key = (ask.item.qid, ask.alias, player.view if shown else "blind", shown)
+                same |= {whose} if key in seen else set()
+                seen.add(key)
+            yield ask, whose in same
+
+    def _size(self, ask: Ask) -> Size:
+        model, frames = self._model(ask), self._frames(ask)
+        text, reply = self._text(ask), _reply(ask.item, ask.role)
+        heard = self._heard(ask, frames)
+        each = frame_tokens(model)
+        most = text + heard + frames * (each.most + LABEL_TOKENS)
+        if ask.role not in FREE:
+            most = max(most, WORDS[ask.role].most_text + frames * (each.most + LABEL_TOKENS))
+        read = _tokens(model, text + heard, frames)
+        return Size(read, min(reply, output_limit(model, ask.role)), most)
+
+    def _model(self, ask: Ask) -> Model:
+        if ask.player is not None and ask.player.model is not None and ask.role == "contestant":
+            return ask.player.model
+        return self.cast.config.model_of(ask.alias)
+
+    def _text(self, ask: Ask) -> int:
+        """Return the characters of a call's text."""
+        item, role = ask.item, ask.role
+        if role == "contestant":
+            task = Task(role, None, scope_of(item), question=_asked(item))
+        elif role in MARKS:
+            said = " " * (CHARACTERS * DESCRIBED)
+            key = Written(item.question, item.answer or "", said, tuple(item.points))
+            task = Task(role, None, scope_of(item), texts=key.texts())
+        else:
+            return CHARACTERS * WORDS[role].text
+        return len(worded(self.prompts, task))
+
+    def _frames(self, ask: Ask) -> int:
+        """Return how many frames a call is sent, as far as can be known before."""
+        if ask.role in MARKS or (ask.role in SCOUTS and ask.player is not None):
+            return 0
+        whole = self._count(ask.item.video_id)
+        view = ask.player.view if ask.player is not None else "whole"
+        if ask.role == "contestant" and view in ("blind", "one"):
+            whole = min(whole, 0 if view == "blind" else 1)
+        if ask.role == "contestant":
+            return min(self._model(ask).frame_limit("contestant"), whole)
+        return min(frames_of(self.cast.config, ask.alias, ask.role), whole)
+
+    def _count(self, video_id: str) -> int:
+        """Return how many frames stand for a video."""
+        if video_id not in self._counts:
+            video = self.films.videos.get(video_id)
+            known = self.store.frames(video.id) if self.store is not None and video else None
+            sampling = self.cast.config.sampling
+            count = len(known.frames) if known is not None else _count_of(sampling, video)
+            self._counts[video_id] = count
+        return self._counts[video_id]
+
+    def _heard(self, ask: Ask, frames: int) -> int:
+        """Return the characters of subtitles that are shown with so many frames."""
+        video = self.films.videos.get(ask.item.video_id)
+        is_bare = ask.player is not None and ask.player.view != "whole"
+        if video is None or not frames or (is_bare and ask.role == "contestant"):
+            return 0
+        return round(self.spoken.get(video.id, 0) * frames / self._count(ask.item.video_id))
+
+    def _rates(self, rows: Sequence[CallRow], items: Sequence[Any]) -> dict[Kind, Rate]:
+        """Return what this bench's calls came to, of those there are enough of."""
+        by_scope = {scope_of(item): item for item in items}
+        sums: dict[Kind, Counter[str]] = defaultdict(Counter)
+        for row in rows:
+            item = by_scope.get(row.nonce.scope.partition(":")[0])
+            if item is None or row.usage.total is None or row.alias not in self.cast.config.cast:
+                continue
+            ask = Ask(item, row.nonce.role, row.alias)
+            heard, frames = self._heard(ask, row.frames or 0), row.frames or 0
+            read = _tokens(self._model(ask), row.text_chars + heard, frames)
+            one = {"calls": 1.0, "read": read, "written": float(_reply(item, ask.role))}
+            for usage in (attempt.usage for attempt in row.tries):
+                one["in"] = one.get("in", 0.0) + (usage.input_tokens or 0)
+                one["out"] = one.get("out", 0.0) + (usage.output_tokens or 0)
+                one["cached"] = one.get("cached", 0.0) + (usage.cached_tokens or 0)
+            for name, value in one.items():
+                sums[ask.kind][name] += value  # type: ignore[assignment]
+        return {
+            kind: Rate(
+                found["in"] / found["read"],
+                found["out"] / found["written"],
+                found["cached"] / max(found["in"], 1),
+            )
+            for kind, found in sums.items()
+            if found["calls"] >= ENOUGH
+        }
+
+
+def _tokens(model: Model, chars: int, frames: int) -> float:
+    text = (len(SYSTEM) + chars) / CHARACTERS
+    return text + frames * (frame_tokens(model).expected + LABEL_TOKENS / 2)
+
+
+def _is_choice(item: Any) -> bool:
+    return isinstance(item, TaskItem) and item.is_choice
+
+
+def _asked(item: Item | TaskItem) -> str:
+    if isinstance(item, TaskItem) and item.is_choice:
+        return with_options(item.question, item.options)
+    return item.question
+
+
+def _reply(item: Any, role: Role) -> int:
+    """Return the tokens of a reply, as a rule."""
+    if role in MARKS:
+        return (2 - bool(item.points)) * SCALE + POINT * len(item.points)
+    if role != "contestant" or not isinstance(item, TaskItem):
+        return WORDS[role].reply
+    return CHOSEN if item.is_choice else DESCRIBED
+
+
+def _count_of(sampling: Sampling, video: Video | None) -> int:
+    """Return how many frames a video will have that was not looked at yet."""
+    if video is None:
+        return sampling.frames
+    a_second = (sampling.fps or FPS) if sampling.policy == "fps" else video.fps
+    return max(1, min(sampling.frames, round(video.duration_s * a_second)))

@@ -1,0 +1,125 @@
+"""A task set as one file: what it holds is what the commands print, and the set stays whole."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.hostile_sets import NAME, TRAPS, hostile_set
+from tests.support.played import invoke
+from tests.support.played_sets import Played, play_set
+from tests.support.task_sets import choice, write_set
+from videoautoarena.runs.bench.format.reader import open_bench
+from videoautoarena.runs.bench.format.verify import verify
+from videoautoarena.runs.web.page.sentences import as_text
+from videoautoarena.runs.web.page.task_report import plain_tables, summary_of
+
+SMALL = Played(frames=(4, 64), needles=24)
+
+
+class Summary(HTMLParser):
+    """The data in a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text, self._is_in = "", False
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._is_in = tag == "script" and dict(attrs).get("id") == "summary"
+
+    def handle_data(self, data: str) -> None:
+        self.text += data if self._is_in else ""
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return play_set(tmp_path_factory.mktemp("played") / "my-set", SMALL).folder
+
+
+def said(parts: list[Any], found: dict[str, Any]) -> str:
+    return as_text(parts, found["words"]["short"])
+
+
+def test_a_page_shows_what_the_commands_print(played: Path, tmp_path: Path) -> None:
+    done = invoke("report", played, "--to", tmp_path / "page.html", "--json")
+    assert {**json.loads(done.stdout), "bytes": 0} == {
+        "report": str(tmp_path / "page.html"), "items": 44, "models": 4, "bytes": 0
+    }  # fmt: skip
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    found = json.loads(Summary(text).text)
+    assert found["scores"] == json.loads(invoke("bench", "score", played, "--json").stdout)
+    probes = json.loads(invoke("bench", "probe", played, "--json").stdout)
+    assert {**found["probes"], "leaks": probes["leaks"]} == probes
+    sweep = found["scores"]["boards"][0]["sweeps"][0]
+    assert f"{sweep['best']} frames" in found["words"]["boards"][0]["each_sweep"][0]
+    assert [one["cost_usd"] for one in found["results"]] == [0.0176, 0.2816] * 2
+    assert found["results"][0]["prompts"] == {"contestant": "c" * 64}
+    assert "connect-src" not in text
+    assert not re.search(r"/tmp/|/root/|file:", Summary(text).text)
+
+
+def test_a_page_lies_beside_the_results_and_nowhere_else_in_the_set(tmp_path: Path) -> None:
+    bench = play_set(tmp_path / "set", Played(models=("m",), frames=(8,), needles=6))
+    assert invoke("report", bench.folder).exit_code == 0
+    assert (bench.folder / "results" / "report.html").is_file()
+    assert "already exists" in str(invoke("report", bench.folder).exception)
+    refused = str(invoke("report", bench.folder, "--to", bench.folder / "page.html").exception)
+    assert "holds nothing but what was sealed" in refused
+    words = ("pictures", bench.folder, "--to", bench.folder / "pictures")
+    assert "holds nothing but what was sealed" in str(invoke(*words).exception)
+    assert verify(bench.folder, None).problems == []
+    assert invoke("report", bench.folder, "--split").exit_code == 2
+    assert invoke("report", bench.folder, "--thumbs", 0).exit_code == 2
+
+
+def test_of_a_set_without_results_there_is_no_page(tmp_path: Path) -> None:
+    bench = write_set(tmp_path / "set", [choice("v", 0)])
+    assert "has no results" in str(invoke("report", bench.folder).exception)
+
+
+def test_sentences_name_the_best_beside_chance_and_who_is_close(played: Path) -> None:
+    found = summary_of(open_bench(played))
+    (board,), (words,) = found["scores"]["boards"], found["words"]["boards"]
+    best = board["models"][0]
+    lead = said(found["words"]["lead"], found)
+    assert best["model"].removeprefix("openai:") in lead
+    assert f"right {best['m_avg']['value']:.1f} % of the time" in lead
+    assert lead.endswith("averaged over tasks; guessing gives 25 %.")
+    near = [r for r in board["models"][1:] if r["m_avg"]["high"] >= best["m_avg"]["low"]]
+    assert all(r["model"].removeprefix("openai:") in said(found["words"]["rest"], found)
+               for r in near)  # fmt: skip
+    gap = best["m_avg"]["value"] - board["models"][1]["m_avg"]["value"]
+    assert f"stands {gap:.1f} points above" in said(words["board"], found)
+    assert re.match(r"(needle|count) is the hardest task, \d+ % right", said(words["tasks"], found))
+    assert re.match(r"In 30 s .* in 180 s \d+ %", said(words["positions"], found))
+
+
+def test_parts_of_a_set_stay_apart_and_one_of_free_text_has_no_chance(tmp_path: Path) -> None:
+    parts = Played(models=("m",), frames=(8,), splits=("dev", "test"), needles=6)
+    found = summary_of(play_set(tmp_path / "parts", parts))
+    assert [one["split"] for one in found["scores"]["boards"]] == ["dev", "test"]
+    assert [said(one["board"], found) for one in found["words"]["boards"]] == [
+        "One model has a score on dev.", "One model has a score on test."
+    ]  # fmt: skip
+    text = Played(models=("m",), frames=(8,), needles=0)
+    found = summary_of(play_set(tmp_path / "text", text))
+    assert re.fullmatch(r"m scores \d\.\d\d of 10\.", said(found["words"]["lead"], found))
+    assert found["probes"]["parts"] == []
+
+
+def test_text_that_is_out_to_do_harm_ends_no_element_of_the_page(tmp_path: Path) -> None:
+    bench = hostile_set(tmp_path / "set")
+    assert invoke("report", bench.folder, "--to", tmp_path / "page.html").exit_code == 0
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    found = json.loads(Summary(text).text)
+    assert NAME in {row["model"] for row in found["scores"]["boards"][0]["models"]}
+    tasks = {one["task"] for one in found["scores"]["boards"][0]["models"][0]["tasks"]}
+    assert len(tasks) >= len(TRAPS) - 1
+    assert text.count("<script") == 2
+    assert "<img" not in plain_tables(found)
