@@ -52,6 +52,7 @@ IN_SCENES = (
 SCENE = (0.25, 0.45)
 """How much of the video a scene takes, the least and the most."""
 LEAST_SCENE_S = 2.0
+_COLOURS_TRIED = 7
 _APART = 0.06
 """How far the times of options lie apart, as a share of the video."""
 _INSTANTS = 100
@@ -72,6 +73,8 @@ def write_topics(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     dice = _dice("topic", sent)
     single = [(key,) for key in known if isinstance(FACETS[key], ShotCount | InOrder | MainColour)]
     values = [key for key in known if isinstance(FACETS[key], Choice | MainColour)]
+    # In most videos no scene returns, so that nobody has to look.
+    values = [key for key in values if key != "returns"]
     return {"items": list(_choices(seen, [*single, *combinations(values, 2)], blocks, dice))}
 
 
@@ -159,18 +162,24 @@ def _shown(text: str, part: Part | None) -> dict[str, object]:
 def _choices(
     seen: Sight, facts: Sequence[tuple[str, ...]], blocks: dict[str, str], dice: Dice
 ) -> Iterator[dict[str, object]]:
-    """Yield a question on each of some facts that were not asked for, as many as are wanted."""
-    old = {frozenset(understand(question).keys) for question in _asked(blocks)}
+    """Yield a question on each of some facts, as many as are wanted; none is asked for twice.
+
+    Else who knows the text of other items alone would know what is right again.
+    """
+    old = {key for question in _asked(blocks) for key in understand(question).keys}
     left = _wanted(blocks)
-    for keys in dice.shuffled([keys for keys in facts if frozenset(keys) not in old]):
+    for keys in dice.shuffled(facts):
         if not left:
             break
+        if old.intersection(keys):
+            continue
         options = _options(seen, keys, dice)
         question = phrase(Ask(keys), dice)
         said = _said(options, dice) if options else []
         offer = Offer(question, tuple(said))
         if said and understand(question).keys == keys and _is_plain(Part(seen), offer):
             left -= 1
+            old.update(keys)
             yield {"question": question, "answer": said[0], "distractors": said[1:]}
 
 
@@ -208,7 +217,8 @@ def _others(facet: Facet, seen: Sight, dice: Dice) -> list[Value]:
     true = facet.measure(seen)
     every: list[Value] = []
     if isinstance(facet, MainColour):
-        every = list(COLOURS)
+        # Those that there is most of: a colour that is nowhere is soon ruled out.
+        every = [COLOURS[place] for place in np.argsort(-facet.part(seen))[:_COLOURS_TRIED]]
     elif isinstance(facet, Choice):
         every = [side for side in facet.sides if side]
     elif isinstance(facet, InOrder):
