@@ -45,6 +45,7 @@ ELSEWHERE: dict[str, str] = {
     "pairing": "tests/benchmarks/test_pairing.py",
     "tasks": "tests/benchmarks/test_tasks.py",
     "retrieval": "tests/benchmarks/test_small.py",
+    "watched": "tests/benchmarks/test_small.py",
 }
 """Those whose bounds other slow tests hold already, with fewer kills and tournaments."""
 CLOCKED: dict[str, str] = {
