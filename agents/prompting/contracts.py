@@ -10,20 +10,13 @@ contract is part of its calls' keys: with other words all of them would be paid 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Literal, get_args
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    create_model,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, create_model
 
+from videoautoarena.agents.prompting.forms import Reply, Score, Text, plain, spelled
+from videoautoarena.agents.prompting.task_contracts import TASK_SHAPES
 from videoautoarena.memory.records.records import CATEGORIES, Role, Standard
 
 CONTRACTS = 2
@@ -46,27 +39,10 @@ Outside the fences its last occurrence binds.
 QUESTION_LINE = "Question:"
 """The line after which a contestant finds the question, verbatim up to the end of the text."""
 
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-Score = Annotated[float, Field(ge=1.0, le=5.0)]
-
 
 Choice = Literal["A", "B", "tie_good", "tie_bad", "abstain"]
 
-_JOINTS = re.compile(r"[\s_-]+")
-
-
-def plain(word: str) -> str:
-    """Return a word by which its spellings are known for the same: case and joints left out."""
-    return _JOINTS.sub("", word).lower()
-
-
-def _spelled(words: Mapping[str, str]) -> BeforeValidator:
-    return BeforeValidator(
-        lambda said: words.get(plain(said), said) if isinstance(said, str) else said
-    )
-
-
-Spelled = Annotated[Choice, _spelled({plain(choice): choice for choice in get_args(Choice)})]
+Spelled = Annotated[Choice, spelled({plain(choice): choice for choice in get_args(Choice)})]
 
 Lead = Literal["A", "B", "tie", "abstain"]
 
@@ -88,12 +64,6 @@ def _degree(said: object) -> object:
         return said
     word = _SHOWN.sub("", said).upper()
     return "abstain" if word == "ABSTAIN" else _MIRRORED.get(word, word)
-
-
-class Reply(BaseModel):
-    """A reply that refuses unknown keys."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class SceneReply(Reply):
@@ -136,7 +106,7 @@ class StandardReply(Reply):
     """What decides one standard, then which answer is better by it alone."""
 
     analysis: Text
-    verdict: Annotated[Lead, _spelled(_LEADS)]
+    verdict: Annotated[Lead, spelled(_LEADS)]
 
 
 class FullJudgeReply(Reply):
@@ -284,6 +254,7 @@ _SHAPES: dict[str, str] = {
     "summary_marker": (
         f'{{"completeness": {_SCALE}, "reliability": {_SCALE}}}\nEach score lies between 1 and 5.'
     ),
+    **TASK_SHAPES,
 }
 
 

@@ -29,11 +29,15 @@ def with_options(question: str, options: Sequence[str]) -> str:
 
     Two options at least and 26 at most; blanks in an option are folded, so that it keeps its line.
     """
-    lines = [
+    return "\n".join([question.strip(), lettered(options), CLOSING])
+
+
+def lettered(options: Sequence[str]) -> str:
+    """Return options on a line each, behind their letters."""
+    return "\n".join(
         f"({letter}) {' '.join(option.split())}"
         for letter, option in zip(LETTERS[: len(options)], options, strict=True)
-    ]
-    return "\n".join([question.strip(), *lines, CLOSING])
+    )
 
 
 def offered(text: str) -> Offer | None:

@@ -34,7 +34,17 @@ BENCH_SLOTS: dict[str, tuple[str, ...]] = {
     "summary_marker": _KEY,
 }
 """The same of roles that no run has, only a bench."""
-_ALL_SLOTS = SLOTS | BENCH_SLOTS
+_MORE = ("count", "asked")
+WRITER_SLOTS: dict[str, tuple[str, ...]] = {
+    "topic_writer": _MORE,
+    "plot_writer": _MORE,
+    "scene_writer": _MORE,
+    "summary_writer": ("asked",),
+    "option_checker": ("question", "options"),
+    "point_checker": ("question", "reference", "points"),
+}
+"""The same of roles that only the making of tasks has."""
+_ALL_SLOTS = SLOTS | BENCH_SLOTS | WRITER_SLOTS
 
 _OWN = Path(__file__).parents[1] / "roles"
 
@@ -67,13 +77,16 @@ class PromptSet:
             _check(role, text)
 
     @classmethod
-    def load(cls, folder: Path | None = None, *, bench: bool = False) -> PromptSet:
+    def load(
+        cls, folder: Path | None = None, *, bench: bool = False, writers: bool = False
+    ) -> PromptSet:
         """Return this project's prompts, with the files in `folder` in place of its own.
 
-        With `bench` also those of roles that only a bench has; without it files of theirs are of no
-        use. Raises BadInput for no such folder, a file that is no role's, or an unusable prompt.
+        With `bench` also those of roles that only a bench has, with `writers` those of roles that
+        make tasks; without it files of theirs are of no use. Raises BadInput for no such folder, a
+        file that is no role's, or an unusable prompt.
         """
-        roles = _ALL_SLOTS if bench else SLOTS
+        roles = SLOTS | (BENCH_SLOTS if bench else {}) | (WRITER_SLOTS if writers else {})
         texts = {role: _read(_OWN / f"{role}.txt") for role in roles}
         found = _overrides(folder) if folder is not None else {}
         given = {role: text for role, text in found.items() if role in roles}

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from videoautoarena.agents.calls.ask import Asker, journal_key
 from videoautoarena.agents.calls.replies import BadReply, read_reply
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.prompting.contracts import QUESTION_LINE, Reply, contract
+from videoautoarena.agents.prompting.contracts import QUESTION_LINE, contract
 from videoautoarena.agents.prompting.fences import fence, fence_code
+from videoautoarena.agents.prompting.forms import Reply
 from videoautoarena.agents.prompting.layout import Request, thinned, uncaptioned
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.transport.redaction import redacted
@@ -43,6 +44,13 @@ class Task:
     texts: Mapping[str, str] = field(default_factory=dict)
     question: str | None = None
     """What a contestant is asked; stands unfenced behind its prompt."""
+
+
+class Read(NamedTuple, Generic[R]):
+    """A reply in the asked form, and the call that gave it."""
+
+    reply: R
+    row: CallRow
 
 
 def worded(
@@ -109,6 +117,10 @@ class Prompter:
 
     async def ask_json(self, model: Model, task: Task, schema: type[R]) -> R:
         """Return the reply in the asked form, after one or two model calls; or CallFailed."""
+        return (await self.ask_read(model, task, schema)).reply
+
+    async def ask_read(self, model: Model, task: Task, schema: type[R]) -> Read[R]:
+        """Return what `ask_json` does, with what it was read from."""
         *earlier, current = self.generations(task.scope)
         for generation in earlier:
             known = self._recalled(model, task, schema, generation)
@@ -119,13 +131,15 @@ class Prompter:
             request = self._request(model, task, generation=current, repair=repair)
             row = await self.asker.ask_row(model, request)
             try:
-                return _read(row, schema)
+                return Read(_read(row, schema), row)
             except BadReply as fault:
                 repair = {"reply": row.reply or "", "error": str(fault)}
         why = f"{task.role} gave no usable reply twice: {repair['error']}"
         raise UnusableReply(redacted(why))
 
-    def _recalled(self, model: Model, task: Task, schema: type[R], generation: int) -> R | None:
+    def _recalled(
+        self, model: Model, task: Task, schema: type[R], generation: int
+    ) -> Read[R] | None:
         """Return what an earlier generation replied, mended or not; None where it is no use."""
         repair: Mapping[str, str] = NO_REPAIR
         for _ in range(2):
@@ -134,7 +148,7 @@ class Prompter:
             if row is None or row.reply is None:
                 return None
             try:
-                return _read(row, schema)
+                return Read(_read(row, schema), row)
             except BadReply as fault:
                 repair = {"reply": row.reply, "error": str(fault)}
         return None

@@ -107,6 +107,12 @@ Role = Literal[
     "comparer",
     "scene_marker",
     "summary_marker",
+    "topic_writer",
+    "plot_writer",
+    "scene_writer",
+    "summary_writer",
+    "option_checker",
+    "point_checker",
     "captioner",
     "embedder",
 ]

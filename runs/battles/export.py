@@ -6,13 +6,14 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import DECIDED, SCHEMA, Battle, CallRow, Published
 from videoautoarena.memory.store.evidence import Label
+from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.battles.listing import as_json
 from videoautoarena.runs.battles.rounds import Round, rounds_in
 from videoautoarena.runs.battles.standards import StandardVerdicts, standards_of
@@ -190,8 +191,19 @@ def write_whole(to: Path, lines: Iterable[str]) -> int:
     return count
 
 
+@contextmanager
+def opened(out: Path, what: What) -> Iterator[Run]:
+    """Open the run in a folder, or a file of calls alone, such as that of a bench; or BadInput."""
+    if what != "calls" or not out.is_file():
+        with open_run(out) as run:
+            yield run
+        return
+    with Store.open(out, write=False) as store:
+        yield Run(out.parent, store)
+
+
 def export(
-    folder: Path,
+    out: Path,
     to: Path,
     *,
     what: What,
@@ -204,13 +216,14 @@ def export(
     Raises:
         BadInput: it is there and not to be replaced, it is part of the run, or cannot be written.
     """
-    if to.resolve().parent == folder.resolve() and to.name.startswith(RUN_FILE):
+    is_part = to.resolve().parent == out.resolve() and to.name.startswith(RUN_FILE)
+    if is_part or to.resolve() == out.resolve():
         raise BadInput(f"{to} is the run itself; pass another --to")
     if to.is_dir():
         raise BadInput(f"{to} is a folder; pass the name of a file with --to")
     if to.exists() and not force:
         raise BadInput(f"{to} already exists; pass another --to, or --force to replace it")
-    with open_run(folder) as run:
+    with opened(out, what) as run:
         total, lines = lines_of(run, what, form)
         try:
             return write_whole(to, _counted(lines, total, on_count))

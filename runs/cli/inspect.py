@@ -157,9 +157,12 @@ Examples:
 def export_command(
     out: Path, what: str, form: str, to: Path | None, frames: int, force: bool
 ) -> None:
-    """Export the calls of the run in OUT as JSON lines, or what else it holds."""
-    from videoautoarena.runs.battles.export import export, lines_of
-    from videoautoarena.runs.rundir.reader import open_run
+    """Export the calls of the run in OUT as JSON lines, or what else it holds.
+
+    Of a bench or a set of tasks OUT is its file of calls, BENCH/results/calls.sqlite or
+    SET/results/making.sqlite.
+    """
+    from videoautoarena.runs.battles.export import export, lines_of, opened
 
     if form != "arena" and what != "battles":
         raise click.UsageError(f"--format {form} needs --what battles")
@@ -170,7 +173,7 @@ def export_command(
         return
     kind, whose = cast("What", what), cast("ExportForm", form)
     if to is None:
-        with open_run(out) as run:
+        with opened(out, kind) as run:
             for line in lines_of(run, kind, whose).lines:
                 click.echo(line)
         return

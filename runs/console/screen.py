@@ -53,6 +53,12 @@ SPEECH = {
     "comparer": "compares both answers",
     "scene_marker": "marks a description",
     "summary_marker": "marks a summary",
+    "topic_writer": "writes on the whole",
+    "plot_writer": "writes on a moment",
+    "scene_writer": "describes a scene",
+    "summary_writer": "writes a summary",
+    "option_checker": "checks options",
+    "point_checker": "checks points",
     "captioner": "describes a clip",
     "embedder": "embeds a clip or a question",
 }

@@ -22,6 +22,9 @@ from videoautoarena.video.workers.decoders import Decoders
 SUBTITLES = "subtitles/"
 """Name in the run's file, before a video's id, of the cues that are sent with its frames."""
 
+LEAVE_OUT = " (--no-subtitles leaves them out)"
+"""Ends the line on subtitles; not every command has the option."""
+
 
 def keep_subtitles(
     store: Store, videos: Sequence[Video], *, found: Findings, folder: Path, seed: int
@@ -41,8 +44,8 @@ def keep_subtitles(
             store.put_file(f"{SUBTITLES}{video.id}", write_body(kept))
     if count:
         yield (
-            f"subtitles beside {count} of {counted(len(videos), 'video')} are sent with the frames "
-            "(--no-subtitles leaves them out)"
+            f"subtitles beside {count} of {counted(len(videos), 'video')} are sent with the frames"
+            f"{LEAVE_OUT}"
         )
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from pydantic import JsonValue
 
 from videoautoarena.runs.bench.format.schema import SLICES, Manifest
 from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.tasks.watched_items import FALLS
 from videoautoarena.runs.text.terminal import safe
 
 
@@ -18,10 +20,31 @@ def card_text(manifest: Manifest) -> str:
         f"# Set of {counted(manifest.count, 'item')} with a right answer\n",
         _WHAT,
         _HOW.format(name=ours.name, version=ours.version, **_settings(manifest.selection)),
+        *([_LADDER] if manifest.selection.get("is_ladder") else []),
         "## Counts\n",
         *_counts(manifest.counts),
         _LIMITS,
         f"## Licence\n\n{_licence(manifest.licence)}\n",
+        _CHECKSUMS,
+    ]
+    return "\n".join(parts)
+
+
+def watched_card(manifest: Manifest) -> str:
+    """Return card.md of a set that a model wrote from what it watched; likewise."""
+    ours, selection = manifest.generator, manifest.selection
+    fallen: Any = selection["fallen"]
+    rows = [(why, fallen[why]) for why in FALLS if why in fallen]
+    settings = _settings(selection) | {"examiner": plain(str(selection["examiner"]))}
+    parts = [
+        f"# Set of {counted(manifest.count, 'item')}, written by a model\n",
+        _WATCHED,
+        _WRITTEN.format(name=ours.name, version=ours.version, **settings),
+        "\n".join(f"  - {count}: {FALLS[why]}" for why, count in rows) or "  - none",
+        "\n## Counts\n",
+        *_counts(manifest.counts),
+        _WORD,
+        f"## Licence\n\n{_stated(manifest.licence)}\n\n{_COPIES}\n",
         _CHECKSUMS,
     ]
     return "\n".join(parts)
@@ -42,12 +65,16 @@ def _counts(counts: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
 
 
 def _licence(licence: str | None) -> str:
-    stated = plain(licence) if licence else "Not stated. Whoever passes this on should state one."
     return (
-        f"{stated}\n\n**The videos are cut together from other videos**, whose rights stay with "
+        f"{_stated(licence)}\n\n"
+        "**The videos are cut together from other videos**, whose rights stay with "
         "their owners: pass\nthis set on only where you may pass on all of them. "
         "`made` names each by its sha256."
     )
+
+
+def _stated(licence: str | None) -> str:
+    return plain(licence) if licence else "Not stated. Whoever passes this on should state one."
 
 
 def plain(text: str) -> str:
@@ -80,6 +107,13 @@ _HOW = """## How it was made
   which option is right.
 - `made` says what stands where, to the frame.
 """
+_LADDER = """## Ladders
+
+Each item stands at every length of ground, as one `ladder` of which it is a `rung`: the same
+question, options, key and stretches, at the same places of the room between them. All was checked
+on the longest ground; each shorter one is its beginning. The items of a ladder share one text, and
+are one piece of evidence.
+"""
 _LIMITS = """## Limits
 
 - Descriptions are of light and colours, as a program measures them. They ask whether a model sees
@@ -88,6 +122,44 @@ _LIMITS = """## Limits
   advantage that everyday videos do not give.
 - Several items share the same few videos; they are not independent.
 """
+_WATCHED = """## What it is
+
+Each line of `questions.jsonl` is a task about one video in `videos`:
+
+- `topic`: a question on the video as a whole, with four options, one of which is right.
+- `plot`: the same on one moment that is there once.
+- `scene`: a short scene to be described, with a reference and 3 to 10 scoring points.
+- `summary`: the video to be summed up, likewise.
+"""
+_WRITTEN = """## How it was made
+
+- made by: {name} {version}, maker {maker}
+- written and checked by: {examiner}
+- kinds: {kinds}; items requested: {n}; seed: {seed}
+- The examiner was sent frames, with subtitles where there are some, and wrote the tasks. Then it
+  was sent the frames and each task again, without what it had said of the key or the place.
+- A choice stays only if the second ask finds the same option, and no other, in an order that was
+  drawn. A task about one moment stays only if the second ask finds one place, and the same. A
+  point stays only if the second ask finds it in the frames.
+- Where a point fell or the reference was not borne out, the reference is put together from the
+  points that stayed.
+- `made` says who was asked, with which settings and prompts, from which frames, and what both asks
+  said. All calls stand in `results/making.sqlite`, if it came along.
+- Items that were written and fell:
+"""
+_WORD = """## Limits
+
+- **The keys are a model's word.** They were checked by a second ask of the same model, and by code
+  for their form; they are not exact by construction, and no person has looked at them. What the
+  model misses twice is wrong here.
+- A model that sees and errs as the examiner does has an advantage. Do not rate the examiner, or
+  its kin, by what it wrote.
+- Only what frames show can be asked; sound cannot. Anomaly and ego items cannot be made from any
+  videos: they need data from outside.
+- Several items share a video; they are not independent.
+"""
+_COPIES = """**The videos are copies**, whose rights stay with their owners: pass this set on only
+where you may pass on all of them."""
 _CHECKSUMS = """## Checksums
 
 `manifest.json` holds the size and sha256 of every other file and of every video, and a digest of

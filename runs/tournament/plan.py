@@ -51,6 +51,12 @@ WORDS: Mapping[Role, Words] = {
     "comparer": Words(1_900, 24_000, 1_000),
     "scene_marker": Words(1_100, 24_000, 500),
     "summary_marker": Words(1_300, 24_000, 300),
+    "topic_writer": Words(1_000, 8_000, 400),
+    "plot_writer": Words(1_100, 8_000, 400),
+    "scene_writer": Words(1_100, 8_000, 700),
+    "summary_writer": Words(900, 4_000, 500),
+    "option_checker": Words(900, 8_000, 250),
+    "point_checker": Words(1_300, 12_000, 500),
     "captioner": Words(150, 600, 80),
     "embedder": Words(100, 4_000, 1),
 }
@@ -185,13 +191,13 @@ class Work:
 
 def plan_of(config: RunConfig, work: Work) -> Plan:
     """Return what `work` will take."""
-    seen = _measured(work.rows)
+    seen = measured(work.rows)
     lines = []
     for (alias, role), (calls, most) in _calls(config, work).items():
         made = work.done[(alias, role)]
         if most > made:
             bare = Line(alias, role, max(calls - made, 0.0), most - made)
-            lines.append(_filled(config, bare, seen))
+            lines.append(estimated(config, bare, seen))
     prices = {alias: price_of(config.model_of(alias)) for alias in config.cast}
     sources = {alias: price.source if price else None for alias, price in prices.items()}
     notes = tuple(_notes(config, lines, _rates(work.rows)))
@@ -274,7 +280,7 @@ class Mean(NamedTuple):
     cached_tokens: float = 0.0
 
 
-def _measured(rows: Iterable[CallRow]) -> dict[tuple[str, Role], Mean]:
+def measured(rows: Iterable[CallRow]) -> dict[tuple[str, Role], Mean]:
     """Return what calls came to in this run, with all their tries, by model and role."""
     sums: dict[tuple[str, Role], list[float]] = {}
     for row in rows:
@@ -288,7 +294,8 @@ def _measured(rows: Iterable[CallRow]) -> dict[tuple[str, Role], Mean]:
     return {who: Mean(*(part / count for part in parts)) for who, (count, *parts) in sums.items()}
 
 
-def _filled(config: RunConfig, line: Line, seen: dict[tuple[str, Role], Mean]) -> Line:
+def estimated(config: RunConfig, line: Line, seen: dict[tuple[str, Role], Mean]) -> Line:
+    """Return a line with its tokens and dollars, measured where its role was asked before."""
     model, words = config.model_of(line.alias), WORDS[line.role]
     frames = frames_of(config, line.alias, line.role)
     each = frame_tokens(model)

@@ -12,9 +12,17 @@ from videoautoarena.agents.prompting.contracts import (
     JudgeReply,
     PersonaReply,
     QuestionerReply,
-    Reply,
     SceneMarkerReply,
     SummaryMarkerReply,
+)
+from videoautoarena.agents.prompting.forms import Reply
+from videoautoarena.agents.prompting.task_contracts import (
+    OptionCheckerReply,
+    PlotWriterReply,
+    PointCheckerReply,
+    SceneWriterReply,
+    SummaryWriterReply,
+    TopicWriterReply,
 )
 
 _SCHEMAS: dict[str, type[Reply]] = {
@@ -27,6 +35,12 @@ _SCHEMAS: dict[str, type[Reply]] = {
     "comparer": ComparerReply,
     "scene_marker": SceneMarkerReply,
     "summary_marker": SummaryMarkerReply,
+    "topic_writer": TopicWriterReply,
+    "plot_writer": PlotWriterReply,
+    "scene_writer": SceneWriterReply,
+    "summary_writer": SummaryWriterReply,
+    "option_checker": OptionCheckerReply,
+    "point_checker": PointCheckerReply,
 }
 
 

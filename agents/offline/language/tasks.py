@@ -1,6 +1,7 @@
-"""Tasks about pictures that break into a video: worded for whoever makes them, and read again.
+"""Tasks about a video: worded for whoever makes them, and read again by whoever is asked.
 
-What a picture looks like is said in one form, so that two who look at it say the same.
+What a picture that breaks in looks like is said in one form, so that two who look at it say the
+same. What is asked for in free words stands behind an opening that says of which part.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from videoautoarena.agents.offline.language.values import Dice, table
+from videoautoarena.agents.offline.facets.facet import Stretch
+from videoautoarena.agents.offline.language.values import Dice, clock, table, times
 from videoautoarena.agents.offline.vision.frame_features import COLOURS, Glance
 from videoautoarena.agents.offline.vision.looks import (
     LIGHTS,
@@ -95,6 +97,37 @@ def sought(offer: Offer) -> Sought | None:
     return None
 
 
+class Free(NamedTuple):
+    """What a task in free words asks for."""
+
+    part: Stretch | None
+    """Of which part of the video; None of all of it."""
+    question: str
+
+
+def word_free(part: Stretch | None, question: str, dice: Dice) -> str:
+    """Return a task that asks a question of a part, or of the whole."""
+    opening = str(dice.one(_wordings("summary" if part is None else "scene")))
+    times = {} if part is None else {"a": clock(part[0]), "b": clock(part[1])}
+    return opening.format(**times) + question
+
+
+def free(question: str) -> Free:
+    """Return what a question asks for, without the opening that `word_free` put before it."""
+    for opening in _wordings("summary"):
+        if question.startswith(opening):
+            return Free(None, question.removeprefix(opening))
+    for opening in _wordings("scene"):
+        before, between, after = re.split(r"\{[ab]\}", opening)
+        found = re.match(
+            rf"{re.escape(before)}(\S+){re.escape(between)}(\S+?){re.escape(after)}", question
+        )
+        given = times(f"{found[1]} {found[2]}") if found else ()
+        if found and len(given) == 2:
+            return Free((min(given), max(given)), question[found.end() :])
+    return Free(None, question)
+
+
 def _sought_among(kind: Kind, options: Sequence[str]) -> Sought | None:
     found = []
     for option in options:
@@ -132,6 +165,6 @@ def _form() -> str:
     return str(table("language", "tasks")["look"])
 
 
-def _wordings(kind: Kind) -> list[str]:
+def _wordings(kind: Kind | Literal["scene", "summary"]) -> list[str]:
     found: list[str] = table("language", "tasks")[kind]
     return found

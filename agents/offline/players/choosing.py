@@ -1,38 +1,68 @@
-"""Contestants before a question with options: what the frames show decides, else a guess."""
+"""Before a question with options: what the frames show of each decides, else a guess."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations, groupby
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
 
+from videoautoarena.agents.offline.facets.part import Part
+from videoautoarena.agents.offline.language.phrasing import understand
+from videoautoarena.agents.offline.language.reader import hear
 from videoautoarena.agents.offline.language.tasks import Sought, sought
 from videoautoarena.agents.offline.language.values import Dice, table
 from videoautoarena.agents.offline.vision.frame_features import Sent, glance
 from videoautoarena.agents.offline.vision.looks import FITS, Look, Values, likenesses
+from videoautoarena.agents.offline.vision.sequence import Sight, sight_of
 from videoautoarena.agents.prompting.options import LETTERS, Offer
+
+_TELLING = 0.05
+"""So far apart two options must be in what the frames say of them."""
 
 
 def choose(sent: Sent, offer: Offer) -> str:
     """Return a reply that names one option: of those that fit the frames best, or of them all."""
     dice = Dice("choice", sent.question, *(picture.digest.hex() for picture in sent.pictures))
-    place = dice.one(_fitting(sent, offer))
+    place = dice.one(options_left(sent, offer))
     said: str = dice.one(table("players", "manners")["choices"])
     return said.format(letter=LETTERS[place], option=offer.options[place])
 
 
-def _fitting(sent: Sent, offer: Offer) -> Sequence[int]:
+def options_left(sent: Sent, offer: Offer) -> Sequence[int]:
     """Return the places of the options between which these frames leave the choice."""
     every = range(len(offer.options))
     wanted = sought(offer)
-    if wanted is None or not sent.pictures:
+    if not sent.pictures:
         return every
+    if wanted is None:
+        return _by_facts(sight_of(sent), offer) or every
     glances = [glance(one) for one in sorted(sent.pictures, key=lambda picture: picture.time_s)]
     shown = Shown(np.array([one.luma for one in glances]), np.stack([g.shares for g in glances]))
     found = {"needle": _needle, "order": _orders, "count": _count}[wanted.kind]
     return found(wanted, shown) or every
+
+
+def _by_facts(seen: Sight, offer: Offer) -> list[int]:
+    """Return the options whose claims these frames bear out best; none where they leave it open."""
+    credits_ = rights(Part(seen), offer)
+    if not credits_ or max(credits_) - min(credits_) < _TELLING:
+        return []
+    return [place for place, one in enumerate(credits_) if max(credits_) - one < _TELLING]
+
+
+def rights(part: Part, offer: Offer) -> list[float]:
+    """Return how right each option is by these frames, 0 to 1; nothing where one makes no claim."""
+    keys = understand(offer.question).keys
+    found = []
+    for option in offer.options:
+        claims = [one for one in hear(option, part.seen.duration_s, keys).claims if one.key in keys]
+        if not claims:
+            return []
+        found.append(fmean(part.right(one.key, one.value) for one in claims))
+    return found
 
 
 class Shown(NamedTuple):

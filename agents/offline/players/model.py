@@ -18,6 +18,14 @@ from videoautoarena.agents.offline import EMBEDDER
 from videoautoarena.agents.offline.players.evolver import evolve, grade
 from videoautoarena.agents.offline.players.judge import compare, judge
 from videoautoarena.agents.offline.players.marking import mark_scene, mark_summary
+from videoautoarena.agents.offline.players.tasks import (
+    check_options,
+    check_points,
+    write_plots,
+    write_scenes,
+    write_summary,
+    write_topics,
+)
 from videoautoarena.agents.offline.players.viewers import answer, examine, first_question, invent
 from videoautoarena.agents.offline.vision.embedding import vector_of
 from videoautoarena.agents.offline.vision.frame_features import Sent, read
@@ -25,6 +33,14 @@ from videoautoarena.agents.prompting.fences import open_fences
 
 PANEL = frozenset({"examiner", "judge"})
 """Kinds that play whichever role the contract names."""
+WRITES = {
+    "topic_writer": write_topics,
+    "plot_writer": write_plots,
+    "scene_writer": write_scenes,
+    "summary_writer": write_summary,
+    "option_checker": check_options,
+    "point_checker": check_points,
+}
 MARKS = {"scene_marker": mark_scene, "summary_marker": mark_summary}
 """Roles that are shown no frames."""
 
@@ -49,6 +65,7 @@ def reply(kind: str, sent: Sent) -> str:
         "evolver": evolve,
         "grader": grade,
         "comparer": compare,
+        **WRITES,
     }
     return json.dumps(acts[role](sent, blocks)) if role in acts else answer(kind, sent)
 

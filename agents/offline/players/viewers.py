@@ -7,6 +7,8 @@ from functools import cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
+from videoautoarena.agents.offline.facets.facet import Stretch
+from videoautoarena.agents.offline.facets.part import Part, part_of
 from videoautoarena.agents.offline.facets.table import FACETS
 from videoautoarena.agents.offline.language.phrasing import (
     BOOKS,
@@ -18,6 +20,7 @@ from videoautoarena.agents.offline.language.phrasing import (
     say,
     understand,
 )
+from videoautoarena.agents.offline.language.tasks import free
 from videoautoarena.agents.offline.language.values import Dice, counted, table
 from videoautoarena.agents.offline.players.choosing import choose
 from videoautoarena.agents.offline.players.scoring import askable, difficulty
@@ -148,19 +151,28 @@ def answer(kind: str, sent: Sent) -> str:
     return plain
 
 
+def _watched(sent: Sent, span: Stretch | None) -> Part | None:
+    """Return what is seen of a part, or of all; None where no frame shows it."""
+    if not sent.pictures:
+        return None
+    seen = sight_of(sent)
+    return Part(seen) if span is None else part_of(seen, span)
+
+
 def _plain_answer(sent: Sent) -> str:
     """Speak of every frame that was sent; without any, of what is usual."""
-    ask = understand(sent.question)
+    wanted = free(sent.question)
+    ask = understand(wanted.question)
     dice = Dice("answer", sent.question)
     style = book(dice.one(BOOKS))
     lead = dice.one(style.leads)
-    if not sent.pictures:
+    part = _watched(sent, wanted.part)
+    if part is None:
         priors = table("players", "priors")
         habits = [(FACETS[key].label, str(priors[key])) for key in ask.answered]
         return laid_out(habits, ask.form, lead=lead)
-    seen = sight_of(sent)
     sentences = [
-        (facet.label, say(facet.key, facet.measure(seen), style=style, dice=dice))
+        (facet.label, say(facet.key, part.measure(facet.key), style=style, dice=dice))
         for facet in (FACETS[key] for key in ask.answered)
     ]
     return laid_out(sentences, ask.form, lead=lead)

@@ -165,8 +165,11 @@ def _line(item: TaskItem, said: Said) -> TaskLine:
 
 
 def scale_of(item: TaskItem) -> Scale:
-    """Return by which of MLVU's two scales free text is marked: points are of a scene."""
-    return "scene" if item.points else "summary"
+    """Return by which of MLVU's two scales free text is marked: points are of a scene.
+
+    A summary that was made here has points, too, and is marked as a summary all the same.
+    """
+    return "scene" if item.points and item.task != "summary" else "summary"
 
 
 class TaskRules(Rules):

@@ -24,6 +24,12 @@ ROLES: tuple[Role, ...] = (
     "comparer",
     "scene_marker",
     "summary_marker",
+    "topic_writer",
+    "plot_writer",
+    "scene_writer",
+    "summary_writer",
+    "option_checker",
+    "point_checker",
 )
 WORDS = {
     1: {
@@ -36,6 +42,12 @@ WORDS = {
         "comparer": "ce7fd741060dec1e",
         "scene_marker": "5a1bb17d9a8ed49d",
         "summary_marker": "6028be9689d12cae",
+        "topic_writer": "e4ff1c53acd893fb",
+        "plot_writer": "8136f03664ce67f8",
+        "scene_writer": "3b0de79968bd6e99",
+        "summary_writer": "f9920867d67a5595",
+        "option_checker": "5e00fc174316fa5f",
+        "point_checker": "9604e9f0b65e4c3e",
     },
     2: {
         "examiner": "4b8cec999856669b",
@@ -47,6 +59,12 @@ WORDS = {
         "comparer": "a3cdda84fcaa4eb0",
         "scene_marker": "60af88a25512db93",
         "summary_marker": "12dda6c025f7fc2a",
+        "topic_writer": "cc78d17d2cc1f9a0",
+        "plot_writer": "80ff5dcc481e7ef7",
+        "scene_writer": "1f281c88d755b61d",
+        "summary_writer": "ffa5747e5185bd87",
+        "option_checker": "384bbd6784cd7065",
+        "point_checker": "93c82ac9e5fd21bf",
     },
 }
 """Number to role to the first digits of the digest of what its contract says."""

@@ -1,0 +1,234 @@
+"""A set that is made by watching: what was ordered, what came of it, and its folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue
+
+from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.outages import PATIENCE_S
+from videoautoarena.memory.records.records import SCHEMA
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.bench.format.schema import (
+    CARD,
+    MADE,
+    QUESTIONS,
+    RESULTS,
+    Generator,
+    Kind,
+    Manifest,
+    Source,
+    TaskItem,
+    counts_of,
+    question_bytes,
+)
+from videoautoarena.runs.bench.format.writer import copied, copies_of, entries_of, put, seal
+from videoautoarena.runs.bench.score.shortcuts import Shortcuts
+from videoautoarena.runs.rundir.budget import NO_CAPS
+from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.tasks.card import watched_card
+from videoautoarena.runs.tasks.watch_plan import WatchPlan
+from videoautoarena.runs.tasks.watched_items import WATCHER, Fall, fallen_words
+from videoautoarena.runs.tasks.watching import WatchWish
+from videoautoarena.runs.text.terminal import safe
+
+CALLS = "making.sqlite"
+"""The journal's name, in the draft and below the results of the set."""
+
+
+@dataclass(frozen=True)
+class WatchOrder:
+    """What is written of which folder by whom, and where it goes."""
+
+    folder: Path
+    to: Path
+    wish: WatchWish = WatchWish()  # noqa: RUF009 - frozen
+    examiner: str | None = None
+    """None for the one of the configuration file, else the stand-in."""
+    config: Path | None = None
+    licence: str | None = None
+    is_upper_bound: bool = False
+    """Whether fewer items will do where the examiner gives no more."""
+    concurrency: int = 16
+    patience_s: float = PATIENCE_S
+    caps: Caps = NO_CAPS
+    retry_failed: bool = False
+    is_quiet: bool = False
+
+    @property
+    def draft(self) -> Path:
+        """Where calls lie until the set is there; films that are cut have another place."""
+        real = Path(os.path.realpath(self.to))
+        return real.with_name(f".{real.name}.writing")
+
+    @property
+    def calls(self) -> Path:
+        """The journal of a set that is not finished."""
+        return self.draft / CALLS
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A set that was written, was there, or would be written."""
+
+    folder: Path
+    examiner: str
+    """`provider:model`."""
+    bench: str | None
+    """None where it is not finished, or only planned."""
+    wanted: int
+    tasks: Mapping[str, tuple[int, int]]
+    """Kind to how many items there are, of how many wanted."""
+    videos: int
+    least: int = 0
+    """With fewer items there is no set."""
+    fallen: Counter[Fall] = field(default_factory=Counter)
+    failures: tuple[tuple[str, str, str], ...] = ()
+    """Kind, path and reason of each call that failed for good."""
+    was_there: bool = False
+    plan: WatchPlan | None = None
+    """Only where it was asked for."""
+    shortcuts: Shortcuts | None = None
+
+    @property
+    def items(self) -> int:
+        """How many there are."""
+        return sum(made for made, _ in self.tasks.values())
+
+    @property
+    def is_short(self) -> bool:
+        """Whether there are too few of them."""
+        return self.items < self.least
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of `arena tasks make --json`, of what was watched."""
+        return {
+            "schema": SCHEMA,
+            "folder": str(self.folder),
+            "bench": self.bench,
+            "examiner": self.examiner,
+            "items": self.items,
+            "wanted": self.wanted,
+            "tasks": [
+                {"kind": kind, "wanted": wanted, "made": made}
+                for kind, (made, wanted) in self.tasks.items()
+            ],
+            "videos": self.videos,
+            "fallen": dict(self.fallen),
+            "failed": [
+                {"kind": kind, "video": path, "reason": why} for kind, path, why in self.failures
+            ],
+            "was_there": self.was_there,
+            "plan": self.plan.as_json() if self.plan else None,
+            "shortcuts": self.shortcuts.to_json() if self.shortcuts else None,
+        }
+
+    def as_lines(self) -> list[str]:
+        """Return it as lines for a person."""
+        shown = safe(str(self.folder))
+        kinds = ", ".join(
+            f"{made} {kind}" + (f" of {wanted}" if made < wanted else "")
+            for kind, (made, wanted) in self.tasks.items()
+        )
+        if self.plan is not None:
+            wanted = ", ".join(f"{wanted} {kind}" for kind, (_, wanted) in self.tasks.items())
+            about = (
+                f"{counted(self.wanted, 'item')} ({wanted}) about {counted(self.videos, 'video')}"
+            )
+            return [f"{shown} would have {about}", *self.plan.as_lines()]
+        verb = "already holds this set" if self.was_there else "made"
+        whole = f"{counted(self.items, 'item')} of {self.wanted}"
+        lines = [
+            f"{shown} {verb}: {whole}, bench {(self.bench or '')[:12]}",
+            f"{kinds}; written and checked by {safe(self.examiner)}",
+        ]
+        if self.fallen:
+            lines.append(f"fell: {fallen_words(self.fallen)}")
+        return [*lines, *(self.shortcuts.as_lines(all_probes=False) if self.shortcuts else ())]
+
+
+def shortfall(watched: Watched) -> str:
+    short = ", ".join(
+        f"{made} of {wanted} {kind}"
+        for kind, (made, wanted) in watched.tasks.items()
+        if made < wanted
+    )
+    fell = f" ({fallen_words(watched.fallen)})" if watched.fallen else ""
+    help_ = "ask for fewer"
+    if watched.items:
+        help_ += ", or repeat with --at-most to take what there is; nothing is paid again"
+    return (
+        f"{safe(watched.examiner)} gives {watched.items} of {watched.wanted} items: {short}; "
+        f"{watched.fallen.total()} fell{fell}; {help_}"
+    )
+
+
+def put_set(
+    order: WatchOrder,
+    watched: Watched,
+    *,
+    entries: Sequence[TaskItem],
+    store: Store,
+    paths: Mapping[str, str],
+    origin: str,
+) -> str:
+    """Write a set in one step, with copies of its videos; return its digest.
+
+    `paths` says by id where each video lies in the folder now.
+    """
+    asked = {item.video_id for item in entries}
+    videos = {
+        id_: entry.model_copy(update={"path": paths[id_]})
+        for id_, entry in entries_of(store, asked).items()
+    }
+    draft = Manifest(
+        kind=_kind(entries),
+        generator=Generator(name="videoautoarena", version=version("videoautoarena")),
+        source=Source(kind=MADE, format="videoautoarena", digest=origin),
+        selection=_selection(order.wish, watched),
+        licence=order.licence,
+        counts=counts_of(entries),
+        files={},
+        videos=copied(videos),
+        with_videos=True,
+        count=len(entries),
+    )
+    card = watched_card(draft).encode("utf-8", "backslashreplace")
+    files = {QUESTIONS: question_bytes(entries), CARD: card}
+    bench = seal(draft, files, copies_of(store, videos, order.folder))
+    put(bench.files, order.to)
+    return str(bench.manifest["bench"])
+
+
+def keep_calls(order: WatchOrder) -> None:
+    """Move the journal of a finished set below its results, and remove the draft."""
+    if order.calls.is_file():
+        results = Path(os.path.realpath(order.to)) / RESULTS
+        results.mkdir(exist_ok=True)
+        os.replace(order.calls, results / CALLS)
+    shutil.rmtree(order.draft, ignore_errors=True)
+
+
+def _kind(entries: Sequence[TaskItem]) -> Kind:
+    kinds = {item.is_choice for item in entries}
+    return "tasks" if len(kinds) > 1 else "choice" if True in kinds else "generation"
+
+
+def _selection(wish: WatchWish, watched: Watched) -> dict[str, JsonValue]:
+    return {
+        "maker": WATCHER,
+        "examiner": watched.examiner,
+        "kinds": list(wish.kinds),
+        "n": watched.wanted,
+        "seed": wish.seed,
+        "fallen": dict[str, JsonValue](sorted(watched.fallen.items())),
+        "failed": len(watched.failures),
+    }
