@@ -6,6 +6,7 @@ to, and a reply, is stated, and gives way to what the bench's own calls came to.
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -108,10 +109,13 @@ class Forecast:
         """Return what each model will take in each role; of a sweep, with each setting."""
         rows = tuple(self.store.journal.latest(SAMPLE)) if self.store is not None else ()
         rates, again = self._rates(rows, items), 1 + repaired_share(rows)
+        answered = self._answered()
         found: dict[tuple[str, str, Role], list[tuple[Ask, float]]] = {}
         for ask, is_spared in self._spared(asks):
             name = ask.player.name if ask.player and ask.role == "contestant" else ask.alias
             expected = ask.times * (1.0 if ask.role in FREE else again) * (not is_spared)
+            if ask.role in SCOUTS:
+                expected = self._unknown_clips(ask, answered)
             found.setdefault((name, ask.alias, ask.role), []).append((ask, expected))
         return [self._line(*who, asked, rates) for who, asked in found.items()]
 
@@ -153,6 +157,22 @@ class Forecast:
                 seen.add(key)
             yield ask, whose in same
 
+    def _answered(self) -> Counter[tuple[str, str, str]]:
+        """Return how many calls about clips and questions were answered, by scope and model."""
+        rows = self.store.journal.each_answered() if self.store is not None else ()
+        return Counter((scope, alias, role) for scope, alias, role in rows if role in SCOUTS)
+
+    def _unknown_clips(self, ask: Ask, answered: Mapping[tuple[str, str, str], int]) -> float:
+        """Return how many calls about a question, or a video's clips, are to be made likely.
+
+        There are as many clips as the video's frames make.
+        """
+        video = self.films.videos.get(ask.item.video_id)
+        if ask.player is not None or video is None:
+            return max(0.0, 1.0 - answered[scope_of(ask.item), ask.alias, ask.role])
+        made = ask.times * self._count(ask.item.video_id) / self.cast.config.sampling.frames
+        return max(0.0, math.ceil(made) - answered[video.id, ask.alias, ask.role])
+
     def _size(self, ask: Ask) -> Size:
         model, frames = self._model(ask), self._frames(ask)
         text, reply = self._text(ask), _reply(ask.item, ask.role)
@@ -191,7 +211,10 @@ class Forecast:
         if ask.role == "contestant" and view in ("blind", "one"):
             whole = min(whole, 0 if view == "blind" else 1)
         if ask.role == "contestant":
-            return min(self._model(ask).frame_limit("contestant"), whole)
+            model = self._model(ask)
+            if (found := model.retrieval) is not None:
+                whole = min(whole, found.frames_per_clip * found.keep)
+            return min(model.frame_limit("contestant"), whole)
         return min(frames_of(self.cast.config, ask.alias, ask.role), whole)
 
     def _count(self, video_id: str) -> int:

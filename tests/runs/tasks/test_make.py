@@ -203,7 +203,7 @@ def test_two_do_not_make_one_set_at_once(
 
     async def meet() -> int:
         first = asyncio.create_task(make(order, silent))
-        while not list(tmp_path.glob(".set.making.lock")):
+        while not list(tmp_path.glob(".set.making.lock")) and not first.done():
             await asyncio.sleep(0)
         code = await asyncio.to_thread(guarded, lambda: arena.main(typed, standalone_mode=False))
         first.cancel()

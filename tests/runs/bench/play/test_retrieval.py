@@ -79,6 +79,9 @@ def played(place: Place) -> list[CallRow]:
     # The plan knows no video's length before it is looked at.
     assert planned["calls_at_most"]["letters"] == 2 * 64 + 4
     assert planned["calls_at_most"]["offline:terse"] == 2 * 64
+    expected = {(line["model"], line["role"]): line["calls"] for line in planned["lines"]}
+    assert expected["letters", "embedder"] == 2 * CLIPS + 4
+    assert expected["offline:terse", "captioner"] == 2 * CLIPS
     found = run_bench(folder / "set", *typed)
     assert found.return_value == 0, found.output
     return calls_of(folder / "set")
