@@ -38,7 +38,7 @@ from videoautoarena.runs.bench.format.results import (
 from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.bench.freeze.freeze import freeze
 from videoautoarena.runs.bench.score.positions import Cell, Positions
-from videoautoarena.runs.bench.score.sweep import Setting, Sweep
+from videoautoarena.runs.bench.score.sweep import Ladder, Rung, Setting, Sweep
 from videoautoarena.runs.bench.score.task_compare import Gap, TaskComparison
 from videoautoarena.runs.bench.score.task_points import Figure
 from videoautoarena.runs.bench.score.task_score import (
@@ -85,6 +85,7 @@ def fields(model: Any) -> list[str]:
         ("A board of tasks", TaskBoard),
         ("A score on tasks", TaskScore),
         ("A sweep", Sweep),
+        ("A ladder", Ladder),
         ("Two models on tasks", Gap),
         ("models.NAME", ModelTable),
         ("providers.NAME", Declaration),
@@ -104,6 +105,7 @@ def test_a_record_is_written_down_field_by_field(heading: str, model: Any) -> No
         ("A round", (Difficulty, Gate, Points)),
         ("A score on tasks", (TaskFigure, Figure, Positions, Cell)),
         ("A sweep", (Setting,)),
+        ("A ladder", (Rung,)),
         ("Two models on tasks", (TaskComparison,)),
     ],
 )

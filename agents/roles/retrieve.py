@@ -48,14 +48,18 @@ def best(clips: Sequence[Vector], question: Vector, *, keep: int) -> list[int]:
 
     Sums are exact, so that another machine chooses the same.
     """
-    likeness = [_cosine(clip, question) for clip in clips]
+    wanted = _length(question)
+    likeness = []
+    for clip in clips:
+        lengths = _length(clip) * wanted
+        product = fsum(x * y for x, y in zip(clip, question, strict=True))
+        likeness.append(product / lengths if lengths else 0.0)
     ranked = sorted(range(len(clips)), key=lambda place: (-likeness[place], place))
     return sorted(ranked[:keep])
 
 
-def _cosine(one: Vector, other: Vector) -> float:
-    length = sqrt(fsum(x * x for x in one)) * sqrt(fsum(x * x for x in other))
-    return fsum(x * y for x, y in zip(one, other, strict=True)) / length if length else 0.0
+def _length(vector: Vector) -> float:
+    return sqrt(fsum(x * x for x in vector))
 
 
 async def share_of(

@@ -1,24 +1,26 @@
-"""Frozen benches as `import videoautoarena` offers them: questions, results and scores."""
+"""Frozen sets as `import videoautoarena` offers them: questions, results and scores."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from videoautoarena.memory.records.errors import WrongArgument
 from videoautoarena.runs.api.results import Board, Json, Markup, Records, drawn
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.reader import OpenBench
-    from videoautoarena.runs.bench.format.results import Anchored, Result
-    from videoautoarena.runs.bench.format.schema import Item, Manifest
+    from videoautoarena.runs.bench.format.results import Anchored, Result, TaskResult
+    from videoautoarena.runs.bench.format.schema import Item, Manifest, TaskItem
     from videoautoarena.runs.bench.score.anchor_score import Scores as Known
+    from videoautoarena.runs.bench.score.task_score import TaskScores as KnownTasks
 
 Of = Literal["judged", "decided", "all"]
 By = Literal["duration", "category", "topic"]
 _LISTED = ("qid", "video_id", "question", "selected_answer", "rejected_answer")
+_LISTED_TASKS = ("qid", "video_id", "task", "question", "options", "answer")
 
 
 def open_bench(path: str | os.PathLike[str]) -> Bench:
@@ -35,8 +37,14 @@ def open_bench(path: str | os.PathLike[str]) -> Bench:
 class Bench:
     """A bench as it was frozen. No method calls a model, and nothing is written."""
 
-    def __init__(self, opened: OpenBench) -> None:
+    def __init__(self, opened: OpenBench[Any]) -> None:
         self._opened = opened
+
+    @property
+    def _holds_tasks(self) -> bool:
+        from videoautoarena.runs.bench.format.schema import TASK_KINDS
+
+        return self.manifest.kind in TASK_KINDS
 
     @property
     def folder(self) -> Path:
@@ -54,19 +62,22 @@ class Bench:
         return self._opened.manifest
 
     @property
-    def items(self) -> Records[Item]:
-        """The questions, each with the answer that won and the one that lost, as frozen records."""
-        return Records(self._opened.items, "questions", shown=_LISTED)
+    def items(self) -> Records[Item] | Records[TaskItem]:
+        """The questions as frozen records: with an answer that won and one that lost, or tasks."""
+        listed = _LISTED_TASKS if self._holds_tasks else _LISTED
+        return Records(self._opened.items, "questions", shown=listed)
 
     @property
-    def results(self) -> list[Result | Anchored]:
-        """What models came to on it by now: rulings against the two references and an anchor.
+    def results(self) -> list[Result | Anchored | TaskResult]:
+        """What models came to on it by now: rulings on their answers, of tasks the answers.
 
         Raises:
             BadInput: a file that is no result, or one on another bench.
         """
-        from videoautoarena.runs.bench.format.results import read_anchored, read_results
+        from videoautoarena.runs.bench.format.results import read_anchored, read_results, read_tasks
 
+        if self._holds_tasks:
+            return [*read_tasks(self._opened)]
         return [*read_results(self._opened), *read_anchored(self._opened)]
 
     def score(
@@ -76,8 +87,10 @@ class Bench:
         by: By | None = None,
         judge: str | None = None,
         anchor: str | None = None,
-    ) -> Scores:
-        """Return the scores of all models that were judged on it, as `arena bench score` does.
+        as_published: bool = False,
+        margin: float = 2.0,
+    ) -> Scores | TaskScores:
+        """Return the scores of all models that were played on it, as `arena bench score` does.
 
         Args:
             of: the questions that are the whole: those `judged`, those `decided` against both
@@ -85,17 +98,23 @@ class Bench:
             by: a trait of the questions, for the scores of each part as well.
             judge: only what this judge said.
             anchor: only what was held against this model's answers.
+            as_published: tasks by the rules of whoever published them.
+            margin: points of accuracy that are as good, for the cheapest of several settings.
 
         Raises:
-            BadInput: nothing was judged, or not by this judge or against this anchor.
+            BadInput: nothing was judged, or not by this judge or against this anchor; or what is
+                asked for does not go with this kind of set.
         """
         from videoautoarena.runs.bench.kinds.scorings import scoring_of
         from videoautoarena.runs.bench.score.anchor_score import WantedScores
 
         _refuse("of", of, ("judged", "decided", "all"))
         _refuse("by", by, ("duration", "category", "topic", None))
-        wanted = WantedScores(of=of, by=by, judge=judge, anchor=anchor)
-        return Scores(scoring_of(self._opened).score(self._opened, wanted))
+        wanted = WantedScores(
+            of=of, by=by, judge=judge, anchor=anchor, as_published=as_published, margin=margin
+        )
+        found = scoring_of(self._opened).score(self._opened, wanted)
+        return TaskScores(found) if self._holds_tasks else Scores(found)
 
     def __len__(self) -> int:
         return len(self._opened.items)
@@ -154,3 +173,31 @@ class Scores(Board):
         if anchored and (form != "csv" or not parts):
             parts.append(pasted_anchored(anchored, form))
         return "\n\n".join(parts)
+
+
+class TaskScores(Board):
+    """The scores of models on tasks that have a right answer, best first, each part by itself.
+
+    A row holds `split`, `model`, `judge`, the figures `m_avg` of choices in percent and `g_avg` of
+    free text, each with `value`, its 95 % interval from `low` to `high` and `n`, `overall`,
+    `groups`, `tasks`, and `counts` of how items ended. Figures of nothing are None.
+    """
+
+    _found: KnownTasks
+
+    @property
+    def rows(self) -> list[Json]:
+        """A row a part of the set and model."""
+        boards = self.to_json()["boards"]
+        return [{"split": board["split"], **row} for board in boards for row in board["models"]]
+
+    def to_text(self) -> str:
+        from videoautoarena.runs.bench.score.task_text import render_tasks
+
+        return drawn(*render_tasks(self._found))
+
+    def to_markup(self, form: Markup) -> str:
+        """Return it for pasting: `markdown`, `latex`, `html` or `csv`; every cell is harmless."""
+        from videoautoarena.runs.bench.score.task_text import pasted_tasks
+
+        return pasted_tasks(self._found, form)

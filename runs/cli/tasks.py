@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 
 CUT_KINDS = ("needle", "order", "count")
 WATCHED = ("topic", "plot", "scene", "summary")
-CUT = ("seconds", "probes", "size")
+CUT = ("seconds", "ladder", "probes", "size")
 ASKED = (
     "examiner", "config", "concurrency", "patience", "retry_failed", "quiet", "max_usd",
     "max_tokens",
 )  # fmt: skip
 """Options of items that are written, as `CUT` are of the others."""
+RUNGS = "60,180,360,600,1200,3600"
 OUTSIDE = ("anomaly", "ego")
 """Kinds of items whose videos nobody can cut together."""
 
@@ -44,6 +45,7 @@ def tasks_command() -> None:
 Examples:
   arena tasks make clips --to my-set --plan
   arena tasks make clips --kind needle,order,count --n 200 --seconds 60,180 --to my-set
+  arena tasks make clips --kind needle --n 50 --ladder --to my-ladder --plan
   arena tasks make clips --kind topic,plot --examiner openai:gpt-4o --to my-set --plan
   arena tasks make clips --kind topic,plot,scene,summary --n 80 --to my-set --max-usd 10
 
@@ -57,9 +59,12 @@ Examples:
               metavar="KIND[,..]", help="Kinds of items, separated by commas: needle, order and "
               "count, or topic, plot, scene and summary.")  # fmt: skip
 @click.option("--n", type=click.IntRange(1), help="Number of items, over all kinds, lengths and "
-              "videos.  [default: 60; one of each kind a video if an examiner writes]")  # fmt: skip
-@click.option("--seconds", callback=options.names, default="60", show_default=True,
-              metavar="S[,..]", help="Lengths of the ground, separated by commas.")  # fmt: skip
+              "videos; a ladder is one.  [default: 60; one of each kind a video if an examiner "
+              "writes]")  # fmt: skip
+@click.option("--seconds", callback=options.names, metavar="S[,..]",
+              help="Lengths of the ground, separated by commas.  "
+              f"[default: 60; of a ladder {RUNGS}]")  # fmt: skip
+@options.flag("--ladder", "Make each item at every length: all but the length is the same.")
 @click.option("--probes", default="3-5", show_default=True, metavar="FROM-TO",
               help="Number of stretches that an item of order is about.")  # fmt: skip
 @click.option("--size", type=click.IntRange(64, 4096), default=640, show_default=True,
@@ -116,10 +121,11 @@ def _make(
     wish = Wish(
         kinds=cast("tuple[Kind, ...]", kinds),
         n=typed["n"] or 60,
-        seconds=_seconds(typed["seconds"]),
+        seconds=_seconds(typed["seconds"], is_ladder=typed["ladder"]),
         probes=_probes(typed["probes"]),
         seed=typed["seed"],
         longest_px=typed["size"],
+        is_ladder=typed["ladder"],
     )
     order = Order(folder, to, wish, typed["licence"], is_upper_bound=typed["at_most"])
     made = run_async(make(order, say, is_plan=typed["plan"]))
@@ -200,15 +206,19 @@ def _kinds(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _seconds(texts: tuple[str, ...]) -> tuple[int, ...]:
+def _seconds(texts: tuple[str, ...], *, is_ladder: bool) -> tuple[int, ...]:
     from videoautoarena.memory.records.errors import WrongArgument
     from videoautoarena.runs.tasks.items import SECONDS
 
     shortest, longest = SECONDS
-    for text in texts or ("",):
+    texts = texts or tuple((RUNGS if is_ladder else "60").split(","))
+    for text in texts:
         if not text.isdecimal() or not shortest <= int(text[:9]) <= longest:
             raise WrongArgument(f"--seconds is {text!r}; give numbers from {shortest} to {longest}")
-    return tuple(dict.fromkeys(int(text) for text in texts))
+    found = tuple(dict.fromkeys(int(text) for text in texts))
+    if is_ladder and len(found) < 2:
+        raise WrongArgument("--ladder needs two lengths at least; give them as --seconds")
+    return found
 
 
 def _probes(text: str) -> tuple[int, int]:

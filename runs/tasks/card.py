@@ -20,6 +20,7 @@ def card_text(manifest: Manifest) -> str:
         f"# Set of {counted(manifest.count, 'item')} with a right answer\n",
         _WHAT,
         _HOW.format(name=ours.name, version=ours.version, **_settings(manifest.selection)),
+        *([_LADDER] if manifest.selection.get("is_ladder") else []),
         "## Counts\n",
         *_counts(manifest.counts),
         _LIMITS,
@@ -105,6 +106,13 @@ _HOW = """## How it was made
 - All pictures fill the frame, and each video was encoded once. How long it is does not depend on
   which option is right.
 - `made` says what stands where, to the frame.
+"""
+_LADDER = """## Ladders
+
+Each item stands at every length of ground, as one `ladder` of which it is a `rung`: the same
+question, options, key and stretches, at the same places of the room between them. All was checked
+on the longest ground; each shorter one is its beginning. The items of a ladder share one text, and
+are one piece of evidence.
 """
 _LIMITS = """## Limits
 

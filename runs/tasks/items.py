@@ -2,6 +2,9 @@
 
 Nothing is balanced: where keys or places were dealt out evenly, what was right less often so far
 would be the answer. A film's length follows from the options, and never from the key.
+
+A ladder is one item at several lengths: drawn and checked on the longest ground, of which each
+shorter one is the beginning, with the same stretches at the same places of the room between them.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from videoautoarena.agents.offline.language.tasks import (
     word_order,
 )
 from videoautoarena.agents.offline.language.values import Dice
+from videoautoarena.memory.records.records import Video
 from videoautoarena.runs.tasks.options import Bank, Ground, Stretch, draw_ground, draw_stretches
 from videoautoarena.runs.tasks.sight import LOOKS_A_SECOND
 from videoautoarena.video.synth.timeline import Plan, Probe
@@ -28,7 +32,7 @@ KINDS: tuple[Kind, ...] = ("needle", "order", "count")
 Reason = Literal["alike", "repeated"]
 """Why a ground gave no item: too few options passed the checks, or they were asked before."""
 REASONS: tuple[Reason, ...] = ("alike", "repeated")
-MAKER = "1"
+MAKER = "2"
 """Goes up whenever the same folder and seed would give other items by this code."""
 OPTIONS = 4
 LENGTHS_S: Mapping[Kind, tuple[float, float]] = {
@@ -45,6 +49,8 @@ EDGE_S, GAP_S = 0.5, 2.0
 """Ground at either end of a film, and between what is set in, at least."""
 SECONDS = (15, 3600)
 """The shortest and the longest ground."""
+BITS_A_PIXEL = 0.25
+"""Of an encoded film. Real clips take .02 to .3 at 640 pixels, .04 to .4 at 320."""
 TRIES = 200
 """So many grounds in a row without an item, and there are no more."""
 
@@ -61,11 +67,14 @@ class Wish:
     seed: int = 0
     longest_px: int = 640
     """The longer side of a film's pictures, at most."""
+    is_ladder: bool = False
+    """Whether each item is made at every length; `n` then counts it once."""
 
     @property
-    def cells(self) -> list[tuple[Kind, int]]:
-        """Each kind at each length of the ground."""
-        return list(product(self.kinds, self.seconds))
+    def cells(self) -> list[tuple[Kind, tuple[int, ...]]]:
+        """Each kind, and the lengths of the ground at which an item of it is made."""
+        lengths = [tuple(sorted(self.seconds))] if self.is_ladder else [(s,) for s in self.seconds]
+        return list(product(self.kinds, lengths))
 
 
 class Item(NamedTuple):
@@ -83,6 +92,10 @@ class Item(NamedTuple):
     """What is set in, in the order of the film."""
     ground: Ground
     """That the options were checked by; the film's is as long or shorter."""
+    ladder: str | None = None
+    """What the same item at other lengths has, too: the id of the longest film."""
+    rung: int = 1
+    """Which of these lengths it is, from the shortest on."""
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -103,10 +116,11 @@ class Item(NamedTuple):
 
 @dataclass
 class Cell:
-    """How many items there are of one kind at one length."""
+    """How many items there are of one kind at one length, or at each of a ladder."""
 
     kind: Kind
-    seconds: int
+    lengths: tuple[int, ...]
+    """Seconds of the ground, ascending."""
     wanted: int = 0
     made: int = 0
     tries_in_vain: int = 0
@@ -118,6 +132,12 @@ class Cell:
         """Whether there are no more."""
         return self.made < self.wanted
 
+    @property
+    def where(self) -> str:
+        """Return kind and lengths in words."""
+        every = "each of " * (len(self.lengths) > 1)
+        return f"{self.kind} at {every}{', '.join(map(str, self.lengths))} s"
+
 
 class Drawn(NamedTuple):
     """What a folder gives."""
@@ -128,7 +148,17 @@ class Drawn(NamedTuple):
     @property
     def wanted(self) -> int:
         """How many were asked for."""
-        return sum(cell.wanted for cell in self.cells)
+        return sum(cell.wanted * len(cell.lengths) for cell in self.cells)
+
+
+def expect_bytes(items: Sequence[Item], videos: Sequence[Video]) -> int:
+    """Return roughly what the films take on disk; some clips need a tenth of it."""
+    shapes = {video.sha256: (video.width_px, video.height_px) for video in videos}
+    bits = 0.0
+    for item in items:
+        width, height = item.plan.size_of(shapes[item.plan.ground[0].video])
+        bits += BITS_A_PIXEL * width * height * item.ground.fps * item.film_s
+    return round(bits / 8)
 
 
 def draw_items(bank: Bank, wish: Wish) -> Drawn:
@@ -140,43 +170,44 @@ def draw_items(bank: Bank, wish: Wish) -> Drawn:
         cell = cells[number % len(cells)]
         cell.wanted += 1
         if cell.tries_in_vain < TRIES and bank.grounds and len(bank.footage) > 1:
-            item = _next_item(bank, wish, cell, number=number, asked=asked)
-            if item is not None:
-                items.append(item)
-                asked.add(item.asked)
+            rungs = _next_rungs(bank, wish, cell, number=number, asked=asked)
+            items += rungs
+            asked.update(item.asked for item in rungs)
     return Drawn(items, cells)
 
 
-def _next_item(
+def _next_rungs(
     bank: Bank, wish: Wish, cell: Cell, *, number: int, asked: set[tuple[str, ...]]
-) -> Item | None:
+) -> list[Item]:
     cell.tries_in_vain = 0
     cell.why.clear()
     while cell.tries_in_vain < TRIES:
-        of = (wish.seed, cell.kind, cell.seconds, number, cell.tries_in_vain)
+        of = (wish.seed, cell.kind, *cell.lengths, number, cell.tries_in_vain)
         dice = Dice("tasks", MAKER, *of)
-        item = draw_item(bank, wish, cell.kind, cell.seconds, dice=dice)
-        if item is not None and item.asked not in asked:
+        rungs = draw_rungs(bank, wish, cell.kind, cell.lengths, dice=dice)
+        if rungs and rungs[0].asked not in asked:
             cell.made += 1
-            return item
+            return rungs
         cell.tries_in_vain += 1
-        cell.why["alike" if item is None else "repeated"] += 1
-    return None
+        cell.why["repeated" if rungs else "alike"] += 1
+    return []
 
 
-def draw_item(bank: Bank, wish: Wish, kind: Kind, seconds: int, *, dice: Dice) -> Item | None:
-    """Return an item; None where the ground that was drawn has too few options."""
+def draw_rungs(
+    bank: Bank, wish: Wish, kind: Kind, lengths: Sequence[int], *, dice: Dice
+) -> list[Item]:
+    """Return one item at each of the lengths; none where the ground has too few options."""
     length_s = _length_s(kind, dice)
     rows = int(length_s * LOOKS_A_SECOND) + 1
     numbers = dice.shuffled(range(1, MOST_COUNTED + 1))[:OPTIONS] if kind == "count" else [1]
     # Of the longest film that a key could ask for: where more is set in there is less ground.
-    spread_s = (max(numbers) - min(numbers)) * length_s
-    ground = draw_ground(bank, seconds + spread_s, dice)
+    spread_s = (max(numbers) - min(numbers)) * (length_s + 1 / LOOKS_A_SECOND)
+    ground = draw_ground(bank, max(lengths) + spread_s, dice)
     low, high = wish.probes
     count = {"needle": OPTIONS, "order": low + dice.below(high - low + 1), "count": 1}[kind]
     stretches = draw_stretches(bank, ground, dice, rows=rows, count=count)
     if len(stretches) < count:
-        return None
+        return []
     if kind == "needle":
         options, built = [one.text for one in stretches], [[one] for one in stretches]
         question = word_needle(dice)
@@ -188,12 +219,18 @@ def draw_item(bank: Bank, wish: Wish, kind: Kind, seconds: int, *, dice: Dice) -
         options, built = [str(m) for m in numbers], [stretches * m for m in numbers]
         question = word_count(stretches[0].text, dice)
     key = dice.below(OPTIONS)
-    ground_s = seconds + (max(numbers) - len(built[key])) * length_s if kind == "count" else seconds
-    plan = _plan(ground, built[key], ground_s, dice).model_copy(
-        update={"longest_px": wish.longest_px}
-    )
+    # In whole frames, as what is set in: to the frame no film is longer than another would be.
+    frames = max(1, round(length_s * ground.fps)) if kind == "count" else 0
+    more_s = (max(numbers) - len(built[key])) * frames / ground.fps
+    grounds_s = [seconds + more_s for seconds in lengths]
+    plans = _plans(ground, built[key], grounds_s, dice=dice, longest_px=wish.longest_px)
+    ladder = plans[-1].id if wish.is_ladder else None
     texts = tuple(one.text for one in built[key])
-    return Item(kind, seconds, question, tuple(options), key, plan, tuple(stretches), texts, ground)
+    same = (question, tuple(options), key)
+    return [
+        Item(kind, seconds, *same, plan, tuple(stretches), texts, ground, ladder, rung)
+        for rung, (seconds, plan) in enumerate(zip(lengths, plans, strict=True), start=1)
+    ]
 
 
 def _length_s(kind: Kind, dice: Dice) -> float:
@@ -201,19 +238,35 @@ def _length_s(kind: Kind, dice: Dice) -> float:
     return shortest + LENGTH_STEP_S * dice.below(int((longest - shortest) / LENGTH_STEP_S) + 1)
 
 
-def _plan(ground: Ground, built: Sequence[Stretch], ground_s: float, dice: Dice) -> Plan:
-    places = zip(built, _places_s(len(built), ground_s, dice), strict=True)
-    return Plan(
-        ground=ground.shortened(ground_s),
-        probes=tuple(
-            Probe(**stretch.excerpt.model_dump(), before=round(place_s * ground.fps))
-            for stretch, place_s in places
-        ),
-    )
+def _plans(
+    ground: Ground,
+    built: Sequence[Stretch],
+    grounds_s: Sequence[float],
+    *,
+    dice: Dice,
+    longest_px: int,
+) -> list[Plan]:
+    """Return the film of each length, the longest last."""
+    rooms_s = [_room_s(len(built), ground_s) for ground_s in grounds_s]
+    # Whole milliseconds of the longest; any places are as likely.
+    drawn = sorted(dice.below(round(1000 * rooms_s[-1]) + 1) / 1000 for _ in built)
+    shares = [room_s / rooms_s[-1] for room_s in rooms_s]
+    return [
+        Plan(
+            ground=ground.shortened(ground_s),
+            probes=tuple(
+                Probe(
+                    **stretch.excerpt.model_dump(),
+                    before=round((EDGE_S + at_s * share + place * GAP_S) * ground.fps),
+                )
+                for place, (stretch, at_s) in enumerate(zip(built, drawn, strict=True))
+            ),
+            longest_px=longest_px,
+        )
+        for ground_s, share in zip(grounds_s, shares, strict=True)
+    ]
 
 
-def _places_s(count: int, seconds: float, dice: Dice) -> list[float]:
-    """Return when each is set in, on the clock of the ground; any places are as likely."""
-    free_ms = round(1000 * (seconds - 2 * EDGE_S - (count - 1) * GAP_S))
-    drawn = sorted(dice.below(free_ms + 1) / 1000 for _ in range(count))
-    return [EDGE_S + place_s + number * GAP_S for number, place_s in enumerate(drawn)]
+def _room_s(count: int, ground_s: float) -> float:
+    """Return how far what is set in can be moved between the ends, keeping its gaps."""
+    return ground_s - 2 * EDGE_S - (count - 1) * GAP_S

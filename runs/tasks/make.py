@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
-from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 from pydantic import JsonValue, ValidationError
 
 from videoautoarena.memory.records.errors import BadInput, UnusableVideo
-from videoautoarena.memory.records.records import SCHEMA, Record, Video
+from videoautoarena.memory.records.records import SCHEMA, Video
 from videoautoarena.memory.store.connection import RunLock, lock_of
 from videoautoarena.runs.bench.format.reader import open_bench, read_bench, sha256_of
 from videoautoarena.runs.bench.format.schema import (
@@ -24,11 +23,9 @@ from videoautoarena.runs.bench.format.schema import (
     MADE,
     QUESTIONS,
     VIDEOS,
-    BenchVideo,
     Generator,
     Manifest,
     Source,
-    TaskItem,
     counts_of,
     digest_of,
     question_bytes,
@@ -39,18 +36,25 @@ from videoautoarena.runs.console.events import Say
 from videoautoarena.runs.console.listeners import OnProgress, gather, progress
 from videoautoarena.runs.rundir.reader import counted, spent
 from videoautoarena.runs.tasks.card import card_text
-from videoautoarena.runs.tasks.items import MAKER, REASONS, Cell, Drawn, Item, Wish, draw_items
+from videoautoarena.runs.tasks.entries import ID_LENGTH, Encoded, entry_of, video_of
+from videoautoarena.runs.tasks.items import (
+    MAKER,
+    REASONS,
+    Cell,
+    Drawn,
+    Item,
+    Wish,
+    draw_items,
+    expect_bytes,
+)
 from videoautoarena.runs.tasks.options import Bank
 from videoautoarena.runs.tasks.sight import Looked, look
 from videoautoarena.runs.text.files import write_whole
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.synth.film import CRF
-from videoautoarena.video.synth.timeline import FILLER, Film
+from videoautoarena.video.synth.timeline import FILLER
 from videoautoarena.video.workers.decoders import Decoders
-
-ID_LENGTH = 12
-"""Of the digest of a video, which it is known by."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,8 @@ class Made:
     """How many the items are about."""
     film_s: float
     """How long all films are together."""
+    size_bytes: int
+    """What they take on disk, roughly."""
     was_there: bool = False
     shortcuts: Shortcuts | None = None
     """What its text gives away; None where it is only planned."""
@@ -77,8 +83,9 @@ class Made:
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena tasks make --json`."""
         cells = [
-            {name: getattr(cell, name) for name in ("kind", "seconds", "wanted", "made")}
+            {"kind": cell.kind, "seconds": seconds, "wanted": cell.wanted, "made": cell.made}
             for cell in self.cells
+            for seconds in cell.lengths
         ]
         rest = {
             name: value for name, value in vars(self).items() if name not in ("cells", "folder")
@@ -91,26 +98,18 @@ class Made:
         shown = safe(str(self.folder))
         whole = f"{counted(self.items, 'item')} of {self.wanted}, {spent(self.film_s)} of video"
         if self.bench is None:
-            lines = [f"{shown} would have {whole} to encode"]
+            rough = f"{self.size_bytes / 1e9:.1f}" if self.size_bytes >= 5e7 else "under 0.1"
+            lines = [f"{shown} would have {whole} to encode, roughly {rough} GB"]
         else:
             verb = "already holds this set" if self.was_there else "made"
             lines = [f"{shown} {verb}: {whole}, bench {self.bench[:12]}"]
         cells = ", ".join(
-            f"{cell.made} {cell.kind} at {cell.seconds} s"
-            + (f" of {cell.wanted}" if cell.is_exhausted else "")
+            f"{cell.made} {cell.where}" + (f" of {cell.wanted}" if cell.is_exhausted else "")
             for cell in self.cells
         )
         about = f"{counted(self.videos, 'video')} with {counted(self.descriptions, 'description')}"
         lines.append(f"{cells}; from {about}")
         return [*lines, *(self.shortcuts.as_lines(all_probes=False) if self.shortcuts else ())]
-
-
-class _Encoded(Record):
-    """A film of the draft, beside its file."""
-
-    sha256: str
-    size_bytes: int
-    film: Film
 
 
 @dataclass(frozen=True)
@@ -180,6 +179,7 @@ async def _make(order: Order, say: Say, *, is_plan: bool) -> Made:
         unusable=tuple(looked.unusable),
         descriptions=_descriptions(drawn),
         film_s=sum(item.film_s for item in drawn.items),
+        size_bytes=expect_bytes(drawn.items, [one.video for one in looked.footage]),
         was_there=bench is not None,
     )
     if is_plan:
@@ -200,7 +200,7 @@ def _probed(made: Made) -> Made:
 def _origin(order: Order, videos: Sequence[Video]) -> str:
     """Return the digest of all that decides which items come out."""
     made_of = sorted(video.sha256 for video in videos)
-    return digest_of([MAKER, FILLER, CRF, asdict(order.wish), made_of])
+    return digest_of([MAKER, FILLER, CRF, _asked(order.wish), made_of])
 
 
 def _is_free(place: Path) -> bool:
@@ -230,7 +230,7 @@ def _descriptions(drawn: Drawn) -> int:
 def _shortfall(order: Order, looked: Looked, drawn: Drawn) -> str:
     """Return how many items a folder gives, of which there are too few, and why, in a line."""
     short = [cell for cell in drawn.cells if cell.is_exhausted]
-    cells = ", ".join(f"{one.made} of {one.wanted} {one.kind} at {one.seconds} s" for one in short)
+    cells = ", ".join(f"{one.made} of {one.wanted} {one.where}" for one in short)
     why = {one: sum(cell.why[one] for cell in short) for one in REASONS}
     if len(looked.footage) < 2:
         reason = "what is set in has to come from another video than the rest"
@@ -249,7 +249,7 @@ def _shortfall(order: Order, looked: Looked, drawn: Drawn) -> str:
 
 async def _encode(
     order: Order, looked: Looked, items: Sequence[Item], on_progress: OnProgress
-) -> list[_Encoded]:
+) -> list[Encoded]:
     """Return the films of the items, in their order, all of which are then in the draft."""
     files = {one.video.sha256: (order.folder / one.video.path).absolute() for one in looked.footage}
     try:
@@ -259,7 +259,7 @@ async def _encode(
     done = 0
     async with Decoders(FrameCache()) as decoders:
 
-        async def encode(item: Item) -> _Encoded:
+        async def encode(item: Item) -> Encoded:
             nonlocal done
             encoded = await _film(decoders, order.draft, item, files)
             done += 1
@@ -277,30 +277,32 @@ async def _encode(
                 task.cancel()
 
 
-async def _film(decoders: Decoders, draft: Path, item: Item, files: Mapping[str, Path]) -> _Encoded:
+async def _film(decoders: Decoders, draft: Path, item: Item, files: Mapping[str, Path]) -> Encoded:
     file, note = (draft / f"{item.plan.sha256}{suffix}" for suffix in (".mp4", ".json"))
     known = await asyncio.to_thread(_known, file, note)
     if known is not None:
         return known
     film = await decoders.film(item.plan, files, file)
     sha256 = await asyncio.to_thread(sha256_of, file)
-    encoded = _Encoded(sha256=sha256, size_bytes=file.stat().st_size, film=film)
+    encoded = Encoded(sha256=sha256, size_bytes=file.stat().st_size, film=film)
     await asyncio.to_thread(write_whole, note, encoded.model_dump_json().encode())
     return encoded
 
 
-def _known(file: Path, note: Path) -> _Encoded | None:
+def _known(file: Path, note: Path) -> Encoded | None:
     """Return what was encoded before; None where it is not whole."""
     try:
-        encoded = _Encoded.model_validate_json(note.read_bytes())
+        encoded = Encoded.model_validate_json(note.read_bytes())
         return encoded if sha256_of(file) == encoded.sha256 else None
     except (OSError, ValidationError):
         return None
 
 
-def _put(order: Order, items: Sequence[Item], *, encoded: Sequence[_Encoded], origin: str) -> str:
-    entries = [_entry(item, one, order.wish.seed) for item, one in zip(items, encoded, strict=True)]
-    videos = {one.sha256[:ID_LENGTH]: _video(one) for one in encoded}
+def _put(order: Order, items: Sequence[Item], *, encoded: Sequence[Encoded], origin: str) -> str:
+    entries = [
+        entry_of(item, one, order.wish.seed) for item, one in zip(items, encoded, strict=True)
+    ]
+    videos = {one.sha256[:ID_LENGTH]: video_of(one) for one in encoded}
     draft = Manifest(
         kind="choice",
         generator=Generator(name="videoautoarena", version=version("videoautoarena")),
@@ -328,66 +330,10 @@ def _put(order: Order, items: Sequence[Item], *, encoded: Sequence[_Encoded], or
 def _as_json(wish: Wish) -> dict[str, JsonValue]:
     return {
         name: list(value) if isinstance(value, tuple) else value
-        for name, value in asdict(wish).items()
+        for name, value in _asked(wish).items()
     }
 
 
-def _video(encoded: _Encoded) -> BenchVideo:
-    film = encoded.film
-    rate = Fraction(film.rate)
-    return BenchVideo(
-        sha256=encoded.sha256,
-        path=f"{encoded.sha256[:ID_LENGTH]}.mp4",
-        size_bytes=encoded.size_bytes,
-        duration_s=_duration_s(film),
-        width_px=film.width_px,
-        height_px=film.height_px,
-        fps=round(float(rate), 3),
-        codec="h264",
-    )
-
-
-def _duration_s(film: Film) -> float:
-    return round(float(film.frames / Fraction(film.rate)), 3)
-
-
-def _entry(item: Item, encoded: _Encoded, seed: int) -> TaskItem:
-    """Return the line of an item whose film is there."""
-    draft = TaskItem(
-        qid="",
-        video_id=encoded.sha256[:ID_LENGTH],
-        task=item.kind,
-        question=item.question,
-        options=list(item.options),
-        answer=item.options[item.key],
-        duration_s=_duration_s(encoded.film),
-        made=_about(item, encoded.film, seed),
-    )
-    return draft.model_copy(update={"qid": draft.own_qid()})
-
-
-def _about(item: Item, film: Film, seed: int) -> dict[str, JsonValue]:
-    """Return where everything stands in a film, and what its options were checked by."""
-    set_in = zip(item.plan.probes, item.texts, film.probes, strict=True)
-    return {
-        "kind": item.kind,
-        "maker": MAKER,
-        "seed": seed,
-        "background_s": item.seconds,
-        "ground_s": item.ground_s,
-        "ground": [excerpt.model_dump() for excerpt in item.plan.ground],
-        "probes": [
-            {
-                **probe.model_dump(),
-                "text": text,
-                "first": place.first,
-                "frames": place.frames,
-                "at_s": round(place.start_s, 3),
-                "lasts_s": round(place.seconds, 3),
-            }
-            for probe, text, place in set_in
-        ],
-        "described": [{"text": one.text, **one.excerpt.model_dump()} for one in item.stretches],
-        "frames": film.frames,
-        "rate": film.rate,
-    }
+def _asked(wish: Wish) -> dict[str, Any]:
+    """Return what was asked for; nothing of a ladder where none was."""
+    return {name: value for name, value in asdict(wish).items() if value is not False}

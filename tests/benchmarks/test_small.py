@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
-from benchmarks import freezing, latency, memory, playing, resume, retrieval
+from benchmarks import freezing, latency, memory, playing, resume, retrieval, watched
+from videoautoarena.video.synth.samples import make_samples
 
 
 def test_latency_prints_the_share_of_the_least_time_with_and_without_http(
@@ -66,5 +68,28 @@ def test_retrieval_tells_the_gain_of_each_kind_and_length(
 ) -> None:
     assert retrieval.main(["--n", "3"]) in (0, 1)
     told = capsys.readouterr().out
-    found = re.findall(r"^(\w+) +\d+ s +3 .* [+-]\d\.\d\d \(", told, re.MULTILINE)
-    assert found == [kind for kind in retrieval.KINDS for _ in retrieval.LENGTHS_S]
+    share = r"(\d\.\d\d): [+-]\d\.\d\d \([^)]+\)"
+    line = rf"^(\w+) +\d+ s +3 +\d\.\d\d +{share} +{share} +\d\.\d\d"
+    found = re.findall(line, told, re.MULTILINE)
+    assert [kind for kind, *_ in found] == [k for k in retrieval.KINDS for _ in retrieval.LENGTHS_S]
+    clips, each = (
+        sum(float(one[place]) for one in found if one[0] == "order") / len(retrieval.LENGTHS_S)
+        for place in (1, 2)
+    )
+    assert each > 0.75 > clips
+
+
+@pytest.mark.slow  # a set is written about four clips, and played by four stand-ins
+def test_watched_tells_what_each_stand_in_comes_to(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_samples(tmp_path)
+    for clip in sorted(tmp_path.glob("*.mp4"))[4:]:
+        clip.unlink()
+    assert watched.main(["--videos", str(tmp_path), "--seeds", "1"]) in (0, 1)
+    told = capsys.readouterr().out
+    found = re.findall(r"^(\w+) +" + r"(\d+\.\d+) +" * 4 + r"(\d+)$", told, re.MULTILINE)
+    assert [kind for kind, *_ in found] == [*watched.KINDS]
+    for _, hawk, owl, _, blind, _ in found:
+        assert float(hawk) > float(owl) > float(blind)
+    assert re.search(r"^blind on choices .*: kept$", told, re.MULTILINE)

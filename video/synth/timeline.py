@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -18,7 +19,7 @@ from videoautoarena.memory.records.errors import BadInput, UnusableVideo
 from videoautoarena.memory.records.records import Record
 from videoautoarena.video.decode.index import Index
 
-FILLER = "1"
+FILLER = "2"
 """Goes up whenever the same plan would give other pictures by this code."""
 DRIFT = 0.25
 """Frames by which a claimed rate may be off at the end of a video that is said to have it."""
@@ -178,12 +179,17 @@ class Timeline:
 def lay_out(plan: Plan, indexes: Mapping[str, Index]) -> Timeline:
     """Return the plan frame by frame, by the times of its videos' frames.
 
-    Each frame of the film shows what is on screen of its video at the middle of its time. Raises
+    Each frame of the film shows what is on screen of its video at the middle of its time. A ground
+    of many excerpts has as many frames as they last together. Raises
     BadInput where a probe is to stand behind the end of the ground.
     """
     rate = rate_of(indexes[plan.ground[0].video])
     times = {video: _times(index) for video, index in indexes.items()}
-    numbers = [_numbers(excerpt, times[excerpt.video], rate) for excerpt in plan.excerpts]
+    counts = [*_counts(plan.ground, rate), *(max(1, round(p.seconds * rate)) for p in plan.probes)]
+    numbers = [
+        _numbers(excerpt, count, times[excerpt.video], rate)
+        for excerpt, count in zip(plan.excerpts, counts, strict=True)
+    ]
     return Timeline(plan, rate, tuple(_placed(_joined(plan, numbers))))
 
 
@@ -210,8 +216,15 @@ def _times(index: Index) -> NDArray[np.float64]:
     return np.asarray((ticks - ticks[0]) * float(index.time_base), np.float64)
 
 
-def _numbers(excerpt: Excerpt, times: NDArray[np.float64], rate: Fraction) -> Numbers:
-    count = max(1, round(excerpt.seconds * rate))
+def _counts(ground: Sequence[Excerpt], rate: Fraction) -> list[int]:
+    """Return how many frames each excerpt of the ground has."""
+    # Rounded each by itself, hundreds of them would be seconds off.
+    ends_s = accumulate(Fraction(excerpt.seconds) for excerpt in ground)
+    ends = [max(1, round(end_s * rate)) for end_s in ends_s]
+    return [end - begin for begin, end in pairwise([0, *ends])]
+
+
+def _numbers(excerpt: Excerpt, count: int, times: NDArray[np.float64], rate: Fraction) -> Numbers:
     start_s = times[np.abs(times - excerpt.start_s).argmin()]
     # At the middle of its time no rounding of clocks makes a frame that of its neighbour.
     instants = start_s + (np.arange(count) + 0.5) / float(rate)

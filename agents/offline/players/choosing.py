@@ -26,12 +26,12 @@ _TELLING = 0.05
 def choose(sent: Sent, offer: Offer) -> str:
     """Return a reply that names one option: of those that fit the frames best, or of them all."""
     dice = Dice("choice", sent.question, *(picture.digest.hex() for picture in sent.pictures))
-    place = dice.one(_fitting(sent, offer))
+    place = dice.one(options_left(sent, offer))
     said: str = dice.one(table("players", "manners")["choices"])
     return said.format(letter=LETTERS[place], option=offer.options[place])
 
 
-def _fitting(sent: Sent, offer: Offer) -> Sequence[int]:
+def options_left(sent: Sent, offer: Offer) -> Sequence[int]:
     """Return the places of the options between which these frames leave the choice."""
     every = range(len(offer.options))
     wanted = sought(offer)

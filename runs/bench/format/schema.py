@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -36,6 +36,7 @@ Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0, le=2**53)]
 Length = Annotated[float, Field(ge=0)]
 QID_LENGTH = 16
+Known = TypeVar("Known")
 Kind = Literal["preference", "choice", "generation", "tasks", "dialogue"]
 """`tasks` are items of choice and of generation in one set."""
 PREFERENCE: Kind = "preference"
@@ -158,6 +159,20 @@ class TaskItem(Entry):
             case [{"video": str(source)}, *_]:
                 return source
         return self.video_id
+
+    @property
+    def ladder(self) -> str | None:
+        """What items have in common that are one item at several lengths; None of any other."""
+        return self._made("ladder", str)
+
+    @property
+    def background_s(self) -> int | None:
+        """How many seconds of ground it was made with, where that is said."""
+        return self._made("background_s", int)
+
+    def _made(self, name: str, of: type[Known]) -> Known | None:
+        value = self.made.get(name)
+        return value if isinstance(value, of) else None
 
     @property
     def is_choice(self) -> bool:

@@ -197,6 +197,8 @@ class Tasks(Scoring):
 
         if wanted.anchor is not None or wanted.way.style:
             raise BadInput("tasks have a key; --anchor and --style are for preferences")
+        if wanted.by is not None or wanted.of != "judged":
+            raise BadInput("tasks are scored by task, all of them; leave --by and --of out")
         return score_tasks(
             bench,
             judge=wanted.judge,

@@ -55,7 +55,7 @@ class AskedProbe(Record):
     chance: float | None
     """In percent."""
     p: float
-    """How likely guessing comes to as much, or more."""
+    """How likely guessing comes to as much, or more; of a ladder its first item counts."""
 
 
 class AskedProbes(Published):
@@ -196,8 +196,10 @@ def _probe(each: Sequence[tuple[TaskItem, float]], named: Mapping[str, Any]) -> 
     offered = np.array([len(item.options) for item, _ in each], dtype=np.int64)
     keys = np.array([max(1, len(item.keys)) for item, _ in each], dtype=np.int64)
     right = np.array([points for _, points in each])
+    # One text is one piece of evidence, at however many lengths it stands.
+    _, alone = np.unique([item.ladder or item.qid for item, _ in each], return_index=True)
     # An option that is right twice is met as often as two that are pointed at.
-    tails = measure_tails(right.astype(np.int64), keys, offered)
+    tails = measure_tails(right[alone].astype(np.int64), keys[alone], offered[alone])
     return AskedProbe(
         **named,
         n=len(each),

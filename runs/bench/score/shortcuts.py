@@ -1,6 +1,7 @@
 """What a task set gives away: shortcut probes of its items of choice, and its defects.
 
 Each task is probed on its own, and each split of it, since that is how it is answered and scored.
+Items of one ladder share their text, so that one of them stands for all.
 Where keys were drawn, as in a set that was made here, probes that learn are held against draws.
 """
 
@@ -56,7 +57,7 @@ class Shortcuts:
     """The set's digest of itself; None before it has one."""
     questions: int
     choice: int
-    """Of them: items of choice."""
+    """Of them: items of choice, at every length."""
     parts: tuple[Probed, ...]
     leaks: dict[str, float]
     """By qid, how likely the probes found name the key of an item."""
@@ -112,24 +113,26 @@ def probe_set(
     items: Sequence[TaskItem], *, bench: str | None = None, is_made: bool = False
 ) -> Shortcuts:
     """Return what items give away; `is_made` where their keys were drawn and may be drawn again."""
-    groups = defaultdict[tuple[str, str | None], list[TaskItem]](list)
+    groups = defaultdict[tuple[str, str | None], list[list[TaskItem]]](list)
     choice = [item for item in items if item.is_choice]
-    for item in choice:
-        groups[item.task, item.split].append(item)
+    for rungs in _ladders(choice):
+        groups[rungs[0].task, rungs[0].split].append(rungs)
     parts, leaks = list[Probed](), dict[str, float]()
     for (task, split), members in groups.items():
-        report = probe_items([_item(one) for one in members], draws=DRAWS if is_made else 0)
+        asked = [_item(rungs[0]) for rungs in members]
+        report = probe_items(asked, draws=DRAWS if is_made else 0)
         away = int(report.given_away.sum())
         parts.append(Probed(task, split, report.n, away, report.results))
-        known = zip(members, report.leak.tolist(), strict=True)
-        leaks |= {item.qid: leak for item, leak in known if np.isfinite(leak)}
+        for rungs, leak in zip(members, report.leak.tolist(), strict=True):
+            if np.isfinite(leak):
+                leaks |= {item.qid: leak for item in rungs}
     return Shortcuts(
         bench=bench,
         questions=len(items),
         choice=len(choice),
         parts=tuple(parts),
         leaks=leaks,
-        defects=tuple(_defects(items)),
+        defects=tuple(_defects([rungs[0] for rungs in _ladders(items)])),
     )
 
 
@@ -142,6 +145,16 @@ def probe_bench(bench: OpenBench[Any]) -> Shortcuts:
             "shortcuts to probe, see arena bench check"
         )
     return probe_set(bench.items, bench=bench.bench, is_made=manifest.source.kind == MADE)
+
+
+def _ladders(items: Sequence[TaskItem]) -> list[list[TaskItem]]:
+    """Return the items that are one item at several lengths together; most stand alone."""
+    found = defaultdict[tuple[str | int, ...], list[TaskItem]](list)
+    for place, item in enumerate(items):
+        # Only what is the same to the letter: a mark alone would hide what repeats.
+        text = (item.task, item.split or "", item.question, item.answer or "", *item.options)
+        found[(place,) if item.ladder is None else (item.ladder, *text)].append(item)
+    return list(found.values())
 
 
 def _item(item: TaskItem) -> Item:

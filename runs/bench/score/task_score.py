@@ -21,7 +21,7 @@ from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import TaskResult, read_tasks
 from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.bench.score.positions import Positions, positions_of
-from videoautoarena.runs.bench.score.sweep import MARGIN, Sweep, sweeps_of
+from videoautoarena.runs.bench.score.sweep import MARGIN, Ladder, Sweep, ladders_of, sweeps_of
 from videoautoarena.runs.bench.score.task_points import (
     Ended,
     Figure,
@@ -99,6 +99,8 @@ class TaskBoard(Record):
     models: tuple[TaskScore, ...]
     sweeps: tuple[Sweep, ...]
     """Of models that were played with several numbers of frames."""
+    ladders: tuple[Ladder, ...]
+    """Of each model, where the same items stand at several lengths: of all tasks, then of each."""
 
     @property
     def watched(self) -> tuple[TaskScore, ...]:
@@ -134,9 +136,10 @@ def score_tasks(bench: OpenBench[TaskItem], results: Sequence[TaskResult] | None
     boards = []
     for split in parts:
         items = [item for item in bench.items if item.split == split]
-        sweeps = tuple(sweeps_of(items, found, split=split, margin=margin))
         board = _board(items, split, found, as_published)
-        boards.append(board.model_copy(update={"sweeps": sweeps}))
+        sweeps = tuple(sweeps_of(items, found, split=split, margin=margin))
+        ladders = tuple(ladders_of(items, found))
+        boards.append(board.model_copy(update={"sweeps": sweeps, "ladders": ladders}))
     stand_ins = bool(found) and all(one.is_stand_in for one in found)
     return TaskScores(
         bench=bench.bench, as_published=as_published, stand_ins=stand_ins, boards=tuple(boards)
@@ -190,6 +193,7 @@ def _board(
         chance=percent(chances.chance) if chances else None,
         models=tuple(rows),
         sweeps=(),
+        ladders=(),
     )
 
 

@@ -133,6 +133,7 @@ def notes(scores: TaskScores, board: TaskBoard) -> list[str]:
         if odd:
             found.append(f"{row.model}: {', '.join(odd)} of {counted(board.items, 'item')}.")
     found += [sweep.as_line() for sweep in board.sweeps]
+    found += [ladder.as_line() for ladder in board.ladders if ladder.task is None]
     if any(row.positions for row in board.models):
         found.append("Needles by position and length: --json, arena pictures and arena report.")
     return [*found, *cautions(board)]

@@ -10,6 +10,7 @@ import pytest
 
 import videoautoarena as va
 from tests.support.played import invoke
+from tests.support.played_sets import Played, play_set
 from tests.support.small_benches import freeze_ground, run_bench
 
 
@@ -68,3 +69,23 @@ def test_a_bench_without_results_and_what_cannot_be_are_refused(
         opened.score(anchor="nobody")
     with pytest.raises(va.BadInput, match="of cannot be 'some'; there are judged, decided, all"):
         opened.score(of="some")  # type: ignore[arg-type]
+
+
+def test_a_set_of_tasks_opens_and_scores_as_the_commands_print_it(tmp_path: Path) -> None:
+    folder = play_set(tmp_path / "set", Played(splits=("dev", "test"), needles=12)).folder
+    opened = va.open_bench(folder)
+    lines = (folder / "questions.jsonl").read_text().splitlines()
+    assert opened.items.to_json() == [json.loads(line) for line in lines]
+    assert {len(result.lines) for result in opened.results} == {len(opened)}  # type: ignore[union-attr]
+    for options, words in (({}, ()), ({"margin": 5.0}, ("--margin", 5)),
+                           ({"as_published": True}, ("--as-published",))):  # fmt: skip
+        scores = opened.score(**options)  # type: ignore[arg-type]
+        assert scores.to_json() == printed("bench", "score", folder, *words)
+        text = invoke("bench", "score", folder, *words).stdout
+        assert scores.to_text() == text.removesuffix("\n")
+    assert [row["split"] for row in scores.rows] == ["dev"] * 6 + ["test"] * 6
+    assert scores.to_frame()["m_avg.value"].between(0, 100).all()
+    assert "<table>" in scores._repr_html_()
+    for wrong in ({"by": "duration"}, {"of": "all"}, {"anchor": "nobody"}):
+        with pytest.raises(va.BadInput, match=r"^tasks "):
+            opened.score(**wrong)  # type: ignore[arg-type]

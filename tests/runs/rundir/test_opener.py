@@ -19,7 +19,8 @@ from tests.support.small_runs import TRIO, alter, battles_of, play, play_again, 
 from tests.support.typed import Terminal
 from tests.support.whole_runs import KEY, command, write_config
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.roles.prompter import Prompter
+from videoautoarena.agents.roles import prompter
+from videoautoarena.agents.roles.prompter import worded
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import Flags, resolve
 from videoautoarena.runs.rundir.opener import FOLDER_FILE, PROMPT_FILE
@@ -80,13 +81,12 @@ def test_a_run_that_began_with_contract_1_goes_on_with_it(
     begun_and_killed(tmp_path / "out", undisturbed, after="slots")
     alter(tmp_path / "out", "UPDATE manifest SET body = json_remove(body, '$.contracts')")
     heard, said = list[str](), list[str]()
-    fill = Prompter._text
 
-    def listening(prompter: Prompter, *given: Any) -> str:
-        heard.append(fill(prompter, *given))
+    def listening(*given: Any) -> str:
+        heard.append(worded(*given))
         return heard[-1]
 
-    monkeypatch.setattr(Prompter, "_text", listening)
+    monkeypatch.setattr(prompter, "worded", listening)
     play(videos, tmp_path / "out", said=said)
     assert any("began with (1; the latest are 2)" in line for line in said)
     endings = {line for text in heard for line in text.splitlines() if "Reply format: " in line}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -28,7 +30,9 @@ from videoautoarena.runs.tasks.items import (
     draw_items,
 )
 from videoautoarena.runs.tasks.options import FOREIGN, MARGIN, Bank, Stretch
-from videoautoarena.runs.tasks.sight import LOOKS_A_SECOND, Footage
+from videoautoarena.runs.tasks.sight import LOOKS_A_SECOND, Footage, Looked
+from videoautoarena.video.decode.index import Index
+from videoautoarena.video.synth.timeline import lay_out
 
 SEEDS = range(3)
 EMPTY = np.zeros(0, np.float32)
@@ -169,6 +173,26 @@ def test_the_length_of_a_film_does_not_tell_the_key(items: list[Item]) -> None:
         assert item.film_s == pytest.approx(item.seconds + most * length_s)
 
 
+def test_to_the_frame_neither_and_a_ground_of_many_pieces_has_room_for_all(
+    looked: Looked,
+) -> None:
+    # At this rate half of the lengths are no whole number of frames.
+    rate = Fraction(25)
+    footage = [replace(f, video=f.video.model_copy(update={"fps": 25.0})) for f in looked.footage]
+    indexes = {
+        one.video.sha256: Index(
+            tuple(range(round(one.video.duration_s * 25))), (0,), 1 / rate, rate
+        )
+        for one in footage
+    }
+    for seed in range(4):
+        wish = Wish(("count", "needle"), n=8, seconds=(15, 600), seed=seed)
+        for item in draw_items(Bank(footage), wish).items:
+            most = max(map(int, item.options)) if item.kind == "count" else 1
+            of_each = round(item.plan.probes[0].seconds * 25)
+            assert lay_out(item.plan, indexes).frames == item.seconds * 25 + most * of_each
+
+
 def test_what_is_set_in_stands_apart_and_never_at_an_end(items: list[Item]) -> None:
     for item in items:
         fps = item.ground.fps
@@ -176,6 +200,52 @@ def test_what_is_set_in_stands_apart_and_never_at_an_end(items: list[Item]) -> N
         assert min(places) >= EDGE_S - 1 / fps
         assert max(places) <= item.ground_s - EDGE_S + 1 / fps
         assert all(b - a >= GAP_S - 1 / fps for a, b in pairwise(places))
+
+
+def test_the_rungs_of_a_ladder_differ_in_their_length_alone(bank: Bank) -> None:
+    lengths = (15, 30, 90)
+    drawn = draw_items(bank, Wish(n=3, seconds=(30, 90, 15), is_ladder=True))
+    assert (len(drawn.items), drawn.wanted) == (9, 9)
+    check_options(drawn.items, bank)
+    for at in range(0, 9, 3):
+        rungs = drawn.items[at : at + 3]
+        assert [(one.seconds, one.rung) for one in rungs] == list(
+            zip(lengths, (1, 2, 3), strict=True)
+        )
+        assert len({(i.ladder, i.question, i.options, i.key, i.texts) for i in rungs}) == 1
+        assert (
+            len({tuple(p.model_copy(update={"before": 0}) for p in i.plan.probes) for i in rungs})
+            == 1
+        )
+        longest = rungs[-1]
+        for one in rungs:
+            check_beginning(one, longest)
+            # Where each stands in the room that there is, to a frame.
+            for mine, theirs in zip(free_places(one), free_places(longest), strict=True):
+                assert mine == pytest.approx(theirs, abs=1.1 / one.ground.fps / room_s(one))
+    assert len({item.ladder for item in drawn.items}) == 3
+
+
+def check_beginning(item: Item, longest: Item) -> None:
+    """Check that a film's ground is the beginning of another's."""
+    *whole, last = item.plan.ground
+    same = longest.plan.ground[len(whole)]
+    assert whole == list(longest.plan.ground[: len(whole)])
+    assert (last.video, last.start_s) == (same.video, same.start_s)
+    assert last.seconds <= same.seconds
+    assert item.ground_s - item.seconds == pytest.approx(longest.ground_s - longest.seconds)
+
+
+def room_s(item: Item) -> float:
+    return item.ground_s - 2 * EDGE_S - (len(item.plan.probes) - 1) * GAP_S
+
+
+def free_places(item: Item) -> list[float]:
+    """Return where each stretch stands in the room that gaps and ends leave, 0 to 1."""
+    return [
+        (probe.before / item.ground.fps - EDGE_S - place * GAP_S) / room_s(item)
+        for place, probe in enumerate(item.plan.probes)
+    ]
 
 
 def test_an_order_is_about_as_many_as_were_asked_for(bank: Bank) -> None:

@@ -19,11 +19,13 @@ import pytest
 from tests.support.films import frames_of
 from tests.support.plain_videos import draw_plain_videos
 from tests.support.played import invoke
+from tests.support.task_sets import write_set
 from videoautoarena.agents.offline.language.tasks import fit
 from videoautoarena.agents.offline.vision.frame_features import Glance, seen_in
 from videoautoarena.agents.offline.vision.looks import FITS
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import open_bench, sha256_of
+from videoautoarena.runs.bench.format.results import read_tasks
 from videoautoarena.runs.cli.main import arena, guarded
 from videoautoarena.runs.tasks.items import Wish, draw_items
 from videoautoarena.runs.tasks.make import Order, make
@@ -161,6 +163,103 @@ def test_what_was_encoded_before_an_interruption_is_used_if_it_is_whole(
     assert [film.endswith(b"marked") for film in now - was] == [True]
     assert len(now & was) == WISH.n - 1
     assert not order.draft.exists()
+
+
+@pytest.mark.slow
+def test_answers_come_from_the_frames_and_not_from_names_or_what_is_said_of_the_making(
+    made: Path, tmp_path: Path
+) -> None:
+    shown = tmp_path / "videos"
+    shown.mkdir()
+    for path, name in zip(sorted((made / "videos").iterdir()), STRANGE, strict=False):
+        shutil.copy(path, os.path.join(os.fsencode(shown), os.fsencode(name)))
+    items = open_bench(made).items
+    # Each is said to be what the next one is, in another order.
+    said = [item.made for item in items]
+    lied = [
+        item.model_copy(update={"made": other, "category": "needle first", "duration_s": 1.0})
+        for item, other in zip(items, [*said[1:], said[0]], strict=True)
+    ]
+    other = write_set(tmp_path / "set", lied[::-1], videos=shown)
+    same = Path(shutil.copytree(made, tmp_path / "same"))
+    cast = ("--model", "offline:hawk,offline:owl,offline:mole,offline:blind")
+    for folder, videos in ((same, same / "videos"), (other.folder, shown)):
+        assert invoke("bench", "run", folder, "--videos", videos, *cast).exit_code == 0
+    answers = [
+        {
+            (one.model, line.qid): line.response
+            for one in read_tasks(open_bench(of))
+            for line in one.lines
+        }
+        for of in (same, other.folder)
+    ]
+    assert answers[0] == answers[1]
+    assert len(answers[0]) == 4 * len(items)
+
+
+@pytest.mark.slow
+def test_a_ladder_is_made_played_and_scored_as_the_same_items_at_each_length(
+    videos: Path, tmp_path: Path
+) -> None:
+    to = tmp_path / "set"
+    typed = ("--kind", "needle,order", "--n", 2, "--ladder", "--seconds", "40,15", "--seed", 3)
+    planned = json.loads(
+        invoke("tasks", "make", videos, "--to", to, *typed, "--plan", "--json").stdout
+    )
+    done = invoke("tasks", "make", videos, "--to", to, *typed, "--json")
+    assert done.exit_code == 0, done.stderr
+    found = json.loads(done.stdout)
+    cell = {"wanted": 1, "made": 1}
+    assert (
+        found["cells"]
+        == planned["cells"]
+        == [
+            {"kind": kind, "seconds": seconds, **cell}
+            for kind in ("needle", "order")
+            for seconds in (15, 40)
+        ]
+    )
+    assert (found["items"], found["wanted"]) == (4, 4)
+    assert [part["keyed"] for part in found["shortcuts"]["parts"]] == [1, 1]
+    assert found["shortcuts"]["defects"] == []
+    assert "Each item stands at every length" in (to / "card.md").read_text()
+    items = open_bench(to).items
+    for short, long in zip(items[::2], items[1::2], strict=True):
+        assert (short.made["rung"], long.made["rung"]) == (1, 2)
+        assert (short.background_s, long.background_s) == (15, 40)
+        assert (short.ladder, short.cluster) == (long.ladder, long.cluster)
+        assert (short.question, short.options, short.answer) == (
+            long.question,
+            long.options,
+            long.answer,
+        )
+        assert short.video_id != long.video_id
+    assert len({item.ladder for item in items}) == 2
+    played = invoke("bench", "run", to, "--model", "offline:hawk,offline:mole", "--json")
+    assert played.exit_code == 0, played.stderr
+    (board,) = json.loads(invoke("bench", "score", to, "--json").stdout)["boards"]
+    (hawk,) = (
+        one for one in board["ladders"] if one["model"] == "offline:hawk" and not one["task"]
+    )
+    assert [(rung["seconds"], rung["accuracy"]["value"]) for rung in hawk["rungs"]] == [
+        (15, 100.0),
+        (40, 100.0),
+    ]
+
+
+@pytest.mark.slow
+def test_a_ladder_has_six_lengths_where_none_are_given(videos: Path, tmp_path: Path) -> None:
+    typed = ("--kind", "needle", "--n", 1, "--ladder", "--plan")
+    planned = invoke("tasks", "make", videos, "--to", tmp_path / "set", *typed)
+    said = " ".join(planned.output.split())
+    assert "1 needle at each of 60, 180, 360, 600, 1200, 3600 s" in said
+    assert "6 items of 6, 1 h 40 min of video to encode, roughly" in said
+
+
+def test_a_ladder_of_one_length_is_refused(videos: Path, tmp_path: Path) -> None:
+    typed = ("--to", tmp_path / "set", "--ladder", "--seconds", "60")
+    refused = invoke("tasks", "make", videos, *typed)
+    assert "two lengths at least" in str(refused.exception)
 
 
 @pytest.mark.slow

@@ -67,7 +67,7 @@ def plans(draw: st.DrawFn) -> tuple[Plan, dict[str, Index]]:
     ground = tuple(
         Excerpt(**excerpt(name)) for name in ("a", *draw(st.lists(st.sampled_from("ab"))))
     )  # type: ignore[arg-type]
-    frames = sum(max(1, round(part.seconds * rate)) for part in ground)
+    frames = max(1, round(sum(Fraction(part.seconds) for part in ground) * rate))
     befores = draw(st.lists(st.integers(0, frames), max_size=4))
     probes = tuple(Probe(**excerpt("c"), before=before) for before in befores)  # type: ignore[arg-type]
     return Plan(ground=ground, probes=probes), indexes
@@ -113,6 +113,17 @@ def test_each_probe_stands_before_its_frame_of_the_ground(
         assert place.frames == max(1, round(probe.seconds * timeline.rate))
         assert place.start_s == pytest.approx(place.first / timeline.rate)
         assert {timeline.shown(place.first + n)[0] for n in range(place.frames)} == {"c"}
+
+
+def test_a_ground_of_many_pieces_has_as_many_frames_as_they_last_together() -> None:
+    indexes = {"a": index_of(90, Fraction(25))}
+    # 31.25 frames each.
+    parts = tuple(Excerpt(video="a", seconds=1.25) for _ in range(400))
+    last = Probe(video="a", seconds=1.0, before=12_500)
+    timeline = lay_out(Plan(ground=parts, probes=(last,)), indexes)
+    assert timeline.frames == 400 * 1.25 * 25 + 25
+    assert timeline.probes[0].first == 12_500
+    assert {len(piece.numbers) for piece in timeline.pieces[:-1]} == {31, 32}
 
 
 @given(

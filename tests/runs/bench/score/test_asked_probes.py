@@ -101,3 +101,24 @@ def test_what_is_given_away_is_left_out_of_the_second_score(tmp_path: Path) -> N
     found = json.loads(invoke("bench", "probe", bench.folder, "--json").output)
     assert found["given_away"] == 200
     assert found["scores"][0]["rest"] is None
+
+
+def test_a_text_that_stands_at_several_lengths_is_one_piece_of_evidence(tmp_path: Path) -> None:
+    clean = a_set(tmp_path, size=40).items
+    items = [
+        choice(
+            f"{item.video_id}-{seconds}",
+            options=item.options,
+            answer=item.answer,
+            question=item.question,
+            made={"ladder": item.qid, "background_s": seconds},
+        )
+        for item in clean
+        for seconds in (60, 180, 360, 600, 1200)
+    ]
+    bench = write_set(tmp_path / "ladders", items)
+    hand_in(bench, "blind", 5 * 15)
+    (probe,) = read_asked(bench).probes
+    assert (probe.n, probe.accuracy) == (200, 37.5)
+    assert probe.p == pytest.approx(binomtest(15, 40, 0.25, alternative="greater").pvalue, rel=1e-6)
+    assert read_asked(bench).found == ()

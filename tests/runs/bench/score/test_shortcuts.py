@@ -69,6 +69,29 @@ def test_a_set_that_was_made_here_has_keys_that_can_be_drawn(tmp_path: Path) -> 
     assert drawn == [False, True]
 
 
+def test_the_rungs_of_a_ladder_are_probed_as_the_one_item_that_they_are() -> None:
+    single = items_of(60)
+    rungs = [
+        item.model_copy(
+            update={
+                "qid": f"{item.qid}_{s}",
+                "video_id": f"{item.qid}_{s}",
+                "made": {"ladder": item.qid},
+            }
+        )
+        for item in single
+        for s in (60, 180, 360, 600)
+    ]
+    one, many = probe_set(single), probe_set(rungs)
+    assert many.parts[0].keyed == one.parts[0].keyed == 60
+    assert [p.share for p in many.parts[0].results] == [p.share for p in one.parts[0].results]
+    assert (many.choice, many.given_away, many.defects) == (240, 0, ())
+    assert set(many.leaks) == {item.qid for item in rungs}
+    # What only says that it is a ladder, and asks something else, hides nothing.
+    other = rungs[1].model_copy(update={"question": "another?", "qid": "other"})
+    assert probe_set([*rungs, other]).parts[0].keyed == 61
+
+
 def test_only_what_was_found_is_said_in_short() -> None:
     found = probe_set([*items_of(80), *items_of(60, task="order", longest=True)])
     short, whole = "\n".join(found.as_lines(all_probes=False)), "\n".join(found.as_lines())
