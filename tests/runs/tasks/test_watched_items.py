@@ -15,6 +15,7 @@ from videoautoarena.agents.roles.write_tasks import Checked, Proposal
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Video
+from videoautoarena.runs.bench.play.tasks import scale_of
 from videoautoarena.runs.tasks.watched_items import Draft, drafted, entry_of, find_fault, settled
 from videoautoarena.runs.tasks.watching import MOST, WatchWish, deal
 
@@ -176,6 +177,13 @@ def test_points_that_are_denied_fall_and_the_reference_says_no_more_than_was_con
     assert doubted.answer == "A woman draws water. A goat drinks. A dog looks on. It rains."
     assert settled(one, points_checked("yes", "no", "no", "yes")) == "unshown"
     assert settled(one, points_checked("yes", "yes", "yes", "yes", names="yes")) == "names"
+
+
+def test_a_scene_is_marked_as_a_scene_and_a_summary_as_a_summary() -> None:
+    for kind in ("scene", "summary"):
+        item = entry_of(draft(SCENE, kind=kind), SCENE, video(), {})
+        assert item.points
+        assert scale_of(item) == kind
 
 
 def test_items_are_dealt_to_kinds_and_videos_in_turn() -> None:
