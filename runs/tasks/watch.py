@@ -23,9 +23,7 @@ from videoautoarena.memory.records.errors import BadInput, JournalMiss
 from videoautoarena.memory.records.records import SCHEMA, Sampling, Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
-from videoautoarena.runs.bench.format.schema import (
-    digest_of,
-)
+from videoautoarena.runs.bench.format.schema import digest_of
 from videoautoarena.runs.bench.play.calls import Generations, keep_prompts
 from videoautoarena.runs.bench.score.shortcuts import probe_bench
 from videoautoarena.runs.config.cast import check_stand_ins, entry_of, officials
