@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar, get_args
 from pydantic import ValidationError
 
 from videoautoarena.agents.calls.json_objects import Reader, Twice
-from videoautoarena.agents.prompting.forms import Reply, plain
+from videoautoarena.agents.prompting.contracts import Reply, plain
 from videoautoarena.agents.transport.faults import ending_word
 
 R = TypeVar("R", bound=Reply)

@@ -10,13 +10,20 @@ contract is part of its calls' keys: with other words all of them would be paid 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Literal, get_args
 
-from pydantic import AfterValidator, BeforeValidator, Field, create_model
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    create_model,
+)
 
-from videoautoarena.agents.prompting.forms import Reply, Score, Text, plain, spelled
-from videoautoarena.agents.prompting.task_contracts import TASK_SHAPES
 from videoautoarena.memory.records.records import CATEGORIES, Role, Standard
 
 CONTRACTS = 2
@@ -38,6 +45,29 @@ Outside the fences its last occurrence binds.
 
 QUESTION_LINE = "Question:"
 """The line after which a contestant finds the question, verbatim up to the end of the text."""
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Score = Annotated[float, Field(ge=1.0, le=5.0)]
+
+_JOINTS = re.compile(r"[\s_-]+")
+
+
+class Reply(BaseModel):
+    """A reply that refuses unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def plain(word: str) -> str:
+    """Return a word by which its spellings are known for the same: case and joints left out."""
+    return _JOINTS.sub("", word).lower()
+
+
+def spelled(words: Mapping[str, str]) -> BeforeValidator:
+    """Return what reads a plain word as the one that it stands for."""
+    return BeforeValidator(
+        lambda said: words.get(plain(said), said) if isinstance(said, str) else said
+    )
 
 
 Choice = Literal["A", "B", "tie_good", "tie_bad", "abstain"]
@@ -212,6 +242,31 @@ class SummaryMarkerReply(Reply):
 
 
 _SCALE = '{"analysis": "...", "score": 3}'
+_MOMENT = '"start_s": 12.0, "end_s": 15.5'
+_CHOICE = '"question": "...", "answer": "...", "distractors": ["...", "...", "..."]'
+_FREE = '"question": "...", "reference": "...", "points": ["...", "...", "..."]'
+_FEWER = "items has one entry for each that was wanted, fewer where the video gives no more."
+_SHOWN_FORM = '{"analysis": "...", "shown": "yes"}'
+_CHECKED = (
+    'moments is empty where the question is about the video as a whole. names is "yes" or "no".'
+)
+_TASK_SHAPES: dict[str, str] = {
+    "topic_writer": f'{{"items": [{{{_CHOICE}}}]}}\n{_FEWER}',
+    "plot_writer": f'{{"items": [{{{_MOMENT}, {_CHOICE}}}]}}\n{_FEWER}',
+    "scene_writer": f'{{"items": [{{{_MOMENT}, {_FREE}}}]}}\n{_FEWER}',
+    "summary_writer": f'{{"items": [{{{_FREE}}}]}}\nitems has one entry.',
+    "option_checker": (
+        f'{{"analysis": "...", "moments": [{{{_MOMENT}}}], "answer": "...", "names": "no"}}\n'
+        'answer is one of "A", "B", "C", "D", "none", "several": the one option that is right, '
+        f"that none is, or that more than one is. {_CHECKED}"
+    ),
+    "point_checker": (
+        f'{{"moments": [{{{_MOMENT}}}], "points": [{_SHOWN_FORM}, {_SHOWN_FORM}], '
+        f'"reference": {_SHOWN_FORM}, "names": "no"}}\n'
+        "points has one entry for every scoring point, in their order. shown is "
+        f'"yes" or "no". {_CHECKED}'
+    ),
+}
 _SHAPES: dict[str, str] = {
     "examiner": (
         '{"account": "...", "category": "...", '
@@ -254,7 +309,7 @@ _SHAPES: dict[str, str] = {
     "summary_marker": (
         f'{{"completeness": {_SCALE}, "reliability": {_SCALE}}}\nEach score lies between 1 and 5.'
     ),
-    **TASK_SHAPES,
+    **_TASK_SHAPES,
 }
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, create_model
 
-from videoautoarena.agents.prompting.forms import Reply, Text, plain, spelled
+from videoautoarena.agents.prompting.contracts import Reply, Text, plain, spelled
 
 YesNo = Annotated[Literal["yes", "no"], spelled({"yes": "yes", "no": "no"})]
 
@@ -99,30 +99,3 @@ def point_checker_reply(points: int) -> type[PointCheckerReply]:
     """Return what a check of so many scoring points is held to."""
     held = Annotated[tuple[ShownReply, ...], Field(min_length=points, max_length=points)]
     return create_model("PointCheckerReply", __base__=PointCheckerReply, points=(held, ...))
-
-
-_MOMENT = '"start_s": 12.0, "end_s": 15.5'
-_CHOICE = '"question": "...", "answer": "...", "distractors": ["...", "...", "..."]'
-_FREE = '"question": "...", "reference": "...", "points": ["...", "...", "..."]'
-_FEWER = "items has one entry for each that was wanted, fewer where the video gives no more."
-_SHOWN_FORM = '{"analysis": "...", "shown": "yes"}'
-_CHECKED = (
-    'moments is empty where the question is about the video as a whole. names is "yes" or "no".'
-)
-TASK_SHAPES: dict[str, str] = {
-    "topic_writer": f'{{"items": [{{{_CHOICE}}}]}}\n{_FEWER}',
-    "plot_writer": f'{{"items": [{{{_MOMENT}, {_CHOICE}}}]}}\n{_FEWER}',
-    "scene_writer": f'{{"items": [{{{_MOMENT}, {_FREE}}}]}}\n{_FEWER}',
-    "summary_writer": f'{{"items": [{{{_FREE}}}]}}\nitems has one entry.',
-    "option_checker": (
-        f'{{"analysis": "...", "moments": [{{{_MOMENT}}}], "answer": "...", "names": "no"}}\n'
-        'answer is one of "A", "B", "C", "D", "none", "several": the one option that is right, '
-        f"that none is, or that more than one is. {_CHECKED}"
-    ),
-    "point_checker": (
-        f'{{"moments": [{{{_MOMENT}}}], "points": [{_SHOWN_FORM}, {_SHOWN_FORM}], '
-        f'"reference": {_SHOWN_FORM}, "names": "no"}}\n'
-        "points has one entry for every scoring point, in their order. shown is "
-        f'"yes" or "no". {_CHECKED}'
-    ),
-}

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from videoautoarena.agents.calls.replies import BadReply, read_reply, without_reasoning
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.prompting.forms import Reply
+from videoautoarena.agents.prompting.contracts import Reply
 from videoautoarena.agents.prompting.layout import Request, thinned
 from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.agents.roles.retrieve import share_of

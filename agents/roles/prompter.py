@@ -11,9 +11,8 @@ from typing import Generic, NamedTuple, TypeVar
 from videoautoarena.agents.calls.ask import Asker, journal_key
 from videoautoarena.agents.calls.replies import BadReply, read_reply
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.prompting.contracts import QUESTION_LINE, contract
+from videoautoarena.agents.prompting.contracts import QUESTION_LINE, Reply, contract
 from videoautoarena.agents.prompting.fences import fence, fence_code
-from videoautoarena.agents.prompting.forms import Reply
 from videoautoarena.agents.prompting.layout import Request, thinned, uncaptioned
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.transport.redaction import redacted

@@ -12,10 +12,10 @@ from videoautoarena.agents.prompting.contracts import (
     JudgeReply,
     PersonaReply,
     QuestionerReply,
+    Reply,
     SceneMarkerReply,
     SummaryMarkerReply,
 )
-from videoautoarena.agents.prompting.forms import Reply
 from videoautoarena.agents.prompting.task_contracts import (
     OptionCheckerReply,
     PlotWriterReply,

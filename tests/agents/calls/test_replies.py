@@ -27,8 +27,8 @@ from videoautoarena.agents.prompting.contracts import (
     JudgeReply,
     PersonaReply,
     QuestionerReply,
+    Reply,
 )
-from videoautoarena.agents.prompting.forms import Reply
 
 WORDS = st.text().filter(lambda text: text.strip() not in PLACEHOLDERS)
 VALUES: st.SearchStrategy[Any] = st.recursive(
