@@ -186,6 +186,8 @@ def test_no_file_is_left_open(cinema: Cinema) -> None:
     cinema.ask(path)
     for asked in ("bytes=0-9", "bytes=999999999-", "bytes=x"):
         cinema.ask(path, Range=asked)
+    (cinema.folder / "a.mp4").write_bytes(FILM[::-1])
+    assert cinema.ask(path).status == 410
     shutil.rmtree(cinema.folder)
     cinema.ask(path)
     # Whatever else this process has open is another's.
