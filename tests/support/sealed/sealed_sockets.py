@@ -31,14 +31,17 @@ def is_numeric(host):
     return True
 
 
-def refuse(event, args):
-    """Raise OutboundBlocked on a connection or a name look-up that would leave the machine."""
-    if event in REACHING:
+def refuse(event, args, reaching=REACHING, resolving=RESOLVING):
+    """Raise OutboundBlocked on a connection or a name look-up that would leave the machine.
+
+    It is called while the interpreter ends, too, when names of the module are gone.
+    """
+    if event in reaching:
         address = args[1]
         is_internet = isinstance(address, tuple) and address and isinstance(address[0], str)
         if is_internet and not is_local(address[0]):
             raise OutboundBlocked(f"{event} to {address}: tests reach 127.0.0.1 only")
-    elif event in RESOLVING and not is_local(args[0]) and not is_numeric(args[0]):
+    elif event in resolving and not is_local(args[0]) and not is_numeric(args[0]):
         raise OutboundBlocked(f"{event} of {args[0]!r}: tests reach 127.0.0.1 only")
 
 
