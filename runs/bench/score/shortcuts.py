@@ -106,7 +106,7 @@ class Shortcuts:
             of = counted(self.choice, "item")
             return f"{of} of choice without a key: their shortcuts cannot be known"
         many = counted(self.keyed, "item")
-        return f"{self.given_away:,} of {many} given away: text alone mostly names the right option"
+        return f"text alone gives away the right option of {self.given_away:,} of {many}"
 
 
 def probe_set(

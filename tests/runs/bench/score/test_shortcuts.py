@@ -40,7 +40,7 @@ def test_a_shortcut_is_found_in_its_own_task_alone() -> None:
     assert {one.probe: one.reading for one in told.results}["longest"] == "found"
     assert (clean.given_away, told.given_away, found.given_away) == (0, 60, 60)
     assert {qid.split("_")[0] for qid, leak in found.leaks.items() if leak > 0.5} == {"order"}
-    assert found.as_lines()[0].startswith("60 of 140 items given away")
+    assert found.as_lines()[0] == "text alone gives away the right option of 60 of 140 items"
 
 
 def test_parts_of_two_splits_are_probed_apart() -> None:
@@ -115,7 +115,7 @@ def test_a_set_of_imported_tasks_is_probed_as_it_was_at_import(tmp_path: Path) -
     assert said | before == said
     assert (said["questions"], said["choice"], said["keyed"]) == (32, 30, 30)
     assert said["parts"][0]["results"][0]["probe"] == "longest"
-    assert (tmp_path / "set" / "card.md").read_text().count("items given away") == 1
+    assert (tmp_path / "set" / "card.md").read_text().count("text alone gives away") == 1
 
 
 @pytest.mark.parametrize(
