@@ -163,8 +163,18 @@ def run_file(folder: Path) -> Path:
     if not folder.is_dir():
         raise BadInput(f"{folder} is no folder; pass the --out folder of a simulate run")
     if not (folder / RUN_FILE).is_file():
+        refuse_set(folder)
         raise BadInput(f"{folder} holds no run ({RUN_FILE}); pass the --out folder of a run")
     return folder / RUN_FILE
+
+
+def refuse_set(folder: Path) -> None:
+    """Raise BadInput where a folder holds a frozen set in place of a run."""
+    if (folder / "manifest.json").is_file() and (folder / "questions.jsonl").is_file():
+        raise BadInput(
+            f"{folder} holds a frozen set and no run; arena bench plays and scores it, arena "
+            "report and arena pictures show tasks"
+        )
 
 
 def lock_file(folder: Path) -> Path:

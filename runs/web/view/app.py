@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route, Router
 
 from videoautoarena.memory.records.errors import ArenaError, BadInput, FramesChanged, UnusableVideo
-from videoautoarena.runs.rundir.reader import one_line, run_file
+from videoautoarena.runs.rundir.reader import one_line, refuse_set, run_file
 from videoautoarena.runs.web.page.document import document, policy
 from videoautoarena.runs.web.server.files import Gone, VideoFiles
 from videoautoarena.runs.web.server.guard import Guard
@@ -87,6 +87,7 @@ class Runs:
         self._decoders = decoders
         self._shown: dict[str, Shown] = {}
         if not self._below.look():
+            refuse_set(folder)
             raise BadInput(f"{folder} holds no run; pass the --out of a run, or a folder of runs")
 
     async def run(self, name: str | None) -> Shown | None:

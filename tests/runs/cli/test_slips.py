@@ -41,7 +41,8 @@ TYPED = [
 ]
 FOUND = [
     (("leaderboard", "nowhere"), "pass the --out folder of a simulate run"),
-    (("status", "bench"), "bench holds no run"),
+    (("status", "bench"), "bench holds a frozen set and no run; arena bench plays and scores it"),
+    (("view", "bench"), "arena report and arena pictures show tasks"),
     (("show", "run", "zzz"), slot(video(), 0).id),
     (("show", "run", "f"), "matches 3 battles"),
     (("leaderboard", "run", "--anchor", "nobody"), "there are hawk, owl, mole"),
