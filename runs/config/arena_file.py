@@ -79,7 +79,10 @@ class ModelTable(Table):
         if not isinstance(found, dict):
             return value
         if others := sorted(value.keys() & cls.model_fields.keys() - {"retrieval"}):
-            raise ValueError(f"retrieval stands alone; write {others[0]} in its model's own table")
+            first, place = others[0], "the table of its model"
+            if "model" in others:
+                first, place = "model", "retrieval = { model = .. }"
+            raise ValueError(f"retrieval stands alone in its table; write {first} in {place}")
         return {"model": found.get("model", ""), **value}
 
     @field_validator("price")

@@ -80,7 +80,12 @@ def test_it_is_said_how_many_frames_a_captioner_is_sent(tmp_path: Path) -> None:
         (PLAIN.replace("keep = 2", "keep = 3"), "", "models.finder.retrieval.keep: 3 clips of 2"),
         (PLAIN.replace("colours", "owl"), "", "models.finder.retrieval.embeddings: 'offline:owl'"),
         (PLAIN.replace("offline:colours", "no.Such:x"), "", "models.finder.retrieval.embeddings: "),
-        (PLAIN, "max_frames = 4", "models.finder retrieval stands alone; write max_frames"),
+        (
+            PLAIN,
+            "max_frames = 4",
+            "retrieval stands alone in its table; write max_frames in the table",
+        ),
+        (PLAIN, 'model = "offline:mole"', "write model in retrieval = { model = .. }"),
         (PLAIN.replace("offline:mole", "finder"), "", "models.finder.retrieval.model: 'finder'"),
         (PLAIN.replace("offline:mole", "embeddings:x.Y:z"), "", "'embeddings:x.Y:z' only embeds"),
         (
