@@ -251,6 +251,8 @@ def _sweep(scores: TaskScores, board: TaskBoard) -> Picture | LeftOut:
 def _tasks(scores: TaskScores, board: TaskBoard) -> Picture | LeftOut:
     if not board.watched:
         return LeftOut("tasks", "no model was shown the videos as they are")
+    if not any(row.tasks for row in board.watched):
+        return LeftOut("tasks", "no answer could be scored")
     return tasks(scores, board)
 
 
