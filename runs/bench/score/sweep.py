@@ -7,7 +7,6 @@ stand on one ground, their cluster is one and the same.
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
@@ -16,7 +15,14 @@ from videoautoarena.memory.records.records import Record
 from videoautoarena.runs.bench.format.points import videos_of
 from videoautoarena.runs.bench.format.results import TaskResult
 from videoautoarena.runs.bench.format.schema import TaskItem
-from videoautoarena.runs.bench.score.task_points import Figure, figure_of, measured, points_of
+from videoautoarena.runs.bench.score.task_points import (
+    Figure,
+    figure_of,
+    lead_figure,
+    measured,
+    points_of,
+    weights_of,
+)
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import dollars
@@ -35,11 +41,11 @@ class Setting(Record):
 
     frames: int
     accuracy: Figure
-    """In percent."""
+    """M-Avg, in percent."""
     usd: float | None
     """Dollars an item; None where the cost of any answer is unknown."""
     behind: Figure
-    """How far it lies above the best, in points, paired by item: never above 0 for the best."""
+    """How far it lies above the best, in points, paired by item, each task as much."""
 
 
 class Sweep(Record):
@@ -106,19 +112,22 @@ def _sweep(items: Sequence[TaskItem], found: dict[int, TaskResult], margin: floa
     usd = {frames: _usd(found[frames], set(asked)) for frames in order}
     is_priced = all(cost is not None for cost in usd.values()) and any(usd.values())
     costs = [(usd[frames] or 0.0) if is_priced else float(frames) for frames in order]
-    rows = [[points[frames][qid] for qid in asked] for frames in order]
-    choice = choose_cheapest(rows, costs, videos_of(asked, asked), margin=margin / 100.0)
+    weights = weights_of(list(asked.values()))
+    rows = [
+        [points[frames][qid] * w for qid, w in zip(asked, weights.each, strict=True)]
+        for frames in order
+    ]
+    within = margin / 100.0 / weights.scale
+    choice = choose_cheapest(rows, costs, videos_of(asked, asked), margin=within)
     settings = []
     for place, frames in enumerate(order):
         accuracy = measured(list(asked.values()), {qid: points[frames][qid] for qid in asked})
-        lead = choice.leads[place]
-        behind = [None if math.isnan(x) else round(100.0 * x, 4) for x in lead[:3]]
         settings.append(
             Setting(
                 frames=frames,
                 accuracy=figure_of(accuracy.mean, 100.0) if accuracy else _NOTHING,
                 usd=usd[frames],
-                behind=Figure(value=behind[0], low=behind[1], high=behind[2], n=len(asked)),
+                behind=lead_figure(choice.leads[place], 100.0 * weights.scale, most=100.0),
             )
         )
     return Sweep(
@@ -235,8 +244,7 @@ def _ladder(
         change = Figure(value=0.0, low=0.0, high=0.0, n=len(ladders))
         if seconds != lengths[0]:
             lead = measure_lead(rows[seconds], rows[lengths[0]], clusters)
-            known = [None if math.isnan(x) else round(100.0 * x, 4) for x in lead[:3]]
-            change = Figure(value=known[0], low=known[1], high=known[2], n=len(ladders))
+            change = lead_figure(lead, 100.0, most=100.0)
         rungs.append(Rung(seconds=seconds, accuracy=accuracy, change=change))
     return Ladder(
         model=model,

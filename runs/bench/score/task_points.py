@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
@@ -16,6 +17,7 @@ from videoautoarena.runs.bench.format.results import TaskLine, TaskResult
 from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.scoring.fitting.counts import Ints
 from videoautoarena.scoring.intervals.proportions import Share
+from videoautoarena.scoring.ratings.differences import Lead
 from videoautoarena.scoring.tasks.averages import Tasks, measure_scores, measure_tasks
 
 End = Literal["right", "wrong", "unreadable", "forfeit", "scored", "unscored", "void"]
@@ -101,6 +103,29 @@ def measured(items: Sequence[TaskItem], points: Mapping[str, float]) -> Tasks | 
 def _tasks(asked: Mapping[str, TaskItem]) -> Ints:
     names = sorted({item.task for item in asked.values()})
     return np.array([names.index(item.task) for item in asked.values()], dtype=np.int64)
+
+
+class Weights(NamedTuple):
+    """What makes the mean over tasks of a mean over items, in which each task counts alike."""
+
+    each: list[float]
+    """Of each item: 1 over the size of its task, times the size of the smallest; at most 1."""
+    scale: float
+    """What the mean of weighted figures is to be multiplied by."""
+
+
+def weights_of(items: Sequence[TaskItem]) -> Weights:
+    """Return the weights of items that tasks are compared on; all are 1 where tasks are alike."""
+    sizes = Counter(item.task for item in items)
+    least = min(sizes.values())
+    each = [least / sizes[item.task] for item in items]
+    return Weights(each, len(items) / (len(sizes) * least))
+
+
+def lead_figure(lead: Lead, scale: float, *, most: float) -> Figure:
+    """Return a lead times `scale` as it is printed, with bounds from -`most` to `most`."""
+    value, low, high = (_known(min(max(scale * x, -most), most)) for x in lead[:3])
+    return Figure(value=value, low=low, high=high, n=lead.n)
 
 
 def figure_of(share: Share, scale: float) -> Figure:

@@ -71,3 +71,27 @@ def test_without_known_dollars_fewer_frames_are_cheaper(tmp_path: Path) -> None:
     assert (sweep.by, sweep.cheapest) == ("frames", 16)
     assert sweep.settings[0].usd is None
     assert "which no setting undercuts" in sweep.as_line()
+
+
+def test_settings_are_held_against_each_other_by_the_figure_that_is_shown(tmp_path: Path) -> None:
+    items = [choice(f"v{k}", k, task="few" if k < 10 else "many") for k in range(100)]
+    bench = write_set(tmp_path / "set", items)
+    # By items 16 frames are better, 45 to 10; by tasks 4 are, 50 to 25.
+    right = {4: range(10), 16: range(10, 55)}
+    for frames, of in right.items():
+        lines = [
+            TaskLine(qid=item.qid, end="answered", response="B" if k in of else "A")
+            for k, item in enumerate(items)
+        ]
+        facts = {"model": "openai:m", "max_frames": frames, "view": "whole"}
+        name = f"m ({frames} frames)"
+        result = TaskResult(
+            bench=bench.bench, model=name, judge=None, how="run", facts=facts, lines=lines
+        )
+        write_result(bench, result)
+    ((sweep,),) = (board.sweeps for board in score_tasks(bench).boards)
+    assert [one.accuracy.value for one in sweep.settings] == [50.0, 25.0]
+    assert (sweep.best, sweep.cheapest) == (4, 4)
+    assert sweep.settings[1].behind.value == -25.0
+    wide = score_tasks(bench, margin=80.0).boards[0].sweeps[0]
+    assert wide.cheapest == 4

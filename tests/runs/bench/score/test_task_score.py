@@ -221,3 +221,15 @@ def test_items_that_were_cut_from_one_video_are_one_piece_of_evidence(tmp_path: 
         widths.append((figure.high or 0.0) - (figure.low or 0.0))
         assert (board.videos, board.sources) == (200, 10 if name == "cut" else 200)
     assert widths[0] > 3 * widths[1]
+
+
+def test_a_difference_of_two_models_lies_within_the_scale(tmp_path: Path) -> None:
+    # A task of one item beside one of many makes weights that few videos say nothing about.
+    items = [choice("v", 0, task="ego")]
+    items += [choice(f"w{k % 2}", k, task="plot") for k in range(99)]
+    bench = write_set(tmp_path / "set", items)
+    for model, step in {"a": 3, "b": 2}.items():
+        lines = [line(item, "B" if k % step else "A") for k, item in enumerate(items)]
+        hand_in(bench, model, lines)
+    (gap,) = compare_tasks(bench, "a", "b").gaps
+    assert (gap.difference.low, gap.difference.high) == (-100.0, 100.0)
