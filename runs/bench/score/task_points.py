@@ -21,6 +21,8 @@ from videoautoarena.scoring.ratings.differences import Lead
 from videoautoarena.scoring.tasks.averages import Tasks, measure_scores, measure_tasks
 
 End = Literal["right", "wrong", "unreadable", "forfeit", "scored", "unscored", "void"]
+_SCALES = 2
+"""That free text is marked on."""
 _NUMBERS = 4
 """Decimals of figures."""
 
@@ -77,6 +79,8 @@ def _marked(line: TaskLine, as_published: bool) -> Ended:
         return Ended("unscored", 0.0 if as_published else None, reason=line.reason)
     if line.end == "forfeit":
         return Ended("forfeit", 0.0 if as_published else LEAST, reason=line.reason)
+    if len(line.scores) != _SCALES:
+        return Ended("unscored", 0.0 if as_published else None, reason="not marked on two scales")
     return Ended("scored", sum(line.scores.values()))
 
 
