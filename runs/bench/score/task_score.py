@@ -181,7 +181,9 @@ def choices_of(bench: OpenBench[TaskItem], model: str) -> dict[str, int | None]:
 def _board(
     items: Sequence[TaskItem], split: str | None, results: Sequence[TaskResult], published: bool
 ) -> TaskBoard:
-    chances = measured(items, {item.qid: 0.0 for item in items if item.is_choice and item.answer})
+    # What has a key that is no option is unscored but by the published rules, and nobody's guess.
+    counting = (i for i in items if i.is_choice and (i.keys or (published and i.answer)))
+    chances = measured(items, {item.qid: 0.0 for item in counting})
     rows = [_score(items, one, published) for one in results]
     rows.sort(key=lambda row: (_last(row.m_avg), _last(row.g_avg), row.model, row.judge or ""))
     return TaskBoard(

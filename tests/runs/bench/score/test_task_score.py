@@ -223,6 +223,27 @@ def test_items_that_were_cut_from_one_video_are_one_piece_of_evidence(tmp_path: 
     assert widths[0] > 3 * widths[1]
 
 
+def test_text_that_is_not_marked_on_both_scales_from_1_to_5_has_no_score(tmp_path: Path) -> None:
+    bench = write_set(tmp_path / "set", [free(f"v{k}", k) for k in range(2)])
+    marks: list[dict[str, float]] = [{}, {"accuracy": 5.0}]
+    lines = [line(i, "A dog.", scores=of) for i, of in zip(bench.items, marks, strict=True)]
+    (row,) = score_tasks(bench, [hand_in(bench, "m", lines, judge="j")]).boards[0].models
+    assert (row.g_avg, row.counts) == (None, {"unscored": 2})
+    (file,) = (bench.folder / "results").glob("*.jsonl")
+    file.write_text(file.read_text().replace("5.0", "9.0"))
+    with pytest.raises(BadInput, match="line 3: not a valid line"):
+        score_tasks(open_bench(bench.folder))
+
+
+def test_chance_is_that_of_items_that_count(tmp_path: Path) -> None:
+    items = [choice("v", 0, task="two", options=["a dog", "a cat"])]
+    items += [choice("v", 1, task="four", answer="a horse")]
+    bench = write_set(tmp_path / "set", items)
+    result = hand_in(bench, "m", [line(item, "A") for item in items])
+    assert score_tasks(bench, [result]).boards[0].chance == 50.0
+    assert score_tasks(bench, [result], as_published=True).boards[0].chance == 37.5
+
+
 def test_a_difference_of_two_models_lies_within_the_scale(tmp_path: Path) -> None:
     # A task of one item beside one of many makes weights that few videos say nothing about.
     items = [choice("v", 0, task="ego")]
