@@ -118,3 +118,15 @@ def test_a_part_on_which_nothing_could_be_scored_has_no_picture(tmp_path: Path) 
     said = json.loads(invoke("pictures", bench.folder, "--to", tmp_path / "p", "--json").output)
     assert said["pictures"] == []
     assert {"name": "tasks", "why": "no answer could be scored"} in said["left_out"]
+
+
+def test_no_part_of_a_set_takes_the_name_of_another(tmp_path: Path) -> None:
+    parts = ("x", "x-3", "X")
+    items = [choice("v", k, split=split) for k, split in enumerate(parts)]
+    bench = write_set(tmp_path / "set", items)
+    lines = [TaskLine(qid=item.qid, end="answered", response="B") for item in items]
+    result = TaskResult(bench=bench.bench, model="m", judge=None, how="run", lines=lines)
+    write_result(bench, result)
+    words = ("--to", tmp_path / "p", "--only", "tasks", "--json")
+    said = json.loads(invoke("pictures", bench.folder, *words).output)
+    assert len({one["file"] for one in said["pictures"]}) == len(parts)
