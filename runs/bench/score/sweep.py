@@ -70,17 +70,21 @@ class Sweep(Record):
         cheap, best = found[self.cheapest], found[self.best]
         cost = "" if cheap.usd is None or self.by == "frames" else f", {dollars(cheap.usd)} an item"
         name, margin = safe(self.model), f"{self.margin:g}"
+        frames, is_one = counted(self.cheapest, "frame"), self.cheapest == 1
         if self.cheapest == self.best:
-            rest = (
-                "which no setting undercuts"
-                if self.best == min(found)
-                else f"and no cheaper setting is shown to be within {margin} points"
-            )
-            return f"{name}: {self.best} frames score best ({_percent(best)}{cost}), {rest}."
+            rest = f"and no cheaper setting is shown to be within {margin} points"
+            if all(self._cost(best) <= self._cost(one) for one in self.settings):
+                rest = "which no setting undercuts"
+            score = "scores" if is_one else "score"
+            return f"{name}: {frames} {score} best ({_percent(best)}{cost}), {rest}."
+        most = f"{counted(self.best, 'frame')} ({_percent(best)})"
         return (
-            f"{name}: {self.cheapest} frames ({_percent(cheap)}{cost}) are the cheapest setting "
-            f"within {margin} points of the best, {self.best} frames ({_percent(best)})."
+            f"{name}: {frames} ({_percent(cheap)}{cost}) {'is' if is_one else 'are'} the cheapest "
+            f"setting within {margin} points of the best, {most}."
         )
+
+    def _cost(self, setting: Setting) -> float:
+        return setting.frames if self.by == "frames" else setting.usd or 0.0
 
 
 def sweeps_of(
@@ -89,10 +93,10 @@ def sweeps_of(
     """Yield a sweep for each model that answered choices with several numbers of frames."""
     of_model = defaultdict[str, dict[int, TaskResult]](dict)
     for one in results:
-        model, frames = one.facts.get("model"), one.facts.get("max_frames")
+        model, frames = one.facts.get("model"), one.max_frames
         # What is sent the best clips alone is no point of its model's curve.
         is_plain = one.facts.get("view") == "whole" and "retrieval" not in one.facts
-        if isinstance(model, str) and isinstance(frames, int) and is_plain:
+        if isinstance(model, str) and frames is not None and is_plain:
             of_model[model][frames] = one
     for model, found in of_model.items():
         if len(found) > 1 and (sweep := _sweep(items, found, margin)) is not None:

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from videoautoarena.agents.roles.choose import Chosen, read_choice, read_published
-from videoautoarena.agents.roles.mark import LEAST
+from videoautoarena.agents.roles.mark import LEAST, MOST
 from videoautoarena.memory.records.records import Record
 from videoautoarena.runs.bench.format.points import videos_of
 from videoautoarena.runs.bench.format.results import TaskLine, TaskResult
@@ -99,9 +99,17 @@ def measured(items: Sequence[TaskItem], points: Mapping[str, float]) -> Tasks | 
     tasks, videos = _tasks(asked), videos_of(asked, asked)
     values = [points[qid] for qid in asked]
     if not next(iter(asked.values())).is_choice:
-        return measure_scores(values, tasks, videos)
+        found = measure_scores(values, tasks, videos)
+        least = min(LEAST, *values)
+        figures = tuple(_within(one, least) for one in found.tasks)
+        return found._replace(tasks=figures, mean=_within(found.mean, least))
     chance = [max(1, len(item.keys)) / len(item.options) for item in asked.values()]
     return measure_tasks(values, tasks, videos, chance=chance)
+
+
+def _within(score: Share, least: float) -> Share:
+    """Return a mean score whose bounds, where there are any, lie on the scale of scores."""
+    return Share(score.value, max(score.low, least), min(score.high, MOST), score.n)
 
 
 def _tasks(asked: Mapping[str, TaskItem]) -> Ints:

@@ -210,12 +210,11 @@ def _score(items: Sequence[TaskItem], result: TaskResult, published: bool) -> Ta
     choice = {i.qid: points[i.qid] for i in items if i.is_choice and i.qid in points}
     free = {i.qid: points[i.qid] for i in items if not i.is_choice and i.qid in points}
     chosen, marked = measured(items, choice), measured(items, free)
-    frames = result.facts.get("max_frames")
     return TaskScore(
         model=result.model,
         judge=result.judge,
         how=result.how,
-        max_frames=frames if isinstance(frames, int) else None,
+        max_frames=result.max_frames,
         view=str(result.facts.get("view", "whole")),
         m_avg=figure_of(chosen.mean, 100.0) if chosen else None,
         g_avg=figure_of(marked.mean, 1.0) if marked else None,

@@ -95,3 +95,30 @@ def test_settings_are_held_against_each_other_by_the_figure_that_is_shown(tmp_pa
     assert sweep.settings[1].behind.value == -25.0
     wide = score_tasks(bench, margin=80.0).boards[0].sweeps[0]
     assert wide.cheapest == 4
+
+
+def test_a_setting_is_undercut_by_dollars_and_not_by_frames(tmp_path: Path) -> None:
+    sweep = sweep_of(tmp_path, {1: 240, 4: 100})
+    assert "openai:m: 1 frame scores best (80.0 %" in sweep.as_line()
+    assert "which no setting undercuts" in sweep.as_line()
+    first, second = sweep.settings
+    dear = sweep.model_copy(update={"settings": (first.model_copy(update={"usd": 1.0}), second)})
+    assert "no cheaper setting is shown" in dear.as_line()
+
+
+@pytest.mark.parametrize("frames", [0, -4, True, 10**400, "16", None])
+def test_a_number_of_frames_that_cannot_be_is_no_setting(tmp_path: Path, frames: object) -> None:
+    bench = write_set(tmp_path / "set", [choice(f"v{k}", k) for k in range(3)])
+    for name, sent in {"m": frames, "n": 16}.items():
+        lines = [TaskLine(qid=item.qid, end="answered", response="B") for item in bench.items]
+        facts = {"model": "openai:m", "max_frames": sent, "view": "whole"}
+        write_result(
+            bench,
+            TaskResult.model_validate(
+                {"bench": bench.bench, "model": name, "judge": None, "how": "run",
+                 "facts": facts, "lines": lines}
+            ),
+        )  # fmt: skip
+    (board,) = score_tasks(bench).boards
+    assert board.sweeps == ()
+    assert [row.max_frames for row in board.models] == [None, 16]

@@ -254,3 +254,42 @@ def test_a_difference_of_two_models_lies_within_the_scale(tmp_path: Path) -> Non
         hand_in(bench, model, lines)
     (gap,) = compare_tasks(bench, "a", "b").gaps
     assert (gap.difference.low, gap.difference.high) == (-100.0, 100.0)
+
+
+def test_a_mean_score_is_bounded_by_the_scale(tmp_path: Path) -> None:
+    bench = write_set(tmp_path / "set", [free(f"v{k}", k) for k in range(4)])
+    lines = [
+        line(item, "A dog.", scores={"accuracy": 5.0, "relevance": 5.0 if k else 1.0})
+        for k, item in enumerate(bench.items)
+    ]
+    (row,) = score_tasks(bench, [hand_in(bench, "m", lines, judge="j")]).boards[0].models
+    assert row.g_avg is not None
+    # Student's t of 3 degrees, 3.1824, times a standard error of 1.
+    assert (row.g_avg.value, row.g_avg.high) == (9.0, 10.0)
+    assert row.g_avg.low == pytest.approx(9 - 3.1824, abs=1e-3)
+    assert row.tasks[0].figure == row.g_avg
+
+
+@pytest.mark.parametrize("usd", ["-0.1", "1e308"])
+def test_a_cost_that_cannot_be_is_refused(tmp_path: Path, usd: str) -> None:
+    bench = write_set(tmp_path / "set", [choice("v")])
+    hand_in(bench, "m", [line(bench.items[0], "B", usd=0.25)])
+    (file,) = (bench.folder / "results").glob("*.jsonl")
+    file.write_text(file.read_text().replace("0.25", usd))
+    with pytest.raises(BadInput, match="line 2: not a valid line"):
+        score_tasks(open_bench(bench.folder))
+
+
+def test_a_copy_of_a_result_does_not_count_twice(tmp_path: Path) -> None:
+    bench = write_set(tmp_path / "set", [choice("v")])
+    hand_in(bench, "m", [line(bench.items[0], "B")])
+    (file,) = (bench.folder / "results").glob("*.jsonl")
+    file.with_name("copy.jsonl").write_bytes(file.read_bytes())
+    with pytest.raises(BadInput, match='two files with the result of "m"; move one away'):
+        score_tasks(open_bench(bench.folder))
+
+
+def test_a_task_named_like_a_column_takes_no_label_from_chance(tmp_path: Path) -> None:
+    bench = write_set(tmp_path / "set", [choice("v", task="model")])
+    hand_in(bench, "m", [line(bench.items[0], "B")])
+    assert "(chance)" in invoke("bench", "score", bench.folder).output
