@@ -139,7 +139,9 @@ def _parts(scores: TaskScores) -> dict[str, TaskBoard]:
     for place, board in enumerate(scores.boards, start=1):
         plain = re.sub(r"[^a-z0-9]+", "-", (board.split or "").casefold())[:40].strip("-")
         ending = f"-{plain or place}" if len(scores.boards) > 1 else ""
-        found[f"{ending}-{place}" if ending in found else ending] = board
+        while ending in found:
+            ending += f"-{place}"
+        found[ending] = board
     return found
 
 
@@ -251,6 +253,8 @@ def _sweep(scores: TaskScores, board: TaskBoard) -> Picture | LeftOut:
 def _tasks(scores: TaskScores, board: TaskBoard) -> Picture | LeftOut:
     if not board.watched:
         return LeftOut("tasks", "no model was shown the videos as they are")
+    if not any(row.tasks for row in board.watched):
+        return LeftOut("tasks", "no answer could be scored")
     return tasks(scores, board)
 
 

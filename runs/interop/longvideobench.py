@@ -43,6 +43,8 @@ KNOWN = ("id", "video_path", "question", "candidates", "duration", CATEGORY, "qu
 SUBTITLES = "subtitles"
 """The folder of subtitles beside the published files."""
 LONGEST_NAME = 100
+LATEST_S = 1e9
+"""Later than any time of a video; a published number can be larger."""
 _NAME = re.compile(r"(?!\.)[^/\\\x00-\x1f\x7f\ud800-\udfff]+")
 _CLOCK = re.compile(r"([0-9]{1,4}):([0-9]{1,2}):([0-9]{1,2}(?:[.,][0-9]{1,9})?)")
 _NAMED = 3
@@ -270,6 +272,6 @@ def _as_srt(cues: Sequence[Cue]) -> bytes:
 
 
 def _stamp(seconds: float) -> str:
-    whole, thousandths = divmod(round(1000 * seconds), 1000)
+    whole, thousandths = divmod(round(1000 * min(seconds, LATEST_S)), 1000)
     minutes, rest = divmod(whole, 60)
     return f"{minutes // 60:02}:{minutes % 60:02}:{rest:02},{thousandths:03}"

@@ -39,13 +39,6 @@ class Tasks(NamedTuple):
     """Their mean."""
 
 
-class Apart(NamedTuple):
-    """A share of all items, and of those that nothing gives away."""
-
-    every: Share
-    rest: Share
-
-
 def measure_accuracy(right: ArrayLike, video: ArrayLike | None = None) -> Share:
     """Return the share of right answers and its 95 % interval.
 
@@ -96,17 +89,6 @@ def measure_scores(score: ArrayLike, task: ArrayLike, video: ArrayLike | None = 
         ValueError: as `measure_mean`.
     """
     return _measure(measure_mean, score, task, video, chance=None)
-
-
-def measure_apart(right: ArrayLike, given_away: ArrayLike, video: ArrayLike | None = None) -> Apart:
-    """Return the accuracy on all items, and on those without what is given away.
-
-    Raises:
-        ValueError: as `measure_share`.
-    """
-    points, groups = np.asarray(right, dtype=np.float64), read_clusters(video, np.shape(right))
-    kept = ~np.asarray(given_away, dtype=np.bool_)
-    return Apart(measure_accuracy(points, groups), measure_accuracy(points[kept], groups[kept]))
 
 
 def average(figures: Sequence[Share], together: Floats | None = None) -> Share:

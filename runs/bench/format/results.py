@@ -13,8 +13,9 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, NoReturn, TypeVar
+from typing import Annotated, Any, Literal, NoReturn, TypeVar
 
 from pydantic import Field, JsonValue
 
@@ -32,6 +33,8 @@ UNKNOWN = "unknown"
 Against = Literal["selected", "rejected"]
 REFERENCES: tuple[Against, Against] = ("selected", "rejected")
 ANCHOR: Literal["anchor"] = "anchor"
+MOST_USD, MOST_FRAMES = 1e12, 10**9
+"""Of one answer, and of one video; more is no figure of anything that was played."""
 LARGEST_FILE = 2**30
 """Bytes; 10,000 questions with long answers, judged four times, make a tenth of it."""
 Line = TypeVar("Line", bound=Shape)
@@ -97,7 +100,7 @@ class Head(Shape):
     """Whose answers all were held against; only of what was compared with an anchor."""
     how: Literal["run", "import"]
     facts: dict[str, JsonValue] = Field(default_factory=dict)
-    """How it came to be, for a reader; no figure is made from it."""
+    """How it came to be, for a reader; of tasks it says what was shown, and by how many frames."""
 
 
 class _OnBench(Shape):
@@ -154,9 +157,9 @@ class TaskLine(Shape):
     """What the model answered, as it said it."""
     ending: str | None = None
     """How the reply ended, in its provider's words; a choice that was cut off may not count."""
-    usd: float | None = None
+    usd: Annotated[float, Field(ge=0, le=MOST_USD)] | None = None
     """What the answer cost; null where nobody says."""
-    scores: dict[str, float] = Field(default_factory=dict)
+    scores: dict[str, Annotated[float, Field(ge=1, le=5)]] = Field(default_factory=dict)
     """Of free text, 1 to 5 on each scale."""
     points: list[int] = Field(default_factory=list)
     """What each scoring point was given."""
@@ -170,6 +173,12 @@ class TaskResult(_OnBench):
     judge: str | None
     """Who scored free text; None where nothing had to be."""
     lines: list[TaskLine]
+
+    @property
+    def max_frames(self) -> int | None:
+        """How many frames of a video it was sent at most; None where nothing says so."""
+        said = self.facts.get("max_frames")
+        return said if type(said) is int and 0 < said <= MOST_FRAMES else None
 
 
 class Answers(_OnBench):
@@ -202,7 +211,15 @@ def read_tasks(bench: OpenBench[Any]) -> list[TaskResult]:
     """Return what models answered to tasks, by model and judge; or BadInput."""
     files = (file for file in result_files(bench) if read_head(file, bench).kind == TASKS)
     found = (one for file in files if isinstance(one := read_result(file, bench), TaskResult))
-    return sorted(found, key=lambda one: (one.model, one.judge or ""))
+    results = sorted(found, key=lambda one: (one.model, one.judge or ""))
+    for one, other in pairwise(results):
+        if (one.model, one.judge) == (other.model, other.judge):
+            by = f" by {quoted(one.judge)}" if one.judge else ""
+            raise BadInput(
+                f"{bench.results} has two files with the result of {quoted(one.model)}{by}; "
+                "move one away"
+            )
+    return results
 
 
 def read_result(file: Path, bench: OpenBench[Any]) -> Result | Anchored | TaskResult:

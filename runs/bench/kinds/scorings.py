@@ -237,11 +237,16 @@ class Tasks(Scoring):
                 f"{bench.folder} has several parts ({parts}), which are never put together"
             )
         rows = [row for row in boards[0].models if row.view == "whole"]
-        figures = [(row.model, row.m_avg or row.g_avg) for row in rows]
+        by_choice = {row.model: row.m_avg for row in rows if row.m_avg}
+        if not by_choice and len(judges := sorted({row.judge or "nobody" for row in rows})) > 1:
+            raise BadInput(
+                f"several judges marked on {bench.folder}: {', '.join(map(quoted, judges))}; "
+                "print a score by one of them with arena bench score --judge J --json"
+            )
+        figures = by_choice or {row.model: row.g_avg for row in rows if row.g_avg}
         return [
             {"model": model, "score": one.value, "low": one.low, "high": one.high}
-            for model, one in figures
-            if one is not None
+            for model, one in figures.items()
         ]
 
     def compare(

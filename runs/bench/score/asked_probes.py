@@ -80,10 +80,15 @@ class AskedProbes(Published):
         return ["No model is above chance without the video (one-sided, exact, p < .001)."]
 
 
+def _once(bench: OpenBench[TaskItem]) -> list[TaskResult]:
+    """Return a result a model; its options were chosen once, whoever marked its free text."""
+    return list({one.model: one for one in read_tasks(bench)}.values())
+
+
 def read_asked(bench: OpenBench[TaskItem]) -> AskedProbes:
     """Return what the results on a set say by view; those that saw the whole stand beside."""
     found = sorted(
-        _probes(bench, read_tasks(bench)), key=lambda one: (one.split or "", one.task, one.model)
+        _probes(bench, _once(bench)), key=lambda one: (one.split or "", one.task, one.model)
     )
     known = [one for one in found if one.view in WITHOUT and one.p < FOUND]
     return AskedProbes(bench=bench.bench, probes=tuple(found), found=tuple(known))
@@ -138,7 +143,7 @@ def probe_all(bench: OpenBench[Any]) -> Probes:
 
 
 def _apart(bench: OpenBench[TaskItem], text: Shortcuts) -> Iterator[Apart]:
-    results = [one for one in read_tasks(bench) if _view(one) == "whole" or one.how == "import"]
+    results = [one for one in _once(bench) if _view(one) == "whole" or one.how == "import"]
     for split, result in product(dict.fromkeys(item.split for item in bench.items), results):
         mine = [item for item in bench.items if item.is_choice and item.split == split]
         points = points_of(mine, result)

@@ -7,7 +7,6 @@ stand on one ground, their cluster is one and the same.
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
@@ -16,7 +15,14 @@ from videoautoarena.memory.records.records import Record
 from videoautoarena.runs.bench.format.points import videos_of
 from videoautoarena.runs.bench.format.results import TaskResult
 from videoautoarena.runs.bench.format.schema import TaskItem
-from videoautoarena.runs.bench.score.task_points import Figure, figure_of, measured, points_of
+from videoautoarena.runs.bench.score.task_points import (
+    Figure,
+    figure_of,
+    lead_figure,
+    measured,
+    points_of,
+    weights_of,
+)
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import dollars
@@ -35,11 +41,11 @@ class Setting(Record):
 
     frames: int
     accuracy: Figure
-    """In percent."""
+    """M-Avg, in percent."""
     usd: float | None
     """Dollars an item; None where the cost of any answer is unknown."""
     behind: Figure
-    """How far it lies above the best, in points, paired by item: never above 0 for the best."""
+    """How far it lies above the best, in points, paired by item, each task as much."""
 
 
 class Sweep(Record):
@@ -64,17 +70,21 @@ class Sweep(Record):
         cheap, best = found[self.cheapest], found[self.best]
         cost = "" if cheap.usd is None or self.by == "frames" else f", {dollars(cheap.usd)} an item"
         name, margin = safe(self.model), f"{self.margin:g}"
+        frames, is_one = counted(self.cheapest, "frame"), self.cheapest == 1
         if self.cheapest == self.best:
-            rest = (
-                "which no setting undercuts"
-                if self.best == min(found)
-                else f"and no cheaper setting is shown to be within {margin} points"
-            )
-            return f"{name}: {self.best} frames score best ({_percent(best)}{cost}), {rest}."
+            rest = f"and no cheaper setting is shown to be within {margin} points"
+            if all(self._cost(best) <= self._cost(one) for one in self.settings):
+                rest = "which no setting undercuts"
+            score = "scores" if is_one else "score"
+            return f"{name}: {frames} {score} best ({_percent(best)}{cost}), {rest}."
+        most = f"{counted(self.best, 'frame')} ({_percent(best)})"
         return (
-            f"{name}: {self.cheapest} frames ({_percent(cheap)}{cost}) are the cheapest setting "
-            f"within {margin} points of the best, {self.best} frames ({_percent(best)})."
+            f"{name}: {frames} ({_percent(cheap)}{cost}) {'is' if is_one else 'are'} the cheapest "
+            f"setting within {margin} points of the best, {most}."
         )
+
+    def _cost(self, setting: Setting) -> float:
+        return setting.frames if self.by == "frames" else setting.usd or 0.0
 
 
 def sweeps_of(
@@ -83,10 +93,10 @@ def sweeps_of(
     """Yield a sweep for each model that answered choices with several numbers of frames."""
     of_model = defaultdict[str, dict[int, TaskResult]](dict)
     for one in results:
-        model, frames = one.facts.get("model"), one.facts.get("max_frames")
+        model, frames = one.facts.get("model"), one.max_frames
         # What is sent the best clips alone is no point of its model's curve.
         is_plain = one.facts.get("view") == "whole" and "retrieval" not in one.facts
-        if isinstance(model, str) and isinstance(frames, int) and is_plain:
+        if isinstance(model, str) and frames is not None and is_plain:
             of_model[model][frames] = one
     for model, found in of_model.items():
         if len(found) > 1 and (sweep := _sweep(items, found, margin)) is not None:
@@ -106,19 +116,22 @@ def _sweep(items: Sequence[TaskItem], found: dict[int, TaskResult], margin: floa
     usd = {frames: _usd(found[frames], set(asked)) for frames in order}
     is_priced = all(cost is not None for cost in usd.values()) and any(usd.values())
     costs = [(usd[frames] or 0.0) if is_priced else float(frames) for frames in order]
-    rows = [[points[frames][qid] for qid in asked] for frames in order]
-    choice = choose_cheapest(rows, costs, videos_of(asked, asked), margin=margin / 100.0)
+    weights = weights_of(list(asked.values()))
+    rows = [
+        [points[frames][qid] * w for qid, w in zip(asked, weights.each, strict=True)]
+        for frames in order
+    ]
+    within = margin / 100.0 / weights.scale
+    choice = choose_cheapest(rows, costs, videos_of(asked, asked), margin=within)
     settings = []
     for place, frames in enumerate(order):
         accuracy = measured(list(asked.values()), {qid: points[frames][qid] for qid in asked})
-        lead = choice.leads[place]
-        behind = [None if math.isnan(x) else round(100.0 * x, 4) for x in lead[:3]]
         settings.append(
             Setting(
                 frames=frames,
                 accuracy=figure_of(accuracy.mean, 100.0) if accuracy else _NOTHING,
                 usd=usd[frames],
-                behind=Figure(value=behind[0], low=behind[1], high=behind[2], n=len(asked)),
+                behind=lead_figure(choice.leads[place], 100.0 * weights.scale, most=100.0),
             )
         )
     return Sweep(
@@ -235,8 +248,7 @@ def _ladder(
         change = Figure(value=0.0, low=0.0, high=0.0, n=len(ladders))
         if seconds != lengths[0]:
             lead = measure_lead(rows[seconds], rows[lengths[0]], clusters)
-            known = [None if math.isnan(x) else round(100.0 * x, 4) for x in lead[:3]]
-            change = Figure(value=known[0], low=known[1], high=known[2], n=len(ladders))
+            change = lead_figure(lead, 100.0, most=100.0)
         rungs.append(Rung(seconds=seconds, accuracy=accuracy, change=change))
     return Ladder(
         model=model,

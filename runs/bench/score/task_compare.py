@@ -14,7 +14,12 @@ from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import TaskResult
 from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.bench.score.compare import SURE, TOO_FEW
-from videoautoarena.runs.bench.score.task_points import Figure, points_of
+from videoautoarena.runs.bench.score.task_points import (
+    Figure,
+    lead_figure,
+    points_of,
+    weights_of,
+)
 from videoautoarena.runs.bench.score.task_score import wanted_results
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.battle_table import quoted
@@ -103,25 +108,21 @@ def _pick(bench: OpenBench[TaskItem], results: Sequence[TaskResult], name: str) 
 def _gap(items: Sequence[TaskItem], points: Sequence[Mapping[str, float]]) -> Gap:
     kind: Kind = "choice" if items[0].is_choice else "generation"
     _, _, unit, most = AVERAGES[kind]
-    sizes = Counter(item.task for item in items)
-    # Weighted by one over the size of its task, the mean over items is the mean over tasks. The
-    # smallest task has a weight of 1, since figures are compared from 0 to 1.
-    weight = [min(sizes.values()) / sizes[item.task] for item in items]
+    weights = weights_of(items)
     one, other = (
-        [w * mine[item.qid] / most for item, w in zip(items, weight, strict=True)]
+        [w * mine[item.qid] / most for item, w in zip(items, weights.each, strict=True)]
         for mine in points
     )
     asked = {item.qid: item for item in items}
-    scale = unit * most * len(items) / (len(sizes) * min(sizes.values()))
+    scale = unit * most * weights.scale
     lead = measure_lead(one, other, videos_of(asked, asked))
-    value, low, high = (None if math.isnan(x) else round(scale * x, 4) for x in lead[:3])
     signs = Counter((x > y) - (x < y) for x, y in zip(one, other, strict=True))
     return Gap(
         split=items[0].split,
         kind=kind,
         a=round(scale * sum(one) / len(one), 4),
         b=round(scale * sum(other) / len(other), 4),
-        difference=Figure(value=value, low=low, high=high, n=len(items)),
+        difference=lead_figure(lead, scale, most=unit * most),
         better=None if math.isnan(lead.better) else round(lead.better, 6),
         items={"a_higher": signs[1], "level": signs[0], "b_higher": signs[-1]},
         videos=len({item.cluster for item in items}),

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from videoautoarena.agents.roles.choose import Chosen, read_choice, read_published
-from videoautoarena.agents.roles.mark import LEAST
+from videoautoarena.agents.roles.mark import LEAST, MOST
 from videoautoarena.memory.records.records import Record
 from videoautoarena.runs.bench.format.points import videos_of
 from videoautoarena.runs.bench.format.results import TaskLine, TaskResult
 from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.scoring.fitting.counts import Ints
 from videoautoarena.scoring.intervals.proportions import Share
+from videoautoarena.scoring.ratings.differences import Lead
 from videoautoarena.scoring.tasks.averages import Tasks, measure_scores, measure_tasks
 
 End = Literal["right", "wrong", "unreadable", "forfeit", "scored", "unscored", "void"]
+_SCALES = 2
+"""That free text is marked on."""
 _NUMBERS = 4
 """Decimals of figures."""
 
@@ -75,6 +79,8 @@ def _marked(line: TaskLine, as_published: bool) -> Ended:
         return Ended("unscored", 0.0 if as_published else None, reason=line.reason)
     if line.end == "forfeit":
         return Ended("forfeit", 0.0 if as_published else LEAST, reason=line.reason)
+    if len(line.scores) != _SCALES:
+        return Ended("unscored", 0.0 if as_published else None, reason="not marked on two scales")
     return Ended("scored", sum(line.scores.values()))
 
 
@@ -93,14 +99,45 @@ def measured(items: Sequence[TaskItem], points: Mapping[str, float]) -> Tasks | 
     tasks, videos = _tasks(asked), videos_of(asked, asked)
     values = [points[qid] for qid in asked]
     if not next(iter(asked.values())).is_choice:
-        return measure_scores(values, tasks, videos)
+        found = measure_scores(values, tasks, videos)
+        least = min(LEAST, *values)
+        figures = tuple(_within(one, least) for one in found.tasks)
+        return found._replace(tasks=figures, mean=_within(found.mean, least))
     chance = [max(1, len(item.keys)) / len(item.options) for item in asked.values()]
     return measure_tasks(values, tasks, videos, chance=chance)
+
+
+def _within(score: Share, least: float) -> Share:
+    """Return a mean score whose bounds, where there are any, lie on the scale of scores."""
+    return Share(score.value, max(score.low, least), min(score.high, MOST), score.n)
 
 
 def _tasks(asked: Mapping[str, TaskItem]) -> Ints:
     names = sorted({item.task for item in asked.values()})
     return np.array([names.index(item.task) for item in asked.values()], dtype=np.int64)
+
+
+class Weights(NamedTuple):
+    """What makes the mean over tasks of a mean over items, in which each task counts alike."""
+
+    each: list[float]
+    """Of each item: 1 over the size of its task, times the size of the smallest; at most 1."""
+    scale: float
+    """What the mean of weighted figures is to be multiplied by."""
+
+
+def weights_of(items: Sequence[TaskItem]) -> Weights:
+    """Return the weights of items that tasks are compared on; all are 1 where tasks are alike."""
+    sizes = Counter(item.task for item in items)
+    least = min(sizes.values())
+    each = [least / sizes[item.task] for item in items]
+    return Weights(each, len(items) / (len(sizes) * least))
+
+
+def lead_figure(lead: Lead, scale: float, *, most: float) -> Figure:
+    """Return a lead times `scale` as it is printed, with bounds from -`most` to `most`."""
+    value, low, high = (_known(min(max(scale * x, -most), most)) for x in lead[:3])
+    return Figure(value=value, low=low, high=high, n=lead.n)
 
 
 def figure_of(share: Share, scale: float) -> Figure:

@@ -181,7 +181,9 @@ def choices_of(bench: OpenBench[TaskItem], model: str) -> dict[str, int | None]:
 def _board(
     items: Sequence[TaskItem], split: str | None, results: Sequence[TaskResult], published: bool
 ) -> TaskBoard:
-    chances = measured(items, {item.qid: 0.0 for item in items if item.is_choice and item.answer})
+    # What has a key that is no option is unscored but by the published rules, and nobody's guess.
+    counting = (i for i in items if i.is_choice and (i.keys or (published and i.answer)))
+    chances = measured(items, {item.qid: 0.0 for item in counting})
     rows = [_score(items, one, published) for one in results]
     rows.sort(key=lambda row: (_last(row.m_avg), _last(row.g_avg), row.model, row.judge or ""))
     return TaskBoard(
@@ -208,12 +210,11 @@ def _score(items: Sequence[TaskItem], result: TaskResult, published: bool) -> Ta
     choice = {i.qid: points[i.qid] for i in items if i.is_choice and i.qid in points}
     free = {i.qid: points[i.qid] for i in items if not i.is_choice and i.qid in points}
     chosen, marked = measured(items, choice), measured(items, free)
-    frames = result.facts.get("max_frames")
     return TaskScore(
         model=result.model,
         judge=result.judge,
         how=result.how,
-        max_frames=frames if isinstance(frames, int) else None,
+        max_frames=result.max_frames,
         view=str(result.facts.get("view", "whole")),
         m_avg=figure_of(chosen.mean, 100.0) if chosen else None,
         g_avg=figure_of(marked.mean, 1.0) if marked else None,

@@ -103,8 +103,8 @@ def _cells(row: TaskScore, columns: Sequence[str]) -> list[str]:
 
 def _chances(board: TaskBoard, columns: Sequence[str]) -> list[str]:
     chance = {one.task: one.chance for row in board.models for one in row.tasks}
-    known = {"model": CHANCE, M_AVG: f"{board.chance:.1f}"}
-    known |= {task: f"{value:.1f}" for task, value in chance.items() if value is not None}
+    known = {task: f"{value:.1f}" for task, value in chance.items() if value is not None}
+    known |= {"model": CHANCE, M_AVG: f"{board.chance:.1f}"}
     return [known.get(name, "") for name in columns]
 
 

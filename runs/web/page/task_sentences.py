@@ -10,6 +10,7 @@ from statistics import mean
 from typing import Any
 
 from videoautoarena.runs.bench.score.asked_probes import Probes
+from videoautoarena.runs.bench.score.task_points import Figure
 from videoautoarena.runs.bench.score.task_score import TaskBoard
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.web.page.sentences import Parts, listed, short_names
@@ -65,14 +66,11 @@ def leader(board: TaskBoard) -> Parts:
 
 def close_behind(board: TaskBoard) -> Parts:
     """Return whose interval reaches that of the best, which settles nothing yet."""
-    rows = board.watched
-    if len(rows) < 2:
+    found = list(_figures(board).items())
+    low = found[0][1].low if len(found) > 1 else None
+    if low is None:
         return []
-    best = rows[0].m_avg or rows[0].g_avg
-    if best is None or best.low is None:
-        return []
-    others = [(row, row.m_avg if rows[0].m_avg else row.g_avg) for row in rows[1:]]
-    near = [row.model for row, of in others if of and of.high is not None and of.high >= best.low]
+    near = [model for model, of in found[1:] if of.high is not None and of.high >= low]
     if not near:
         return ["No other interval reaches it."]
     who = listed(near) if len(near) <= MOST_NAMED else [f"{len(near)} models"]
@@ -81,11 +79,20 @@ def close_behind(board: TaskBoard) -> Parts:
     return [whose, *who, f" {verb} it; only the same items, one by one, can tell them apart."]
 
 
+def _figures(board: TaskBoard) -> dict[str, Figure]:
+    """Return what each model came to on the scale of the first; of several judges' the best."""
+    rows, found = board.watched, dict[str, Figure]()
+    for row in rows:
+        figure = row.m_avg if rows[0].m_avg else row.g_avg
+        if figure is not None and figure.value is not None:
+            found.setdefault(row.model, figure)
+    return found
+
+
 def gap_at_the_top(board: TaskBoard) -> Parts:
     """Return how far the first stands above the second, beside how wide intervals are."""
     rows, part = board.watched, f" on {board.split}" if board.split else ""
-    known = [(row.model, row.m_avg or row.g_avg) for row in rows]
-    found = [(model, of) for model, of in known if of is not None and of.value is not None]
+    found = list(_figures(board).items())
     if len(found) < 2:
         return [f"One model has a score{part}." if found else f"No model has a score{part}."]
     (first, best), (second, next_) = found[:2]

@@ -12,6 +12,7 @@ from tests.support.drawn import boxes_of, size_of, texts_of
 from tests.support.played import invoke
 from tests.support.played_sets import Played, play_set
 from tests.support.task_sets import choice, write_set
+from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, write_result
 from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScores, score_tasks
 from videoautoarena.runs.cli.compare import SET_NAMES
 from videoautoarena.runs.figures.album import SET_PICTURES
@@ -107,3 +108,25 @@ def test_a_set_without_places_has_a_board_alone_and_one_without_results_nothing(
         invoke(*words, "--only", "ladder").stderr.split()
     )
     assert not (tmp_path / "p").exists()
+
+
+def test_a_part_on_which_nothing_could_be_scored_has_no_picture(tmp_path: Path) -> None:
+    bench = write_set(tmp_path / "set", [choice("v", 0, answer=None)])
+    lines = [TaskLine(qid=item.qid, end="answered", response="B") for item in bench.items]
+    result = TaskResult(bench=bench.bench, model="m", judge=None, how="run", lines=lines)
+    write_result(bench, result)
+    said = json.loads(invoke("pictures", bench.folder, "--to", tmp_path / "p", "--json").output)
+    assert said["pictures"] == []
+    assert {"name": "tasks", "why": "no answer could be scored"} in said["left_out"]
+
+
+def test_no_part_of_a_set_takes_the_name_of_another(tmp_path: Path) -> None:
+    parts = ("x", "x-3", "X")
+    items = [choice("v", k, split=split) for k, split in enumerate(parts)]
+    bench = write_set(tmp_path / "set", items)
+    lines = [TaskLine(qid=item.qid, end="answered", response="B") for item in items]
+    result = TaskResult(bench=bench.bench, model="m", judge=None, how="run", lines=lines)
+    write_result(bench, result)
+    words = ("--to", tmp_path / "p", "--only", "tasks", "--json")
+    said = json.loads(invoke("pictures", bench.folder, *words).output)
+    assert len({one["file"] for one in said["pictures"]}) == len(parts)

@@ -149,6 +149,15 @@ def test_without_a_folder_for_them_subtitles_are_not_even_read(tmp_path: Path) -
     assert {video.subtitles for video in videos} == {None}
 
 
+def test_a_time_later_than_any_is_written_as_one_that_can_be(tmp_path: Path) -> None:
+    rows = [row | {"duration": 1e308} for row in lvb(2)]
+    place = laid(tmp_path / "in", {"vid-0_en.json": [{"timestamp": [1e307, None], "text": "a"}]})
+    write(place / "lvb_val.json", rows)
+    import_longvideobench(place, tmp_path / "set", subtitles=tmp_path / "srt")
+    said = (tmp_path / "srt" / "vid-0.srt").read_text()
+    assert said.splitlines()[1] == "277777:46:40,000 --> 277777:46:40,000"
+
+
 def test_subtitles_that_are_not_there_are_named(tmp_path: Path) -> None:
     place = laid(tmp_path / "in", {"vid-0_en.json": [{"timestamp": [101, 102], "text": "hello"}]})
     said = invoke(

@@ -12,7 +12,6 @@ from videoautoarena.scoring.intervals.proportions import measure_mean, measure_s
 from videoautoarena.scoring.tasks.averages import (
     average,
     measure_accuracy,
-    measure_apart,
     measure_scores,
     measure_tasks,
 )
@@ -79,13 +78,6 @@ def test_scores_in_words_are_averaged_over_tasks_on_their_own_scale() -> None:
     assert (found.mean.value, np.isnan(found.chance)) == (6.5, True)
     halves = [task.high - task.value for task in found.tasks]
     assert found.mean.high - 6.5 == pytest.approx(np.hypot(*halves) / 2)
-
-
-def test_what_is_given_away_is_left_out_of_the_second_score() -> None:
-    every, rest = measure_apart([1, 1, 1, 0], [True, True, False, False], [0, 0, 1, 2])
-    assert (every.value, every.n) == (0.75, 4)
-    assert rest == measure_accuracy([1, 0])
-    assert measure_apart([1, 1], [True, True]).rest.n == 0
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 3), st.integers(0, 5)), max_size=40))

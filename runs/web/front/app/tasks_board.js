@@ -31,7 +31,8 @@ function oddOf(row) {
 
 function BoardSection({ board, place, words, cautions }) {
   const rows = board.models.filter(isWhole);
-  const axis = rows.some((row) => row.m_avg) ? SHARES : MARKS;
+  const isText = rows.some((row) => row.g_avg) && !rows.some((row) => row.m_avg);
+  const axis = isText ? MARKS : SHARES;
   const isMixed = axis === SHARES && rows.some((row) => row.g_avg);
   const line = (row) =>
     html`<${BoardRow}
@@ -61,7 +62,7 @@ function boardNote(board, cautions, axis) {
   const mean =
     axis === SHARES
       ? "M-Avg is the mean of the tasks’ accuracies, in percent; no answer counts as wrong. " +
-        "The dashed line is chance. "
+        (isKnown(board.chance) ? "The dashed line is chance. " : "")
       : "G-Avg is the mean of the tasks’ scores, 2 to 10. ";
   return html`${sized}${keyless}${mean}Bars are 95 % intervals that know which items share a
   video.${cautions.map((text) => html` <strong class="warn-text">${plain(text)}</strong>`)}`;

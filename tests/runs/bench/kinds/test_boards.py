@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.support.judged import bench_of, judged
 from tests.support.played import invoke
-from tests.support.task_sets import choice, write_set
+from tests.support.task_sets import choice, free, write_set
+from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, write_result
+from videoautoarena.runs.bench.kinds.scorings import read_any_board
 
 MODELS = {"alpha": 18, "beta": 12, "gamma": 6}
 """Right answers of 20."""
@@ -55,3 +59,28 @@ def test_task_accuracy_agrees_with_a_bench_of_the_same_order(tmp_path: Path) -> 
 def test_parts_of_a_set_are_no_one_board(tmp_path: Path) -> None:
     answer = invoke("agree", tasks_of(tmp_path / "set", split=True), tmp_path / "set")
     assert "never put together" in str(answer.exception)
+
+
+def test_one_board_has_one_scale_and_each_model_once(tmp_path: Path) -> None:
+    items = [*(choice(f"v{k}", k) for k in range(4)), free("v", 9)]
+    bench = write_set(tmp_path / "set", items)
+    marks = {"accuracy": 4.0, "relevance": 4.0}
+    lines = [
+        TaskLine(qid=i.qid, end="answered", response="B", scores={} if i.is_choice else marks)
+        for i in items
+    ]
+    for model, judge, of in (("m", "J", lines), ("m", "K", lines), ("text", "J", lines[-1:])):
+        write_result(
+            bench,
+            TaskResult(bench=bench.bench, model=model, judge=judge, how="run", lines=of),
+        )
+    board = read_any_board(bench.folder)
+    assert {name: one.rating for name, one in board.entries.items()} == {"m": 100.0}
+    texts = write_set(tmp_path / "texts", items[-1:])
+    for judge in ("J", "K"):
+        write_result(
+            texts,
+            TaskResult(bench=texts.bench, model="m", judge=judge, how="run", lines=lines[-1:]),
+        )
+    with pytest.raises(BadInput, match="several judges marked on"):
+        read_any_board(texts.folder)

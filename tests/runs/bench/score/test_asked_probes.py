@@ -31,7 +31,13 @@ def a_set(folder: Path, *, size: int = 200, key: int | None = None) -> OpenBench
 
 
 def hand_in(
-    bench: OpenBench[TaskItem], view: str, right: int, *, model: str = "openai:m", frames: int = 64
+    bench: OpenBench[TaskItem],
+    view: str,
+    right: int,
+    *,
+    model: str = "openai:m",
+    frames: int = 64,
+    judge: str | None = None,
 ) -> None:
     """Write a result that is right on the first so many items."""
     lines = [
@@ -46,7 +52,7 @@ def hand_in(
     result = TaskResult(
         bench=bench.bench,
         model=f"m ({view}, {frames})",
-        judge=None,
+        judge=judge,
         how="run",
         facts=facts,
         lines=lines,
@@ -122,3 +128,13 @@ def test_a_text_that_stands_at_several_lengths_is_one_piece_of_evidence(tmp_path
     assert (probe.n, probe.accuracy) == (200, 37.5)
     assert probe.p == pytest.approx(binomtest(15, 40, 0.25, alternative="greater").pvalue, rel=1e-6)
     assert read_asked(bench).found == ()
+
+
+def test_choices_count_once_whoever_marked_the_free_text(tmp_path: Path) -> None:
+    bench = a_set(tmp_path, size=40, key=1)
+    for judge in ("J", "K"):
+        hand_in(bench, "blind", 40, judge=judge)
+        hand_in(bench, "whole", 40, judge=judge)
+    found = probe_all(bench)
+    assert [one.view for one in found.asked.probes] == ["blind", "whole"]
+    assert len(found.asked.found) == len(found.scores) == 1

@@ -71,3 +71,54 @@ def test_without_known_dollars_fewer_frames_are_cheaper(tmp_path: Path) -> None:
     assert (sweep.by, sweep.cheapest) == ("frames", 16)
     assert sweep.settings[0].usd is None
     assert "which no setting undercuts" in sweep.as_line()
+
+
+def test_settings_are_held_against_each_other_by_the_figure_that_is_shown(tmp_path: Path) -> None:
+    items = [choice(f"v{k}", k, task="few" if k < 10 else "many") for k in range(100)]
+    bench = write_set(tmp_path / "set", items)
+    # By items 16 frames are better, 45 to 10; by tasks 4 are, 50 to 25.
+    right = {4: range(10), 16: range(10, 55)}
+    for frames, of in right.items():
+        lines = [
+            TaskLine(qid=item.qid, end="answered", response="B" if k in of else "A")
+            for k, item in enumerate(items)
+        ]
+        facts = {"model": "openai:m", "max_frames": frames, "view": "whole"}
+        name = f"m ({frames} frames)"
+        result = TaskResult(
+            bench=bench.bench, model=name, judge=None, how="run", facts=facts, lines=lines
+        )
+        write_result(bench, result)
+    ((sweep,),) = (board.sweeps for board in score_tasks(bench).boards)
+    assert [one.accuracy.value for one in sweep.settings] == [50.0, 25.0]
+    assert (sweep.best, sweep.cheapest) == (4, 4)
+    assert sweep.settings[1].behind.value == -25.0
+    wide = score_tasks(bench, margin=80.0).boards[0].sweeps[0]
+    assert wide.cheapest == 4
+
+
+def test_a_setting_is_undercut_by_dollars_and_not_by_frames(tmp_path: Path) -> None:
+    sweep = sweep_of(tmp_path, {1: 240, 4: 100})
+    assert "openai:m: 1 frame scores best (80.0 %" in sweep.as_line()
+    assert "which no setting undercuts" in sweep.as_line()
+    first, second = sweep.settings
+    dear = sweep.model_copy(update={"settings": (first.model_copy(update={"usd": 1.0}), second)})
+    assert "no cheaper setting is shown" in dear.as_line()
+
+
+@pytest.mark.parametrize("frames", [0, -4, True, 10**400, "16", None])
+def test_a_number_of_frames_that_cannot_be_is_no_setting(tmp_path: Path, frames: object) -> None:
+    bench = write_set(tmp_path / "set", [choice(f"v{k}", k) for k in range(3)])
+    for name, sent in {"m": frames, "n": 16}.items():
+        lines = [TaskLine(qid=item.qid, end="answered", response="B") for item in bench.items]
+        facts = {"model": "openai:m", "max_frames": sent, "view": "whole"}
+        write_result(
+            bench,
+            TaskResult.model_validate(
+                {"bench": bench.bench, "model": name, "judge": None, "how": "run",
+                 "facts": facts, "lines": lines}
+            ),
+        )  # fmt: skip
+    (board,) = score_tasks(bench).boards
+    assert board.sweeps == ()
+    assert [row.max_frames for row in board.models] == [None, 16]

@@ -221,3 +221,75 @@ def test_items_that_were_cut_from_one_video_are_one_piece_of_evidence(tmp_path: 
         widths.append((figure.high or 0.0) - (figure.low or 0.0))
         assert (board.videos, board.sources) == (200, 10 if name == "cut" else 200)
     assert widths[0] > 3 * widths[1]
+
+
+def test_text_that_is_not_marked_on_both_scales_from_1_to_5_has_no_score(tmp_path: Path) -> None:
+    bench = write_set(tmp_path / "set", [free(f"v{k}", k) for k in range(2)])
+    marks: list[dict[str, float]] = [{}, {"accuracy": 5.0}]
+    lines = [line(i, "A dog.", scores=of) for i, of in zip(bench.items, marks, strict=True)]
+    (row,) = score_tasks(bench, [hand_in(bench, "m", lines, judge="j")]).boards[0].models
+    assert (row.g_avg, row.counts) == (None, {"unscored": 2})
+    (file,) = (bench.folder / "results").glob("*.jsonl")
+    file.write_text(file.read_text().replace("5.0", "9.0"))
+    with pytest.raises(BadInput, match="line 3: not a valid line"):
+        score_tasks(open_bench(bench.folder))
+
+
+def test_chance_is_that_of_items_that_count(tmp_path: Path) -> None:
+    items = [choice("v", 0, task="two", options=["a dog", "a cat"])]
+    items += [choice("v", 1, task="four", answer="a horse")]
+    bench = write_set(tmp_path / "set", items)
+    result = hand_in(bench, "m", [line(item, "A") for item in items])
+    assert score_tasks(bench, [result]).boards[0].chance == 50.0
+    assert score_tasks(bench, [result], as_published=True).boards[0].chance == 37.5
+
+
+def test_a_difference_of_two_models_lies_within_the_scale(tmp_path: Path) -> None:
+    # A task of one item beside one of many makes weights that few videos say nothing about.
+    items = [choice("v", 0, task="ego")]
+    items += [choice(f"w{k % 2}", k, task="plot") for k in range(99)]
+    bench = write_set(tmp_path / "set", items)
+    for model, step in {"a": 3, "b": 2}.items():
+        lines = [line(item, "B" if k % step else "A") for k, item in enumerate(items)]
+        hand_in(bench, model, lines)
+    (gap,) = compare_tasks(bench, "a", "b").gaps
+    assert (gap.difference.low, gap.difference.high) == (-100.0, 100.0)
+
+
+def test_a_mean_score_is_bounded_by_the_scale(tmp_path: Path) -> None:
+    bench = write_set(tmp_path / "set", [free(f"v{k}", k) for k in range(4)])
+    lines = [
+        line(item, "A dog.", scores={"accuracy": 5.0, "relevance": 5.0 if k else 1.0})
+        for k, item in enumerate(bench.items)
+    ]
+    (row,) = score_tasks(bench, [hand_in(bench, "m", lines, judge="j")]).boards[0].models
+    assert row.g_avg is not None
+    # Student's t of 3 degrees, 3.1824, times a standard error of 1.
+    assert (row.g_avg.value, row.g_avg.high) == (9.0, 10.0)
+    assert row.g_avg.low == pytest.approx(9 - 3.1824, abs=1e-3)
+    assert row.tasks[0].figure == row.g_avg
+
+
+@pytest.mark.parametrize("usd", ["-0.1", "1e308"])
+def test_a_cost_that_cannot_be_is_refused(tmp_path: Path, usd: str) -> None:
+    bench = write_set(tmp_path / "set", [choice("v")])
+    hand_in(bench, "m", [line(bench.items[0], "B", usd=0.25)])
+    (file,) = (bench.folder / "results").glob("*.jsonl")
+    file.write_text(file.read_text().replace("0.25", usd))
+    with pytest.raises(BadInput, match="line 2: not a valid line"):
+        score_tasks(open_bench(bench.folder))
+
+
+def test_a_copy_of_a_result_does_not_count_twice(tmp_path: Path) -> None:
+    bench = write_set(tmp_path / "set", [choice("v")])
+    hand_in(bench, "m", [line(bench.items[0], "B")])
+    (file,) = (bench.folder / "results").glob("*.jsonl")
+    file.with_name("copy.jsonl").write_bytes(file.read_bytes())
+    with pytest.raises(BadInput, match='two files with the result of "m"; move one away'):
+        score_tasks(open_bench(bench.folder))
+
+
+def test_a_task_named_like_a_column_takes_no_label_from_chance(tmp_path: Path) -> None:
+    bench = write_set(tmp_path / "set", [choice("v", task="model")])
+    hand_in(bench, "m", [line(bench.items[0], "B")])
+    assert "(chance)" in invoke("bench", "score", bench.folder).output

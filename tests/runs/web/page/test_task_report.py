@@ -13,8 +13,9 @@ import pytest
 from tests.support.hostile_sets import NAME, TRAPS, hostile_set
 from tests.support.played import invoke
 from tests.support.played_sets import Played, play_set
-from tests.support.task_sets import choice, write_set
+from tests.support.task_sets import choice, free, write_set
 from videoautoarena.runs.bench.format.reader import open_bench
+from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, write_result
 from videoautoarena.runs.bench.format.verify import verify
 from videoautoarena.runs.web.page.sentences import as_text
 from videoautoarena.runs.web.page.task_report import plain_tables, summary_of
@@ -123,3 +124,21 @@ def test_text_that_is_out_to_do_harm_ends_no_element_of_the_page(tmp_path: Path)
     assert len(tasks) >= len(TRAPS) - 1
     assert text.count("<script") == 2
     assert "<img" not in plain_tables(found)
+
+
+def test_no_model_is_held_against_itself_nor_marks_against_percents(tmp_path: Path) -> None:
+    items = [*(choice(f"v{k}", k) for k in range(4)), free("v", 9)]
+    bench = write_set(tmp_path / "set", items)
+    marks = {"accuracy": 4.0, "relevance": 4.0}
+    lines = [
+        TaskLine(qid=i.qid, end="answered", response="B", scores={} if i.is_choice else marks)
+        for i in items
+    ]
+    for model, judge, of in (("m", "J", lines), ("m", "K", lines), ("text", "J", lines[-1:])):
+        write_result(
+            bench,
+            TaskResult(bench=bench.bench, model=model, judge=judge, how="run", lines=of),
+        )
+    found = summary_of(bench)
+    assert said(found["words"]["boards"][0]["board"], found) == "One model has a score."
+    assert found["words"]["rest"] == []
