@@ -139,9 +139,19 @@ async def make(order: Order, say: Say, *, is_plan: bool = False) -> Made:
         BadInput: the folder gives too few items, or something cannot be read or written.
         RunLocked: another process is making a set there.
     """
+    refuse_inside(order.folder, order.to)
     is_read_only = is_plan or not _is_free(order.to)
     with nullcontext() if is_read_only else _alone(order):
         return await _make(order, say, is_plan=is_plan)
+
+
+def refuse_inside(folder: Path, to: Path) -> None:
+    """Raise BadInput where a set would lie among the videos that it is made of."""
+    if Path(os.path.realpath(to)).is_relative_to(os.path.realpath(folder)):
+        raise BadInput(
+            f"{safe(str(to))} lies in {safe(str(folder))}, and what is made would be taken for its "
+            "videos; pass a --to outside of it"
+        )
 
 
 @contextmanager

@@ -43,7 +43,7 @@ from videoautoarena.runs.rundir.context import Calling, draining_asker, work_off
 from videoautoarena.runs.rundir.failures import pardon
 from videoautoarena.runs.rundir.frames import LEAVE_OUT, RunFrames, keep_subtitles
 from videoautoarena.runs.rundir.opener import stored_prompts
-from videoautoarena.runs.tasks.make import set_in
+from videoautoarena.runs.tasks.make import refuse_inside, set_in
 from videoautoarena.runs.tasks.watch_plan import WatchPlan, plan_watching
 from videoautoarena.runs.tasks.watched_items import CHOICE, WATCHER
 from videoautoarena.runs.tasks.watched_set import (
@@ -113,6 +113,7 @@ class _Ready:
 
 async def plan_watch(order: WatchOrder, say: Say) -> Watched:
     """Return what writing a set would take; calls and writes nothing."""
+    refuse_inside(order.folder, order.to)
     found = await asyncio.to_thread(gather, order.folder, say)
     async with _ready(order, found, write=False) as ready:
         for note in ready.notes:
@@ -126,6 +127,7 @@ async def watch(order: WatchOrder, say: Say) -> tuple[Watched, WatchTally]:
     Where it ended early, or calls failed, there is no set yet: the same order goes on.
     Raises BadInput: the examiner gives too few items, or something cannot be read or written.
     """
+    refuse_inside(order.folder, order.to)
     found = await asyncio.to_thread(gather, order.folder, say)
     config = examining(order)
     origin = origin_of(order.wish, config, found.videos)

@@ -211,6 +211,8 @@ def put_set(
 def keep_calls(order: WatchOrder) -> None:
     """Move the journal of a finished set below its results, and remove the draft."""
     if order.calls.is_file():
+        # A process that was killed may have left the last calls in the log beside it.
+        Store.open(order.calls, write=True).close()
         results = Path(os.path.realpath(order.to)) / RESULTS
         results.mkdir(exist_ok=True)
         os.replace(order.calls, results / CALLS)

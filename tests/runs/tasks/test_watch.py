@@ -164,7 +164,25 @@ def test_what_cannot_begin_is_refused_in_a_line_and_leaves_no_trace(
     assert "--max-usd cannot be kept" in str(unpriced.exception)
     too_many = make(clips, tmp_path / "set", "--n", 51, "--plan")
     assert "of 2 videos there are 50 items at most" in str(too_many.exception)
+    for kinds in (ALL, ("--kind", "needle")):
+        inside = invoke("tasks", "make", clips, "--to", clips / "sets" / "one", *kinds, "--plan")
+        assert "would be taken for its videos" in str(inside.exception)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_calls_that_a_killed_process_left_in_the_log_are_kept(clips: Path, tmp_path: Path) -> None:
+    to, typed = tmp_path / "set", ("--kind", "summary", "--n", 1)
+    assert make(clips, to, *typed).return_value == 0
+    draft = draft_of(to).parent
+    draft.mkdir()
+    with Store.open(to / "results" / CALLS, write=True) as store:
+        store.put_file("the last", "before the end")
+        for path in (to / "results").iterdir():
+            shutil.copy(path, draft)
+    shutil.rmtree(to / "results")
+    assert make(clips, to, *typed).return_value == 0
+    with Store.open(to / "results" / CALLS, write=False) as kept:
+        assert kept.file("the last") is not None
 
 
 def test_a_plan_says_calls_and_dollars_and_writes_nothing(clips: Path, tmp_path: Path) -> None:
