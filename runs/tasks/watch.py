@@ -13,6 +13,7 @@ from contextlib import ExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from videoautoarena.agents.calls.ask import Asker
@@ -41,7 +42,13 @@ from videoautoarena.runs.rundir.budget import (
 )
 from videoautoarena.runs.rundir.context import Calling, draining_asker, work_off
 from videoautoarena.runs.rundir.failures import pardon
-from videoautoarena.runs.rundir.frames import LEAVE_OUT, RunFrames, keep_subtitles
+from videoautoarena.runs.rundir.frames import (
+    LEAVE_OUT,
+    RunFrames,
+    changed_subtitles,
+    keep_subtitles,
+    subtitle_paths,
+)
 from videoautoarena.runs.rundir.opener import stored_prompts
 from videoautoarena.runs.tasks.make import refuse_inside, set_in
 from videoautoarena.runs.tasks.watch_plan import WatchPlan, plan_watching
@@ -107,6 +114,7 @@ class _Ready:
             entries=entries,
             store=self.store,
             paths={video.id: video.path for video in self.found.videos},
+            spoken=subtitle_paths(self.store, found=self.found, folder=self.order.folder),
             origin=self.origin,
         )
 
@@ -221,16 +229,19 @@ async def _ready(order: WatchOrder, found: Findings, *, write: bool) -> AsyncIte
             stack.enter_context(store)
         caps = merged_caps(kept_caps(store) if store else NO_CAPS, order.caps)
         check_caps(config, caps)
-        videos = [cell.video for cell in cells]
+        videos = {cell.video.id: cell.video for cell in cells}
+        known = {video.id for video in store.videos()} & set(videos) if store else set()
+        if store is not None:
+            _refuse_changed(store, known, found=found, folder=order.folder)
         if write and store is not None:
             keep_caps(store, caps)
-            new = [video for video in dict.fromkeys(videos) if video not in store.videos()]
+            new = [video for id_, video in videos.items() if id_ not in known]
             folder, seed = order.folder, order.wish.seed
             lines = keep_subtitles(store, new, found=found, folder=folder, seed=seed)
             notes += [line.removesuffix(LEAVE_OUT) for line in lines]
             store.add_videos(new)
             if order.retry_failed:
-                pardon(store, [video.id for video in videos], 0)
+                pardon(store, list(videos), 0)
         open_, failed = await _look(order, config, cells, store)
         if write and order.retry_failed and failed and store is not None:
             Generations(store).add(failed)
@@ -238,6 +249,15 @@ async def _ready(order: WatchOrder, found: Findings, *, write: bool) -> AsyncIte
         plan = plan_watching(config, open_, known=len(cells) - len(open_), store=store)
         origin = origin_of(order.wish, config, found.videos)
         yield _Ready(order, config, cells, found, origin, store, plan, tuple(notes))
+
+
+def _refuse_changed(store: Store, known: set[str], *, found: Findings, folder: Path) -> None:
+    """Raise BadInput, before anything is paid, where a set could not hold what was sent."""
+    if any(changed_subtitles(store, known, found=found, folder=folder)):
+        raise BadInput(
+            f"subtitles in {safe(str(folder))} are not those that this set was begun with; put "
+            "those back, or pass a new --to"
+        )
 
 
 def _opened(order: WatchOrder, config: RunConfig, *, write: bool) -> Store | None:

@@ -185,6 +185,31 @@ def test_calls_that_a_killed_process_left_in_the_log_are_kept(clips: Path, tmp_p
         assert kept.file("the last") is not None
 
 
+def test_subtitles_that_changed_are_refused_before_a_call_and_moved_ones_are_found(
+    clips: Path, tmp_path: Path
+) -> None:
+    folder, to, typed = tmp_path / "clips", tmp_path / "set", ("--kind", "summary", "--n", 1)
+    folder.mkdir()
+    video = Path(shutil.copy(min(clips.iterdir()), folder / "one.mp4"))
+    said = video.with_suffix(".srt")
+    said.write_text("1\n00:00:00,000 --> 00:00:03,000\nhello\n")
+    assert make(folder, to, *typed).return_value == 0
+    # As it stood before the set was there.
+    draft_of(to).parent.mkdir()
+    (to / "results" / CALLS).rename(draft_of(to))
+    shutil.rmtree(to)
+    before = said.read_bytes()
+    said.write_bytes(before.replace(b"hello", b"other"))
+    for more in ((), ("--plan",)):
+        refused = make(folder, to, *typed, *more)
+        assert "not those that this set was begun with" in str(refused.exception)
+    (folder / "below").mkdir()
+    video.rename(folder / "below" / "two.mp4")
+    (folder / "below" / "two.srt").write_bytes(before)
+    assert make(folder, to, *typed).return_value == 0
+    assert next((to / "videos").glob("*.srt")).read_bytes() == before
+
+
 def test_a_plan_says_calls_and_dollars_and_writes_nothing(clips: Path, tmp_path: Path) -> None:
     to = tmp_path / "set"
     planned = make(clips, to, "--examiner", "openai:gpt-4o", "--plan", "--json")
