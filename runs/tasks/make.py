@@ -171,7 +171,7 @@ def _alone(order: Order) -> Iterator[None]:
 async def _make(order: Order, say: Say, *, is_plan: bool) -> Made:
     found = await asyncio.to_thread(gather, order.folder, say)
     origin = _origin(order, found.videos)
-    bench = None if is_plan else set_in(order.to, origin, order.licence)
+    bench = set_in(order.to, origin, order.licence)
     with progress(say) as on_progress:
         looked = await look(order.folder, found.videos, on_progress=on_progress)
     for path, why in looked.unusable:
@@ -192,10 +192,10 @@ async def _make(order: Order, say: Say, *, is_plan: bool) -> Made:
         size_bytes=expect_bytes(drawn.items, [one.video for one in looked.footage]),
         was_there=bench is not None,
     )
-    if is_plan:
-        return made
     if bench is not None:
         return await asyncio.to_thread(_probed, made)
+    if is_plan:
+        return made
     with progress(say) as on_progress:
         encoded = await _encode(order, looked, drawn.items, on_progress)
     bench = await asyncio.to_thread(_put, order, drawn.items, encoded=encoded, origin=origin)

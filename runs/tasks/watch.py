@@ -68,6 +68,7 @@ from videoautoarena.runs.tasks.watching import (
     WatchWish,
     deal,
 )
+from videoautoarena.runs.text.files import make_folder
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.video.folder.find import Findings
 from videoautoarena.video.sampling.cache import FrameCache
@@ -123,6 +124,8 @@ async def plan_watch(order: WatchOrder, say: Say) -> Watched:
     """Return what writing a set would take; calls and writes nothing."""
     refuse_inside(order.folder, order.to)
     found = await asyncio.to_thread(gather, order.folder, say)
+    if (there := _there(order, found)) is not None:
+        return there
     async with _ready(order, found, write=False) as ready:
         for note in ready.notes:
             say(note)
@@ -137,12 +140,8 @@ async def watch(order: WatchOrder, say: Say) -> tuple[Watched, WatchTally]:
     """
     refuse_inside(order.folder, order.to)
     found = await asyncio.to_thread(gather, order.folder, say)
-    config = examining(order)
-    origin = origin_of(order.wish, config, found.videos)
-    bench = set_in(order.to, origin, order.licence)
-    if bench is not None:
+    if (there := _there(order, found)) is not None:
         keep_calls(order)
-        there = _there(order, config, bench)
         return there, WatchTally(total=0)
     async with _ready(order, found, write=True) as ready:
         for line in (*ready.notes, *ready.plan.as_lines()):
@@ -198,8 +197,13 @@ def origin_of(wish: WatchWish, config: RunConfig, videos: Sequence[Video]) -> st
     return digest_of([WATCHER, asdict(wish), examiner, made_of])
 
 
-def _there(order: WatchOrder, config: RunConfig, bench: str) -> Watched:
-    """Return a set that is there already."""
+def _there(order: WatchOrder, found: Findings) -> Watched | None:
+    """Return the set where it is there already; BadInput where something else is."""
+    config = examining(order)
+    origin = origin_of(order.wish, config, found.videos)
+    bench = set_in(order.to, origin, order.licence)
+    if bench is None:
+        return None
     opened = open_bench(order.to)
     made = Counter(item.task for item in opened.items)
     return _probed(
@@ -269,6 +273,7 @@ def _opened(order: WatchOrder, config: RunConfig, *, write: bool) -> Store | Non
     # Only what is not refused leaves a trace.
     check_caps(config, merged_caps(NO_CAPS, order.caps))
     check_keys([config.model_of(config.examiner)])
+    make_folder(order.draft)
     prompts = PromptSet.load(writers=True)
     facts = {
         "schema": SCHEMA,

@@ -92,9 +92,12 @@ def test_descriptions_are_a_set_of_their_own_and_nothing_is_asked_again(
     again = json.loads(make(clips, tmp_path / "set", *typed).stdout)
     assert (again["was_there"], again["bench"]) == (True, bench.bench)
     assert rows_of(bench.results / CALLS) == calls
-    other = make(clips, tmp_path / "set", *typed, "--seed", 4)
-    assert isinstance(other.exception, BadInput)
-    assert "holds something else" in str(other.exception)
+    planned = json.loads(make(clips, tmp_path / "set", *typed, "--plan").stdout)
+    assert planned == again
+    for more in ((), ("--plan",)):
+        other = make(clips, tmp_path / "set", *typed, "--seed", 4, *more)
+        assert isinstance(other.exception, BadInput)
+        assert "holds something else" in str(other.exception)
 
 
 @pytest.mark.slow
@@ -168,6 +171,9 @@ def test_what_cannot_begin_is_refused_in_a_line_and_leaves_no_trace(
         inside = invoke("tasks", "make", clips, "--to", clips / "sets" / "one", *kinds, "--plan")
         assert "would be taken for its videos" in str(inside.exception)
     assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").touch()
+    below = make(clips, tmp_path / "file" / "set")
+    assert "Not a directory; pass another with --to" in str(below.exception)
 
 
 def test_calls_that_a_killed_process_left_in_the_log_are_kept(clips: Path, tmp_path: Path) -> None:
