@@ -140,7 +140,7 @@ async def make(order: Order, say: Say, *, is_plan: bool = False) -> Made:
         RunLocked: another process is making a set there.
     """
     refuse_inside(order.folder, order.to)
-    is_read_only = is_plan or not _is_free(order.to)
+    is_read_only = is_plan or not is_free(order.to)
     with nullcontext() if is_read_only else _alone(order):
         return await _make(order, say, is_plan=is_plan)
 
@@ -213,7 +213,7 @@ def _origin(order: Order, videos: Sequence[Video]) -> str:
     return digest_of([MAKER, FILLER, CRF, _asked(order.wish), made_of])
 
 
-def _is_free(place: Path) -> bool:
+def is_free(place: Path) -> bool:
     """Return whether a set can be put there: nothing is, or an empty folder."""
     return not os.path.lexists(place) or (place.is_dir() and not any(place.iterdir()))
 
@@ -223,7 +223,7 @@ def set_in(to: Path, origin: str, licence: str | None) -> str | None:
 
     Raises BadInput where something else is there.
     """
-    if _is_free(to):
+    if is_free(to):
         return None
     read = read_bench(to)
     known = read.manifest

@@ -7,6 +7,7 @@ on from there, and never pays twice.
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack, asynccontextmanager
@@ -50,7 +51,7 @@ from videoautoarena.runs.rundir.frames import (
     subtitle_paths,
 )
 from videoautoarena.runs.rundir.opener import stored_prompts
-from videoautoarena.runs.tasks.make import refuse_inside, set_in
+from videoautoarena.runs.tasks.make import is_free, refuse_inside, set_in
 from videoautoarena.runs.tasks.watch_plan import WatchPlan, plan_watching
 from videoautoarena.runs.tasks.watched_items import CHOICE, WATCHER
 from videoautoarena.runs.tasks.watched_set import (
@@ -282,6 +283,11 @@ def _opened(order: WatchOrder, config: RunConfig, *, write: bool) -> Store | Non
         "contracts": prompts.contracts,
     }
     store = Store.create(order.calls, facts)
+    if not is_free(order.to):
+        # Another process put the set, and took its calls along, after this one had looked.
+        store.close()
+        shutil.rmtree(order.draft, ignore_errors=True)
+        raise BadInput(f"{safe(str(order.to))} was made meanwhile; repeat the command to see it")
     keep_prompts(store, prompts)
     return store
 

@@ -22,6 +22,7 @@ from videoautoarena.memory.records.records import CallRow
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.cli.main import arena
+from videoautoarena.runs.tasks import watch
 
 KEY = "sk-planted-2b77f01c9d54e8a3"
 ALL = ("--kind", "topic,plot,scene,summary")
@@ -189,6 +190,19 @@ def test_calls_that_a_killed_process_left_in_the_log_are_kept(clips: Path, tmp_p
     assert make(clips, to, *typed).return_value == 0
     with Store.open(to / "results" / CALLS, write=False) as kept:
         assert kept.file("the last") is not None
+
+
+def test_a_set_that_another_process_put_meanwhile_is_not_paid_again(
+    clips: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    to, typed = tmp_path / "set", ("--kind", "summary", "--n", 1)
+    assert make(clips, to, *typed).return_value == 0
+    # It looked before the other one was done.
+    monkeypatch.setattr(watch, "_there", lambda _order, _found: None)
+    late = make(clips, to, *typed)
+    assert "was made meanwhile" in str(late.exception)
+    assert not draft_of(to).parent.exists()
+    assert (to / "results" / CALLS).is_file()
 
 
 def test_subtitles_that_changed_are_refused_before_a_call_and_moved_ones_are_found(
