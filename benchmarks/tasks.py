@@ -129,7 +129,7 @@ def expect(item: Item, shown: Shown, numbers: Sequence[int], facts: Facts) -> fl
 def share_of_places(item: Item, shown: Shown, numbers: Sequence[int]) -> float:
     """Return at which share of the places that it might stand at a needle is shown."""
     (place,) = shown.timeline.probes
-    edge = round(EDGE_S * item.ground.fps)
+    edge = round(EDGE_S * item.ground.rate)
     # Without the ends, where it never stands, but for the last frame of each.
     length = shown.timeline.frames - 2 * (edge - 1)
     inner = [n - edge + 1 for n in numbers if 0 <= n - edge + 1 < length]

@@ -78,8 +78,21 @@ def _is_changed(store: Store, shelf: Shelf, video: Video, copies: Sequence[str])
     kept = stored_subtitles(store, video.id)
     if kept is None:
         return shelf.beside(video, copies).track is not None
+    return _place_of(kept, shelf, video, copies) is None
+
+
+def _place_of(kept: Subtitles, shelf: Shelf, video: Video, copies: Sequence[str]) -> str | None:
+    """Return where subtitles that are kept lie now; None where they are not beside the video."""
     names = (name for path in (video.path, *copies) for name in shelf.names(path))
-    return not any(shelf.has(name, kept.sha256) for name in names)
+    return next((name for name in names if shelf.has(name, kept.sha256)), None)
+
+
+def subtitle_paths(store: Store, *, found: Findings, folder: Path) -> dict[str, str]:
+    """Return where the subtitles that the run has kept lie now, by the id of their video."""
+    shelf, copies = Shelf(folder), _copies(found)
+    pairs = ((video, stored_subtitles(store, video.id)) for video in found.videos)
+    places = {v.id: _place_of(kept, shelf, v, copies.get(v.path, [])) for v, kept in pairs if kept}
+    return {id_: place for id_, place in places.items() if place is not None}
 
 
 def _copies(found: Findings) -> dict[str, list[str]]:

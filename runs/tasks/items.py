@@ -32,7 +32,7 @@ KINDS: tuple[Kind, ...] = ("needle", "order", "count")
 Reason = Literal["alike", "repeated"]
 """Why a ground gave no item: too few options passed the checks, or they were asked before."""
 REASONS: tuple[Reason, ...] = ("alike", "repeated")
-MAKER = "2"
+MAKER = "3"
 """Goes up whenever the same folder and seed would give other items by this code."""
 OPTIONS = 4
 LENGTHS_S: Mapping[Kind, tuple[float, float]] = {
@@ -157,7 +157,7 @@ def expect_bytes(items: Sequence[Item], videos: Sequence[Video]) -> int:
     bits = 0.0
     for item in items:
         width, height = item.plan.size_of(shapes[item.plan.ground[0].video])
-        bits += BITS_A_PIXEL * width * height * item.ground.fps * item.film_s
+        bits += BITS_A_PIXEL * width * height * item.ground.rate * item.film_s
     return round(bits / 8)
 
 
@@ -219,10 +219,11 @@ def draw_rungs(
         options, built = [str(m) for m in numbers], [stretches * m for m in numbers]
         question = word_count(stretches[0].text, dice)
     key = dice.below(OPTIONS)
-    # In whole frames, as what is set in: to the frame no film is longer than another would be.
-    frames = max(1, round(length_s * ground.fps)) if kind == "count" else 0
-    more_s = (max(numbers) - len(built[key])) * frames / ground.fps
-    grounds_s = [seconds + more_s for seconds in lengths]
+    grounds_s = [float(seconds) for seconds in lengths]
+    if kind == "count":
+        # In whole frames, as what is set in: to the frame no film is longer than another would be.
+        more = (max(numbers) - len(built[key])) * max(1, round(length_s * ground.rate))
+        grounds_s = [float((round(s * ground.rate) + more) / ground.rate) for s in lengths]
     plans = _plans(ground, built[key], grounds_s, dice=dice, longest_px=wish.longest_px)
     ladder = plans[-1].id if wish.is_ladder else None
     texts = tuple(one.text for one in built[key])
@@ -257,7 +258,7 @@ def _plans(
             probes=tuple(
                 Probe(
                     **stretch.excerpt.model_dump(),
-                    before=round((EDGE_S + at_s * share + place * GAP_S) * ground.fps),
+                    before=round((EDGE_S + at_s * share + place * GAP_S) * ground.rate),
                 )
                 for place, (stretch, at_s) in enumerate(zip(built, drawn, strict=True))
             ),

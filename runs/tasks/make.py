@@ -139,9 +139,19 @@ async def make(order: Order, say: Say, *, is_plan: bool = False) -> Made:
         BadInput: the folder gives too few items, or something cannot be read or written.
         RunLocked: another process is making a set there.
     """
-    is_read_only = is_plan or not _is_free(order.to)
+    refuse_inside(order.folder, order.to)
+    is_read_only = is_plan or not is_free(order.to)
     with nullcontext() if is_read_only else _alone(order):
         return await _make(order, say, is_plan=is_plan)
+
+
+def refuse_inside(folder: Path, to: Path) -> None:
+    """Raise BadInput where a set would lie among the videos that it is made of."""
+    if Path(os.path.realpath(to)).is_relative_to(os.path.realpath(folder)):
+        raise BadInput(
+            f"{safe(str(to))} lies in {safe(str(folder))}, and what is made would be taken for its "
+            "videos; pass a --to outside of it"
+        )
 
 
 @contextmanager
@@ -161,7 +171,7 @@ def _alone(order: Order) -> Iterator[None]:
 async def _make(order: Order, say: Say, *, is_plan: bool) -> Made:
     found = await asyncio.to_thread(gather, order.folder, say)
     origin = _origin(order, found.videos)
-    bench = None if is_plan else set_in(order.to, origin, order.licence)
+    bench = set_in(order.to, origin, order.licence)
     with progress(say) as on_progress:
         looked = await look(order.folder, found.videos, on_progress=on_progress)
     for path, why in looked.unusable:
@@ -182,10 +192,10 @@ async def _make(order: Order, say: Say, *, is_plan: bool) -> Made:
         size_bytes=expect_bytes(drawn.items, [one.video for one in looked.footage]),
         was_there=bench is not None,
     )
-    if is_plan:
-        return made
     if bench is not None:
         return await asyncio.to_thread(_probed, made)
+    if is_plan:
+        return made
     with progress(say) as on_progress:
         encoded = await _encode(order, looked, drawn.items, on_progress)
     bench = await asyncio.to_thread(_put, order, drawn.items, encoded=encoded, origin=origin)
@@ -203,7 +213,7 @@ def _origin(order: Order, videos: Sequence[Video]) -> str:
     return digest_of([MAKER, FILLER, CRF, _asked(order.wish), made_of])
 
 
-def _is_free(place: Path) -> bool:
+def is_free(place: Path) -> bool:
     """Return whether a set can be put there: nothing is, or an empty folder."""
     return not os.path.lexists(place) or (place.is_dir() and not any(place.iterdir()))
 
@@ -213,7 +223,7 @@ def set_in(to: Path, origin: str, licence: str | None) -> str | None:
 
     Raises BadInput where something else is there.
     """
-    if _is_free(to):
+    if is_free(to):
         return None
     read = read_bench(to)
     known = read.manifest

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
@@ -59,7 +60,7 @@ class Ground:
     """What goes on in a film where nothing is set in."""
 
     excerpts: tuple[Excerpt, ...]
-    fps: float
+    rate: Fraction
     """Of its first video, which gives the film its rate."""
     shape: Shape
     seen: Seen
@@ -133,7 +134,7 @@ def draw_ground(bank: Bank, seconds: float, dice: Dice) -> Ground:
         sources = [sources[0], *dice.shuffled(sources[1:])]
     parts = [_rows(one.seen[first.shape], sorted(rows[one.video.sha256])) for one in sources]
     seen = Seen(*(np.concatenate(every) for every in zip(*parts, strict=True)))
-    return Ground(tuple(excerpts), first.video.fps, first.shape, seen)
+    return Ground(tuple(excerpts), first.rate, first.shape, seen)
 
 
 def _rows(seen: Seen, rows: Sequence[int]) -> Seen:

@@ -10,6 +10,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
@@ -70,6 +71,8 @@ class Footage:
     seen: Mapping[Shape, Seen]
     cuts: NDArray[np.bool_]
     """Whether another scene begins between a row and the next, shape (rows - 1,)."""
+    rate: Fraction
+    """Of a film to which it gives the rate, which a video's `fps` rounds."""
 
     @property
     def shape(self) -> Shape:
@@ -138,10 +141,12 @@ async def _footage(
     if usable_s < SHORTEST_S:
         raise UnusableVideo(f"is shorter than {SHORTEST_S:g} s")
     measuring = _Measuring(shape_of(video), shapes)
+    files = {video.sha256: folder / video.path}
+    least = Plan(ground=(Excerpt(video=video.sha256, seconds=SHORTEST_S),))
+    rate = Fraction((await decoders.film(least, files)).rate)
     for start_s in np.arange(0.0, usable_s, LONGEST_LOOK_S).tolist():
         part_s = min(LONGEST_LOOK_S, usable_s - start_s)
         plan = Plan(ground=(Excerpt(video=video.sha256, start_s=start_s, seconds=part_s),))
-        files = {video.sha256: folder / video.path}
         frames = await decoders.splice(plan, files, SAMPLING)
         is_last = start_s + part_s >= usable_s
         rows = int(part_s * LOOKS_A_SECOND) + is_last
@@ -150,7 +155,7 @@ async def _footage(
             digests = [frames.frames[place].digest for place in shown[at : at + CHUNK]]
             jpegs = await decoders.spliced_jpegs(plan, files, sampling=SAMPLING, digests=digests)
             await asyncio.to_thread(measuring.take, jpegs)
-    return measuring.footage(video)
+    return measuring.footage(video, rate)
 
 
 def on_screen(times: Sequence[float], rows: int) -> list[int]:
@@ -183,12 +188,12 @@ class _Measuring:
                     self._last = glance
                 glances.append(replace(glance, thumb=_NONE, layout=_NOTHING))
 
-    def footage(self, video: Video) -> Footage:
+    def footage(self, video: Video, rate: Fraction) -> Footage:
         """Return all of it."""
         cuts = np.zeros(len(self._steps), bool)
         cuts[find_cuts(self._glances[self._own], self._steps)] = True
         seen = {shape: _arrays(self._glances[shape]) for shape in self._shapes}
-        return Footage(video, seen, cuts)
+        return Footage(video, seen, cuts, rate)
 
 
 _NONE, _NOTHING = np.zeros((0, 0), np.float16), np.zeros(0, np.float32)

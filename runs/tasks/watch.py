@@ -7,12 +7,14 @@ on from there, and never pays twice.
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from videoautoarena.agents.calls.ask import Asker
@@ -41,9 +43,15 @@ from videoautoarena.runs.rundir.budget import (
 )
 from videoautoarena.runs.rundir.context import Calling, draining_asker, work_off
 from videoautoarena.runs.rundir.failures import pardon
-from videoautoarena.runs.rundir.frames import LEAVE_OUT, RunFrames, keep_subtitles
+from videoautoarena.runs.rundir.frames import (
+    LEAVE_OUT,
+    RunFrames,
+    changed_subtitles,
+    keep_subtitles,
+    subtitle_paths,
+)
 from videoautoarena.runs.rundir.opener import stored_prompts
-from videoautoarena.runs.tasks.make import set_in
+from videoautoarena.runs.tasks.make import is_free, refuse_inside, set_in
 from videoautoarena.runs.tasks.watch_plan import WatchPlan, plan_watching
 from videoautoarena.runs.tasks.watched_items import CHOICE, WATCHER
 from videoautoarena.runs.tasks.watched_set import (
@@ -61,6 +69,7 @@ from videoautoarena.runs.tasks.watching import (
     WatchWish,
     deal,
 )
+from videoautoarena.runs.text.files import make_folder
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.video.folder.find import Findings
 from videoautoarena.video.sampling.cache import FrameCache
@@ -107,13 +116,17 @@ class _Ready:
             entries=entries,
             store=self.store,
             paths={video.id: video.path for video in self.found.videos},
+            spoken=subtitle_paths(self.store, found=self.found, folder=self.order.folder),
             origin=self.origin,
         )
 
 
 async def plan_watch(order: WatchOrder, say: Say) -> Watched:
     """Return what writing a set would take; calls and writes nothing."""
+    refuse_inside(order.folder, order.to)
     found = await asyncio.to_thread(gather, order.folder, say)
+    if (there := _there(order, found)) is not None:
+        return there
     async with _ready(order, found, write=False) as ready:
         for note in ready.notes:
             say(note)
@@ -126,13 +139,10 @@ async def watch(order: WatchOrder, say: Say) -> tuple[Watched, WatchTally]:
     Where it ended early, or calls failed, there is no set yet: the same order goes on.
     Raises BadInput: the examiner gives too few items, or something cannot be read or written.
     """
+    refuse_inside(order.folder, order.to)
     found = await asyncio.to_thread(gather, order.folder, say)
-    config = examining(order)
-    origin = origin_of(order.wish, config, found.videos)
-    bench = set_in(order.to, origin, order.licence)
-    if bench is not None:
+    if (there := _there(order, found)) is not None:
         keep_calls(order)
-        there = _there(order, config, bench)
         return there, WatchTally(total=0)
     async with _ready(order, found, write=True) as ready:
         for line in (*ready.notes, *ready.plan.as_lines()):
@@ -188,8 +198,13 @@ def origin_of(wish: WatchWish, config: RunConfig, videos: Sequence[Video]) -> st
     return digest_of([WATCHER, asdict(wish), examiner, made_of])
 
 
-def _there(order: WatchOrder, config: RunConfig, bench: str) -> Watched:
-    """Return a set that is there already."""
+def _there(order: WatchOrder, found: Findings) -> Watched | None:
+    """Return the set where it is there already; BadInput where something else is."""
+    config = examining(order)
+    origin = origin_of(order.wish, config, found.videos)
+    bench = set_in(order.to, origin, order.licence)
+    if bench is None:
+        return None
     opened = open_bench(order.to)
     made = Counter(item.task for item in opened.items)
     return _probed(
@@ -219,16 +234,19 @@ async def _ready(order: WatchOrder, found: Findings, *, write: bool) -> AsyncIte
             stack.enter_context(store)
         caps = merged_caps(kept_caps(store) if store else NO_CAPS, order.caps)
         check_caps(config, caps)
-        videos = [cell.video for cell in cells]
+        videos = {cell.video.id: cell.video for cell in cells}
+        known = {video.id for video in store.videos()} & set(videos) if store else set()
+        if store is not None:
+            _refuse_changed(store, known, found=found, folder=order.folder)
         if write and store is not None:
             keep_caps(store, caps)
-            new = [video for video in dict.fromkeys(videos) if video not in store.videos()]
+            new = [video for id_, video in videos.items() if id_ not in known]
             folder, seed = order.folder, order.wish.seed
             lines = keep_subtitles(store, new, found=found, folder=folder, seed=seed)
             notes += [line.removesuffix(LEAVE_OUT) for line in lines]
             store.add_videos(new)
             if order.retry_failed:
-                pardon(store, [video.id for video in videos], 0)
+                pardon(store, list(videos), 0)
         open_, failed = await _look(order, config, cells, store)
         if write and order.retry_failed and failed and store is not None:
             Generations(store).add(failed)
@@ -236,6 +254,15 @@ async def _ready(order: WatchOrder, found: Findings, *, write: bool) -> AsyncIte
         plan = plan_watching(config, open_, known=len(cells) - len(open_), store=store)
         origin = origin_of(order.wish, config, found.videos)
         yield _Ready(order, config, cells, found, origin, store, plan, tuple(notes))
+
+
+def _refuse_changed(store: Store, known: set[str], *, found: Findings, folder: Path) -> None:
+    """Raise BadInput, before anything is paid, where a set could not hold what was sent."""
+    if any(changed_subtitles(store, known, found=found, folder=folder)):
+        raise BadInput(
+            f"subtitles in {safe(str(folder))} are not those that this set was begun with; put "
+            "those back, or pass a new --to"
+        )
 
 
 def _opened(order: WatchOrder, config: RunConfig, *, write: bool) -> Store | None:
@@ -247,6 +274,7 @@ def _opened(order: WatchOrder, config: RunConfig, *, write: bool) -> Store | Non
     # Only what is not refused leaves a trace.
     check_caps(config, merged_caps(NO_CAPS, order.caps))
     check_keys([config.model_of(config.examiner)])
+    make_folder(order.draft)
     prompts = PromptSet.load(writers=True)
     facts = {
         "schema": SCHEMA,
@@ -255,6 +283,11 @@ def _opened(order: WatchOrder, config: RunConfig, *, write: bool) -> Store | Non
         "contracts": prompts.contracts,
     }
     store = Store.create(order.calls, facts)
+    if not is_free(order.to):
+        # Another process put the set, and took its calls along, after this one had looked.
+        store.close()
+        shutil.rmtree(order.draft, ignore_errors=True)
+        raise BadInput(f"{safe(str(order.to))} was made meanwhile; repeat the command to see it")
     keep_prompts(store, prompts)
     return store
 

@@ -22,6 +22,7 @@ from videoautoarena.runs.bench.format.schema import (
     MADE,
     QUESTIONS,
     RESULTS,
+    BenchVideo,
     Generator,
     Kind,
     Manifest,
@@ -178,15 +179,16 @@ def put_set(
     entries: Sequence[TaskItem],
     store: Store,
     paths: Mapping[str, str],
+    spoken: Mapping[str, str],
     origin: str,
 ) -> str:
     """Write a set in one step, with copies of its videos; return its digest.
 
-    `paths` says by id where each video lies in the folder now.
+    `paths` says by id where each video lies in the folder now, `spoken` where its subtitles do.
     """
     asked = {item.video_id for item in entries}
     videos = {
-        id_: entry.model_copy(update={"path": paths[id_]})
+        id_: _placed(entry, paths[id_], spoken.get(id_))
         for id_, entry in entries_of(store, asked).items()
     }
     draft = Manifest(
@@ -208,9 +210,18 @@ def put_set(
     return str(bench.manifest["bench"])
 
 
+def _placed(entry: BenchVideo, path: str, spoken: str | None) -> BenchVideo:
+    said = entry.subtitles
+    if said is not None and spoken is not None:
+        said = said.model_copy(update={"path": spoken})
+    return entry.model_copy(update={"path": path, "subtitles": said})
+
+
 def keep_calls(order: WatchOrder) -> None:
     """Move the journal of a finished set below its results, and remove the draft."""
     if order.calls.is_file():
+        # A process that was killed may have left the last calls in the log beside it.
+        Store.open(order.calls, write=True).close()
         results = Path(os.path.realpath(order.to)) / RESULTS
         results.mkdir(exist_ok=True)
         os.replace(order.calls, results / CALLS)

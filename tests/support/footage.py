@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from videoautoarena.agents.offline.vision.frame_features import COLOURS
@@ -49,4 +51,4 @@ def _footage(number: int, chance: np.random.Generator, histograms: np.ndarray) -
         fps=25.0,
         codec="h264",
     )
-    return Footage(video, {SHAPE: Seen(*arrays)}, cuts)
+    return Footage(video, {SHAPE: Seen(*arrays)}, cuts, Fraction(video.fps))

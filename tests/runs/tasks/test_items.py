@@ -173,15 +173,16 @@ def test_the_length_of_a_film_does_not_tell_the_key(items: list[Item]) -> None:
         assert item.film_s == pytest.approx(item.seconds + most * length_s)
 
 
+@pytest.mark.parametrize("rate", [Fraction(25), Fraction(25, 2), Fraction(179, 6)])
 def test_to_the_frame_neither_and_a_ground_of_many_pieces_has_room_for_all(
-    looked: Looked,
+    looked: Looked, rate: Fraction
 ) -> None:
-    # At this rate half of the lengths are no whole number of frames.
-    rate = Fraction(25)
-    footage = [replace(f, video=f.video.model_copy(update={"fps": 25.0})) for f in looked.footage]
+    # At the first half of the stretches are no whole number of frames, at the others the ground is
+    # none; of the last, which a phone recorded, a video's `fps` knows three digits.
+    footage = [replace(one, rate=rate) for one in looked.footage]
     indexes = {
         one.video.sha256: Index(
-            tuple(range(round(one.video.duration_s * 25))), (0,), 1 / rate, rate
+            tuple(range(round(one.video.duration_s * rate))), (0,), 1 / rate, rate
         )
         for one in footage
     }
@@ -189,13 +190,14 @@ def test_to_the_frame_neither_and_a_ground_of_many_pieces_has_room_for_all(
         wish = Wish(("count", "needle"), n=8, seconds=(15, 600), seed=seed)
         for item in draw_items(Bank(footage), wish).items:
             most = max(map(int, item.options)) if item.kind == "count" else 1
-            of_each = round(item.plan.probes[0].seconds * 25)
-            assert lay_out(item.plan, indexes).frames == item.seconds * 25 + most * of_each
+            of_each = round(item.plan.probes[0].seconds * rate)
+            whole = round(item.seconds * rate)
+            assert lay_out(item.plan, indexes).frames == whole + most * of_each
 
 
 def test_what_is_set_in_stands_apart_and_never_at_an_end(items: list[Item]) -> None:
     for item in items:
-        fps = item.ground.fps
+        fps = item.ground.rate
         places = [probe.before / fps for probe in item.plan.probes]
         assert min(places) >= EDGE_S - 1 / fps
         assert max(places) <= item.ground_s - EDGE_S + 1 / fps
@@ -222,7 +224,7 @@ def test_the_rungs_of_a_ladder_differ_in_their_length_alone(bank: Bank) -> None:
             check_beginning(one, longest)
             # Where each stands in the room that there is, to a frame.
             for mine, theirs in zip(free_places(one), free_places(longest), strict=True):
-                assert mine == pytest.approx(theirs, abs=1.1 / one.ground.fps / room_s(one))
+                assert mine == pytest.approx(theirs, abs=1.1 / one.ground.rate / room_s(one))
     assert len({item.ladder for item in drawn.items}) == 3
 
 
@@ -243,7 +245,7 @@ def room_s(item: Item) -> float:
 def free_places(item: Item) -> list[float]:
     """Return where each stretch stands in the room that gaps and ends leave, 0 to 1."""
     return [
-        (probe.before / item.ground.fps - EDGE_S - place * GAP_S) / room_s(item)
+        (probe.before / item.ground.rate - EDGE_S - place * GAP_S) / room_s(item)
         for place, probe in enumerate(item.plan.probes)
     ]
 

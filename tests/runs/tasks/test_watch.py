@@ -22,6 +22,7 @@ from videoautoarena.memory.records.records import CallRow
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.cli.main import arena
+from videoautoarena.runs.tasks import watch
 
 KEY = "sk-planted-2b77f01c9d54e8a3"
 ALL = ("--kind", "topic,plot,scene,summary")
@@ -92,9 +93,12 @@ def test_descriptions_are_a_set_of_their_own_and_nothing_is_asked_again(
     again = json.loads(make(clips, tmp_path / "set", *typed).stdout)
     assert (again["was_there"], again["bench"]) == (True, bench.bench)
     assert rows_of(bench.results / CALLS) == calls
-    other = make(clips, tmp_path / "set", *typed, "--seed", 4)
-    assert isinstance(other.exception, BadInput)
-    assert "holds something else" in str(other.exception)
+    planned = json.loads(make(clips, tmp_path / "set", *typed, "--plan").stdout)
+    assert planned == again
+    for more in ((), ("--plan",)):
+        other = make(clips, tmp_path / "set", *typed, "--seed", 4, *more)
+        assert isinstance(other.exception, BadInput)
+        assert "holds something else" in str(other.exception)
 
 
 @pytest.mark.slow
@@ -164,7 +168,66 @@ def test_what_cannot_begin_is_refused_in_a_line_and_leaves_no_trace(
     assert "--max-usd cannot be kept" in str(unpriced.exception)
     too_many = make(clips, tmp_path / "set", "--n", 51, "--plan")
     assert "of 2 videos there are 50 items at most" in str(too_many.exception)
+    for kinds in (ALL, ("--kind", "needle")):
+        inside = invoke("tasks", "make", clips, "--to", clips / "sets" / "one", *kinds, "--plan")
+        assert "would be taken for its videos" in str(inside.exception)
     assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").touch()
+    below = make(clips, tmp_path / "file" / "set")
+    assert "Not a directory; pass another with --to" in str(below.exception)
+
+
+def test_calls_that_a_killed_process_left_in_the_log_are_kept(clips: Path, tmp_path: Path) -> None:
+    to, typed = tmp_path / "set", ("--kind", "summary", "--n", 1)
+    assert make(clips, to, *typed).return_value == 0
+    draft = draft_of(to).parent
+    draft.mkdir()
+    with Store.open(to / "results" / CALLS, write=True) as store:
+        store.put_file("the last", "before the end")
+        for path in (to / "results").iterdir():
+            shutil.copy(path, draft)
+    shutil.rmtree(to / "results")
+    assert make(clips, to, *typed).return_value == 0
+    with Store.open(to / "results" / CALLS, write=False) as kept:
+        assert kept.file("the last") is not None
+
+
+def test_a_set_that_another_process_put_meanwhile_is_not_paid_again(
+    clips: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    to, typed = tmp_path / "set", ("--kind", "summary", "--n", 1)
+    assert make(clips, to, *typed).return_value == 0
+    # It looked before the other one was done.
+    monkeypatch.setattr(watch, "_there", lambda _order, _found: None)
+    late = make(clips, to, *typed)
+    assert "was made meanwhile" in str(late.exception)
+    assert not draft_of(to).parent.exists()
+    assert (to / "results" / CALLS).is_file()
+
+
+def test_subtitles_that_changed_are_refused_before_a_call_and_moved_ones_are_found(
+    clips: Path, tmp_path: Path
+) -> None:
+    folder, to, typed = tmp_path / "clips", tmp_path / "set", ("--kind", "summary", "--n", 1)
+    folder.mkdir()
+    video = Path(shutil.copy(min(clips.iterdir()), folder / "one.mp4"))
+    said = video.with_suffix(".srt")
+    said.write_text("1\n00:00:00,000 --> 00:00:03,000\nhello\n")
+    assert make(folder, to, *typed).return_value == 0
+    # As it stood before the set was there.
+    draft_of(to).parent.mkdir()
+    (to / "results" / CALLS).rename(draft_of(to))
+    shutil.rmtree(to)
+    before = said.read_bytes()
+    said.write_bytes(before.replace(b"hello", b"other"))
+    for more in ((), ("--plan",)):
+        refused = make(folder, to, *typed, *more)
+        assert "not those that this set was begun with" in str(refused.exception)
+    (folder / "below").mkdir()
+    video.rename(folder / "below" / "two.mp4")
+    (folder / "below" / "two.srt").write_bytes(before)
+    assert make(folder, to, *typed).return_value == 0
+    assert next((to / "videos").glob("*.srt")).read_bytes() == before
 
 
 def test_a_plan_says_calls_and_dollars_and_writes_nothing(clips: Path, tmp_path: Path) -> None:
