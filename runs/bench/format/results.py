@@ -14,7 +14,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NoReturn, TypeVar
+from typing import Annotated, Any, Literal, NoReturn, TypeVar
 
 from pydantic import Field, JsonValue
 
@@ -156,7 +156,9 @@ class TaskLine(Shape):
     """How the reply ended, in its provider's words; a choice that was cut off may not count."""
     usd: float | None = None
     """What the answer cost; null where nobody says."""
-    scores: dict[str, float] = Field(default_factory=dict)
+    scores: dict[str, Annotated[float, Field(ge=1, le=5)]] = Field(
+        default_factory=dict, max_length=2
+    )
     """Of free text, 1 to 5 on each scale."""
     points: list[int] = Field(default_factory=list)
     """What each scoring point was given."""
