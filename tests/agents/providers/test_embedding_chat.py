@@ -15,10 +15,13 @@ from videoautoarena.agents.providers.embedding_chat import EmbeddingChat
 class Stuck(Pictures):
     """Embeds nothing before it is let go."""
 
-    let_go = Event()
+    def __init__(self, model: str) -> None:
+        super().__init__(model)
+        self.let_go, self.is_done = Event(), False
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         self.let_go.wait(5)
+        self.is_done = True
         return super().embed_documents(texts)
 
     def embed_query(self, text: str) -> list[float]:
@@ -31,14 +34,14 @@ class Stuck(Pictures):
 @pytest.mark.parametrize("text", ["Question:\nWhat?", "Caption:\nA dog.", None])
 def test_embeddings_that_never_end_hold_up_no_program(text: str | None) -> None:
     block = {"type": "text", "text": text} if text else {"type": "image", "base64": "AAAA"}
-    chat, asked = EmbeddingChat(embeddings=Stuck("small")), Stuck.asked
+    stuck = Stuck("small")
+    chat = EmbeddingChat(embeddings=stuck)
 
     async def ask() -> None:
         async with asyncio.timeout(0.01):
             await chat.ainvoke([HumanMessage([block])])
 
-    Stuck.let_go.clear()
     with pytest.raises(TimeoutError):
         asyncio.run(ask())
-    assert Stuck.asked == asked
-    Stuck.let_go.set()
+    assert not stuck.is_done
+    stuck.let_go.set()
