@@ -5,11 +5,17 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+from collections.abc import Callable
+from contextlib import suppress
+from contextvars import copy_context
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Thread
 from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import LanguageModelInput
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
@@ -41,7 +47,7 @@ class EmbeddingChat(BaseChatModel):
         blocks = [block for block in messages[-1].content if isinstance(block, dict)]
         jpegs = [base64.b64decode(b["base64"]) for b in blocks if b.get("type") == "image"]
         if jpegs:
-            vectors = await asyncio.to_thread(self._of_jpegs, jpegs)
+            vectors = await _apart(partial(self._of_jpegs, jpegs))
         else:
             vectors = [await self._of_text(str(blocks[-1]["text"]), **kwargs)]
         mean = [sum(column) / len(vectors) for column in zip(*vectors, strict=True)]
@@ -58,9 +64,14 @@ class EmbeddingChat(BaseChatModel):
 
     async def _of_text(self, text: str, **options: Any) -> list[float]:
         head, _, rest = text.partition("\n")
+        found = self.embeddings
         if head == QUESTION_LINE:
-            return list(await self.embeddings.aembed_query(rest, **options))
-        return list((await self.embeddings.aembed_documents([rest], **options))[0])
+            if type(found).aembed_query is Embeddings.aembed_query:
+                return list(await _apart(partial(found.embed_query, rest)))
+            return list(await found.aembed_query(rest, **options))
+        if type(found).aembed_documents is Embeddings.aembed_documents:
+            return list((await _apart(partial(found.embed_documents, [rest])))[0])
+        return list((await found.aembed_documents([rest], **options))[0])
 
     def _of_jpegs(self, jpegs: list[bytes]) -> list[list[float]]:
         with TemporaryDirectory(prefix="arena-clip-") as folder:
@@ -69,3 +80,29 @@ class EmbeddingChat(BaseChatModel):
                 file.write_bytes(jpeg)
             vectors = self.embeddings.embed_image([str(file) for file in files])
             return [list(vector) for vector in vectors]
+
+
+async def _apart(work: Callable[[], Any]) -> Any:
+    """Return what comes of work in a thread of its own.
+
+    Work that never ends holds no thread that others wait for, nor the end of the program.
+    """
+    loop, context = asyncio.get_running_loop(), copy_context()
+    ended: asyncio.Future[Any] = loop.create_future()
+
+    def settle(found: Any, wrong: BaseException | None) -> None:
+        if not ended.done():
+            ended.set_exception(wrong) if wrong else ended.set_result(found)
+
+    def run() -> None:
+        found, wrong = None, None
+        try:
+            found = context.run(work)
+        except BaseException as error:  # noqa: BLE001 - it is raised where the work was wanted
+            wrong = error
+        # Nobody may wait any more.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(settle, found, wrong)
+
+    Thread(target=run, daemon=True).start()
+    return await ended

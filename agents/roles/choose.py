@@ -56,6 +56,7 @@ _ANSWERED = re.compile(
 """After it stands what a reply says is its answer."""
 _DOUBTED = re.compile(
     r"(?:\b(?:if|whether|unless|(?<!no )doubt|unsure|unclear)"
+    r"|\b(?:wrong|incorrect|false|worst|least\s+\w+)"
     r"|(?:^|[.!?\n]\s*)(?:is|was|were|could|would|might)"
     r"|(?:\bnot|n't|\bcannot)\s+(?:sure|certain|clear|say|think|believe|know|tell|mean))"
     r"(?:\s+(?:that|if|whether))?(?:\s+the)?(?:\s+(?:correct|right|best))?\s*$",
@@ -64,7 +65,7 @@ _DOUBTED = re.compile(
 """Before such words it makes a question or a doubt of them."""
 _NONE = re.compile(
     rf"(?:{_FINAL.pattern}|{_ANSWERED.pattern})\s*\(?(?:none|neither|unclear|unknown|undetermined"
-    r"|n/a|not\s+(?:given|shown|clear|listed|there|visible|provided|among))\b",
+    r"|n\.a|not\s+(?:given|shown|clear|listed|there|visible|provided|among))\b",
     re.IGNORECASE,
 )
 _CALLED = re.compile(
@@ -77,7 +78,8 @@ _CALLED = re.compile(
 """Before it stands an option of which a reply says that it is right."""
 _MAYBE = re.compile(
     r"\b(?:(?:could|might|may)(?:\s+(?:also|well|just as well|equally))?\s+be"
-    r"|possibly|perhaps|maybe|alternatively|or(?: else)?)\b,?(?:\s+(?:option|answer))?"
+    r"|possibly|perhaps|maybe|alternatively|or(?: else)?|correction|edit|sorry|oops|i mean"
+    r"|on (?:second thought|reflection))\b[,:]?(?:\s+(?:option|answer))?"
     rf"{_LETTER_NEXT}",
     re.IGNORECASE,
 )

@@ -30,6 +30,7 @@ _BOXED = re.compile(r"\\boxed\s*\{([^{}\n]{0,200})\}|<answer>([^<]{0,400})</answ
 _MARKUP = re.compile(r"[*`$#~|_\"“”„«»\u200b\ufeff\x01]+")
 _TAGGED = re.compile(r"<(b|i|u|em|strong|p|code|span)>([^<]{0,400})</\1>", re.IGNORECASE)
 _LONE = re.compile(r"(?<!\w)(?:[\[({<]{1,4}\s?([A-Za-z])\s?[\])}>]{1,4}|'([A-Za-z])')(?!\w)")
+_UNGIVEN = re.compile(r"(?<![\w/])n\s?/\s?a(?![\w/])", re.IGNORECASE)
 _EDGES = " .,;:!?-–—()[]'"
 _END = re.compile(r"[.!?](?=\s|$)|\n")
 
@@ -301,6 +302,8 @@ def _cleaned(text: str) -> str:
     """Return a text without its layout: marks of emphasis, boxes, brackets of other kinds."""
     text = unicodedata.normalize("NFKC", text)
     text = _STYLED.sub(r"\1", text)
+    # It names neither N nor A.
+    text = _UNGIVEN.sub("n.a", text)
     text = _BOXED.sub(lambda found: f"\nfinal answer: {found[1] or found[2]}\n", text)
     text = _TAGGED.sub(r"\2", text)
     text = _MARKUP.sub(" ", text).replace("’", "'").replace("‘", "'")

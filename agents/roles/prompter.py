@@ -9,14 +9,14 @@ from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
 
 from videoautoarena.agents.calls.ask import Asker, journal_key
-from videoautoarena.agents.calls.replies import BadReply, read_reply
+from videoautoarena.agents.calls.replies import BadReply, read_reply, without_reasoning
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import QUESTION_LINE, Reply, contract
 from videoautoarena.agents.prompting.fences import fence, fence_code
 from videoautoarena.agents.prompting.layout import Request, thinned, uncaptioned
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.transport.redaction import redacted
-from videoautoarena.memory.records.errors import CallFailed, UnusableReply
+from videoautoarena.memory.records.errors import CallFailed, JournalMiss, UnusableReply
 from videoautoarena.memory.records.records import CallRow, Frames, Nonce, Role
 
 R = TypeVar("R", bound=Reply)
@@ -86,15 +86,24 @@ class Prompter:
     seed: int = 0
     generations: Callable[[str], Sequence[int]] = lambda _scope: (0,)
     """Scope to its generations, ascending; the last is the one that asks."""
+    is_past: bool = False
+    """A run is replayed, which once took reasoning without an answer for one that is known."""
 
     async def ask_row(self, model: Model, task: Task) -> CallRow:
         """Return the reply as it came, with what it was made from. One model call."""
         *earlier, current = self.generations(task.scope)
+        thought: CallRow | None = None
         for generation in earlier:
             known = self.asker.recall(model, self._request(model, task, generation=generation))
-            if known is not None:
+            if known is not None and without_reasoning(known.reply or "").strip():
                 return known
-        return await self.asker.ask_row(model, self._request(model, task, generation=current))
+            thought = thought or known
+        try:
+            return await self.asker.ask_row(model, self._request(model, task, generation=current))
+        except JournalMiss:
+            if thought is None or not self.is_past:
+                raise
+            return thought
 
     async def ask_shared(self, model: Model, request: Request, read: Callable[[CallRow], T]) -> T:
         """Return what is read of a reply that several slots want; or CallFailed, as `read` may be.

@@ -136,9 +136,10 @@ def assemble(
     lineup: Lineup,
 ) -> partial[Arena]:
     """Return the arena of a run, to be called with its ways to frames, draws and battles."""
+    is_past = asker.is_replay
     return partial(
         Arena,
-        prompter=Prompter(asker, prompts, seed=config.seed, generations=lineup.generations),
+        prompter=Prompter(asker, prompts, config.seed, lineup.generations, is_past),
         examiner=config.model_of(config.examiner),
         judges=tuple(config.model_of(alias) for alias in config.judges),
         cast={alias: config.model_of(alias) for alias in config.models},

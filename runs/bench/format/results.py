@@ -159,7 +159,9 @@ class TaskLine(Shape):
     """How the reply ended, in its provider's words; a choice that was cut off may not count."""
     usd: Annotated[float, Field(ge=0, le=MOST_USD)] | None = None
     """What the answer cost; null where nobody says."""
-    scores: dict[str, Annotated[float, Field(ge=1, le=5)]] = Field(default_factory=dict)
+    scores: dict[str, Annotated[float, Field(ge=1, le=5)]] = Field(
+        default_factory=dict, max_length=2
+    )
     """Of free text, 1 to 5 on each scale."""
     points: list[int] = Field(default_factory=list)
     """What each scoring point was given."""

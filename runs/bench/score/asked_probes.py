@@ -47,7 +47,7 @@ class AskedProbe(Record):
     split: str | None
     task: str
     model: str
-    """`provider:model`."""
+    """Its name, whatever it was shown."""
     view: View
     n: int
     accuracy: float | None
@@ -183,9 +183,9 @@ def _cell(probe: AskedProbe | None) -> str:
 def _probes(bench: OpenBench[TaskItem], results: Sequence[TaskResult]) -> Iterator[AskedProbe]:
     asked = {_seen(result) for result in results if _view(result) in VIEWS}
     for result in results:
-        model, view = result.facts.get("model"), _view(result)
+        view = _view(result)
         # Of a sweep only the whole with as many frames stands beside the other views.
-        if not isinstance(model, str) or _seen(result) not in asked or view is None:
+        if result.facts.get("model") is None or _seen(result) not in asked or view is None:
             continue
         parts = defaultdict[tuple[str | None, str], list[tuple[TaskItem, float]]](list)
         for line in result.lines:
@@ -194,7 +194,8 @@ def _probes(bench: OpenBench[TaskItem], results: Sequence[TaskResult]) -> Iterat
             if points is not None:
                 parts[item.split, item.task].append((item, points))
         for (split, task), each in parts.items():
-            yield _probe(each, {"split": split, "task": task, "model": model, "view": view})
+            named = {"split": split, "task": task, "model": _name(result), "view": view}
+            yield _probe(each, named)
 
 
 def _probe(each: Sequence[tuple[TaskItem, float]], named: Mapping[str, Any]) -> AskedProbe:
@@ -214,9 +215,16 @@ def _probe(each: Sequence[tuple[TaskItem, float]], named: Mapping[str, Any]) -> 
     )
 
 
-def _seen(result: TaskResult) -> tuple[JsonValue, JsonValue]:
-    """Return which model it was, and how many frames it may be sent."""
-    return result.facts.get("model"), result.facts.get("max_frames")
+def _name(result: TaskResult) -> str:
+    """Return its player's name without what is said there of what it was shown."""
+    frames, view = result.facts.get("max_frames"), result.facts.get("view")
+    shown = next((said for one, said in VIEWS.items() if one == view), f"{frames} frames")
+    return result.model.removesuffix(f" ({shown})")
+
+
+def _seen(result: TaskResult) -> tuple[str, JsonValue]:
+    """Return whose it is, and how many frames it may be sent."""
+    return _name(result), result.facts.get("max_frames")
 
 
 def _view(result: TaskResult) -> View | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -61,6 +62,19 @@ def test_what_failed_is_asked_again_in_its_own_generation() -> None:
     assert text(["A pancake."], journal, 0, 2) == "A pancake."
     assert generations_of(journal) == [0, 2]
     assert text([], journal, 0, 2, 5) == "A pancake."
+
+
+def test_reasoning_without_an_answer_is_asked_again() -> None:
+    journal = Pages()
+    text(["<think>A pancake?</think>"], journal, 0)
+    # Nobody did so once: such a run replays as it was played.
+    asked, _ = prompter([], journal, 0, 1, is_replay=True)
+    again = run(replace(asked, is_past=True).ask_row(MODEL, ANSWER))
+    assert again.reply == "<think>A pancake?</think>"
+    with pytest.raises(JournalMiss):
+        text([], journal, 0, 1, is_replay=True)
+    assert text(["A pancake."], journal, 0, 1) == "A pancake."
+    assert text([], journal, 0, 1, 2, is_replay=True) == "A pancake."
 
 
 def test_a_generation_as_it_stood_fails_as_it_did() -> None:

@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 from tests.support.played import invoke
 from tests.support.task_sets import choice, write_set
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
-from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, write_result
+from videoautoarena.runs.bench.format.results import VIEWS, TaskLine, TaskResult, View, write_result
 from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.bench.score.asked_probes import probe_all, read_asked
 
@@ -32,14 +32,15 @@ def a_set(folder: Path, *, size: int = 200, key: int | None = None) -> OpenBench
 
 def hand_in(
     bench: OpenBench[TaskItem],
-    view: str,
+    view: View,
     right: int,
     *,
-    model: str = "openai:m",
+    name: str = "m",
     frames: int = 64,
     judge: str | None = None,
 ) -> None:
     """Write a result that is right on the first so many items."""
+    shown = VIEWS.get(view, f"{frames} frames")
     lines = [
         TaskLine(
             qid=item.qid,
@@ -48,10 +49,10 @@ def hand_in(
         )
         for k, item in enumerate(bench.items)
     ]
-    facts = {"model": model, "max_frames": frames, "view": view}
+    facts = {"model": "openai:m", "max_frames": frames, "view": view}
     result = TaskResult(
         bench=bench.bench,
-        model=f"m ({view}, {frames})",
+        model=f"{name} ({shown})",
         judge=judge,
         how="run",
         facts=facts,
@@ -62,7 +63,8 @@ def hand_in(
 
 def test_an_accuracy_without_the_video_is_held_against_chance(tmp_path: Path) -> None:
     bench = a_set(tmp_path)
-    for view, right in {"whole": 180, "blind": 90, "other": 55, "shuffled": 170}.items():
+    rights: dict[View, int] = {"whole": 180, "blind": 90, "other": 55, "shuffled": 170}
+    for view, right in rights.items():
         hand_in(bench, view, right)
     found = read_asked(bench)
     by_view = {one.view: one for one in found.probes}
@@ -74,7 +76,7 @@ def test_an_accuracy_without_the_video_is_held_against_chance(tmp_path: Path) ->
     # Frames that were shuffled are of the video: knowing answers from them gives nothing away.
     assert [one.view for one in found.found] == ["blind"]
     said = " ".join(invoke("bench", "probe", bench.folder).output.split())
-    assert "needle: openai:m with no frames is right on 45.0 % of 200 items" in said
+    assert "needle: m with no frames is right on 45.0 % of 200 items" in said
 
 
 def test_beside_a_view_stands_the_whole_with_as_many_frames(tmp_path: Path) -> None:
@@ -87,9 +89,26 @@ def test_beside_a_view_stands_the_whole_with_as_many_frames(tmp_path: Path) -> N
     assert found == {"whole": 90.0, "blind": 26.0}
 
 
+def test_two_that_are_one_model_stand_apart(tmp_path: Path) -> None:
+    bench = a_set(tmp_path)
+    for name, right in {"finder": 52, "spread": 60}.items():
+        hand_in(bench, "whole", 3 * right, name=name)
+        hand_in(bench, "blind", right, name=name)
+    found = {(one.model, one.view): one.accuracy for one in read_asked(bench).probes}
+    assert found == {
+        ("finder", "whole"): 78.0,
+        ("finder", "blind"): 26.0,
+        ("spread", "whole"): 90.0,
+        ("spread", "blind"): 30.0,
+    }
+    rows = invoke("bench", "probe", bench.folder).output.splitlines()
+    assert [row.split()[1] for row in rows if row.startswith("needle  ")] == ["finder", "spread"]
+
+
 def test_of_a_clean_set_nobody_is_said_to_know(tmp_path: Path) -> None:
     bench = a_set(tmp_path)
-    for view in ("blind", "other"):
+    views: tuple[View, ...] = ("blind", "other")
+    for view in views:
         hand_in(bench, view, 52)
     assert read_asked(bench).found == ()
     assert (
@@ -136,5 +155,5 @@ def test_choices_count_once_whoever_marked_the_free_text(tmp_path: Path) -> None
         hand_in(bench, "blind", 40, judge=judge)
         hand_in(bench, "whole", 40, judge=judge)
     found = probe_all(bench)
-    assert [one.view for one in found.asked.probes] == ["blind", "whole"]
+    assert [one.view for one in found.asked.probes] == ["whole", "blind"]
     assert len(found.asked.found) == len(found.scores) == 1

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from tests.support.played import invoke
 from tests.support.task_sets import choice, free, write_set
@@ -124,6 +125,12 @@ def test_free_text_that_was_not_marked_is_unscored_and_zero_only_as_published(
     (published,) = score_tasks(bench, [result], as_published=True).boards[0].models
     assert published.g_avg is not None
     assert (round(published.g_avg.value or 0.0, 4), published.g_avg.n) == (2.6667, 3)
+
+
+@pytest.mark.parametrize("scores", [{"accuracy": 6.0}, {"relevance": 0.5}, dict.fromkeys("abc", 1)])
+def test_scores_outside_their_scales_are_no_line_of_a_result(scores: dict[str, float]) -> None:
+    with pytest.raises(ValidationError, match="scores"):
+        line(free("v"), "A dog runs.", scores=scores)
 
 
 def test_parts_of_a_set_are_never_put_together(tmp_path: Path) -> None:
