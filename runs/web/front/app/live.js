@@ -19,6 +19,8 @@ async function renew(from) {
   source.videos.drop();
   source.part.drop((number) => number >= Math.floor(from / chunk));
   const [newest] = await Promise.all([source.summary(), source.index(), source.videos()]);
+  // Events may have come while it was on its way.
+  if (newest.live && summary.live?.settled > newest.live.settled) newest.live = summary.live;
   summary = newest;
   changed();
 }
