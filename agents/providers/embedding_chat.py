@@ -19,7 +19,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import LanguageModelInput
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatResult
+from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnableConfig
 
 from videoautoarena.agents.prompting.contracts import QUESTION_LINE
@@ -43,34 +43,38 @@ class EmbeddingChat(BaseChatModel):
         **kwargs: Any,
     ) -> AIMessage:
         """Return the reply; embeddings that know no way to wait are asked in a thread."""
-        messages = self._convert_input(input).to_messages()
-        blocks = [block for block in messages[-1].content if isinstance(block, dict)]
-        jpegs = [base64.b64decode(b["base64"]) for b in blocks if b.get("type") == "image"]
+        text, jpegs = _asked(self._convert_input(input).to_messages())
         if jpegs:
-            vectors = await _apart(partial(self._of_jpegs, jpegs))
-        else:
-            vectors = [await self._of_text(str(blocks[-1]["text"]), **kwargs)]
-        mean = [sum(column) / len(vectors) for column in zip(*vectors, strict=True)]
-        return AIMessage(content=json.dumps([float(f"{number:.7g}") for number in mean]))
+            return AIMessage(_mean(await _apart(partial(self._of_jpegs, jpegs))))
+        return AIMessage(_mean([await self._of_text(text, **kwargs)]))
 
     def _generate(
         self,
         messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
+        stop: list[str] | None = None,  # noqa: ARG002
+        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
+        **kwargs: Any,  # noqa: ARG002
     ) -> ChatResult:
-        raise NotImplementedError("embeddings are called by ainvoke")
+        """Return the same where nobody awaits it."""
+        text, jpegs = _asked(messages)
+        reply = AIMessage(_mean(self._of_jpegs(jpegs) if jpegs else [self._embed(text)]))
+        return ChatResult(generations=[ChatGeneration(message=reply)])
+
+    def _embed(self, text: str) -> list[float]:
+        head, _, rest = text.partition("\n")
+        if head == QUESTION_LINE:
+            return list(self.embeddings.embed_query(rest))
+        return list(self.embeddings.embed_documents([rest])[0])
 
     async def _of_text(self, text: str, **options: Any) -> list[float]:
         head, _, rest = text.partition("\n")
         found = self.embeddings
         if head == QUESTION_LINE:
             if type(found).aembed_query is Embeddings.aembed_query:
-                return list(await _apart(partial(found.embed_query, rest)))
+                return list(await _apart(partial(self._embed, text)))
             return list(await found.aembed_query(rest, **options))
         if type(found).aembed_documents is Embeddings.aembed_documents:
-            return list((await _apart(partial(found.embed_documents, [rest])))[0])
+            return list(await _apart(partial(self._embed, text)))
         return list((await found.aembed_documents([rest], **options))[0])
 
     def _of_jpegs(self, jpegs: list[bytes]) -> list[list[float]]:
@@ -106,3 +110,15 @@ async def _apart(work: Callable[[], Any]) -> Any:
 
     Thread(target=run, daemon=True).start()
     return await ended
+
+
+def _asked(messages: list[BaseMessage]) -> tuple[str, list[bytes]]:
+    """Return the text of the last message, and its pictures."""
+    blocks = [block for block in messages[-1].content if isinstance(block, dict)]
+    jpegs = [base64.b64decode(b["base64"]) for b in blocks if b.get("type") == "image"]
+    return str(blocks[-1].get("text", "")), jpegs
+
+
+def _mean(vectors: list[list[float]]) -> str:
+    mean = [sum(column) / len(vectors) for column in zip(*vectors, strict=True)]
+    return json.dumps([float(f"{number:.7g}") for number in mean])

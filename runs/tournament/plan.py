@@ -145,22 +145,31 @@ class Plan:
 
     def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `simulate --plan --json`."""
-        tokens = [None if count is None else round(count) for count in self.tokens]
         return {
             "schema": SCHEMA,
             "battles": self.open_slots,
             "videos": self.videos,
             "sampling": self.sampling.model_dump(),
-            "lines": [line.to_json() for line in self.lines],
-            "calls": round(sum(line.calls for line in self.lines), 1),
-            "input_tokens": tokens[0],
-            "output_tokens": tokens[1],
-            "cost_usd": rounded(self.usd),
-            "cost_usd_at_most": rounded(self.most_usd),
-            "spent_usd": rounded(self.spent_usd),
+            **costs_json(self.lines, self.usd, self.most_usd, spent_usd=self.spent_usd),
             "prices": self.sources,
             "notes": list(self.notes),
         }
+
+
+def costs_json(
+    lines: Sequence[Line], usd: float | None, most_usd: float | None, *, spent_usd: float
+) -> dict[str, Any]:
+    """Return what calls come to, as every plan prints it: expected in all, and dollars at most."""
+    tokens = [None if count is None else round(count) for count in billed_tokens(lines)]
+    return {
+        "lines": [line.to_json() for line in lines],
+        "calls": round(sum(line.calls for line in lines), 1),
+        "input_tokens": tokens[0],
+        "output_tokens": tokens[1],
+        "cost_usd": rounded(usd),
+        "cost_usd_at_most": rounded(most_usd),
+        "spent_usd": rounded(spent_usd),
+    }
 
 
 @dataclass(frozen=True)

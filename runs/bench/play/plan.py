@@ -28,9 +28,8 @@ from videoautoarena.runs.text.words import dollars
 from videoautoarena.runs.tournament.plan import (
     ROUND_TRIPS,
     Line,
-    billed_tokens,
+    costs_json,
     known_sum,
-    rounded,
 )
 from videoautoarena.runs.tournament.plan_text import prices_of, table
 
@@ -206,7 +205,6 @@ class BenchPlan:
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena bench run --plan --json`."""
-        tokens = [None if count is None else round(count) for count in billed_tokens(self.lines)]
         return {
             "schema": SCHEMA,
             "questions": self.questions,
@@ -215,13 +213,7 @@ class BenchPlan:
             **({} if self.anchor is None else {"anchor": self.anchor}),
             "known": self.known,
             "calls_at_most": dict(self.calls_at_most),
-            "lines": [line.to_json() for line in self.lines],
-            "calls": round(sum(line.calls for line in self.lines), 1),
-            "input_tokens": tokens[0],
-            "output_tokens": tokens[1],
-            "cost_usd": rounded(self.usd),
-            "cost_usd_at_most": rounded(self.most_usd),
-            "spent_usd": rounded(self.spent_usd),
+            **costs_json(self.lines, self.usd, self.most_usd, spent_usd=self.spent_usd),
             "prices": dict(self.sources),
             "notices": list(self.notices),
         }

@@ -45,3 +45,11 @@ def test_embeddings_that_never_end_hold_up_no_program(text: str | None) -> None:
         asyncio.run(ask())
     assert not stuck.is_done
     stuck.let_go.set()
+
+
+def test_a_vector_is_the_same_where_nobody_awaits_it() -> None:
+    chat = EmbeddingChat(embeddings=Pictures("small"))
+    asked = [HumanMessage([{"type": "text", "text": "Question:\nWhat?"}])]
+    reply = chat.invoke(asked)
+    assert reply.content == asyncio.run(chat.ainvoke(asked)).content
+    assert str(reply.content).startswith("[")
