@@ -24,7 +24,8 @@ from pydantic import (
     create_model,
 )
 
-from videoautoarena.memory.records.records import CATEGORIES, Role, Standard
+from videoautoarena.agents.prompting.shapes import SHAPES, SHAPES_2
+from videoautoarena.memory.records.records import Role, Standard
 
 CONTRACTS = 2
 """The newest number: of what begins now. What stands without a number was begun with 1."""
@@ -45,6 +46,9 @@ Outside the fences its last occurrence binds.
 
 QUESTION_LINE = "Question:"
 """The line after which a contestant finds the question, verbatim up to the end of the text."""
+
+HISTORY_LINE = "This is a conversation. So far the user and you have said:"
+"""The line before the blocks of earlier rounds, which stand between a prompt and its question."""
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Score = Annotated[float, Field(ge=1.0, le=5.0)]
@@ -241,101 +245,9 @@ class SummaryMarkerReply(Reply):
     reliability: ScaleReply
 
 
-_SCALE = '{"analysis": "...", "score": 3}'
-_MOMENT = '"start_s": 12.0, "end_s": 15.5'
-_CHOICE = '"question": "...", "answer": "...", "distractors": ["...", "...", "..."]'
-_FREE = '"question": "...", "reference": "...", "points": ["...", "...", "..."]'
-_FEWER = "items has one entry for each that was wanted, fewer where the video gives no more."
-_SHOWN_FORM = '{"analysis": "...", "shown": "yes"}'
-_CHECKED = (
-    'moments is empty where the question is about the video as a whole. names is "yes" or "no".'
-)
-_TASK_SHAPES: dict[str, str] = {
-    "topic_writer": f'{{"items": [{{{_CHOICE}}}]}}\n{_FEWER}',
-    "plot_writer": f'{{"items": [{{{_MOMENT}, {_CHOICE}}}]}}\n{_FEWER}',
-    "scene_writer": f'{{"items": [{{{_MOMENT}, {_FREE}}}]}}\n{_FEWER}',
-    "summary_writer": f'{{"items": [{{{_FREE}}}]}}\nitems has one entry.',
-    "option_checker": (
-        f'{{"analysis": "...", "moments": [{{{_MOMENT}}}], "answer": "...", "names": "no"}}\n'
-        'answer is one of "A", "B", "C", "D", "none", "several": the one option that is right, '
-        f"that none is, or that more than one is. {_CHECKED}"
-    ),
-    "point_checker": (
-        f'{{"moments": [{{{_MOMENT}}}], "points": [{_SHOWN_FORM}, {_SHOWN_FORM}], '
-        f'"reference": {_SHOWN_FORM}, "names": "no"}}\n'
-        "points has one entry for every scoring point, in their order. shown is "
-        f'"yes" or "no". {_CHECKED}'
-    ),
-}
-_SHAPES: dict[str, str] = {
-    "examiner": (
-        '{"account": "...", "category": "...", '
-        '"scenes": [{"start_s": 0.0, "end_s": 4.5, "what": "..."}]}\n'
-        "category is one of: " + ", ".join(CATEGORIES) + "."
-    ),
-    "persona": (
-        '{"personas": ["A person ...", "A person ...", "A person ..."]}\n'
-        "Exactly three, the one closest to the content first."
-    ),
-    "questioner": '{"question": "..."}',
-    "judge": (
-        '{"instruction_following": "...", "accuracy": "...", "relevance": "...", '
-        '"helpfulness": "...", "verdict": "A"}\n'
-        'verdict is one of "A", "B", "tie_good", "tie_bad", "abstain": the better answer, two '
-        "equally good ones, two equally bad ones, or that you cannot tell."
-    ),
-    "evolver": (
-        '{"faults_a": ["..."], "faults_b": ["..."], "weaknesses_a": ["..."], '
-        '"weaknesses_b": ["..."], "question": "..."}\n'
-        "A list is empty where there is nothing to say."
-    ),
-    "grader": (
-        '{"question_1": {"instruction_following": 2.5, "accuracy": 2.5, "relevance": 2.5, '
-        '"helpfulness": 2.5, "overall": 2.5}, "question_2": {...}}\n'
-        "Each number lies between 1.0 (easy) and 5.0 (hard), with one decimal."
-    ),
-    "comparer": (
-        '{"own_answer": "...", "instruction_following": "...", "accuracy": "...", '
-        '"relevance": "...", "helpfulness": "...", "verdict": "A>B"}\n'
-        'verdict is one of "A>>B", "A>B", "A=B", "B>A", "B>>A", "abstain": A is much better, a '
-        "little better, neither is, B is a little better, much better, or that you cannot tell."
-    ),
-    "scene_marker": (
-        '{"points": [{"analysis": "...", "score": 5}, {"analysis": "...", "score": 1}], '
-        f'"relevance": {_SCALE}}}\n'
-        "points has one entry for every scoring point, in their order, each with a score of 1, 3 "
-        "or 5. The score of relevance lies between 1 and 5."
-    ),
-    "summary_marker": (
-        f'{{"completeness": {_SCALE}, "reliability": {_SCALE}}}\nEach score lies between 1 and 5.'
-    ),
-    **_TASK_SHAPES,
-}
-
-
-_STANDARD = '{"analysis": "...", "verdict": "..."}'
-_SHAPES_2: dict[str, str] = _SHAPES | {
-    "persona": (
-        '{"personas": ["...", "...", "..."]}\nExactly three, the one closest to the content first.'
-    ),
-    "judge": (
-        f'{{"own_answer": "...", "instruction_following": {_STANDARD}, '
-        f'"accuracy": {_STANDARD}, "relevance": {_STANDARD}, "helpfulness": {_STANDARD}, '
-        '"verdict": "..."}\n'
-        "Write the keys in this order. own_answer is what you would have answered yourself. Each "
-        "analysis names what decides that standard; the one on accuracy gives the times of the "
-        "frames that decide it, as they stand before the frames (t=12.00s). The verdict of a "
-        'standard is one of "A", "B", "tie", "abstain": which answer is better by it alone, that '
-        "neither is, or that you cannot tell. The last verdict is over all and one of "
-        '"A", "B", "tie_good", "tie_bad", "abstain": the better answer, two equally good ones, '
-        "two equally bad ones, or that you cannot tell."
-    ),
-}
-
-
 def contract(role: Role, number: int = CONTRACTS) -> str:
     """Return the words that end a role's prompt and fix the form of its reply."""
-    shape, version = (_SHAPES, "") if number == 1 else (_SHAPES_2, f" ({number})")
+    shape, version = (SHAPES, "") if number == 1 else (SHAPES_2, f" ({number})")
     return (
         f"{FORMAT_LINE}{role}{version}\nReply with one JSON object and nothing else, with exactly "
         f"these keys:\n{shape[role]}"

@@ -23,13 +23,21 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
-from videoautoarena.agents.prompting.contracts import CONTRACTS, contract
+from videoautoarena.agents.prompting.contracts import (
+    CONTRACTS,
+    HISTORY_LINE,
+    QUESTION_LINE,
+    contract,
+)
 from videoautoarena.memory.records.records import Record, Standard
+
+Turn: TypeAlias = tuple[str, str]
+"""What the user said in a round, and what was answered."""
 
 _BLOCK = re.compile(
     r"^<<<(?P<name>\w+) (?P<code>[0-9a-f]{16})>>>\n(?P<text>.*?)\n?^<<<end (?P=name) (?P=code)>>>$",
@@ -68,6 +76,45 @@ def open_fences(prompt: str) -> tuple[str, dict[str, str]]:
         rf"^<<<(\w+) {code}>>>\n(.*?)\n?^<<<end \1 {code}>>>$", re.DOTALL | re.MULTILINE
     )
     return block.sub("", prompt), {m[1]: m[2] for m in block.finditer(prompt)}
+
+
+_LANDMARK = re.compile(
+    rf"^(?:{QUESTION_LINE}|<<<(?P<name>\w+) (?P<code>[0-9a-f]{{16}})>>>)$", re.MULTILINE
+)
+
+
+def history_blocks(history: Sequence[Turn]) -> dict[str, str]:
+    """Return what was said in earlier rounds as (name, text) of blocks, in their order."""
+    return {
+        f"{who}_{number}": text
+        for number, turn in enumerate(history, 1)
+        for who, text in zip(("user", "assistant"), turn, strict=True)
+    }
+
+
+def question_in(text: str) -> str:
+    """Return what stands behind the first line for a question, outside the blocks before it.
+
+    All of it where there is no such line.
+    """
+    place = 0
+    while found := _LANDMARK.search(text, place):
+        if found["name"] is None:
+            return text[found.end() :].strip()
+        closing = f"\n<<<end {found['name']} {found['code']}>>>"
+        end = text.find(closing, found.end())
+        place = found.end() if end < 0 else end + len(closing)
+    return text
+
+
+def history_in(text: str) -> tuple[Turn, ...]:
+    """Return the earlier rounds that stand in a contestant's prompt, in their order."""
+    _, found, behind = text.partition(f"\n{HISTORY_LINE}\n")
+    blocks = open_fences(behind)[1] if found else {}
+    rounds = list[Turn]()
+    while (user := blocks.get(f"user_{len(rounds) + 1}")) is not None:
+        rounds.append((user, blocks.get(f"assistant_{len(rounds) + 1}", "")))
+    return tuple(rounds)
 
 
 _QUESTION, _FORM = "[[question]]", "[[form]]"

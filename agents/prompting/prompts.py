@@ -32,6 +32,7 @@ BENCH_SLOTS: dict[str, tuple[str, ...]] = {
     "comparer": ("persona", "question", "answer_a", "answer_b"),
     "scene_marker": _KEY,
     "summary_marker": _KEY,
+    "checklist_marker": ("question", "reference", "checklist", "answer"),
 }
 """The same of roles that no run has, only a bench."""
 _MORE = ("count", "asked")
@@ -44,7 +45,23 @@ WRITER_SLOTS: dict[str, tuple[str, ...]] = {
     "point_checker": ("question", "reference", "points"),
 }
 """The same of roles that only the making of tasks has."""
-_ALL_SLOTS = SLOTS | BENCH_SLOTS | WRITER_SLOTS
+SCENE_SLOTS: dict[str, tuple[str, ...]] = {
+    "scene_captioner": (),
+    "scene_merger": ("scenes",),
+    "object_finder": ("scene",),
+    "object_matcher": ("pairs",),
+}
+"""The same of roles that remember the scenes and objects of a video."""
+DIALOGUE_SLOTS: dict[str, tuple[str, ...]] = {
+    "fitness_rater": ("scenes", "objects"),
+    "dialogist": ("ability", "turns", "scenes", "objects", "asked", "refused"),
+    "checklist_maker": ("ability", "history", "question", "reference"),
+    "checklist_validator": ("question", "reference", "checklist"),
+    "leak_checker": ("dialogue", "question"),
+    "dialogue_answerer": ("history", "question"),
+}
+"""The same of roles that write and check dialogues."""
+_ALL_SLOTS = SLOTS | BENCH_SLOTS | WRITER_SLOTS | SCENE_SLOTS | DIALOGUE_SLOTS
 
 _OWN = Path(__file__).parents[1] / "roles"
 
@@ -78,15 +95,23 @@ class PromptSet:
 
     @classmethod
     def load(
-        cls, folder: Path | None = None, *, bench: bool = False, writers: bool = False
+        cls,
+        folder: Path | None = None,
+        *,
+        bench: bool = False,
+        writers: bool = False,
+        dialogues: bool = False,
     ) -> PromptSet:
         """Return this project's prompts, with the files in `folder` in place of its own.
 
         With `bench` also those of roles that only a bench has, with `writers` those of roles that
-        make tasks; without it files of theirs are of no use. Raises BadInput for no such folder, a
-        file that is no role's, or an unusable prompt.
+        make tasks, with `dialogues` those that remember scenes and make dialogues; without it files
+        of theirs are of no use. Raises BadInput for no such folder, a file that is no role's, or an
+        unusable prompt.
         """
-        roles = SLOTS | (BENCH_SLOTS if bench else {}) | (WRITER_SLOTS if writers else {})
+        roles = SLOTS | (BENCH_SLOTS if bench or dialogues else {})
+        roles |= WRITER_SLOTS if writers else {}
+        roles |= SCENE_SLOTS | DIALOGUE_SLOTS if dialogues else {}
         texts = {role: _read(_OWN / f"{role}.txt") for role in roles}
         found = _overrides(folder) if folder is not None else {}
         given = {role: text for role, text in found.items() if role in roles}

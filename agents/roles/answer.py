@@ -7,6 +7,7 @@ guessing helps little.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
@@ -15,6 +16,7 @@ from typing import Literal, NamedTuple
 from videoautoarena.agents.calls.replies import BadReply, read_reply, without_reasoning
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import Reply
+from videoautoarena.agents.prompting.fences import Turn
 from videoautoarena.agents.prompting.layout import Request, thinned
 from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.agents.roles.retrieve import share_of
@@ -39,14 +41,16 @@ async def answer(
     question: str,
     slot: str,
     seat: Literal[0, 1],
+    history: Sequence[Turn] = (),
 ) -> Answered:
     """Return what `model` says from its own share of the frames. One model call; or CallFailed.
 
     Where it is sent the best clips, those cost calls of their own. Source: VideoAutoArena, Peer
-    Battles: no persona, no rival, no brief, no word of a battle.
+    Battles: no persona, no rival, no brief, no word of a battle. In a dialogue `history` is what
+    was said in the rounds before, which it is sent behind the frames (MT-Video-Bench, evaluation).
     """
     seen = await share_of(prompter, model, frames=frames, question=question, slot=slot)
-    task = Task("contestant", seen, scope=slot, ask=seat, question=question)
+    task = Task("contestant", seen, scope=slot, ask=seat, question=question, history=history)
     row = await prompter.ask_row(model, task)
     text = without_reasoning(row.reply or "")
     if not text.strip():

@@ -11,8 +11,18 @@ from typing import Generic, NamedTuple, TypeVar
 from videoautoarena.agents.calls.ask import Asker, journal_key
 from videoautoarena.agents.calls.replies import BadReply, read_reply, without_reasoning
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.prompting.contracts import QUESTION_LINE, Reply, contract
-from videoautoarena.agents.prompting.fences import fence, fence_code
+from videoautoarena.agents.prompting.contracts import (
+    HISTORY_LINE,
+    QUESTION_LINE,
+    Reply,
+    contract,
+)
+from videoautoarena.agents.prompting.fences import (
+    Turn,
+    fence,
+    fence_code,
+    history_blocks,
+)
 from videoautoarena.agents.prompting.layout import Request, thinned, uncaptioned
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.transport.redaction import redacted
@@ -43,6 +53,8 @@ class Task:
     texts: Mapping[str, str] = field(default_factory=dict)
     question: str | None = None
     """What a contestant is asked; stands unfenced behind its prompt."""
+    history: Sequence[Turn] = ()
+    """The rounds before it, each fenced; they stand between prompt and question."""
 
 
 class Read(NamedTuple, Generic[R]):
@@ -57,9 +69,13 @@ def worded(
 ) -> str:
     """Return the text of a task, which stands behind its frames."""
     # One code for all blocks of a prompt, the repair's among them: the first block's binds.
-    code = fence_code(seed, task.scope, task.role, {**task.texts, **repair})
+    said = history_blocks(task.history)
+    code = fence_code(seed, task.scope, task.role, {**task.texts, **said, **repair})
     text = prompts.fill(task.role, task.texts, code=code)
     if task.question is not None:
+        if said:
+            earlier = (fence(name, code, block) for name, block in said.items())
+            text = "\n".join([f"{text}\n\n{HISTORY_LINE}", *earlier])
         return f"{text}\n\n{QUESTION_LINE}\n{task.question}"
     ending = contract(task.role, prompts.contracts)
     text = f"{text}\n\n{ending}"

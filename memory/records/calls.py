@@ -115,6 +115,17 @@ Role = Literal[
     "point_checker",
     "captioner",
     "embedder",
+    "checklist_marker",
+    "scene_captioner",
+    "scene_merger",
+    "object_finder",
+    "object_matcher",
+    "fitness_rater",
+    "dialogist",
+    "checklist_maker",
+    "checklist_validator",
+    "leak_checker",
+    "dialogue_answerer",
 ]
 SCOUTS: tuple[Role, ...] = ("captioner", "embedder")
 """Roles that look at single clips, so that a contestant is sent the best of them."""

@@ -21,10 +21,9 @@ from PIL import Image
 from videoautoarena.agents.prompting.contracts import (
     CONTRACTS,
     FORMAT_LINE,
-    QUESTION_LINE,
     number_of,
 )
-from videoautoarena.agents.prompting.fences import open_fences
+from videoautoarena.agents.prompting.fences import Turn, history_in, open_fences, question_in
 
 _STAMP = re.compile(r"t=(\d+(?:\.\d+)?)s")
 _CONTRACT = re.compile(rf"^{FORMAT_LINE}(?P<role>\w+)(?: \(\d+\))?\s*$", re.MULTILINE)
@@ -52,8 +51,12 @@ class Sent:
     @property
     def question(self) -> str:
         """What a contestant is asked: everything after the first line that reads `Question:`."""
-        _, found, question = f"\n{self.text}".partition(f"\n{QUESTION_LINE}\n")
-        return question.strip() if found else self.text
+        return question_in(self.text)
+
+    @cached_property
+    def history(self) -> tuple[Turn, ...]:
+        """What was said in the rounds before the question; empty where it is the first."""
+        return history_in(self.text)
 
     @property
     def role(self) -> str | None:

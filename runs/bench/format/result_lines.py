@@ -1,0 +1,200 @@
+"""What stands in a file of results, line by line, and what is made of it in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, JsonValue
+
+from videoautoarena.memory.records.records import Seats
+from videoautoarena.runs.bench.format.entries import Digest, Shape
+
+RESULT_SCHEMA = 1
+Against = Literal["selected", "rejected"]
+REFERENCES: tuple[Against, Against] = ("selected", "rejected")
+ANCHOR: Literal["anchor"] = "anchor"
+MOST_USD, MOST_FRAMES = 1e12, 10**9
+"""Of one answer, and of one video; more is no figure of anything that was played."""
+
+
+class Vote(Shape):
+    """What one judge of a panel said, of the candidate."""
+
+    judge: str
+    verdict: Literal["win", "tie", "loss", "abstain", "failed"]
+    """Who abstained or failed did not vote."""
+
+
+class Ruling(Shape):
+    """One judging of a model's answer against a reference."""
+
+    qid: str
+    against: Against
+    verdict: Literal["win", "tie", "loss", "void"]
+    """Of the candidate; void where the judge's words or its call came to nothing."""
+    seats: Seats | None = None
+    """`ab`: the reference was read first; `ba`: the candidate."""
+    response: str | None = None
+    """What the candidate answered."""
+    words: str | None = None
+    """What the judge said, as it said it."""
+    reason: str | None = None
+    """Why it is void, or how it came to be."""
+    votes: list[Vote] | None = None
+    """Of a panel, in its order; None where one judge ruled."""
+
+
+class Comparison(Shape):
+    """One judging of a model's answer against the anchor's."""
+
+    qid: str
+    against: Literal["anchor"] = ANCHOR
+    verdict: Literal["much_better", "better", "same", "worse", "much_worse", "void"]
+    """Of the candidate; void where the judge's words or its call came to nothing."""
+    seats: Seats | None = None
+    """`ab`: the anchor was read first; `ba`: the candidate; null where nothing was read."""
+    response: str | None = None
+    """What the candidate answered."""
+    anchor_response: str | None = None
+    """What the anchor answered."""
+    words: str | None = None
+    """What the judge said, as it said it."""
+    reason: str | None = None
+    """Why it is void, or how it came to be."""
+
+
+class Head(Shape):
+    """The first line of a file of results."""
+
+    schema_version: int = Field(default=RESULT_SCHEMA, alias="schema", serialization_alias="schema")
+    kind: str
+    bench: Digest
+    """The digest of the bench it is a result on."""
+    model: str = Field(min_length=1, max_length=200)
+    judge: str | None = None
+    """Who ruled; several names joined by a comma for a panel, null for answers."""
+    anchor: str | None = None
+    """Whose answers all were held against; only of what was compared with an anchor."""
+    how: Literal["run", "import"]
+    facts: dict[str, JsonValue] = Field(default_factory=dict)
+    """How it came to be, for a reader; of tasks it says what was shown, and by how many frames."""
+
+
+class OnBench(Shape):
+    bench: Digest
+    model: str
+    how: Literal["run", "import"]
+    facts: dict[str, JsonValue] = Field(default_factory=dict)
+
+    @property
+    def is_stand_in(self) -> bool:
+        """Whether a run says that its answers are those of an offline model."""
+        return str(self.facts.get("model")).startswith("offline:")
+
+    @property
+    def head(self) -> dict[str, Any]:
+        """What the first line of its file says whatever it holds."""
+        return self.model_dump(include=set(OnBench.model_fields))
+
+
+class Result(OnBench):
+    """A model's rulings on one bench by one judge, against the references."""
+
+    judge: str
+    rulings: list[Ruling]
+
+
+class Anchored(OnBench):
+    """A model's rulings on one bench by one judge, against one anchor."""
+
+    judge: str
+    anchor: str
+    rulings: list[Comparison]
+
+
+View = Literal["whole", "blind", "one", "shuffled", "other"]
+"""What a player is shown: all its frames, none, one, all at each other's times, another video's."""
+VIEWS: Mapping[View, str] = {
+    "blind": "no frames",
+    "one": "one frame",
+    "shuffled": "shuffled frames",
+    "other": "another video",
+}
+"""What is said of a player that is not shown the whole."""
+
+
+class TaskLine(Shape):
+    """What one task came to for a model; whether a choice is right is read from `response`."""
+
+    qid: str
+    end: Literal["answered", "forfeit", "unscored", "void"]
+    """Of a forfeit the model gave no answer; unscored is an answer whose judging failed; void is
+    what nobody was asked, since its video is lost."""
+    response: str | None = None
+    """What the model answered, as it said it."""
+    ending: str | None = None
+    """How the reply ended, in its provider's words; a choice that was cut off may not count."""
+    usd: Annotated[float, Field(ge=0, le=MOST_USD)] | None = None
+    """What the answer cost; null where nobody says."""
+    scores: dict[str, Annotated[float, Field(ge=1, le=5)]] = Field(
+        default_factory=dict, max_length=2
+    )
+    """Of free text, 1 to 5 on each scale."""
+    points: list[int] = Field(default_factory=list)
+    """What each scoring point was given."""
+    reason: str | None = None
+    """Why there is no answer, or no score."""
+
+
+class TaskResult(OnBench):
+    """A model's answers to the tasks of a set, scored where they are free text."""
+
+    judge: str | None
+    """Who scored free text; None where nothing had to be."""
+    lines: list[TaskLine]
+
+    @property
+    def max_frames(self) -> int | None:
+        """How many frames of a video it was sent at most; None where nothing says so."""
+        said = self.facts.get("max_frames")
+        return said if type(said) is int and 0 < said <= MOST_FRAMES else None
+
+
+History = Literal["golden", "own"]
+"""What a player is sent of earlier rounds: the reference answers, or what it answered itself."""
+
+
+class RoundLine(Shape):
+    """What one scored round of a dialogue came to for a model."""
+
+    qid: str
+    round: int = Field(ge=1)
+    """Number of the round in its dialogue, from 1."""
+    end: Literal["answered", "forfeit", "unscored", "void"]
+    """As of a task."""
+    response: str | None = None
+    """What the model answered, as it said it."""
+    ending: str | None = None
+    """How the reply ended, in its provider's words."""
+    usd: Annotated[float, Field(ge=0, le=MOST_USD)] | None = None
+    """What the answer cost; null where nobody says."""
+    answers: list[Literal["yes", "no"]] = Field(default_factory=list)
+    """What the judge says of it to each item of the checklist, in their order."""
+    reason: str | None = None
+    """Why there is no answer, or no score."""
+
+
+class DialogueResult(OnBench):
+    """A model's answers to the scored rounds of dialogues, each held against its checklist."""
+
+    judge: str
+    history: History = "golden"
+    lines: list[RoundLine]
+
+
+class Answers(OnBench):
+    """A model's answers on one bench, not judged."""
+
+    responses: dict[str, str]
+    """By qid; those of some questions may be missing."""
