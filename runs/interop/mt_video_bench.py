@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -16,11 +16,10 @@ from pydantic import JsonValue
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.bench.format.reader import LARGEST_MANIFEST, OpenBench
-from videoautoarena.runs.bench.format.results import DialogueResult
+from videoautoarena.runs.bench.format.results import RoundLine, read_dialogues
 from videoautoarena.runs.bench.format.schema import (
     CARD,
     DIALOGUE,
-    IMPORT,
     MADE,
     MANIFEST,
     QUESTIONS,
@@ -29,9 +28,7 @@ from videoautoarena.runs.bench.format.schema import (
     DialogueItem,
     Generator,
     Manifest,
-    Source,
     counts_of,
-    digest_of,
     question_bytes,
 )
 from videoautoarena.runs.bench.format.writer import put, refuse_within, seal
@@ -50,13 +47,15 @@ from videoautoarena.runs.interop.mt_video_bench_files import (
     kept_beside,
     placed,
     read_part,
+    source_of,
 )
 from videoautoarena.runs.interop.task_sets import files_of, named_video
 from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.files import make_folder, refuse_existing, write_whole
 from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.text.words import in_full
 
-MT_VIDEO_BENCH = "mt-video-bench"
 _NO_VIDEOS = (".srt", ".vtt", ".json")
 
 
@@ -180,7 +179,7 @@ def _put(
     draft = Manifest(
         kind=DIALOGUE,
         generator=Generator(name="videoautoarena", version=version("videoautoarena")),
-        source=_source(parts),
+        source=source_of(parts),
         selection={"how": "every dialogue of the files"},
         licence=licence,
         counts=counts_of(items),
@@ -210,18 +209,6 @@ def _put(
         kept=sum(not {DIALOGUES, CHECKLISTS}.isdisjoint(item.extra) for item in items),
         strays=sum(len(events) for part in parts for events in part.strays.values()),
     )
-
-
-def _source(parts: Sequence[Part]) -> Source:
-    """Return what a set was made from, with what of the files belongs to no dialogue."""
-    read = [one for part in parts for one in part.files]
-    files: list[JsonValue] = [{"name": one.file.name, "sha256": one.digest} for one in read]
-    layout: dict[str, JsonValue] = {"files": files}
-    for part in parts:
-        if beside := part.beside:
-            layout[STEMS[part.ability]] = beside
-    whole = digest_of({one.file.name: one.digest for one in read})
-    return Source(kind=IMPORT, format=MT_VIDEO_BENCH, digest=whole, layout=layout)
 
 
 def _card(manifest: Manifest, items: Sequence[DialogueItem]) -> str:
@@ -353,8 +340,19 @@ def _checklists(named: Sequence[_Named], beside: JsonValue) -> Json:
     return found
 
 
+def replies_of(bench: OpenBench[DialogueItem], model: str) -> list[RoundLine]:
+    """Return what a model came to, whoever marked it; BadInput where it has no result."""
+    results = read_dialogues(bench)
+    model = in_full(model, (one.model for one in results))
+    mine = [one for one in results if one.model == model]
+    if not mine:
+        there = ", ".join(map(quoted, dict.fromkeys(one.model for one in results))) or "none"
+        raise BadInput(f"{quoted(model)} has no result on {bench.folder}; there is {there}")
+    return [line for one in mine for line in one.lines]
+
+
 def export_predictions(
-    bench: OpenBench[DialogueItem], to: Path, result: DialogueResult, *, force: bool = False
+    bench: OpenBench[DialogueItem], to: Path, said: Iterable[RoundLine], *, force: bool = False
 ) -> Exported:
     """Write one model's replies, a file an ability, into the folder `to`.
 
@@ -364,19 +362,19 @@ def export_predictions(
     Raises:
         BadInput: as `export_mt_video_bench`.
     """
-    lines = {(line.qid, line.round): line for line in result.lines}
+    lines = {(line.qid, line.round): line for line in said}
     files: dict[Path, Json] = {}
     dialogues = 0
     for ability, stem in STEMS.items():
-        said: dict[str, Json] = {}
+        replies: dict[str, Json] = {}
         for item, video, event in _named(bench, ability):
             asked = [lines.get((item.qid, place)) for place in range(1, len(item.rounds) + 1)]
             if any(line is not None and line.end != "void" for line in asked):
-                replies = [UNASKED if one is None else one.response or "" for one in asked]
-                said.setdefault(video, {})[str(event)] = placed(item, replies)
+                texts = [UNASKED if one is None else one.response or "" for one in asked]
+                replies.setdefault(video, {})[str(event)] = placed(item, texts)
                 dialogues += 1
-        if said:
-            files[Path(f"{stem}.json")] = said
+        if replies:
+            files[Path(f"{stem}.json")] = replies
     return _written(bench, to, files, dialogues, force=force)
 
 

@@ -21,11 +21,18 @@ from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.entries import Ability, Check, Round
 from videoautoarena.runs.bench.format.reader import LONGEST_LINE
-from videoautoarena.runs.bench.format.schema import DialogueItem, question_bytes
+from videoautoarena.runs.bench.format.schema import (
+    IMPORT,
+    DialogueItem,
+    Source,
+    digest_of,
+    question_bytes,
+)
 from videoautoarena.runs.interop.task_sets import LONGEST_ID, Row, Wrong
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.files import Twice, decode, kind_of, parse_json, read_bytes
 
+MT_VIDEO_BENCH = "mt-video-bench"
 STEMS = {
     "object_reference": "object_reference",
     "memory_recall": "memory_recall",
@@ -378,3 +385,15 @@ def _is_asked(ability: Ability, row: Row) -> bool:
 
 def _equal(one: Any, other: Any) -> bool:
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def source_of(parts: Sequence[Part]) -> Source:
+    """Return what a set was made from, with what of the files belongs to no dialogue."""
+    read = [one for part in parts for one in part.files]
+    files: list[JsonValue] = [{"name": one.file.name, "sha256": one.digest} for one in read]
+    layout: dict[str, JsonValue] = {"files": files}
+    for part in parts:
+        if beside := part.beside:
+            layout[STEMS[part.ability]] = beside
+    whole = digest_of({one.file.name: one.digest for one in read})
+    return Source(kind=IMPORT, format=MT_VIDEO_BENCH, digest=whole, layout=layout)

@@ -16,7 +16,7 @@ from tests.support.played import invoke
 from tests.support.published_dialogues import Json, checks, dialogue, lay, published
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
-from videoautoarena.runs.bench.format.results import DialogueResult, RoundLine
+from videoautoarena.runs.bench.format.results import RoundLine
 from videoautoarena.runs.bench.format.schema import (
     MANIFEST,
     QUESTIONS,
@@ -170,15 +170,14 @@ def test_predictions_stand_where_the_published_scorer_looks_for_them(tmp_path: P
     bench = taken(tmp_path, "topic_shifting", files)
     lines = [line("topic_shifting_0", 1, "A dog."), line("topic_shifting_0", 3, None, "forfeit")]
     lines.append(line("topic_shifting_1", 1, None, "void"))
-    result = DialogueResult(bench=bench.bench, model="m", how="run", judge="j", lines=lines)
-    done = export_predictions(bench, tmp_path / "said", result)
+    done = export_predictions(bench, tmp_path / "said", lines)
     assert done.files == ("topic_shifting.json",)
     assert (done.dialogues, len(names)) == (1, 2)  # of a video that is lost there is none
     assert files_in(tmp_path / "said") == {
         "topic_shifting.json": {"v": {"4": ["A dog.", UNASKED, UNASKED, UNASKED, ""]}}
     }
     with pytest.raises(BadInput, match="already exists"):
-        export_predictions(bench, tmp_path / "said", result)
+        export_predictions(bench, tmp_path / "said", lines)
 
 
 texts = st.text(st.characters(codec=None, exclude_categories=()), max_size=8)
