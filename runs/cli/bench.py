@@ -92,8 +92,12 @@ Examples:
   arena bench export my-dialogues --model openai:gpt-4o-mini --to predictions""",
 )
 @options.BENCH
-@click.option("--to", required=True, type=options.PATH,
-              help="File to write; with inspect, arena-hard and mt-video-bench, a folder.")  # fmt: skip
+@click.option(
+    "--to",
+    required=True,
+    type=options.PATH,
+    help="File to write; with inspect, arena-hard and mt-video-bench, a folder.",
+)
 @click.option(
     "--format",
     "form",

@@ -71,8 +71,8 @@ def as_dialogue(item: DialogueItem, event: object) -> Json:
         return kept
     rounds: Json = {}
     for number, one in enumerate(item.rounds, start=1):
-        tag = TAGS.get(item.ability, "") if item.event is None and one.is_scored else None
-        tagged = {} if tag is None else {"Ability": tag}
+        tag = TAGS.get(item.ability, "") if one.is_scored else ""
+        tagged = {"Ability": tag} if item.event is None else {}
         said = {"User": one.user, "Assistant": one.reference}
         rounds[f"Round {number}"] = said | tagged | one.extra
     rest = {key: held for key, held in item.extra.items() if key != CHECKLISTS}
