@@ -1,4 +1,4 @@
-"""MT-Video-Bench's files that cannot be used: one line names the place, nothing is half imported."""
+"""Files of MT-Video-Bench that cannot be used: one line names the place, nothing comes in."""
 
 from __future__ import annotations
 
