@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from videoautoarena.agents.offline.facets.table import FACETS
-from videoautoarena.agents.offline.language.phrasing import Ask
+from videoautoarena.agents.offline.language.phrasing import Ask, phrase, understand
 from videoautoarena.agents.offline.language.turns import (
     At,
     Beside,
@@ -105,6 +105,12 @@ def test_a_reference_can_be_spelled_out() -> None:
 def test_a_question_of_no_such_form_asks_for_facts_or_for_nothing_known() -> None:
     assert read("When is the picture darkest?") == Facts(Ask(("darkest",)))
     assert read("Which hat does the cook wear?") is None
+
+
+@given(ask=ASKS, seed=st.integers(0, 999))
+def test_a_question_by_itself_is_understood_as_ever(ask: Ask, seed: int) -> None:
+    question = phrase(ask, Dice(seed))
+    assert read(question) == Facts(understand(question)) == Facts(ask)
 
 
 def test_words_of_an_opening_name_no_fact() -> None:

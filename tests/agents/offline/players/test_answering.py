@@ -111,6 +111,7 @@ def test_what_is_there_is_found_by_who_sees_enough(story: Film) -> None:
     there = Overlaps(16.0, 19.0), Timed(), Absent()
     for kind in ("hawk", "owl", "goldfish", "eager"):
         assert met(said(kind, story, GREY, FOUND), *there) == [True, True, False], kind
+        assert met(said(kind, story, RED, FOUND), Overlaps(0.0, 3.0)) == [True], kind
     assert met(said("mole", story, GREY, FOUND), *there) == [False, False, True]
 
 

@@ -104,7 +104,7 @@ def test_what_looks_at_nothing_meets_no_item_that_takes_looking() -> None:
 
 def test_the_reference_is_not_what_is_marked() -> None:
     right = "It is darkest at 0:09.1."
-    assert marks("I do not know.", FACTS[:1], reference=right) == ["no"]
+    assert marks("It opens in red.\n", FACTS[:1], reference=right) == ["no"]
 
 
 def test_an_item_in_other_words_goes_by_the_facts_and_words_in_it() -> None:
