@@ -57,6 +57,18 @@ def test_the_offline_cast_plays_and_is_scored_without_a_network(place: Path) -> 
     assert json.loads(again.stdout)["scores"] == scores
 
 
+def test_results_do_not_depend_on_how_many_calls_are_under_way(place: Path) -> None:
+    found = []
+    for concurrency in (1, 16):
+        folder = Path(shutil.copytree(place / "set", place / f"set{concurrency}"))
+        cast = ("--model", "offline:hawk,offline:mole", "--history", "own")
+        typed = ("--videos", place / "videos", *cast, "--concurrency", concurrency)
+        assert run_bench(folder, *typed).return_value == 0
+        found.append({f.name: f.read_bytes() for f in (folder / "results").glob("*.jsonl")})
+    assert found[0] == found[1]
+    assert len(found[0]) == 2
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loopback]:
     log = tmp_path_factory.mktemp("server") / "log"
