@@ -7,6 +7,8 @@ from collections import OrderedDict
 from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from pydantic import JsonValue
+
 from videoautoarena.agents.prompting.fences import fence_code
 from videoautoarena.memory.records.digests import canonical_json, digest, read_body, write_body
 from videoautoarena.memory.records.errors import UnusableVideo
@@ -122,11 +124,16 @@ Spans = Sequence[tuple[float, float]]
 WHOLE: Spans = ()
 
 
-def part_id(video: str, spans: Spans) -> str:
-    """Return what frames of some stretches of a video are known by; its own id of the whole."""
-    return (
-        f"{video}@{digest(canonical_json([list(one) for one in spans]))[:12]}" if spans else video
-    )
+def part_id(video: str, spans: Spans, fps: float | None = None) -> str:
+    """Return what frames of some stretches of a video are known by; its own id of the whole.
+
+    With `fps` they are so many a second, which are others than as many as may be.
+    """
+    if not spans:
+        return video
+    which: list[JsonValue] = [list(one) for one in spans]
+    which += [] if fps is None else [fps]
+    return f"{video}@{digest(canonical_json(which))[:12]}"
 
 
 def spoken_in(said: Subtitles, spans: Spans) -> Subtitles | None:
@@ -181,7 +188,7 @@ class RunFrames:
         of these alone; their times count from the first of them. The first time decides them for
         the run.
         """
-        part = part_id(video, spans)
+        part = part_id(video, spans, self._sampling.fps)
         if part in self._kept:
             self._kept.move_to_end(part)
             return self._kept[part]
@@ -221,11 +228,15 @@ class RunFrames:
 
     def has(self, video: str, spans: Spans = WHOLE) -> bool:
         """Return whether the run has seen a video's frames, or those of some stretches of it."""
-        part = part_id(video, spans)
+        part = part_id(video, spans, self._sampling.fps)
         if part in self._kept:
             return True
         known = _stored_part(self._store, part) if spans else self._store.frames(video)
         return known is not None
+
+    def has_part(self, part: str) -> bool:
+        """Return whether frames with this id, of some stretches of a video, came from here."""
+        return part in self._parts
 
     async def _first_part(self, part: str) -> Frames:
         video, sampling = self._parts[part]
