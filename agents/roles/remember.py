@@ -57,6 +57,17 @@ class Watching:
     """`video` of such frames and digests to their bytes."""
     on_progress: Callable[[int, int, str], None] = lambda _done, _of, _what: None
     failures: dict[str, str] = field(default_factory=dict, init=False)
+    """Scope of each call that failed for good, and why."""
+    _measuring: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2), init=False)
+
+    async def looked_at(self, span: Span) -> Frames:
+        """Return the sharp and distinct frames of a stretch, so many as one call carries."""
+        frames = await self.frames([span])
+        # A few stretches at a time: a film's would not all fit into memory.
+        async with self._measuring:
+            jpegs = await self.jpegs(frames.video, [frame.digest for frame in frames.frames])
+            measured = await asyncio.to_thread(lambda: list(map(measure, jpegs)))
+        return thin(take(frames, sharp_and_distinct(measured)), MOST_SHOWN)
 
     def scope(self, part: str) -> str:
         """Return the scope of the calls about a part."""
@@ -196,10 +207,7 @@ async def _scene(
     if len(own) > 1:
         whole = await _caption(watching, ends, span)
         caption, theme = whole if whole[0] else (caption, theme)
-    frames = await watching.frames([span])
-    jpegs = await watching.jpegs(frames.video, [frame.digest for frame in frames.frames])
-    measured = await asyncio.to_thread(lambda: list(map(measure, jpegs)))
-    frames = thin(take(frames, sharp_and_distinct(measured)), MOST_SHOWN)
+    frames = await watching.looked_at(span)
     scene = Scene(
         number=number,
         start_s=span[0],

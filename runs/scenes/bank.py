@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.prompts import SCENE_SLOTS
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.agents.roles.remember import LOOKS, Watching, remember, scope_of
-from videoautoarena.memory.records.digests import read_body, write_body
+from videoautoarena.memory.records.digests import canonical_json, digest, read_body, write_body
 from videoautoarena.memory.records.records import Video
 from videoautoarena.memory.records.scenes import SceneMemory, Span
 from videoautoarena.memory.store.store import Store
@@ -32,12 +33,6 @@ def scene_frames(
     return RunFrames(store, decoders, files=files, sampling=LOOKS, videos=videos)
 
 
-def known_memory(store: Store, video: str) -> SceneMemory | None:
-    """Return what a file of calls holds of a video as a whole; None where that is not all there."""
-    file = store.file(scope_of(video))
-    return read_body(SceneMemory, file.text) if file else None
-
-
 @dataclass(frozen=True)
 class Remembering:
     """Remembers videos through a prompter."""
@@ -49,9 +44,14 @@ class Remembering:
     """As `scene_frames` gives them; the asker's way to bytes has to lead there for their parts."""
     on_progress: Callable[[int, int, str], None] = lambda _done, _of, _what: None
 
+    def known(self, video: str) -> SceneMemory | None:
+        """Return what is kept of a video by this examiner; None where that is not all there."""
+        file = self.store.file(self._name(video))
+        return read_body(SceneMemory, file.text) if file else None
+
     async def remember(self, video: Video, shots: Sequence[Span]) -> SceneMemory:
         """Return the scenes and objects of a video between cuts; nothing is asked twice."""
-        known = known_memory(self.store, video.id)
+        known = self.known(video.id)
         if known is not None:
             return known
         watching = Watching(
@@ -64,5 +64,12 @@ class Remembering:
         )
         memory = await remember(watching, shots)
         if not memory.failures:
-            self.store.put_file(scope_of(video.id), write_body(memory))
+            self.store.put_file(self._name(video.id), write_body(memory))
         return memory
+
+    def _name(self, video: str) -> str:
+        """Return the name of what is kept: of this video, by this model with these prompts."""
+        model, prompts = self.examiner, self.prompter.prompts
+        who = [model.resolved, model.keyed("scene_captioner"), model.frame_limit("scene_captioner")]
+        how = [prompts.contracts, *(prompts.digests[role] for role in SCENE_SLOTS)]
+        return f"{scope_of(video)}/{digest(canonical_json([who, how]))[:12]}"
