@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from videoautoarena.agents.offline.vision.areas import SAME_SIZE, Area, Thing, things_in
+from videoautoarena.agents.offline.vision.areas import PATCH, SAME_SIZE, Area, Thing, things_in
 from videoautoarena.agents.offline.vision.frame_features import COLOURS, Sent
 from videoautoarena.agents.offline.vision.looks import LIGHTS
 from videoautoarena.agents.offline.vision.sequence import sight_of
@@ -20,7 +20,9 @@ from videoautoarena.agents.offline.vision.sequence import sight_of
 MOST_THINGS = 8
 ALIKE = 0.75
 """Share of the words of two captions that both have, from which on they are of one scene."""
-_MOTIONS = ((0.006, "hardly anything moves"), (0.03, "something moves"), (1.0, "much moves"))
+_MOTIONS = ((0.01, "hardly anything moves"), (0.06, "something moves"), (1.0, "much moves"))
+_HABITS = frozenset({"a", "and", "picture", "mostly", "in", "which", "moves"})
+"""Words of every caption of its own."""
 _SECOND = 0.1
 """A second colour with less of the picture is not spoken of."""
 _WORD = re.compile(r"[^\W_]+")
@@ -45,14 +47,9 @@ def caption_scene(sent: Sent, _blocks: dict[str, str]) -> dict[str, object]:
 
 
 def merge_scenes(blocks: dict[str, str]) -> dict[str, object]:
-    """Return which neighbours have captions of nearly the same words."""
-    words = [_words(line) for line in _lines(blocks.get("scenes", ""))]
-    return {
-        "together": [
-            "yes" if len(one & other) >= ALIKE * len(one | other) else "no"
-            for one, other in pairwise(words)
-        ]
-    }
+    """Return which neighbours have captions of the same colour and nearly the same words."""
+    captions = _lines(blocks.get("scenes", ""))
+    return {"together": ["yes" if _is_alike(*pair) else "no" for pair in pairwise(captions)]}
 
 
 def find_objects(sent: Sent, _blocks: dict[str, str]) -> dict[str, object]:
@@ -62,8 +59,18 @@ def find_objects(sent: Sent, _blocks: dict[str, str]) -> dict[str, object]:
 
 
 def match_objects(blocks: dict[str, str]) -> dict[str, object]:
-    """Return which pairs are described alike: same colour and shape, and about the same size."""
+    """Return which pairs are described alike: same colour and shape, and about the same size.
+
+    A patch without a shape is never known again: there are too many like it.
+    """
     return {"same": ["yes" if _is_same(line) else "no" for line in _lines(blocks.get("pairs", ""))]}
+
+
+def _is_alike(caption: str, other: str) -> bool:
+    first, second = ([*_WORD.findall(text.casefold())] for text in (caption, other))
+    mains = [next((word for word in words if word in COLOURS), "") for words in (first, second)]
+    one, two = (frozenset(words) - _HABITS for words in (first, second))
+    return mains[0] == mains[1] and len(one & two) >= ALIKE * len(one | two)
 
 
 def _found(sent: Sent, thing: Thing) -> dict[str, object]:
@@ -95,9 +102,8 @@ def _is_same(line: str) -> bool:
         return _words(f"{name} {what}") == _words(f"{other_name} {other_what}")
     pairs = zip(*(map(int, size.groups()) for size in sizes if size), strict=True)
     # Sizes are said in whole shares: of a small thing that is not exact.
-    return _words(name) == _words(other_name) and all(
-        max(a, b) <= SAME_SIZE * min(a, b) + 1 for a, b in pairs
-    )
+    is_known = _words(name) == _words(other_name) and PATCH not in _words(name)
+    return is_known and all(max(a, b) <= SAME_SIZE * min(a, b) + 1 for a, b in pairs)
 
 
 def _texts(line: str) -> list[str]:
