@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.canned import parser_of
+from benchmarks.canned import keep, parser_of
 from tests.support.returns import Recalled, draw_story, invent, recalled
 from videoautoarena.runs.scenes.show import ScenesOrder, show
 
@@ -72,7 +72,8 @@ def main() -> int:
     for share in ("precision", "recall"):
         low, high = interval(rows, share)
         print(f"{share} {getattr(whole, share):.3f} [{low:.3f}, {high:.3f}]")
-    return int(whole.precision < PRECISION or whole.recall < RECALL)
+    is_precise = keep(f"precision at least {PRECISION}", whole.precision >= PRECISION)
+    return int(not (keep(f"recall at least {RECALL}", whole.recall >= RECALL) and is_precise))
 
 
 if __name__ == "__main__":

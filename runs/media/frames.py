@@ -220,11 +220,14 @@ LONGEST_STEM = 60
 
 def write_sheet(view: View, to: Path, columns: int | None) -> None:
     """Write the contact sheet; BadInput where it cannot be written."""
+    write_whole(to, draw_sheet(shots(view), heading(view), columns=columns, font=sheet_font()))
+
+
+def sheet_font() -> Path:
+    """Return letters with accents, Greek and Cyrillic ones: those that matplotlib brings."""
     from matplotlib import get_data_path
 
-    # Letters with accents, Greek and Cyrillic ones: those that matplotlib brings.
-    font = Path(get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
-    write_whole(to, draw_sheet(shots(view), heading(view), columns=columns, font=font))
+    return Path(get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
 
 
 def sheet_file(video: str, to: Path | None, *, force: bool) -> Path:

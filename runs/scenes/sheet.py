@@ -9,7 +9,7 @@ from typing import NamedTuple
 from PIL import Image, ImageDraw, ImageFont
 
 from videoautoarena.memory.records.scenes import Box, SceneMemory
-from videoautoarena.runs.media.frames import about_video
+from videoautoarena.runs.media.frames import about_video, sheet_font
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.scenes.show import Shown
 from videoautoarena.runs.text.files import write_whole
@@ -37,8 +37,6 @@ class _Boxed(NamedTuple):
 
 def write_scene_sheet(shown: Shown, memory: SceneMemory, to: Path) -> None:
     """Write the contact sheet as a PNG; BadInput where it cannot be written."""
-    from matplotlib import get_data_path
-
     shots = scene_shots(shown, memory)
     lines = [
         about_video(shown.video),
@@ -47,9 +45,8 @@ def write_scene_sheet(shown: Shown, memory: SceneMemory, to: Path) -> None:
     ]
     left_out = len(shots) - MOST_PICTURES
     warned = [f"{counted(left_out, 'picture')} left out"] if left_out > 0 else []
-    font = Path(get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
     heading = Heading(safe(shown.video.path), lines, warned)
-    write_whole(to, draw_sheet(shots[:MOST_PICTURES], heading, font=font))
+    write_whole(to, draw_sheet(shots[:MOST_PICTURES], heading, font=sheet_font()))
 
 
 def scene_shots(shown: Shown, memory: SceneMemory) -> list[Shot]:

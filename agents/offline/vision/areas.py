@@ -106,7 +106,7 @@ def find_areas(jpeg: bytes) -> tuple[Area, ...]:
 
     pixels = _pixels(jpeg)
     names = colour_names(pixels.reshape(-1, 3)).reshape(pixels.shape[:2])
-    height, width = names.shape
+    height, width = pixels.shape[:2]
     found = list[tuple[int, Area]]()
     for colour in np.unique(names).tolist():
         labels, count = cast("tuple[NDArray[np.int32], int]", ndimage.label(names == colour))
