@@ -30,7 +30,7 @@ def scene_frames(
     videos: Mapping[str, Video],
 ) -> RunFrames:
     """Return the way to frames of stretches as scenes are looked at."""
-    return RunFrames(store, decoders, files=files, sampling=LOOKS, videos=videos)
+    return RunFrames(store, decoders, files=files, sampling=LOOKS, videos=videos, preset="scenes")
 
 
 @dataclass(frozen=True)

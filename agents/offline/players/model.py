@@ -15,6 +15,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnableConfig, ensure_config
 
 from videoautoarena.agents.offline import EMBEDDER
+from videoautoarena.agents.offline.players.checklist import mark_checklist
 from videoautoarena.agents.offline.players.evolver import evolve, grade
 from videoautoarena.agents.offline.players.judge import compare, judge
 from videoautoarena.agents.offline.players.marking import mark_scene, mark_summary
@@ -51,6 +52,7 @@ REMEMBERS = {"scene_captioner": caption_scene, "object_finder": find_objects}
 MARKS = {
     "scene_marker": mark_scene,
     "summary_marker": mark_summary,
+    "checklist_marker": mark_checklist,
     "scene_merger": merge_scenes,
     "object_matcher": match_objects,
 }
