@@ -11,14 +11,14 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.agents.limits.outages import PATIENCE_S
-from videoautoarena.agents.models.registry import check_keys
+from videoautoarena.agents.models.registry import Model, check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.agents.roles.remember import LOOKS, MOST_SHOWN
@@ -35,7 +35,8 @@ from videoautoarena.runs.console.listeners import progress
 from videoautoarena.runs.media.frames import read_one
 from videoautoarena.runs.rundir.budget import NO_CAPS, check_caps, keep_caps, kept_caps, merged_caps
 from videoautoarena.runs.rundir.context import Calling, EarlyEnd, draining_asker
-from videoautoarena.runs.scenes.bank import Remembering, scene_frames
+from videoautoarena.runs.rundir.frames import RunFrames
+from videoautoarena.runs.scenes.bank import Remembering, known_memory, scene_frames
 from videoautoarena.runs.scenes.plan import plan_scenes
 from videoautoarena.runs.tasks.watch import examining
 from videoautoarena.runs.tasks.watch_plan import WatchPlan
@@ -107,8 +108,7 @@ class Shown:
 async def plan_show(order: ScenesOrder) -> Shown:
     """Return what remembering a video would take; calls nobody and keeps nothing of it."""
     async with _ready(order, write=False) as ready:
-        plan = plan_scenes(ready.config, ready.video.id, len(ready.shots), ready.store)
-        return replace(ready.shown(), plan=plan)
+        return replace(ready.shown(), plan=ready.plan)
 
 
 async def show(order: ScenesOrder, say: Say, *, pictures: bool) -> tuple[Shown, EarlyEnd]:
@@ -139,6 +139,24 @@ class _Ready:
     store: Store | None
     decoders: Decoders
 
+    @cached_property
+    def prompts(self) -> PromptSet:
+        """What its examiner is asked with."""
+        return PromptSet.load(dialogues=True)
+
+    @property
+    def examiner(self) -> Model:
+        """Who remembers it."""
+        return self.config.model_of(self.config.examiner)
+
+    @cached_property
+    def plan(self) -> WatchPlan:
+        """What is left to be called before anything is."""
+        store, prompts = self.store, self.prompts
+        if store and known_memory(store, self.video.id, examiner=self.examiner, prompts=prompts):
+            return WatchPlan((), 1, ())
+        return plan_scenes(self.config, self.video.id, len(self.shots), self.store)
+
     def shown(self) -> Shown:
         """Return it as nothing is remembered yet."""
         model = self.config.cast[self.config.examiner].model
@@ -151,13 +169,13 @@ class _Ready:
         calling, listeners = Calling(store, self.config, frames.jpegs), Listeners(say, nobody)
         hear = partial(pass_on, listeners=listeners)
         asker = draining_asker(calling, ending, pace=order, hear=hear)
-        prompts = PromptSet.load(dialogues=True)
-        prompter = Prompter(asker, prompts, self.config.seed, generations=Generations(store))
-        examiner = self.config.model_of(self.config.examiner)
+        generations = Generations(store)
+        prompter = Prompter(asker, self.prompts, self.config.seed, generations=generations)
+        if self.plan.lines:
+            check_keys([self.examiner])
+            self._announce(say)
         with progress(say, is_quiet=order.is_quiet) as on_progress:
-            remembering = Remembering(prompter, examiner, store, frames, on_progress)
-            if remembering.known(self.video.id) is None:
-                self._announce(say)
+            remembering = Remembering(prompter, self.examiner, store, frames, on_progress)
 
             async def work() -> None:
                 found.append(await remembering.remember(self.video, self.shots))
@@ -188,7 +206,7 @@ class _Ready:
             jpegs = await run_frames.jpegs(frames.video, digests)
             yield Pictures(tuple(wanted), tuple(jpegs))
 
-    def _frames(self) -> Any:
+    def _frames(self) -> RunFrames:
         files, videos = {self.video.id: self.order.path}, {self.video.id: self.video}
         return scene_frames(self._writable, self.decoders, files=files, videos=videos)
 
@@ -204,8 +222,7 @@ class _Ready:
                 "the offline stand-in watches: it writes of light, colours and motion, and takes "
                 "coloured areas for objects"
             )
-        plan = plan_scenes(self.config, self.video.id, len(self.shots), self.store)
-        for line in plan.as_lines():
+        for line in self.plan.as_lines():
             say(line)
 
 
@@ -226,7 +243,8 @@ async def _ready(order: ScenesOrder, *, write: bool) -> AsyncIterator[_Ready]:
     config = config.model_copy(update={"sampling": sampling})
     video = await asyncio.to_thread(read_one, order.path)
     check_caps(config, order.caps)
-    if write:
+    if write and not calls_file(video).is_file():
+        # Only what is not refused leaves a trace.
         check_keys([config.model_of(config.examiner)])
     async with Decoders(FrameCache()) as decoders:
         try:

@@ -18,8 +18,9 @@ from videoautoarena.agents.offline.vision.looks import LIGHTS
 from videoautoarena.agents.offline.vision.sequence import sight_of
 
 MOST_THINGS = 8
-ALIKE = 0.75
-"""Share of the words of two captions that both have, from which on they are of one scene."""
+ALIKE = 0.5
+"""Share of the telling words of two captions that both have, from which on they are of one scene:
+if both speak of the first colour of either."""
 _MOTIONS = ((0.01, "hardly anything moves"), (0.06, "something moves"), (1.0, "much moves"))
 _HABITS = frozenset({"a", "and", "picture", "mostly", "in", "which", "moves"})
 """Words of every caption of its own."""
@@ -47,7 +48,7 @@ def caption_scene(sent: Sent, _blocks: dict[str, str]) -> dict[str, object]:
 
 
 def merge_scenes(blocks: dict[str, str]) -> dict[str, object]:
-    """Return which neighbours have captions of the same colour and nearly the same words."""
+    """Return which neighbours have captions of the same colours and many of the same words."""
     captions = _lines(blocks.get("scenes", ""))
     return {"together": ["yes" if _is_alike(*pair) else "no" for pair in pairwise(captions)]}
 
@@ -68,9 +69,9 @@ def match_objects(blocks: dict[str, str]) -> dict[str, object]:
 
 def _is_alike(caption: str, other: str) -> bool:
     first, second = ([*_WORD.findall(text.casefold())] for text in (caption, other))
-    mains = [next((word for word in words if word in COLOURS), "") for words in (first, second)]
+    mains = {next((word for word in words if word in COLOURS), None) for words in (first, second)}
     one, two = (frozenset(words) - _HABITS for words in (first, second))
-    return mains[0] == mains[1] and len(one & two) >= ALIKE * len(one | two)
+    return mains - {None} <= one & two and len(one & two) >= ALIKE * len(one | two)
 
 
 def _found(sent: Sent, thing: Thing) -> dict[str, object]:

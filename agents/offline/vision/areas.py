@@ -33,7 +33,8 @@ PATCH = "patch"
 SAME_SIZE = 1.25
 """Widths and heights of one thing in two pictures differ by less than this factor."""
 OFTEN = 0.4
-"""Share of the pictures in which a thing is seen at least: what is there for an instant is none."""
+"""Share of the pictures in which a thing is seen at least, and in two of several: what is there
+for an instant is none."""
 
 
 Box = tuple[float, float, float, float]
@@ -88,7 +89,8 @@ def things_in(pictures: Sequence[Picture]) -> list[Thing]:
                 things.append(Thing({place: area}))
             else:
                 thing.areas[place] = area
-    often = [thing for thing in things if len(thing.areas) >= OFTEN * len(pictures)]
+    least = max(OFTEN * len(pictures), min(2, len(pictures)))
+    often = [thing for thing in things if len(thing.areas) >= least]
     return sorted(often, key=lambda thing: -np.prod(thing.typical[1].size))
 
 

@@ -6,6 +6,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -37,6 +38,7 @@ VIDEO = Video(
 )  # fmt: skip
 
 
+@cache
 def jpeg_of(colour: str) -> bytes:
     held = io.BytesIO()
     Image.new("RGB", (64, 36), colour).save(held, "JPEG")
@@ -178,6 +180,7 @@ def test_one_shot_is_one_scene_and_nobody_is_asked_to_merge_or_match() -> None:
     assert {one.role for one in script.seen} == {"scene_captioner", "object_finder"}
 
 
+@pytest.mark.slow
 def test_five_hundred_shots_are_merged_in_windows_that_hold_each_pair_once() -> None:
     shots = [(float(second), second + 1.0) for second in range(500)]
     pairs: list[tuple[str, str]] = []
