@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from videoautoarena.memory.records.calls import Record
 
 Span = tuple[float, float]
@@ -27,6 +29,9 @@ class Scene(Record):
     start_s: float
     end_s: float
     caption: str
+    """Empty where nobody could be had to write one."""
+    theme: str = ""
+    """What it is about, in a few words."""
     shots: tuple[Span, ...]
     """Between the cuts, in order."""
     frames_s: tuple[float, ...] = ()
@@ -68,6 +73,8 @@ class SceneMemory(Record):
     duration_s: float
     scenes: tuple[Scene, ...]
     objects: tuple[SceneObject, ...]
+    failures: dict[str, str] = Field(default_factory=dict)
+    """Scope of each call that failed for good, and why: what it would have said is left out."""
 
     def seen_in(self, scenes: tuple[int, ...]) -> tuple[SceneObject, ...]:
         """Return the objects that are in one of these scenes."""

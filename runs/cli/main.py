@@ -48,6 +48,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("media", "Check the installation, the configuration and the models."),
     "videos": ("media", "List the videos of a folder and report damage."),
     "frames": ("media", "Show the frames that a model sees, as one picture."),
+    "scenes": ("media", "Show the scenes of a video and the objects that come back."),
     "cache": ("media", "Show or clear the cache of decoded frames."),
     "samples": ("simulate", "Make twelve sample clips."),
     "demo": ("simulate", "Play three rounds with offline models and show the leaderboard."),

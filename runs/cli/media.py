@@ -1,4 +1,4 @@
-"""What goes in: `videos`, `frames`, `cache` and `doctor`."""
+"""What goes in: `videos`, `frames`, `scenes`, `cache` and `doctor`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from videoautoarena.runs.cli import options
-from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.cli.ending import early_end, exit_codes, run_async
+from videoautoarena.runs.cli.main import EXIT_VOIDS
 from videoautoarena.runs.text.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.agents.models.registry import Model
     from videoautoarena.runs.media.doctor import Report
     from videoautoarena.runs.media.frame_cache import Wish
+    from videoautoarena.runs.rundir.context import EarlyEnd
+    from videoautoarena.runs.scenes.show import Shown
 
 
 @click.command(
@@ -112,6 +115,85 @@ def _refuse_contradictions(
         raise click.UsageError("--model needs --run OUT; without a run, give --seen N")
     if model is not None and seen is not None:
         raise click.UsageError("--model and --seen contradict each other; give one")
+
+
+@click.command(
+    "scenes",
+    epilog="""\b
+Examples:
+  arena scenes film.mp4
+  arena scenes film.mp4 --sheet scenes.png
+  arena scenes film.mp4 --examiner openai:gpt-4o --plan
+
+\b
+"""
+    + exit_codes("calls failed, or the examiner became unusable"),
+)
+@click.argument("video", type=options.PATH)
+@click.option("--sheet", type=options.PATH, metavar="FILE",
+              help="PNG file for a contact sheet with a box around each object.")  # fmt: skip
+@click.option("--examiner", metavar="M",
+              help="Model that writes captions and names objects.  [default: arena.toml, else "
+              "the offline one]")  # fmt: skip
+@options.config_option(" that declares the examiner")
+@options.CONCURRENCY
+@options.PATIENCE
+@options.flag("--retry-failed", "Repeat the examiner's failed calls.")
+@options.PLAN
+@options.NO_PROGRESS
+@options.CAPS
+@options.flag("--force", "Overwrite an existing sheet.")
+@options.AS_JSON
+def scenes_command(video: Path, *, sheet: Path | None, as_json: bool, **typed: Any) -> int:
+    """Show the scenes of VIDEO, the objects in them, and where each comes back.
+
+    The examiner writes a caption of each shot; neighbours whose captions belong together become
+    one scene. It names the objects of each scene and says which of them is one that came back.
+
+    Its replies are kept in the cache (XDG_CACHE_HOME): a second time nothing is paid.
+    """
+    from videoautoarena.runs.media.frames import sheet_file
+    from videoautoarena.runs.scenes.show import ScenesOrder, plan_show, show
+
+    order = ScenesOrder(
+        path=video,
+        examiner=typed["examiner"],
+        config=typed["config"],
+        concurrency=typed["concurrency"],
+        patience_s=options.patience_s(typed),
+        caps=options.caps_of(typed),
+        retry_failed=typed["retry_failed"],
+        is_quiet=typed["quiet"],
+    )
+    file = sheet_file(str(video), sheet, force=typed["force"]) if sheet else None
+    if typed["plan"]:
+        planned = run_async(plan_show(order))
+        shots = f"{safe(str(video))} is cut into {planned.shots} shots"
+        lines = [shots, *(planned.plan.as_lines() if planned.plan else ())]
+        options.print_report(planned.as_json(None), lines, as_json=as_json)
+        return 0
+    return _shown(*run_async(show(order, say, pictures=file is not None)), file, as_json=as_json)
+
+
+def _shown(found: Shown, ending: EarlyEnd, sheet: Path | None, *, as_json: bool) -> int:
+    """Print what is remembered of a video, or why it ended early; return the exit code."""
+    from videoautoarena.runs.scenes.sheet import write_scene_sheet
+    from videoautoarena.runs.scenes.text import render_scenes
+    from videoautoarena.runs.text.terminal import whole_lines
+
+    memory = found.memory
+    if memory is None:
+        return early_end(ending, "scenes are not all remembered") or 0
+    if sheet is not None:
+        write_scene_sheet(found, memory, sheet)
+    if as_json:
+        print_result(json.dumps(found.as_json(sheet), indent=2))
+    else:
+        whole_lines().print(render_scenes(found, memory))
+    if not memory.failures:
+        return 0
+    say("to repeat the calls that failed, add --retry-failed")
+    return EXIT_VOIDS
 
 
 @click.group(

@@ -120,8 +120,14 @@ def _host_lines(
         )
 
 
+WORDS_ALONE: frozenset[Role] = frozenset({"scene_merger", "object_matcher"})
+"""Roles whose calls carry no frames."""
+
+
 def frames_of(config: RunConfig, alias: str, role: Role) -> int:
     """Return how many frames a call to `alias` carries at most."""
+    if role in WORDS_ALONE:
+        return 0
     most = min(config.model_of(alias).frame_limit(role), config.sampling.frames)
     if role not in SCOUTS:
         return most

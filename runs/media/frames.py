@@ -125,7 +125,7 @@ async def view(asked: Asked) -> View:
 
 async def _sampled(asked: Asked) -> View:
     path = Path(asked.video)
-    video = await asyncio.to_thread(_read, path)
+    video = await asyncio.to_thread(read_one, path)
     is_by_scenes = asked.sampling.policy == "scenes"
     async with Decoders(FrameCache()) as decoders:
         try:
@@ -178,7 +178,8 @@ def _of_at_most(seen: int | None) -> str:
     return "" if seen is None else f"a model limited to {seen}"
 
 
-def _read(path: Path) -> Video:
+def read_one(path: Path) -> Video:
+    """Return the video in a file; BadInput, which names it, where there is none."""
     if path.is_dir():
         raise BadInput(f"{path} is a folder; pass a file (arena videos lists those of a folder)")
     if not path.exists():
@@ -197,7 +198,7 @@ def _of_run(run: Run, wanted: str) -> tuple[Video, Path]:
         if wanted in (video.id, video.path):
             return video, folder / video.path
     if (path := Path(wanted)).is_file():
-        sha256 = _read(path).sha256
+        sha256 = read_one(path).sha256
         for video in videos:
             if video.sha256 == sha256:
                 return video, path
@@ -219,11 +220,14 @@ LONGEST_STEM = 60
 
 def write_sheet(view: View, to: Path, columns: int | None) -> None:
     """Write the contact sheet; BadInput where it cannot be written."""
+    write_whole(to, draw_sheet(shots(view), heading(view), columns=columns, font=sheet_font()))
+
+
+def sheet_font() -> Path:
+    """Return letters with accents, Greek and Cyrillic ones: those that matplotlib brings."""
     from matplotlib import get_data_path
 
-    # Letters with accents, Greek and Cyrillic ones: those that matplotlib brings.
-    font = Path(get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
-    write_whole(to, draw_sheet(shots(view), heading(view), columns=columns, font=font))
+    return Path(get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
 
 
 def sheet_file(video: str, to: Path | None, *, force: bool) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -10,6 +9,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from videoautoarena.agents.calls.ask import Asker, Event
 from videoautoarena.agents.calls.clients import Load
+from videoautoarena.agents.calls.together import all_done as all_done
 from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
@@ -70,16 +70,6 @@ async def work_off(
             raise
 
     await all_done(go_on() for _ in range(workers))
-
-
-async def all_done(works: Iterable[Awaitable[T]]) -> list[T]:
-    """Return what works come to; where some raise, the first of those is raised after all ended."""
-    found = list[T]()
-    for outcome in await asyncio.gather(*works, return_exceptions=True):
-        if isinstance(outcome, BaseException):
-            raise outcome
-        found.append(outcome)
-    return found
 
 
 class Calling(NamedTuple):

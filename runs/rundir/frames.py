@@ -241,6 +241,10 @@ class RunFrames:
         part = part_id(video, spans, self._preset)
         return part in self._kept or stored_frames(self._store, video, part) is not None
 
+    def has_part(self, part: str) -> bool:
+        """Return whether frames with this id, of some stretches of a video, came from here."""
+        return part in self._parts
+
     async def _first_part(self, part: str) -> Frames:
         video, sampling = self._parts[part]
         if self._decoders is None or video not in self._files:

@@ -169,16 +169,19 @@ def _outcome(ready: _Ready, tally: WatchTally) -> Watched:
     return watched
 
 
-def examining(order: WatchOrder) -> RunConfig:
-    """Return the settings of a run in which the examiner is the only model; or BadInput."""
-    file = arena_file(order.config)
+def examining(typed: str | None, config: Path | None, seed: int) -> RunConfig:
+    """Return the settings of a run in which the examiner is the only model; or BadInput.
+
+    It is who was typed, else the one of the configuration file, else the stand-in.
+    """
+    file = arena_file(config)
     roster = {name: entry_of(name, file) for name in file.roles.models or ()}
-    examiner, _ = officials(order.examiner, (), file=file, cast=roster)
+    examiner, _ = officials(typed, (), file=file, cast=roster)
     cast = {examiner: entry_of(examiner, file)}
     check_stand_ins(examiner, (), cast=cast)
     return priced(
         RunConfig(
-            seed=order.wish.seed,
+            seed=seed,
             rounds=1,
             models=(),
             examiner=examiner,
@@ -200,7 +203,7 @@ def origin_of(wish: WatchWish, config: RunConfig, videos: Sequence[Video]) -> st
 
 def _there(order: WatchOrder, found: Findings) -> Watched | None:
     """Return the set where it is there already; BadInput where something else is."""
-    config = examining(order)
+    config = examining(order.examiner, order.config, order.wish.seed)
     origin = origin_of(order.wish, config, found.videos)
     bench = set_in(order.to, origin, order.licence)
     if bench is None:
@@ -223,7 +226,7 @@ def _there(order: WatchOrder, found: Findings) -> Watched | None:
 @asynccontextmanager
 async def _ready(order: WatchOrder, found: Findings, *, write: bool) -> AsyncIterator[_Ready]:
     """Yield a set that can be written, or planned, with what of it is known."""
-    config = examining(order)
+    config = examining(order.examiner, order.config, order.wish.seed)
     cells = deal(order.wish, found.videos)
     notes = [f"not used: {safe(one.path)} {safe(one.reason)}" for one in found.skipped]
     if config.offline:

@@ -58,6 +58,10 @@ WORDS: Mapping[Role, Words] = {
     "summary_writer": Words(900, 4_000, 500),
     "option_checker": Words(900, 8_000, 250),
     "point_checker": Words(1_300, 12_000, 500),
+    "scene_captioner": Words(550, 1_500, 100),
+    "scene_merger": Words(2_000, 12_000, 150),
+    "object_finder": Words(700, 2_500, 500),
+    "object_matcher": Words(2_500, 16_000, 150),
     "captioner": Words(150, 600, 80),
     "embedder": Words(100, 4_000, 1),
 }

@@ -34,6 +34,7 @@ SMALL: dict[str, Small] = {
     "ladder": Small(("--minutes", "0.1", "0.5"), ("of under 3 x",)),
     "memory": Small(("--videos", "200")),
     "one_sided": Small(("--sets", "400")),
+    "scenes": Small(("--films", "2")),
     "order": Small(("--seeds", "1")),
     "memory slots": Small(
         ("--videos", "200", "--rounds", "20", "--battles", "100"), ("for arena status",)

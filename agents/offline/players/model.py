@@ -19,6 +19,12 @@ from videoautoarena.agents.offline.players.checklist import mark_checklist
 from videoautoarena.agents.offline.players.evolver import evolve, grade
 from videoautoarena.agents.offline.players.judge import compare, judge
 from videoautoarena.agents.offline.players.marking import mark_scene, mark_summary
+from videoautoarena.agents.offline.players.scenes import (
+    caption_scene,
+    find_objects,
+    match_objects,
+    merge_scenes,
+)
 from videoautoarena.agents.offline.players.tasks import (
     check_options,
     check_points,
@@ -42,10 +48,13 @@ WRITES = {
     "option_checker": check_options,
     "point_checker": check_points,
 }
+REMEMBERS = {"scene_captioner": caption_scene, "object_finder": find_objects}
 MARKS = {
     "scene_marker": mark_scene,
     "summary_marker": mark_summary,
     "checklist_marker": mark_checklist,
+    "scene_merger": merge_scenes,
+    "object_matcher": match_objects,
 }
 """Roles that are shown no frames."""
 
@@ -71,6 +80,7 @@ def reply(kind: str, sent: Sent) -> str:
         "grader": grade,
         "comparer": compare,
         **WRITES,
+        **REMEMBERS,
     }
     return json.dumps(acts[role](sent, blocks)) if role in acts else answer(kind, sent)
 

@@ -241,7 +241,7 @@ def seen_in(small: Image.Image) -> Glance:
     return Glance(
         luma=float(grey.mean() / 255),
         edge=_edge(grey),
-        shares=(np.bincount(_named(pixels), minlength=12) / len(pixels)).astype(np.float32),
+        shares=(np.bincount(colour_names(pixels), minlength=12) / len(pixels)).astype(np.float32),
         histogram=(np.bincount(cell, minlength=64) / len(pixels)).astype(np.float32),
         layout=np.asarray(layout, np.float32).ravel(),
         thumb=(np.asarray(square, np.float32) @ _LUMA).astype(np.float16),
@@ -263,7 +263,8 @@ def _shrunk(jpeg: bytes) -> Image.Image:
     return whole if max(whole.size) <= _SIDE_PX else whole.resize(box, Image.Resampling.BOX)
 
 
-def _named(pixels: NDArray[np.uint8]) -> NDArray[np.intp]:
+def colour_names(pixels: NDArray[np.uint8]) -> NDArray[np.intp]:
+    """Return the place in COLOURS of the name of each pixel, given as rows of RGB."""
     cells = (pixels >> 3).astype(np.intp)
     return _names()[(cells[:, 0] << 10) + (cells[:, 1] << 5) + cells[:, 2]]
 

@@ -1,0 +1,128 @@
+"""The offline examiner as it remembers a video: captions, what belongs together, things.
+
+It speaks of light, colours and motion, and of coloured areas that stand out from what is around
+them. What it reads of captions and descriptions is their words alone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+
+import numpy as np
+
+from videoautoarena.agents.offline.vision.areas import PATCH, SAME_SIZE, Area, Thing, things_in
+from videoautoarena.agents.offline.vision.frame_features import COLOURS, Sent
+from videoautoarena.agents.offline.vision.looks import LIGHTS
+from videoautoarena.agents.offline.vision.sequence import sight_of
+
+MOST_THINGS = 8
+ALIKE = 0.5
+"""Share of the telling words of two captions that both have, from which on they are of one scene:
+if both speak of the first colour of either."""
+_MOTIONS = ((0.01, "hardly anything moves"), (0.06, "something moves"), (1.0, "much moves"))
+_HABITS = frozenset({"a", "and", "picture", "mostly", "in", "which", "moves"})
+"""Words of every caption of its own."""
+_SECOND = 0.1
+"""A second colour with less of the picture is not spoken of."""
+_WORD = re.compile(r"[^\W_]+")
+_LINE = re.compile(r"^\s*\d+\.\s?(.*)$")
+_SIZE = re.compile(r"(\d+) % of the picture wide and (\d+) % high")
+
+
+def caption_scene(sent: Sent, _blocks: dict[str, str]) -> dict[str, object]:
+    """Return what a stretch looks like, and its colours as the theme."""
+    seen = sight_of(sent)
+    shares = seen.shares.mean(axis=0)
+    main, second = (int(place) for place in np.argsort(-shares, kind="stable")[:2])
+    colours = [COLOURS[main]] + [COLOURS[second]] * bool(shares[second] >= _SECOND)
+    light = min(LIGHTS, key=lambda word: abs(LIGHTS[word] - float(seen.luma.mean())))
+    moved = float(seen.motion.mean()) if len(seen.motion) else 0.0
+    motion = next(words for most, words in _MOTIONS if moved <= most)
+    both = " and ".join(colours)
+    return {
+        "caption": f"A {light} picture, mostly {both}, in which {motion}.",
+        "theme": f"{both} pictures",
+    }
+
+
+def merge_scenes(blocks: dict[str, str]) -> dict[str, object]:
+    """Return which neighbours have captions of the same colours and many of the same words."""
+    captions = _lines(blocks.get("scenes", ""))
+    return {"together": ["yes" if _is_alike(*pair) else "no" for pair in pairwise(captions)]}
+
+
+def find_objects(sent: Sent, _blocks: dict[str, str]) -> dict[str, object]:
+    """Return the coloured areas that stand out, the largest first."""
+    things = things_in(sent.pictures)[:MOST_THINGS]
+    return {"objects": [_found(sent, thing) for thing in things]}
+
+
+def match_objects(blocks: dict[str, str]) -> dict[str, object]:
+    """Return which pairs are described alike: same colour and shape, and about the same size.
+
+    A patch without a shape is never known again: there are too many like it.
+    """
+    return {"same": ["yes" if _is_same(line) else "no" for line in _lines(blocks.get("pairs", ""))]}
+
+
+def _is_alike(caption: str, other: str) -> bool:
+    first, second = ([*_WORD.findall(text.casefold())] for text in (caption, other))
+    mains = {next((word for word in words if word in COLOURS), None) for words in (first, second)}
+    one, two = (frozenset(words) - _HABITS for words in (first, second))
+    return mains - {None} <= one & two and len(one & two) >= ALIKE * len(one | two)
+
+
+def _found(sent: Sent, thing: Thing) -> dict[str, object]:
+    place, area = thing.typical
+    left, top, right, bottom = (round(share, 3) for share in area.box)
+    region = {"time_s": sent.pictures[place].time_s, "left": left, "top": top}
+    return {
+        "name": f"{area.colour} {area.shape}",
+        "description": _described(area),
+        "regions": [region | {"right": right, "bottom": bottom}],
+    }
+
+
+def _described(area: Area) -> str:
+    wide, high = (max(1, round(100 * side)) for side in area.size)
+    return (
+        f"A plain {area.shape} of {area.colour}, about {wide} % of the picture wide and "
+        f"{high} % high."
+    )
+
+
+def _is_same(line: str) -> bool:
+    texts = _texts(line)
+    if len(texts) != 4:
+        return False
+    (name, what), (other_name, other_what) = texts[:2], texts[2:]
+    sizes = [_SIZE.search(text) for text in (what, other_what)]
+    if None in sizes:
+        return _words(f"{name} {what}") == _words(f"{other_name} {other_what}")
+    pairs = zip(*(map(int, size.groups()) for size in sizes if size), strict=True)
+    # Sizes are said in whole shares: of a small thing that is not exact.
+    is_known = _words(name) == _words(other_name) and PATCH not in _words(name)
+    return is_known and all(max(a, b) <= SAME_SIZE * min(a, b) + 1 for a, b in pairs)
+
+
+def _texts(line: str) -> list[str]:
+    """Return name and description of both, in that order; nothing where they cannot be read."""
+    decoder, place, texts = json.JSONDecoder(), 0, list[str]()
+    while (start := line.find("[", place)) >= 0:
+        try:
+            both, place = decoder.raw_decode(line, start)
+        except ValueError:
+            return []
+        texts += map(str, both)
+    return texts
+
+
+def _lines(text: str) -> list[str]:
+    found = (_LINE.match(line) for line in text.splitlines())
+    return [line[1] for line in found if line]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.casefold()))

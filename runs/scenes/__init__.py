@@ -1,0 +1,1 @@
+"""Owns what is remembered of a video's scenes and objects, and showing it; refuses dialogues."""

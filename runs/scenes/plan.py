@@ -1,0 +1,72 @@
+"""What remembering a video takes in calls, before any of them is made."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from math import ceil
+from typing import NamedTuple
+
+from videoautoarena.agents.roles.objects import BATCH, CANDIDATES, MOST_OBJECTS
+from videoautoarena.agents.roles.remember import WINDOW, scope_of
+from videoautoarena.memory.records.records import Role
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
+from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.tasks.watch_plan import WatchPlan
+from videoautoarena.runs.tournament.plan import REPAIRED, SAMPLE, Line, estimated, measured
+
+MERGED = 0.7
+"""Scenes that are expected of a shot."""
+OBJECTS = 4
+"""Objects that are expected of a scene."""
+
+
+class _Calls(NamedTuple):
+    role: Role
+    expected: float
+    most: int
+
+
+def plan_scenes(config: RunConfig, video: str, shots: int, store: Store | None) -> WatchPlan:
+    """Return what a video of so many shots will take beyond what the journal has of it."""
+    made = _made(video, store)
+    seen = measured(store.journal.latest(SAMPLE) if store else [])
+    lines = [
+        estimated(
+            config,
+            Line(
+                config.examiner,
+                calls.role,
+                max(calls.expected * (1 + REPAIRED) - made[calls.role], 0.0),
+                max(calls.most * REPAIR - made[calls.role], 0),
+            ),
+            seen,
+        )
+        for calls in _calls(shots)
+    ]
+    most = {config.examiner: sum(line.most_calls for line in lines)}
+    return WatchPlan(tuple(lines), 0, tuple(judges_notice(config, most, videos=1)))
+
+
+def _calls(shots: int) -> Iterator[_Calls]:
+    scenes = ceil(MERGED * shots)
+    yield _Calls("scene_captioner", shots + min(scenes, shots - scenes), shots + shots // 2)
+    # Where captions are missing, stretches of them that hang together are shorter and more.
+    windows = ceil((shots - 1) / (WINDOW - 1))
+    yield _Calls("scene_merger", 2 * windows, 2 * max(windows, shots // 2))
+    yield _Calls("object_finder", scenes, shots)
+    yield _Calls(
+        "object_matcher",
+        ceil(OBJECTS * (scenes - 1) / BATCH),
+        ceil(CANDIDATES * MOST_OBJECTS * (shots - 1) / BATCH),
+    )
+
+
+def _made(video: str, store: Store | None) -> Counter[str]:
+    """Return the calls about a video that the journal has, by role."""
+    found = Counter[str]()
+    for scope, _, role in store.journal.each_answered() if store else ():
+        if scope.partition(":")[0] == scope_of(video):
+            found[role] += 1
+    return found
