@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.battles.listing import ListForm
     from videoautoarena.runs.web.annotate.session import Begun
     from videoautoarena.runs.web.page.report import Written
-    from videoautoarena.runs.web.page.task_report import WrittenSet
+    from videoautoarena.runs.web.page.set_report import WrittenSet
 
 
 @click.command("status", epilog="Example: arena status arena-out")
@@ -232,7 +232,7 @@ def report_command(
     if is_bench(out):
         if split or thumbs is not None:
             raise click.UsageError("--thumbs and --split are of battles; a task set has none")
-        from videoautoarena.runs.web.page.task_report import write_set_report
+        from videoautoarena.runs.web.page.set_report import write_set_report
 
         written = write_set_report(out, to, force=force)
     else:
