@@ -245,10 +245,24 @@ class RunFrames:
         video, sampling = self._parts[part]
         if self._decoders is None or video not in self._files:
             raise UnusableVideo("this run never saw these frames")
-        found = await self._decoders.frames(self._files[video], self._videos[video], sampling)
+        file, known = self._files[video], self._videos[video]
+        try:
+            found = await self._decoders.frames(file, known, sampling)
+        except UnusableVideo:
+            await self._condemn_whole(video)
+            raise
         frames = found.model_copy(update={"video": part})
         self._store.put_file(f"{PARTS}{part}", write_body(frames))
         return frames
+
+    async def _condemn_whole(self, video: str) -> None:
+        """Write down a video that gives no frames, of whatever part."""
+        if self._decoders is None:
+            return
+        try:
+            await self._decoders.frames(self._files[video], self._videos[video], self._sampling)
+        except UnusableVideo as failure:
+            condemn(self._store, video, str(failure))
 
     async def _first(self, video: str) -> Frames:
         if self._decoders is None or video not in self._files:

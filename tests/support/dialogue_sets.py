@@ -64,11 +64,14 @@ def speaker(model: str, messages: Sequence[BaseMessage]) -> AIMessage:
     """Return what a model of this server says.
 
     `judge` marks by the words that stand in the reply. `able` names the word that is asked for,
-    `silent` none, `wrong` the other one, and any other name is like `able`.
+    `silent` none, `wrong` the other one, `failing` only thinks where it is asked to fail, and any
+    other name is like `able`.
     """
     text = str(messages[-1].content_blocks[-1].get("text", ""))
     if FORMAT_LINE in text:
         return _reply(json.dumps({"items": _marks(text)}), len(text))
+    if model == "failing" and "fail" in question_in(text):
+        return _reply("<think>I had better not.</think>", len(text))
     number = re.search(r"\d+", question_in(text))
     named = "lamp" if model == "wrong" else "heron"
     said = "I would not know." if model == "silent" else f"It is {named}{number and number[0]}."

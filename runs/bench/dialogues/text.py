@@ -31,12 +31,8 @@ CONSTANT_NAMES = {
     "silence": "(silence)",
     "refusal": "(refuses all)",
 }
-ODD = {
-    "forfeit": "has no answer",
-    "unscored": "could not be marked",
-    "void": "was not asked, its video is lost",
-}
-"""How rounds end that are named beside a table, and what is said of one."""
+ODD = ("forfeit", "unscored", "void")
+"""How rounds end that are named beside a table."""
 _REFUSALS = ("answer refusal", "refusal twin", OVER_REFUSAL)
 """Columns that stand together on every terminal, however narrow."""
 
