@@ -221,10 +221,10 @@ Examples:
 def report_command(
     out: Path, *, to: Path | None, thumbs: int | None, split: bool, force: bool, as_json: bool
 ) -> None:
-    """Write the run or task set in OUT as one HTML page that anyone can open, offline.
+    """Write the run or set in OUT as one HTML page that anyone can open, offline.
 
     Of a task set with results it shows scores by task and position, what frames and dollars buy,
-    and what the options give away.
+    and what the options give away; of dialogues scores by ability, and each reply by its checklist.
     """
     from videoautoarena.runs.bench.kinds.scorings import is_bench
 

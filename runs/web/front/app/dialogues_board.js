@@ -80,7 +80,8 @@ const figureOf = (row, column) =>
 function AbilitiesSection() {
   const { scores, words } = summary;
   const columns = columnsOf(scores.abilities);
-  const count = (column) => scores.abilities[column === "over_refusal" ? TWIN : column];
+  const refused = Math.max(...scores.models.map((row) => row.over_refusal?.n ?? 0));
+  const count = (column) => (column === "over_refusal" ? refused : scores.abilities[column]);
   const head = (column) => [
     html`<b>${called(column)}</b><small class="num">n ${whole(count(column))}</small>`,
     `right ${column === TWIN || column === "over_refusal" ? "beside" : ""}`,
@@ -95,9 +96,9 @@ function AbilitiesSection() {
     ...columns.map((column) => muted(fixed(row.abilities[column]), "num")),
   ];
   const note = html`Items answered as expected, in percent: the mean of an ability’s dialogues, and
-    beneath it the 95 % interval, which knows which dialogues share a video; n counts dialogues. The
-    twin is asked like a refusal, of what is there; over refusal is the percentage of its rounds
-    that are refused all the same. Neither is in the overall.`;
+    beneath it the 95 % interval, which knows which dialogues share a video; n counts dialogues, of over refusal
+    rounds. The twin is asked like a refusal, of what is there; over refusal is the percentage of its
+    rounds that are refused all the same. Neither is in the overall.`;
   return html`<${Section} id="abilities" kicker="By ability"
     says=${html`<${Found} parts=${words.abilities} />`} note=${note}>
     <${Table} label="Scores by ability" cls="by-task by-ability"
