@@ -96,9 +96,9 @@ function AbilitiesSection() {
     ...columns.map((column) => muted(fixed(row.abilities[column]), "num")),
   ];
   const note = html`Items answered as expected, in percent: the mean of an ability’s dialogues, and
-    beneath it the 95 % interval, which knows which dialogues share a video; n counts dialogues, of over refusal
-    rounds. The twin is asked like a refusal, of what is there; over refusal is the percentage of its
-    rounds that are refused all the same. Neither is in the overall.`;
+    beneath it the 95 % interval, which knows which dialogues share a video. The twin is asked like
+    a refusal, of what is there; over refusal is the percentage of its rounds that are refused all
+    the same. Neither is in the overall. n counts dialogues, of over refusal rounds.`;
   return html`<${Section} id="abilities" kicker="By ability"
     says=${html`<${Found} parts=${words.abilities} />`} note=${note}>
     <${Table} label="Scores by ability" cls="by-task by-ability"
