@@ -28,11 +28,20 @@ from videoautoarena.memory.store.votes import Vote as BattleVote
 from videoautoarena.runs.battles.export import KINDS, records_schema
 from videoautoarena.runs.battles.rounds import Difficulty, Gate, Points, Round
 from videoautoarena.runs.battles.standards import StandardVerdicts
+from videoautoarena.runs.bench.dialogues.compare import DialogueComparison, DialogueGap
+from videoautoarena.runs.bench.dialogues.score import (
+    AbilityFigure,
+    ConstantScore,
+    DialogueScore,
+    DialogueScores,
+    PartFigure,
+)
 from videoautoarena.runs.bench.format.entries import Check
 from videoautoarena.runs.bench.format.entries import Round as DialogueRound
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.results import (
     Result,
+    RoundLine,
     Ruling,
     TaskLine,
     Vote,
@@ -88,6 +97,10 @@ def fields(model: Any) -> list[str]:
         ("Scores on tasks", TaskScores),
         ("A board of tasks", TaskBoard),
         ("A score on tasks", TaskScore),
+        ("A result on dialogues", RoundLine),
+        ("Scores in dialogues", DialogueScores),
+        ("A score in dialogues", DialogueScore),
+        ("Two models in dialogues", DialogueGap),
         ("A sweep", Sweep),
         ("A ladder", Ladder),
         ("Two models on tasks", Gap),
@@ -111,7 +124,10 @@ def test_a_record_is_written_down_field_by_field(heading: str, model: Any) -> No
         ("A sweep", (Setting,)),
         ("A ladder", (Rung,)),
         ("A dialogue", (DialogueRound, Check)),
+        ("Scores in dialogues", (ConstantScore, Figure)),
+        ("A score in dialogues", (AbilityFigure, PartFigure)),
         ("Two models on tasks", (TaskComparison,)),
+        ("Two models in dialogues", (DialogueComparison,)),
     ],
 )
 def test_what_stands_within_a_record_is_named_where_it_stands(heading: str, models: Any) -> None:

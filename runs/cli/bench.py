@@ -125,8 +125,6 @@ def export(bench: Path, to: Path, form: str | None, as_json: bool, **given: Any)
 
     opened = open_bench(bench)
     known = scoring_of(opened).exports
-    if not known:
-        raise click.UsageError(f"a set of kind {opened.manifest.kind} goes out in no other form")
     form = form or known[0]
     if form not in ("inspect", "arena-hard") and given["judge"] is not None:
         raise click.UsageError("--judge needs --format inspect or arena-hard")

@@ -14,6 +14,9 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
 
+from videoautoarena.agents.offline.language.checks import Check as OfAnswer
+from videoautoarena.agents.offline.language.checks import Within, word_check
+from videoautoarena.agents.offline.language.values import Dice
 from videoautoarena.agents.prompting.contracts import FORMAT_LINE
 from videoautoarena.agents.prompting.fences import history_in, open_fences, question_in
 from videoautoarena.runs.bench.format.entries import Ability, Check, Round
@@ -48,6 +51,35 @@ def dialogue(
     found = {"video_id": video, "ability": ability, "rounds": rounds, **changed}
     item = DialogueItem(**{"qid": "", **found})
     return item if item.qid else item.model_copy(update={"qid": item.own_qid()})
+
+
+def spoken(
+    video: str, place: int = 0, /, ability: Ability = "object_reference", **changed: Any
+) -> DialogueItem:
+    """Return a dialogue in the words that stand-ins know, whose keys are made up."""
+    dice = Dice(video, place)
+    first = "When is it brightest, and when is it darkest?"
+    beside = "Counting only what comes after {}, when is the picture plainest?"
+    turns = [
+        (first, "It is brightest at 0:01.2 and darkest at 0:00.4.", False),
+        (beside.format("the one you named second"), "It is plainest at 0:02.1.", True),
+        (beside.format("the moment in your first answer"), "It is plainest at 0:01.5.", True),
+    ]
+    gives: list[OfAnswer] = [Within("plainest", k / 2, k / 2 + 0.5) for k in range(4)]
+    rounds = [
+        Round(
+            user=user,
+            reference=reference,
+            checklist=[
+                Check(text=word_check(one, dice), expected="yes" if one is gives[k] else "no")
+                for one in gives
+            ]
+            if is_scored
+            else [],
+        )
+        for k, (user, reference, is_scored) in enumerate(turns)
+    ]
+    return dialogue(video, place, ability, rounds=rounds, **changed)
 
 
 def write_dialogues(

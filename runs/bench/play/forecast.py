@@ -26,6 +26,7 @@ from videoautoarena.agents.roles.mark import CHECKER, Replied, Written
 from videoautoarena.agents.roles.prompter import Task, worded
 from videoautoarena.memory.records.records import SCOUTS, CallRow, Role, Sampling, Video
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.bench.format.entries import Round
 from videoautoarena.runs.bench.format.schema import DialogueItem, Item, TaskItem
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
 from videoautoarena.runs.bench.play.game import scope_of
@@ -43,9 +44,9 @@ from videoautoarena.runs.tournament.plan import (
 )
 from videoautoarena.video.sampling.policies import FPS
 
-CHOSEN, DESCRIBED = 8, 100
-"""Tokens of a reply that names an option, and of one in free text."""
-POINT, SCALE, CHECKED = 40, 50, 40
+CHOSEN, DESCRIBED, SHORTEST = 8, 100, 15
+"""Tokens of a reply that names an option, of one in free text, and of the least in a dialogue."""
+POINT, SCALE, CHECKED = 40, 50, 30
 """Tokens in which a judge marks one scoring point, one scale, or one item of a checklist."""
 ENOUGH = 5
 """From so many calls on a bench's own rates are taken."""
@@ -293,15 +294,24 @@ def _asked(item: Item | TaskItem) -> str:
 
 def _of_round(item: DialogueItem, ask: Ask) -> Task:
     """Return what is asked about one round; what a player will answer stands as blanks."""
-    asked, said = item.rounds[ask.part - 1], " " * (CHARACTERS * DESCRIBED)
+    asked = item.rounds[ask.part - 1]
     if ask.role == CHECKER:
         items = tuple(check.text for check in asked.checklist)
-        texts = Replied(asked.user, asked.reference, said, items).texts()
+        texts = Replied(asked.user, asked.reference, _blank(asked), items).texts()
         return Task(ask.role, None, scope_of(item), texts=texts)
     is_own = ask.player is not None and ask.player.history == "own"
     before = item.rounds[: ask.part - 1]
-    history = [(one.user, said if is_own else one.reference) for one in before]
+    history = [(one.user, _blank(one) if is_own else one.reference) for one in before]
     return Task("contestant", None, scope_of(item), question=asked.user, history=history)
+
+
+def _said(asked: Round) -> int:
+    """Return the tokens of a reply in a round: about as many as its reference has."""
+    return max(SHORTEST, round(len(asked.reference) / CHARACTERS))
+
+
+def _blank(asked: Round) -> str:
+    return " " * (CHARACTERS * _said(asked))
 
 
 def _part_of(scope: str) -> int:
@@ -322,8 +332,8 @@ def _reply(ask: Ask) -> int:
     """Return the tokens of a reply, as a rule."""
     item, role = ask.item, ask.role
     if isinstance(item, DialogueItem):
-        items = len(item.rounds[ask.part - 1].checklist) if ask.part else 0
-        return CHECKED * max(1, items) if role == CHECKER else DESCRIBED
+        asked = item.rounds[ask.part - 1]
+        return CHECKED * max(1, len(asked.checklist)) if role == CHECKER else _said(asked)
     if role in MARKS:
         return (2 - bool(item.points)) * SCALE + POINT * len(item.points)
     if role != "contestant" or not isinstance(item, TaskItem):

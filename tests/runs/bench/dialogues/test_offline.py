@@ -1,0 +1,114 @@
+"""Stand-ins play dialogues in the words of the house, and a plan says what that takes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.canned import billing
+from tests.support.clips import draw_folder
+from tests.support.dialogue_sets import spoken, write_dialogues
+from tests.support.loopback import Loopback, ask_offline, serving
+from tests.support.small_benches import calls_of, run_bench
+from tests.support.whole_runs import KEY
+from videoautoarena.memory.records.records import CallRow
+from videoautoarena.runs.bench.format.entries import ABILITIES
+from videoautoarena.video.folder.find import find_videos
+
+FRAME_TOKENS = 85
+NEAR = 0.2
+PRICES = {"hawk": (2.5, 10.0), "mole": (0.15, 0.6), "judge": (2.0, 8.0)}
+FRAMES = {"hawk": 64, "mole": 4, "judge": 64}
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two clips and four dialogues about each, which no test writes to."""
+    place = tmp_path_factory.mktemp("dialogues")
+    videos = find_videos(draw_folder(place / "videos", 2, seconds=3)).videos
+    items = [
+        spoken(video.id, k, ability=ABILITIES[k], spans=[(0.5, 2.5)] if k % 2 else [])
+        for video in videos
+        for k in range(4)
+    ]
+    write_dialogues(place / "set", items, videos=place / "videos")
+    return place
+
+
+@pytest.fixture
+def place(ground: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(ground, tmp_path / "place"))
+
+
+def test_the_offline_cast_plays_and_is_scored_without_a_network(place: Path) -> None:
+    cast = ("--model", "offline:hawk,offline:blind")
+    played = run_bench(place / "set", "--videos", place / "videos", *cast, "--json")
+    assert played.return_value == 0, played.output
+    scores = json.loads(played.stdout)["scores"]
+    assert scores["stand_ins"]
+    assert {row["model"] for row in scores["models"]} == {"offline:hawk", "offline:blind"}
+    assert all(row["counts"] == {"answered": 16} for row in scores["models"])
+    again = run_bench(place / "set", *cast, "--json")
+    assert json.loads(again.stdout)["scores"] == scores
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loopback]:
+    log = tmp_path_factory.mktemp("server") / "log"
+    with serving(log, brain=billing(ask_offline, frame_tokens=FRAME_TOKENS)) as running:
+        yield running
+
+
+def bench(place: Path, *typed: object) -> Any:
+    where = ("--videos", place / "videos", "--config", place / "arena.toml", "--json")
+    done = run_bench(place / "set", *where, *typed)
+    assert done.return_value == 0, done.output
+    return json.loads(done.stdout)
+
+
+def taken(rows: list[CallRow]) -> dict[str, float]:
+    return {
+        "calls": len(rows),
+        "tokens": sum(row.usage.total or 0 for row in rows),
+        "cost_usd": sum(row.cost_usd or 0.0 for row in rows),
+    }
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        ("--model", "hawk", "--sweep", "frames=4,64"),
+        pytest.param(("--model", "hawk,mole", "--history", "own"), marks=pytest.mark.slow),
+        pytest.param(("--model", "hawk,mole"), marks=pytest.mark.slow),
+    ],
+)
+def test_a_plan_is_within_a_fifth_of_what_is_then_taken(
+    place: Path, server: Loopback, monkeypatch: pytest.MonkeyPatch, typed: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("LOOPBACK_KEY", KEY)
+    lines = ['[roles]\njudge = "judge"']
+    for name, (read, written) in PRICES.items():
+        lines += [f'[models.{name}]\nmodel = "openai:{name}"\nbase_url = "{server.openai_url}"']
+        lines += [f'key_env = "LOOPBACK_KEY"\nframe_tokens = {FRAME_TOKENS}']
+        lines += [f"max_frames = {FRAMES[name]}"]
+        lines += [f"price = {{ input_usd = {read}, output_usd = {written} }}"]
+    (place / "arena.toml").write_text("\n".join(lines) + "\n")
+    known = set[str]()
+    for limit in (5, 8):
+        plan = bench(place, *typed, "--limit", limit, "--plan")
+        assert {line["measured"] for line in plan["lines"] if line["calls"]} == {bool(known)}
+        bench(place, *typed, "--limit", limit)
+        rows = [row for row in calls_of(place / "set") if row.key not in known]
+        known |= {row.key for row in rows}
+        said = {**plan, "tokens": plan["input_tokens"] + plan["output_tokens"]}
+        for name, amount in taken(rows).items():
+            assert said[name] == pytest.approx(amount, rel=NEAR), name
+        assert len(rows) <= sum(plan["calls_at_most"].values())
+        assert taken(rows)["cost_usd"] <= plan["cost_usd_at_most"]
+    done = bench(place, *typed, "--plan")
+    assert (done["calls"], done["lines"], done["cost_usd"]) == (0, [], 0.0)
