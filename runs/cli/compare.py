@@ -101,6 +101,7 @@ def _progress(question: Question) -> Iterator[Callable[[int], object]]:
 
 NAMES = ("ladder", "wins", "battles", "duration", "style", "judge")
 SET_NAMES = ("tasks", "positions", "sweep")
+DIALOGUE_NAMES = ("abilities", "parts")
 _FORMS = {"svg": ("svg",), "png": ("png",), "pdf": ("pdf",), "both": ("svg", "png")}
 
 
@@ -109,7 +110,8 @@ _FORMS = {"svg": ("svg",), "png": ("png",), "pdf": ("pdf",), "both": ("svg", "pn
     epilog="""\b
 Examples:
   arena pictures arena-out --to pictures --only ladder
-  arena pictures my-tasks --to pictures --format pdf""",
+  arena pictures my-tasks --to pictures --format pdf
+  arena pictures my-dialogues --to pictures --only abilities""",
 )
 @options.OUT
 @click.option("--to", required=True, type=options.PATH, help="Folder to write into.")
@@ -125,7 +127,7 @@ Examples:
     "--only",
     metavar="NAMES",
     help=f"Draw only these, separated by commas: {', '.join(NAMES)}; "
-    f"of a task set {', '.join(SET_NAMES)}.",
+    f"of a task set {', '.join(SET_NAMES)}; of dialogues {', '.join(DIALOGUE_NAMES)}.",
 )
 @options.flag("--bare", "Draw neither title nor notes, for papers that have captions.")
 @options.flag("--force", "Overwrite existing pictures.")
@@ -133,15 +135,16 @@ Examples:
 def pictures_command(
     out: Path, to: Path, form: str, only: str | None, bare: bool, force: bool, as_json: bool
 ) -> None:
-    """Draw figures of the run or task set in OUT, for a paper.
+    """Draw figures of the run or set in OUT, for a paper.
 
     Of a run: ratings, pairs, video duration, style and the judge. Of a task set with results:
-    accuracy by task, needles by position and length, and accuracy against frames and dollars.
+    accuracy by task, needles by position and length, and accuracy against frames and dollars. Of
+    dialogues: accuracy by ability, and by turns, length and scenes.
     """
     from videoautoarena.runs.bench.kinds.scorings import is_bench
 
     is_set = is_bench(out)
-    chosen = _chosen(only, SET_NAMES if is_set else NAMES)
+    chosen = _chosen(only, (*SET_NAMES, *DIALOGUE_NAMES) if is_set else NAMES)
     from videoautoarena.runs.figures.album import Wish, draw_run, draw_set
 
     wish = Wish(to, cast("Sequence[Form]", _FORMS[form]), chosen, force, bare)

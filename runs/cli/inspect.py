@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.battles.listing import ListForm
     from videoautoarena.runs.web.annotate.session import Begun
     from videoautoarena.runs.web.page.report import Written
-    from videoautoarena.runs.web.page.task_report import WrittenSet
+    from videoautoarena.runs.web.page.set_report import WrittenSet
 
 
 @click.command("status", epilog="Example: arena status arena-out")
@@ -221,10 +221,10 @@ Examples:
 def report_command(
     out: Path, *, to: Path | None, thumbs: int | None, split: bool, force: bool, as_json: bool
 ) -> None:
-    """Write the run or task set in OUT as one HTML page that anyone can open, offline.
+    """Write the run or set in OUT as one HTML page that anyone can open, offline.
 
     Of a task set with results it shows scores by task and position, what frames and dollars buy,
-    and what the options give away.
+    and what the options give away; of dialogues scores by ability, and each reply by its checklist.
     """
     from videoautoarena.runs.bench.kinds.scorings import is_bench
 
@@ -232,7 +232,7 @@ def report_command(
     if is_bench(out):
         if split or thumbs is not None:
             raise click.UsageError("--thumbs and --split are of battles; a task set has none")
-        from videoautoarena.runs.web.page.task_report import write_set_report
+        from videoautoarena.runs.web.page.set_report import write_set_report
 
         written = write_set_report(out, to, force=force)
     else:

@@ -57,6 +57,17 @@ class Panel(NamedTuple):
         return max((one.n for one in self.figures if one), default=0)
 
 
+class Plate(NamedTuple):
+    """Panels of one picture, and what stands around them."""
+
+    title: str
+    banner: str
+    names: Sequence[str]
+    """Of models, as they are to be read."""
+    panels: Sequence[Panel]
+    notes: Notes
+
+
 def names_of(board: TaskBoard) -> list[str]:
     """Return the names of those that are drawn: models, with judges where there are several."""
     judges = {row.judge for row in board.watched} - {None}
@@ -82,13 +93,20 @@ def notes_of_set(legend: Sequence[str], board: TaskBoard) -> Notes:
 
 def tasks(scores: TaskScores, board: TaskBoard) -> Picture:
     """Return the accuracy of each model on each task; the mean over tasks stands first."""
-    draw = lambda bare: _draw(scores, board, bare=bare)  # noqa: E731
-    return Picture("tasks", "accuracy by task", draw)
-
-
-def _draw(scores: TaskScores, board: TaskBoard, *, bare: bool) -> Drawing:
     panels = list(_panels(board))
-    names = [shown(name) for name in names_of(board)]
+    plate = Plate(
+        headed("Accuracy by task", board),
+        banner_of_set(scores),
+        names_of(board),
+        panels,
+        notes_of_set(list(_legend(panels)), board),
+    )
+    return Picture("tasks", "accuracy by task", lambda bare: draw_panels(plate, bare=bare))
+
+
+def draw_panels(plate: Plate, *, bare: bool) -> Drawing:
+    """Return panels beside and below one another, each with a line a model."""
+    panels, names = plate.panels, [shown(name) for name in plate.names]
     left = PAD + max(widest(names), 0.2) + _GAP
     width, columns = _lay_out(left, len(panels))
     wide = (width - left - PAD - 0.1 + _BETWEEN) / columns - _BETWEEN
@@ -99,8 +117,8 @@ def _draw(scores: TaskScores, board: TaskBoard, *, bare: bool) -> Drawing:
         width,
         rows * block - _BETWEEN + _LABEL,
         bare=bare,
-        head=(headed("Accuracy by task", board), banner_of_set(scores)),
-        notes=notes_of_set(list(_legend(panels)), board),
+        head=(plate.title, plate.banner),
+        notes=plate.notes,
     )
     for k, panel in enumerate(panels):
         row, column = divmod(k, columns)

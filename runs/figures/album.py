@@ -11,10 +11,12 @@ from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import DECIDED, SCHEMA
-from videoautoarena.runs.bench.format.reader import open_bench
-from videoautoarena.runs.bench.format.schema import TASK_KINDS
+from videoautoarena.runs.bench.dialogues.score import DialogueScores, score_dialogues
+from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
+from videoautoarena.runs.bench.format.schema import DIALOGUE, TASK_KINDS
 from videoautoarena.runs.bench.format.writer import refuse_within
 from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScores, score_tasks
+from videoautoarena.runs.figures.abilities import abilities, has_parts, parts
 from videoautoarena.runs.figures.accuracies import tasks
 from videoautoarena.runs.figures.budgets import sweep
 from videoautoarena.runs.figures.canvas import Form, Picture, render
@@ -79,7 +81,7 @@ class Wish:
     forms: Sequence[Form] = ("svg",)
     """Of each picture."""
     only: Sequence[str] = ()
-    """Names of PICTURES, or of a set's SET_PICTURES; none gives all."""
+    """Names of PICTURES, or of what is drawn of a set; none gives all."""
     force: bool = False
     """Replace files that are there."""
     bare: bool = False
@@ -109,28 +111,48 @@ def draw_run(folder: Path, wish: Wish) -> Album:
 
 
 def draw_set(folder: Path, wish: Wish) -> Album:
-    """Draw the results on the task set in `folder` into files, each whole or not at all.
+    """Draw the results on the set of tasks or dialogues in `folder` into files, each whole.
 
     Parts of a set have pictures of their own, whose names end in the part's.
 
     Raises:
-        BadInput: no task set, one without results, or as `draw_run`.
+        BadInput: no such set, one without results, or as `draw_run`.
     """
     opened = open_bench(folder)
-    if opened.manifest.kind not in TASK_KINDS:
+    if opened.manifest.kind not in (*TASK_KINDS, DIALOGUE):
         raise BadInput(
-            f"{folder} is a set of kind {opened.manifest.kind}; pictures are of runs and of tasks "
-            "with a right answer"
+            f"{folder} is a set of kind {opened.manifest.kind}; pictures are of runs, of tasks "
+            "with a right answer, and of dialogues"
+        )
+    is_spoken = opened.manifest.kind == DIALOGUE
+    there = DIALOGUE_PICTURES if is_spoken else SET_PICTURES
+    if odd := [name for name in wish.only if name not in there]:
+        raise BadInput(
+            f"--only: a set of kind {opened.manifest.kind} has no picture {odd[0]}; there are "
+            f"{', '.join(there)}"
         )
     refuse_within(folder, wish.to)
+    makers = _makers_of_dialogues(opened, wish) if is_spoken else _makers_of_tasks(opened, wish)
+    return _drawn(makers, _files(makers, wish), wish)
+
+
+def _makers_of_tasks(opened: OpenBench[Any], wish: Wish) -> dict[str, Make]:
     scores = score_tasks(opened)
-    makers: dict[str, Make] = {
+    return {
         f"{name}{ending}": partial(make, scores, board)
         for ending, board in _parts(scores).items()
         for name, make in SET_PICTURES.items()
         if not wish.only or name in wish.only
     }
-    return _drawn(makers, _files(makers, wish), wish)
+
+
+def _makers_of_dialogues(opened: OpenBench[Any], wish: Wish) -> dict[str, Make]:
+    scores = score_dialogues(opened)
+    return {
+        name: partial(make, scores)
+        for name, make in DIALOGUE_PICTURES.items()
+        if not wish.only or name in wish.only
+    }
 
 
 def _parts(scores: TaskScores) -> dict[str, TaskBoard]:
@@ -264,3 +286,16 @@ SET_PICTURES: dict[str, Callable[[TaskScores, TaskBoard], Picture | LeftOut]] = 
     "sweep": _sweep,
 }
 """Makes each from the scores on a part of a set."""
+
+
+def _dialogue_parts(scores: DialogueScores) -> Picture | LeftOut:
+    if not has_parts(scores):
+        return LeftOut("parts", "all dialogues are alike in turns, length and scenes")
+    return parts(scores)
+
+
+DIALOGUE_PICTURES: dict[str, Callable[[DialogueScores], Picture | LeftOut]] = {
+    "abilities": abilities,
+    "parts": _dialogue_parts,
+}
+"""Makes each from the scores on a set of dialogues."""

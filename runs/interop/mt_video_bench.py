@@ -157,7 +157,7 @@ class TakenDialogues:
         """Return it as a line for a person."""
         made = "already holds this set" if self.was_there else "imported"
         parts = ", ".join(f"{ability} {number}" for ability, number in self.abilities.items())
-        clips = f" ({self.clips:,} of single events)" if self.clips else ""
+        clips = f", {self.clips:,} of them about a clip of their event" if self.clips else ""
         yes = f", {100 * self.checks_yes / self.checks:.0f} % of them Yes" if self.checks else ""
         return (
             f"{safe(str(self.folder))} {made}: {counted(self.dialogues, 'dialogue')} ({parts}) "

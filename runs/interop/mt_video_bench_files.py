@@ -159,12 +159,12 @@ class Part:
     @property
     def strays(self) -> dict[str, dict[str, JsonValue]]:
         """Checklists of dialogues that are not there, by video and event."""
-        dialogues, checklists = (one.videos for one in self.files)
+        checklists = self.files[1].videos
         found: dict[str, dict[str, JsonValue]] = {
             video: {name: held for name, held in events.items() if (video, name) not in self.events}
             for video, events in checklists.items()
         }
-        return {video: held for video, held in found.items() if held or not dialogues.get(video)}
+        return {video: held for video, held in found.items() if held or not checklists[video]}
 
     @property
     def beside(self) -> dict[str, JsonValue]:

@@ -65,8 +65,10 @@ def _round(talked: Talked, place: int, number: int, *, is_scored: bool) -> Round
 
 def lines_of(items: Sequence[DialogueItem], model: str, talked: Talked) -> Iterator[RoundLine]:
     """Yield what a model came to, round by round; one round in fifty has no answer."""
-    skill, rng = SKILL.get(model.partition(":")[2].removesuffix(OWN), 0.5), random.Random(3)
+    known, rng = SKILL.get(model.partition(":")[2].removesuffix(OWN), 0.5), random.Random(3)
     for item in items:
+        is_lost = model.endswith(OWN) and item.ability in ("object_reference", "memory_recall")
+        skill = 0.4 if is_lost else known
         for number, asked in enumerate(item.rounds, 1):
             if not asked.is_scored:
                 continue

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 FRONT = Path(__file__).parents[1] / "front"
-Page = Literal["report", "annotate", "tasks"]
+Page = Literal["report", "annotate", "tasks", "dialogues"]
 Place = Literal["file", "split", "served"]
 """Where a page gets its data: blocks inside it, files beside it, or the server it came from."""
 SIBLINGS = "arena-siblings"

@@ -5,7 +5,7 @@ A sentence is a list of parts, as those of a run's report are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import Any
 
@@ -27,10 +27,10 @@ def findings(boards: Sequence[TaskBoard], probes: Probes | None) -> dict[str, An
     return {
         "short": short_names(names),
         "lead": leader(boards[0]),
-        "rest": close_behind(boards[0]),
+        "rest": close_behind(_figures(boards[0])),
         "boards": [
             {
-                "board": gap_at_the_top(board),
+                "board": _of_board(board),
                 "tasks": _part(board, of_tasks(board)),
                 "positions": _part(board, of_positions(board)),
                 "sweeps": _part(board, of_sweeps(board)),
@@ -45,6 +45,12 @@ def findings(boards: Sequence[TaskBoard], probes: Probes | None) -> dict[str, An
 def _part(board: TaskBoard, sentence: Parts) -> Parts:
     """Return a sentence with the part of the set that it is about, where there are several."""
     return [f"{board.split}: ", *sentence] if board.split and sentence else sentence
+
+
+def _of_board(board: TaskBoard) -> Parts:
+    is_choice = bool(board.watched and board.watched[0].m_avg)
+    unit, part = "points" if is_choice else "of 10 points", board.split
+    return gap_at_the_top(_figures(board), unit, f" on {part}" if part else "")
 
 
 def leader(board: TaskBoard) -> Parts:
@@ -64,9 +70,9 @@ def leader(board: TaskBoard) -> Parts:
     return [f"No answer{part} could be scored."]
 
 
-def close_behind(board: TaskBoard) -> Parts:
-    """Return whose interval reaches that of the best, which settles nothing yet."""
-    found = list(_figures(board).items())
+def close_behind(figures: Mapping[str, Figure]) -> Parts:
+    """Return whose interval reaches that of the best, which settles nothing yet; best first."""
+    found = list(figures.items())
     low = found[0][1].low if len(found) > 1 else None
     if low is None:
         return []
@@ -89,14 +95,12 @@ def _figures(board: TaskBoard) -> dict[str, Figure]:
     return found
 
 
-def gap_at_the_top(board: TaskBoard) -> Parts:
+def gap_at_the_top(figures: Mapping[str, Figure], unit: str, part: str = "") -> Parts:
     """Return how far the first stands above the second, beside how wide intervals are."""
-    rows, part = board.watched, f" on {board.split}" if board.split else ""
-    found = list(_figures(board).items())
+    found = list(figures.items())
     if len(found) < 2:
         return [f"One model has a score{part}." if found else f"No model has a score{part}."]
     (first, best), (second, next_) = found[:2]
-    unit = "points" if rows[0].m_avg else "of 10 points"
     gap = (best.value or 0.0) - (next_.value or 0.0)
     wide = sorted(of.high - of.low for _, of in found if of.high is not None and of.low is not None)
     half = f"; half of the intervals are wider than ±{wide[len(wide) // 2] / 2:.1f}" if wide else ""

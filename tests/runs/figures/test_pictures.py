@@ -18,8 +18,14 @@ from tests.support.played import battle, invoke, judging, manifest, play, slot, 
 from tests.support.votes import season, written
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.evidence import Label, Trial
-from videoautoarena.runs.cli.compare import NAMES, SET_NAMES
-from videoautoarena.runs.figures.album import PICTURES, SET_PICTURES, Wish, draw_run
+from videoautoarena.runs.cli.compare import DIALOGUE_NAMES, NAMES, SET_NAMES
+from videoautoarena.runs.figures.album import (
+    DIALOGUE_PICTURES,
+    PICTURES,
+    SET_PICTURES,
+    Wish,
+    draw_run,
+)
 from videoautoarena.runs.figures.canvas import COLUMN, Picture, render, shown, widest
 from videoautoarena.runs.figures.heatmaps import battles, pairs_of, wins
 from videoautoarena.runs.figures.judge_agreement import (
@@ -265,6 +271,7 @@ def test_the_command_writes_every_picture_that_there_is_data_for(run: Path, tmp_
 def test_the_names_that_help_tells_are_those_there_are() -> None:
     assert tuple(PICTURES) == NAMES
     assert tuple(SET_PICTURES) == SET_NAMES
+    assert tuple(DIALOGUE_PICTURES) == DIALOGUE_NAMES
 
 
 def test_what_a_run_has_no_data_for_is_left_out_and_named(tmp_path: Path) -> None:

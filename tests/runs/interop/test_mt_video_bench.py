@@ -107,17 +107,23 @@ def test_what_is_missing_or_belongs_to_nothing_is_kept_and_counted(tmp_path: Pat
     gap = dialogue("a", "topic_shifting")
     gap["mtqa"]["Round 5"] = gap["mtqa"].pop("Round 2")
     files: list[Json] = [
-        {"v": [gap, dialogue(2, "topic_shifting")], "empty": [], "w": [dialogue(1)]},
+        {
+            "v": [gap, dialogue(2, "topic_shifting")],
+            "empty": [],
+            "w": [dialogue(1)],
+            "x": [dialogue(1)],
+        },
         {
             "v": {"a": [checks(5, "Yes"), checks(9, "No"), checks(5, "No", "No")], "lost": [1]},
             "w": {"1": []},
+            "x": {},
             "gone": {},
         },
     ]
     lay(tmp_path / "in", "topic_shifting", files)
     said = invoke("import", "mt-video-bench", tmp_path / "in", "--to", tmp_path / "set", "--json")
     found = json.loads(said.stdout)
-    assert (found["dialogues"], found["scored"], found["strays"], found["kept"]) == (3, 1, 1, 2)
+    assert (found["dialogues"], found["scored"], found["strays"], found["kept"]) == (4, 1, 1, 2)
     item = open_bench(tmp_path / "set").items[0]
     assert [len(one.checklist) for one in item.rounds] == [0, 0, 2]  # of several, the last
     assert [one.user[17:] for one in item.rounds] == ["1 of a?", "3 of a?", "2 of a?"]
@@ -153,6 +159,11 @@ def test_an_event_has_a_clip_of_its_own_only_where_just_one_file_can_be_meant(
     assert (made.clips, made.videos) == (3, 6)
     export_mt_video_bench(bench, tmp_path / "out")
     assert files_in(tmp_path / "out") == files_in(tmp_path / "in")
+    # One file name for events of two videos is that of neither.
+    files: list[Json] = [{"a": [dialogue("b_1")], "a_b": [dialogue(1)]}, {}]
+    (videos / "a_b_1.mp4").touch()
+    lay(tmp_path / "other", "summary", files)
+    assert import_mt_video_bench(tmp_path / "other", tmp_path / "two", videos=videos).clips == 0
     with pytest.raises(BadInput, match="is no folder"):
         import_mt_video_bench(tmp_path / "in", tmp_path / "set", videos=tmp_path / "no")
 

@@ -2,33 +2,6 @@
 const SHARES = { at: scale(0, 100), ticks: [0, 25, 50, 75, 100], format: (x) => `${x}` };
 const MARKS = { at: scale(2, 10), ticks: [2, 4, 6, 8, 10], format: (x) => `${x}` };
 const isWhole = (row) => row.view === "whole";
-const hasValue = (figure) => isKnown(figure?.value);
-
-const spanOf = (figure, digits) =>
-  isKnown(figure.low) ? `${fixed(figure.low, digits)}–${fixed(figure.high, digits)}` : "";
-
-/* A figure with its interval beneath it. */
-function Told({ figure, digits = 1 }) {
-  if (!hasValue(figure)) return html`<span class="num muted">–</span>`;
-  return html`<b class="num">${fixed(figure.value, digits)}</b>
-    <small class="num">${spanOf(figure, digits)}</small>`;
-}
-
-const ODD_ENDS = {
-  unreadable: "unreadable",
-  forfeit: "without an answer",
-  unscored: "unscored",
-  void: "without a video",
-};
-
-/* What a model's figure is less sure of: endings that are no choice, and items it was not asked. */
-function oddOf(row) {
-  const found = Object.entries(ODD_ENDS)
-    .filter(([end]) => own(row.counts, end))
-    .map(([end, words]) => `${whole(row.counts[end])} ${words}`);
-  return row.missing ? [...found, `${whole(row.missing)} not asked`] : found;
-}
-
 function BoardSection({ board, place, words, cautions }) {
   const rows = board.models.filter(isWhole);
   const isText = rows.some((row) => row.g_avg) && !rows.some((row) => row.m_avg);

@@ -23,7 +23,7 @@ from videoautoarena.runs.web.page.document import (
     vendored,
 )
 
-PAGES: tuple[Page, ...] = ("report", "annotate", "tasks")
+PAGES: tuple[Page, ...] = ("report", "annotate", "tasks", "dialogues")
 SINKS = (
     r"\.innerHTML|\.outerHTML|insertAdjacentHTML|srcdoc|document\.write|dangerouslySetInnerHTML"
     r"|\beval\(|new Function|setTimeout\(\s*[\"'`]|createContextualFragment|DOMParser"

@@ -10,7 +10,8 @@ const RESULT_COLUMNS = [
   ["Cost of answers", "right"],
 ];
 
-function MethodsSection() {
+/* `sources` are the commands that print the same figures; `extra` says what the cost leaves out. */
+function MethodsSection({ sources, what, extra }) {
   const { set, results } = summary;
   const rows = results.map((one) => [
     html`<${Model} name=${one.name} link=${false} />`,
@@ -24,9 +25,9 @@ function MethodsSection() {
   ]);
   return html`<${Section} id="methods" kicker="Methods" says=${methodsSay(results)}
     note=${html`The figures of this page are those of${" "}
-      <code>arena bench score --json</code> and${" "} <code>arena bench probe --json</code>. The
-      cost is that of the answers; judging free text costs extra.`}>
-    <${Facts} rows=${setFacts(set)} />
+      ${sources.map((one, place) => [place > 0 && " and ", html`<code>${one}</code>`])}. The cost is
+      that of the answers; ${extra}.`}>
+    <${Facts} rows=${setFacts(set, what)} />
     <${Table} label="Results" cls="tight results" columns=${RESULT_COLUMNS} rows=${rows} />
     <${Digests} results=${results} /></${Section}>`;
 }
@@ -52,7 +53,7 @@ function writtenOut(value) {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-function setFacts(set) {
+function setFacts(set, what) {
   const { source, selection, generator } = set;
   const said = (value) => html`<${Said} text=${writtenOut(value)} />`;
   const chosen = Object.entries(selection ?? {}).map(([key, value]) => [
@@ -62,7 +63,7 @@ function setFacts(set) {
   return [
     ["Set", html`<${Said} text=${set.name} />`],
     ["Digest", html`<code>${plain(set.bench)}</code>`],
-    ["Items", `${counted(set.items, "item")} about ${counted(set.videos, "video")}`],
+    [titled(`${what}s`), `${counted(set.items, what)} about ${counted(set.videos, "video")}`],
     ["Source", html`<${Said} text=${`${source.kind}, ${source.format}`} />`],
     ["Version", html`<${Said} text=${`${generator.name} ${generator.version}`} />`],
     ["Licence", html`<${Said} text=${set.licence ?? "not stated"} />`],

@@ -1,0 +1,73 @@
+"""A frozen set with its results as one HTML file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.bench.format.reader import open_bench
+from videoautoarena.runs.bench.format.schema import DIALOGUE, RESULTS, TASK_KINDS
+from videoautoarena.runs.bench.format.writer import refuse_within
+from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.text.files import whole_file
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.web.page import dialogue_report, task_report
+from videoautoarena.runs.web.page.document import document
+from videoautoarena.runs.web.page.report import report_file
+from videoautoarena.runs.web.page.sentences import as_text
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class WrittenSet:
+    """What came of it."""
+
+    to: Path
+    items: int
+    models: int
+    size_bytes: int
+
+    def to_json(self) -> Json:
+        """Return it as `arena report --json` prints it."""
+        found = {"report": str(self.to), "items": self.items, "models": self.models}
+        return {**found, "bytes": self.size_bytes}
+
+    def as_lines(self) -> list[str]:
+        """Return it for a person."""
+        what = f"{counted(self.items, 'item')}, {counted(self.models, 'result')}"
+        return [f"{safe(str(self.to))}: {what}, {self.size_bytes / 1e6:,.1f} MB"]
+
+
+def write_set_report(folder: Path, to: Path | None, *, force: bool) -> WrittenSet:
+    """Write the report of the results on a set of tasks or dialogues; calls no model.
+
+    Without a name it lies beside the results, since a set holds nothing but what was sealed.
+
+    Raises:
+        BadInput: no such set, one without results, or a file that cannot be written.
+    """
+    opened = open_bench(folder)
+    is_spoken = opened.manifest.kind == DIALOGUE
+    if not is_spoken and opened.manifest.kind not in TASK_KINDS:
+        raise BadInput(
+            f"{folder} is a set of kind {opened.manifest.kind}; reports are of runs, of tasks with "
+            "a right answer, and of dialogues"
+        )
+    kind = dialogue_report if is_spoken else task_report
+    summary = kind.summary_of(opened)
+    file = report_file(folder, to or folder / RESULTS / "report.html", force=force)
+    refuse_within(folder, file)
+    head, tail = document(
+        "dialogues" if is_spoken else "tasks",
+        place="file",
+        title=f"{as_text(summary['words']['lead'], summary['words']['short'])} · {folder.name}",
+        summary=summary,
+        plain=kind.plain_tables(summary),
+    )
+    content = (head + tail).encode()
+    with whole_file(file) as stream:
+        stream.write(content)
+    return WrittenSet(file, len(opened.items), len(summary["results"]), len(content))

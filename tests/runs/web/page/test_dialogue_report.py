@@ -1,0 +1,138 @@
+"""The page of a set of dialogues: its figures are those of the commands, its text is harmless."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.dialogue_sets import dialogue, write_dialogues
+from tests.support.played import invoke
+from tests.support.played_dialogues import OWN, Talked, play_dialogues
+from tests.support.traps import NAME, TRAPS
+from videoautoarena.runs.bench.format.reader import open_bench
+from videoautoarena.runs.bench.format.schema import MADE
+from videoautoarena.runs.bench.format.verify import verify
+from videoautoarena.runs.web.page import dialogue_report
+from videoautoarena.runs.web.page.dialogue_report import MEMORY_NOTE, plain_tables, summary_of
+from videoautoarena.runs.web.page.sentences import as_text
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    talked = Talked(models=("openai:thorough", "openai:quick", f"openai:thorough{OWN}"))
+    return play_dialogues(tmp_path_factory.mktemp("set") / "talks", talked).folder
+
+
+@pytest.fixture(scope="module")
+def summary(played: Path) -> dict[str, Any]:
+    return summary_of(open_bench(played))
+
+
+def printed(*line: object) -> Any:
+    return json.loads(invoke(*line, "--json").stdout)
+
+
+def written(file: Path) -> dict[str, Any]:
+    found = re.search(r'id="summary">(.*?)</script>', file.read_text(), re.DOTALL)
+    assert found is not None
+    return json.loads(found[1])  # type: ignore[no-any-return]
+
+
+def test_a_page_shows_what_the_commands_print(played: Path, tmp_path: Path) -> None:
+    done = invoke("report", played, "--to", tmp_path / "page.html")
+    assert "56 items, 3 results" in done.output
+    found = written(tmp_path / "page.html")
+    assert found["scores"] == printed("bench", "score", played)
+    names = [f"openai:thorough{OWN}", "openai:thorough"]
+    assert found["histories"] == [printed("bench", "compare", played, *names)]
+    assert (found["set"]["items"], found["set"]["rounds"], found["set"]["videos"]) == (56, 140, 8)
+    assert [one["answers"] for one in found["results"]] == [136, 136, 136]
+    assert verify(played, None).problems == []
+
+
+def test_every_dialogue_stands_there_with_each_reply_and_item(
+    played: Path, summary: dict[str, Any]
+) -> None:
+    shown, bench = summary["shown"], open_bench(played)
+    order = [row["model"] for row in summary["scores"]["models"]]
+    assert [one["model"] for one in shown["results"]] == order
+    assert {one["qid"] for one in shown["dialogues"]} == set(bench.by_qid)
+    for one in shown["dialogues"]:
+        item = bench.by_qid[one["qid"]]
+        assert [part["user"] for part in one["rounds"]] == [part.user for part in item.rounds]
+        assert [len(part["said"]) for part in one["rounds"]] == [
+            len(order) if part.is_scored else 0 for part in item.rounds
+        ]
+    said = [each for one in shown["dialogues"] for part in one["rounds"] for each in part["said"]]
+    assert sum("response" in each for each in said) == 3 * 136
+    assert sum(each["end"] == "forfeit" for each in said) == 3 * 4
+
+
+def test_sentences_name_the_best_of_the_golden_history_and_what_the_own_one_costs(
+    summary: dict[str, Any],
+) -> None:
+    words = summary["words"]
+    told = {name: as_text(words[name], words["short"]) for name in words if name != "short"}
+    best, silent = summary["scores"]["models"][0], summary["scores"]["constants"][2]
+    assert told["lead"] == (
+        f"thorough meets {best['overall']['value']:.1f} % of what is expected, averaged over 6 "
+        f"abilities; saying nothing gives {silent['overall']:.0f} %."
+    )
+    assert OWN not in told["lead"] + told["rest"] + told["board"]
+    assert told["abilities"].startswith("Object reference is the hardest ability, ")
+    assert re.search(r"Of what is there, \d+ % is refused all the same\.$", told["abilities"])
+    assert re.fullmatch(
+        r"With its own replies as history, thorough loses \d+\.\d points\.", told["histories"]
+    )
+    assert "come to" in told["parts"]
+
+
+def test_only_a_set_that_was_made_here_says_that_rounds_without_memory_were_refused(
+    summary: dict[str, Any], played: Path
+) -> None:
+    assert MEMORY_NOTE not in summary["notes"]
+    bench = open_bench(played)
+    source = bench.manifest.source.model_copy(update={"kind": MADE})
+    made = bench.manifest.model_copy(update={"source": source})
+    found = summary_of(dialogue_report.OpenBench(bench.folder, bench.bench, made, bench.items))
+    assert MEMORY_NOTE in found["notes"]
+
+
+def test_a_page_stays_small_and_still_shows_each_ability(
+    played: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dialogue_report, "MOST_BYTES", 40_000)
+    found = summary_of(open_bench(played))["shown"]["dialogues"]
+    assert 7 <= len(found) < 56
+    assert {one["ability"] for one in found} == set(Talked().abilities)
+    assert len(json.dumps(found)) <= 41_000
+
+
+def test_text_that_is_out_to_do_harm_ends_no_element_of_the_page(tmp_path: Path) -> None:
+    hostile = "".join(trap for trap in TRAPS if len(trap) < 4000 and "\ud800" not in trap)
+    talked = Talked(models=(NAME, f"{NAME}{OWN}"), videos=1, text=hostile, judge=NAME)
+    bench = play_dialogues(tmp_path / "set", talked)
+    done = invoke("report", bench.folder)
+    assert done.exit_code == 0, done.output
+    page = (bench.folder / "results" / "report.html").read_text()
+    outside = re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
+    named = {name.lower() for name in re.findall(r"</?([a-zA-Z][^\s>]*)", outside)}
+    known = "html head meta title body noscript div h1 table tr td th"
+    assert named <= set(known.split())
+    assert page.count("<script") == page.count("</script>") == 2
+    assert "<img" not in plain_tables(summary_of(bench))
+
+
+def test_of_a_set_without_results_and_of_one_without_the_twin_nothing_is_claimed(
+    tmp_path: Path,
+) -> None:
+    bench = write_dialogues(tmp_path / "bare", [dialogue("v", 1)])
+    assert "has no results" in str(invoke("report", bench.folder).exception)
+    one = play_dialogues(tmp_path / "one", Talked(abilities=("topic_shifting",), videos=2))
+    words = summary_of(one)["words"]
+    told = as_text(words["abilities"], words["short"])
+    assert told == "All dialogues are of one ability, topic shifting."
