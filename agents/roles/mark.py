@@ -1,9 +1,11 @@
-"""The roles that mark a free answer by a written key, on the two scales of MLVU.
+"""The roles that mark a free answer by a written key: two scales of MLVU, or a checklist.
 
 A described scene is marked point by point and for relevance, a summary for completeness and
-reliability. Whoever marks is shown no frames: what counts as true was written down.
+reliability; a reply in a dialogue is held against the items of a checklist, whose expected answers
+the marker is not shown. Whoever marks is shown no frames: what counts as true was written down.
 
-Source: MLVU, generation tasks: the scales and how they add up; the prompts are our own.
+Source: MLVU, generation tasks: the scales and how they add up. MT-Video-Bench, evaluation: the
+checklist, and that the judge reads question and reference beside it. The prompts are our own.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ from typing import Literal, NamedTuple
 
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SummaryMarkerReply, scene_marker_reply
+from videoautoarena.agents.prompting.dialogue_contracts import checklist_marker_reply
+from videoautoarena.agents.prompting.task_contracts import YesNo
 from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.memory.records.records import Role
 
@@ -71,3 +75,37 @@ async def mark(
     reply = await prompter.ask_json(model, task, scene_marker_reply(len(case.points)))
     points = tuple(point.score for point in reply.points)
     return Marks({"accuracy": fmean(points), "relevance": reply.relevance.score}, points)
+
+
+CHECKER: Role = "checklist_marker"
+
+
+@dataclass(frozen=True, slots=True)
+class Replied:
+    """A reply in a dialogue, and the checklist it is held against."""
+
+    question: str
+    """What the user said last."""
+    reference: str
+    reply: str
+    items: tuple[str, ...]
+    """Questions about the reply, each to be answered yes or no; one at least."""
+
+    def texts(self) -> dict[str, str]:
+        """Return the fenced texts of this case, each item on a line of its own."""
+        lines = [f"{n}. {' '.join(item.split())}" for n, item in enumerate(self.items, 1)]
+        return {
+            "question": self.question,
+            "reference": self.reference,
+            "checklist": "\n".join(lines),
+            "answer": self.reply,
+        }
+
+
+async def check_off(
+    prompter: Prompter, model: Model, *, case: Replied, slot: str
+) -> tuple[YesNo, ...]:
+    """Return what `model` says of a reply to each item. One model call, or two; or CallFailed."""
+    task = Task(CHECKER, None, scope=slot, texts=case.texts())
+    reply = await prompter.ask_json(model, task, checklist_marker_reply(len(case.items)))
+    return tuple(item.answer for item in reply.items)

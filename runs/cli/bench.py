@@ -116,6 +116,8 @@ def export(bench: Path, to: Path, form: str | None, as_json: bool, **given: Any)
 
     opened = open_bench(bench)
     known = scoring_of(opened).exports
+    if not known:
+        raise click.UsageError(f"a set of kind {opened.manifest.kind} goes out in no other form")
     form = form or known[0]
     if form not in ("inspect", "arena-hard") and given["judge"] is not None:
         raise click.UsageError("--judge needs --format inspect or arena-hard")
@@ -211,15 +213,18 @@ Examples:
 @click.option("--margin", type=click.FloatRange(min=0, min_open=True, max=100), default=2.0,
               show_default=True,
               help="Of tasks, after a sweep: points below the best that are as good.")  # fmt: skip
-@options.flag("--as-published", "Of tasks: score by the published rules, faults included.")
+@options.flag(
+    "--as-published", "Of tasks and dialogues: score by the published rules, faults included."
+)
 @click.option("--format", "form", type=click.Choice(["table", "markdown", "latex", "csv", "json"]),
               help="Output format.  [default: table]")  # fmt: skip
 @options.flag("--json", "Same as --format json.", "as_json")
 def score(bench: Path, *, form: str | None, as_json: bool, **typed: Any) -> None:
     """Score every model that was run on BENCH, best first.
 
-    Tasks with a right answer: accuracy by task, and the mean over tasks. Preferences are scored as
-    VideoAutoBench does:
+    Tasks with a right answer: accuracy by task, and the mean over tasks. Dialogues: items of
+    checklists answered as expected, by ability, and the mean of the six abilities. Preferences are
+    scored as VideoAutoBench does:
 
     against a selected answer, a win counts 1 and a tie one half; against a rejected answer, only a
     win counts. The score is the mean of the two percentages. Results against an anchor have a table

@@ -146,7 +146,19 @@ Examples:
     "--sweep",
     callback=_frames,
     metavar="frames=N[,N2..]",
-    help="Of tasks: play every model once with each of these numbers of frames.",
+    help="Of tasks and dialogues: play every model once with each of these numbers of frames.",
+)
+@options.choice(
+    "--history",
+    ["golden", "own"],
+    "Of dialogues: send the reference answers of earlier rounds, or what the model answered "
+    "itself, which is scored as a model of its own.",
+)
+@click.option(
+    "--preset",
+    type=click.Choice(["paper"]),
+    help="Of dialogues: look at the videos as MT-Video-Bench does, 32 frames with a longer side "
+    "of 720.",
 )
 @_PACE
 @options.OFFLINE_JUDGE
@@ -156,7 +168,8 @@ def bench_run_command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **
     """Let models answer the questions of BENCH, and score or judge the answers.
 
     Preferences are judged against both reference answers; choices are read strictly, and free text
-    is scored by a judge who has the key.
+    is scored by a judge who has the key. Each scored round of a dialogue is asked with the rounds
+    before it, and its reply held against a checklist.
 
     The same command continues where it stopped. Calls and results are stored in BENCH/results and
     reused for other models and judges.
@@ -222,7 +235,7 @@ def probe(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) 
 
 _UNASKED = {
     "judges": (), "swap": 0.0, "allow_offline_judge": False, "allow_self_judging": False,
-    "anchor": None, "sweep": (), "prompts": None,
+    "anchor": None, "sweep": (), "prompts": None, "history": "golden", "preset": None,
 }  # fmt: skip
 """What `probe` does not ask for, of what `run` does."""
 
@@ -242,6 +255,8 @@ def _asked(typed: dict[str, Any], views: tuple[View, ...] = ("whole",)) -> Asked
             leave=Leave(typed["allow_offline_judge"], typed["allow_self_judging"]),
             anchor=typed["anchor"],
             frames=typed["sweep"],
+            history=typed["history"],
+            preset=typed["preset"],
             views=views,
         ),
         videos=typed["videos"],

@@ -53,6 +53,7 @@ SPEECH = {
     "comparer": "compares both answers",
     "scene_marker": "marks a description",
     "summary_marker": "marks a summary",
+    "checklist_marker": "marks a reply by its checklist",
     "topic_writer": "writes on the whole",
     "plot_writer": "writes on a moment",
     "scene_writer": "describes a scene",

@@ -122,11 +122,23 @@ Spans = Sequence[tuple[float, float]]
 WHOLE: Spans = ()
 
 
-def part_id(video: str, spans: Spans) -> str:
-    """Return what frames of some stretches of a video are known by; its own id of the whole."""
-    return (
-        f"{video}@{digest(canonical_json([list(one) for one in spans]))[:12]}" if spans else video
-    )
+def part_id(video: str, spans: Spans, preset: str | None = None) -> str:
+    """Return what frames of some stretches of a video are known by; its own id of the whole.
+
+    Where a preset says how they are looked at, both have ids of their own.
+    """
+    if not spans and preset is None:
+        return video
+    named = [list(one) for one in spans]
+    return f"{video}@{digest(canonical_json([preset, named] if preset else named))[:12]}"
+
+
+def stored_frames(store: Store, video: str, part: str) -> Frames | None:
+    """Return the frames that are kept by this id; None where none are."""
+    if part == video:
+        return store.frames(video)
+    file = store.file(f"{PARTS}{part}")
+    return read_body(Frames, file.text) if file else None
 
 
 def spoken_in(said: Subtitles, spans: Spans) -> Subtitles | None:
@@ -150,7 +162,8 @@ class RunFrames:
     """Frames of the videos of one run; `decoders` is None where nothing may be decoded.
 
     `files` says where each video lies now, which need not be where the run found it. With a
-    `generation`, what gives no frames is as it stood in that one.
+    `generation`, what gives no frames is as it stood in that one. A `preset` keeps frames apart
+    from those of other samplings in the same file.
     """
 
     def __init__(
@@ -162,6 +175,7 @@ class RunFrames:
         sampling: Sampling,
         videos: Mapping[str, Video],
         generation: int | None = None,
+        preset: str | None = None,
     ) -> None:
         self._store = store
         self._decoders = decoders
@@ -169,6 +183,7 @@ class RunFrames:
         self._sampling = sampling
         self._videos = videos
         self._generation = generation
+        self._preset = preset
         self._kept: OrderedDict[str, Frames] = OrderedDict()
         self._locks: dict[str, asyncio.Lock] = {}
         self._foreseen: dict[str, UnusableVideo] = {}
@@ -181,7 +196,7 @@ class RunFrames:
         of these alone; their times count from the first of them. The first time decides them for
         the run.
         """
-        part = part_id(video, spans)
+        part = part_id(video, spans, self._preset)
         if part in self._kept:
             self._kept.move_to_end(part)
             return self._kept[part]
@@ -191,10 +206,11 @@ class RunFrames:
                 if (why := verdict_on(self._store, video, self._generation)) is not None:
                     raise UnusableVideo(why)
                 spoken = stored_subtitles(self._store, video)
-                if spans:
+                if part != video:
                     self._parts[part] = video, self._of(spans)
-                    frames = _stored_part(self._store, part) or await self._first_part(part)
-                    spoken = spoken_in(spoken, spans) if spoken else None
+                    known = stored_frames(self._store, video, part)
+                    frames = known or await self._first_part(part)
+                    spoken = spoken_in(spoken, spans) if spoken and spans else spoken
                 else:
                     frames = self._store.frames(video) or await self._first(video)
                 frames = frames.model_copy(update={"subtitles": spoken})
@@ -206,7 +222,8 @@ class RunFrames:
             return frames
 
     def _of(self, spans: Spans) -> Sampling:
-        return self._sampling.model_copy(update={"spans": tuple((a, b) for a, b in spans)})
+        chosen = tuple((a, b) for a, b in spans) or None
+        return self._sampling.model_copy(update={"spans": chosen})
 
     async def foresee(self, video: str) -> None:
         """Bring a video's frames into the cache; what is wrong with it is kept until its turn."""
@@ -221,20 +238,31 @@ class RunFrames:
 
     def has(self, video: str, spans: Spans = WHOLE) -> bool:
         """Return whether the run has seen a video's frames, or those of some stretches of it."""
-        part = part_id(video, spans)
-        if part in self._kept:
-            return True
-        known = _stored_part(self._store, part) if spans else self._store.frames(video)
-        return known is not None
+        part = part_id(video, spans, self._preset)
+        return part in self._kept or stored_frames(self._store, video, part) is not None
 
     async def _first_part(self, part: str) -> Frames:
         video, sampling = self._parts[part]
         if self._decoders is None or video not in self._files:
             raise UnusableVideo("this run never saw these frames")
-        found = await self._decoders.frames(self._files[video], self._videos[video], sampling)
+        file, known = self._files[video], self._videos[video]
+        try:
+            found = await self._decoders.frames(file, known, sampling)
+        except UnusableVideo:
+            await self._condemn_whole(video)
+            raise
         frames = found.model_copy(update={"video": part})
         self._store.put_file(f"{PARTS}{part}", write_body(frames))
         return frames
+
+    async def _condemn_whole(self, video: str) -> None:
+        """Write down a video that gives no frames, of whatever part."""
+        if self._decoders is None:
+            return
+        try:
+            await self._decoders.frames(self._files[video], self._videos[video], self._sampling)
+        except UnusableVideo as failure:
+            condemn(self._store, video, str(failure))
 
     async def _first(self, video: str) -> Frames:
         if self._decoders is None or video not in self._files:
@@ -265,8 +293,3 @@ class RunFrames:
         return await self._decoders.jpegs(
             self._files[whole], self._videos[whole], sampling=sampling, digests=digests
         )
-
-
-def _stored_part(store: Store, part: str) -> Frames | None:
-    file = store.file(f"{PARTS}{part}")
-    return read_body(Frames, file.text) if file else None

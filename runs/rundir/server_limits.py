@@ -22,7 +22,9 @@ _FORM = TypeAdapter(tuple[Learnt, ...])
 Post = Literal["contestant", "judge", "examiner"]
 _POSTS: dict[Role, Post] = {
     "contestant": "contestant",
-    **dict.fromkeys(("judge", "comparer", "scene_marker", "summary_marker"), "judge"),
+    **dict.fromkeys(
+        ("judge", "comparer", "scene_marker", "summary_marker", "checklist_marker"), "judge"
+    ),
 }
 """Who speaks in a role; the examiner in all others."""
 

@@ -51,6 +51,7 @@ WORDS: Mapping[Role, Words] = {
     "comparer": Words(1_900, 24_000, 1_000),
     "scene_marker": Words(1_100, 24_000, 500),
     "summary_marker": Words(1_300, 24_000, 300),
+    "checklist_marker": Words(1_100, 24_000, 250),
     "topic_writer": Words(1_000, 8_000, 400),
     "plot_writer": Words(1_100, 8_000, 400),
     "scene_writer": Words(1_100, 8_000, 700),

@@ -13,6 +13,7 @@ from videoautoarena.runs.bench.format.schema import (
     MADE,
     QUESTIONS,
     BenchVideo,
+    Entry,
     Generator,
     Kind,
     Manifest,
@@ -57,6 +58,14 @@ def write_set(
     """Write a set and return it; with a folder of videos, ids are those of its files."""
     kinds = {item.is_choice for item in items}
     kind: Kind = "tasks" if len(kinds) > 1 else "choice" if kinds == {True} else "generation"
+    write_items(folder, items, kind, videos=videos)
+    return open_bench(folder)
+
+
+def write_items(
+    folder: Path, items: Sequence[Entry], kind: Kind, *, videos: Path | None = None
+) -> None:
+    """Write a set of any kind."""
     known = {video.id: video for video in find_videos(videos).videos} if videos else {}
     files = {QUESTIONS: question_bytes(items), CARD: b"# Tasks\n"}
     draft = Manifest(
@@ -74,7 +83,6 @@ def write_set(
         count=len(items),
     )
     put(seal(draft, files).files, folder)
-    return open_bench(folder)
 
 
 def needle(video: str, place: int, /, *, at: float, background: int = 60) -> TaskItem:

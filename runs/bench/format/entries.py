@@ -13,6 +13,8 @@ from videoautoarena.memory.records.records import Origin, Seats
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0, le=2**53)]
 Length = Annotated[float, Field(ge=0)]
+Stretch = Annotated[tuple[Length, Length], Field(strict=False)]
+"""From when to when, in seconds; JSON knows lists alone."""
 QID_LENGTH = 16
 Known = TypeVar("Known")
 
@@ -219,7 +221,7 @@ class DialogueItem(Entry):
     ability: Ability
     event: str | None = None
     """What it is called among those of its video where it was imported."""
-    spans: list[tuple[Length, Length]] = Field(default_factory=list)
+    spans: list[Stretch] = Field(default_factory=list)
     """Stretches of the video that it is about, in seconds; empty for the whole video."""
     is_cross_scene: bool | None = None
     """Whether it goes over several scenes; null where nobody says."""

@@ -16,7 +16,9 @@ from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import (
     Against,
     Anchored,
+    AnyResult,
     Comparison,
+    DialogueResult,
     Result,
     TaskResult,
 )
@@ -114,10 +116,13 @@ def shares_of(result: Anchored, *, weight: float = WEIGHT) -> dict[str, float]:
     return found
 
 
-def decided(result: Result | Anchored | TaskResult) -> frozenset[str]:
+def decided(result: AnyResult) -> frozenset[str]:
     """Return what a result decides: questions, of references each on its own, without a void."""
     if isinstance(result, TaskResult):
         return frozenset(one.qid for one in result.lines if one.end in ("answered", "forfeit"))
+    if isinstance(result, DialogueResult):
+        ended = (one for one in result.lines if one.end in ("answered", "forfeit"))
+        return frozenset(f"{one.round} {one.qid}" for one in ended)
     if isinstance(result, Anchored):
         return frozenset(qid for qid, said in by_question(result).items() if is_read(said))
     void = {(one.qid, one.against) for one in result.rulings if one.verdict == "void"}

@@ -12,6 +12,8 @@ from videoautoarena.runs.bench.format.entries import Digest, Shape
 
 RESULT_SCHEMA = 1
 Against = Literal["selected", "rejected"]
+History = Literal["golden", "own"]
+"""What a player is sent of earlier rounds: the reference answers, or what it answered itself."""
 REFERENCES: tuple[Against, Against] = ("selected", "rejected")
 ANCHOR: Literal["anchor"] = "anchor"
 MOST_USD, MOST_FRAMES = 1e12, 10**9
@@ -76,6 +78,8 @@ class Head(Shape):
     """Who ruled; several names joined by a comma for a panel, null for answers."""
     anchor: str | None = None
     """Whose answers all were held against; only of what was compared with an anchor."""
+    history: History | None = None
+    """What was sent of earlier rounds; only of dialogues."""
     how: Literal["run", "import"]
     facts: dict[str, JsonValue] = Field(default_factory=dict)
     """How it came to be, for a reader; of tasks it says what was shown, and by how many frames."""
@@ -91,6 +95,12 @@ class OnBench(Shape):
     def is_stand_in(self) -> bool:
         """Whether a run says that its answers are those of an offline model."""
         return str(self.facts.get("model")).startswith("offline:")
+
+    @property
+    def max_frames(self) -> int | None:
+        """How many frames of a video it was sent at most; None where nothing says so."""
+        said = self.facts.get("max_frames")
+        return said if type(said) is int and 0 < said <= MOST_FRAMES else None
 
     @property
     def head(self) -> dict[str, Any]:
@@ -154,16 +164,6 @@ class TaskResult(OnBench):
     """Who scored free text; None where nothing had to be."""
     lines: list[TaskLine]
 
-    @property
-    def max_frames(self) -> int | None:
-        """How many frames of a video it was sent at most; None where nothing says so."""
-        said = self.facts.get("max_frames")
-        return said if type(said) is int and 0 < said <= MOST_FRAMES else None
-
-
-History = Literal["golden", "own"]
-"""What a player is sent of earlier rounds: the reference answers, or what it answered itself."""
-
 
 class RoundLine(Shape):
     """What one scored round of a dialogue came to for a model."""
@@ -198,3 +198,7 @@ class Answers(OnBench):
 
     responses: dict[str, str]
     """By qid; those of some questions may be missing."""
+
+
+AnyResult = Result | Anchored | TaskResult | DialogueResult
+"""Of whatever kind of bench."""

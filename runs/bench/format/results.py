@@ -28,6 +28,7 @@ from videoautoarena.runs.bench.format.result_lines import VIEWS as VIEWS
 from videoautoarena.runs.bench.format.result_lines import Against as Against
 from videoautoarena.runs.bench.format.result_lines import Anchored as Anchored
 from videoautoarena.runs.bench.format.result_lines import Answers as Answers
+from videoautoarena.runs.bench.format.result_lines import AnyResult as AnyResult
 from videoautoarena.runs.bench.format.result_lines import Comparison as Comparison
 from videoautoarena.runs.bench.format.result_lines import DialogueResult as DialogueResult
 from videoautoarena.runs.bench.format.result_lines import Head as Head
@@ -77,6 +78,20 @@ def read_tasks(bench: OpenBench[Any]) -> list[TaskResult]:
     files = (file for file in result_files(bench) if read_head(file, bench).kind == TASKS)
     found = (one for file in files if isinstance(one := read_result(file, bench), TaskResult))
     results = sorted(found, key=lambda one: (one.model, one.judge or ""))
+    _refuse_twins(bench, results)
+    return results
+
+
+def read_dialogues(bench: OpenBench[Any]) -> list[DialogueResult]:
+    """Return what models answered in dialogues, by model and judge; or BadInput."""
+    files = (file for file in result_files(bench) if read_head(file, bench).kind == DIALOGUES)
+    found = (one for file in files if isinstance(one := read_result(file, bench), DialogueResult))
+    results = sorted(found, key=lambda one: (one.model, one.judge))
+    _refuse_twins(bench, results)
+    return results
+
+
+def _refuse_twins(bench: OpenBench[Any], results: Sequence[TaskResult | DialogueResult]) -> None:
     for one, other in pairwise(results):
         if (one.model, one.judge) == (other.model, other.judge):
             by = f" by {quoted(one.judge)}" if one.judge else ""
@@ -84,10 +99,9 @@ def read_tasks(bench: OpenBench[Any]) -> list[TaskResult]:
                 f"{bench.results} has two files with the result of {quoted(one.model)}{by}; "
                 "move one away"
             )
-    return results
 
 
-def read_result(file: Path, bench: OpenBench[Any]) -> Result | Anchored | TaskResult:
+def read_result(file: Path, bench: OpenBench[Any]) -> AnyResult:
     """Return the result that a file holds; BadInput as `read_results`."""
     head = read_head(file, bench)
     judge, made = head.judge or UNKNOWN, head.model_dump(include=set(OnBench.model_fields))
@@ -97,6 +111,10 @@ def read_result(file: Path, bench: OpenBench[Any]) -> Result | Anchored | TaskRe
         if len({one.qid for one in lines}) < len(lines):
             raise BadInput(f"{file} has two results for one question")
         return TaskResult(**made, judge=head.judge, lines=lines)
+    if head.kind == DIALOGUES:
+        rounds = list(read_lines(file, RoundLine))
+        _check_rounds(file, bench, rounds)
+        return DialogueResult(**made, judge=judge, history=head.history or "golden", lines=rounds)
     if head.kind != ANCHORED:
         rulings = list(read_lines(file, Ruling))
         _check_rulings(file, bench, rulings)
@@ -119,12 +137,13 @@ def read_answers(bench: OpenBench[Any], model: str) -> Answers | None:
     return Answers(**head.model_dump(include=set(OnBench.model_fields)), responses=responses)
 
 
-def write_result(
-    bench: OpenBench[Any], result: Result | Anchored | TaskResult, *, force: bool = False
-) -> Path:
+def write_result(bench: OpenBench[Any], result: AnyResult, *, force: bool = False) -> Path:
     """Write a result whole, and return its file; BadInput where one is there, without `force`."""
     if isinstance(result, TaskResult):
         head = Head(kind=TASKS, judge=result.judge, **result.head)
+        return _write(bench, head, result.lines, force=force)
+    if isinstance(result, DialogueResult):
+        head = Head(kind=DIALOGUES, judge=result.judge, history=result.history, **result.head)
         return _write(bench, head, result.lines, force=force)
     anchor = result.anchor if isinstance(result, Anchored) else None
     kind = RESULT if anchor is None else ANCHORED
@@ -152,9 +171,9 @@ def _write(bench: OpenBench[Any], head: Head, lines: Sequence[Shape], *, force: 
     refuse_existing(file, force=force)
     content = []
     for line in (head, *lines):
-        # Where there is no anchor or panel, a line says nothing of one.
+        # Where there is no anchor, panel or dialogue, a line says nothing of one.
         known = line.model_dump(by_alias=True).items()
-        kept = {k: v for k, v in known if v is not None or k not in ("anchor", "votes")}
+        kept = {k: v for k, v in known if v is not None or k not in ("anchor", "votes", "history")}
         content.append(json.dumps(kept, allow_nan=False) + "\n")
     try:
         bench.results.mkdir(exist_ok=True)
@@ -164,10 +183,12 @@ def _write(bench: OpenBench[Any], head: Head, lines: Sequence[Shape], *, force: 
     return file
 
 
-def place_of(bench: OpenBench[Any], result: Result | Anchored | TaskResult) -> Path:
+def place_of(bench: OpenBench[Any], result: AnyResult) -> Path:
     """Return the file that a result has or would have."""
     if isinstance(result, TaskResult):
         return file_of(bench, TASKS, result.model, result.judge)
+    if isinstance(result, DialogueResult):
+        return file_of(bench, DIALOGUES, result.model, result.judge)
     if isinstance(result, Anchored):
         return file_of(bench, ANCHORED, result.model, result.judge, result.anchor)
     return file_of(bench, RESULT, result.model, result.judge)
@@ -224,6 +245,23 @@ def _check_rulings(file: Path, bench: OpenBench, rulings: Sequence[Ruling | Comp
         if one.seats in there or is_of_both:
             raise BadInput(f"{file} rules twice on {quoted(one.qid)}, {one.against}")
         there.add(one.seats)
+
+
+def _check_rounds(file: Path, bench: OpenBench[Any], lines: Sequence[RoundLine]) -> None:
+    """Refuse lines on rounds that no dialogue scores, twice on one, or beside its checklist."""
+    _check_qids(file, bench, (one.qid for one in lines))
+    seen = set[tuple[str, int]]()
+    for line in lines:
+        where = f"{file} has a result for round {line.round} of {quoted(line.qid)}"
+        rounds = getattr(bench.by_qid[line.qid], "rounds", ())
+        if line.round > len(rounds) or not rounds[line.round - 1].is_scored:
+            raise BadInput(f"{where}, which is not scored")
+        if (line.qid, line.round) in seen:
+            raise BadInput(f"{where} twice")
+        seen.add((line.qid, line.round))
+        wanted = len(rounds[line.round - 1].checklist) if line.end == "answered" else 0
+        if len(line.answers) != wanted:
+            raise BadInput(f"{where} that is marked by {len(line.answers)} of {wanted} items")
 
 
 def _check_qids(file: Path, bench: OpenBench[Any], qids: Iterable[str]) -> None:

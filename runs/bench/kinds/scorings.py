@@ -48,6 +48,8 @@ class Scoring(ABC):
 
     exports: tuple[str, ...] = ()
     """Formats of others that they can be written in."""
+    unchecked = "holds tasks; arena bench probe says what they give away"
+    """Of a kind that `check` is not for: what to do instead."""
 
     async def plan(self, bench: OpenBench[Any], asked: Asked) -> BenchPlan:
         """Return what it would take to play one; nobody is called, and nothing is written."""
@@ -104,7 +106,7 @@ class Scoring(ABC):
         judge: str | None,  # noqa: ARG002
     ) -> LinedReport:
         """Return whether one measures what it should; BadInput of a kind that has its own way."""
-        raise BadInput(f"{bench.folder} holds tasks; arena bench probe says what they give away")
+        raise BadInput(f"{bench.folder} {self.unchecked}")
 
 
 class Preference(Scoring):
@@ -260,12 +262,81 @@ class Tasks(Scoring):
         return compare_tasks(bench, a, b, judge=judge)
 
 
+class Dialogues(Scoring):
+    """How dialogues are played and scored."""
+
+    unchecked = "holds dialogues; arena bench score shows what constants come to"
+
+    def rules(self) -> Rules:
+        """Return that each scored round is asked, and its reply held against a checklist."""
+        from videoautoarena.runs.bench.dialogues.rules import DialogueRules
+
+        return DialogueRules()
+
+    def score(self, bench: OpenBench[Any], wanted: WantedScores) -> Report:
+        """Return accuracies by ability and their mean, beside what constants come to."""
+        from videoautoarena.runs.bench.dialogues.score import score_dialogues
+
+        if wanted.anchor is not None or wanted.way.style:
+            raise BadInput("dialogues have checklists; --anchor and --style are for preferences")
+        if wanted.by is not None or wanted.of != "judged":
+            raise BadInput("dialogues are scored by ability, all of them; leave --by and --of out")
+        return score_dialogues(bench, judge=wanted.judge, as_published=wanted.as_published)
+
+    def played(self, bench: OpenBench[Any], ran: Ran) -> Report:
+        """Return the scores of what was just played."""
+        from videoautoarena.runs.bench.dialogues.score import score_dialogues
+        from videoautoarena.runs.bench.format.results import DialogueResult
+
+        results = [one for one in ran.results if isinstance(one, DialogueResult)]
+        return score_dialogues(bench, results)
+
+    def shown(self, scores: Any) -> Iterator[RenderableType]:
+        """Yield a table by ability, and one by turns, length and scenes."""
+        from videoautoarena.runs.bench.dialogues.text import render_dialogues
+
+        return render_dialogues(scores)
+
+    def pasted(self, scores: Any, form: str) -> str:
+        """Return both tables; as CSV a row a figure."""
+        from videoautoarena.runs.bench.dialogues.text import pasted_dialogues
+
+        return pasted_dialogues(scores, form)
+
+    def rated(self, bench: OpenBench[Any]) -> list[dict[str, Any]]:
+        """Return the mean over abilities of each model that was sent the golden history."""
+        from videoautoarena.runs.bench.dialogues.score import score_dialogues
+
+        rows = [row for row in score_dialogues(bench).models if row.history == "golden"]
+        if len(judges := sorted({row.judge for row in rows})) > 1:
+            raise BadInput(
+                f"several judges marked on {bench.folder}: {', '.join(map(quoted, judges))}; "
+                "print a score by one of them with arena bench score --judge J --json"
+            )
+        return [
+            {"model": row.model, "score": one.value, "low": one.low, "high": one.high}
+            for row in rows
+            if (one := row.overall)
+        ]
+
+    def compare(
+        self, bench: OpenBench[Any], a: str, b: str, *, judge: str | None, anchor: str | None
+    ) -> LinedReport:
+        """Return which of two models is better, dialogue by dialogue."""
+        from videoautoarena.runs.bench.dialogues.compare import compare_dialogues
+
+        if anchor is not None:
+            raise BadInput("dialogues have checklists; --anchor is for preferences")
+        return compare_dialogues(bench, a, b, judge=judge)
+
+
 _TASKS = Tasks()
 SCORINGS: dict[Kind, Scoring] = {
     "preference": Preference(),
     "choice": _TASKS,
     "generation": _TASKS,
     "tasks": _TASKS,
+    "dialogue": Dialogues(),
 }
 
 

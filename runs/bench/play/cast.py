@@ -16,6 +16,7 @@ from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import (
     REFERENCES,
     VIEWS,
+    History,
     View,
     read_answers,
     read_head,
@@ -42,6 +43,9 @@ from videoautoarena.runs.text.words import in_full
 from videoautoarena.runs.trials.trial import Leave
 
 Swap = float | Literal["all"]
+Preset = Literal["paper"]
+PRESETS: Mapping[Preset, Mapping[str, int]] = {"paper": {"frames": 32, "size_px": 720}}
+"""What differs from the usual sampling. Source: MT-Video-Bench, evaluation."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,8 @@ class Player:
     """Answers that were handed in, by qid."""
     view: View = "whole"
     """What it is shown of a video."""
+    history: History = "golden"
+    """Of a dialogue: what it is sent of earlier rounds."""
 
 
 class Wanted(NamedTuple):
@@ -75,6 +81,10 @@ class Wanted(NamedTuple):
     """Of tasks: what each model is shown, each of them as a player of its own."""
     frames: tuple[int, ...] = ()
     """Of tasks: numbers of frames, each as a player of its own; none for each model's own."""
+    history: History = "golden"
+    """Of dialogues: what models are sent of earlier rounds."""
+    preset: Preset | None = None
+    """Of dialogues: how videos are looked at, in place of the usual."""
 
 
 class BenchCast(NamedTuple):
@@ -91,6 +101,8 @@ class BenchCast(NamedTuple):
     """Against whose answers all are held; None where it is both references."""
     marking: tuple[str, ...] | None = None
     """The roles that mark free text; None where answers are held against others."""
+    preset: Preset | None = None
+    """How the videos are looked at, where that is not the usual way."""
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -157,6 +169,12 @@ def _refuse_same(identities: Mapping[str, str]) -> None:
             raise BadInput(
                 f"{quoted(other)} and {quoted(name)} are the same model; name one of them"
             )
+
+
+def refuse_dialogue_options(wanted: Wanted) -> None:
+    """Raise BadInput where something was typed that means nothing but in dialogues."""
+    if wanted.history != "golden" or wanted.preset is not None:
+        raise BadInput("--history and --preset are for dialogues; leave them out")
 
 
 def _refuse_swept(cast: Mapping[str, CastEntry], wanted: Wanted) -> None:
@@ -291,6 +309,8 @@ def task_cast(bench: OpenBench[Any], wanted: Wanted, *, roles: tuple[str, ...]) 
     cast = {name: contestant_of(name, file) for name in asked}
     _refuse_swept(cast, wanted)
     sampling = _sampling(bench)
+    if wanted.preset is not None:
+        sampling = sampling.model_copy(update=dict(PRESETS[wanted.preset]))
     _refuse_same({name: digest_of(cast[name].identity(sampling.frames)) for name in asked})
     judges = _judges(wanted, file, cast=cast, is_real=bool(given)) if roles else ()
     if len(judges) > 1:
@@ -323,7 +343,9 @@ def task_cast(bench: OpenBench[Any], wanted: Wanted, *, roles: tuple[str, ...]) 
         notes.append("this scores offline stand-ins, not real models")
     shown = tuple(_shown(players, wanted))
     marking = tuple(dict.fromkeys(roles))
-    return BenchCast(config, shown, ",".join(judges), tuple(notes), marking=marking)
+    return BenchCast(
+        config, shown, ",".join(judges), tuple(notes), marking=marking, preset=wanted.preset
+    )
 
 
 def _shown(players: Sequence[Player], wanted: Wanted) -> Iterator[Player]:

@@ -22,15 +22,16 @@ from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.options import with_options
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.roles.mark import Written
+from videoautoarena.agents.roles.mark import CHECKER, Replied, Written
 from videoautoarena.agents.roles.prompter import Task, worded
 from videoautoarena.memory.records.records import SCOUTS, CallRow, Role, Sampling, Video
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.bench.format.schema import Item, TaskItem
+from videoautoarena.runs.bench.format.schema import DialogueItem, Item, TaskItem
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
 from videoautoarena.runs.bench.play.game import scope_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.config.disclosure import REPAIR, frames_of
+from videoautoarena.runs.rundir.frames import part_id, stored_frames
 from videoautoarena.runs.tournament.plan import (
     FREE,
     SAMPLE,
@@ -44,11 +45,11 @@ from videoautoarena.video.sampling.policies import FPS
 
 CHOSEN, DESCRIBED = 8, 100
 """Tokens of a reply that names an option, and of one in free text."""
-POINT, SCALE = 40, 50
-"""Tokens in which a judge marks one scoring point, or one scale."""
+POINT, SCALE, CHECKED = 40, 50, 40
+"""Tokens in which a judge marks one scoring point, one scale, or one item of a checklist."""
 ENOUGH = 5
 """From so many calls on a bench's own rates are taken."""
-MARKS: tuple[Role, ...] = ("scene_marker", "summary_marker")
+MARKS: tuple[Role, ...] = ("scene_marker", "summary_marker", CHECKER)
 
 
 class Ask(NamedTuple):
@@ -60,6 +61,8 @@ class Ask(NamedTuple):
     player: Player | None = None
     """Whose answer it is, or is about; of an embedder, who asks, where it embeds a question."""
     times: int = 1
+    part: int = 0
+    """Of a dialogue: the number of the round."""
 
     @property
     def at_most(self) -> int:
@@ -143,16 +146,17 @@ class Forecast:
 
     def _spared(self, asks: Sequence[Ask]) -> Iterator[tuple[Ask, bool]]:
         """Yield each with whether another is the same call, as with numbers beyond all frames."""
-        seen: set[tuple[str, str, str, int]] = set()
-        same: set[tuple[str, str]] = set()
+        seen: set[tuple[str, int, str, str, int]] = set()
+        same: set[tuple[str, int, str]] = set()
         for ask in asks:
             if (player := ask.player) is None:
                 yield ask, False
                 continue
-            whose = (ask.item.qid, player.name)
+            whose = (ask.item.qid, ask.part, player.name)
             if ask.role == "contestant":
                 shown = self._frames(ask)
-                key = (ask.item.qid, ask.alias, player.view if shown else "blind", shown)
+                view = player.view if shown else "blind"
+                key = (ask.item.qid, ask.part, ask.alias, view, shown)
                 same |= {whose} if key in seen else set()
                 seen.add(key)
             yield ask, whose in same
@@ -170,12 +174,12 @@ class Forecast:
         video = self.films.videos.get(ask.item.video_id)
         if ask.player is not None or video is None:
             return max(0.0, 1.0 - answered[scope_of(ask.item), ask.alias, ask.role])
-        made = ask.times * self._count(ask.item.video_id) / self.cast.config.sampling.frames
+        made = ask.times * self._count(ask.item) / self.cast.config.sampling.frames
         return max(0.0, math.ceil(made) - answered[video.id, ask.alias, ask.role])
 
     def _size(self, ask: Ask) -> Size:
         model, frames = self._model(ask), self._frames(ask)
-        text, reply = self._text(ask), _reply(ask.item, ask.role)
+        text, reply = self._text(ask), _reply(ask)
         heard = self._heard(ask, frames)
         each = frame_tokens(model)
         most = text + heard + frames * (each.most + LABEL_TOKENS)
@@ -192,7 +196,9 @@ class Forecast:
     def _text(self, ask: Ask) -> int:
         """Return the characters of a call's text."""
         item, role = ask.item, ask.role
-        if role == "contestant":
+        if isinstance(item, DialogueItem):
+            task = _of_round(item, ask)
+        elif role == "contestant":
             task = Task(role, None, scope_of(item), question=_asked(item))
         elif role in MARKS:
             said = " " * (CHARACTERS * DESCRIBED)
@@ -206,7 +212,7 @@ class Forecast:
         """Return how many frames a call is sent, as far as can be known before."""
         if ask.role in MARKS or (ask.role in SCOUTS and ask.player is not None):
             return 0
-        whole = self._count(ask.item.video_id)
+        whole = self._count(ask.item)
         view = ask.player.view if ask.player is not None else "whole"
         if ask.role == "contestant" and view in ("blind", "one"):
             whole = min(whole, 0 if view == "blind" else 1)
@@ -217,15 +223,18 @@ class Forecast:
             return min(model.frame_limit("contestant"), whole)
         return min(frames_of(self.cast.config, ask.alias, ask.role), whole)
 
-    def _count(self, video_id: str) -> int:
-        """Return how many frames stand for a video."""
-        if video_id not in self._counts:
-            video = self.films.videos.get(video_id)
-            known = self.store.frames(video.id) if self.store is not None and video else None
-            sampling = self.cast.config.sampling
-            count = len(known.frames) if known is not None else _count_of(sampling, video)
-            self._counts[video_id] = count
-        return self._counts[video_id]
+    def _count(self, item: Any) -> int:
+        """Return how many frames stand for a video, or the stretches that a dialogue is about."""
+        video, spans = self.films.videos.get(item.video_id), _spans(item)
+        part = part_id(item.video_id, spans, self.cast.preset)
+        if part not in self._counts:
+            known, sampling = None, self.cast.config.sampling
+            if self.store is not None and video is not None:
+                kept_as = part_id(video.id, spans, self.cast.preset)
+                known = stored_frames(self.store, video.id, kept_as)
+            count = len(known.frames) if known is not None else _count_of(sampling, video, spans)
+            self._counts[part] = count
+        return self._counts[part]
 
     def _heard(self, ask: Ask, frames: int) -> int:
         """Return the characters of subtitles that are shown with so many frames."""
@@ -233,7 +242,10 @@ class Forecast:
         is_bare = ask.player is not None and ask.player.view != "whole"
         if video is None or not frames or (is_bare and ask.role == "contestant"):
             return 0
-        return round(self.spoken.get(video.id, 0) * frames / self._count(ask.item.video_id))
+        spoken = self.spoken.get(video.id, 0) * frames / self._count(ask.item)
+        if spans := _spans(ask.item):
+            spoken *= min(1.0, _shown_s(video, spans) / max(video.duration_s, 1e-9))
+        return round(spoken)
 
     def _rates(self, rows: Sequence[CallRow], items: Sequence[Any]) -> dict[Kind, Rate]:
         """Return what this bench's calls came to, of those there are enough of."""
@@ -243,10 +255,10 @@ class Forecast:
             item = by_scope.get(row.nonce.scope.partition(":")[0])
             if item is None or row.usage.total is None or row.alias not in self.cast.config.cast:
                 continue
-            ask = Ask(item, row.nonce.role, row.alias)
+            ask = Ask(item, row.nonce.role, row.alias, part=_part_of(row.nonce.scope))
             heard, frames = self._heard(ask, row.frames or 0), row.frames or 0
             read = _tokens(self._model(ask), row.text_chars + heard, frames)
-            one = {"calls": 1.0, "read": read, "written": float(_reply(item, ask.role))}
+            one = {"calls": 1.0, "read": read, "written": float(_reply(ask))}
             for usage in (attempt.usage for attempt in row.tries):
                 one["in"] = one.get("in", 0.0) + (usage.input_tokens or 0)
                 one["out"] = one.get("out", 0.0) + (usage.output_tokens or 0)
@@ -279,8 +291,39 @@ def _asked(item: Item | TaskItem) -> str:
     return item.question
 
 
-def _reply(item: Any, role: Role) -> int:
+def _of_round(item: DialogueItem, ask: Ask) -> Task:
+    """Return what is asked about one round; what a player will answer stands as blanks."""
+    asked, said = item.rounds[ask.part - 1], " " * (CHARACTERS * DESCRIBED)
+    if ask.role == CHECKER:
+        items = tuple(check.text for check in asked.checklist)
+        texts = Replied(asked.user, asked.reference, said, items).texts()
+        return Task(ask.role, None, scope_of(item), texts=texts)
+    is_own = ask.player is not None and ask.player.history == "own"
+    before = item.rounds[: ask.part - 1]
+    history = [(one.user, said if is_own else one.reference) for one in before]
+    return Task("contestant", None, scope_of(item), question=asked.user, history=history)
+
+
+def _part_of(scope: str) -> int:
+    """Return the round that stands in the scope of a call about a dialogue; 0 in any other."""
+    number = scope.partition(":r")[2].partition(":")[0]
+    return int(number) if number.isdecimal() else 0
+
+
+def _spans(item: Any) -> list[tuple[float, float]]:
+    return item.spans if isinstance(item, DialogueItem) else []
+
+
+def _shown_s(video: Video, spans: Sequence[tuple[float, float]]) -> float:
+    return sum(end - start for start, end in spans) if spans else video.duration_s
+
+
+def _reply(ask: Ask) -> int:
     """Return the tokens of a reply, as a rule."""
+    item, role = ask.item, ask.role
+    if isinstance(item, DialogueItem):
+        items = len(item.rounds[ask.part - 1].checklist) if ask.part else 0
+        return CHECKED * max(1, items) if role == CHECKER else DESCRIBED
     if role in MARKS:
         return (2 - bool(item.points)) * SCALE + POINT * len(item.points)
     if role != "contestant" or not isinstance(item, TaskItem):
@@ -288,9 +331,9 @@ def _reply(item: Any, role: Role) -> int:
     return CHOSEN if item.is_choice else DESCRIBED
 
 
-def _count_of(sampling: Sampling, video: Video | None) -> int:
-    """Return how many frames a video will have that was not looked at yet."""
+def _count_of(sampling: Sampling, video: Video | None, spans: Sequence[tuple[float, float]]) -> int:
+    """Return how many frames a video or its stretches will have, not looked at yet."""
     if video is None:
         return sampling.frames
     a_second = (sampling.fps or FPS) if sampling.policy == "fps" else video.fps
-    return max(1, min(sampling.frames, round(video.duration_s * a_second)))
+    return max(1, min(sampling.frames, round(_shown_s(video, spans) * a_second)))

@@ -103,6 +103,10 @@ class Game(ABC, Generic[E]):
         """Return the frames that a player is shown a part of."""
         return await self.frames(item)
 
+    def has_frames(self, item: E) -> bool:
+        """Return whether the frames were looked at before that a question is about."""
+        return self.run_frames.has(self.films.videos[item.video_id].id)
+
     async def frames(self, item: E) -> Frames:
         """Return the frames of the video that a question is about."""
         return await self.run_frames.frames(self.films.videos[item.video_id].id)

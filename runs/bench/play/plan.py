@@ -14,7 +14,7 @@ from videoautoarena.agents.limits.prices import price_of
 from videoautoarena.memory.records.errors import JournalMiss
 from videoautoarena.memory.records.records import SCHEMA, Role
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.bench.format.schema import Item
+from videoautoarena.runs.bench.format.schema import DialogueItem, Item
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
 from videoautoarena.runs.bench.play.forecast import Ask, Forecast
 from videoautoarena.runs.bench.play.game import Game, Said
@@ -92,7 +92,7 @@ async def look_ahead(
         if video is None or (game is not None and game.run_frames.is_quarantined(video.id)):
             left.known += len(cast.players)
             continue
-        seen = game if game is not None and game.run_frames.has(video.id) else None
+        seen = game if game is not None and game.has_frames(item) else None
         found = await of_item(seen, cast, item)
         left.known += found.known
         left.asks += found.asks
@@ -192,6 +192,8 @@ class BenchPlan:
     """Each model's price, by where it stands; None where nobody knows it."""
     spent_usd: float = 0.0
     """On this bench so far, by all who played it."""
+    unit: str = "question"
+    """What `questions` are called for a person."""
 
     @property
     def usd(self) -> float | None:
@@ -226,7 +228,7 @@ class BenchPlan:
         against = "" if self.anchor is None else f" against {safe(self.anchor)}"
         judged = f", judged by {safe(self.judge)}" if self.judge else ""
         return [
-            f"{counted(self.questions, 'question')} for {safe(', '.join(self.players))}{against}"
+            f"{counted(self.questions, self.unit)} for {safe(', '.join(self.players))}{against}"
             f"{judged}{known}; at most {counted(most, 'call')}",
             *map(safe, self.notices),
         ]
@@ -273,6 +275,7 @@ def plan_of(
         calls_at_most=calls,
         notices=(*cast.notes, *notes, *notices),
         anchor=cast.anchor.name if cast.anchor else None,
+        unit="dialogue" if isinstance(items[0], DialogueItem) else "question",
     )
 
 

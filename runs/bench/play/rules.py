@@ -11,22 +11,23 @@ from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import (
-    Anchored,
-    Result,
-    TaskResult,
+    AnyResult,
     read_anchored,
     read_results,
 )
 from videoautoarena.runs.bench.format.schema import Item
-from videoautoarena.runs.bench.play.cast import BenchCast, Wanted, cast_against
+from videoautoarena.runs.bench.play.cast import (
+    BenchCast,
+    Wanted,
+    cast_against,
+    refuse_dialogue_options,
+)
 from videoautoarena.runs.bench.play.game import Game
 from videoautoarena.runs.bench.play.plan import Unknown, unknown_of
 from videoautoarena.runs.bench.play.question import AnchorGame, JudgedGame, ReferenceGame
 from videoautoarena.runs.bench.play.tally import Outcomes, results_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.rundir.frames import RunFrames
-
-AnyResult = Result | Anchored | TaskResult
 
 
 class Rules(ABC):
@@ -74,6 +75,7 @@ class PreferenceRules(Rules):
         """Return who plays and who judges, and the anchor if there is one; or BadInput."""
         if wanted.frames:
             raise BadInput("--sweep is for tasks with a right answer; leave it out")
+        refuse_dialogue_options(wanted)
         return cast_against(bench, wanted)
 
     def game(

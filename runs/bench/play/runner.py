@@ -21,6 +21,7 @@ from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.results import AnyResult
 from videoautoarena.runs.bench.play.calls import (
     Generations,
     begin_calls,
@@ -33,7 +34,7 @@ from videoautoarena.runs.bench.play.cast import BenchCast, Player, Wanted
 from videoautoarena.runs.bench.play.forecast import Forecast
 from videoautoarena.runs.bench.play.game import Game, Outcome
 from videoautoarena.runs.bench.play.plan import BenchPlan, Left, look_ahead, plan_of, priced_plan
-from videoautoarena.runs.bench.play.rules import AnyResult, Rules
+from videoautoarena.runs.bench.play.rules import Rules
 from videoautoarena.runs.bench.play.tally import BenchTally, Outcomes, keep_results
 from videoautoarena.runs.bench.play.videos import (
     BenchVideos,
@@ -249,7 +250,14 @@ def _run_frames(
 ) -> RunFrames:
     videos = {video.id: video for video in films.videos.values()}
     files = films.files if decoders is not None else {}
-    return RunFrames(store, decoders, files=files, sampling=cast.config.sampling, videos=videos)
+    return RunFrames(
+        store,
+        decoders,
+        files=files,
+        sampling=cast.config.sampling,
+        videos=videos,
+        preset=cast.preset,
+    )
 
 
 def _prompter(cast: BenchCast, asker: Asker, store: Store) -> Prompter:

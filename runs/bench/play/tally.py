@@ -18,8 +18,8 @@ from videoautoarena.runs.bench.format.points import decided
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import (
     Anchored,
+    AnyResult,
     Result,
-    TaskResult,
     place_of,
     read_result,
     write_result,
@@ -158,7 +158,7 @@ def retrieval_of(player: Player) -> dict[str, Any]:
 
 
 def keep_results(
-    bench: OpenBench[Any], results: Sequence[Result | Anchored | TaskResult]
+    bench: OpenBench[Any], results: Sequence[AnyResult]
 ) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     """Write results where none is there that decides more; return the files, and why not others."""
     files, kept = list[Path](), list[str]()

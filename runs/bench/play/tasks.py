@@ -24,13 +24,19 @@ from videoautoarena.memory.records.digests import derive, digest
 from videoautoarena.memory.records.errors import BadInput, CallFailed, JournalMiss, UnusableVideo
 from videoautoarena.memory.records.records import Frames
 from videoautoarena.runs.bench.format.reader import OpenBench
-from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, read_tasks
+from videoautoarena.runs.bench.format.results import AnyResult, TaskLine, TaskResult, read_tasks
 from videoautoarena.runs.bench.format.schema import TaskItem
-from videoautoarena.runs.bench.play.cast import BenchCast, Player, Wanted, task_cast
+from videoautoarena.runs.bench.play.cast import (
+    BenchCast,
+    Player,
+    Wanted,
+    refuse_dialogue_options,
+    task_cast,
+)
 from videoautoarena.runs.bench.play.forecast import Ask
 from videoautoarena.runs.bench.play.game import Game, Outcome, Said, scope_of
 from videoautoarena.runs.bench.play.plan import Unknown
-from videoautoarena.runs.bench.play.rules import AnyResult, Rules
+from videoautoarena.runs.bench.play.rules import Rules
 from videoautoarena.runs.bench.play.tally import Outcomes, facts_of, retrieval_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.rundir.frames import RunFrames
@@ -177,6 +183,7 @@ class TaskRules(Rules):
 
     def cast(self, bench: OpenBench[Any], wanted: Wanted) -> BenchCast:
         """Return who answers, and who marks free text where the set has any; or BadInput."""
+        refuse_dialogue_options(wanted)
         items = self.items(bench, wanted)
         free = [item for item in items if not item.is_choice and item.answer is not None]
         if "other" in wanted.views and len(bench.manifest.videos) < 2:

@@ -116,7 +116,7 @@ def _sweep(items: Sequence[TaskItem], found: dict[int, TaskResult], margin: floa
     usd = {frames: _usd(found[frames], set(asked)) for frames in order}
     is_priced = all(cost is not None for cost in usd.values()) and any(usd.values())
     costs = [(usd[frames] or 0.0) if is_priced else float(frames) for frames in order]
-    weights = weights_of(list(asked.values()))
+    weights = weights_of([item.task for item in asked.values()])
     rows = [
         [points[frames][qid] * w for qid, w in zip(asked, weights.each, strict=True)]
         for frames in order

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Literal, Protocol
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import Published, Record
@@ -108,7 +108,7 @@ def _pick(bench: OpenBench[TaskItem], results: Sequence[TaskResult], name: str) 
 def _gap(items: Sequence[TaskItem], points: Sequence[Mapping[str, float]]) -> Gap:
     kind: Kind = "choice" if items[0].is_choice else "generation"
     _, _, unit, most = AVERAGES[kind]
-    weights = weights_of(items)
+    weights = weights_of([item.task for item in items])
     one, other = (
         [w * mine[item.qid] / most for item, w in zip(items, weights.each, strict=True)]
         for mine in points
@@ -139,15 +139,31 @@ def _lines(gap: Gap, models: tuple[str, str]) -> Iterator[str]:
         f"items: {first} higher on {gap.items['a_higher']}, level on {gap.items['level']}, "
         f"{second} higher on {gap.items['b_higher']}"
     )
-    yield _sentence(gap, (first, second), unit, digits)
+    yield sentence(gap, (first, second), unit=unit, digits=digits)
     if gap.videos < TOO_FEW:
         yield f"note: only {counted(gap.videos, 'video')}: too few to generalise"
 
 
-def _sentence(gap: Gap, names: tuple[str, str], unit: str, digits: int) -> str:
-    """Return who is better in one sentence."""
+class Held(Protocol):
+    """One model held against another."""
+
+    @property
+    def difference(self) -> Figure:
+        """How far the first lies above the second."""
+
+    @property
+    def better(self) -> float | None:
+        """The chance that the first is the better one."""
+
+    @property
+    def videos(self) -> int:
+        """Over how many videos."""
+
+
+def sentence(gap: Held, names: tuple[str, str], *, unit: str, digits: int, of: str = "item") -> str:
+    """Return who is better in one sentence; `names` are safe to print."""
     found = gap.difference
-    on = f"over {counted(found.n, 'item')} about {counted(gap.videos, 'video')}"
+    on = f"over {counted(found.n, of)} about {counted(gap.videos, 'video')}"
     if gap.better is None or found.value is None or found.low is None or found.high is None:
         return f"One video is not enough to separate {names[0]} and {names[1]}."
     if found.value == 0:

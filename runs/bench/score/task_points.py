@@ -126,12 +126,12 @@ class Weights(NamedTuple):
     """What the mean of weighted figures is to be multiplied by."""
 
 
-def weights_of(items: Sequence[TaskItem]) -> Weights:
-    """Return the weights of items that tasks are compared on; all are 1 where tasks are alike."""
-    sizes = Counter(item.task for item in items)
+def weights_of(tasks: Sequence[str]) -> Weights:
+    """Return the weights of items by their tasks; all are 1 where there are as many of each."""
+    sizes = Counter(tasks)
     least = min(sizes.values())
-    each = [least / sizes[item.task] for item in items]
-    return Weights(each, len(items) / (len(sizes) * least))
+    each = [least / sizes[task] for task in tasks]
+    return Weights(each, len(tasks) / (len(sizes) * least))
 
 
 def lead_figure(lead: Lead, scale: float, *, most: float) -> Figure:

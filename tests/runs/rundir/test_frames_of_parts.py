@@ -82,6 +82,62 @@ def test_a_stretch_behind_the_end_costs_nothing_but_itself(tmp_path: Path) -> No
         assert len(asyncio.run(look(store)).frames) == SAMPLING.frames
 
 
+def test_a_preset_keeps_its_frames_apart_from_the_usual_ones(tmp_path: Path) -> None:
+    folder = tmp_path / "videos"
+    folder.mkdir()
+    draw_clip(folder / "clip.mp4", 1)
+    [video] = find_videos(folder).videos
+    looks = {None: SAMPLING, "paper": SAMPLING.model_copy(update={"frames": 4, "size_px": 32})}
+
+    async def look(store: Store, preset: str | None, *, decode: bool) -> list[Frames]:
+        async with Decoders(FrameCache()) as decoders:
+            run_frames = RunFrames(
+                store,
+                decoders if decode else None,
+                files={video.id: folder / video.path},
+                sampling=looks[preset],
+                videos={video.id: video},
+                preset=preset,
+            )
+            return [await run_frames.frames(video.id, spans) for spans in ((), SPANS)]
+
+    with Store.create(tmp_path / "calls.sqlite", {"schema": 1}) as store:
+        store.add_videos([video])
+        found = {p: asyncio.run(look(store, p, decode=True)) for p in looks}
+        assert [len(one.frames) for one in found[None]] == [8, 8]
+        assert [(len(one.frames), one.width_px) for one in found["paper"]] == [(4, 32), (4, 32)]
+        assert len({one.video for known in found.values() for one in known}) == 4
+        for preset, known in found.items():
+            assert asyncio.run(look(store, preset, decode=False)) == known
+
+
+def test_a_video_that_gives_no_frames_is_known_by_that_whatever_part_was_wanted(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "videos"
+    folder.mkdir()
+    draw_clip(folder / "clip.mp4", 1)
+    [video] = find_videos(folder).videos
+    (folder / video.path).write_bytes(b"no video")
+
+    async def look(store: Store) -> bool:
+        async with Decoders(FrameCache()) as decoders:
+            run_frames = RunFrames(
+                store,
+                decoders,
+                files={video.id: folder / video.path},
+                sampling=SAMPLING,
+                videos={video.id: video},
+            )
+            with pytest.raises(UnusableVideo):
+                await run_frames.frames(video.id, SPANS)
+            return run_frames.is_quarantined(video.id)
+
+    with Store.create(tmp_path / "calls.sqlite", {"schema": 1}) as store:
+        store.add_videos([video])
+        assert asyncio.run(look(store))
+
+
 def test_subtitles_of_a_part_are_those_said_in_it_on_its_clock() -> None:
     cues = tuple(Cue(start_s=at, end_s=at + 1, text=f"{at:g}") for at in (0.5, 2.5, 4.2, 7.0))
     said = Subtitles(path="a.srt", sha256="0" * 64, code="0" * 16, cues=cues)

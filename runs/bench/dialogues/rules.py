@@ -1,0 +1,192 @@
+"""How dialogues are played: who answers and who marks, what is left, and what results say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from pydantic import JsonValue
+
+from videoautoarena.agents.prompting.prompts import PromptSet
+from videoautoarena.agents.roles.mark import CHECKER
+from videoautoarena.agents.roles.prompter import Prompter
+from videoautoarena.memory.records.errors import BadInput, CallFailed, JournalMiss
+from videoautoarena.runs.bench.dialogues.game import DialogueGame, asked_rounds
+from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.results import (
+    AnyResult,
+    DialogueResult,
+    RoundLine,
+    read_dialogues,
+)
+from videoautoarena.runs.bench.format.schema import DialogueItem
+from videoautoarena.runs.bench.play.cast import PRESETS, BenchCast, Player, Wanted, task_cast
+from videoautoarena.runs.bench.play.forecast import Ask
+from videoautoarena.runs.bench.play.game import Outcome, Said
+from videoautoarena.runs.bench.play.plan import Unknown
+from videoautoarena.runs.bench.play.rules import Rules
+from videoautoarena.runs.bench.play.tally import Outcomes, facts_of
+from videoautoarena.runs.bench.play.videos import BenchVideos
+from videoautoarena.runs.rundir.frames import RunFrames
+from videoautoarena.runs.text.battle_table import quoted
+
+OWN_HISTORY = "own history"
+FACTS = ("model", "max_frames", "judge", "seed", "prompts", "contracts")
+"""What a result says of how it came to be, in this order, beside its counts and its history."""
+
+
+class DialogueRules(Rules):
+    """How dialogues are played."""
+
+    def cast(self, bench: OpenBench[Any], wanted: Wanted) -> BenchCast:
+        """Return who answers and who marks; or BadInput."""
+        if wanted.views != ("whole",):
+            raise BadInput(f"{bench.folder} holds dialogues, which are not probed")
+        if wanted.preset is not None and wanted.frames:
+            raise BadInput("--preset says how many frames are sent; leave --sweep out")
+        cast = task_cast(bench, wanted, roles=(CHECKER,))
+        players = tuple(_player(cast, player, wanted) for player in cast.players)
+        return cast._replace(players=players)
+
+    def game(
+        self, cast: BenchCast, prompter: Prompter, run_frames: RunFrames, films: BenchVideos
+    ) -> DialogueGame:
+        """Return a game of dialogues."""
+        return DialogueGame(cast, prompter, run_frames, films)
+
+    async def unknown(
+        self, game: DialogueGame | None, cast: BenchCast, item: DialogueItem
+    ) -> Unknown:
+        """Return which answers and markings are left of a dialogue."""
+        known, asks = 0, list[Ask]()
+        for player in cast.players:
+            mine = await _unknown(game, cast, item, player)
+            known += not mine
+            asks += mine
+        return Unknown(known, tuple(asks))
+
+    def kept(self, bench: OpenBench[Any], _cast: BenchCast) -> Sequence[AnyResult]:
+        """Return all results on dialogues."""
+        return read_dialogues(bench)
+
+    def results(
+        self,
+        bench: OpenBench[Any],
+        cast: BenchCast,
+        items: Sequence[DialogueItem],
+        outcomes: Outcomes,
+        *,
+        prompts: PromptSet,
+    ) -> list[AnyResult]:
+        """Return each player's answers."""
+        asked = {item.qid for item in items}
+        ordered = [item.qid for item in bench.items if item.qid in asked]
+        found = list[AnyResult]()
+        for player in cast.players:
+            mine = [outcomes[player.name, qid] for qid in ordered]
+            lines = [one for each in mine for one in each.lines if isinstance(one, RoundLine)]
+            found.append(
+                DialogueResult(
+                    bench=bench.bench,
+                    model=player.name,
+                    judge=cast.judge,
+                    history=player.history,
+                    how="run",
+                    facts=_facts(cast, player, mine, prompts) | _counts(mine, lines),
+                    lines=lines,
+                )
+            )
+        return found
+
+
+def _player(cast: BenchCast, player: Player, wanted: Wanted) -> Player:
+    """Return who plays, by a name of its own where it does not play as usual."""
+    model = player.model
+    if model is None:
+        raise BadInput(
+            f"answers of {quoted(player.name)} were handed in, which dialogues cannot use: "
+            "each round has an answer of its own"
+        )
+    if model.retrieval is not None:
+        raise BadInput(
+            f"{quoted(player.name)} is sent the frames of clips found by a question alone, which "
+            "says too little in a dialogue; name its model"
+        )
+    name = player.name
+    if cast.preset is not None:
+        name = f"{name} ({cast.preset})"
+        most = min(model.frame_limit("contestant"), PRESETS[cast.preset]["frames"])
+        model = replace(model, max_frames=most)
+    if wanted.history == "own":
+        name = f"{name} ({OWN_HISTORY})"
+    return replace(player, name=name, model=model, history=wanted.history)
+
+
+async def _unknown(
+    game: DialogueGame | None, cast: BenchCast, item: DialogueItem, player: Player
+) -> list[Ask]:
+    """Return the calls of one dialogue for one player that a repetition lacks."""
+    asks, replies, is_known = list[Ask](), list[str](), True
+    if player.model is None or (game is not None and game.unasked(item) is not None):
+        return []
+    for number in asked_rounds(item, player.history):
+        said = None
+        if game is not None and (is_known or player.history == "golden"):
+            said = await _known(game, item, player, number, replies)
+        if said is None:
+            is_known = False
+            asks.append(Ask(item, "contestant", player.model.alias, player, part=number))
+        elif said.text is None:
+            if player.history == "own":
+                return asks
+            continue
+        replies.append((said and said.text) or "")
+        if item.rounds[number - 1].is_scored and not await _is_marked(game, item, number, said):
+            asks.append(Ask(item, CHECKER, cast.judge, player, part=number))
+    return asks
+
+
+async def _known(
+    game: DialogueGame, item: DialogueItem, player: Player, number: int, replies: Sequence[str]
+) -> Said | None:
+    with suppress(JournalMiss):
+        return await game.reply(item, player, number, replies)
+    return None
+
+
+async def _is_marked(
+    game: DialogueGame | None, item: DialogueItem, number: int, said: Said | None
+) -> bool:
+    """Return whether a marking is known, of which a failure is one."""
+    if game is None or said is None or said.text is None:
+        return False
+    try:
+        await game.marks(item, number, said.text)
+    except JournalMiss:
+        return False
+    except CallFailed:
+        return True
+    return True
+
+
+def _facts(
+    cast: BenchCast, player: Player, outcomes: Sequence[Outcome], prompts: PromptSet
+) -> dict[str, JsonValue]:
+    found = facts_of(cast, player, outcomes, prompts)
+    facts = {name: found[name] for name in FACTS}
+    looked: dict[str, JsonValue] = {} if cast.preset is None else {"preset": cast.preset}
+    return {**facts, **looked}
+
+
+def _counts(outcomes: Sequence[Outcome], lines: Sequence[RoundLine]) -> dict[str, JsonValue]:
+    ends = Counter(line.end for line in lines)
+    return {
+        "dialogues": len(outcomes),
+        "rounds": len(lines),
+        "forfeits": ends["forfeit"],
+        "unscored": ends["unscored"],
+        "voids": ends["void"],
+    }

@@ -1,0 +1,233 @@
+"""Scores on dialogues: accuracy by ability and its plain mean, beside what constants come to.
+
+Refusals come with their twin, where the thing is there, and with over-refusal: whoever always
+refuses shows in both. Golden and own history are players of their own and never put together.
+
+Source: MT-Video-Bench, evaluation; the twin, over-refusal and the constants are ours.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import Published, Record
+from videoautoarena.runs.bench.dialogues.points import (
+    ALL,
+    CONSTANTS,
+    Constant,
+    constant_points,
+    dialogue_points,
+    mean_of,
+    measured,
+    over_refusal,
+    plain_means,
+    round_points,
+)
+from videoautoarena.runs.bench.format.entries import ABILITIES, TWIN, Ability
+from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.results import DialogueResult, History, read_dialogues
+from videoautoarena.runs.bench.format.schema import DialogueItem, part_of
+from videoautoarena.runs.bench.score.task_points import Figure, figure_of
+from videoautoarena.runs.text.battle_table import quoted
+from videoautoarena.runs.text.traits import BUCKET_NAMES
+from videoautoarena.runs.text.words import in_full
+
+By = Literal["turns", "length", "scenes"]
+SINGLE, CROSS = "single scene", "cross scene"
+
+
+class AbilityFigure(Record):
+    """What a model came to in one ability."""
+
+    ability: Ability
+    figure: Figure
+    """Accuracy in percent; `n` counts dialogues."""
+    rounds: int
+    """That count."""
+
+
+class PartFigure(Record):
+    """What a model came to on a part of the dialogues of the six abilities."""
+
+    by: By
+    part: str
+    """Number of turns, bucket of the video's length, or `single scene` and `cross scene`."""
+    figure: Figure
+    """The mean of its dialogues, in percent."""
+
+
+class DialogueScore(Record):
+    """What a model came to on a set of dialogues."""
+
+    model: str
+    judge: str
+    history: History
+    how: Literal["run", "import"]
+    max_frames: int | None
+    preset: str | None
+    overall: Figure | None
+    """The plain mean of the six abilities, of those that are there; None where none is."""
+    lacking: tuple[Ability, ...]
+    """Abilities of the six in which nothing counts."""
+    abilities: tuple[AbilityFigure, ...]
+    """Of the six, in their order."""
+    twin: AbilityFigure | None
+    """The refusal twin; None where nothing of it counts."""
+    over_refusal: Figure | None
+    """Percent of twin rounds that were refused though the thing is there."""
+    parts: tuple[PartFigure, ...]
+    counts: dict[str, int]
+    """Rounds by how they ended."""
+    missing: int
+    """Scored rounds that it was not asked."""
+
+
+class ConstantScore(Record):
+    """What a constant comes to, from the checklists alone."""
+
+    name: Constant
+    overall: float | None
+    """The plain mean over those of the six abilities that are there, in percent."""
+    abilities: dict[Ability, float | None]
+    """Of each that is there, the refusal twin among them."""
+
+
+class DialogueScores(Published):
+    """Scores on a set of dialogues, best first."""
+
+    bench: str
+    as_published: bool
+    stand_ins: bool
+    dialogues: int
+    rounds: int
+    """That are scored."""
+    videos: int
+    abilities: dict[Ability, int]
+    """Dialogues of each ability that is there."""
+    constants: tuple[ConstantScore, ...]
+    models: tuple[DialogueScore, ...]
+
+
+def score_dialogues(bench: OpenBench[DialogueItem], results: Sequence[DialogueResult] | None = None,
+                    *, judge: str | None = None,
+                    as_published: bool = False) -> DialogueScores:  # fmt: skip
+    """Return the scores of results on a set, or BadInput where there are none.
+
+    Args:
+        bench: what was asked.
+        results: of its models; those that lie in it where none are given.
+        judge: only what this one marked.
+        as_published: by the arithmetic of the released scorer: a round is a share of five items
+            whatever its checklist holds, to two digits.
+    """
+    found = wanted_results(bench, judge) if results is None else list(results)
+    items = bench.items
+    rows = [_score(items, one, as_published) for one in found]
+    rows.sort(key=lambda row: (_last(row.overall), row.model, row.judge))
+    kinds = Counter(item.ability for item in items)
+    return DialogueScores(
+        bench=bench.bench,
+        as_published=as_published,
+        stand_ins=bool(found) and all(one.is_stand_in for one in found),
+        dialogues=len(items),
+        rounds=sum(one.is_scored for item in items for one in item.rounds),
+        videos=len({item.cluster for item in items}),
+        abilities={ability: kinds[ability] for ability in ALL if kinds[ability]},
+        constants=tuple(_constant(items, name, as_published) for name in CONSTANTS),
+        models=tuple(rows),
+    )
+
+
+def wanted_results(bench: OpenBench[Any], judge: str | None) -> list[DialogueResult]:
+    """Return the results on dialogues, by one judge where it is named; BadInput of none."""
+    results = read_dialogues(bench)
+    judges = sorted({one.judge for one in results})
+    if judge is not None and (judge := in_full(judge, judges)) not in judges:
+        there = ", ".join(map(quoted, judges)) or "none"
+        raise BadInput(f"{quoted(judge)} marked nothing on {bench.folder}; there is {there}")
+    found = [one for one in results if judge in (None, one.judge)]
+    if not found:
+        raise BadInput(f"{bench.folder} has no results; make some with arena bench run")
+    return found
+
+
+def _last(figure: Figure | None) -> float:
+    return math.inf if figure is None or figure.value is None else -figure.value
+
+
+def _score(
+    items: Sequence[DialogueItem], result: DialogueResult, as_published: bool
+) -> DialogueScore:
+    rounds = round_points(items, result.lines, as_published=as_published)
+    points = dialogue_points(rounds)
+    six = [item for item in items if item.ability != TWIN]
+    overall = measured(six, points)
+    figures = {one.ability: one for one in _figures(items, points, rounds)}
+    scored = sum(one.is_scored for item in items for one in item.rounds)
+    return DialogueScore(
+        model=result.model,
+        judge=result.judge,
+        history=result.history,
+        how=result.how,
+        max_frames=result.max_frames,
+        preset=_text(result.facts.get("preset")),
+        overall=figure_of(overall.mean, 100.0) if overall else None,
+        lacking=tuple(ability for ability in ABILITIES if ability not in figures),
+        abilities=tuple(figures[ability] for ability in ABILITIES if ability in figures),
+        twin=figures.get(TWIN),
+        over_refusal=over_refusal(items, result),
+        parts=tuple(_parts(six, points)),
+        counts=dict(Counter(line.end for line in result.lines)),
+        missing=scored - len(result.lines),
+    )
+
+
+def _text(said: object) -> str | None:
+    return said if isinstance(said, str) else None
+
+
+def _figures(
+    items: Sequence[DialogueItem],
+    points: Mapping[str, float],
+    rounds: Mapping[tuple[str, int], float],
+) -> Iterator[AbilityFigure]:
+    for ability in ALL:
+        mine = [item for item in items if item.ability == ability]
+        if (figure := mean_of(mine, points)) is not None:
+            qids = {item.qid for item in mine}
+            counting = sum(qid in qids for qid, _ in rounds)
+            yield AbilityFigure(ability=ability, figure=figure, rounds=counting)
+
+
+def _part(item: DialogueItem, by: By) -> str | None:
+    if by == "turns":
+        return str(len(item.rounds))
+    if by == "length":
+        return None if item.duration_s is None else part_of(item, "duration")
+    return None if item.is_cross_scene is None else CROSS if item.is_cross_scene else SINGLE
+
+
+def _parts(items: Sequence[DialogueItem], points: Mapping[str, float]) -> Iterator[PartFigure]:
+    turns = sorted({len(item.rounds) for item in items})
+    named: dict[By, Sequence[str]] = {
+        "turns": [str(number) for number in turns],
+        "length": BUCKET_NAMES,
+        "scenes": (SINGLE, CROSS),
+    }
+    for by, parts in named.items():
+        for part in parts:
+            figure = mean_of([item for item in items if _part(item, by) == part], points)
+            if figure is not None:
+                yield PartFigure(by=by, part=part, figure=figure)
+
+
+def _constant(items: Sequence[DialogueItem], name: Constant, as_published: bool) -> ConstantScore:
+    points = constant_points(items, name, as_published=as_published)
+    means = plain_means(items, points)
+    six = [value for ability, value in means.items() if ability != TWIN and value is not None]
+    overall = round(math.fsum(six) / len(six), 4) if six else None
+    return ConstantScore(name=name, overall=overall, abilities=means)

@@ -1,0 +1,193 @@
+"""Rounds of dialogues are asked with the history before them, and held against their checklists."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.clips import draw_folder
+from tests.support.dialogue_sets import dialogue, speaker, turn, write_dialogues
+from tests.support.loopback import Loopback, serving
+from tests.support.small_benches import calls_of, run_bench
+from tests.support.whole_runs import KEY
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.bench.format.reader import open_bench
+from videoautoarena.runs.bench.format.results import DialogueResult, read_dialogues
+from videoautoarena.video.folder.find import find_videos
+
+MODELS = ("able", "silent", "judge")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loopback]:
+    with serving(tmp_path_factory.mktemp("server") / "log", brain=speaker) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory, server: Loopback) -> Path:
+    """Two clips and a dialogue about each, one of a stretch, which no test writes to."""
+    place = tmp_path_factory.mktemp("dialogues")
+    first, second = find_videos(draw_folder(place / "videos", 2, seconds=3)).videos
+    items = [dialogue(first.id), dialogue(second.id, 1, spans=[(1.0, 2.0)])]
+    write_dialogues(place / "set", items, videos=place / "videos")
+    lines = ['[roles]\njudge = "judge"']
+    for name in MODELS:
+        lines += [f'[models.{name}]\nmodel = "openai:{name}"\nbase_url = "{server.openai_url}"']
+        lines += ['key_env = "LOOPBACK_KEY"']
+    (place / "arena.toml").write_text("\n".join(lines) + "\n")
+    return place
+
+
+@pytest.fixture
+def place(ground: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LOOPBACK_KEY", KEY)
+    return Path(shutil.copytree(ground, tmp_path / "place"))
+
+
+def play(place: Path, *typed: object, code: int = 0) -> Any:
+    where = ("--videos", place / "videos", "--config", place / "arena.toml", "--json")
+    done = run_bench(place / "set", *where, *typed)
+    assert done.return_value == code, done.output
+    return json.loads(done.stdout)
+
+
+def results_in(place: Path) -> dict[str, DialogueResult]:
+    return {one.model: one for one in read_dialogues(open_bench(place / "set"))}
+
+
+def test_scored_rounds_are_asked_after_the_reference_answers(place: Path) -> None:
+    plan = play(place, "--model", "able,silent", "--plan")
+    assert plan["calls_at_most"] == {"able": 4, "silent": 4, "judge": 16}
+    board = play(place, "--model", "able,silent")["scores"]
+    made = Counter((row.alias, row.nonce.role) for row in calls_of(place / "set"))
+    assert made == {
+        ("able", "contestant"): 4, ("silent", "contestant"): 4, ("judge", "checklist_marker"): 8,
+    }  # fmt: skip
+    found = results_in(place)
+    for line, number in zip(found["able"].lines, (2, 3, 12, 13), strict=True):
+        assert line.round == number % 10
+        assert line.response == f"It is heron{number}. That is after {line.round - 1}."
+        assert line.answers == ["yes"] * 3 + ["no"] * 2
+    assert {row["model"]: row["overall"]["value"] for row in board["models"]} == {
+        "able": 100.0, "silent": 40.0,
+    }  # fmt: skip
+    assert found["able"].facts["rounds"] == 4
+    assert found["able"].facts["prompts"].keys() == {"contestant", "checklist_marker"}
+    rows = {row.nonce.role: row for row in calls_of(place / "set")}
+    assert rows["checklist_marker"].frames in (0, None)
+
+
+def test_a_second_run_pays_nothing_and_writes_the_same_bytes(place: Path) -> None:
+    play(place, "--model", "able", "--concurrency", 1)
+    files = {file.name: file.read_bytes() for file in (place / "set/results").glob("*.jsonl")}
+    before = len(calls_of(place / "set"))
+    again = run_bench(
+        place / "set", "--model", "able", "--config", place / "arena.toml", "--concurrency", 16
+    )
+    assert again.return_value == 0, again.output
+    assert len(calls_of(place / "set")) == before
+    assert {f.name: f.read_bytes() for f in (place / "set/results").glob("*.jsonl")} == files
+
+
+def test_own_history_asks_every_round_and_is_a_player_of_its_own(place: Path) -> None:
+    play(place, "--model", "able")
+    plan = play(place, "--model", "able", "--history", "own", "--plan")
+    # The first round has no history, so it alone is the same; it was not asked, being unscored.
+    assert plan["calls_at_most"] == {"able": 6, "judge": 8}
+    play(place, "--model", "able", "--history", "own")
+    golden, own = results_in(place)["able"], results_in(place)["able (own history)"]
+    assert (golden.history, own.history) == ("golden", "own")
+    assert [line.round for line in own.lines] == [2, 3, 2, 3]
+    asked = Counter(row.nonce.role for row in calls_of(place / "set"))
+    # What is answered alike to one round is marked once, whatever came before.
+    assert asked == {"contestant": 10, "checklist_marker": 4}
+    scored = json.loads(run_bench(place / "set", "--json", word="score").stdout)
+    assert [(row["model"], row["history"]) for row in scored["models"]] == [
+        ("able", "golden"), ("able (own history)", "own"),
+    ]  # fmt: skip
+
+
+def test_a_reply_of_its_own_that_failed_ends_the_dialogue(place: Path) -> None:
+    (first, _) = find_videos(place / "videos").videos
+    rounds = [turn(1), turn(2, user="fail here"), turn(3)]
+    shutil.rmtree(place / "set")
+    write_dialogues(place / "set", [dialogue(first.id, rounds=rounds)], videos=place / "videos")
+    lines = (place / "arena.toml").read_text().replace('"openai:able"', '"openai:failing"')
+    (place / "arena.toml").write_text(lines)
+    play(place, "--model", "able", "--history", "own")
+    (own,) = results_in(place).values()
+    assert [line.end for line in own.lines] == ["answered", "forfeit", "forfeit"]
+    assert own.lines[2].reason is not None
+    assert own.lines[2].reason.startswith("round 2, which it goes on from, has no answer")
+    play(place, "--model", "able")
+    golden = results_in(place)["able"]
+    assert [line.end for line in golden.lines] == ["answered", "forfeit", "answered"]
+    plan = play(place, "--model", "able", "--history", "own", "--plan")
+    assert plan["calls_at_most"] == {}
+    again = play(place, "--model", "able", "--history", "own", "--retry-failed", "--plan")
+    assert again["calls_at_most"] == {}
+    play(place, "--model", "able", "--history", "own", "--retry-failed")
+    asked = [row for row in calls_of(place / "set") if row.nonce.scope.endswith(":r2")]
+    assert len(asked) == 3
+
+
+def test_frames_are_of_the_stretches_and_of_the_preset(place: Path) -> None:
+    play(place, "--model", "able")
+    shown = {
+        row.nonce.scope: row.frames for row in calls_of(place / "set")
+        if row.nonce.role == "contestant"
+    }  # fmt: skip
+    assert len(set(shown.values())) == 2
+    play(place, "--model", "able", "--preset", "paper")
+    paper = results_in(place)["able (paper)"]
+    assert (paper.facts["preset"], paper.facts["max_frames"]) == ("paper", 32)
+    # The clips are smaller than either size and shorter than 32 frames: nothing is paid again.
+    assert Counter(row.nonce.role for row in calls_of(place / "set"))["contestant"] == 4
+    with pytest.raises(BadInput, match="leave --sweep out"):
+        raise (
+            run_bench(place / "set", "--preset", "paper", "--sweep", "frames=2").exception
+            or AssertionError
+        )
+
+
+def test_a_sweep_plays_a_model_once_a_number_of_frames(place: Path) -> None:
+    play(place, "--model", "able", "--sweep", "frames=2,8")
+    assert set(results_in(place)) == {"able (2 frames)", "able (8 frames)"}
+    frames = Counter(
+        row.frames for row in calls_of(place / "set") if row.nonce.role == "contestant"
+    )
+    # The stretch has six frames in all.
+    assert frames == {2: 4, 8: 2, 6: 2}
+
+
+def test_a_stretch_that_the_video_has_not_is_void_and_the_rest_is_asked(place: Path) -> None:
+    first, second = find_videos(place / "videos").videos
+    items = [dialogue(first.id, spans=[(2.0, 1.0)]), dialogue(second.id, 1)]
+    shutil.rmtree(place / "set")
+    write_dialogues(place / "set", items, videos=place / "videos")
+    play(place, "--model", "able", code=3)
+    (result,) = results_in(place).values()
+    assert [line.end for line in result.lines] == ["void"] * 2 + ["answered"] * 2
+    assert play(place, "--model", "able", "--plan")["calls_at_most"] == {}
+
+
+def test_what_is_for_dialogues_alone_is_refused_elsewhere(place: Path) -> None:
+    from tests.support.task_sets import choice, write_set
+
+    (first, _) = find_videos(place / "videos").videos
+    write_set(place / "tasks", [choice(first.id)], videos=place / "videos")
+    for typed in (("--history", "own"), ("--preset", "paper")):
+        wrong = run_bench(place / "tasks", "--model", "offline:owl", *typed).exception
+        assert isinstance(wrong, BadInput)
+        assert "are for dialogues" in str(wrong)
+    for word in ("probe", "check"):
+        wrong = run_bench(place / "set", word=word).exception
+        assert isinstance(wrong, BadInput)
+        assert "\n" not in str(wrong)

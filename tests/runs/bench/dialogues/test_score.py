@@ -1,0 +1,323 @@
+"""Accuracy in dialogues is a mean of means; constants and the twin stand beside every score."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.dialogue_sets import dialogue, turn, write_dialogues
+from tests.support.played import invoke
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.bench.dialogues.compare import compare_dialogues
+from videoautoarena.runs.bench.dialogues.points import share_right
+from videoautoarena.runs.bench.dialogues.score import DialogueScore, score_dialogues
+from videoautoarena.runs.bench.format.entries import ABILITIES, TWIN
+from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
+from videoautoarena.runs.bench.format.results import (
+    DialogueResult,
+    RoundLine,
+    read_dialogues,
+    write_result,
+)
+from videoautoarena.runs.bench.format.schema import DialogueItem
+from videoautoarena.runs.bench.kinds.scorings import read_any_board
+
+Y, N = "yes", "no"
+GOOD, SILENT = [Y, Y, Y, N, N], [N] * 5
+
+
+def line(
+    item: DialogueItem, number: int, answers: Sequence[str] | None, **changed: object
+) -> RoundLine:
+    """Return what the judge said of one round; None is no answer."""
+    end = "forfeit" if answers is None else "answered"
+    made = {"qid": item.qid, "round": number, "end": end, "answers": list(answers or ())}
+    return RoundLine.model_validate({**made, "response": "So it is.", **changed})
+
+
+def hand_in(
+    bench: OpenBench[DialogueItem], model: str, lines: Sequence[RoundLine], **changed: object
+) -> DialogueResult:
+    """Write and return a result."""
+    made = {"bench": bench.bench, "model": model, "judge": "judge", "how": "run"}
+    result = DialogueResult.model_validate({**made, "lines": list(lines), **changed})
+    write_result(bench, result)
+    return result
+
+
+def said_alike(bench: OpenBench[DialogueItem], answers: Sequence[str]) -> list[RoundLine]:
+    return [line(item, number, answers) for item in bench.items for number in (2, 3)]
+
+
+def only(bench: OpenBench[DialogueItem], **how: bool) -> DialogueScore:
+    (row,) = score_dialogues(bench, **how).models
+    return row
+
+
+@pytest.fixture
+def whole(tmp_path: Path) -> OpenBench[DialogueItem]:
+    """A dialogue of each ability and a twin, about as many videos."""
+    items = [
+        dialogue(f"film{k}", k, ability=ability, duration_s=10.0 * k, is_cross_scene=bool(k % 2))
+        for k, ability in enumerate((*ABILITIES, TWIN))
+    ]
+    return write_dialogues(tmp_path / "set", items)
+
+
+def test_a_mean_of_rounds_then_dialogues_then_abilities(tmp_path: Path) -> None:
+    # Object reference: (4/5 + 2/5) / 2 = .6 and (1 + 1) / 2 = 1, so .8. Memory recall: its one
+    # scored dialogue has a round of 3 items, 1 right, and one without an answer: 1/6.
+    first, second = dialogue("film1"), dialogue("film2", 1)
+    third = dialogue(
+        "film3", 2, ability="memory_recall", rounds=[turn(1, 0, 0), turn(2, 2, 1), turn(3)]
+    )
+    bench = write_dialogues(tmp_path / "set", [first, second, third])
+    lines = [
+        line(first, 2, [Y, Y, N, N, N]), line(first, 3, [N, N, N, N, N]),
+        line(second, 2, GOOD), line(second, 3, GOOD),
+        line(third, 2, [N, N, N]), line(third, 3, None),
+    ]  # fmt: skip
+    hand_in(bench, "able", lines)
+    row = only(bench)
+    assert {one.ability: one.figure.value for one in row.abilities} == {
+        "object_reference": 80.0, "memory_recall": 16.6667,
+    }  # fmt: skip
+    assert row.overall is not None
+    assert row.overall.value == pytest.approx((80 + 100 / 6) / 2, abs=1e-3)
+    assert row.lacking == ABILITIES[2:]
+    assert (row.counts, row.missing) == ({"answered": 5, "forfeit": 1}, 0)
+
+
+def test_constants_stand_beside_every_score(whole: OpenBench[DialogueItem]) -> None:
+    hand_in(whole, "able", said_alike(whole, GOOD))
+    scores = score_dialogues(whole)
+    found = {one.name: one for one in scores.constants}
+    assert {name: one.overall for name, one in found.items()} == {
+        "all_yes": 60.0, "all_no": 40.0, "silence": 40.0, "refusal": 50.0,
+    }  # fmt: skip
+    assert found["refusal"].abilities["answer_refusal"] == 100.0
+    assert found["refusal"].abilities[TWIN] == 40.0
+    told = invoke("bench", "score", whole.folder).stdout
+    for name in ("(all yes)", "(all no)", "(silence)", "(refuses all)"):
+        assert name in told
+
+
+def test_what_all_items_answered_alike_come_to_is_what_a_model_that_does_so_comes_to(
+    whole: OpenBench[DialogueItem],
+) -> None:
+    hand_in(whole, "silent", said_alike(whole, SILENT))
+    row, scores = only(whole), score_dialogues(whole)
+    silence = next(one for one in scores.constants if one.name == "silence")
+    figures = [*row.abilities, *([row.twin] if row.twin else [])]
+    assert {one.ability: one.figure.value for one in figures} == silence.abilities
+    assert row.overall is not None
+    assert row.overall.value == silence.overall
+
+
+def test_the_twin_is_beside_the_refusals_and_in_no_mean(whole: OpenBench[DialogueItem]) -> None:
+    lines = [
+        line(item, number, [N, N, N, Y, Y] if item.ability == TWIN else GOOD)
+        for item in whole.items
+        for number in (2, 3)
+    ]
+    hand_in(whole, "refuser", lines)
+    row = only(whole)
+    assert row.overall is not None
+    assert row.twin is not None
+    assert row.over_refusal is not None
+    assert (row.overall.value, row.twin.figure.value, row.over_refusal.value) == (100.0, 0.0, 100.0)
+    told = invoke("bench", "score", whole.folder).stdout
+    head = " ".join(told.splitlines()[:3])
+    assert all(name in head for name in ("refusal", "twin", "over"))
+
+
+@pytest.mark.parametrize(
+    ("answers", "denials", "refused"),
+    [
+        ([N, N, N, Y, Y], None, 100.0),
+        ([N, N, N, Y, N], None, 0.0),
+        ([N, N, N, Y, N], [4], 100.0),
+        ([N, N, N, N, Y], [4], 0.0),
+        (SILENT, None, 0.0),
+        ([Y, N, N, N, N], [1], 0.0),
+        (None, None, 0.0),
+    ],
+)
+def test_a_twin_is_refused_where_every_item_that_denies_it_is_met(
+    tmp_path: Path, answers: list[str] | None, denials: list[int] | None, refused: float
+) -> None:
+    made = {} if denials is None else {"denials": denials}
+    item = dialogue("film", ability=TWIN, rounds=[turn(1, made=made)])
+    bench = write_dialogues(tmp_path / "set", [item])
+    hand_in(bench, "able", [line(item, 1, answers)])
+    found = only(bench).over_refusal
+    assert found is not None
+    assert found.value == refused
+
+
+def test_a_perfect_reply_on_three_items_is_sixty_percent_as_published(tmp_path: Path) -> None:
+    item = dialogue("film", rounds=[turn(1, 2, 1)])
+    bench = write_dialogues(tmp_path / "set", [item])
+    hand_in(bench, "able", [line(item, 1, [Y, Y, N])])
+    right, published = only(bench), only(bench, as_published=True)
+    assert right.overall is not None
+    assert published.overall is not None
+    assert (right.overall.value, published.overall.value) == (100.0, 60.0)
+    told = invoke("bench", "score", bench.folder, "--as-published")
+    assert "faults included" in told.stdout
+    assert "faults included" not in invoke("bench", "score", bench.folder).stdout
+
+
+def test_as_published_rounds_have_two_digits_and_lists_beyond_five_their_own_length() -> None:
+    assert share_right(turn(1, 6, 0), [Y] * 4 + [N] * 2, as_published=True) == 0.67
+    assert share_right(turn(1, 1, 0), [Y], as_published=True) == 0.2
+    assert share_right(turn(1, 5, 0), [Y] * 5, as_published=True) == 1.0
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=5))
+def test_published_arithmetic_never_gives_more_than_the_right_one(
+    said: list[tuple[bool, bool]],
+) -> None:
+    yes = sum(expected for expected, _ in said)
+    asked = turn(1, yes, len(said) - yes)
+    answers = [Y if is_yes else N for _, is_yes in said]
+    right = share_right(asked, answers)  # type: ignore[arg-type]
+    published = share_right(asked, answers, as_published=True)  # type: ignore[arg-type]
+    assert published <= right + 0.005
+    assert (published == 1.0) == (right == 1.0 and len(said) == 5)
+    if len(said) == 5:
+        assert published == pytest.approx(right)
+
+
+def test_what_could_not_be_marked_is_left_out_and_no_answer_counts_nothing(
+    tmp_path: Path,
+) -> None:
+    items = [dialogue("film1"), dialogue("film2", 1)]
+    bench = write_dialogues(tmp_path / "set", items)
+    lines = [
+        line(items[0], 2, GOOD), line(items[0], 3, [], end="unscored"),
+        line(items[1], 2, [], end="void"), line(items[1], 3, None),
+    ]  # fmt: skip
+    hand_in(bench, "able", lines)
+    row = only(bench)
+    assert row.overall is not None
+    assert (row.overall.value, row.overall.n) == (50.0, 2)
+    told = invoke("bench", "score", bench.folder).stdout
+    assert "able: 1 forfeit, 1 unscored, 1 void of 4 rounds." in told
+
+
+def test_where_nothing_counts_there_is_no_figure_and_no_crash(tmp_path: Path) -> None:
+    items = [dialogue("film1"), dialogue("film2", 1, rounds=[turn(1, 0, 0)])]
+    bench = write_dialogues(tmp_path / "set", items)
+    hand_in(bench, "lost", [line(items[0], n, [], end="void") for n in (2, 3)])
+    row = only(bench)
+    assert (row.overall, row.abilities, row.lacking) == (None, (), ABILITIES)
+    for form in ("table", "markdown", "latex", "csv", "json"):
+        assert invoke("bench", "score", bench.folder, "--format", form).exit_code == 0
+
+
+def test_all_forfeits_are_zero_and_not_silence(whole: OpenBench[DialogueItem]) -> None:
+    lines = [line(item, number, None) for item in whole.items for number in (2, 3)]
+    hand_in(whole, "gone", lines)
+    row = only(whole)
+    assert row.overall is not None
+    assert row.overall.value == 0.0
+
+
+def test_golden_and_own_history_are_never_put_together(whole: OpenBench[DialogueItem]) -> None:
+    hand_in(whole, "able", said_alike(whole, GOOD), history="golden")
+    hand_in(whole, "able (own history)", said_alike(whole, SILENT), history="own")
+    scored = json.loads(invoke("bench", "score", whole.folder, "--json").stdout)
+    rows = scored["models"]
+    assert [(row["model"], row["history"], row["overall"]["value"]) for row in rows] == [
+        ("able", "golden", 100.0), ("able (own history)", "own", 40.0),
+    ]  # fmt: skip
+    assert [*read_any_board(whole.folder).entries] == ["able"]
+
+
+def test_parts_are_by_turns_length_and_scenes(whole: OpenBench[DialogueItem]) -> None:
+    lines = [
+        line(item, number, GOOD if item.is_cross_scene else SILENT)
+        for item in whole.items
+        for number in (2, 3)
+    ]
+    hand_in(whole, "able", lines)
+    parts = {(one.by, one.part): one.figure for one in only(whole).parts}
+    assert parts["scenes", "cross scene"].value == 100.0
+    assert parts["scenes", "single scene"].value == 40.0
+    assert parts["turns", "3"].n == 6
+    assert sum(one.n for (by, _), one in parts.items() if by == "length") == 6
+    told = invoke("bench", "score", whole.folder, "--format", "markdown").stdout
+    assert "cross scene" in told
+
+
+def test_csv_has_a_row_a_figure_and_a_hostile_name_stays_text(
+    whole: OpenBench[DialogueItem],
+) -> None:
+    name = "=able,\x1b[31m<b>"
+    hand_in(whole, name, said_alike(whole, GOOD))
+    rows = list(csv.DictReader(io.StringIO(invoke("bench", "score", whole.folder, "--format",
+                                                  "csv").stdout)))  # fmt: skip
+    mine = [row for row in rows if row["history"]]
+    assert {row["part"] for row in mine if row["by"] == "ability"} == {*ABILITIES, TWIN}
+    assert {row["by"] for row in mine} == {
+        "overall", "ability", "over_refusal", "turns", "length", "scenes",
+    }  # fmt: skip
+    for form in ("table", "markdown", "latex", "csv"):
+        assert "\x1b[31m" not in invoke("bench", "score", whole.folder, "--format", form).stdout
+
+
+def test_a_result_that_fits_no_checklist_is_refused(whole: OpenBench[DialogueItem]) -> None:
+    item = whole.items[0]
+    wrong = [
+        [line(item, 1, GOOD)],
+        [line(item, 9, GOOD)],
+        [line(item, 2, GOOD[:4])],
+        [line(item, 2, GOOD), line(item, 2, GOOD)],
+        [line(item, 2, GOOD, end="forfeit")],
+    ]
+    for lines in wrong:
+        result = hand_in(whole, "able", [])
+        write_result(whole, result.model_copy(update={"lines": lines}), force=True)
+        with pytest.raises(BadInput):
+            read_dialogues(whole)
+        for file in whole.results.glob("*.jsonl"):
+            file.unlink()
+
+
+def test_what_is_written_is_read_again(whole: OpenBench[DialogueItem]) -> None:
+    result = hand_in(whole, "able", said_alike(whole, GOOD), history="own")
+    assert read_dialogues(open_bench(whole.folder)) == [result]
+
+
+def test_a_comparison_is_paired_by_dialogue_with_each_ability_as_much(tmp_path: Path) -> None:
+    # Two dialogues of one ability, where they are level, and one of another: 60 points over two.
+    items = [dialogue("film1"), dialogue("film2", 1), dialogue("film3", 2, ability="memory_recall")]
+    items.append(dialogue("film4", 3, ability=TWIN))
+    bench = write_dialogues(tmp_path / "set", items)
+    hand_in(bench, "able", said_alike(bench, GOOD))
+    others = [
+        line(item, n, SILENT if item.ability == "memory_recall" else GOOD)
+        for item in items
+        for n in (2, 3)
+    ]
+    hand_in(bench, "owl", others)
+    found = compare_dialogues(bench, "able", "owl")
+    assert found.overall is not None
+    assert (found.overall.a, found.overall.b) == (100.0, 70.0)
+    assert found.overall.difference.value == 30.0
+    assert {gap.ability: gap.difference.value for gap in found.abilities} == {
+        "object_reference": 0.0, "memory_recall": 60.0, TWIN: 0.0,
+    }  # fmt: skip
+    told = invoke("bench", "compare", bench.folder, "able", "owl").stdout
+    assert "over 3 dialogues about 3 videos" in " ".join(told.split())
+    assert "refusal twin" in told
+    with pytest.raises(BadInput, match="has no result"):
+        compare_dialogues(bench, "able", "nobody")
