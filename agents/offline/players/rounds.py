@@ -31,8 +31,10 @@ COARSE = (16, 8, 4)
 FACT_TYPES = ("instant", "count", "colour", "choice")
 _CUT_SHARE, _CUT_S = 0.03, 0.3
 _PART_SHARES = (0.25, 0.35, 0.5, 0.65, 0.75)
-_LEAST_TOP, _LEAST_RUN, _MOST_RUN = 0.10, 0.2, 0.4
-"""Of a picture that a colour never has; has while it is there; and for how long of the video."""
+FIFTH = 0.2
+"""Of a picture, that a colour has while it is there."""
+_LEAST_TOP, _MOST_RUN = 0.10, 0.4
+"""Of a picture, what an absent colour never has; of the video, for how long one is there."""
 
 
 class Landmark(NamedTuple):
@@ -63,13 +65,6 @@ class Fact(NamedTuple):
     wrong: Value
 
 
-class Run(NamedTuple):
-    """A colour, and the longest stretch in which a fifth of the picture has it."""
-
-    colour: str
-    span: Stretch
-
-
 class Search:
     """What one sight allows."""
 
@@ -79,6 +74,7 @@ class Search:
         self.extremes = Extremes(seen)
         self.left = sight(_left(seen))
         self._left_extremes = Extremes(self.left)
+        self._windows = dict[tuple[str, Side, float], Window | None]()
 
     def part(self, side: Side, at_s: float) -> Stretch:
         """Return what lies on one side of a moment."""
@@ -107,10 +103,14 @@ class Search:
 
     def window(self, key: str, side: Side, at_s: float) -> Window | None:
         """Return the extreme beside a moment where it stands out and a player's frames show it."""
-        part = self.part(side, at_s)
-        found = self.extremes.window(key, part)
-        shown = self._left_extremes.at(key, part) if found else None
-        return found if found and shown is not None and found.holds(shown) else None
+        asked = key, side, at_s
+        if asked not in self._windows:
+            part = self.part(side, at_s)
+            found = self.extremes.window(key, part)
+            shown = self._left_extremes.at(key, part) if found else None
+            is_shown = found and shown is not None and found.holds(round(shown, 1))
+            self._windows[asked] = found if is_shown else None
+        return self._windows[asked]
 
     def recalls(self, moments: Sequence[Landmark]) -> list[Recall]:
         """Return the questions beside one of these moments that are wrong of the whole video."""
@@ -133,9 +133,7 @@ class Search:
 
     def facts(self, dice: Dice) -> list[Fact]:
         """Return what is plain of the whole video, each with something that is not so."""
-        found = (
-            self._fact(key, dice) for key in askable(self.seen) if FACETS[key].type in FACT_TYPES
-        )
+        found = (self.fact(key, dice) for key in askable(self.seen))
         return [fact for fact in found if fact]
 
     def absent(self) -> list[str]:
@@ -143,30 +141,42 @@ class Search:
         most = self.seen.shares.max(axis=0)
         return [c for c, share in zip(COLOURS, most, strict=True) if share < _LEAST_TOP]
 
-    def passing(self) -> list[Run]:
-        """Return the colours that come and go, with their longest stretch."""
-        found = []
-        for colour, shares in zip(COLOURS, self.seen.shares.T, strict=True):
-            is_there = shares >= _LEAST_RUN
-            runs = [
-                (float(times[0]), float(times[-1]))
-                for there, group in groupby(zip(is_there, self.seen.times, strict=True), _first)
-                if there and (times := [time for _, time in group])
-            ]
-            best = max(runs, key=lambda run: run[1] - run[0], default=(0.0, 0.0))
-            if best[1] > best[0] and float(is_there.mean()) < _MOST_RUN:
-                found.append(Run(colour, best))
-        return found
+    def passing(self) -> list[str]:
+        """Return the colours that come and go."""
+        return [
+            colour
+            for colour, shares in zip(COLOURS, self.seen.shares.T, strict=True)
+            if (run := self.run(colour))
+            and run[1] > run[0]
+            and float((shares >= FIFTH).mean()) < _MOST_RUN
+        ]
+
+    def run(self, colour: str) -> Stretch | None:
+        """Return the longest stretch in which a colour has a fifth of the picture, if it has."""
+        is_there = self.seen.shares[:, COLOURS.index(colour)] >= FIFTH
+        runs = [
+            (times[0], times[-1])
+            for there, group in groupby(zip(is_there, self.seen.times, strict=True), _first)
+            if there and (times := [float(time_s) for _, time_s in group])
+        ]
+        return max(runs, key=lambda run: run[1] - run[0], default=None)
+
+    def whole_s(self, key: str) -> float | None:
+        """Return when the whole video comes to an extreme."""
+        return self.extremes.at(key, (0.0, self.seen.duration_s))
 
     def _is_other(self, key: str, side: Side, at_s: float) -> bool:
         """Return whether a part has an extreme of its own."""
         window = self.window(key, side, at_s)
-        whole = self.extremes.at(key, (0.0, self.seen.duration_s))
-        return window is not None and whole is not None and not window.holds(whole, margin_s=WRONG_S)
+        whole_s = self.whole_s(key)
+        if window is None or whole_s is None:
+            return False
+        return not window.holds(whole_s, margin_s=WRONG_S)
 
-    def _fact(self, key: str, dice: Dice) -> Fact | None:
+    def fact(self, key: str, dice: Dice) -> Fact | None:
+        """Return what is right of a facet, and something that is not; None where that is vague."""
         true = FACETS[key].measure(self.seen)
-        if true is None:
+        if true is None or FACETS[key].type not in FACT_TYPES:
             return None
         if FACETS[key].type == "instant":
             right = self._right_times(key, stretch(true)[0])
