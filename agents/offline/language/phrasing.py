@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, get_args
 
-from videoautoarena.agents.offline.facets.facet import NEVER, Facet, Value, is_stretch, stretch
+from videoautoarena.agents.offline.facets.facet import (
+    NEVER,
+    Facet,
+    Stretch,
+    Value,
+    is_stretch,
+    stretch,
+)
 from videoautoarena.agents.offline.facets.table import FACETS
 from videoautoarena.agents.offline.language.reader import topics
 from videoautoarena.agents.offline.language.values import (
@@ -34,6 +42,10 @@ class Book:
     leads: list[str]
     doubt: list[str]
     no_cut: list[str]
+    run: list[str]
+    none: list[str]
+    elsewhere: list[str]
+    hook: list[str]
     says: dict[str, list[str]]
     sides: dict[str, dict[str, list[str]]]
 
@@ -53,6 +65,33 @@ def say(key: str, value: Value | None, *, style: Book, dice: Dice) -> str:
     if facet.type == "choice":
         return dice.one(style.sides[key][str(value)])
     return dice.one(style.says[key]).format(**_slots(facet, value, style))
+
+
+def say_run(colour: str, run: Stretch, *, style: Book, dice: Dice) -> str:
+    """Return a sentence that says from when to when a colour has a fifth of the picture."""
+    start, end = (clock(at, style=style.time) for at in run)
+    named = {"c": colour, "C": colour.capitalize()}
+    return dice.one(style.run).format(**named, a=start, b=end)
+
+
+def say_none(colour: str, *, style: Book, dice: Dice) -> str:
+    """Return a sentence that says that a colour never has a fifth of the picture."""
+    return dice.one(style.none).format(c=colour)
+
+
+def say_elsewhere(answer: str, *, style: Book, dice: Dice) -> str:
+    """Return a sentence that gives the answer to what is asked beside the video."""
+    return dice.one(style.elsewhere).format(answer=answer, Answer=capital(answer))
+
+
+def say_hook(one: str, two: str, *, style: Book, dice: Dice) -> str:
+    """Return two sentences about the video with a question to a user who has lost interest."""
+    return dice.one(style.hook).format(one=one, two=two)
+
+
+def capital(text: str) -> str:
+    """Return the text with its first letter as a sentence begins."""
+    return text[:1].upper() + text[1:]
 
 
 def phrased(value: Value | None) -> str:
@@ -144,15 +183,23 @@ def understand(question: str) -> Ask:
 
 def phrase(ask: Ask, dice: Dice) -> str:
     """Return a question that asks for exactly this."""
+    joined = asked_for(ask.keys, dice)
+    lead: str = dice.one(table("language", "questions")["leads"])
+    return " ".join((lead.format(q=joined, Q=capital(joined)), *asked_form(ask, dice)))
+
+
+def asked_for(keys: Sequence[str], dice: Dice) -> str:
+    """Return the words that ask for these facets, in their order, without a beginning or end."""
+    asks: dict[str, list[str]] = table("language", "questions")["asks"]
+    *parts, last = [dice.one(asks[key]) for key in keys]
+    return ", ".join(parts) + ", and " + last if parts else last
+
+
+def asked_form(ask: Ask, dice: Dice) -> list[str]:
+    """Return the sentences that say how fine and in which form an answer is wanted."""
     wording = table("language", "questions")
-    parts = [dice.one(wording["asks"][key]) for key in ask.keys]
-    joined = ", ".join(parts[:-1]) + ", and " + parts[-1] if len(parts) > 1 else parts[0]
-    said: str = dice.one(wording["leads"]).format(q=joined, Q=joined[0].upper() + joined[1:])
-    if ask.fine:
-        said += " " + dice.one(wording["fine"])
-    if ask.form:
-        said += " " + wording["formats"][ask.form].format(n=ask.words)
-    return said
+    said: list[str] = [dice.one(wording["fine"])] if ask.fine else []
+    return [*said, wording["formats"][ask.form].format(n=ask.words)] if ask.form else said
 
 
 def is_timed(keys: tuple[str, ...]) -> bool:

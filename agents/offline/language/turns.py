@@ -1,0 +1,280 @@
+"""What a user says in a dialogue: worded, read again, and followed back to what was said before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+from videoautoarena.agents.offline.facets.table import FACETS
+from videoautoarena.agents.offline.language.phrasing import Ask, asked_for, asked_form, understand
+from videoautoarena.agents.offline.language.values import Dice, clock, table, times
+from videoautoarena.agents.offline.vision.frame_features import COLOURS
+from videoautoarena.agents.prompting.fences import Turn
+
+Side = Literal["after", "before"]
+Lead = Literal["start", "next", "back", "close"]
+"""Where in a dialogue a question stands: its first, a later one, after elsewhere, its last."""
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
+
+
+class Named(NamedTuple):
+    """The moment that the last answer named at this place, from 1."""
+
+    place: int
+
+
+class Ordered(NamedTuple):
+    """The earlier or the later of the two moments that the last answer named."""
+
+    which: Literal["earlier", "later"]
+
+
+class InAnswer(NamedTuple):
+    """The first moment in the answer of this number, from 1."""
+
+    number: int
+
+
+class At(NamedTuple):
+    """A moment by its time, which nothing said before is needed for."""
+
+    time_s: float
+
+
+class OfFacet(NamedTuple):
+    """A moment by what it shows, which nothing said before is needed for."""
+
+    key: str
+
+
+Referent: TypeAlias = Named | Ordered | InAnswer | At | OfFacet
+REFERENCES = (Named, Ordered, InAnswer)
+"""Moments that only the dialogue tells."""
+
+
+class Beside(NamedTuple):
+    """What of the video counts: all after a moment, or all before it."""
+
+    side: Side
+    moment: Referent
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Facts are asked for, of the whole video or of what lies beside a moment."""
+
+    ask: Ask
+    part: Beside | None = None
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether it takes the history to know what is meant."""
+        return self.part is not None and isinstance(self.part.moment, REFERENCES)
+
+    def at(self, moment: Referent) -> Facts:
+        """Return the same question with the moment said in another way."""
+        if self.part is None:
+            return self
+        return replace(self, part=self.part._replace(moment=moment))
+
+
+@dataclass(frozen=True)
+class ColourRun:
+    """The longest stretch in which a colour has a fifth of the picture is asked for."""
+
+    colour: str
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Something is asked that has nothing to do with the video."""
+
+    topic: str
+
+    @property
+    def answer(self) -> str:
+        """The one word that settles it."""
+        return elsewhere()[self.topic]
+
+
+@dataclass(frozen=True)
+class Bored:
+    """Nothing is asked: the user has lost interest."""
+
+
+UserTurn: TypeAlias = Facts | ColourRun | Elsewhere | Bored
+
+
+def word(turn: UserTurn, dice: Dice, *, lead: Lead = "next") -> str:
+    """Return what a user says who means this; `read` understands it again."""
+    if isinstance(turn, Bored):
+        return dice.one(_wordings("bored"))
+    if isinstance(turn, Elsewhere):
+        return dice.one(_wordings("elsewhere")).format(topic=turn.topic)
+    if isinstance(turn, ColourRun):
+        return dice.one(_wordings("colour_run")).format(colour=turn.colour)
+    asked = asked_for(turn.ask.keys, dice)
+    if turn.part is not None:
+        moment = _word_moment(turn.part.moment, dice)
+        part = dice.one(_wordings("part")).format(side=turn.part.side, moment=moment)
+        asked = f"{part}, {asked}"
+    said = dice.one(_leads()[lead]).format(q=asked)
+    return " ".join((said, *asked_form(turn.ask, dice)))
+
+
+def read(text: str) -> UserTurn | None:
+    """Return what a user means; None where it is nothing that can be told from frames."""
+    said = " ".join(text.split())
+    if said in _wordings("bored"):
+        return Bored()
+    for pattern in _patterns("elsewhere"):
+        found = pattern.fullmatch(said)
+        if found and found["topic"] in elsewhere():
+            return Elsewhere(found["topic"])
+    for pattern in _patterns("colour_run"):
+        if found := pattern.fullmatch(said):
+            return ColourRun(found["colour"].lower())
+    rest, part = _part_in(_without_lead(said))
+    ask = understand(rest)
+    return Facts(ask, part) if ask.keys or part else None
+
+
+def resolve(part: Beside, history: Sequence[Turn]) -> float | None:
+    """Return when the meant moment is, by what was said alone; None where that does not tell."""
+    moment = part.moment
+    if isinstance(moment, At):
+        return moment.time_s
+    if isinstance(moment, InAnswer):
+        return _nth(_named_in(history, moment.number - 1), 0)
+    named = _named_in(history, len(history) - 1)
+    if isinstance(moment, Named):
+        return _nth(named, moment.place - 1)
+    if isinstance(moment, Ordered) and len(named) > 1:
+        return min(named[:2]) if moment.which == "earlier" else max(named[:2])
+    return None
+
+
+def elsewhere() -> Mapping[str, str]:
+    """Return question to answer of what is asked beside the video."""
+    facts: dict[str, str] = table("language", "dialogues")["facts"]
+    return facts
+
+
+def _named_in(history: Sequence[Turn], place: int) -> tuple[float, ...]:
+    return times(history[place][1]) if 0 <= place < len(history) else ()
+
+
+def _nth(found: Sequence[float], place: int) -> float | None:
+    return found[place] if 0 <= place < len(found) else None
+
+
+def _word_moment(moment: Referent, dice: Dice) -> str:
+    kind, slots = _slots(moment)
+    return dice.one(_moments()[kind]).format(**slots)
+
+
+def _slots(moment: Referent) -> tuple[str, dict[str, str]]:
+    if isinstance(moment, Named):
+        return "named", {"ordinal": ORDINALS[moment.place - 1]}
+    if isinstance(moment, Ordered):
+        return moment.which, {}
+    if isinstance(moment, InAnswer):
+        return "answer", {"ordinal": ORDINALS[moment.number - 1]}
+    if isinstance(moment, At):
+        return "time", {"time": clock(moment.time_s)}
+    return "facet", {"label": FACETS[moment.key].label}
+
+
+def _part_in(said: str) -> tuple[str, Beside | None]:
+    """Return the words without those that say which part counts, and that part."""
+    for kind, pattern in _part_patterns():
+        if found := pattern.search(said):
+            side: Side = "after" if found["side"].lower() == "after" else "before"
+            moment = _read_moment(kind, found)
+            if moment is not None:
+                return said[: found.start()] + said[found.end() :], Beside(side, moment)
+    return said, None
+
+
+def _read_moment(kind: str, found: re.Match[str]) -> Referent | None:
+    slots = found.groupdict()
+    if kind in ("named", "answer"):
+        place = ORDINALS.index(slots["ordinal"].lower()) + 1
+        return Named(place) if kind == "named" else InAnswer(place)
+    if kind == "time":
+        given = times(slots["time"])
+        return At(given[0]) if given else None
+    if kind == "facet":
+        return OfFacet(_labels()[slots["label"].lower()])
+    return Ordered("earlier" if kind == "earlier" else "later")
+
+
+def _without_lead(said: str) -> str:
+    """Return the question alone: an opening has words that a fact could be known by, too."""
+    for lead in sorted((one for leads in _leads().values() for one in leads), key=len)[::-1]:
+        opening = lead.partition("{q}")[0]
+        if opening and said.startswith(opening):
+            return said.removeprefix(opening)
+    return said
+
+
+def _wordings(kind: str) -> list[str]:
+    found: list[str] = table("language", "dialogues")[kind]
+    return found
+
+
+def _leads() -> dict[str, list[str]]:
+    leads: dict[str, list[str]] = table("language", "dialogues")["leads"]
+    return leads
+
+
+def _moments() -> dict[str, list[str]]:
+    moments: dict[str, list[str]] = table("language", "dialogues")["moments"]
+    return moments
+
+
+@cache
+def _labels() -> dict[str, str]:
+    return {facet.label: key for key, facet in FACETS.items()}
+
+
+@cache
+def _patterns(kind: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(as_pattern(one), re.IGNORECASE) for one in _wordings(kind))
+
+
+@cache
+def _part_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Each way to say which part counts, by how it names the moment, with the comma behind it."""
+    return tuple(
+        (kind, re.compile(as_pattern(part.replace("{moment}", one)) + ",? ?", re.IGNORECASE))
+        for part in _wordings("part")
+        for kind, wordings in _moments().items()
+        for one in sorted(wordings, key=len, reverse=True)
+    )
+
+
+_SLOT = re.compile(r"\\\{(\w+)\\\}")
+
+
+def as_pattern(wording: str) -> str:
+    """Return a wording as a pattern whose named groups are its slots."""
+    return _SLOT.sub(lambda slot: f"(?P<{slot[1]}>{_HOLDS[slot[1]]})", re.escape(wording))
+
+
+_HOLDS = {
+    "side": "|".join(get_args(Side)),
+    "ordinal": "|".join(ORDINALS),
+    "time": r"\d+:\d\d\.\d",
+    "label": "|".join(sorted((facet.label for facet in FACETS.values()), key=len, reverse=True)),
+    "colour": "|".join(COLOURS),
+    "topic": "[^?]+",
+    "a": r"\d+:\d\d\.\d",
+    "b": r"\d+:\d\d\.\d",
+    "value": ".+?",
+    "word": r"[\w' -]+?",
+}
+"""What may stand in each slot."""
