@@ -23,7 +23,6 @@ from videoautoarena.agents.offline.language.checks import (
     read_check,
     word_check,
 )
-from videoautoarena.agents.offline.language.reader import hear
 from videoautoarena.agents.offline.language.turns import (
     Bored,
     ColourRun,
@@ -33,9 +32,10 @@ from videoautoarena.agents.offline.language.turns import (
     resolve,
 )
 from videoautoarena.agents.offline.language.values import Dice
+from videoautoarena.agents.offline.players.answering import hook_keys
 from videoautoarena.agents.offline.players.rounds import WRONG_S, Search, search
-from videoautoarena.agents.offline.vision.frame_features import COLOURS, Sent
-from videoautoarena.agents.offline.vision.sequence import sight_of
+from videoautoarena.agents.offline.vision.frame_features import Sent
+from videoautoarena.agents.offline.vision.sequence import longest_run, most_of, sight_of
 from videoautoarena.agents.prompting.fences import Turn
 
 MOST_ITEMS = 5
@@ -54,7 +54,7 @@ def make_checklist(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     """Return the questions by which an answer to the last thing said is marked."""
     found = search(sight_of(sent))
     question = blocks.get("question", "")
-    items = items_of(found, question, blocks.get("reference", ""), history_of(blocks))
+    items = items_of(found, question, history_of(blocks))
     dice = Dice("wording", question)
     return {
         "items": [
@@ -99,7 +99,7 @@ def is_met(items: Sequence[Item], text: str, *, only_yes: bool = False) -> bool:
 
 
 def items_of(
-    found: Search, question: str, reference: str, history: Sequence[Turn]
+    found: Search, question: str, history: Sequence[Turn]
 ) -> list[Item]:
     """Return what is asked of an answer to a question, by what the frames show; see `Item`."""
     turn = read(question)
@@ -107,8 +107,7 @@ def items_of(
     if isinstance(turn, ColourRun):
         return _of_run(found, turn.colour, dice)
     if isinstance(turn, Bored):
-        keys = [claim.key for claim in hear(reference, found.seen.duration_s).claims]
-        facts = _of_facts(found, list(dict.fromkeys(keys)), dice)
+        facts = _of_facts(found, hook_keys(found.seen), dice)
         return [Item(AsksBack(), True), *facts][:MOST_ITEMS]
     if not isinstance(turn, Facts):
         return []
@@ -150,9 +149,9 @@ def _of_facts(found: Search, keys: Sequence[str], dice: Dice) -> list[Item]:
 
 
 def _of_run(found: Search, colour: str, dice: Dice) -> list[Item]:
-    run = found.run(colour)
+    run = longest_run(found.seen, colour)
     if run is None:
-        most_s = float(found.seen.times[found.seen.shares[:, COLOURS.index(colour)].argmax()])
+        most_s = most_of(found.seen, colour)
         near = Overlaps(max(0.0, most_s - 2 * WRONG_S), most_s + 2 * WRONG_S)
         return [
             Item(Absent(), True),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import combinations, groupby
+from itertools import combinations
 from typing import NamedTuple
 
 from videoautoarena.agents.offline.facets.comparison import Choice
@@ -20,7 +20,13 @@ from videoautoarena.agents.offline.language.turns import Side
 from videoautoarena.agents.offline.language.values import Dice
 from videoautoarena.agents.offline.players.scoring import askable
 from videoautoarena.agents.offline.vision.frame_features import COLOURS, Picture
-from videoautoarena.agents.offline.vision.sequence import Sight, coarser, sight
+from videoautoarena.agents.offline.vision.sequence import (
+    SHARE,
+    Sight,
+    coarser,
+    longest_run,
+    sight,
+)
 from videoautoarena.video.sampling.sampler import kept_places
 
 SIDES: tuple[Side, Side] = ("after", "before")
@@ -31,8 +37,6 @@ COARSE = (16, 8, 4)
 FACT_TYPES = ("instant", "count", "colour", "choice")
 _CUT_SHARE, _CUT_S = 0.03, 0.3
 _PART_SHARES = (0.25, 0.35, 0.5, 0.65, 0.75)
-FIFTH = 0.2
-"""Of a picture, that a colour has while it is there."""
 _LEAST_TOP, _MOST_RUN = 0.10, 0.4
 """Of a picture, what an absent colour never has; of the video, for how long one is there."""
 
@@ -146,20 +150,10 @@ class Search:
         return [
             colour
             for colour, shares in zip(COLOURS, self.seen.shares.T, strict=True)
-            if (run := self.run(colour))
+            if (run := longest_run(self.seen, colour))
             and run[1] > run[0]
-            and float((shares >= FIFTH).mean()) < _MOST_RUN
+            and float((shares >= SHARE).mean()) < _MOST_RUN
         ]
-
-    def run(self, colour: str) -> Stretch | None:
-        """Return the longest stretch in which a colour has a fifth of the picture, if it has."""
-        is_there = self.seen.shares[:, COLOURS.index(colour)] >= FIFTH
-        runs = [
-            (times[0], times[-1])
-            for there, group in groupby(zip(is_there, self.seen.times, strict=True), _first)
-            if there and (times := [float(time_s) for _, time_s in group])
-        ]
-        return max(runs, key=lambda run: run[1] - run[0], default=None)
 
     def whole_s(self, key: str) -> float | None:
         """Return when the whole video comes to an extreme."""
@@ -234,7 +228,3 @@ def _others(key: str, true: Value) -> Sequence[Value]:
     if isinstance(true, int):
         return [true + 2]
     return [colour for colour in COLOURS if colour != true]
-
-
-def _first(pair: tuple[bool, float]) -> bool:
-    return bool(pair[0])
