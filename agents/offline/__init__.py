@@ -24,6 +24,8 @@ KINDS: dict[str, int] = {
     "terse": 8,
     "windbag": 8,
     "trickster": 8,
+    "goldfish": 64,
+    "eager": 64,
     "examiner": 128,
     "judge": 128,
 }

@@ -25,8 +25,10 @@ class Sparse(Record):
         return {name: value for name, value in data.items() if name not in gaps}
 
 
-class Sampling(Record):
+class Sampling(Sparse):
     """Which frames a video gives, and how they are encoded."""
+
+    left_out = ("spans",)
 
     frames: int = Field(default=128, ge=2, le=1024)
     """At most this many, first and last included."""
@@ -41,6 +43,9 @@ class Sampling(Record):
     fps: float | None = Field(default=None, gt=0, le=240)
     """Frames a second with the policy "fps", as long as `frames` allows; else None."""
     decoder: Literal["av", "decord"] = "av"
+    spans: tuple[tuple[float, float], ...] | None = None
+    """Stretches that frames come from, in seconds from the first frame, in order and apart; None
+    for the whole video. The time of a frame is counted from the first of those chosen."""
     ocr: bool = False
     """Whether text drawn into the picture was read for offline models; False in all that is new."""
 

@@ -30,7 +30,7 @@ _SPREAD = {
     "scenes": "evenly over the scenes",
     "keyframes": "at key frames",
 }
-_CHOSEN = [name for name in Sampling.model_fields if name != "ocr"]
+_CHOSEN = [name for name in Sampling.model_fields if name not in ("ocr", "spans")]
 """What can be asked for; text in the picture is no longer read."""
 _FIT = {"stretch": " stretched to a square", "pad": " on a black square"}
 

@@ -8,7 +8,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from videoautoarena.agents.prompting.fences import fence_code
-from videoautoarena.memory.records.digests import read_body, write_body
+from videoautoarena.memory.records.digests import canonical_json, digest, read_body, write_body
 from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.memory.records.records import Frames, Sampling, Subtitles, Video
 from videoautoarena.memory.store.store import Store
@@ -116,6 +116,32 @@ def _subtitle_lines(video: Video, beside: Beside) -> Iterator[str]:
         yield f"subtitles of {safe(video.path)}: {safe(track.path)}{guessed}{left}"
 
 
+PARTS = "frames/"
+"""Name in the run's file, before a part's id, of the frames of some stretches of a video."""
+Spans = Sequence[tuple[float, float]]
+WHOLE: Spans = ()
+
+
+def part_id(video: str, spans: Spans) -> str:
+    """Return what frames of some stretches of a video are known by; its own id of the whole."""
+    return (
+        f"{video}@{digest(canonical_json([list(one) for one in spans]))[:12]}" if spans else video
+    )
+
+
+def spoken_in(said: Subtitles, spans: Spans) -> Subtitles | None:
+    """Return the cues that fall into stretches, on the clock of their first frame."""
+    zero_s = spans[0][0]
+    cues = tuple(
+        cue.model_copy(
+            update={"start_s": max(0.0, cue.start_s - zero_s), "end_s": cue.end_s - zero_s}
+        )
+        for cue in said.cues
+        if any(start <= cue.end_s and cue.start_s < end for start, end in spans)
+    )
+    return said.model_copy(update={"cues": cues}) if cues else None
+
+
 KEPT = 48
 """Videos whose frames' times and digests are kept at hand: two blocks, about 30 KB each."""
 
@@ -146,29 +172,41 @@ class RunFrames:
         self._kept: OrderedDict[str, Frames] = OrderedDict()
         self._locks: dict[str, asyncio.Lock] = {}
         self._foreseen: dict[str, UnusableVideo] = {}
+        self._parts: dict[str, tuple[str, Sampling]] = {}
 
-    async def frames(self, video: str) -> Frames:
+    async def frames(self, video: str, spans: Spans = WHOLE) -> Frames:
         """Return times and digests of a video's frames, with its subtitles; or UnusableVideo.
 
-        The first time decides them for the run.
+        With `spans`, stretches in seconds from its first frame, in order and apart, as many frames
+        of these alone; their times count from the first of them. The first time decides them for
+        the run.
         """
-        if video in self._kept:
-            self._kept.move_to_end(video)
-            return self._kept[video]
-        async with self._locks.setdefault(video, asyncio.Lock()):
-            frames = self._kept.get(video)
+        part = part_id(video, spans)
+        if part in self._kept:
+            self._kept.move_to_end(part)
+            return self._kept[part]
+        async with self._locks.setdefault(part, asyncio.Lock()):
+            frames = self._kept.get(part)
             if frames is None:
                 if (why := verdict_on(self._store, video, self._generation)) is not None:
                     raise UnusableVideo(why)
-                frames = self._store.frames(video) or await self._first(video)
                 spoken = stored_subtitles(self._store, video)
+                if spans:
+                    self._parts[part] = video, self._of(spans)
+                    frames = _stored_part(self._store, part) or await self._first_part(part)
+                    spoken = spoken_in(spoken, spans) if spoken else None
+                else:
+                    frames = self._store.frames(video) or await self._first(video)
                 frames = frames.model_copy(update={"subtitles": spoken})
-            self._kept[video] = frames
+            self._kept[part] = frames
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
             # From here on there is nothing to wait for.
-            self._locks.pop(video, None)
+            self._locks.pop(part, None)
             return frames
+
+    def _of(self, spans: Spans) -> Sampling:
+        return self._sampling.model_copy(update={"spans": tuple((a, b) for a, b in spans)})
 
     async def foresee(self, video: str) -> None:
         """Bring a video's frames into the cache; what is wrong with it is kept until its turn."""
@@ -181,9 +219,22 @@ class RunFrames:
             except UnusableVideo as failure:
                 self._foreseen[video] = failure
 
-    def has(self, video: str) -> bool:
-        """Return whether the run has seen a video's frames."""
-        return video in self._kept or self._store.frames(video) is not None
+    def has(self, video: str, spans: Spans = WHOLE) -> bool:
+        """Return whether the run has seen a video's frames, or those of some stretches of it."""
+        part = part_id(video, spans)
+        if part in self._kept:
+            return True
+        known = _stored_part(self._store, part) if spans else self._store.frames(video)
+        return known is not None
+
+    async def _first_part(self, part: str) -> Frames:
+        video, sampling = self._parts[part]
+        if self._decoders is None or video not in self._files:
+            raise UnusableVideo("this run never saw these frames")
+        found = await self._decoders.frames(self._files[video], self._videos[video], sampling)
+        frames = found.model_copy(update={"video": part})
+        self._store.put_file(f"{PARTS}{part}", write_body(frames))
+        return frames
 
     async def _first(self, video: str) -> Frames:
         if self._decoders is None or video not in self._files:
@@ -204,9 +255,18 @@ class RunFrames:
         return verdict_on(self._store, video, self._generation) is not None
 
     async def jpegs(self, video: str, digests: Sequence[str]) -> list[bytes]:
-        """Return the JPEG bytes of a video's frames; or FramesChanged, or UnusableVideo."""
-        if self._decoders is None or video not in self._files:
+        """Return the JPEG bytes of a video's frames; or FramesChanged, or UnusableVideo.
+
+        Of some stretches of it `video` is the id that their frames have.
+        """
+        whole, sampling = self._parts.get(video, (video, self._sampling))
+        if self._decoders is None or whole not in self._files:
             raise UnusableVideo("its file is not at hand")
         return await self._decoders.jpegs(
-            self._files[video], self._videos[video], sampling=self._sampling, digests=digests
+            self._files[whole], self._videos[whole], sampling=sampling, digests=digests
         )
+
+
+def _stored_part(store: Store, part: str) -> Frames | None:
+    file = store.file(f"{PARTS}{part}")
+    return read_body(Frames, file.text) if file else None

@@ -118,8 +118,11 @@ def choose_ticks(sampling: Sampling, index: Index, scenes: Sequence[Span] = ()) 
     """Return the ticks of at most `sampling.frames` frames, ascending, first and last among them.
 
     `scenes`, ascending, are needed by the policy "scenes" alone. Raises UnusableVideo where the
-    policy is "keyframes", and they are too few or too far apart.
+    policy is "keyframes", and they are too few or too far apart; and where a stretch of
+    `sampling.spans` lies outside the video.
     """
+    if sampling.spans is not None:
+        return within(index, sampling)
     match sampling.policy:
         case "fps":
             return so_many_a_second(index, sampling.fps or FPS, sampling.frames)
@@ -140,6 +143,41 @@ def so_many_a_second(index: Index, fps: float, most: int) -> list[int]:
         places = sorted({i * (count - 1) // (most - 1) for i in range(most - 1)})
     step = 1 / (fps * float(index.time_base))
     return _on_screen(index, [*(first + round(place * step) for place in places), last])
+
+
+def within(index: Index, sampling: Sampling) -> list[int]:
+    """Return frames spread evenly over stretches as if they followed each other.
+
+    A frame belongs to a stretch that it begins in; one that no frame begins in has the one that is
+    on screen at its start. By the policy "fps" there are so many a second, by any other as many as
+    may be.
+    """
+    parts = [_shown_in(index, span) for span in sampling.spans or ()]
+    lasting = [max(1, part[-1] - part[0]) for part in parts]
+    total = sum(lasting)
+    count = sampling.frames
+    if sampling.policy == "fps":
+        seconds = total * float(index.time_base)
+        count = max(2, min(count, int(seconds * (sampling.fps or FPS)) + 1))
+    if sum(map(len, parts)) <= count:
+        return sorted({tick for part in parts for tick in part})
+    chosen = set()
+    for at in (total * i // (count - 1) for i in range(count)):
+        place = 0
+        while at > lasting[place] and place < len(parts) - 1:
+            at -= lasting[place]
+            place += 1
+        part = parts[place]
+        chosen.add(part[max(0, bisect_right(part, part[0] + at) - 1)])
+    return sorted(chosen)
+
+
+def _shown_in(index: Index, span: Span) -> Sequence[int]:
+    start, end = index.tick(span[0]), index.tick(span[1])
+    if not index.shown[0] <= start <= index.shown[-1] or end <= start:
+        raise UnusableVideo(f"has no stretch from {span[0]:g} s to {span[1]:g} s")
+    part = index.shown[bisect_left(index.shown, start) : bisect_left(index.shown, end)]
+    return part or [index.shown[bisect_right(index.shown, start) - 1]]
 
 
 def over_scenes(index: Index, scenes: Sequence[Span], most: int) -> list[int]:

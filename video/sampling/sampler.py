@@ -38,6 +38,8 @@ def sample(
 ) -> Sampled:
     """Return up to `sampling.frames` frames, first and last among them. Blocks; CPU only.
 
+    Times count from the first frame that is returned, which is the video's unless there are spans.
+
     A frame behind damage that was reported is counted in `damaged`, and so is one that cannot be
     decoded and shows the one before it; one that may not be that of its time is counted in
     `approximate`. That nothing was reported of a frame does not prove it whole. They are recorded
@@ -54,14 +56,16 @@ def sample(
     def develop(picture: Image.Image) -> bytes:
         return to_jpeg(on_black(picture, size), sampling.quality)
 
-    scenes = scenes_of(path, index) if sampling.policy == "scenes" else ()
+    is_by_scene = sampling.policy == "scenes" and sampling.spans is None
+    scenes = scenes_of(path, index) if is_by_scene else ()
     ticks = choose_ticks(sampling, index, scenes)
     catch = decoder.pictures(path, index, wanted=ticks, size=scaled, develop=develop)
     if not catch.pictures:
         raise UnusableVideo(f"holds no frame that {decoder.name} can decode")
     jpegs = stand_in(ticks, catch)
+    zero_s = index.seconds(ticks[0])
     frames = tuple(
-        Frame(time_s=round(index.seconds(tick), 2), digest=digest(data))
+        Frame(time_s=round(index.seconds(tick) - zero_s, 2), digest=digest(data))
         for tick, data in zip(ticks, jpegs, strict=True)
     )
     record = Frames(

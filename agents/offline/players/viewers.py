@@ -7,21 +7,15 @@ from functools import cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from videoautoarena.agents.offline.facets.facet import Stretch
-from videoautoarena.agents.offline.facets.part import Part, part_of
 from videoautoarena.agents.offline.facets.table import FACETS
 from videoautoarena.agents.offline.language.phrasing import (
-    BOOKS,
     Ask,
-    book,
-    laid_out,
     phrase,
     phrased,
-    say,
     understand,
 )
-from videoautoarena.agents.offline.language.tasks import free
 from videoautoarena.agents.offline.language.values import Dice, counted, table
+from videoautoarena.agents.offline.players.answering import speak
 from videoautoarena.agents.offline.players.choosing import choose
 from videoautoarena.agents.offline.players.scoring import askable, difficulty
 from videoautoarena.agents.offline.vision.frame_features import COLOURS, Sent
@@ -138,7 +132,7 @@ def answer(kind: str, sent: Sent) -> str:
     if kind == "parrot":
         return str(table("players", "manners")["parrot"])
     offer = offered(sent.question)
-    plain = _plain_answer(sent) if offer is None else choose(sent, offer)
+    plain = _in_free_words(kind, sent) if offer is None else choose(sent, offer)
     if kind == "windbag":
         padding = table("players", "manners")["padding"]
         before, between, after, last, _ = Dice("padding", sent.question).shuffled(padding)
@@ -151,28 +145,6 @@ def answer(kind: str, sent: Sent) -> str:
     return plain
 
 
-def _watched(sent: Sent, span: Stretch | None) -> Part | None:
-    """Return what is seen of a part, or of all; None where no frame shows it."""
-    if not sent.pictures:
-        return None
-    seen = sight_of(sent)
-    return Part(seen) if span is None else part_of(seen, span)
-
-
-def _plain_answer(sent: Sent) -> str:
-    """Speak of every frame that was sent; without any, of what is usual."""
-    wanted = free(sent.question)
-    ask = understand(wanted.question)
-    dice = Dice("answer", sent.question)
-    style = book(dice.one(BOOKS))
-    lead = dice.one(style.leads)
-    part = _watched(sent, wanted.part)
-    if part is None:
-        priors = table("players", "priors")
-        habits = [(FACETS[key].label, str(priors[key])) for key in ask.answered]
-        return laid_out(habits, ask.form, lead=lead)
-    sentences = [
-        (facet.label, say(facet.key, part.measure(facet.key), style=style, dice=dice))
-        for facet in (FACETS[key] for key in ask.answered)
-    ]
-    return laid_out(sentences, ask.form, lead=lead)
+def _in_free_words(kind: str, sent: Sent) -> str:
+    seen = sight_of(sent) if sent.pictures else None
+    return speak(kind, seen, sent.question, sent.history)

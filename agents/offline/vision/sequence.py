@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from videoautoarena.agents.offline.vision.frame_features import (
+    COLOURS,
     Glance,
     Memo,
     Picture,
@@ -27,6 +28,8 @@ Curve = NDArray[np.float64]
 
 _STILL = 0.006
 """Below this mean difference nothing moves; JPEG noise stays under it."""
+SHARE = 0.2
+"""From this share of the picture on a colour is plainly there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +169,23 @@ def still_stretch(seen: Sight) -> tuple[float, float] | None:
         elif b - start > best[1] - best[0]:
             best = (start, float(b))
     return best if best[1] - best[0] > 0.08 * seen.duration_s else None
+
+
+def longest_run(seen: Sight, colour: str) -> tuple[float, float] | None:
+    """Return the longest stretch in which a colour has its share; None where it never has."""
+    has = seen.shares[:, COLOURS.index(colour)] >= SHARE
+    bounds = [0, *(np.flatnonzero(np.diff(has)) + 1).tolist(), len(has)]
+    runs = [
+        (float(seen.times[first]), float(seen.times[behind - 1]))
+        for first, behind in pairwise(bounds)
+        if has[first]
+    ]
+    return max(runs, key=lambda run: run[1] - run[0], default=None)
+
+
+def most_of(seen: Sight, colour: str) -> float:
+    """Return when a colour has most of the picture."""
+    return float(seen.times[int(np.argmax(seen.shares[:, COLOURS.index(colour)]))])
 
 
 def comeback(seen: Sight) -> float:

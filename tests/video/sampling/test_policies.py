@@ -111,3 +111,40 @@ def test_no_scene_goes_unseen_while_there_are_frames_for_all(
     chosen = over_scenes(steady(ends[-1] / 10), scenes, len(scenes) + spare)
     for start, end in scenes:
         assert any(round(start * 10) <= tick < round(end * 10) for tick in chosen)
+
+
+def test_frames_of_two_stretches_are_spread_over_both_as_if_one_followed_the_other() -> None:
+    sampling = Sampling(frames=6, spans=((1.0, 2.0), (5.0, 7.0)))
+    assert choose_ticks(sampling, steady(10)) == [10, 15, 52, 57, 63, 69]
+
+
+def test_all_frames_of_short_stretches_are_taken_once_each() -> None:
+    sampling = Sampling(frames=128, spans=((0.0, 0.3), (9.8, 10.0)))
+    assert choose_ticks(sampling, steady(10)) == [0, 1, 2, 98, 99]
+
+
+def test_a_stretch_in_which_no_frame_begins_has_the_one_on_screen() -> None:
+    sampling = Sampling(spans=((3.0, 4.0),))
+    assert choose_ticks(sampling, of_ticks([0, 200, 1000])) == [200]
+
+
+@pytest.mark.parametrize("span", [(10.5, 11.0), (4.0, 4.0), (5.0, 2.0)])
+def test_a_stretch_outside_the_video_or_without_length_is_refused(
+    span: tuple[float, float],
+) -> None:
+    with pytest.raises(UnusableVideo, match="has no stretch from"):
+        choose_ticks(Sampling(spans=(span,)), steady(10))
+
+
+@given(ticks=TICKS, count=st.integers(2, 40), cut=st.floats(0.1, 0.9))
+def test_frames_of_a_stretch_lie_within_it_and_are_no_more_than_asked_for(
+    ticks: list[int], count: int, cut: float
+) -> None:
+    index = of_ticks(ticks)
+    end = cut * index.duration_s
+    if index.tick(end) <= index.shown[0]:
+        return
+    chosen = choose_ticks(Sampling(frames=count, spans=((0.0, end),)), index)
+    assert 1 <= len(chosen) <= count
+    assert all(0 <= index.seconds(tick) <= end + 0.01 for tick in chosen)
+    assert chosen == sorted(set(chosen))
