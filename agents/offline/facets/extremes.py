@@ -41,8 +41,10 @@ class Window(NamedTuple):
 
 
 class Extremes:
-    """Those of one sight; a part is cut out of its curves, which is a thousand times as fast as
-    looking at the part's frames alone."""
+    """Those of one sight.
+
+    A part is cut out of its curves: to look at its frames alone would take a hundred times as long.
+    """
 
     def __init__(self, seen: Sight) -> None:
         """Read no curve yet."""
@@ -74,7 +76,9 @@ class Extremes:
             last += 1
         slack_s = SLACK * self._seen.gap_s
         return Window(
-            float(times[best]), max(0.0, float(times[first]) - slack_s), float(times[last]) + slack_s
+            float(times[best]),
+            max(0.0, float(times[first]) - slack_s),
+            float(times[last]) + slack_s,
         )
 
     def _cut(self, key: str, part: Stretch) -> tuple[Curve, Curve]:

@@ -98,9 +98,7 @@ def is_met(items: Sequence[Item], text: str, *, only_yes: bool = False) -> bool:
     )
 
 
-def items_of(
-    found: Search, question: str, history: Sequence[Turn]
-) -> list[Item]:
+def items_of(found: Search, question: str, history: Sequence[Turn]) -> list[Item]:
     """Return what is asked of an answer to a question, by what the frames show; see `Item`."""
     turn = read(question)
     dice = Dice("checklist", question, found.seen.key.hex())

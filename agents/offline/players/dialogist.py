@@ -8,8 +8,9 @@ would do without what the round is to show.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from videoautoarena.agents.offline.facets.table import FACETS
 from videoautoarena.agents.offline.language.phrasing import Ask
@@ -30,29 +31,38 @@ from videoautoarena.agents.offline.language.turns import (
     read,
     word,
 )
-from videoautoarena.agents.offline.language.values import Dice, times
+from videoautoarena.agents.offline.language.values import Dice
 from videoautoarena.agents.offline.players.answering import hook_keys, speak
-from videoautoarena.agents.offline.players.drafts import Draft, Written, is_fair
+from videoautoarena.agents.offline.players.drafts import APART_S, Plan, Written, is_fair, others_s
 from videoautoarena.agents.offline.players.rounds import Landmark, Recall, Search, search
 from videoautoarena.agents.offline.players.scoring import askable
 from videoautoarena.agents.offline.players.viewers import listed
 from videoautoarena.agents.offline.vision.frame_features import Sent
 from videoautoarena.agents.offline.vision.sequence import sight_of
 
+FEWEST = 5
+"""Rounds of a dialogue."""
 TRIES = 12
 """Drafts that are written before it is said that none can be."""
 WORDINGS = 8
 SUMMED = 3
 """Facts in a summary."""
 MOST_OTHERS = 3
-APART_S = 0.3
-"""Two moments that lie closer are the same to who is asked."""
 RATED = ("object_reference", "memory_recall", "content_summary", "answer_refusal",
          "topic_shifting", "proactive_interaction")  # fmt: skip
 UNFIT, FIT, VERY_FIT = 3, 5, 6
 ENOUGH = 3
 """Different questions that make a clip very fit."""
-_VAGUE = frozenset("picture video moment one".split())
+_VAGUE = frozenset(["picture", "video", "moment", "one"])
+
+
+class Thing(NamedTuple):
+    """An object of the bank."""
+
+    id: str
+    name: str
+    times: tuple[float, ...]
+    """When it was seen."""
 
 
 class Wish(NamedTuple):
@@ -62,30 +72,21 @@ class Wish(NamedTuple):
     turns: int
     asked: tuple[str, ...] = ()
     """What it may not ask again."""
-    objects: tuple[Mapping[str, Any], ...] = ()
+    objects: tuple[Thing, ...] = ()
 
     def has_asked(self, turn: UserTurn) -> bool:
         """Return whether the same was asked before, in whatever words."""
         return any(_same(turn, read(text)) for text in self.asked)
 
 
-class Plan(NamedTuple):
-    """A round before it is worded."""
-
-    turn: UserTurn
-    lead: Lead = "next"
-    is_scored: bool = False
-    refers_to: int | None = None
-    meant_s: float | None = None
-    """The moment that its words point to."""
-
-
 def write_dialogue(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     """Return the rounds of a dialogue that shows an ability; none where the clip has none."""
     # With the code of the fences, which is another for every seed of a set.
     dice = Dice("dialogist", sent.text, sight_of(sent).key.hex())
-    draft = _drafted(search(sight_of(sent)), _wish(blocks), dice)
-    return {"rounds": [one.reply for one in draft] if draft else []}
+    wish = _wish(blocks)
+    draft = _drafted(search(sight_of(sent)), wish, dice)
+    rounds = [_reply(draft, number, wish, dice) for number in range(1, len(draft) + 1)]
+    return {"rounds": rounds}
 
 
 def rate_fitness(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
@@ -93,25 +94,25 @@ def rate_fitness(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     found = search(sight_of(sent))
     rated = {}
     for ability in RATED:
-        wish = Wish(ability, 5, objects=_objects(blocks))
-        can = _drafted(found, wish, Dice("fitness", ability, found.seen.key.hex())) is not None
-        many = sum(1 for _ in _questions(found, wish))
+        wish = Wish(ability, FEWEST, objects=_objects(blocks))
+        can = bool(_drafted(found, wish, Dice("fitness", ability, found.seen.key.hex())))
+        many = _questions(found, ability)
         score = UNFIT if not can else VERY_FIT if many >= ENOUGH else FIT
         said = f"I find {many} questions to build on" + ("." if can else ", and none that holds.")
         rated[ability] = {"analysis": said, "score": score}
     return rated
 
 
-def _drafted(found: Search, wish: Wish, dice: Dice) -> Draft | None:
-    """Return the first draft that is fair; None where none is."""
+def _drafted(found: Search, wish: Wish, dice: Dice) -> list[Written]:
+    """Return the first draft that is fair; nothing where none is."""
     for _ in range(TRIES):
         plan = _PLANS[wish.ability](found, wish, dice) if wish.ability in _PLANS else None
         if plan is None:
-            return None
+            break
         draft = _worded(found, plan, wish, dice)
         if draft and is_fair(found, draft, wish.ability):
             return draft
-    return None
+    return []
 
 
 # What is asked, ability by ability.
@@ -282,16 +283,110 @@ def _alone(moment: Landmark) -> Facts:
 # From a plan to words, and what of a slot is read.
 
 
-def _worded(found: Search, plan: Sequence[Plan], wish: Wish, dice: Dice) -> Draft | None:
-    """Return the rounds of a plan; None where no words are left for one that has to be new."""
+def _worded(found: Search, plan: Sequence[Plan], wish: Wish, dice: Dice) -> list[Written]:
+    """Return the rounds of a plan; nothing where no words are left for one that has to be new."""
     draft: list[Written] = []
     for number, one in enumerate(plan, 1):
         lead = "start" if number == 1 else one.lead
         said = [*(each.user for each in draft), *wish.asked]
         user = _new_words(one.turn, lead, said, wish, dice)
         if user is None:
-            return None
+            return []
         history = [each.turn for each in draft]
         assistant = speak("examiner", found.seen, user, history)
         draft.append(Written(one, user, assistant))
     return draft
+
+
+def _new_words(
+    turn: UserTurn, lead: Lead, said: Sequence[str], wish: Wish, dice: Dice
+) -> str | None:
+    """Return words that were not used yet; None where none are found.
+
+    What is there is asked for in the words in which something was that is not.
+    """
+    if wish.ability == "refusal_twin" and isinstance(turn, ColourRun):
+        for text in reversed(wish.asked):
+            if isinstance(before := read(text), ColourRun):
+                again = text.replace(before.colour, turn.colour)
+                if again not in said and read(again) == turn:
+                    return again
+    drawn = (word(turn, dice, lead=lead) for _ in range(WORDINGS))
+    return next((text for text in drawn if text not in said), None)
+
+
+def _reply(draft: Sequence[Written], number: int, wish: Wish, dice: Dice) -> dict[str, object]:
+    one = draft[number - 1]
+    turn, meant_s = one.plan.turn, one.plan.meant_s
+    explicit, others = "", list[str]()
+    if isinstance(turn, Facts) and meant_s is not None:
+        explicit = word(turn.at(At(meant_s)), dice)
+        others = [word(turn.at(At(at_s)), dice) for at_s in others_s(draft, number)[:MOST_OTHERS]]
+    return {
+        "user": one.user,
+        "assistant": one.assistant,
+        "scored": "yes" if one.plan.is_scored else "no",
+        "about": "elsewhere" if isinstance(turn, Elsewhere) else "video",
+        "refers_to": one.plan.refers_to,
+        "objects": [] if meant_s is None else _objects_at(meant_s, one.user, wish),
+        "explicit": explicit,
+        "others": others,
+    }
+
+
+def _objects_at(time_s: float, user: str, wish: Wish) -> list[str]:
+    """Return the object in the picture then, or next to it in time, that the words do not name."""
+    used = set(re.findall(r"\w+", user.lower()))
+    seen = sorted(
+        (abs(at_s - time_s), one.id)
+        for one in wish.objects
+        if not used.intersection(set(re.findall(r"\w+", one.name.lower())) - _VAGUE)
+        for at_s in one.times
+    )
+    return [seen[0][1]] if seen else []
+
+
+def _questions(found: Search, ability: str) -> int:
+    """Return how many different questions an ability could be shown by."""
+    dice = Dice("questions", ability)
+    if ability in ("object_reference", "memory_recall"):
+        return len(_recalls(found))
+    if ability == "answer_refusal":
+        return min(len(found.absent()), 1 + len(found.passing()))
+    if ability == "proactive_interaction":
+        return sum(found.fact(key, dice) is not None for key in hook_keys(found.seen))
+    return len(found.facts(dice)) - 1
+
+
+def _same(one: UserTurn, other: UserTurn | None) -> bool:
+    if isinstance(one, Facts) and isinstance(other, Facts):
+        is_alike = set(one.ask.keys) == set(other.ask.keys)
+        return is_alike and (one.part and one.part.side) == (other.part and other.part.side)
+    return one == other
+
+
+def _wish(blocks: dict[str, str]) -> Wish:
+    ability = blocks.get("ability", "").partition("\n")[0].strip()
+    turns = blocks.get("turns", "").strip()
+    count = int(turns) if turns.isdecimal() and len(turns) < 3 else FEWEST
+    asked = [str(one) for one in listed(blocks.get("asked", ""))]
+    return Wish(ability, max(FEWEST, count), (*asked, *_refused(blocks)), _objects(blocks))
+
+
+def _refused(blocks: dict[str, str]) -> list[str]:
+    """Return what was asked by the scored rounds of the last try."""
+    try:
+        rounds = json.loads(blocks.get("refused", "") or "{}")["rounds"]
+        return [str(one["user"]) for one in rounds if one["scored"] == "yes"]
+    except (ValueError, TypeError, KeyError):
+        return []
+
+
+def _objects(blocks: dict[str, str]) -> tuple[Thing, ...]:
+    try:
+        return tuple(
+            Thing(str(one["id"]), str(one["name"]), tuple(float(s["time_s"]) for s in one["seen"]))
+            for one in listed(blocks.get("objects", ""))
+        )
+    except (ValueError, TypeError, KeyError):
+        return ()
