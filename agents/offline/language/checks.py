@@ -16,8 +16,8 @@ from videoautoarena.agents.offline.language.values import Dice, clock, colours, 
 
 _LENGTH_S = 1e4
 """A video's length is in no checklist; of "near the start" nothing certain follows without it."""
-_TENTH_S = 0.051
-"""Times are said to the tenth of a second."""
+_TENTH_S = 0.101
+"""Times are said to the tenth of a second, in the item and in the answer."""
 _ABSENT = re.compile(
     r"\b(there (is|are|was|were) no|no such|never|nowhere|at no time|not (in|to be found in) the"
     r" video|(is|was|are)(n['’]t| not) (in|shown|there|present|observed)"

@@ -14,7 +14,8 @@ _LENGTH_S = 60.0
 """A video's length is not in a key; only words like "in the first half" are read by it."""
 _NEAR_S, _FAR_S = 1.0, 3.0
 """So far apart two times are still the same, or nearly."""
-_SAME, _PARTLY = 0.75, 0.4
+SAME = 0.75
+_PARTLY = 0.4
 """Share of a fact from which on it is said, or said in part."""
 _OF_IT = 0.3
 """Share of its words that the key has, too, from which on a sentence is about it."""
@@ -31,8 +32,8 @@ _COMMON = frozenset(
 def mark_scene(blocks: dict[str, str]) -> dict[str, object]:
     """Return 1, 3 or 5 for each scoring point, and how far the answer stays with them."""
     answer = blocks.get("answer", "")
-    points = _points(blocks)
-    shares = [_said(point, answer) for point in points]
+    points = points_in(blocks.get("points", ""))
+    shares = [said_of(point, answer) for point in points]
     focus = _focus(answer, [blocks.get("reference", ""), *points])
     return {
         "points": [{"analysis": _word(s), "score": 1 + 2 * _degree(s)} for s in shares],
@@ -43,21 +44,22 @@ def mark_scene(blocks: dict[str, str]) -> dict[str, object]:
 def mark_summary(blocks: dict[str, str]) -> dict[str, object]:
     """Return how much of the key the answer holds, and how much of it agrees with the key."""
     answer, reference = blocks.get("answer", ""), blocks.get("reference", "")
-    facts = _points(blocks) or split_units(reference)
-    held = fmean(_degree(_said(fact, answer)) / 2 for fact in facts) if facts else 0.0
+    facts = points_in(blocks.get("points", "")) or split_units(reference)
+    held = fmean(_degree(said_of(fact, answer)) / 2 for fact in facts) if facts else 0.0
     return {
         "completeness": _scale("of the key stands in the answer", held),
         "reliability": _scale("of the answer agrees with the key", _agreed(answer, blocks)),
     }
 
 
-def _points(blocks: dict[str, str]) -> list[str]:
-    lines = (_NUMBER.sub("", line).strip() for line in blocks.get("points", "").splitlines())
+def points_in(text: str) -> list[str]:
+    """Return the lines of a numbered list, without their numbers."""
+    lines = (_NUMBER.sub("", line).strip() for line in text.splitlines())
     return [line for line in lines if line]
 
 
 def _degree(share: float) -> int:
-    return 2 if share >= _SAME else 1 if share >= _PARTLY else 0
+    return 2 if share >= SAME else 1 if share >= _PARTLY else 0
 
 
 def _word(share: float) -> str:
@@ -70,7 +72,7 @@ def _scale(what: str, share: float) -> dict[str, object]:
     return {"analysis": f"About {share:.0%} {what}.", "score": round(1 + 4 * share)}
 
 
-def _said(fact: str, answer: str) -> float:
+def said_of(fact: str, answer: str) -> float:
     """Return how much of a fact an answer says, 0 to 1: its claims, or its words if it has none."""
     claims = hear(fact, _LENGTH_S).claims
     if not claims:
@@ -124,7 +126,7 @@ def _focus(answer: str, key: Sequence[str]) -> float:
 
 def _agreed(answer: str, blocks: dict[str, str]) -> float:
     """Return the share of an answer's sentences that agree with the key; of none, none."""
-    key = "\n".join([blocks.get("reference", ""), *_points(blocks)])
+    key = "\n".join([blocks.get("reference", ""), *points_in(blocks.get("points", ""))])
     truths = hear(key, _LENGTH_S).claims
     heard = hear(answer, _LENGTH_S, list(dict.fromkeys(truth.key for truth in truths)))
     held: list[float] = []

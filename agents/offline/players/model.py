@@ -15,6 +15,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnableConfig, ensure_config
 
 from videoautoarena.agents.offline import EMBEDDER
+from videoautoarena.agents.offline.players.checklist import mark_checklist
 from videoautoarena.agents.offline.players.evolver import evolve, grade
 from videoautoarena.agents.offline.players.judge import compare, judge
 from videoautoarena.agents.offline.players.marking import mark_scene, mark_summary
@@ -41,7 +42,11 @@ WRITES = {
     "option_checker": check_options,
     "point_checker": check_points,
 }
-MARKS = {"scene_marker": mark_scene, "summary_marker": mark_summary}
+MARKS = {
+    "scene_marker": mark_scene,
+    "summary_marker": mark_summary,
+    "checklist_marker": mark_checklist,
+}
 """Roles that are shown no frames."""
 
 

@@ -54,7 +54,7 @@ def test_an_item_in_other_words_is_not_read() -> None:
 def test_a_stretch_of_colour_and_its_denial_are_told_apart_in_every_book(
     name: str, colour: str
 ) -> None:
-    there: list[Check] = [Timed(), Overlaps(20.2, 30.0)]
+    there: list[Check] = [Timed(), Overlaps(20.3, 30.0)]
     gone: list[Check] = [Absent(), Denies(colour)]
     elsewhere = Overlaps(20.5, 30.0)
     for seed in range(8):
