@@ -50,10 +50,6 @@ class Extremes:
         """Read no curve yet."""
         self._seen = seen
 
-    def whole(self, key: str) -> Window | None:
-        """Return the extreme of the whole video; None where it does not stand out."""
-        return self.window(key, (0.0, self._seen.duration_s))
-
     def at(self, key: str, part: Stretch) -> float | None:
         """Return when a part comes to its extreme, whether that stands out or not."""
         times, heights = self._cut(key, part)
@@ -74,6 +70,8 @@ class Extremes:
             first -= 1
         while last < len(is_near) - 1 and is_near[last + 1]:
             last += 1
+        if first == last:
+            return None
         slack_s = SLACK * self._seen.gap_s
         return Window(
             float(times[best]),

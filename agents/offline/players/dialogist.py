@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from videoautoarena.agents.offline.facets.table import FACETS
+from videoautoarena.agents.offline.language.checks import Within
 from videoautoarena.agents.offline.language.phrasing import Ask
 from videoautoarena.agents.offline.language.turns import (
     At,
@@ -33,7 +34,9 @@ from videoautoarena.agents.offline.language.turns import (
 )
 from videoautoarena.agents.offline.language.values import Dice
 from videoautoarena.agents.offline.players.answering import hook_keys, speak
+from videoautoarena.agents.offline.players.checklists import items_of
 from videoautoarena.agents.offline.players.drafts import APART_S, Plan, Written, is_fair, others_s
+from videoautoarena.agents.offline.players.leaks import is_said
 from videoautoarena.agents.offline.players.rounds import Landmark, Recall, Search, search
 from videoautoarena.agents.offline.players.scoring import askable
 from videoautoarena.agents.offline.players.viewers import listed
@@ -131,10 +134,11 @@ def _recall_plan(found: Search, wish: Wish, dice: Dice) -> list[Plan] | None:
         scored = Facts(Ask(recall.keys), Beside(recall.side, moment))
         if wish.has_asked(scored) and dice.below(4):
             continue
-        keys = {*named.ask.keys, *recall.keys}
-        fillers = _fillers(found, keys, dice, count=wish.turns - 2, timed=not is_reference)
+        kept = _Kept(found, [scored.at(At(recall.moment.at_s))], is_new=True)
+        taken = {*named.ask.keys, *recall.keys}
+        fillers = _fillers(kept, taken, dice, count=wish.turns - 2, timed=not is_reference)
         if len(fillers) < wish.turns - 2:
-            return None
+            continue
         plans = [Plan(one) for one in fillers]
         plans.insert(place - 1, Plan(named))
         last = Plan(scored, is_scored=True, refers_to=place, meant_s=recall.moment.at_s)
@@ -188,16 +192,18 @@ def _summary_plan(found: Search, wish: Wish, dice: Dice) -> list[Plan] | None:
     keys = _keys(found, dice, SUMMED)
     if keys is None:
         return None
-    fillers = _fillers(found, set(keys), dice, count=wish.turns - 1)
+    summed = Facts(Ask(keys))
+    kept = _Kept(found, [summed], is_new=True)
+    fillers = _fillers(kept, set(keys), dice, count=wish.turns - 1)
     if len(fillers) < wish.turns - 1:
         return None
-    return [*map(Plan, fillers), Plan(Facts(Ask(keys)), "close", is_scored=True)]
+    return [*map(Plan, fillers), Plan(summed, "close", is_scored=True)]
 
 
 def _refusal_plan(found: Search, wish: Wish, dice: Dice) -> list[Plan] | None:
     colours = found.absent() if wish.ability == "answer_refusal" else found.passing()
     fresh = [one for one in colours if not wish.has_asked(ColourRun(one))]
-    fillers = _fillers(found, set(), dice, count=wish.turns - 1)
+    fillers = _fillers(_Kept(found), set(), dice, count=wish.turns - 1)
     if not fresh or len(fillers) < wish.turns - 1:
         return None
     plans = [Plan(one) for one in fillers]
@@ -214,7 +220,8 @@ def _shift_plan(found: Search, wish: Wish, dice: Dice) -> list[Plan] | None:
     second = _keys(found, dice, 2, but=first) if dice.below(3) else None
     far = [Plan(Elsewhere(topic)) for topic in dice.shuffled(list(elsewhere()))[:2]]
     count = wish.turns - 3 - (second is not None)
-    fillers = _fillers(found, {*first, *(second or ())}, dice, count=count)
+    kept = _Kept(found, [Facts(Ask(keys)) for keys in (first, second) if keys])
+    fillers = _fillers(kept, {*first, *(second or ())}, dice, count=count)
     if len(fillers) < count:
         return None
     back = Plan(Facts(Ask(first)), "back", is_scored=True)
@@ -230,7 +237,8 @@ def _proactive_plan(found: Search, wish: Wish, dice: Dice) -> list[Plan] | None:
     keys = set(hook_keys(found.seen))
     if not all(found.fact(key, dice) for key in keys):
         return None
-    fillers = _fillers(found, keys, dice, count=wish.turns - 1)
+    kept = _Kept(found, [Facts(Ask(tuple(keys)))])
+    fillers = _fillers(kept, keys, dice, count=wish.turns - 1)
     if len(fillers) < wish.turns - 1:
         return None
     return [*map(Plan, fillers), Plan(Bored(), is_scored=True)]
@@ -263,16 +271,41 @@ def _keys(
     return tuple(dice.shuffled([timed[0], *rest[: count - 1]]))
 
 
+class _Kept:
+    """What no filler may say: what is right of the scored rounds."""
+
+    def __init__(self, found: Search, scored: Sequence[Facts] = (), *, is_new: bool = False) -> None:
+        """Take questions that need no history; `is_new` where not even a colour may come up."""
+        self.found = found
+        self._checks = [
+            item.check
+            for turn in scored
+            for item in items_of(found, word(turn, Dice("kept")), ())
+            if item.is_yes and (is_new or isinstance(item.check, Within))
+        ]
+
+    def is_told(self, turn: Facts) -> bool:
+        """Return whether a question, or the answer to it, says any of it."""
+        asked = word(turn, Dice("kept"))
+        text = f"{asked} {speak('examiner', self.found.seen, asked)}"
+        return any(is_said(check, text) for check in self._checks)
+
+
 def _fillers(
-    found: Search, but: set[str], dice: Dice, *, count: int, timed: bool = False
+    kept: _Kept, but: set[str], dice: Dice, *, count: int, timed: bool = False
 ) -> list[Facts]:
     """Return plain questions on other facts, each asked once; fewer where there are no more."""
+    found = kept.found
     plain = [key for key in dice.shuffled(askable(found.seen)) if key not in but]
     # Where a reference is to be mistaken, another answer has to name a moment, too.
     plain.sort(key=lambda key: timed and FACETS[key].type != "instant")
-    whole = [Facts(Ask((key,))) for key in plain]
     parts = [one for one in found.named_in_parts() if one.key not in but]
-    chosen = [*whole[:count], *map(_alone, dice.shuffled(parts))][:count]
+    chosen: list[Facts] = []
+    for turn in (*(Facts(Ask((key,))) for key in plain), *map(_alone, dice.shuffled(parts))):
+        if len(chosen) == count:
+            break
+        if not kept.is_told(turn):
+            chosen.append(turn)
     return dice.shuffled(chosen)
 
 

@@ -106,14 +106,10 @@ class Search:
         ]
 
     def window(self, key: str, side: Side, at_s: float) -> Window | None:
-        """Return the extreme beside a moment where it stands out and a player's frames show it."""
+        """Return the extreme beside a moment where it stands out and half of the frames show it."""
         asked = key, side, at_s
         if asked not in self._windows:
-            part = self.part(side, at_s)
-            found = self.extremes.window(key, part)
-            shown = self._left_extremes.at(key, part) if found else None
-            is_shown = found and shown is not None and found.holds(round(shown, 1))
-            self._windows[asked] = found if is_shown else None
+            self._windows[asked] = self._window(key, self.part(side, at_s))
         return self._windows[asked]
 
     def recalls(self, moments: Sequence[Landmark]) -> list[Recall]:
@@ -159,6 +155,16 @@ class Search:
         """Return when the whole video comes to an extreme."""
         return self.extremes.at(key, (0.0, self.seen.duration_s))
 
+    def _window(self, key: str, part: Stretch) -> Window | None:
+        """Return an extreme that stands out and that the frames show which no player is sent.
+
+        A player's own are left out: who is tried beforehand is right by selection.
+        """
+        found = self.extremes.window(key, part)
+        shown_s = self._left_extremes.at(key, part)
+        is_shown = found and shown_s is not None and found.holds(round(shown_s, 1))
+        return found if is_shown else None
+
     def _is_other(self, key: str, side: Side, at_s: float) -> bool:
         """Return whether a part has an extreme of its own."""
         window = self.window(key, side, at_s)
@@ -181,7 +187,7 @@ class Search:
 
     def _right_times(self, key: str, at_s: float) -> Stretch | None:
         if key in MOMENTS:
-            window = self.extremes.whole(key)
+            window = self._window(key, (0.0, self.seen.duration_s))
             return (window.start_s, window.end_s) if window else None
         slack_s = _CUT_SHARE * self.seen.duration_s + _CUT_S
         return max(0.0, at_s - slack_s), at_s + slack_s
