@@ -71,7 +71,7 @@ class Extremes:
         while last < len(is_near) - 1 and is_near[last + 1]:
             last += 1
         if first == last:
-            return None
+            return None  # Whoever is sent half of the frames may not see it.
         slack_s = SLACK * self._seen.gap_s
         return Window(
             float(times[best]),

@@ -54,6 +54,8 @@ MOST_OTHERS = 3
 RATED = ("object_reference", "memory_recall", "content_summary", "answer_refusal",
          "topic_shifting", "proactive_interaction")  # fmt: skip
 UNFIT, FIT, VERY_FIT = 3, 5, 6
+MANY = 6
+"""Questions beside moments of the whole video from which on none of parts are needed."""
 ENOUGH = 3
 """Different questions that make a clip very fit."""
 _VAGUE = frozenset(["picture", "video", "moment", "one"])
@@ -149,7 +151,7 @@ def _recall_plan(found: Search, wish: Wish, dice: Dice) -> list[Plan] | None:
 def _recalls(found: Search) -> list[Recall]:
     """Return questions beside moments of the whole video; where these are few, also of parts."""
     whole = found.recalls(found.named())
-    return whole if len(whole) >= ENOUGH else whole + found.recalls(found.named_in_parts())
+    return whole if len(whole) >= MANY else whole + found.recalls(found.named_in_parts())
 
 
 def _pair(
@@ -274,7 +276,9 @@ def _keys(
 class _Kept:
     """What no filler may say: what is right of the scored rounds."""
 
-    def __init__(self, found: Search, scored: Sequence[Facts] = (), *, is_new: bool = False) -> None:
+    def __init__(
+        self, found: Search, scored: Sequence[Facts] = (), *, is_new: bool = False
+    ) -> None:
         """Take questions that need no history; `is_new` where not even a colour may come up."""
         self.found = found
         self._checks = [

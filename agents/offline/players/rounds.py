@@ -36,7 +36,7 @@ WRONG_S = 0.5
 COARSE = (16, 8, 4)
 FACT_TYPES = ("instant", "count", "colour", "choice")
 _CUT_SHARE, _CUT_S = 0.03, 0.3
-_PART_SHARES = (0.25, 0.35, 0.5, 0.65, 0.75)
+_PART_SHARES = tuple(percent / 100 for percent in range(20, 85, 5))
 _LEAST_TOP, _MOST_RUN = 0.10, 0.4
 """Of a picture, what an absent colour never has; of the video, for how long one is there."""
 
@@ -78,6 +78,7 @@ class Search:
         self.extremes = Extremes(seen)
         self.left = sight(_left(seen))
         self._left_extremes = Extremes(self.left)
+        self._sparse_extremes = Extremes(sight(self.left.pictures[::2]))
         self._windows = dict[tuple[str, Side, float], Window | None]()
 
     def part(self, side: Side, at_s: float) -> Stretch:
@@ -161,8 +162,12 @@ class Search:
         A player's own are left out: who is tried beforehand is right by selection.
         """
         found = self.extremes.window(key, part)
-        shown_s = self._left_extremes.at(key, part)
-        is_shown = found and shown_s is not None and found.holds(round(shown_s, 1))
+        if found is None:
+            return None
+        # How much moves depends on how far apart frames are: it has to be so of few, too.
+        sparse = [self._sparse_extremes] if key == "liveliest" else []
+        shown = [one.at(key, part) for one in (self._left_extremes, *sparse)]
+        is_shown = all(at_s is not None and found.holds(round(at_s, 1)) for at_s in shown)
         return found if is_shown else None
 
     def _is_other(self, key: str, side: Side, at_s: float) -> bool:
