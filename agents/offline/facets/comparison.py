@@ -37,19 +37,19 @@ class Moment(Facet):
 
     def measure(self, seen: Sight) -> Stretch | None:
         """Return the instant of the extreme; None where there is no curve."""
-        times, heights = self._curve(seen)
+        times, heights = self.points(seen)
         if not len(times):
             return None
         at = float(times[int(np.argmax(heights))])
         return at, at
 
     def is_salient(self, seen: Sight) -> bool:
-        heights = self._curve(seen)[1]
+        heights = self.points(seen)[1]
         return len(heights) > 1 and float(np.ptp(heights)) > self.floor
 
     def score(self, claim: Value, seen: Sight, *, fine: bool) -> Score | None:
         """Score by the height reached near the claimed time, so that plateaus count as right."""
-        times, heights = self._curve(seen)
+        times, heights = self.points(seen)
         reach = float(np.ptp(heights)) if len(heights) else 0.0
         if reach <= self.floor / 2:
             return None
@@ -64,7 +64,8 @@ class Moment(Facet):
             chance=clip(float(np.mean(fits[:-1] >= 0.5))),
         )
 
-    def _curve(self, seen: Sight) -> tuple[Curve, Curve]:
+    def points(self, seen: Sight) -> tuple[Curve, Curve]:
+        """Return the curve as times and heights, turned so that its highest point is meant."""
         if self.curve == "motion":
             times, heights = seen.mids, seen.motion
         else:

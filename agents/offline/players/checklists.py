@@ -1,0 +1,193 @@
+"""The offline examiner as it writes checklists, and as it checks those of others."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from videoautoarena.agents.offline.facets.facet import Stretch, Value, is_stretch, stretch
+from videoautoarena.agents.offline.language.checks import (
+    Absent,
+    AsksBack,
+    Check,
+    Denies,
+    Gives,
+    Names,
+    Overlaps,
+    Timed,
+    Within,
+    hear_answer,
+    phrase_value,
+    read_check,
+    word_check,
+)
+from videoautoarena.agents.offline.language.turns import (
+    Bored,
+    ColourRun,
+    Elsewhere,
+    Facts,
+    read,
+    resolve,
+)
+from videoautoarena.agents.offline.language.values import Dice
+from videoautoarena.agents.offline.players.answering import hook_keys
+from videoautoarena.agents.offline.players.rounds import WRONG_S, Search, search
+from videoautoarena.agents.offline.vision.frame_features import Sent
+from videoautoarena.agents.offline.vision.sequence import longest_run, most_of, sight_of
+from videoautoarena.agents.prompting.fences import Turn
+
+MOST_ITEMS = 5
+MOST_WRONG = 2
+_NUMBER = re.compile(r"^\d+\. ")
+
+
+class Item(NamedTuple):
+    """What is asked of an answer, and whether a right one does it."""
+
+    check: Check
+    is_yes: bool
+
+
+def make_checklist(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+    """Return the questions by which an answer to the last thing said is marked."""
+    found = search(sight_of(sent))
+    question = blocks.get("question", "")
+    items = items_of(found, question, history_of(blocks))
+    dice = Dice("wording", question)
+    return {
+        "items": [
+            {"question": word_check(one.check, dice), "answer": "yes" if one.is_yes else "no"}
+            for one in items
+        ]
+    }
+
+
+def validate_checklist(blocks: dict[str, str]) -> dict[str, object]:
+    """Return what the reference says to each item, and which earlier one it says again."""
+    lines = blocks.get("checklist", "").splitlines()
+    checks = [read_check(_NUMBER.sub("", line)) for line in lines]
+    answer = hear_answer(blocks.get("reference", ""), [check for check in checks if check])
+    return {
+        "items": [
+            {
+                "analysis": "I know this question." if check else "I cannot read this question.",
+                "answer": "open" if check is None else "yes" if answer.meets(check) else "no",
+                "repeats": checks.index(check) + 1 if check and check in checks[:place] else None,
+            }
+            for place, check in enumerate(checks)
+        ]
+    }
+
+
+def history_of(blocks: dict[str, str]) -> tuple[Turn, ...]:
+    """Return the rounds that stand in a role's slot; none where it holds something else."""
+    try:
+        said = json.loads(blocks.get("history", "") or "[]")
+        return tuple((str(one["user"]), str(one["assistant"] or "")) for one in said)
+    except (ValueError, TypeError, KeyError):
+        return ()
+
+
+def is_met(items: Sequence[Item], text: str, *, only_yes: bool = False) -> bool:
+    """Return whether an answer does what a right one does."""
+    answer = hear_answer(text, [item.check for item in items])
+    return all(
+        answer.meets(item.check) is item.is_yes for item in items if item.is_yes or not only_yes
+    )
+
+
+def items_of(found: Search, question: str, history: Sequence[Turn]) -> list[Item]:
+    """Return what is asked of an answer to a question, by what the frames show; see `Item`."""
+    turn = read(question)
+    dice = Dice("checklist", question, found.seen.key.hex())
+    if isinstance(turn, ColourRun):
+        return _of_run(found, turn.colour, dice)
+    if isinstance(turn, Bored):
+        facts = _of_facts(found, hook_keys(found.seen), dice)
+        return [Item(AsksBack(), True), *facts][:MOST_ITEMS]
+    if not isinstance(turn, Facts):
+        return []
+    if turn.part is not None:
+        at_s = resolve(turn.part, history)
+        return [] if at_s is None else _of_part(found, turn, at_s)
+    items = _of_facts(found, turn.ask.keys, dice)
+    far = next((one for user, _ in history[::-1] if isinstance(one := read(user), Elsewhere)), None)
+    if far and len(items) < MOST_ITEMS:
+        items.append(Item(Names(far.answer), False))
+    return items
+
+
+def _of_part(found: Search, turn: Facts, at_s: float) -> list[Item]:
+    """Return where the extremes of a part are, and where those of the whole video are instead."""
+    assert turn.part is not None
+    side = turn.part.side
+    windows = {key: found.window(key, side, at_s) for key in turn.ask.keys}
+    right = [
+        Item(Within(key, window.start_s, window.end_s), True)
+        for key, window in windows.items()
+        if window
+    ]
+    wrong = [
+        Item(_around(key, whole_s), False)
+        for key, window in windows.items()
+        if window
+        and (whole_s := found.whole_s(key)) is not None
+        and not window.holds(whole_s, margin_s=WRONG_S)
+    ]
+    return [*right, *wrong][:MOST_ITEMS]
+
+
+def _of_facts(found: Search, keys: Sequence[str], dice: Dice) -> list[Item]:
+    facts = [fact for key in keys if (fact := found.fact(key, dice))]
+    right = [Item(_claims(fact.key, fact.right), True) for fact in facts]
+    wrong = [Item(_claims(fact.key, fact.wrong), False) for fact in facts]
+    return [*right, *dice.shuffled(wrong)[:MOST_WRONG]][:MOST_ITEMS]
+
+
+def _of_run(found: Search, colour: str, dice: Dice) -> list[Item]:
+    run = longest_run(found.seen, colour)
+    if run is None:
+        most_s = most_of(found.seen, colour)
+        near = Overlaps(max(0.0, most_s - 2 * WRONG_S), most_s + 2 * WRONG_S)
+        return [
+            Item(Absent(), True),
+            Item(Denies(colour), True),
+            Item(Names(colour), True),
+            Item(Timed(), False),
+            Item(near, False),
+        ]
+    third_s = (run[1] - run[0]) / 3
+    shown = [
+        Item(Names(colour), True),
+        Item(Overlaps(run[0], run[0] + third_s), True),
+        Item(Overlaps(run[1] - third_s, run[1]), True),
+        Item(Absent(), False),
+    ]
+    elsewhere = _far_from(run, found, dice)
+    return [*shown, Item(elsewhere, False)] if elsewhere else shown
+
+
+def _far_from(run: Stretch, found: Search, dice: Dice) -> Overlaps | None:
+    """Return a stretch as long that lies well outside of one; None where there is no room."""
+    lasts_s, apart_s = max(run[1] - run[0], 2 * WRONG_S), 4 * found.seen.gap_s + WRONG_S
+    places = [
+        start_s
+        for start_s in (run[0] - apart_s - lasts_s, run[1] + apart_s)
+        if 0 <= start_s <= found.seen.duration_s - lasts_s
+    ]
+    if not places:
+        return None
+    start_s = dice.one(places)
+    return Overlaps(start_s, start_s + lasts_s)
+
+
+def _claims(key: str, value: Value) -> Check:
+    if is_stretch(value):
+        return Within(key, *stretch(value))
+    return Gives(key, phrase_value(value))
+
+
+def _around(key: str, at_s: float) -> Within:
+    return Within(key, max(0.0, at_s - WRONG_S), at_s + WRONG_S)

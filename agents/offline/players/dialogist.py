@@ -1,0 +1,429 @@
+"""The offline examiner as it writes dialogues, and as it says what a clip is good for.
+
+Plain rounds fill a dialogue up before what the ability needs. They ask for other facts, and a draft
+is thrown away where they give an answer away, change what a reference means, or where somebody
+would do without what the round is to show.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from videoautoarena.agents.offline.facets.table import FACETS
+from videoautoarena.agents.offline.language.checks import Within
+from videoautoarena.agents.offline.language.phrasing import Ask
+from videoautoarena.agents.offline.language.turns import (
+    At,
+    Beside,
+    Bored,
+    ColourRun,
+    Elsewhere,
+    Facts,
+    InAnswer,
+    Lead,
+    Named,
+    Ordered,
+    Referent,
+    UserTurn,
+    elsewhere,
+    read,
+    word,
+)
+from videoautoarena.agents.offline.language.values import Dice
+from videoautoarena.agents.offline.players.answering import hook_keys, speak
+from videoautoarena.agents.offline.players.checklists import items_of
+from videoautoarena.agents.offline.players.drafts import APART_S, Plan, Written, is_fair, others_s
+from videoautoarena.agents.offline.players.leaks import is_said
+from videoautoarena.agents.offline.players.rounds import Landmark, Recall, Search, search
+from videoautoarena.agents.offline.players.scoring import askable
+from videoautoarena.agents.offline.players.viewers import listed
+from videoautoarena.agents.offline.vision.frame_features import Sent
+from videoautoarena.agents.offline.vision.sequence import sight_of
+
+FEWEST = 5
+"""Rounds of a dialogue."""
+TRIES = 12
+"""Drafts that are written before it is said that none can be."""
+WORDINGS = 8
+SUMMED = 3
+"""Facts in a summary."""
+MOST_OTHERS = 3
+RATED = ("object_reference", "memory_recall", "content_summary", "answer_refusal",
+         "topic_shifting", "proactive_interaction")  # fmt: skip
+UNFIT, FIT, VERY_FIT = 3, 5, 6
+MANY = 6
+"""Questions beside moments of the whole video from which on none of parts are needed."""
+ENOUGH = 3
+"""Different questions that make a clip very fit."""
+_VAGUE = frozenset(["picture", "video", "moment", "one"])
+
+
+class Thing(NamedTuple):
+    """An object of the bank."""
+
+    id: str
+    name: str
+    times: tuple[float, ...]
+    """When it was seen."""
+
+
+class Wish(NamedTuple):
+    """What a dialogue is to be, as far as this examiner reads it."""
+
+    ability: str
+    turns: int
+    asked: tuple[str, ...] = ()
+    """What it may not ask again."""
+    objects: tuple[Thing, ...] = ()
+
+    def has_asked(self, turn: UserTurn) -> bool:
+        """Return whether the same was asked before, in whatever words."""
+        return any(_same(turn, read(text)) for text in self.asked)
+
+
+def write_dialogue(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+    """Return the rounds of a dialogue that shows an ability; none where the clip has none."""
+    # With the code of the fences, which is another for every seed of a set.
+    dice = Dice("dialogist", sent.text, sight_of(sent).key.hex())
+    wish = _wish(blocks)
+    draft = _drafted(search(sight_of(sent)), wish, dice)
+    rounds = [_reply(draft, number, wish, dice) for number in range(1, len(draft) + 1)]
+    return {"rounds": rounds}
+
+
+def rate_fitness(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+    """Return from 1 to 6 how well the frames serve each ability: by what can be written of them."""
+    found = search(sight_of(sent))
+    rated = {}
+    for ability in RATED:
+        wish = Wish(ability, FEWEST, objects=_objects(blocks))
+        can = bool(_drafted(found, wish, Dice("fitness", ability, found.seen.key.hex())))
+        many = _questions(found, ability)
+        score = UNFIT if not can else VERY_FIT if many >= ENOUGH else FIT
+        said = f"I find {many} questions to build on" + ("." if can else ", and none that holds.")
+        rated[ability] = {"analysis": said, "score": score}
+    return rated
+
+
+def _drafted(found: Search, wish: Wish, dice: Dice) -> list[Written]:
+    """Return the first draft that is fair; nothing where none is."""
+    for _ in range(TRIES):
+        plan = _PLANS[wish.ability](found, wish, dice) if wish.ability in _PLANS else None
+        if plan is None:
+            break
+        draft = _worded(found, plan, wish, dice)
+        if draft and is_fair(found, draft, wish.ability):
+            return draft
+    return []
+
+
+# What is asked, ability by ability.
+
+
+def _recall_plan(found: Search, wish: Wish, dice: Dice) -> list[Plan] | None:
+    """Return rounds that name a moment, and one that points to it."""
+    is_reference = wish.ability == "object_reference"
+    if is_reference and not wish.objects:
+        return None
+    for recall in dice.shuffled(_recalls(found)):
+        setting = _pair(found, recall, wish, dice) if is_reference else _lone(recall, wish, dice)
+        if setting is None:
+            continue
+        named, place, moment = setting
+        scored = Facts(Ask(recall.keys), Beside(recall.side, moment))
+        if wish.has_asked(scored) and dice.below(4):
+            continue
+        kept = _Kept(found, [scored.at(At(recall.moment.at_s))], is_new=True)
+        taken = {*named.ask.keys, *recall.keys}
+        fillers = _fillers(kept, taken, dice, count=wish.turns - 2, timed=not is_reference)
+        if len(fillers) < wish.turns - 2:
+            continue
+        plans = [Plan(one) for one in fillers]
+        plans.insert(place - 1, Plan(named))
+        last = Plan(scored, is_scored=True, refers_to=place, meant_s=recall.moment.at_s)
+        return [*plans, last]
+    return None
+
+
+def _recalls(found: Search) -> list[Recall]:
+    """Return questions beside moments of the whole video; where these are few, also of parts."""
+    whole = found.recalls(found.named())
+    return whole if len(whole) >= MANY else whole + found.recalls(found.named_in_parts())
+
+
+def _pair(
+    found: Search, recall: Recall, wish: Wish, dice: Dice
+) -> tuple[Facts, int, Referent] | None:
+    """Return a round that names two moments, its number, and how one of them is pointed to."""
+    meant = recall.moment
+    moments = found.named() if meant.since_s is None else found.named_in_parts()
+    partners = [
+        one
+        for one in moments
+        if one.key != meant.key
+        and (one.since_s, one.since_s and one.side) == (meant.since_s, meant.since_s and meant.side)
+        and abs(one.at_s - meant.at_s) > APART_S
+        and found.is_missed(recall, one.at_s)
+    ]
+    if not partners:
+        return None
+    other = dice.one(partners)
+    two = dice.shuffled([meant, other])
+    ordered = Ordered("earlier" if meant.at_s < other.at_s else "later")
+    moment = dice.one([Named(two.index(meant) + 1), ordered])
+    return _asking(two), wish.turns - 1, moment
+
+
+def _lone(recall: Recall, wish: Wish, dice: Dice) -> tuple[Facts, int, Referent]:
+    """Return the same of a round that names one moment."""
+    place = 1 + dice.below(wish.turns - 3)
+    return _asking([recall.moment]), place, InAnswer(place)
+
+
+def _asking(moments: Sequence[Landmark]) -> Facts:
+    """Return the question that moments of one part are the answer to."""
+    since_s = moments[0].since_s
+    part = None if since_s is None else Beside(moments[0].side, At(since_s))
+    return Facts(Ask(tuple(one.key for one in moments)), part)
+
+
+def _summary_plan(found: Search, wish: Wish, dice: Dice) -> list[Plan] | None:
+    keys = _keys(found, dice, SUMMED)
+    if keys is None:
+        return None
+    summed = Facts(Ask(keys))
+    kept = _Kept(found, [summed], is_new=True)
+    fillers = _fillers(kept, set(keys), dice, count=wish.turns - 1)
+    if len(fillers) < wish.turns - 1:
+        return None
+    return [*map(Plan, fillers), Plan(summed, "close", is_scored=True)]
+
+
+def _refusal_plan(found: Search, wish: Wish, dice: Dice) -> list[Plan] | None:
+    colours = found.absent() if wish.ability == "answer_refusal" else found.passing()
+    fresh = [one for one in colours if not wish.has_asked(ColourRun(one))]
+    fillers = _fillers(_Kept(found), set(), dice, count=wish.turns - 1)
+    if not fresh or len(fillers) < wish.turns - 1:
+        return None
+    plans = [Plan(one) for one in fillers]
+    place = 2 + dice.below(wish.turns - 1)
+    plans.insert(place - 1, Plan(ColourRun(dice.one(fresh)), is_scored=True))
+    return plans
+
+
+def _shift_plan(found: Search, wish: Wish, dice: Dice) -> list[Plan] | None:
+    """Return rounds that leave the video twice and come back to it twice."""
+    first = _keys(found, dice, 2)
+    if first is None:
+        return None
+    second = _keys(found, dice, 2, but=first) if dice.below(3) else None
+    far = [Plan(Elsewhere(topic)) for topic in dice.shuffled(list(elsewhere()))[:2]]
+    count = wish.turns - 3 - (second is not None)
+    kept = _Kept(found, [Facts(Ask(keys)) for keys in (first, second) if keys])
+    fillers = _fillers(kept, {*first, *(second or ())}, dice, count=count)
+    if len(fillers) < count:
+        return None
+    back = Plan(Facts(Ask(first)), "back", is_scored=True)
+    if second is None:
+        *early, last = fillers
+        again = Plan(last, "back")
+    else:
+        early, again = fillers, Plan(Facts(Ask(second)), "back", is_scored=True)
+    return [*map(Plan, early), far[0], back, far[1], again]
+
+
+def _proactive_plan(found: Search, wish: Wish, dice: Dice) -> list[Plan] | None:
+    keys = set(hook_keys(found.seen))
+    if not all(found.fact(key, dice) for key in keys):
+        return None
+    kept = _Kept(found, [Facts(Ask(tuple(keys)))])
+    fillers = _fillers(kept, keys, dice, count=wish.turns - 1)
+    if len(fillers) < wish.turns - 1:
+        return None
+    return [*map(Plan, fillers), Plan(Bored(), is_scored=True)]
+
+
+_PLANS: Mapping[str, Callable[[Search, Wish, Dice], list[Plan] | None]] = {
+    "object_reference": _recall_plan,
+    "memory_recall": _recall_plan,
+    "content_summary": _summary_plan,
+    "answer_refusal": _refusal_plan,
+    "refusal_twin": _refusal_plan,
+    "topic_shifting": _shift_plan,
+    "proactive_interaction": _proactive_plan,
+}
+
+
+def _keys(
+    found: Search, dice: Dice, count: int, *, but: Sequence[str] = ()
+) -> tuple[str, ...] | None:
+    """Return so many facts that are plain, a time among them; None where there are fewer.
+
+    Of few values one is soon guessed, so that sides are asked for last.
+    """
+    facts = [one.key for one in found.facts(dice) if one.key not in but]
+    drawn = sorted(dice.shuffled(facts), key=lambda key: FACETS[key].type == "choice")
+    timed = [key for key in drawn if FACETS[key].type == "instant"]
+    if len(drawn) < count or not timed:
+        return None
+    rest = [key for key in drawn if key != timed[0]]
+    return tuple(dice.shuffled([timed[0], *rest[: count - 1]]))
+
+
+class _Kept:
+    """What no filler may say: what is right of the scored rounds."""
+
+    def __init__(
+        self, found: Search, scored: Sequence[Facts] = (), *, is_new: bool = False
+    ) -> None:
+        """Take questions that need no history; `is_new` where not even a colour may come up."""
+        self.found = found
+        self._checks = [
+            item.check
+            for turn in scored
+            for item in items_of(found, word(turn, Dice("kept")), ())
+            if item.is_yes and (is_new or isinstance(item.check, Within))
+        ]
+
+    def is_told(self, turn: Facts) -> bool:
+        """Return whether a question, or the answer to it, says any of it."""
+        asked = word(turn, Dice("kept"))
+        text = f"{asked} {speak('examiner', self.found.seen, asked)}"
+        return any(is_said(check, text) for check in self._checks)
+
+
+def _fillers(
+    kept: _Kept, but: set[str], dice: Dice, *, count: int, timed: bool = False
+) -> list[Facts]:
+    """Return plain questions on other facts, each asked once; fewer where there are no more."""
+    found = kept.found
+    plain = [key for key in dice.shuffled(askable(found.seen)) if key not in but]
+    # Where a reference is to be mistaken, another answer has to name a moment, too.
+    plain.sort(key=lambda key: timed and FACETS[key].type != "instant")
+    parts = [one for one in found.named_in_parts() if one.key not in but]
+    chosen: list[Facts] = []
+    for turn in (*(Facts(Ask((key,))) for key in plain), *map(_alone, dice.shuffled(parts))):
+        if len(chosen) == count:
+            break
+        if not kept.is_told(turn):
+            chosen.append(turn)
+    return dice.shuffled(chosen)
+
+
+def _alone(moment: Landmark) -> Facts:
+    return _asking([moment])
+
+
+# From a plan to words, and what of a slot is read.
+
+
+def _worded(found: Search, plan: Sequence[Plan], wish: Wish, dice: Dice) -> list[Written]:
+    """Return the rounds of a plan; nothing where no words are left for one that has to be new."""
+    draft: list[Written] = []
+    for number, one in enumerate(plan, 1):
+        lead = "start" if number == 1 else one.lead
+        said = [*(each.user for each in draft), *wish.asked]
+        user = _new_words(one.turn, lead, said, wish, dice)
+        if user is None:
+            return []
+        history = [each.turn for each in draft]
+        assistant = speak("examiner", found.seen, user, history)
+        draft.append(Written(one, user, assistant))
+    return draft
+
+
+def _new_words(
+    turn: UserTurn, lead: Lead, said: Sequence[str], wish: Wish, dice: Dice
+) -> str | None:
+    """Return words that were not used yet; None where none are found.
+
+    What is there is asked for in the words in which something was that is not.
+    """
+    if wish.ability == "refusal_twin" and isinstance(turn, ColourRun):
+        for text in reversed(wish.asked):
+            if isinstance(before := read(text), ColourRun):
+                again = text.replace(before.colour, turn.colour)
+                if again not in said and read(again) == turn:
+                    return again
+    drawn = (word(turn, dice, lead=lead) for _ in range(WORDINGS))
+    return next((text for text in drawn if text not in said), None)
+
+
+def _reply(draft: Sequence[Written], number: int, wish: Wish, dice: Dice) -> dict[str, object]:
+    one = draft[number - 1]
+    turn, meant_s = one.plan.turn, one.plan.meant_s
+    explicit, others = "", list[str]()
+    if isinstance(turn, Facts) and meant_s is not None:
+        explicit = word(turn.at(At(meant_s)), dice)
+        others = [word(turn.at(At(at_s)), dice) for at_s in others_s(draft, number)[:MOST_OTHERS]]
+    return {
+        "user": one.user,
+        "assistant": one.assistant,
+        "scored": "yes" if one.plan.is_scored else "no",
+        "about": "elsewhere" if isinstance(turn, Elsewhere) else "video",
+        "refers_to": one.plan.refers_to,
+        "objects": [] if meant_s is None else _objects_at(meant_s, one.user, wish),
+        "explicit": explicit,
+        "others": others,
+    }
+
+
+def _objects_at(time_s: float, user: str, wish: Wish) -> list[str]:
+    """Return the object in the picture then, or next to it in time, that the words do not name."""
+    used = set(re.findall(r"\w+", user.lower()))
+    seen = sorted(
+        (abs(at_s - time_s), one.id)
+        for one in wish.objects
+        if not used.intersection(set(re.findall(r"\w+", one.name.lower())) - _VAGUE)
+        for at_s in one.times
+    )
+    return [seen[0][1]] if seen else []
+
+
+def _questions(found: Search, ability: str) -> int:
+    """Return how many different questions an ability could be shown by."""
+    dice = Dice("questions", ability)
+    if ability in ("object_reference", "memory_recall"):
+        return len(_recalls(found))
+    if ability == "answer_refusal":
+        return min(len(found.absent()), 1 + len(found.passing()))
+    if ability == "proactive_interaction":
+        return sum(found.fact(key, dice) is not None for key in hook_keys(found.seen))
+    return len(found.facts(dice)) - 1
+
+
+def _same(one: UserTurn, other: UserTurn | None) -> bool:
+    if isinstance(one, Facts) and isinstance(other, Facts):
+        is_alike = set(one.ask.keys) == set(other.ask.keys)
+        return is_alike and (one.part and one.part.side) == (other.part and other.part.side)
+    return one == other
+
+
+def _wish(blocks: dict[str, str]) -> Wish:
+    ability = blocks.get("ability", "").partition("\n")[0].strip()
+    turns = blocks.get("turns", "").strip()
+    count = int(turns) if turns.isdecimal() and len(turns) < 3 else FEWEST
+    asked = [str(one) for one in listed(blocks.get("asked", ""))]
+    return Wish(ability, max(FEWEST, count), (*asked, *_refused(blocks)), _objects(blocks))
+
+
+def _refused(blocks: dict[str, str]) -> list[str]:
+    """Return what was asked by the scored rounds of the last try."""
+    try:
+        rounds = json.loads(blocks.get("refused", "") or "{}")["rounds"]
+        return [str(one["user"]) for one in rounds if one["scored"] == "yes"]
+    except (ValueError, TypeError, KeyError):
+        return []
+
+
+def _objects(blocks: dict[str, str]) -> tuple[Thing, ...]:
+    try:
+        return tuple(
+            Thing(str(one["id"]), str(one["name"]), tuple(float(s["time_s"]) for s in one["seen"]))
+            for one in listed(blocks.get("objects", ""))
+        )
+    except (ValueError, TypeError, KeyError):
+        return ()

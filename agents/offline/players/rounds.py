@@ -1,0 +1,241 @@
+"""What may be asked in a scored round of a dialogue, by what the examiner's frames show.
+
+A fact is asked for where all frames leave no doubt of it and those that a player is not sent show
+it, too. What needs the history is asked of the part of a video before or after a moment: whoever
+does not know which moment is meant says what holds of the whole, and that must be wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import combinations
+from typing import NamedTuple
+
+from videoautoarena.agents.offline.facets.comparison import Choice
+from videoautoarena.agents.offline.facets.extremes import MOMENTS, Extremes, Window
+from videoautoarena.agents.offline.facets.facet import Stretch, Value, stretch
+from videoautoarena.agents.offline.facets.table import FACETS
+from videoautoarena.agents.offline.language.turns import Side
+from videoautoarena.agents.offline.language.values import Dice
+from videoautoarena.agents.offline.players.scoring import askable
+from videoautoarena.agents.offline.vision.frame_features import COLOURS, Picture
+from videoautoarena.agents.offline.vision.sequence import (
+    SHARE,
+    Sight,
+    coarser,
+    longest_run,
+    sight,
+)
+from videoautoarena.video.sampling.sampler import kept_places
+
+SIDES: tuple[Side, Side] = ("after", "before")
+PLAYER_FRAMES = 64
+WRONG_S = 0.5
+"""How far around a wrong time an answer counts as that one; a right one lies outside."""
+COARSE = (16, 8, 4)
+FACT_TYPES = ("instant", "count", "colour", "choice")
+_CUT_SHARE, _CUT_S = 0.03, 0.3
+_PART_SHARES = tuple(percent / 100 for percent in range(20, 85, 5))
+_LEAST_TOP, _MOST_RUN = 0.10, 0.4
+"""Of a picture, what an absent colour never has; of the video, for how long one is there."""
+
+
+class Landmark(NamedTuple):
+    """A moment that an answer names, and what has to be asked for it."""
+
+    key: str
+    at_s: float
+    """As it is said: to the tenth."""
+    side: Side = "after"
+    since_s: float | None = None
+    """The part lies on that side of this time; None for the whole video."""
+
+
+class Recall(NamedTuple):
+    """A question that whoever knows the moment can answer, and nobody else."""
+
+    moment: Landmark
+    side: Side
+    keys: tuple[str, ...]
+
+
+class Fact(NamedTuple):
+    """What is right of the whole video, and what is wrong."""
+
+    key: str
+    right: Value
+    """Of an instant the stretch that counts as right."""
+    wrong: Value
+
+
+class Search:
+    """What one sight allows."""
+
+    def __init__(self, seen: Sight) -> None:
+        """Look at the curves of all frames and of those that a player is not sent."""
+        self.seen = seen
+        self.extremes = Extremes(seen)
+        self.left = sight(_left(seen))
+        self._left_extremes = Extremes(self.left)
+        self._sparse_extremes = Extremes(sight(self.left.pictures[::2]))
+        self._windows = dict[tuple[str, Side, float], Window | None]()
+
+    def part(self, side: Side, at_s: float) -> Stretch:
+        """Return what lies on one side of a moment."""
+        return (at_s, self.seen.duration_s) if side == "after" else (0.0, at_s)
+
+    def named(self) -> list[Landmark]:
+        """Return the moments of the whole video that are plain to see."""
+        return [
+            Landmark(key, round(stretch(value)[0], 1))
+            for key in askable(self.seen)
+            if FACETS[key].type == "instant"
+            and (value := FACETS[key].measure(self.seen)) is not None
+            and stretch(value)[0] >= 0
+        ]
+
+    def named_in_parts(self) -> list[Landmark]:
+        """Return those of parts that are asked for by the time at which they begin or end."""
+        times = [round(share * self.seen.duration_s, 1) for share in _PART_SHARES]
+        return [
+            Landmark(key, round(window.at_s, 1), side, since_s)
+            for since_s in times
+            for side in SIDES
+            for key in MOMENTS
+            if (window := self.window(key, side, since_s))
+        ]
+
+    def window(self, key: str, side: Side, at_s: float) -> Window | None:
+        """Return the extreme beside a moment where it stands out and half of the frames show it."""
+        asked = key, side, at_s
+        if asked not in self._windows:
+            self._windows[asked] = self._window(key, self.part(side, at_s))
+        return self._windows[asked]
+
+    def recalls(self, moments: Sequence[Landmark]) -> list[Recall]:
+        """Return the questions beside one of these moments that are wrong of the whole video."""
+        found = []
+        for moment in moments:
+            for side in SIDES:
+                keys = [key for key in MOMENTS if self._is_other(key, side, moment.at_s)]
+                found += [Recall(moment, side, two) for two in combinations(keys, 2)]
+        return found
+
+    def is_missed(self, recall: Recall, other_s: float) -> bool:
+        """Return whether who takes another moment for the one that is meant misses something."""
+        part = self.part(recall.side, other_s)
+        for key in recall.keys:
+            window = self.window(key, recall.side, recall.moment.at_s)
+            said = self.extremes.at(key, part)
+            if window is None or said is None or not window.holds(round(said, 1)):
+                return True
+        return False
+
+    def facts(self, dice: Dice) -> list[Fact]:
+        """Return what is plain of the whole video, each with something that is not so."""
+        found = (self.fact(key, dice) for key in askable(self.seen))
+        return [fact for fact in found if fact]
+
+    def absent(self) -> list[str]:
+        """Return the colours that no frame has much of."""
+        most = self.seen.shares.max(axis=0)
+        return [c for c, share in zip(COLOURS, most, strict=True) if share < _LEAST_TOP]
+
+    def passing(self) -> list[str]:
+        """Return the colours that come and go."""
+        return [
+            colour
+            for colour, shares in zip(COLOURS, self.seen.shares.T, strict=True)
+            if (run := longest_run(self.seen, colour))
+            and run[1] > run[0]
+            and float((shares >= SHARE).mean()) < _MOST_RUN
+        ]
+
+    def whole_s(self, key: str) -> float | None:
+        """Return when the whole video comes to an extreme."""
+        return self.extremes.at(key, (0.0, self.seen.duration_s))
+
+    def _window(self, key: str, part: Stretch) -> Window | None:
+        """Return an extreme that stands out and that the frames show which no player is sent.
+
+        A player's own are left out: who is tried beforehand is right by selection.
+        """
+        found = self.extremes.window(key, part)
+        if found is None:
+            return None
+        # How much moves depends on how far apart frames are: it has to be so of few, too.
+        sparse = [self._sparse_extremes] if key == "liveliest" else []
+        shown = [one.at(key, part) for one in (self._left_extremes, *sparse)]
+        is_shown = all(at_s is not None and found.holds(round(at_s, 1)) for at_s in shown)
+        return found if is_shown else None
+
+    def _is_other(self, key: str, side: Side, at_s: float) -> bool:
+        """Return whether a part has an extreme of its own."""
+        window = self.window(key, side, at_s)
+        whole_s = self.whole_s(key)
+        if window is None or whole_s is None:
+            return False
+        return not window.holds(whole_s, margin_s=WRONG_S)
+
+    def fact(self, key: str, dice: Dice) -> Fact | None:
+        """Return what is right of a facet, and something that is not; None where that is vague."""
+        true = FACETS[key].measure(self.seen)
+        if true is None or FACETS[key].type not in FACT_TYPES:
+            return None
+        if FACETS[key].type == "instant":
+            right = self._right_times(key, stretch(true)[0])
+            return Fact(key, right, self._wrong_times(key, right, dice)) if right else None
+        coarse = [self._coarsely(key, frames) for frames in COARSE]
+        wrong = [value for value in coarse if value is not None and value != true]
+        return Fact(key, true, dice.one(wrong or list(_others(key, true))))
+
+    def _right_times(self, key: str, at_s: float) -> Stretch | None:
+        if key in MOMENTS:
+            window = self._window(key, (0.0, self.seen.duration_s))
+            return (window.start_s, window.end_s) if window else None
+        slack_s = _CUT_SHARE * self.seen.duration_s + _CUT_S
+        return max(0.0, at_s - slack_s), at_s + slack_s
+
+    def _wrong_times(self, key: str, right: Stretch, dice: Dice) -> Stretch:
+        """Return around which time few frames put it; else one that nobody would name."""
+        coarse = (self._coarsely(key, frames) for frames in COARSE)
+        said = [stretch(value)[0] for value in coarse if value is not None]
+        wrong = [
+            time_s
+            for time_s in said
+            if time_s >= 0 and not right[0] - WRONG_S < time_s < right[1] + WRONG_S
+        ]
+        if wrong:
+            at_s = dice.one(wrong)
+        elif right[1] + 3 * WRONG_S < self.seen.duration_s:
+            at_s = right[1] + 2 * WRONG_S
+        else:
+            at_s = max(0.0, right[0] - 2 * WRONG_S)
+        return max(0.0, at_s - WRONG_S), at_s + WRONG_S
+
+    def _coarsely(self, key: str, frames: int) -> Value | None:
+        return FACETS[key].measure(coarser(self.seen, frames))
+
+
+@lru_cache(maxsize=32)
+def search(seen: Sight) -> Search:
+    """Return what a sight allows; remembered, since a sight is what its frames show."""
+    return Search(seen)
+
+
+def _left(seen: Sight) -> list[Picture]:
+    """Return the frames that a player is not sent of these; all where it is sent all."""
+    sent = set(kept_places(len(seen.pictures), PLAYER_FRAMES))
+    left = [one for place, one in enumerate(seen.pictures) if place not in sent]
+    return left or list(seen.pictures)
+
+
+def _others(key: str, true: Value) -> Sequence[Value]:
+    """Return values of a facet besides the true one."""
+    facet = FACETS[key]
+    if isinstance(facet, Choice):
+        return [side for side in facet.sides if side not in (None, true)]
+    if isinstance(true, int):
+        return [true + 2]
+    return [colour for colour in COLOURS if colour != true]
