@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from videoautoarena.agents.offline.answers.answering import hook_keys, speak
+from videoautoarena.agents.offline.answers.scoring import askable
 from videoautoarena.agents.offline.facets.table import FACETS
 from videoautoarena.agents.offline.language.checks import Within
 from videoautoarena.agents.offline.language.phrasing import Ask
@@ -33,12 +35,10 @@ from videoautoarena.agents.offline.language.turns import (
     word,
 )
 from videoautoarena.agents.offline.language.values import Dice
-from videoautoarena.agents.offline.players.answering import hook_keys, speak
 from videoautoarena.agents.offline.players.checklists import items_of
 from videoautoarena.agents.offline.players.drafts import APART_S, Plan, Written, is_fair, others_s
 from videoautoarena.agents.offline.players.leaks import is_said
 from videoautoarena.agents.offline.players.rounds import Landmark, Recall, Search, search
-from videoautoarena.agents.offline.players.scoring import askable
 from videoautoarena.agents.offline.players.viewers import listed
 from videoautoarena.agents.offline.vision.frame_features import Sent
 from videoautoarena.agents.offline.vision.sequence import sight_of

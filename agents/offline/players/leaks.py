@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from videoautoarena.agents.offline.answers.answering import speak
 from videoautoarena.agents.offline.facets.facet import Value
 from videoautoarena.agents.offline.language.checks import Check, Gives, Overlaps, Within
 from videoautoarena.agents.offline.language.phrasing import book, say
@@ -21,7 +22,6 @@ from videoautoarena.agents.offline.language.values import (
     times,
     without_times,
 )
-from videoautoarena.agents.offline.players.answering import speak
 from videoautoarena.agents.offline.players.checklists import history_of
 from videoautoarena.agents.offline.vision.frame_features import COLOURS, Sent
 from videoautoarena.agents.offline.vision.sequence import sight_of

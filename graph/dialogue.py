@@ -1,0 +1,307 @@
+"""Making one dialogue: written, held to its form, given checklists, tried out, repaired once.
+
+Cheap checks come first. Whatever fails ends the try with a reason; the dialogist is told it and
+tries once more, after which the dialogue is dropped. Every call stands in the journal, so that
+a repetition costs nothing and comes to the same.
+
+Source: MT-Video-Bench, quality control: rounds that can be answered without the video, checklists
+that their answers do not settle, and dialogues that miss their ability are thrown out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.dialogue_contracts import RoundReply
+from videoautoarena.agents.roles.mark import Replied, check_off
+from videoautoarena.agents.roles.write_dialogue import (
+    Asked,
+    Dialogist,
+    Item,
+    Question,
+    Refused,
+    other_half,
+    turns_of,
+)
+from videoautoarena.graph.dialogue_checks import (
+    MEMORABLE,
+    MOST_OTHERS,
+    Fault,
+    Frame,
+    checklist_fault,
+    find_fault,
+    kept_items,
+    scored,
+)
+from videoautoarena.graph.leaks import values_in
+from videoautoarena.memory.records.errors import CallFailed
+
+TRIES = 2
+"""A dialogue is written once, and once more where that one is refused."""
+EXEMPT = ("answer_refusal", "refusal_twin", "proactive_interaction")
+"""Abilities whose rounds the leak filter leaves alone: whoever refuses blindly refuses rightly, and
+a question to the user is found in no dialogue."""
+MEMORY_MEETS = 1.0
+"""Share of the Yes items that whoever lacks the history must not reach."""
+SOLVED = 0.99
+"""Share of items that is to be answered as expected by who sees other frames and knows all."""
+HARD = 0.79
+"""The same of abilities whose rounds ask for several facts."""
+_SEVERAL = ("content_summary", "topic_shifting", "proactive_interaction")
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """What a dialogue is made with."""
+
+    dialogist: Dialogist
+    marker: Model
+    """Holds answers against checklists; is shown no frames."""
+    ability: str
+    turns: tuple[int, int]
+    slot: str
+    """Scope of all calls about this dialogue."""
+    asked: tuple[str, ...] = ()
+    """What the scored rounds of other dialogues about this video asked."""
+    wanted: int | None = None
+    """So many rounds are asked for; None for the fewest."""
+    on_failed: Callable[[str], None] = lambda _scope: None
+    """Called with the scope of every call that failed for good."""
+
+    @property
+    def frame(self) -> Frame:
+        """What a dialogue has to fit into."""
+        memory, clip = self.dialogist.memory, self.dialogist.clip
+        bank = {one.id: one.name for one in memory.seen_in(clip.scenes)}
+        return Frame(self.ability, self.turns, bank, self.asked)
+
+
+class Made(NamedTuple):
+    """What came of a dialogue."""
+
+    rounds: tuple[RoundReply, ...]
+    checklists: dict[int, tuple[Item, ...]]
+    """Number of each scored round, from 1, to its items."""
+    faults: tuple[Fault, ...]
+    """Of each try in turn."""
+    is_done: bool
+    tried: tuple[dict[str, Any], ...] = ()
+    """What each answer that was tried out came to."""
+
+
+class DialogueState(TypedDict, total=False):
+    """One dialogue while it is made."""
+
+    ask: int
+    """Which try it is, from 0."""
+    rounds: tuple[RoundReply, ...]
+    checklists: dict[int, tuple[Item, ...]]
+    fault: Fault | None
+    """What is wrong with this try."""
+    faults: tuple[Fault, ...]
+    tried: tuple[dict[str, Any], ...]
+
+
+Update = dict[str, Any]
+
+
+async def write(state: DialogueState, runtime: Runtime[Workshop]) -> Update:
+    """Write it, or once more where it was refused."""
+    shop, ask = runtime.context, state.get("ask", 0)
+    refused = None
+    if faults := state.get("faults"):
+        last = faults[-1]
+        refused = Refused(last.reason, last.why, last.round, state.get("rounds", ()))
+    asked = Asked(shop.ability, shop.wanted or shop.turns[0], shop.asked, refused)
+    begun: Update = {"checklists": {}, "tried": (), "fault": None}
+    try:
+        rounds = await shop.dialogist.write(asked, slot=shop.slot, ask=ask)
+    except CallFailed as failure:
+        shop.on_failed(shop.slot)
+        return {**begun, "rounds": (), "fault": Fault("failed", str(failure))}
+    return {**begun, "rounds": rounds, "fault": find_fault(rounds, shop.frame)}
+
+
+async def list_items(state: DialogueState, runtime: Runtime[Workshop]) -> Update:
+    """Give each scored round a checklist that its reference settles."""
+    shop, rounds = runtime.context, state["rounds"]
+    checklists = dict[int, tuple[Item, ...]]()
+    for number in scored(rounds):
+        question = _question(rounds, number)
+        ask = _ask(state, number)
+        try:
+            items = await shop.dialogist.list_items(shop.ability, question, slot=shop.slot, ask=ask)
+            checked = await shop.dialogist.validate(question, items, slot=shop.slot, ask=ask)
+        except CallFailed as failure:
+            shop.on_failed(shop.slot)
+            return {"fault": Fault("failed", str(failure), number)}
+        kept = checklists[number] = kept_items(items, checked)
+        fault = checklist_fault(kept, rounds, number, ability=shop.ability)
+        if fault is None and shop.ability not in EXEMPT and _stands(kept, rounds, number):
+            fault = Fault("values", "all that it asks for stands elsewhere in the dialogue", number)
+        if fault is not None:
+            return {"checklists": checklists, "fault": fault}
+    return {"checklists": checklists}
+
+
+async def try_out(state: DialogueState, runtime: Runtime[Workshop]) -> Update:
+    """Have each scored round answered by who can, and by who lacks what it needs."""
+    shop, rounds = runtime.context, state["rounds"]
+    trial = _Trial(shop, state)
+    for number, items in state["checklists"].items():
+        fault = await _find_fault(trial, rounds, number, items)
+        if fault is not None:
+            return {"fault": fault, "tried": tuple(trial.tried)}
+    return {"tried": tuple(trial.tried)}
+
+
+async def refuse(state: DialogueState) -> Update:
+    """Note what is wrong, and begin the next try."""
+    fault = state.get("fault")
+    faults = (*state.get("faults", ()), *([fault] if fault else []))
+    return {"faults": faults, "ask": state.get("ask", 0) + 1}
+
+
+def after(following: str) -> Any:
+    """Return what decides whether a try goes on with `following`."""
+
+    def decide(state: DialogueState) -> str:
+        return "refuse" if state.get("fault") else following
+
+    return decide
+
+
+def again(state: DialogueState) -> str:
+    """Return "write" while there is a try left; what a failed call ends is not tried again."""
+    is_failed = any(fault.reason == "failed" for fault in state.get("faults", ()))
+    return END if is_failed or state.get("ask", 0) >= TRIES else "write"
+
+
+builder = StateGraph(DialogueState, context_schema=Workshop)
+builder.add_node("write", write)
+builder.add_node("list_items", list_items)
+builder.add_node("try_out", try_out)
+builder.add_node("refuse", refuse)
+builder.add_edge(START, "write")
+builder.add_conditional_edges("write", after("list_items"), ["list_items", "refuse"])
+builder.add_conditional_edges("list_items", after("try_out"), ["try_out", "refuse"])
+builder.add_conditional_edges("try_out", after(END), [END, "refuse"])
+builder.add_conditional_edges("refuse", again, ["write", END])
+dialogue = builder.compile(name="dialogue")
+
+
+async def make_dialogue(shop: Workshop) -> Made:
+    """Return a dialogue that passed every check, or why both tries fell.
+
+    A try costs one call to be written, two a scored round for its checklist, and two for each
+    answer that is tried out: one for abilities that need no memory and no filter, up to three more
+    and one for each other thing that could be meant for those that do.
+    """
+    state = await dialogue.ainvoke(DialogueState(ask=0, faults=()), context=shop)
+    return Made(
+        rounds=state.get("rounds", ()),
+        checklists=state.get("checklists", {}),
+        faults=state.get("faults", ()),
+        is_done=not state.get("fault"),
+        tried=state.get("tried", ()),
+    )
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """Answers that are tried out in one try."""
+
+    shop: Workshop
+    state: DialogueState
+    tried: list[dict[str, Any]] = field(default_factory=list)
+
+    async def met(
+        self, how: str, answer: str, number: int, items: Sequence[Item], place: int
+    ) -> tuple[bool, ...]:
+        """Return which items an answer meets as expected."""
+        one = self.state["rounds"][number - 1]
+        case = Replied(one.user, one.assistant, answer, tuple(item.text for item in items))
+        slot = f"{self.shop.slot}:mark:{_ask(self.state, number)}:{place}"
+        prompter, marker = self.shop.dialogist.prompter, self.shop.marker
+        try:
+            said = await check_off(prompter, marker, case=case, slot=slot)
+        except CallFailed:
+            self.shop.on_failed(slot)
+            raise
+        met = tuple((word == "yes") is item.is_yes for word, item in zip(said, items, strict=True))
+        self.tried.append({"round": number, "how": how, "answer": answer, "met": list(met)})
+        return met
+
+
+async def _find_fault(
+    trial: _Trial, rounds: Sequence[RoundReply], number: int, items: Sequence[Item]
+) -> Fault | None:
+    """Return why a round cannot be used, by those who answer it with less than they need."""
+    shop, one = trial.shop, rounds[number - 1]
+    dialogist, history = shop.dialogist, turns_of(rounds, number)
+    yes = [place for place, item in enumerate(items) if item.is_yes]
+    base = _ask(trial.state, number) * (MOST_OTHERS + 3)
+
+    async def answered(user: str, said: Sequence[tuple[str, str]], place: int) -> str:
+        frames = other_half(dialogist.frames) if place == 0 else dialogist.frames
+        return await dialogist.answer(user, said, frames=frames, slot=shop.slot, ask=base + place)
+
+    def is_told(met: Sequence[bool]) -> bool:
+        return bool(yes) and all(met[place] for place in yes)
+
+    try:
+        answer = await answered(one.user, history, 0)
+        met = await trial.met("knows all, sees other frames", answer, number, items, 0)
+        least = HARD if shop.ability in _SEVERAL else SOLVED
+        if sum(met) / len(met) < least:
+            return Fault("unsolved", f"{sum(met)} of {len(met)} items met", number)
+        if shop.ability in MEMORABLE:
+            answer = await answered(one.user, (), 1)
+            if is_told(await trial.met("knows no history", answer, number, items, 1)):
+                return Fault("memory", "who knows no history answers it", number)
+            for place, other in enumerate(one.others[:MOST_OTHERS], 2):
+                answer = await answered(other, (), place)
+                met = await trial.met("takes it for another", answer, number, items, place)
+                if is_told(met):
+                    return Fault("referent", "it may mean something else as well", number)
+        if shop.ability not in EXEMPT:
+            answer = await dialogist.answer_blind(
+                rounds, number, slot=shop.slot, ask=_ask(trial.state, number)
+            )
+            place = MOST_OTHERS + 2
+            if is_told(await trial.met("sees no frames", answer, number, items, place)):
+                return Fault("leak", "the rest of the dialogue answers it", number)
+    except CallFailed as failure:
+        shop.on_failed(shop.slot)
+        return Fault("failed", str(failure), number)
+    return None
+
+
+def _stands(items: Sequence[Item], rounds: Sequence[RoundReply], number: int) -> bool:
+    """Return whether all that the Yes items ask for stands in the rest of the dialogue."""
+    asked = rounds[number - 1].user
+    valued = [values_in(item.text, but=asked) for item in items if item.is_yes]
+    texts = [
+        text
+        for place, one in enumerate(rounds, 1)
+        for text in ((one.user,) if place == number else (one.user, one.assistant))
+    ]
+    rest = "\n".join(texts)
+    return bool(valued) and all(one.stands_in(rest) for one in valued)
+
+
+def _question(rounds: Sequence[RoundReply], number: int) -> Question:
+    one = rounds[number - 1]
+    return Question(one.user, one.assistant, turns_of(rounds, number))
+
+
+def _ask(state: DialogueState, number: int) -> int:
+    """Return what tells asks about a round in one try from those in others."""
+    return state.get("ask", 0) * 16 + number

@@ -1,0 +1,287 @@
+"""What code can check of a dialogue that was written: its form, its ability, its checklists.
+
+Nothing is mended here: what is found is a reason, a sentence, and the number of the round. Words
+are looked for in English, which is what the roles are asked to write.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from videoautoarena.agents.prompting.dialogue_contracts import RoundReply
+from videoautoarena.agents.roles.write_dialogue import Item, Validated
+from videoautoarena.graph.leaks import SMALL, plain, values_in
+
+Fall = Literal[
+    "fitness", "rounds", "length", "repeated", "asked", "unscored", "refers", "object", "mention",
+    "referents", "recall", "summary", "refusal", "shift", "question", "items", "balance",
+    "unsolved", "memory", "referent", "leak", "values", "failed",
+]  # fmt: skip
+FALLS: Mapping[Fall, str] = {
+    "fitness": "no part of the video rated 5 or 6 for the ability",
+    "rounds": "more or fewer rounds than were wanted",
+    "length": "a text too short or too long",
+    "repeated": "the user says the same twice",
+    "asked": "asked before of this video",
+    "unscored": "no scored round, or one that is not about the video",
+    "refers": "a round that goes back to none before it",
+    "object": "an object that is not in the bank",
+    "mention": "no indirect mention",
+    "referents": "nothing else that could be meant",
+    "recall": "a recall that does not name its round",
+    "summary": "no summary with three new facts in the last round",
+    "refusal": "a refusal that does not refuse, or a twin that does",
+    "shift": "no two ways there and back, or too little about the video alone",
+    "question": "no question of its own",
+    "items": "fewer than two items that the reference settles",
+    "balance": "too few items answered yes, or no",
+    "unsolved": "not answered by who knows the history and sees other frames",
+    "memory": "answered without the history",
+    "referent": "answered for another thing that could be meant",
+    "leak": "answered from the rest of the dialogue",
+    "values": "its answer stands in the rest of the dialogue",
+    "failed": "a call failed",
+}
+"""Why a dialogue is refused, in words."""
+TURNS = (5, 8)
+"""Rounds of a dialogue, the fewest and the most."""
+USER, ASSISTANT, ITEM = (2, 600), (1, 2_000), (4, 400)
+"""Characters of each text."""
+MEMORABLE = ("object_reference", "memory_recall")
+"""Abilities whose scored rounds nobody can answer who does not know what was said before."""
+MOST_OTHERS = 3
+"""Other things that could be meant, of which each is tried."""
+NEW_FACTS = 3
+"""That a summary gives and no earlier round."""
+YES_SHARE = (0.2, 0.8)
+"""Of a checklist, the least and the most."""
+
+_ABSENT = re.compile(
+    r"\b(?:not|no|never|none|nothing|nowhere|neither|nor|without|absent|absence|missing|lacks?"
+    r"|cannot|deny|denies|refuses?|declines?)\b|n['\u2019]t\b",
+    re.IGNORECASE,
+)
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+_NUMBERED = {
+    **{word: number for number, word in enumerate(_ORDINALS, 1)},
+    **{f"{number}{end}": number for number, end in enumerate(("st", "nd", "rd", *["th"] * 5), 1)},
+}
+_PART = "(?:answer|question|reply|round|turn)"
+_NTH = re.compile(rf"\b({'|'.join(_NUMBERED)}) {_PART}\b|\b{_PART} (\d)\b", re.IGNORECASE)
+_BACK = re.compile(
+    rf"\b(?:{'|'.join(_NUMBERED)}|earlier|before|previous(?:ly)?|ago|beginning|start(?:ed)?|began"
+    r"|said|told|named|mentioned|asked|talked|spoke|described|answer(?:ed)?|reply|replied|round"
+    r"|back|last|initial(?:ly)?|opening)\b",
+    re.IGNORECASE,
+)
+_VAGUE_WORDS = """
+    area clip frame item moment object one part person picture scene shot thing video
+"""
+_VAGUE = frozenset(_VAGUE_WORDS.split())
+"""Words of an object's name that name nothing."""
+_ENDED = re.compile(r"\?[\"'\u201d\u2019)\]*_]*$")
+
+
+class Fault(NamedTuple):
+    """What is wrong with a dialogue."""
+
+    reason: Fall
+    why: str
+    round: int | None = None
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What a dialogue has to fit into."""
+
+    ability: str
+    turns: tuple[int, int] = TURNS
+    bank: Mapping[str, str] | None = None
+    """Id to name of each object of the clip."""
+    asked: Collection[str] = ()
+    """What the scored rounds of other dialogues asked."""
+
+
+def find_fault(rounds: Sequence[RoundReply], frame: Frame) -> Fault | None:
+    """Return the first thing that is wrong with a dialogue before it has checklists."""
+    return next(_faults(rounds, frame), None)
+
+
+def scored(rounds: Sequence[RoundReply]) -> list[int]:
+    """Return the numbers of the scored rounds, from 1."""
+    return [number for number, one in enumerate(rounds, 1) if one.scored == "yes"]
+
+
+def kept_items(items: Sequence[Item], checked: Sequence[Validated]) -> tuple[Item, ...]:
+    """Return the items that the reference settles as was expected, each once."""
+    kept = dict[str, Item]()
+    for item, one in zip(items, checked, strict=True):
+        fits = ITEM[0] <= len(item.text) <= ITEM[1] and plain(item.text)
+        if fits and one.is_yes is item.is_yes and one.repeats is None:
+            kept.setdefault(plain(item.text), item)
+    return tuple(kept.values())
+
+
+def checklist_fault(
+    items: Sequence[Item], rounds: Sequence[RoundReply], number: int, *, ability: str
+) -> Fault | None:
+    """Return what is wrong with the items that were kept of round `number`, from 1."""
+    yes = [item for item in items if item.is_yes]
+    if len(items) < 2:
+        return Fault("items", f"{len(items)} of its items can be used", number)
+    low, high = YES_SHARE
+    if not low <= len(yes) / len(items) <= high:
+        return Fault("balance", f"{len(yes)} of {len(items)} items are answered yes", number)
+    if (wants_absent := _REFUSALS.get(ability)) is not None:
+        absent = [item for item in items if _ABSENT.search(item.text)]
+        if not absent or any(item.is_yes is not wants_absent for item in absent):
+            word = "yes" if wants_absent else "no"
+            why = f"whether it says that the thing is not there must be asked, and answered {word}"
+            return Fault("refusal", why, number)
+    if ability == "content_summary":
+        return _summary_fault(yes, rounds, number)
+    return None
+
+
+_REFUSALS = {"answer_refusal": True, "refusal_twin": False}
+
+
+def _summary_fault(yes: Sequence[Item], rounds: Sequence[RoundReply], number: int) -> Fault | None:
+    asked = rounds[number - 1].user
+    earlier = [f"{one.user}\n{one.assistant}" for one in rounds[: number - 1]]
+    valued = [values_in(item.text, but=asked) for item in yes]
+    new = [one for one in valued if one and not any(one.stands_in(text) for text in earlier)]
+    if len(new) >= NEW_FACTS:
+        return None
+    return Fault("summary", f"{len(new)} facts that no earlier round gave", number)
+
+
+def _faults(rounds: Sequence[RoundReply], frame: Frame) -> Iterator[Fault]:
+    fewest, most = frame.turns
+    if not fewest <= len(rounds) <= most:
+        yield Fault("rounds", f"{len(rounds)} rounds, and {fewest} to {most} were wanted")
+    yield from _text_faults(rounds)
+    marked = scored(rounds)
+    if not marked:
+        yield Fault("unscored", "no round is scored")
+    yield from _reference_faults(rounds, frame)
+    asked = {plain(text) for text in frame.asked}
+    for number in marked:
+        one = rounds[number - 1]
+        if plain(one.user) in asked:
+            yield Fault("asked", "another dialogue about this video asks the same", number)
+        if one.about != "video" and frame.ability != "proactive_interaction":
+            yield Fault("unscored", "a scored round is not about the video", number)
+    yield from _RULES[frame.ability](rounds, frame)
+
+
+def _text_faults(rounds: Sequence[RoundReply]) -> Iterator[Fault]:
+    said = set[str]()
+    for number, one in enumerate(rounds, 1):
+        for who, text, (low, high) in (
+            ("user", one.user, USER),
+            ("answer", one.assistant, ASSISTANT),
+        ):
+            if not low <= len(text) <= high:
+                yield Fault("length", f"its {who} has {len(text)} characters", number)
+        if plain(one.user) in said:
+            yield Fault("repeated", "the user said the same in an earlier round", number)
+        said.add(plain(one.user))
+
+
+def _reference_faults(rounds: Sequence[RoundReply], frame: Frame) -> Iterator[Fault]:
+    bank = frame.bank or {}
+    for number, one in enumerate(rounds, 1):
+        if one.refers_to is not None and one.refers_to >= number:
+            yield Fault("refers", f"it goes back to round {one.refers_to}", number)
+        if unknown := [id_ for id_ in one.objects if id_ not in bank]:
+            yield Fault("object", f"{len(unknown)} of its objects are not in the bank", number)
+
+
+def _object_reference(rounds: Sequence[RoundReply], frame: Frame) -> Iterator[Fault]:
+    bank = frame.bank or {}
+    for number in scored(rounds):
+        one = rounds[number - 1]
+        if one.refers_to is None:
+            yield Fault("refers", "it goes back to no round", number)
+        if not one.objects:
+            yield Fault("object", "it names no object of the bank", number)
+        words = set(plain(one.user).split())
+        names = (set(plain(bank.get(id_, "")).split()) - SMALL - _VAGUE for id_ in one.objects)
+        if any(name & words for name in names):
+            yield Fault("mention", "the user's words name the object itself", number)
+        yield from _spelt_out(one, number)
+
+
+def _memory_recall(rounds: Sequence[RoundReply], _frame: Frame) -> Iterator[Fault]:
+    for number in scored(rounds):
+        one = rounds[number - 1]
+        if one.refers_to is None:
+            yield Fault("refers", "it goes back to no round", number)
+        elif not _names_round(one.user, one.refers_to):
+            yield Fault(
+                "recall", f"the user's words do not go back to round {one.refers_to}", number
+            )
+        yield from _spelt_out(one, number)
+
+
+def _names_round(text: str, number: int) -> bool:
+    """Return whether words go back to something that was said, and to no other round by number."""
+    named = {int(found[2] or _NUMBERED[found[1].lower()]) for found in _NTH.finditer(text)}
+    return number in named if named else _BACK.search(text) is not None
+
+
+def _spelt_out(one: RoundReply, number: int) -> Iterator[Fault]:
+    """Yield what lacks of a round whose words mean something only after others."""
+    if not plain(one.explicit) or plain(one.explicit) == plain(one.user):
+        yield Fault("mention", "explicit does not spell out what the user's words mean", number)
+    others = {plain(text) for text in one.others} - {plain(one.explicit), ""}
+    if not others:
+        yield Fault("referents", "others names nothing else that could be meant", number)
+
+
+def _content_summary(rounds: Sequence[RoundReply], _frame: Frame) -> Iterator[Fault]:
+    if scored(rounds) != [len(rounds)]:
+        yield Fault("summary", "the last round, and no other, is to be scored")
+
+
+def _refusal(rounds: Sequence[RoundReply], frame: Frame) -> Iterator[Fault]:
+    wants_absent = _REFUSALS[frame.ability]
+    for number in scored(rounds):
+        if bool(_ABSENT.search(rounds[number - 1].assistant)) is not wants_absent:
+            word = "does not say" if wants_absent else "says"
+            yield Fault("refusal", f"its reference {word} that the thing is not there", number)
+
+
+def _topic_shifting(rounds: Sequence[RoundReply], _frame: Frame) -> Iterator[Fault]:
+    runs = "".join("v" if one.about == "video" else "e" for one in rounds)
+    runs = re.sub(r"(.)\1+", r"\1", runs)
+    if not runs.startswith("vevev"):
+        yield Fault("shift", "it does not leave the video and come back twice")
+    alone = [one for one in rounds if one.about == "video" and one.refers_to is None]
+    if len(alone) < 2:
+        yield Fault("shift", f"{len(alone)} rounds are about the video alone")
+    left = next((n for n, one in enumerate(rounds, 1) if one.about == "elsewhere"), 0)
+    for number in scored(rounds):
+        if number < left:
+            yield Fault("shift", "it is scored before the video was left", number)
+
+
+def _proactive(rounds: Sequence[RoundReply], _frame: Frame) -> Iterator[Fault]:
+    for number in scored(rounds):
+        if not _ENDED.search(rounds[number - 1].assistant):
+            yield Fault("question", "its reference does not end in a question", number)
+
+
+_RULES: Mapping[str, Callable[[Sequence[RoundReply], Frame], Iterator[Fault]]] = {
+    "object_reference": _object_reference,
+    "memory_recall": _memory_recall,
+    "content_summary": _content_summary,
+    "answer_refusal": _refusal,
+    "refusal_twin": _refusal,
+    "topic_shifting": _topic_shifting,
+    "proactive_interaction": _proactive,
+}
