@@ -22,10 +22,10 @@ def card_text(manifest: Manifest) -> str:
         _HOW.format(name=ours.name, version=ours.version, **_settings(manifest.selection)),
         *([_LADDER] if manifest.selection.get("is_ladder") else []),
         "## Counts\n",
-        *_counts(manifest.counts),
+        *count_tables(manifest.counts),
         _LIMITS,
         f"## Licence\n\n{_licence(manifest.licence)}\n",
-        _CHECKSUMS,
+        CHECKSUMS,
     ]
     return "\n".join(parts)
 
@@ -42,10 +42,10 @@ def watched_card(manifest: Manifest) -> str:
         _WRITTEN.format(name=ours.name, version=ours.version, **settings),
         "\n".join(f"  - {count}: {FALLS[why]}" for why, count in rows) or "  - none",
         "\n## Counts\n",
-        *_counts(manifest.counts),
+        *count_tables(manifest.counts),
         _WORD,
-        f"## Licence\n\n{_stated(manifest.licence)}\n\n{_COPIES}\n",
-        _CHECKSUMS,
+        f"## Licence\n\n{licence_line(manifest.licence)}\n\n{COPIES}\n",
+        CHECKSUMS,
     ]
     return "\n".join(parts)
 
@@ -58,7 +58,7 @@ def _settings(selection: Mapping[str, JsonValue]) -> dict[str, str]:
     }
 
 
-def _counts(counts: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+def count_tables(counts: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     for name, parts in counts.items():
         rows = "\n".join(f"| {part} | {count} |" for part, count in parts.items())
         yield f"| {SLICES[name]} | items |\n| --- | ---: |\n{rows}\n"
@@ -66,14 +66,14 @@ def _counts(counts: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
 
 def _licence(licence: str | None) -> str:
     return (
-        f"{_stated(licence)}\n\n"
+        f"{licence_line(licence)}\n\n"
         "**The videos are cut together from other videos**, whose rights stay with "
         "their owners: pass\nthis set on only where you may pass on all of them. "
         "`made` names each by its sha256."
     )
 
 
-def _stated(licence: str | None) -> str:
+def licence_line(licence: str | None) -> str:
     return plain(licence) if licence else "Not stated. Whoever passes this on should state one."
 
 
@@ -158,9 +158,9 @@ _WORD = """## Limits
   videos: they need data from outside.
 - Several items share a video; they are not independent.
 """
-_COPIES = """**The videos are copies**, whose rights stay with their owners: pass this set on only
+COPIES = """**The videos are copies**, whose rights stay with their owners: pass this set on only
 where you may pass on all of them."""
-_CHECKSUMS = """## Checksums
+CHECKSUMS = """## Checksums
 
 `manifest.json` holds the size and sha256 of every other file and of every video, and a digest of
 itself. `arena bench verify` computes all of them again. They show that nothing was changed by

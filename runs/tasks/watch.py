@@ -7,13 +7,11 @@ on from there, and never pays twice.
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +20,11 @@ from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.errors import BadInput, JournalMiss
-from videoautoarena.memory.records.records import SCHEMA, Sampling, Video
+from videoautoarena.memory.records.records import Sampling, Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.schema import digest_of
-from videoautoarena.runs.bench.play.calls import Generations, keep_prompts
+from videoautoarena.runs.bench.play.calls import Generations
 from videoautoarena.runs.bench.score.shortcuts import probe_bench
 from videoautoarena.runs.config.cast import check_stand_ins, entry_of, officials
 from videoautoarena.runs.config.run_config import RunConfig, arena_file
@@ -34,30 +32,21 @@ from videoautoarena.runs.console.events import Listeners, Say, nobody, pass_on
 from videoautoarena.runs.console.interrupts import until_done
 from videoautoarena.runs.console.listeners import gather, progress
 from videoautoarena.runs.rundir.budget import (
-    NO_CAPS,
-    check_caps,
-    keep_caps,
-    kept_caps,
-    merged_caps,
     priced,
 )
 from videoautoarena.runs.rundir.context import Calling, draining_asker, work_off
-from videoautoarena.runs.rundir.failures import pardon
 from videoautoarena.runs.rundir.frames import (
-    LEAVE_OUT,
     RunFrames,
-    changed_subtitles,
-    keep_subtitles,
     subtitle_paths,
 )
 from videoautoarena.runs.rundir.opener import stored_prompts
-from videoautoarena.runs.tasks.make import is_free, refuse_inside, set_in
+from videoautoarena.runs.tasks.drafting import drafted, keep_calls, no_bytes
+from videoautoarena.runs.tasks.make import refuse_inside, set_in
 from videoautoarena.runs.tasks.watch_plan import WatchPlan, plan_watching
 from videoautoarena.runs.tasks.watched_items import CHOICE, WATCHER
 from videoautoarena.runs.tasks.watched_set import (
     Watched,
     WatchOrder,
-    keep_calls,
     put_set,
     shortfall,
 )
@@ -69,7 +58,6 @@ from videoautoarena.runs.tasks.watching import (
     WatchWish,
     deal,
 )
-from videoautoarena.runs.text.files import make_folder
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.video.folder.find import Findings
 from videoautoarena.video.sampling.cache import FrameCache
@@ -231,25 +219,13 @@ async def _ready(order: WatchOrder, found: Findings, *, write: bool) -> AsyncIte
     notes = [f"not used: {safe(one.path)} {safe(one.reason)}" for one in found.skipped]
     if config.offline:
         notes.append("the offline stand-in watches: it writes of light, colours and cuts alone")
-    with ExitStack() as stack:
-        store = _opened(order, config, write=write)
-        if store is not None:
-            stack.enter_context(store)
-        caps = merged_caps(kept_caps(store) if store else NO_CAPS, order.caps)
-        check_caps(config, caps)
-        videos = {cell.video.id: cell.video for cell in cells}
-        known = {video.id for video in store.videos()} & set(videos) if store else set()
-        if store is not None:
-            _refuse_changed(store, known, found=found, folder=order.folder)
-        if write and store is not None:
-            keep_caps(store, caps)
-            new = [video for id_, video in videos.items() if id_ not in known]
-            folder, seed = order.folder, order.wish.seed
-            lines = keep_subtitles(store, new, found=found, folder=folder, seed=seed)
-            notes += [line.removesuffix(LEAVE_OUT) for line in lines]
-            store.add_videos(new)
-            if order.retry_failed:
-                pardon(store, list(videos), 0)
+    videos = {cell.video.id: cell.video for cell in cells}
+    prompts = PromptSet.load(writers=True)
+    with drafted(order, config, prompts=prompts, found=found, videos=videos, write=write) as (
+        store,
+        more,
+    ):
+        notes += more
         open_, failed = await _look(order, config, cells, store)
         if write and order.retry_failed and failed and store is not None:
             Generations(store).add(failed)
@@ -257,42 +233,6 @@ async def _ready(order: WatchOrder, found: Findings, *, write: bool) -> AsyncIte
         plan = plan_watching(config, open_, known=len(cells) - len(open_), store=store)
         origin = origin_of(order.wish, config, found.videos)
         yield _Ready(order, config, cells, found, origin, store, plan, tuple(notes))
-
-
-def _refuse_changed(store: Store, known: set[str], *, found: Findings, folder: Path) -> None:
-    """Raise BadInput, before anything is paid, where a set could not hold what was sent."""
-    if any(changed_subtitles(store, known, found=found, folder=folder)):
-        raise BadInput(
-            f"subtitles in {safe(str(folder))} are not those that this set was begun with; put "
-            "those back, or pass a new --to"
-        )
-
-
-def _opened(order: WatchOrder, config: RunConfig, *, write: bool) -> Store | None:
-    """Return the journal of a set, begun where there is none; None where nothing may be written."""
-    if order.calls.is_file():
-        return Store.open(order.calls, write=write)
-    if not write:
-        return None
-    # Only what is not refused leaves a trace.
-    check_caps(config, merged_caps(NO_CAPS, order.caps))
-    check_keys([config.model_of(config.examiner)])
-    make_folder(order.draft)
-    prompts = PromptSet.load(writers=True)
-    facts = {
-        "schema": SCHEMA,
-        "version": version("videoautoarena"),
-        "prompts": prompts.digests,
-        "contracts": prompts.contracts,
-    }
-    store = Store.create(order.calls, facts)
-    if not is_free(order.to):
-        # Another process put the set, and took its calls along, after this one had looked.
-        store.close()
-        shutil.rmtree(order.draft, ignore_errors=True)
-        raise BadInput(f"{safe(str(order.to))} was made meanwhile; repeat the command to see it")
-    keep_prompts(store, prompts)
-    return store
 
 
 def _watching(
@@ -320,7 +260,7 @@ async def _look(
     if store is None:
         return list(cells), set()
     run_frames = _run_frames(None, config, store, decoders=None)
-    asker = Asker(store.journal, _no_bytes, is_replay=True)
+    asker = Asker(store.journal, no_bytes, is_replay=True)
     watching = _watching(order, config, store, asker=asker, run_frames=run_frames)
     open_, failed = list[Cell](), set[str]()
     for cell in cells:
@@ -334,10 +274,6 @@ async def _look(
         else:
             failed |= outcome.failures.keys() - {cell.video.id}
     return open_, failed
-
-
-async def _no_bytes(_video: str, _digests: list[str]) -> list[bytes]:
-    raise RuntimeError("what only repeats what is known asked for frames")
 
 
 async def _play(ready: _Ready, say: Say) -> WatchTally:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,15 +11,12 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from videoautoarena.agents.limits.budget import Caps
-from videoautoarena.agents.limits.outages import PATIENCE_S
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.schema import (
     CARD,
     MADE,
     QUESTIONS,
-    RESULTS,
     BenchVideo,
     Generator,
     Kind,
@@ -33,47 +28,20 @@ from videoautoarena.runs.bench.format.schema import (
 )
 from videoautoarena.runs.bench.format.writer import copied, copies_of, entries_of, put, seal
 from videoautoarena.runs.bench.score.shortcuts import Shortcuts
-from videoautoarena.runs.rundir.budget import NO_CAPS
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.tasks.card import watched_card
+from videoautoarena.runs.tasks.drafting import WritingOrder
 from videoautoarena.runs.tasks.watch_plan import WatchPlan
 from videoautoarena.runs.tasks.watched_items import WATCHER, Fall, fallen_words
 from videoautoarena.runs.tasks.watching import WatchWish
 from videoautoarena.runs.text.terminal import safe
 
-CALLS = "making.sqlite"
-"""The journal's name, in the draft and below the results of the set."""
-
 
 @dataclass(frozen=True)
-class WatchOrder:
+class WatchOrder(WritingOrder):
     """What is written of which folder by whom, and where it goes."""
 
-    folder: Path
-    to: Path
     wish: WatchWish = WatchWish()  # noqa: RUF009 - frozen
-    examiner: str | None = None
-    """None for the one of the configuration file, else the stand-in."""
-    config: Path | None = None
-    licence: str | None = None
-    is_upper_bound: bool = False
-    """Whether fewer items will do where the examiner gives no more."""
-    concurrency: int = 16
-    patience_s: float = PATIENCE_S
-    caps: Caps = NO_CAPS
-    retry_failed: bool = False
-    is_quiet: bool = False
-
-    @property
-    def draft(self) -> Path:
-        """Where calls lie until the set is there; films that are cut have another place."""
-        real = Path(os.path.realpath(self.to))
-        return real.with_name(f".{real.name}.writing")
-
-    @property
-    def calls(self) -> Path:
-        """The journal of a set that is not finished."""
-        return self.draft / CALLS
 
 
 @dataclass(frozen=True)
@@ -188,7 +156,7 @@ def put_set(
     """
     asked = {item.video_id for item in entries}
     videos = {
-        id_: _placed(entry, paths[id_], spoken.get(id_))
+        id_: placed(entry, paths[id_], spoken.get(id_))
         for id_, entry in entries_of(store, asked).items()
     }
     draft = Manifest(
@@ -210,22 +178,11 @@ def put_set(
     return str(bench.manifest["bench"])
 
 
-def _placed(entry: BenchVideo, path: str, spoken: str | None) -> BenchVideo:
+def placed(entry: BenchVideo, path: str, spoken: str | None) -> BenchVideo:
     said = entry.subtitles
     if said is not None and spoken is not None:
         said = said.model_copy(update={"path": spoken})
     return entry.model_copy(update={"path": path, "subtitles": said})
-
-
-def keep_calls(order: WatchOrder) -> None:
-    """Move the journal of a finished set below its results, and remove the draft."""
-    if order.calls.is_file():
-        # A process that was killed may have left the last calls in the log beside it.
-        Store.open(order.calls, write=True).close()
-        results = Path(os.path.realpath(order.to)) / RESULTS
-        results.mkdir(exist_ok=True)
-        os.replace(order.calls, results / CALLS)
-    shutil.rmtree(order.draft, ignore_errors=True)
 
 
 def _kind(entries: Sequence[TaskItem]) -> Kind:

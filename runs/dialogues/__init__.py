@@ -1,0 +1,1 @@
+"""Owns making sets of dialogues out of a folder of videos, and their review; plays none."""

@@ -1,0 +1,204 @@
+"""A set of dialogues that was made: what was ordered, what came of it, and its folder."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue
+
+from videoautoarena.graph.dialogue_checks import FALLS, Fall
+from videoautoarena.memory.records.records import SCHEMA
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.bench.format.entries import Ability, DialogueItem
+from videoautoarena.runs.bench.format.schema import (
+    CARD,
+    DIALOGUE,
+    MADE,
+    QUESTIONS,
+    Generator,
+    Manifest,
+    Source,
+    counts_of,
+    question_bytes,
+)
+from videoautoarena.runs.bench.format.writer import copied, copies_of, entries_of, put, seal
+from videoautoarena.runs.dialogues.card import dialogue_card
+from videoautoarena.runs.dialogues.entries import MAKER
+from videoautoarena.runs.dialogues.making import DialogueTally, DialogueWish
+from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.tasks.drafting import WritingOrder
+from videoautoarena.runs.tasks.watch_plan import WatchPlan
+from videoautoarena.runs.tasks.watched_set import placed
+from videoautoarena.runs.text.terminal import safe
+
+
+@dataclass(frozen=True)
+class DialogueOrder(WritingOrder):
+    """Which dialogues are made of which folder by whom, and where they go."""
+
+    wish: DialogueWish = DialogueWish()  # noqa: RUF009 - frozen
+
+
+@dataclass(frozen=True)
+class MadeDialogues:
+    """A set of dialogues that was made, was there, or would be made."""
+
+    folder: Path
+    examiner: str
+    """`provider:model`."""
+    bench: str | None
+    """None where it is not finished, or only planned."""
+    wanted: Mapping[Ability, int]
+    made: Mapping[Ability, int]
+    rounds: int = 0
+    """Of all dialogues."""
+    scored: int = 0
+    """Rounds of these that have a checklist."""
+    videos: int = 0
+    served: Mapping[Ability, int] = field(default_factory=dict)
+    """Videos that have a dialogue of each ability."""
+    fallen: Counter[Fall] = field(default_factory=Counter)
+    repaired: Counter[Fall] = field(default_factory=Counter)
+    failures: tuple[tuple[str, str], ...] = ()
+    """Path of the video and reason of each call that failed for good."""
+    was_there: bool = False
+    plan: WatchPlan | None = None
+    """Only where it was asked for."""
+
+    @property
+    def dialogues(self) -> int:
+        """How many there are."""
+        return sum(self.made.values())
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of `arena dialogues make --json`."""
+        return {
+            "schema": SCHEMA,
+            "folder": str(self.folder),
+            "bench": self.bench,
+            "examiner": self.examiner,
+            "dialogues": self.dialogues,
+            "rounds": self.rounds,
+            "scored_rounds": self.scored,
+            "abilities": [
+                {
+                    "ability": ability,
+                    "wanted": wanted,
+                    "made": self.made.get(ability, 0),
+                    "videos": self.served.get(ability, 0),
+                }
+                for ability, wanted in self.wanted.items()
+            ],
+            "videos": self.videos,
+            "dropped": dict(sorted(self.fallen.items())),
+            "repaired": dict(sorted(self.repaired.items())),
+            "failed": [{"video": path, "reason": why} for path, why in self.failures],
+            "was_there": self.was_there,
+            "plan": self.plan.as_json() if self.plan else None,
+        }
+
+    def as_lines(self) -> list[str]:
+        """Return it as lines for a person."""
+        shown, wanted = safe(str(self.folder)), sum(self.wanted.values())
+        if self.plan is not None:
+            about = f"at most {counted(wanted, 'dialogue')} about {counted(self.videos, 'video')}"
+            return [f"{shown} would have {about}", *self.plan.as_lines()]
+        verb = "already holds this set" if self.was_there else "made"
+        size = (
+            f"{counted(self.dialogues, 'dialogue')} of {wanted}, {self.rounds} rounds, "
+            f"{self.scored} of them scored"
+        )
+        lines = [f"{shown} {verb}: {size}, bench {(self.bench or '')[:12]}"]
+        for ability, count in self.wanted.items():
+            made, served = self.made.get(ability, 0), self.served.get(ability, 0)
+            of = f"{made} of {count}, {served} of {counted(self.videos, 'video')}"
+            lines.append(f"  {ability.replace('_', ' ')}: {of}")
+        lines.append(f"written and checked by {safe(self.examiner)}")
+        if self.repaired:
+            lines.append(f"repaired: {fall_words(self.repaired)}")
+        if self.fallen:
+            lines.append(f"dropped: {fall_words(self.fallen)}")
+        return lines
+
+
+def fall_words(fallen: Mapping[Fall, int]) -> str:
+    """Return reasons and how often each was met, in words."""
+    return ", ".join(f"{count} {FALLS[why]}" for why, count in sorted(fallen.items()))
+
+
+def outcome_of(
+    order: DialogueOrder, items: Sequence[DialogueItem], *, videos: int, **more: Any
+) -> MadeDialogues:
+    """Return what came of an order by the dialogues that there are."""
+    kinds = order.wish.kinds
+    made = Counter(item.ability for item in items)
+    served = Counter(ability for ability, _ in {(item.ability, item.video_id) for item in items})
+    return MadeDialogues(
+        folder=order.to,
+        wanted=dict.fromkeys(kinds, order.wish.per_video * videos),
+        made={kind: made[kind] for kind in kinds},
+        rounds=sum(len(item.rounds) for item in items),
+        scored=sum(one.is_scored for item in items for one in item.rounds),
+        videos=videos,
+        served={kind: served[kind] for kind in kinds},
+        **more,
+    )
+
+
+def put_dialogues(
+    order: DialogueOrder,
+    tally: DialogueTally,
+    *,
+    examiner: str,
+    store: Store,
+    paths: Mapping[str, str],
+    spoken: Mapping[str, str],
+    origin: str,
+) -> str:
+    """Write a set in one step, with copies of its videos; return its digest.
+
+    `paths` says by id where each video lies in the folder now, `spoken` where its subtitles do.
+    """
+    items = tally.items
+    asked = {item.video_id for item in items}
+    videos = {
+        id_: placed(entry, paths[id_], spoken.get(id_))
+        for id_, entry in entries_of(store, asked).items()
+    }
+    draft = Manifest(
+        kind=DIALOGUE,
+        generator=Generator(name="videoautoarena", version=version("videoautoarena")),
+        source=Source(kind=MADE, format="videoautoarena", digest=origin),
+        selection=_selection(order.wish, tally, examiner),
+        licence=order.licence,
+        counts=counts_of(items),
+        files={},
+        videos=copied(videos),
+        with_videos=True,
+        count=len(items),
+    )
+    card = dialogue_card(draft).encode("utf-8", "backslashreplace")
+    files = {QUESTIONS: question_bytes(items), CARD: card}
+    bench = seal(draft, files, copies_of(store, videos, order.folder))
+    put(bench.files, order.to)
+    return str(bench.manifest["bench"])
+
+
+def _selection(wish: DialogueWish, tally: DialogueTally, examiner: str) -> dict[str, JsonValue]:
+    return {
+        "maker": MAKER,
+        "examiner": examiner,
+        "abilities": list(wish.kinds),
+        "per_video": wish.per_video,
+        "turns": list(wish.turns),
+        "seed": wish.seed,
+        "videos": tally.total,
+        "dropped": dict[str, JsonValue](sorted(tally.fallen.items())),
+        "repaired": dict[str, JsonValue](sorted(tally.repaired.items())),
+        "failed": len(tally.failures),
+    }

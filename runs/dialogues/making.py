@@ -1,0 +1,319 @@
+"""Making the dialogues about one video: what it is remembered by, what it serves, who is asked.
+
+Nothing is decided here that the journal does not say again: to repeat a video costs nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.roles.prompter import Prompter
+from videoautoarena.agents.roles.write_dialogue import Dialogist
+from videoautoarena.graph.dialogue import Made, Workshop, make_dialogue
+from videoautoarena.graph.dialogue_checks import TURNS, Fall
+from videoautoarena.memory.records.clips import clips_of
+from videoautoarena.memory.records.digests import derive, unit_interval
+from videoautoarena.memory.records.errors import CallFailed, JournalMiss, UnusableVideo
+from videoautoarena.memory.records.records import Frames, Video
+from videoautoarena.memory.records.scenes import Clip, SceneMemory, Span
+from videoautoarena.runs.bench.format.entries import ABILITIES, TWIN, Ability, DialogueItem
+from videoautoarena.runs.dialogues.entries import entry_of
+from videoautoarena.runs.rundir.context import EarlyEnd, all_done
+from videoautoarena.runs.rundir.frames import RunFrames
+from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.scenes.bank import Remembering, known_memory
+
+FIT = 5
+"""What a clip has to be rated at least for an ability, of 6 (MT-Video-Bench)."""
+MOST_CLIPS = 6
+"""Of one video so many are rated: the whole, then others in an order that the seed draws."""
+SPARE = 2
+"""So many dialogues more than were wanted are tried of one ability of one video."""
+MOST = 12
+"""Dialogues of one ability about one video."""
+
+
+@dataclass(frozen=True)
+class DialogueWish:
+    """What is to be made."""
+
+    abilities: tuple[Ability, ...] = ABILITIES
+    per_video: int = 1
+    """Dialogues of each ability about each video."""
+    turns: tuple[int, int] = TURNS
+    """Rounds of each, from and to."""
+    seed: int = 0
+
+    @property
+    def kinds(self) -> tuple[Ability, ...]:
+        """Everything that is made: each answer refusal has its twin."""
+        found = list[Ability]()
+        for one in self.abilities:
+            found += (one, TWIN) if one == "answer_refusal" else (one,)
+        return tuple(dict.fromkeys(found))
+
+
+@dataclass
+class Outcome:
+    """What came of one video."""
+
+    video: Video
+    items: list[DialogueItem] = field(default_factory=list)
+    fallen: Counter[Fall] = field(default_factory=Counter)
+    """Why dialogues were dropped, after one repair; and abilities that no clip serves."""
+    repaired: Counter[Fall] = field(default_factory=Counter)
+    """What was wrong with those that a repair saved."""
+    failures: dict[str, str] = field(default_factory=dict)
+    """Scope of each call that failed for good, and why; of a video that gives no frames its id."""
+
+
+@dataclass
+class DialogueTally(EarlyEnd):
+    """How videos went in one process."""
+
+    total: int
+    outcomes: list[Outcome] = field(default_factory=list)
+
+    @property
+    def items(self) -> list[DialogueItem]:
+        """Dialogues that stay."""
+        return [item for one in self.outcomes for item in one.items]
+
+    @property
+    def fallen(self) -> Counter[Fall]:
+        """Why others do not."""
+        return sum((one.fallen for one in self.outcomes), Counter[Fall]())
+
+    @property
+    def repaired(self) -> Counter[Fall]:
+        """What was wrong with those that a repair saved."""
+        return sum((one.repaired for one in self.outcomes), Counter[Fall]())
+
+    @property
+    def failures(self) -> list[tuple[Video, str]]:
+        """Calls that failed for good, by the video."""
+        return [(one.video, why) for one in self.outcomes for why in one.failures.values()]
+
+    @property
+    def so_far(self) -> str:
+        """How it went, in a few words."""
+        words = [counted(len(self.items), "dialogue")]
+        fell = self.fallen.total() - self.fallen["fitness"]
+        words += [f"{fell} dropped"] * bool(fell)
+        words += [f"{counted(len(self.failures), 'call')} failed"] * bool(self.failures)
+        return ", ".join(words)
+
+
+class Lenses(NamedTuple):
+    """The ways to frames."""
+
+    whole: RunFrames
+    """As contestants see them."""
+    scenes: RunFrames
+    """As scenes are looked at."""
+
+    async def jpegs(self, video: str, digests: Sequence[str]) -> list[bytes]:
+        """Return the bytes of frames, wherever they came from."""
+        source = self.scenes if self.scenes.has_part(video) else self.whole
+        return await source.jpegs(video, digests)
+
+
+@dataclass(frozen=True)
+class Making:
+    """Makes the dialogues of a set through a prompter."""
+
+    prompter: Prompter
+    examiner: Model
+    remembering: Remembering
+    lenses: Lenses
+    shots: Callable[[Video], Awaitable[Sequence[Span]]]
+    """A video to its stretches between cuts; raises UnusableVideo, or JournalMiss."""
+    wish: DialogueWish
+    is_past: bool = False
+    """Only what is known is repeated: JournalMiss for anything else."""
+
+    async def play(self, video: Video) -> Outcome:
+        """Return what came of a video."""
+        outcome = Outcome(video)
+        try:
+            memory = await self._memory(video)
+        except UnusableVideo as why:
+            outcome.failures[video.id] = f"no frames: {why}"
+            return outcome
+        outcome.failures.update(memory.failures)
+        desk = _Desk(self, outcome, memory)
+        made = await all_done(desk.make(kinds) for kinds in self._chains())
+        order = {kind: place for place, kind in enumerate(self.wish.kinds)}
+        outcome.items = sorted(
+            (one for each in made for one in each), key=lambda i: order[i.ability]
+        )
+        return outcome
+
+    def _chains(self) -> list[tuple[Ability, ...]]:
+        """Return abilities that are made one after the other: a twin asks like its refusals."""
+        kinds = self.wish.kinds
+        return [
+            (kind, TWIN) if kind == "answer_refusal" and TWIN in kinds else (kind,)
+            for kind in kinds
+            if kind != TWIN or "answer_refusal" not in kinds
+        ]
+
+    async def _memory(self, video: Video) -> SceneMemory:
+        shots = await self.shots(video)
+        if self.is_past:
+            known = known_memory(
+                self.remembering.store,
+                video.id,
+                examiner=self.examiner,
+                prompts=self.prompter.prompts,
+            )
+            if known is None:
+                raise JournalMiss(f"{video.id} was not remembered")
+            return known
+        return await self.remembering.remember(video, shots)
+
+    async def seen(self, video: str, clip: Clip) -> Frames:
+        """Return the frames of a clip."""
+        if self.is_past and not self.lenses.whole.has(video, clip.spans):
+            raise JournalMiss(f"{video} was not looked at")
+        return await self.lenses.whole.frames(video, clip.spans)
+
+
+@dataclass(frozen=True)
+class _Desk:
+    """One video on which dialogues are made."""
+
+    making: Making
+    outcome: Outcome
+    memory: SceneMemory
+    _ratings: dict[str, Mapping[str, int]] = field(default_factory=dict)
+    _locks: dict[str, asyncio.Lock] = field(default_factory=dict)
+
+    async def make(self, kinds: Sequence[Ability]) -> list[DialogueItem]:
+        """Return the dialogues of these abilities, each in words like those before it."""
+        found, asked = list[DialogueItem](), tuple[str, ...]()
+        for kind in kinds:
+            for item in await self._made(kind, asked):
+                found.append(item)
+                asked += tuple(one.user for one in item.rounds if one.is_scored)
+        return found
+
+    async def _made(self, ability: Ability, asked: tuple[str, ...]) -> list[DialogueItem]:
+        wish, found = self.making.wish, list[DialogueItem]()
+        used, is_served = Counter[str](), False
+        tries = wish.per_video + SPARE
+        clips = self._clips()
+        for _ in range(tries):
+            for clip in clips:
+                if len(found) == wish.per_video or used.total() == tries:
+                    return found
+                rated = await self._rated(clip)
+                if rated.get("answer_refusal" if ability == TWIN else ability, 0) < FIT:
+                    continue
+                is_served = True
+                slot = f"{self._scope(clip)}-{ability}-{used[clip.id]}"
+                used[clip.id] += 1
+                made = await self._dialogue(clip, ability, asked, slot)
+                if made is not None and made.is_done:
+                    item = entry_of(self._facts(clip, ability, rated), made)
+                    found.append(item)
+                    asked += tuple(one.user for one in item.rounds if one.is_scored)
+            if not is_served:
+                self.outcome.fallen["fitness"] += 1
+                break
+        return found
+
+    async def _dialogue(
+        self, clip: Clip, ability: Ability, asked: tuple[str, ...], slot: str
+    ) -> Made | None:
+        making, (fewest, most) = self.making, self.making.wish.turns
+        dialogist = await self._dialogist(clip)
+        if dialogist is None:
+            return None
+        drawn = unit_interval(making.wish.seed, "turns", slot)
+        made = await make_dialogue(
+            Workshop(
+                dialogist=dialogist,
+                marker=making.examiner,
+                ability=ability,
+                turns=(fewest, most),
+                slot=slot,
+                asked=asked,
+                wanted=fewest + int(drawn * (most - fewest + 1)),
+                on_failed=lambda scope: self._note(scope, "a call about a dialogue"),
+            )
+        )
+        if not made.is_done:
+            self.outcome.fallen[made.faults[-1].reason] += 1
+        elif made.faults:
+            self.outcome.repaired[made.faults[0].reason] += 1
+        for fault in made.faults:
+            if fault.reason == "failed":
+                self.outcome.failures[slot] = fault.why
+        return made
+
+    def _note(self, scope: str, why: str) -> None:
+        self.outcome.failures.setdefault(scope, why)
+
+    def _facts(self, clip: Clip, ability: Ability, rated: Mapping[str, int]) -> dict[str, Any]:
+        prompter, examiner = self.making.prompter, self.making.examiner
+        names = {one.id: one.name for one in self.memory.seen_in(clip.scenes)}
+        return {
+            "video": self.outcome.video,
+            "ability": ability,
+            "clip": clip,
+            "fitness": dict(rated),
+            "objects": names,
+            "prompter": prompter,
+            "examiner": examiner,
+            "seed": self.making.wish.seed,
+        }
+
+    def _scope(self, clip: Clip) -> str:
+        return f"{scope_of(self.outcome.video.id)}-{clip.id}"
+
+    def _clips(self) -> list[Clip]:
+        """Return the whole, then other clips in an order that the seed draws."""
+        seed, video = self.making.wish.seed, self.outcome.video
+        every = clips_of(self.memory)
+        others = sorted(
+            (one for one in every if one.why != "whole"),
+            key=lambda one: derive(seed, "clips", video.sha256, one.id),
+        )
+        return [*(one for one in every if one.why == "whole"), *others][:MOST_CLIPS]
+
+    async def _rated(self, clip: Clip) -> Mapping[str, int]:
+        """Return how well a clip serves each ability; nothing where that could not be had."""
+        async with self._locks.setdefault(clip.id, asyncio.Lock()):
+            if clip.id not in self._ratings:
+                self._ratings[clip.id] = await self._rate(clip)
+        return self._ratings[clip.id]
+
+    async def _rate(self, clip: Clip) -> Mapping[str, int]:
+        dialogist = await self._dialogist(clip)
+        if dialogist is None:
+            return {}
+        try:
+            return await dialogist.rate(slot=self._scope(clip))
+        except CallFailed as failure:
+            self.outcome.failures[self._scope(clip)] = str(failure)
+            return {}
+
+    async def _dialogist(self, clip: Clip) -> Dialogist | None:
+        making, video = self.making, self.outcome.video
+        try:
+            frames = await making.seen(video.id, clip)
+        except UnusableVideo as why:
+            self.outcome.failures[self._scope(clip)] = f"no frames: {why}"
+            return None
+        return Dialogist(making.prompter, making.examiner, self.memory, clip, frames)
+
+
+def scope_of(video: str) -> str:
+    """Return how the scopes of all calls about dialogues of a video begin."""
+    return f"dialogues-{video}"
