@@ -54,16 +54,29 @@ def dialogue(
 
 
 def spoken(
-    video: str, place: int = 0, /, ability: Ability = "object_reference", **changed: Any
+    video: str,
+    place: int = 0,
+    /,
+    ability: Ability = "object_reference",
+    *,
+    last_alone: bool = False,
+    **changed: Any,
 ) -> DialogueItem:
-    """Return a dialogue in the words that stand-ins know, whose keys are made up."""
+    """Return a dialogue in the words that stand-ins know, whose keys are made up.
+
+    Its last two rounds are scored, or the last alone.
+    """
     dice = Dice(video, place)
     first = "When is it brightest, and when is it darkest?"
     beside = "Counting only what comes after {}, when is the picture plainest?"
     turns = [
         (first, "It is brightest at 0:01.2 and darkest at 0:00.4.", False),
-        (beside.format("the one you named second"), "It is plainest at 0:02.1.", True),
-        (beside.format("the moment in your first answer"), "It is plainest at 0:01.5.", True),
+        (beside.format("the one you named second"), "It is plainest at 0:02.1.", not last_alone),
+        (
+            beside.format("the moment in your first answer"),
+            f"It is plainest at {1 + place / 100:.2f} s.",
+            True,
+        ),
     ]
     gives: list[OfAnswer] = [Within("plainest", k / 2, k / 2 + 0.5) for k in range(4)]
     rounds = [

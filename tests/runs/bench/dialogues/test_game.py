@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage, BaseMessage
 
 from tests.support.clips import draw_folder
 from tests.support.dialogue_sets import dialogue, speaker, turn, write_dialogues
 from tests.support.loopback import Loopback, serving
 from tests.support.small_benches import calls_of, run_bench
 from tests.support.whole_runs import KEY
+from videoautoarena.agents.prompting.contracts import FORMAT_LINE
+from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.results import DialogueResult, read_dialogues
@@ -24,9 +27,22 @@ from videoautoarena.video.folder.find import find_videos
 MODELS = ("able", "silent", "judge")
 
 
+PREFIXES: list[tuple[str, str]] = []
+"""Of each answer that was asked for: what came before the text, and the text."""
+
+
+def heard(model: str, messages: Sequence[BaseMessage]) -> AIMessage:
+    """Reply as a speaker, and write down what a contestant was sent."""
+    *frames, text = messages[-1].content_blocks
+    if FORMAT_LINE not in str(text):
+        system = [str(message.content) for message in messages[:-1]]
+        PREFIXES.append((digest(repr([system, frames])), str(text.get("text"))))
+    return speaker(model, messages)
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loopback]:
-    with serving(tmp_path_factory.mktemp("server") / "log", brain=speaker) as running:
+    with serving(tmp_path_factory.mktemp("server") / "log", brain=heard) as running:
         yield running
 
 
@@ -97,6 +113,7 @@ def test_a_second_run_pays_nothing_and_writes_the_same_bytes(place: Path) -> Non
 
 
 def test_own_history_asks_every_round_and_is_a_player_of_its_own(place: Path) -> None:
+    PREFIXES.clear()
     play(place, "--model", "able")
     plan = play(place, "--model", "able", "--history", "own", "--plan")
     # The first round has no history, so it alone is the same; it was not asked, being unscored.
@@ -108,6 +125,9 @@ def test_own_history_asks_every_round_and_is_a_player_of_its_own(place: Path) ->
     asked = Counter(row.nonce.role for row in calls_of(place / "set"))
     # What is answered alike to one round is marked once, whatever came before.
     assert asked == {"contestant": 10, "checklist_marker": 4}
+    sent = [text for _, text in PREFIXES if "That is after 0." in text]
+    assert len(sent) == 4
+    assert not [text for text in sent if "It is heron1.\n" in text]
     scored = json.loads(run_bench(place / "set", "--json", word="score").stdout)
     assert [(row["model"], row["history"]) for row in scored["models"]] == [
         ("able", "golden"), ("able (own history)", "own"),
@@ -155,6 +175,18 @@ def test_frames_are_of_the_stretches_and_of_the_preset(place: Path) -> None:
             run_bench(place / "set", "--preset", "paper", "--sweep", "frames=2").exception
             or AssertionError
         )
+
+
+def test_frames_come_first_and_are_the_same_in_all_rounds(place: Path) -> None:
+    PREFIXES.clear()
+    play(place, "--model", "able")
+    play(place, "--model", "able", "--history", "own")
+    before, texts = zip(*PREFIXES, strict=True)
+    assert len(before) == 10
+    assert len(set(before)) == 2
+    # A text begins with the contestant's prompt, and ends with what the user says.
+    assert {text[: text.index("\n")] for text in texts} == {texts[0][: texts[0].index("\n")]}
+    assert all(text.endswith("after what you named before?") for text in texts)
 
 
 def test_a_sweep_plays_a_model_once_a_number_of_frames(place: Path) -> None:

@@ -1,4 +1,4 @@
-"""A set of tasks whose playing is killed again and again pays for nothing twice."""
+"""A set whose playing is killed again and again pays for nothing twice: tasks, or dialogues."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.clips import draw_folder
+from tests.support.dialogue_sets import spoken, write_dialogues
 from tests.support.faulty_disk import Disk
 from tests.support.killed_runs import Job, Program, program
 from tests.support.loopback import Loopback, serving_apart
@@ -27,6 +28,8 @@ pytestmark = pytest.mark.slow
 KILLS, AT_LEAST_IN_FLIGHT = 20, 10
 ITEMS = 40
 """Of choice as many as of free text."""
+DIALOGUES = 100
+"""Each with one scored round."""
 LATENCY_S = ("0.02", "0.12")
 CONCURRENCY = 6
 IMPORTED = (
@@ -97,11 +100,26 @@ class Deaths:
         return {file.name: file.read_bytes() for file in (self.bench / "results").glob("*.jsonl")}
 
 
+@pytest.fixture(scope="module", params=["scene_marker", "checklist_marker"])
+def marker(request: pytest.FixtureRequest) -> str:
+    """Who marks: the free text of tasks, or the replies in dialogues."""
+    return str(request.param)
+
+
 @pytest.fixture(scope="module")
-def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Clips, and a set with choices and free text about them."""
+def ground(tmp_path_factory: pytest.TempPathFactory, marker: str) -> Path:
+    """Clips, and a set about them: of choices and free text, or of dialogues."""
     place = tmp_path_factory.mktemp("killed")
     videos = find_videos(draw_folder(place / "videos", 4, seconds=2)).videos
+    if marker == "checklist_marker":
+        spans = {0: [], 1: [(0.2, 1.4)]}
+        dialogues = [
+            spoken(video.id, k, spans=spans[k % 2], last_alone=True)
+            for video in videos
+            for k in range(DIALOGUES // len(videos))
+        ]
+        write_dialogues(place / "set", dialogues, videos=place / "videos")
+        return place
     each = range(ITEMS // len(videos) // 2)
     items = [make(video.id, k) for video in videos for k in each for make in (choice, free)]
     write_set(place / "set", items, videos=place / "videos")
@@ -114,7 +132,7 @@ def kill_at(number: int) -> int:
 
 
 def test_twenty_kills_pay_for_no_answer_and_no_marking_twice(
-    children: Program, ground: Path, capsys: pytest.CaptureFixture[str]
+    children: Program, ground: Path, marker: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     killed = Path(shutil.copytree(ground / "set", ground / "killed"))
     with serving_apart(ground / "calm.log") as server:
@@ -143,4 +161,4 @@ def test_twenty_kills_pay_for_no_answer_and_no_marking_twice(
     assert not at_death - again
     assert f"possibly paid: {listed.total()} attempts without a reply" in lives.said
     assert sum(map(bool, lives.in_flight)) >= AT_LEAST_IN_FLIGHT
-    assert {roles[key] for key in at_death} == {"contestant", "scene_marker"}
+    assert {roles[key] for key in at_death} == {"contestant", marker}
