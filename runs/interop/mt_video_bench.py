@@ -265,7 +265,8 @@ def _named(bench: OpenBench[DialogueItem], ability: str) -> list[_Named]:
     names = _video_names(bench)
     for item in bench.items:
         if item.ability == ability:
-            video = str(item.made.get("video", names[item.video_id]))
+            is_named = item.event is not None and "video" in item.made
+            video = str(item.made["video"]) if is_named else names[item.video_id]
             numbers[video] = numbers.get(video, 0) + 1
             found.append(_Named(item, video, item.event or numbers[video]))
     return found

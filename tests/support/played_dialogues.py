@@ -15,7 +15,7 @@ from videoautoarena.runs.bench.format.results import DialogueResult, RoundLine, 
 from videoautoarena.runs.bench.format.schema import DialogueItem
 
 SKILL = {"thorough": 0.95, "quick": 0.7}
-"""How likely an item is answered as expected; of a model not named here .5."""
+"""How likely an item is answered as expected."""
 OWN = " (own history)"
 
 
@@ -31,6 +31,8 @@ class Talked:
     """Stands in every text."""
     judge: str = "openai:judge"
     usd: float | None = 0.002
+    skill: float = 0.5
+    """How likely an item is answered as expected by a model that is not named in SKILL."""
 
 
 def items_of(talked: Talked) -> Iterator[DialogueItem]:
@@ -65,7 +67,10 @@ def _round(talked: Talked, place: int, number: int, *, is_scored: bool) -> Round
 
 def lines_of(items: Sequence[DialogueItem], model: str, talked: Talked) -> Iterator[RoundLine]:
     """Yield what a model came to, round by round; one round in fifty has no answer."""
-    known, rng = SKILL.get(model.partition(":")[2].removesuffix(OWN), 0.5), random.Random(3)
+    known, rng = (
+        SKILL.get(model.partition(":")[2].removesuffix(OWN), talked.skill),
+        random.Random(3),
+    )
     for item in items:
         is_lost = model.endswith(OWN) and item.ability in ("object_reference", "memory_recall")
         skill = 0.4 if is_lost else known
@@ -79,7 +84,7 @@ def lines_of(items: Sequence[DialogueItem], model: str, talked: Talked) -> Itera
             line = RoundLine(
                 qid=item.qid, round=number, end="forfeit", reason="no answer: too late"
             )
-            if rng.random() > 0.02:
+            if rng.random() > 0.02 or talked.skill == 1.0:
                 text = talked.text or f"It is heron{number}, I think."
                 said: dict[str, Any] = {"end": "answered", "response": text, "answers": answers}
                 line = line.model_copy(update={**said, "reason": None, "usd": talked.usd})

@@ -24,6 +24,7 @@ from videoautoarena.runs.bench.format.entries import Round
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import DialogueResult, RoundLine
 from videoautoarena.runs.bench.format.schema import MADE, DialogueItem
+from videoautoarena.runs.rundir.reader import STAND_INS
 from videoautoarena.runs.web.page.dialogue_sentences import findings
 from videoautoarena.runs.web.page.sentences import as_text
 from videoautoarena.runs.web.page.task_report import about_of, plain_figure, result_of
@@ -69,9 +70,12 @@ def summary_of(opened: OpenBench[Any]) -> Json:
 
 
 def _of_all(told: Sequence[str], scores: DialogueScores) -> list[str]:
-    """Return what is to know of all scores; that of one model stands beside its figure."""
+    """Return what is to know of all scores; that of one model stands beside its figure.
+
+    That stand-ins played stands above all of them.
+    """
     each = tuple(f"{row.model}: " for row in scores.models)
-    return [one for one in told if not one.startswith(each)]
+    return [one for one in told if not one.startswith((*each, STAND_INS))]
 
 
 def _histories(

@@ -70,6 +70,9 @@ def of_abilities(scores: DialogueScores) -> Parts:
     name = named(hardest).capitalize()  # type: ignore[arg-type]
     if len(means) == 1:
         return [f"All dialogues are of one ability, {name.lower()}.", *_refused(scores)]
+    if round(means[hardest]) == round(means[easiest]):
+        level = f"All {len(means)} abilities come to {means[hardest]:.0f} % on average."
+        return [level, *_refused(scores)]
     return [
         f"{name} is the hardest ability, {means[hardest]:.0f} % on average; "
         f"{named(easiest)} the easiest, {means[easiest]:.0f} %.",  # type: ignore[arg-type]

@@ -20,7 +20,9 @@ RUDE = ("<b>$x_1$</b>", f"openai:quick{OWN}", "\x1b[31m" + "x" * 60)
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    scores = score_dialogues(play_dialogues(tmp_path_factory.mktemp("set"), Talked(models=RUDE)))
+    scores = score_dialogues(
+        play_dialogues(tmp_path_factory.mktemp("set"), Talked(models=RUDE, videos=2))
+    )
     made = {name: make(scores) for name, make in DIALOGUE_PICTURES.items()}
     return {name: render(one, "svg") for name, one in made.items() if isinstance(one, Picture)}
 

@@ -274,7 +274,7 @@ lists = st.lists(
 events = st.integers(-3, 10**20) | texts.filter(lambda text: text.strip() != "")
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     stem=st.sampled_from(sorted(STEMS.values())),
     held=st.dictionaries(

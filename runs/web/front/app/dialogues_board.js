@@ -7,6 +7,9 @@ const CONSTANTS = {
   refusal: ["Refuses all", "right where a refusal is asked for"],
 };
 const TWIN = "refusal_twin";
+const TWIN_NOTE =
+  "The twin is asked like a refusal, of what is there; over refusal is the percentage of its " +
+  "rounds that are refused all the same, and its n counts rounds. Neither is in the overall.";
 const PARTS = {
   turns: "By number of turns",
   length: "By length of the video",
@@ -44,9 +47,9 @@ function BoardSection() {
 function ScoreRow({ who, figure, cls = "", mark, children }) {
   return html`<div class=${`ladder-row ${cls}`} role="row">
     <span role="cell" class="of-name">${who}</span>
-    <span role="cell" class="of-plot"><${Plot} height=${mark ? 34 : 48}>
+    <span role="cell" class="of-plot"><${Plot} height=${mark ? 42 : 48}>
       <${Grid} at=${SHARES.at} height="100%" ticks=${SHARES.ticks} />
-      <${Interval} at=${SHARES.at} ...${figure ?? {}} y=${mark ? 17 : 24} mark=${mark} />
+      <${Interval} at=${SHARES.at} ...${figure ?? {}} y=${mark ? 21 : 24} mark=${mark} />
     </${Plot}></span>
     <span role="cell" class="of-rating">${children}</span></div>`;
 }
@@ -96,9 +99,8 @@ function AbilitiesSection() {
     ...columns.map((column) => muted(fixed(row.abilities[column]), "num")),
   ];
   const note = html`Items answered as expected, in percent: the mean of an ability’s dialogues, and
-    beneath it the 95 % interval, which knows which dialogues share a video. The twin is asked like
-    a refusal, of what is there; over refusal is the percentage of its rounds that are refused all
-    the same. Neither is in the overall. n counts dialogues, of over refusal rounds.`;
+    beneath it the 95 % interval, which knows which dialogues share a video; n counts dialogues.
+    ${isKnown(own(scores.abilities, TWIN)) && TWIN_NOTE}`;
   return html`<${Section} id="abilities" kicker="By ability"
     says=${html`<${Found} parts=${words.abilities} />`} note=${note}>
     <${Table} label="Scores by ability" cls="by-task by-ability"

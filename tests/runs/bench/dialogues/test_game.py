@@ -113,6 +113,7 @@ def test_a_second_run_pays_nothing_and_writes_the_same_bytes(place: Path) -> Non
 
 
 def test_own_history_asks_every_round_and_is_a_player_of_its_own(place: Path) -> None:
+    PREFIXES.clear()
     play(place, "--model", "able")
     plan = play(place, "--model", "able", "--history", "own", "--plan")
     # The first round has no history, so it alone is the same; it was not asked, being unscored.
@@ -124,6 +125,9 @@ def test_own_history_asks_every_round_and_is_a_player_of_its_own(place: Path) ->
     asked = Counter(row.nonce.role for row in calls_of(place / "set"))
     # What is answered alike to one round is marked once, whatever came before.
     assert asked == {"contestant": 10, "checklist_marker": 4}
+    sent = [text for _, text in PREFIXES if "That is after 0." in text]
+    assert len(sent) == 4
+    assert not [text for text in sent if "It is heron1.\n" in text]
     scored = json.loads(run_bench(place / "set", "--json", word="score").stdout)
     assert [(row["model"], row["history"]) for row in scored["models"]] == [
         ("able", "golden"), ("able (own history)", "own"),

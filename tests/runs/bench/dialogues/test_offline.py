@@ -76,6 +76,34 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loopback]:
         yield running
 
 
+def test_a_plan_counts_the_history_that_each_round_is_sent(place: Path) -> None:
+    (video, *_) = find_videos(place / "videos").videos
+    declare(place, "http://127.0.0.1:9/v1")
+    tokens = []
+    for words in (0, 1000):
+        item = spoken(video.id)
+        first = item.rounds[0].model_copy(update={"reference": "It is so. " + "Well " * words})
+        item = item.model_copy(update={"rounds": [first, *item.rounds[1:]]})
+        item = item.model_copy(update={"qid": item.own_qid()})
+        write_dialogues(place / f"set{words}", [item], videos=place / "videos")
+        shutil.rmtree(place / "set")
+        (place / f"set{words}").rename(place / "set")
+        tokens.append(bench(place, "--model", "hawk", "--plan")["input_tokens"])
+    # Two rounds are scored, and each is sent the first; the marker is sent nothing of it.
+    assert tokens[1] - tokens[0] == pytest.approx(2 * 5 * 1000 / 4, rel=0.01)
+
+
+def declare(place: Path, url: str) -> None:
+    """Write which models there are, with their prices."""
+    lines = ['[roles]\njudge = "judge"']
+    for name, (read, written) in PRICES.items():
+        lines += [f'[models.{name}]\nmodel = "openai:{name}"\nbase_url = "{url}"']
+        lines += [f'key_env = "LOOPBACK_KEY"\nframe_tokens = {FRAME_TOKENS}']
+        lines += [f"max_frames = {FRAMES[name]}"]
+        lines += [f"price = {{ input_usd = {read}, output_usd = {written} }}"]
+    (place / "arena.toml").write_text("\n".join(lines) + "\n")
+
+
 def bench(place: Path, *typed: object) -> Any:
     where = ("--videos", place / "videos", "--config", place / "arena.toml", "--json")
     done = run_bench(place / "set", *where, *typed)
@@ -103,13 +131,7 @@ def test_a_plan_is_within_a_fifth_of_what_is_then_taken(
     place: Path, server: Loopback, monkeypatch: pytest.MonkeyPatch, typed: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("LOOPBACK_KEY", KEY)
-    lines = ['[roles]\njudge = "judge"']
-    for name, (read, written) in PRICES.items():
-        lines += [f'[models.{name}]\nmodel = "openai:{name}"\nbase_url = "{server.openai_url}"']
-        lines += [f'key_env = "LOOPBACK_KEY"\nframe_tokens = {FRAME_TOKENS}']
-        lines += [f"max_frames = {FRAMES[name]}"]
-        lines += [f"price = {{ input_usd = {read}, output_usd = {written} }}"]
-    (place / "arena.toml").write_text("\n".join(lines) + "\n")
+    declare(place, server.openai_url)
     known = set[str]()
     for limit in (5, 8):
         plan = bench(place, *typed, "--limit", limit, "--plan")

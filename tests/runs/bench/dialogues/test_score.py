@@ -278,6 +278,7 @@ def test_a_result_that_fits_no_checklist_is_refused(whole: OpenBench[DialogueIte
     item = whole.items[0]
     wrong = [
         [line(item, 1, GOOD)],
+        [line(item, 1, [])],
         [line(item, 9, GOOD)],
         [line(item, 2, GOOD[:4])],
         [line(item, 2, GOOD), line(item, 2, GOOD)],

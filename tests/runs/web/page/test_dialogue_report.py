@@ -13,6 +13,7 @@ from tests.support.dialogue_sets import dialogue, write_dialogues
 from tests.support.played import invoke
 from tests.support.played_dialogues import OWN, Talked, play_dialogues
 from tests.support.traps import NAME, TRAPS
+from videoautoarena.runs.bench.format.entries import ABILITIES
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.schema import MADE
 from videoautoarena.runs.bench.format.verify import verify
@@ -136,3 +137,8 @@ def test_of_a_set_without_results_and_of_one_without_the_twin_nothing_is_claimed
     words = summary_of(one)["words"]
     told = as_text(words["abilities"], words["short"])
     assert told == "All dialogues are of one ability, topic shifting."
+    level = Talked(models=("a:none",), abilities=ABILITIES, videos=1, skill=1.0)
+    words = summary_of(play_dialogues(tmp_path / "level", level))["words"]
+    assert (
+        as_text(words["abilities"], words["short"]) == "All 6 abilities come to 100 % on average."
+    )
