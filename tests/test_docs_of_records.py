@@ -17,6 +17,7 @@ from tests.support.held import held
 from tests.support.json_schemas import problems
 from tests.support.pages import first_column, section
 from tests.support.played import call, invoke, lineage, play, slot, video
+from tests.support.published_dialogues import lay, published
 from tests.support.published_tasks import mlvu_choice, write
 from videoautoarena.agents.providers import Declaration
 from videoautoarena.memory.records.records import Attempt, Battle, Evolution, Grade, Judging
@@ -27,6 +28,8 @@ from videoautoarena.memory.store.votes import Vote as BattleVote
 from videoautoarena.runs.battles.export import KINDS, records_schema
 from videoautoarena.runs.battles.rounds import Difficulty, Gate, Points, Round
 from videoautoarena.runs.battles.standards import StandardVerdicts
+from videoautoarena.runs.bench.format.entries import Check
+from videoautoarena.runs.bench.format.entries import Round as DialogueRound
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.results import (
     Result,
@@ -35,7 +38,7 @@ from videoautoarena.runs.bench.format.results import (
     Vote,
     write_result,
 )
-from videoautoarena.runs.bench.format.schema import TaskItem
+from videoautoarena.runs.bench.format.schema import DialogueItem, TaskItem
 from videoautoarena.runs.bench.freeze.freeze import freeze
 from videoautoarena.runs.bench.score.positions import Cell, Positions
 from videoautoarena.runs.bench.score.sweep import Ladder, Rung, Setting, Sweep
@@ -64,6 +67,7 @@ def fields(model: Any) -> list[str]:
     [
         ("A battle", Battle),
         ("A task", TaskItem),
+        ("A dialogue", DialogueItem),
         ("A judging", Judging),
         ("An evolution", Evolution),
         ("A grade", Grade),
@@ -106,6 +110,7 @@ def test_a_record_is_written_down_field_by_field(heading: str, model: Any) -> No
         ("A score on tasks", (TaskFigure, Figure, Positions, Cell)),
         ("A sweep", (Setting,)),
         ("A ladder", (Rung,)),
+        ("A dialogue", (DialogueRound, Check)),
         ("Two models on tasks", (TaskComparison,)),
     ],
 )
@@ -327,6 +332,13 @@ def test_what_is_told_of_videos_and_their_frames_is_written_down(
     assert first_column(text) == list(seen)
     told = set(re.findall(r"`(\w+)`", text + section("records.md", "A folder of videos")))
     assert set(seen["frames"][0]) | set(listed["totals"]) <= told
+
+
+def test_what_an_import_of_dialogues_prints_is_written_down(tmp_path: Path) -> None:
+    file = lay(tmp_path, "summary", published("summary"))
+    line = ("import", "mt-video-bench", file, "--to", tmp_path / "set", "--json")
+    told = set(re.findall(r"`(\w+)`", section("records.md", "A dialogue")))
+    assert set(json.loads(invoke(*line).stdout)) <= told
 
 
 def test_what_a_set_gives_away_is_written_down_field_by_field(tmp_path: Path) -> None:

@@ -11,9 +11,10 @@ from videoautoarena.memory.records.errors import WrongArgument
 from videoautoarena.runs.api.results import Board, Json, Markup, Records, drawn
 
 if TYPE_CHECKING:
+    from videoautoarena.runs.bench.dialogues.score import DialogueScores as KnownDialogues
     from videoautoarena.runs.bench.format.reader import OpenBench
-    from videoautoarena.runs.bench.format.results import Anchored, Result, TaskResult
-    from videoautoarena.runs.bench.format.schema import Item, Manifest, TaskItem
+    from videoautoarena.runs.bench.format.results import AnyResult
+    from videoautoarena.runs.bench.format.schema import DialogueItem, Item, Manifest, TaskItem
     from videoautoarena.runs.bench.score.anchor_score import Scores as Known
     from videoautoarena.runs.bench.score.task_score import TaskScores as KnownTasks
 
@@ -21,6 +22,7 @@ Of = Literal["judged", "decided", "all"]
 By = Literal["duration", "category", "topic"]
 _LISTED = ("qid", "video_id", "question", "selected_answer", "rejected_answer")
 _LISTED_TASKS = ("qid", "video_id", "task", "question", "options", "answer")
+_LISTED_DIALOGUES = ("qid", "video_id", "ability", "event", "rounds")
 
 
 def open_bench(path: str | os.PathLike[str]) -> Bench:
@@ -47,6 +49,12 @@ class Bench:
         return self.manifest.kind in TASK_KINDS
 
     @property
+    def _holds_dialogues(self) -> bool:
+        from videoautoarena.runs.bench.format.schema import DIALOGUE
+
+        return self.manifest.kind == DIALOGUE
+
+    @property
     def folder(self) -> Path:
         """Where the bench lies."""
         return self._opened.folder
@@ -62,23 +70,32 @@ class Bench:
         return self._opened.manifest
 
     @property
-    def items(self) -> Records[Item] | Records[TaskItem]:
-        """The questions as frozen records: with an answer that won and one that lost, or tasks."""
+    def items(self) -> Records[Item] | Records[TaskItem] | Records[DialogueItem]:
+        """The questions as frozen records: with an answer that won and one that lost, or tasks.
+
+        Of a set of dialogues those.
+        """
         listed = _LISTED_TASKS if self._holds_tasks else _LISTED
+        if self._holds_dialogues:
+            return Records(self._opened.items, "dialogues", shown=_LISTED_DIALOGUES)
         return Records(self._opened.items, "questions", shown=listed)
 
     @property
-    def results(self) -> list[Result | Anchored | TaskResult]:
+    def results(self) -> list[AnyResult]:
         """What models came to on it by now: rulings on their answers, of tasks the answers.
+
+        Of dialogues the answer to each scored round, and what was said to its checklist.
 
         Raises:
             BadInput: a file that is no result, or one on another bench.
         """
-        from videoautoarena.runs.bench.format.results import read_anchored, read_results, read_tasks
+        from videoautoarena.runs.bench.format import results
 
         if self._holds_tasks:
-            return [*read_tasks(self._opened)]
-        return [*read_results(self._opened), *read_anchored(self._opened)]
+            return [*results.read_tasks(self._opened)]
+        if self._holds_dialogues:
+            return [*results.read_dialogues(self._opened)]
+        return [*results.read_results(self._opened), *results.read_anchored(self._opened)]
 
     def score(
         self,
@@ -89,7 +106,7 @@ class Bench:
         anchor: str | None = None,
         as_published: bool = False,
         margin: float = 2.0,
-    ) -> Scores | TaskScores:
+    ) -> Scores | TaskScores | DialogueScores:
         """Return the scores of all models that were played on it, as `arena bench score` does.
 
         Args:
@@ -98,7 +115,7 @@ class Bench:
             by: a trait of the questions, for the scores of each part as well.
             judge: only what this judge said.
             anchor: only what was held against this model's answers.
-            as_published: tasks by the rules of whoever published them.
+            as_published: tasks and dialogues by the rules of whoever published them.
             margin: points of accuracy that are as good, for the cheapest of several settings.
 
         Raises:
@@ -114,13 +131,16 @@ class Bench:
             of=of, by=by, judge=judge, anchor=anchor, as_published=as_published, margin=margin
         )
         found = scoring_of(self._opened).score(self._opened, wanted)
+        if self._holds_dialogues:
+            return DialogueScores(found)
         return TaskScores(found) if self._holds_tasks else Scores(found)
 
     def __len__(self) -> int:
         return len(self._opened.items)
 
     def __repr__(self) -> str:
-        return f"<Bench of {len(self)} questions in {str(self.folder)!r}>"
+        held = "dialogues" if self._holds_dialogues else "questions"
+        return f"<Bench of {len(self)} {held} in {str(self.folder)!r}>"
 
 
 def _refuse(name: str, value: object, allowed: Sequence[object]) -> None:
@@ -201,3 +221,31 @@ class TaskScores(Board):
         from videoautoarena.runs.bench.score.task_text import pasted_tasks
 
         return pasted_tasks(self._found, form)
+
+
+class DialogueScores(Board):
+    """The scores of models on dialogues, best first, in percent.
+
+    A row holds `model`, `judge`, `history` (`golden` or `own`), `overall`, the plain mean of the
+    six abilities with `value`, its 95 % interval from `low` to `high` and `n`; `abilities`, the
+    refusal `twin` and `over_refusal`, `parts` by turns, length and scenes, and `counts` of how
+    rounds ended. Figures of nothing are None.
+    """
+
+    _found: KnownDialogues
+
+    @property
+    def constants(self) -> list[Json]:
+        """What knowing nothing comes to: all yes, all no, silence, refusing whatever is asked."""
+        return list(self.to_json()["constants"])
+
+    def to_text(self) -> str:
+        from videoautoarena.runs.bench.dialogues.text import render_dialogues
+
+        return drawn(*render_dialogues(self._found))
+
+    def to_markup(self, form: Markup) -> str:
+        """Return it for pasting: `markdown`, `latex`, `html` or `csv`; every cell is harmless."""
+        from videoautoarena.runs.bench.dialogues.text import pasted_dialogues
+
+        return pasted_dialogues(self._found, form)

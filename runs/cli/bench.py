@@ -88,20 +88,29 @@ Examples:
   arena bench export my-bench --to bench.json
   arena bench export my-bench --format inspect --to logs
   arena bench export my-bench --format arena-hard --to data
-  arena bench export my-tasks --model openai:gpt-4o-mini --to predictions.json""",
+  arena bench export my-tasks --model openai:gpt-4o-mini --to predictions.json
+  arena bench export my-dialogues --model openai:gpt-4o-mini --to predictions""",
 )
 @options.BENCH
-@click.option("--to", required=True, type=options.PATH,
-              help="File to write; with inspect and arena-hard, a folder.")  # fmt: skip
+@click.option(
+    "--to",
+    required=True,
+    type=options.PATH,
+    help="File to write; with inspect, arena-hard and mt-video-bench, a folder.",
+)
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["videoautobench", "inspect", "arena-hard", "mlvu"]),
+    type=click.Choice(["videoautobench", "inspect", "arena-hard", "mlvu", "mt-video-bench"]),
     help="Format to write; inspect holds one log per result, mlvu the choices of one model.  "
-    "[default: videoautobench; of tasks mlvu]",
+    "[default: videoautobench; of tasks mlvu, of dialogues mt-video-bench]",
 )
 @click.option("--judge", help="With inspect and arena-hard: only this judge's rulings.")
-@click.option("--model", metavar="M", help="With mlvu: whose choices.")
+@click.option(
+    "--model",
+    metavar="M",
+    help="With mlvu: whose choices; with mt-video-bench: whose replies, not dialogues.",
+)
 @options.THUMBNAILS
 @options.OVERWRITE
 @options.AS_JSON
@@ -123,8 +132,10 @@ def export(bench: Path, to: Path, form: str | None, as_json: bool, **given: Any)
         raise click.UsageError("--judge needs --format inspect or arena-hard")
     if form != "inspect" and given["frames"]:
         raise click.UsageError("--frames needs --format inspect")
-    if (form == "mlvu") != (given["model"] is not None):
-        raise click.UsageError("--format mlvu and --model need each other")
+    if given["model"] is None and form == "mlvu":
+        raise click.UsageError("--format mlvu needs --model")
+    if given["model"] is not None and form not in ("mlvu", "mt-video-bench"):
+        raise click.UsageError("--model needs --format mlvu or mt-video-bench")
     if form not in known:
         raise click.UsageError(
             f"a set of kind {opened.manifest.kind} goes out as {', '.join(known)}, not as {form}"
@@ -134,6 +145,7 @@ def export(bench: Path, to: Path, form: str | None, as_json: bool, **given: Any)
         "arena-hard": _folder,
         "videoautobench": _file,
         "mlvu": _predictions,
+        "mt-video-bench": _dialogues,
     }
     found, lines = writers[form](opened, to, **given)
     for line in lines[1:]:
@@ -165,6 +177,19 @@ def _predictions(bench: OpenBench[Any], to: Path, *, model: str, force: bool, **
     unread = sum(not one["option"] for one in found)
     line = f"{safe(str(to))}: {counted(len(found), 'prediction')}, {unread:,} unreadable"
     return {"file": str(to), "predictions": len(found), "unreadable": unread}, [line]
+
+
+def _dialogues(
+    bench: OpenBench[Any], to: Path, *, model: str | None, force: bool, **_: Any
+) -> Exported:
+    from videoautoarena.runs.interop import mt_video_bench
+
+    if model is None:
+        found = mt_video_bench.export_mt_video_bench(bench, to, force=force)
+    else:
+        said = mt_video_bench.replies_of(bench, model)
+        found = mt_video_bench.export_predictions(bench, to, said, force=force)
+    return found.as_json(), found.as_lines()
 
 
 def _logs(bench: OpenBench, to: Path, **given: Any) -> Exported:

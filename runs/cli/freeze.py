@@ -164,6 +164,30 @@ def longvideobench(source: Path, to: Path, *, as_json: bool, **given: Any) -> No
 
 
 @import_command.command(
+    "mt-video-bench", epilog="Example: arena import mt-video-bench MT-Video-Bench --to dialogues"
+)
+@click.argument("source", type=options.PATH)
+@click.option("--to", required=True, type=options.PATH, help="Folder of the set, new or empty.")
+@click.option("--videos", type=options.PATH,
+              help="Folder of videos, where a file VIDEO_EVENT is taken for the clip of an event."
+              )  # fmt: skip
+@click.option("--licence", help="Licence of the published files, such as CC-BY-NC-SA-4.0.")
+@options.AS_JSON
+def mt_video_bench(source: Path, to: Path, *, as_json: bool, **given: Any) -> None:
+    """Convert MT-Video-Bench's published files to a set of dialogues without loss.
+
+    SOURCE is the folder with mtqa and checklist, whose abilities become one set, or one file of
+    mtqa. Nothing is corrected. arena bench export writes the same files again.
+    """
+    from videoautoarena.runs.interop.mt_video_bench import import_mt_video_bench
+
+    taken = import_mt_video_bench(source, to, **given)
+    for line in taken.notes():
+        say(line)
+    print_result(json.dumps(taken.as_json()) if as_json else taken.as_line())
+
+
+@import_command.command(
     "videoautobench-judgments",
     epilog="Example: arena import videoautobench-judgments judged/selected judged/rejected "
     "--bench my-bench --model aria",

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from videoautoarena.memory.records.errors import ArenaError, BadInput
     from videoautoarena.runs.api.accounts import Costs, Labels, Setup
-    from videoautoarena.runs.api.bench import Bench, Scores, TaskScores, open_bench
+    from videoautoarena.runs.api.bench import Bench, DialogueScores, Scores, TaskScores, open_bench
     from videoautoarena.runs.api.profiles import Profile, Profiles
     from videoautoarena.runs.api.rating_options import RatingOptions
     from videoautoarena.runs.api.results import (
@@ -43,6 +43,7 @@ __all__ = [
     "BadInput",
     "Bench",
     "Costs",
+    "DialogueScores",
     "Frames",
     "Labels",
     "Leaderboard",
@@ -65,7 +66,7 @@ __all__ = [
 _MODULES = {
     "memory.records.errors": ("ArenaError", "BadInput"),
     "runs.api.accounts": ("Costs", "Labels", "Setup"),
-    "runs.api.bench": ("Bench", "Scores", "TaskScores", "open_bench"),
+    "runs.api.bench": ("Bench", "DialogueScores", "Scores", "TaskScores", "open_bench"),
     "runs.api.profiles": ("Profile", "Profiles"),
     "runs.api.results": (
         *("Audit", "Frames", "Leaderboard", "Pairs", "Records", "Slices", "Status"),

@@ -268,12 +268,12 @@ def as_pattern(wording: str) -> str:
 _HOLDS = {
     "side": "|".join(get_args(Side)),
     "ordinal": "|".join(ORDINALS),
-    "time": r"\d+:\d\d\.\d",
+    "time": r"\d{1,3}:\d\d\.\d",
     "label": "|".join(sorted((facet.label for facet in FACETS.values()), key=len, reverse=True)),
     "colour": "|".join(COLOURS),
     "topic": "[^?]+",
-    "a": r"\d+:\d\d\.\d",
-    "b": r"\d+:\d\d\.\d",
+    "a": r"\d{1,3}:\d\d\.\d",
+    "b": r"\d{1,3}:\d\d\.\d",
     "value": ".+?",
     "word": r"[\w' -]+?",
 }

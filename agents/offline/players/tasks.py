@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from videoautoarena.agents.offline.answers.choosing import rights
+from videoautoarena.agents.offline.answers.scoring import askable
 from videoautoarena.agents.offline.facets.colours import MainColour
 from videoautoarena.agents.offline.facets.comparison import Choice, Moment
 from videoautoarena.agents.offline.facets.comparison import Sequence as InOrder
@@ -32,8 +34,6 @@ from videoautoarena.agents.offline.language.phrasing import (
 from videoautoarena.agents.offline.language.reader import hear
 from videoautoarena.agents.offline.language.tasks import free, word_free
 from videoautoarena.agents.offline.language.values import Dice
-from videoautoarena.agents.offline.players.choosing import rights
-from videoautoarena.agents.offline.players.scoring import askable
 from videoautoarena.agents.offline.players.viewers import listed
 from videoautoarena.agents.offline.vision.frame_features import COLOURS, Sent
 from videoautoarena.agents.offline.vision.sequence import Sight, sight_of

@@ -7,6 +7,9 @@ from functools import cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
+from videoautoarena.agents.offline.answers.answering import speak
+from videoautoarena.agents.offline.answers.choosing import choose
+from videoautoarena.agents.offline.answers.scoring import askable, difficulty
 from videoautoarena.agents.offline.facets.table import FACETS
 from videoautoarena.agents.offline.language.phrasing import (
     Ask,
@@ -15,9 +18,6 @@ from videoautoarena.agents.offline.language.phrasing import (
     understand,
 )
 from videoautoarena.agents.offline.language.values import Dice, counted, table
-from videoautoarena.agents.offline.players.answering import speak
-from videoautoarena.agents.offline.players.choosing import choose
-from videoautoarena.agents.offline.players.scoring import askable, difficulty
 from videoautoarena.agents.offline.vision.frame_features import COLOURS, Sent
 from videoautoarena.agents.offline.vision.sequence import Scene, Sight, sight_of
 from videoautoarena.agents.prompting.fences import attacked, attacks

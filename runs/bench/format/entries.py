@@ -241,3 +241,9 @@ class DialogueItem(Entry):
             for one in self.rounds
         ]
         return digest_of([self.video_id, self.ability, self.spans, said])[:QID_LENGTH]
+
+    @property
+    def cluster(self) -> str:
+        """The video, or that of which it is a clip."""
+        whole = self.made.get("video")
+        return whole if isinstance(whole, str) else self.video_id

@@ -265,6 +265,7 @@ class Tasks(Scoring):
 class Dialogues(Scoring):
     """How dialogues are played and scored."""
 
+    exports = ("mt-video-bench",)
     unchecked = "holds dialogues; arena bench score shows what constants come to"
 
     def rules(self) -> Rules:

@@ -10,6 +10,7 @@ import pytest
 
 import videoautoarena as va
 from tests.support.played import invoke
+from tests.support.played_dialogues import Talked, play_dialogues
 from tests.support.played_sets import Played, play_set
 from tests.support.small_benches import freeze_ground, run_bench
 
@@ -88,4 +89,29 @@ def test_a_set_of_tasks_opens_and_scores_as_the_commands_print_it(tmp_path: Path
     assert "<table>" in scores._repr_html_()
     for wrong in ({"by": "duration"}, {"of": "all"}, {"anchor": "nobody"}):
         with pytest.raises(va.BadInput, match=r"^tasks "):
+            opened.score(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_set_of_dialogues_opens_and_scores_as_the_commands_print_it(tmp_path: Path) -> None:
+    folder = play_dialogues(tmp_path / "set").folder
+    opened = va.open_bench(folder)
+    assert repr(opened) == f"<Bench of 56 dialogues in {str(folder)!r}>"
+    lines = (folder / "questions.jsonl").read_text().splitlines()
+    assert opened.items.to_json() == [json.loads(line) for line in lines]
+    assert [(one.model, len(one.lines)) for one in opened.results] == [  # type: ignore[union-attr]
+        (model, 140) for model in sorted(Talked().models)
+    ]
+    for options, words in (({}, ()), ({"as_published": True}, ("--as-published",))):
+        scores = opened.score(**options)  # type: ignore[arg-type]
+        assert scores.to_json() == printed("bench", "score", folder, *words)
+        text = invoke("bench", "score", folder, *words).stdout
+        assert scores.to_text() == text.removesuffix("\n")
+    assert isinstance(scores, va.DialogueScores)
+    assert [row["history"] for row in scores.rows] == ["golden", "golden", "own"]
+    assert {row["name"] for row in scores.constants} >= {"all_yes", "all_no", "silence"}
+    assert scores.to_frame()["overall.value"].between(0, 100).all()
+    assert "<table>" in scores._repr_html_()
+    assert scores.to_markup("csv").startswith("model,judge,history")
+    for wrong in ({"by": "duration"}, {"of": "all"}, {"anchor": "nobody"}):
+        with pytest.raises(va.BadInput, match=r"^dialogues "):
             opened.score(**wrong)  # type: ignore[arg-type]

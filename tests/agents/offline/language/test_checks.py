@@ -47,6 +47,8 @@ def test_every_wording_of_an_item_is_read_as_what_was_meant(check: Check, seed: 
 
 def test_an_item_in_other_words_is_not_read() -> None:
     assert read_check("Does the answer speak of the video?") is None
+    late = "Does the answer put the first cut between 1234:00.0 and 1235:00.0?"
+    assert read_check(late) is None
 
 
 @pytest.mark.parametrize("name", BOOKS)

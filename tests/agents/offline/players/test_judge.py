@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.pictures import Film, answer, battle, play, seen
-from videoautoarena.agents.offline.players.scoring import asked_right, read_share
+from videoautoarena.agents.offline.answers.scoring import asked_right, read_share
 from videoautoarena.agents.prompting.contracts import FullJudgeReply, JudgeReply
 from videoautoarena.agents.prompting.fences import attacked, attacks
 from videoautoarena.memory.records.records import STANDARDS

@@ -93,7 +93,7 @@ class _Voice:
     def of_colour(self, colour: str) -> str:
         """Say from when to when it has its share, or that it never has."""
         if self.seen is None:
-            return str(table("players", "manners")["colour_run"]).format(colour=colour)
+            return str(table("answers", "priors")["colour_run"]).format(colour=colour)
         run = longest_run(self.seen, colour)
         if run is None and self.kind == "eager":
             at = most_of(self.seen, colour)
@@ -111,7 +111,7 @@ class _Voice:
 
     def _fact(self, key: str, part: Part | None) -> str:
         if part is None:
-            return str(table("players", "priors")[key])
+            return str(table("answers", "priors")[key])
         return say(key, part.measure(key), style=self.style, dice=self.dice)
 
 

@@ -27,7 +27,7 @@ def choose(sent: Sent, offer: Offer) -> str:
     """Return a reply that names one option: of those that fit the frames best, or of them all."""
     dice = Dice("choice", sent.question, *(picture.digest.hex() for picture in sent.pictures))
     place = dice.one(options_left(sent, offer))
-    said: str = dice.one(table("players", "manners")["choices"])
+    said: str = dice.one(table("answers", "choices")["choices"])
     return said.format(letter=LETTERS[place], option=offer.options[place])
 
 
