@@ -228,7 +228,7 @@ def test_a_box_is_drawn_around_an_object_where_one_was_said() -> None:
     Image.new("RGB", (200, 100), (10, 10, 10)).save(held, "JPEG", quality=95)
     memory = memory_of("kettle")
     first, second = scene_shots(shown(memory, held.getvalue()), memory)
-    assert (first.label, first.note) == ("scene 1  t=0.00s", "o1")
+    assert (first.label, first.note) == ("s1  0.0 s", "o1")
     assert second.jpeg == held.getvalue()
     with Image.open(io.BytesIO(first.jpeg)) as drawn:
         edge, inside = drawn.getpixel((150, 50)), drawn.getpixel((100, 50))
