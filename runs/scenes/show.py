@@ -155,7 +155,7 @@ class _Ready:
         store, prompts = self.store, self.prompts
         if store and known_memory(store, self.video.id, examiner=self.examiner, prompts=prompts):
             return WatchPlan((), 1, ())
-        return plan_scenes(self.config, self.video.id, len(self.shots), self.store)
+        return plan_scenes(self.config, self.video.id, self.shots, self.store)
 
     def shown(self) -> Shown:
         """Return it as nothing is remembered yet."""
