@@ -109,6 +109,10 @@ def test_what_comes_back_is_known_again_and_a_second_look_asks_nobody(
     keys = keys_in(first)
     again = said(ask(film, "--json"))
     assert (remembered(again), keys_in(again)) == (remembered(first), keys)
+    Path(again["calls"]).rename(kept := tmp_path / "kept.sqlite")
+    Path(again["calls"]).write_bytes(b"\0" * 100)
+    assert "is damaged; remove it" in str(ask(film).exception)
+    kept.rename(again["calls"])
     planned = ask(film, "--plan")
     assert planned.stdout.splitlines()[-1] == "nothing is left to be called"
     existing = ask(film, "--sheet", tmp_path / "sheet.png")
