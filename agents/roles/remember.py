@@ -34,7 +34,8 @@ from videoautoarena.video.sampling.sampler import take, thin
 
 R = TypeVar("R", bound=Reply)
 
-LOOKS = Sampling(frames=256, policy="fps", fps=2.0)
+LOOKS_A_SECOND = 2.0
+LOOKS = Sampling(frames=256, policy="fps", fps=LOOKS_A_SECOND)
 """Which frames of a stretch are looked at."""
 MOST_SHOWN = 12
 """Of these so many are sent with a call."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from videoautoarena.agents.calls.clients import Load
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.prompts import SCENE_SLOTS, PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
@@ -31,6 +32,15 @@ def scene_frames(
 ) -> RunFrames:
     """Return the way to frames of stretches as scenes are looked at."""
     return RunFrames(store, decoders, files=files, sampling=LOOKS, videos=videos, preset="scenes")
+
+
+def load_of(scenes: RunFrames, others: RunFrames) -> Load:
+    """Return the way to bytes of frames, be they of scenes as they are looked at or of others."""
+
+    async def load(video: str, digests: Sequence[str]) -> list[bytes]:
+        return await (scenes if scenes.has_part(video) else others).jpegs(video, digests)
+
+    return load
 
 
 def known_memory(

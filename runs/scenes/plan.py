@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import ceil
 from typing import NamedTuple
 
 from videoautoarena.agents.roles.objects import BATCH, CANDIDATES, MOST_OBJECTS
-from videoautoarena.agents.roles.remember import WINDOW, scope_of
+from videoautoarena.agents.roles.remember import LOOKS_A_SECOND, MOST_SHOWN, WINDOW, scope_of
 from videoautoarena.memory.records.records import Role
+from videoautoarena.memory.records.scenes import Span
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
 from videoautoarena.runs.config.run_config import RunConfig
@@ -20,16 +21,22 @@ MERGED = 0.7
 """Scenes that are expected of a shot."""
 OBJECTS = 4
 """Objects that are expected of a scene."""
+DISTINCT = 0.65
+"""Share of the frames of a stretch that are expected to be sharp and distinct."""
 
 
 class _Calls(NamedTuple):
     role: Role
     expected: float
     most: int
+    frames: float = 0.0
+    """That a call is expected to carry."""
 
 
-def plan_scenes(config: RunConfig, video: str, shots: int, store: Store | None) -> WatchPlan:
-    """Return what a video of so many shots will take beyond what the journal has of it."""
+def plan_scenes(
+    config: RunConfig, video: str, shots: Sequence[Span], store: Store | None
+) -> WatchPlan:
+    """Return what a video of these shots will take beyond what the journal has of it."""
     made = _made(video, store)
     seen = measured(store.journal.latest(SAMPLE) if store else [])
     lines = [
@@ -42,6 +49,7 @@ def plan_scenes(config: RunConfig, video: str, shots: int, store: Store | None) 
                 max(calls.most * REPAIR - made[calls.role], 0),
             ),
             seen,
+            frames=calls.frames,
         )
         for calls in _calls(shots)
     ]
@@ -49,13 +57,15 @@ def plan_scenes(config: RunConfig, video: str, shots: int, store: Store | None) 
     return WatchPlan(tuple(lines), 0, tuple(judges_notice(config, most, videos=1)))
 
 
-def _calls(shots: int) -> Iterator[_Calls]:
-    scenes = ceil(MERGED * shots)
-    yield _Calls("scene_captioner", shots + min(scenes, shots - scenes), shots + shots // 2)
+def _calls(spans: Sequence[Span]) -> Iterator[_Calls]:
+    shots, scenes = len(spans), ceil(MERGED * len(spans))
+    again = min(scenes, shots - scenes)
+    looks = sum(min(MOST_SHOWN, LOOKS_A_SECOND * (end - start) + 1) for start, end in spans) / shots
+    yield _Calls("scene_captioner", shots + again, shots + shots // 2, looks)
     # Where captions are missing, stretches of them that hang together are shorter and more.
     windows = ceil((shots - 1) / (WINDOW - 1))
     yield _Calls("scene_merger", 2 * windows, 2 * max(windows, shots // 2))
-    yield _Calls("object_finder", scenes, shots)
+    yield _Calls("object_finder", scenes, shots, DISTINCT * min(MOST_SHOWN, looks / MERGED))
     yield _Calls(
         "object_matcher",
         ceil(OBJECTS * (scenes - 1) / BATCH),

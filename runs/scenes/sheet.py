@@ -44,7 +44,7 @@ def write_scene_sheet(shown: Shown, memory: SceneMemory, to: Path) -> None:
         f"named by {safe(shown.examiner)}",
     ]
     left_out = len(shots) - MOST_PICTURES
-    warned = [f"{counted(left_out, 'picture')} left out"] if left_out > 0 else []
+    warned = [f"the last {left_out} of {len(shots)} pictures are left out"] * (left_out > 0)
     heading = Heading(safe(shown.video.path), lines, warned)
     write_whole(to, draw_sheet(shots[:MOST_PICTURES], heading, font=sheet_font()))
 
@@ -62,7 +62,7 @@ def scene_shots(shown: Shown, memory: SceneMemory) -> list[Shot]:
             ]
             boxes = [_Boxed(id_, one.box) for id_, one in there if one.box is not None]
             ids = " ".join(id_ for id_, _ in there)
-            label = f"scene {scene.number}  t={time_s:.2f}s"
+            label = f"s{scene.number}  {time_s:.1f} s"
             shots.append(Shot(boxed(jpeg, boxes) if boxes else jpeg, label, ids))
     return shots
 

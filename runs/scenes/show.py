@@ -23,7 +23,13 @@ from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.agents.roles.remember import LOOKS, MOST_SHOWN
 from videoautoarena.memory.records.clips import clips_of
-from videoautoarena.memory.records.errors import BadInput, UnusableVideo
+from videoautoarena.memory.records.errors import (
+    BadInput,
+    RunLocked,
+    StoreError,
+    StoreTooNew,
+    UnusableVideo,
+)
 from videoautoarena.memory.records.records import SCHEMA, Frames, Sampling, Video
 from videoautoarena.memory.records.scenes import SceneMemory, Span
 from videoautoarena.memory.store.store import Store
@@ -155,7 +161,7 @@ class _Ready:
         store, prompts = self.store, self.prompts
         if store and known_memory(store, self.video.id, examiner=self.examiner, prompts=prompts):
             return WatchPlan((), 1, ())
-        return plan_scenes(self.config, self.video.id, len(self.shots), self.store)
+        return plan_scenes(self.config, self.video.id, self.shots, self.store)
 
     def shown(self) -> Shown:
         """Return it as nothing is remembered yet."""
@@ -264,7 +270,14 @@ async def _ready(order: ScenesOrder, *, write: bool) -> AsyncIterator[_Ready]:
 def _opened(video: Video, *, write: bool) -> Store | None:
     file = calls_file(video)
     if file.is_file():
-        return Store.open(file, write=write)
+        try:
+            return Store.open(file, write=write)
+        except (RunLocked, StoreTooNew):
+            raise
+        except StoreError:
+            raise BadInput(
+                f"{safe(str(file))} is damaged; remove it, and its calls are made again"
+            ) from None
     if not write:
         return None
     return Store.create(file, {"schema": SCHEMA, "version": version("videoautoarena")})

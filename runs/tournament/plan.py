@@ -6,6 +6,7 @@ on rates that are stated here, and on what this run's own calls came to as soon 
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -308,15 +309,25 @@ def measured(rows: Iterable[CallRow]) -> dict[tuple[str, Role], Mean]:
     return {who: Mean(*(part / count for part in parts)) for who, (count, *parts) in sums.items()}
 
 
-def estimated(config: RunConfig, line: Line, seen: dict[tuple[str, Role], Mean]) -> Line:
-    """Return a line with its tokens and dollars, measured where its role was asked before."""
+def estimated(
+    config: RunConfig,
+    line: Line,
+    seen: dict[tuple[str, Role], Mean],
+    *,
+    frames: float = math.inf,
+) -> Line:
+    """Return a line with its tokens and dollars, measured where its role was asked before.
+
+    `frames` is how many a call is expected to carry where that is fewer than the most.
+    """
     model, words = config.model_of(line.alias), WORDS[line.role]
-    frames = frames_of(config, line.alias, line.role)
+    most = frames_of(config, line.alias, line.role)
     each = frame_tokens(model)
     limit = output_limit(model, line.role)
-    stated = Mean(words.text + frames * (each.expected + LABEL_TOKENS / 2), min(words.reply, limit))
+    shown = min(frames, most) * (each.expected + LABEL_TOKENS / 2)
+    stated = Mean(words.text + shown, min(words.reply, limit))
     mean = seen.get((line.alias, line.role), stated)
-    longest = words.most_text + frames * (each.most + LABEL_TOKENS)
+    longest = words.most_text + most * (each.most + LABEL_TOKENS)
     return filled(model, line, mean, longest=longest, is_measured=mean is not stated)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 from collections import Counter
@@ -17,13 +18,18 @@ from tests.support.lives import Life
 from tests.support.loopback import Loopback, Manners, Mishap, serving
 from tests.support.returns import Story, draw_story, invent, recalled
 from tests.support.whole_runs import command
-from videoautoarena.memory.records.records import Video
+from videoautoarena.memory.records.records import Sampling, Video
 from videoautoarena.memory.records.scenes import Appearance, Scene, SceneMemory, SceneObject
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cli.main import arena
+from videoautoarena.runs.rundir.frames import RunFrames
+from videoautoarena.runs.scenes.bank import load_of, scene_frames
 from videoautoarena.runs.scenes.sheet import COLOURS, boxed, scene_shots
 from videoautoarena.runs.scenes.show import Pictures, ScenesOrder, Shown
 from videoautoarena.runs.scenes.text import render_scenes
+from videoautoarena.video.folder.find import find_videos
+from videoautoarena.video.sampling.cache import FrameCache
+from videoautoarena.video.workers.decoders import Decoders
 
 HOSTILE = "\x1b[2J[red]$(id)\n| <b>"
 
@@ -103,6 +109,10 @@ def test_what_comes_back_is_known_again_and_a_second_look_asks_nobody(
     keys = keys_in(first)
     again = said(ask(film, "--json"))
     assert (remembered(again), keys_in(again)) == (remembered(first), keys)
+    Path(again["calls"]).rename(kept := tmp_path / "kept.sqlite")
+    Path(again["calls"]).write_bytes(b"\0" * 100)
+    assert "is damaged; remove it" in str(ask(film).exception)
+    kept.rename(again["calls"])
     planned = ask(film, "--plan")
     assert planned.stdout.splitlines()[-1] == "nothing is left to be called"
     existing = ask(film, "--sheet", tmp_path / "sheet.png")
@@ -228,7 +238,7 @@ def test_a_box_is_drawn_around_an_object_where_one_was_said() -> None:
     Image.new("RGB", (200, 100), (10, 10, 10)).save(held, "JPEG", quality=95)
     memory = memory_of("kettle")
     first, second = scene_shots(shown(memory, held.getvalue()), memory)
-    assert (first.label, first.note) == ("scene 1  t=0.00s", "o1")
+    assert (first.label, first.note) == ("s1  0.0 s", "o1")
     assert second.jpeg == held.getvalue()
     with Image.open(io.BytesIO(first.jpeg)) as drawn:
         edge, inside = drawn.getpixel((150, 50)), drawn.getpixel((100, 50))
@@ -237,3 +247,28 @@ def test_a_box_is_drawn_around_an_object_where_one_was_said() -> None:
     assert max(abs(a - b) for a, b in zip(edge, COLOURS[0], strict=True)) < 60
     assert max(inside) < 60
     assert boxed(held.getvalue(), []) != first.jpeg
+
+
+@pytest.mark.slow
+def test_frames_of_scenes_and_of_dialogues_lie_apart_and_are_loaded_by_their_id(
+    film: Path, tmp_path: Path
+) -> None:
+    [video] = find_videos(film.parent).videos
+    files, videos = {video.id: film}, {video.id: video}
+    few = Sampling(frames=4, size_px=64)
+
+    async def sizes() -> list[tuple[int, int]]:
+        async with Decoders(FrameCache()) as decoders:
+            with Store.create(tmp_path / "calls.sqlite", {"schema": 1}) as store:
+                store.add_videos([video])
+                scenes = scene_frames(store, decoders, files=files, videos=videos)
+                others = RunFrames(store, decoders, files=files, sampling=few, videos=videos)
+                load, found = load_of(scenes, others), []
+                for one in (scenes, others):
+                    frames = await one.frames(video.id, [(0.0, 2.5)])
+                    (jpeg,) = await load(frames.video, [frames.frames[0].digest])
+                    with Image.open(io.BytesIO(jpeg)) as picture:
+                        found.append((picture.width, len(frames.frames)))
+        return found
+
+    assert asyncio.run(sizes()) == [(320, 5), (64, 4)]
