@@ -60,6 +60,7 @@ def test_the_offline_cast_plays_and_is_scored_without_a_network(place: Path) -> 
     assert json.loads(again.stdout)["scores"] == scores
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_how_many_calls_are_under_way(place: Path) -> None:
     found = []
     for concurrency in (1, 16):
