@@ -235,7 +235,7 @@ Examples:
 )
 @click.option("--margin", type=click.FloatRange(min=0, min_open=True, max=100), default=2.0,
               show_default=True,
-              help="Of tasks, after a sweep: points below the best that are as good.")  # fmt: skip
+              help="After a sweep: points below the best that are as good.")  # fmt: skip
 @options.flag(
     "--as-published", "Of tasks and dialogues: score by the published rules, faults included."
 )

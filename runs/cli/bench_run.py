@@ -36,7 +36,7 @@ def showing(say: Say, *, is_quiet: bool = False) -> Iterator[OnSettled]:
 
 
 def _so_far(tally: BenchTally) -> str:
-    words = [counted(tally.settled, "answer")]
+    words = [counted(tally.settled, tally.unit)]
     words += [counted(tally.forfeits, "forfeit")] * bool(tally.forfeits)
     words += [counted(tally.voids, "void")] * bool(tally.voids)
     return ", ".join(words)

@@ -80,7 +80,7 @@ class DialogueGame(Game[DialogueItem]):
             return Said(None, f"{NO_VIDEO}: {why}", is_ours=True)
         video, end_s = self.films.videos[item.video_id], 0.0
         for start, end in item.spans:
-            if not end_s <= start < end or start > video.duration_s:
+            if not end_s <= start < end or start >= video.duration_s:
                 why = f"the video has no stretch from {start:g} s to {end:g} s"
                 return Said(None, f"no answer: {why}", is_ours=True)
             end_s = end

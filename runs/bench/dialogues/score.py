@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from videoautoarena.memory.records.errors import BadInput
@@ -31,6 +32,14 @@ from videoautoarena.runs.bench.format.entries import ABILITIES, TWIN, Ability
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import DialogueResult, History, read_dialogues
 from videoautoarena.runs.bench.format.schema import DialogueItem, part_of
+from videoautoarena.runs.bench.score.sweep import (
+    MARGIN,
+    Played,
+    Sweep,
+    Swept,
+    measure_sweep,
+    usd_of,
+)
 from videoautoarena.runs.bench.score.task_points import Figure, figure_of
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.traits import BUCKET_NAMES
@@ -110,11 +119,13 @@ class DialogueScores(Published):
     """Dialogues of each ability that is there."""
     constants: tuple[ConstantScore, ...]
     models: tuple[DialogueScore, ...]
+    sweeps: tuple[Sweep, ...]
+    """Of models that were played with several numbers of frames."""
 
 
 def score_dialogues(bench: OpenBench[DialogueItem], results: Sequence[DialogueResult] | None = None,
-                    *, judge: str | None = None,
-                    as_published: bool = False) -> DialogueScores:  # fmt: skip
+                    *, judge: str | None = None, as_published: bool = False,
+                    margin: float = MARGIN) -> DialogueScores:  # fmt: skip
     """Return the scores of results on a set, or BadInput where there are none.
 
     Args:
@@ -123,6 +134,7 @@ def score_dialogues(bench: OpenBench[DialogueItem], results: Sequence[DialogueRe
         judge: only what this one marked.
         as_published: by the arithmetic of the released scorer: a round is a share of five items
             whatever its checklist holds, to two digits.
+        margin: points of accuracy that are as good, for the cheapest of several settings.
     """
     found = wanted_results(bench, judge) if results is None else list(results)
     items = bench.items
@@ -139,7 +151,43 @@ def score_dialogues(bench: OpenBench[DialogueItem], results: Sequence[DialogueRe
         abilities={ability: kinds[ability] for ability in ALL if kinds[ability]},
         constants=tuple(_constant(items, name, as_published) for name in CONSTANTS),
         models=tuple(rows),
+        sweeps=tuple(_sweeps(items, found, margin)),
     )
+
+
+def _sweeps(
+    items: Sequence[DialogueItem], results: Sequence[DialogueResult], margin: float
+) -> Iterator[Sweep]:
+    """Yield a sweep for each model, history and judge with several numbers of frames."""
+    of_player: dict[tuple[str, str, str], dict[int, DialogueResult]] = {}
+    for one in results:
+        model, frames = _text(one.facts.get("model")), one.max_frames
+        if model is not None and frames is not None and "preset" not in one.facts:
+            of_player.setdefault((model, one.history, one.judge), {})[frames] = one
+    for (model, history, _), found in of_player.items():
+        points = {
+            frames: dialogue_points(round_points(items, one.lines)) for frames, one in found.items()
+        }
+        asked = {
+            item.qid: item
+            for item in items
+            if item.ability != TWIN and all(item.qid in mine for mine in points.values())
+        }
+        if len(found) < 2 or not asked:
+            continue
+        played = {
+            frames: Played(points[frames], usd_of(one.lines, asked))
+            for frames, one in found.items()
+        }
+        swept = Swept(asked, [one.ability for one in asked.values()], partial(_overall, items))
+        named = model if history == "golden" else f"{model} (own history)"
+        sweep = measure_sweep(swept, played, margin=margin)
+        yield sweep.model_copy(update={"model": named})
+
+
+def _overall(items: Sequence[DialogueItem], points: Mapping[str, float]) -> Figure | None:
+    found = measured(items, points)
+    return figure_of(found.mean, 100.0) if found else None
 
 
 def wanted_results(bench: OpenBench[Any], judge: str | None) -> list[DialogueResult]:
@@ -165,7 +213,6 @@ def _score(
     rounds = round_points(items, result.lines, as_published=as_published)
     points = dialogue_points(rounds)
     six = [item for item in items if item.ability != TWIN]
-    overall = measured(six, points)
     figures = {one.ability: one for one in _figures(items, points, rounds)}
     scored = sum(one.is_scored for item in items for one in item.rounds)
     return DialogueScore(
@@ -175,7 +222,7 @@ def _score(
         how=result.how,
         max_frames=result.max_frames,
         preset=_text(result.facts.get("preset")),
-        overall=figure_of(overall.mean, 100.0) if overall else None,
+        overall=_overall(six, points),
         lacking=tuple(ability for ability in ABILITIES if ability not in figures),
         abilities=tuple(figures[ability] for ability in ABILITIES if ability in figures),
         twin=figures.get(TWIN),

@@ -175,6 +175,7 @@ def notes(scores: DialogueScores) -> list[str]:
             "items whatever its list holds, to two digits; a perfect reply on 3 items is .60. "
             "Rounds whose judging failed are dropped."
         )
+    found += [sweep.as_line("a scored round") for sweep in scores.sweeps]
     if scores.stand_ins:
         found.append(f"{STAND_INS}.")
     for row in scores.models:

@@ -205,7 +205,8 @@ class Round(Shape):
     objects: list[str] = Field(default_factory=list)
     """Ids of the video's bank of objects that it is about."""
     made: dict[str, JsonValue] = Field(default_factory=dict)
-    """How it was made and checked."""
+    """How it was made and checked; of a refusal twin `denials` are the numbers, from 1, of items
+    that are met by saying that the thing is not there."""
     extra: dict[str, JsonValue] = Field(default_factory=dict)
     """Keys of an imported round that mean nothing here, as they were."""
 

@@ -282,7 +282,12 @@ class Dialogues(Scoring):
             raise BadInput("dialogues have checklists; --anchor and --style are for preferences")
         if wanted.by is not None or wanted.of != "judged":
             raise BadInput("dialogues are scored by ability, all of them; leave --by and --of out")
-        return score_dialogues(bench, judge=wanted.judge, as_published=wanted.as_published)
+        return score_dialogues(
+            bench,
+            judge=wanted.judge,
+            as_published=wanted.as_published,
+            margin=wanted.margin,
+        )
 
     def played(self, bench: OpenBench[Any], ran: Ran) -> Report:
         """Return the scores of what was just played."""

@@ -22,6 +22,7 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import AnyResult
+from videoautoarena.runs.bench.format.schema import DialogueItem
 from videoautoarena.runs.bench.play.calls import (
     Generations,
     begin_calls,
@@ -155,7 +156,8 @@ async def run_bench(
             )
         config = ready.cast.config
         check_keys(config.model_of(name) for name, count in ready.left.calls.items() if count)
-        tally = BenchTally(len(ready.items) * len(ready.cast.players))
+        unit = "dialogue" if isinstance(ready.items[0], DialogueItem) else "answer"
+        tally = BenchTally(len(ready.items) * len(ready.cast.players), unit=unit)
         outcomes = await _play(
             ready, asked, tally=tally, listeners=listeners, on_settled=on_settled
         )

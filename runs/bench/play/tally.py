@@ -61,6 +61,8 @@ class BenchTally(EarlyEnd):
     """So many questions, the first as they are drawn, are played by everybody."""
     lost: Lost = NOTHING_LOST
     """What tries without a reply may have cost, of all processes that played the bench."""
+    unit: str = "answer"
+    """What is counted, for a person."""
 
     def count(self, outcome: Outcome, player: str) -> None:
         """Count one more."""

@@ -8,13 +8,13 @@ stand on one ground, their cluster is one and the same.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 from videoautoarena.memory.records.records import Record
 from videoautoarena.runs.bench.format.points import videos_of
-from videoautoarena.runs.bench.format.results import TaskResult
-from videoautoarena.runs.bench.format.schema import TaskItem
+from videoautoarena.runs.bench.format.results import RoundLine, TaskLine, TaskResult
+from videoautoarena.runs.bench.format.schema import Entry, TaskItem
 from videoautoarena.runs.bench.score.task_points import (
     Figure,
     figure_of,
@@ -64,11 +64,11 @@ class Sweep(Record):
     by: Literal["dollars", "frames"]
     """What is cheap: frames where no dollars are known, or nothing costs any."""
 
-    def as_line(self) -> str:
-        """Return what is enough, in one sentence that is safe to print."""
+    def as_line(self, each: str = "an item") -> str:
+        """Return what is enough, in one sentence that is safe to print; dollars are of `each`."""
         found = {one.frames: one for one in self.settings}
         cheap, best = found[self.cheapest], found[self.best]
-        cost = "" if cheap.usd is None or self.by == "frames" else f", {dollars(cheap.usd)} an item"
+        cost = "" if cheap.usd is None or self.by == "frames" else f", {dollars(cheap.usd)} {each}"
         name, margin = safe(self.model), f"{self.margin:g}"
         frames, is_one = counted(self.cheapest, "frame"), self.cheapest == 1
         if self.cheapest == self.best:
@@ -113,10 +113,45 @@ def _sweep(items: Sequence[TaskItem], found: dict[int, TaskResult], margin: floa
     }
     if not asked:
         return None
-    usd = {frames: _usd(found[frames], set(asked)) for frames in order}
+    usd = {frames: usd_of(found[frames].lines, set(asked)) for frames in order}
+
+    def accuracy(mine: Mapping[str, float]) -> Figure | None:
+        known = measured(list(asked.values()), mine)
+        return figure_of(known.mean, 100.0) if known else None
+
+    tasks = [item.task for item in asked.values()]
+    played = {frames: Played(points[frames], usd[frames]) for frames in order}
+    return measure_sweep(Swept(asked, tasks, accuracy), played, margin=margin)
+
+
+class Swept(NamedTuple):
+    """What several settings are held against each other on."""
+
+    asked: Mapping[str, Entry]
+    """By qid; they count for all settings."""
+    tasks: Sequence[str]
+    """Of each, what it belongs to; each of them counts as much."""
+    accuracy: Callable[[Mapping[str, float]], Figure | None]
+    """Points by qid to what they come to, in percent."""
+
+
+class Played(NamedTuple):
+    """What one setting came to."""
+
+    points: Mapping[str, float]
+    """By qid, 0 to 1."""
+    usd: float | None
+    """Of an answer; None where nobody says."""
+
+
+def measure_sweep(swept: Swept, played: Mapping[int, Played], *, margin: float) -> Sweep:
+    """Return what a model gains by more frames, by their number; whose sweep it is stays open."""
+    asked, order = swept.asked, sorted(played)
+    usd = {frames: played[frames].usd for frames in order}
+    points = {frames: played[frames].points for frames in order}
     is_priced = all(cost is not None for cost in usd.values()) and any(usd.values())
     costs = [(usd[frames] or 0.0) if is_priced else float(frames) for frames in order]
-    weights = weights_of([item.task for item in asked.values()])
+    weights = weights_of(swept.tasks)
     rows = [
         [points[frames][qid] * w for qid, w in zip(asked, weights.each, strict=True)]
         for frames in order
@@ -125,11 +160,10 @@ def _sweep(items: Sequence[TaskItem], found: dict[int, TaskResult], margin: floa
     choice = choose_cheapest(rows, costs, videos_of(asked, asked), margin=within)
     settings = []
     for place, frames in enumerate(order):
-        accuracy = measured(list(asked.values()), {qid: points[frames][qid] for qid in asked})
         settings.append(
             Setting(
                 frames=frames,
-                accuracy=figure_of(accuracy.mean, 100.0) if accuracy else _NOTHING,
+                accuracy=swept.accuracy({qid: points[frames][qid] for qid in asked}) or _NOTHING,
                 usd=usd[frames],
                 behind=lead_figure(choice.leads[place], 100.0 * weights.scale, most=100.0),
             )
@@ -148,9 +182,9 @@ def _sweep(items: Sequence[TaskItem], found: dict[int, TaskResult], margin: floa
 _NOTHING = Figure(value=None, low=None, high=None, n=0)
 
 
-def _usd(result: TaskResult, asked: set[str]) -> float | None:
+def usd_of(lines: Sequence[TaskLine | RoundLine], asked: Container[str]) -> float | None:
     """Return the mean cost of an answer; None where that of any is unknown."""
-    costs = [line.usd for line in result.lines if line.qid in asked and line.end == "answered"]
+    costs = [line.usd for line in lines if line.qid in asked and line.end == "answered"]
     known = [cost for cost in costs if cost is not None]
     if len(known) < len(costs) or not known:
         return None

@@ -18,6 +18,8 @@ from tests.support.small_benches import calls_of, run_bench
 from tests.support.whole_runs import KEY
 from videoautoarena.memory.records.records import CallRow
 from videoautoarena.runs.bench.format.entries import ABILITIES
+from videoautoarena.runs.bench.format.reader import open_bench
+from videoautoarena.runs.bench.format.results import read_dialogues
 from videoautoarena.video.folder.find import find_videos
 
 FRAME_TOKENS = 85
@@ -49,6 +51,7 @@ def test_the_offline_cast_plays_and_is_scored_without_a_network(place: Path) -> 
     cast = ("--model", "offline:hawk,offline:blind")
     played = run_bench(place / "set", "--videos", place / "videos", *cast, "--json")
     assert played.return_value == 0, played.output
+    assert "16 dialogues" in played.output
     scores = json.loads(played.stdout)["scores"]
     assert scores["stand_ins"]
     assert {row["model"] for row in scores["models"]} == {"offline:hawk", "offline:blind"}
@@ -57,6 +60,7 @@ def test_the_offline_cast_plays_and_is_scored_without_a_network(place: Path) -> 
     assert json.loads(again.stdout)["scores"] == scores
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_how_many_calls_are_under_way(place: Path) -> None:
     found = []
     for concurrency in (1, 16):
@@ -74,6 +78,23 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loopback]:
     log = tmp_path_factory.mktemp("server") / "log"
     with serving(log, brain=billing(ask_offline, frame_tokens=FRAME_TOKENS)) as running:
         yield running
+
+
+@pytest.mark.slow
+def test_over_http_the_same_is_said_and_marked_as_in_process(
+    place: Path, server: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOPBACK_KEY", KEY)
+    declare(place, server.openai_url)
+    shutil.copytree(place / "set", place / "near")
+    near = ("--videos", place / "videos", "--model", "offline:hawk", "--history", "own")
+    assert run_bench(place / "near", *near).return_value == 0
+    bench(place, "--model", "hawk", "--history", "own")
+    found = []
+    for folder in (place / "near", place / "set"):
+        (result,) = read_dialogues(open_bench(folder))
+        found.append([one.model_copy(update={"usd": None, "ending": None}) for one in result.lines])
+    assert found[0] == found[1]
 
 
 def test_a_plan_counts_the_history_that_each_round_is_sent(place: Path) -> None:

@@ -322,3 +322,22 @@ def test_a_comparison_is_paired_by_dialogue_with_each_ability_as_much(tmp_path: 
     assert "refusal twin" in told
     with pytest.raises(BadInput, match="has no result"):
         compare_dialogues(bench, "able", "nobody")
+
+
+def test_a_sweep_says_which_number_of_frames_is_enough(tmp_path: Path) -> None:
+    items = [dialogue(f"film{k}", k, ability=ABILITIES[k % 2]) for k in range(24)]
+    bench = write_dialogues(tmp_path / "set", [*items, dialogue("film99", 99, ability=TWIN)])
+    said = {4: SILENT, 16: GOOD, 64: GOOD}
+    for frames, answers in said.items():
+        lines = [
+            one.model_copy(update={"usd": frames / 1000}) for one in said_alike(bench, answers)
+        ]
+        facts = {"model": "openai:able", "max_frames": frames}
+        hand_in(bench, f"able ({frames} frames)", lines, facts=facts)
+    hand_in(bench, "able (paper)", said_alike(bench, GOOD), facts={**facts, "preset": "paper"})
+    (sweep,) = score_dialogues(bench).sweeps
+    assert (sweep.cheapest, sweep.best, sweep.by) == (16, 16, "dollars")
+    found = [(one.frames, one.accuracy.value, one.accuracy.n) for one in sweep.settings]
+    assert found == [(4, 40.0, 24), (16, 100.0, 24), (64, 100.0, 24)]
+    told = " ".join(invoke("bench", "score", bench.folder).stdout.split())
+    assert "openai:able: 16 frames score best (100.0 %, $0.0160 a scored round)" in told
