@@ -146,6 +146,11 @@ def checklist_fault(
     return None
 
 
+def denials(items: Sequence[Item]) -> list[int]:
+    """Return the numbers, from 1, of the items that ask whether a thing is said not to be there."""
+    return [number for number, item in enumerate(items, 1) if _ABSENT.search(item.text)]
+
+
 _REFUSALS = {"answer_refusal": True, "refusal_twin": False}
 
 

@@ -120,7 +120,9 @@ def _host_lines(
         )
 
 
-WORDS_ALONE: frozenset[Role] = frozenset({"scene_merger", "object_matcher"})
+WORDS_ALONE: frozenset[Role] = frozenset(
+    {"scene_merger", "object_matcher", "checklist_validator", "checklist_marker", "leak_checker"}
+)
 """Roles whose calls carry no frames."""
 
 

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from videoautoarena.agents.prompting.dialogue_contracts import RoundReply
 from videoautoarena.agents.roles.write_dialogue import Item
 from videoautoarena.graph.dialogue import Made
+from videoautoarena.graph.dialogue_checks import denials
 from videoautoarena.runs.bench.format.entries import Check, DialogueItem, Round
 
 MAKER = "1"
@@ -54,6 +55,8 @@ def _round(one: RoundReply, made: Made, *, number: int, items: tuple[Item, ...])
     about: dict[str, JsonValue] = {}
     if items:
         about["tried"] = [dict(each) for each in made.tried if each["round"] == number]
+        if denied := denials(items):
+            about["denials"] = list[JsonValue](denied)
     if one.explicit:
         about["explicit"] = one.explicit
     if one.others:

@@ -44,7 +44,7 @@ from videoautoarena.runs.dialogues.plan import plan_making
 from videoautoarena.runs.rundir.context import Calling, all_done, draining_asker, work_off
 from videoautoarena.runs.rundir.frames import RunFrames, subtitle_paths
 from videoautoarena.runs.rundir.opener import stored_prompts
-from videoautoarena.runs.scenes.bank import Remembering, scene_frames
+from videoautoarena.runs.scenes.bank import Remembering, load_of, scene_frames
 from videoautoarena.runs.tasks.drafting import drafted, keep_calls, no_bytes
 from videoautoarena.runs.tasks.make import refuse_inside, set_in
 from videoautoarena.runs.tasks.watch import examining
@@ -164,7 +164,7 @@ class _Ready:
         return plan_making(
             self.config,
             self.order.wish,
-            {video.id: len(self.shots[video.id]) for video in open_},
+            self.shots,
             videos=open_,
             known=len(self.found.videos) - len(self.open),
             store=self.store,
@@ -199,7 +199,7 @@ class _Ready:
         order, store, videos = self.order, self._writable, self.found.videos
         tally, listeners = DialogueTally(total=len(videos)), Listeners(say, nobody)
         lenses = self._lenses(store, self.decoders)
-        calling = Calling(store, self.config, lenses.jpegs)
+        calling = Calling(store, self.config, load_of(lenses.scenes, lenses.whole))
         hear = partial(pass_on, listeners=listeners)
         asker = draining_asker(calling, tally, pace=order, hear=hear)
         making = self._making(store, asker, lenses)

@@ -117,11 +117,6 @@ class Lenses(NamedTuple):
     scenes: RunFrames
     """As scenes are looked at."""
 
-    async def jpegs(self, video: str, digests: Sequence[str]) -> list[bytes]:
-        """Return the bytes of frames, wherever they came from."""
-        source = self.scenes if self.scenes.has_part(video) else self.whole
-        return await source.jpegs(video, digests)
-
 
 @dataclass(frozen=True)
 class Making:

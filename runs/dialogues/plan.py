@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from videoautoarena.graph.dialogue import EXEMPT, TRIES
 from videoautoarena.graph.dialogue_checks import MEMORABLE, MOST_OTHERS
 from videoautoarena.memory.records.records import Role, Video
+from videoautoarena.memory.records.scenes import Span
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
 from videoautoarena.runs.config.run_config import RunConfig
@@ -31,7 +32,7 @@ MOST_SCORED = 8
 def plan_making(
     config: RunConfig,
     wish: DialogueWish,
-    shots: Mapping[str, int],
+    shots: Mapping[str, Sequence[Span]],
     *,
     videos: Sequence[Video],
     known: int,
@@ -39,7 +40,7 @@ def plan_making(
 ) -> WatchPlan:
     """Return what `videos`, those that are open, will take beyond what the journal has.
 
-    `shots` says how many each has.
+    `shots` are the stretches of each between cuts.
     """
     seen = measured(store.journal.latest(SAMPLE) if store else [])
     left, left_most = defaultdict[Role, float](float), Counter[Role]()

@@ -63,6 +63,12 @@ WORDS: Mapping[Role, Words] = {
     "scene_merger": Words(2_000, 12_000, 150),
     "object_finder": Words(700, 2_500, 500),
     "object_matcher": Words(2_500, 16_000, 150),
+    "fitness_rater": Words(1_300, 12_000, 400),
+    "dialogist": Words(2_200, 24_000, 1_500),
+    "checklist_maker": Words(1_200, 12_000, 300),
+    "checklist_validator": Words(700, 8_000, 350),
+    "leak_checker": Words(1_000, 12_000, 150),
+    "dialogue_answerer": Words(900, 12_000, 150),
     "captioner": Words(150, 600, 80),
     "embedder": Words(100, 4_000, 1),
 }
