@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from videoautoarena.agents.offline.answers.answering import hook_keys
 from videoautoarena.agents.offline.facets.facet import Stretch, Value, is_stretch, stretch
 from videoautoarena.agents.offline.language.checks import (
     Absent,
@@ -32,7 +33,6 @@ from videoautoarena.agents.offline.language.turns import (
     resolve,
 )
 from videoautoarena.agents.offline.language.values import Dice
-from videoautoarena.agents.offline.players.answering import hook_keys
 from videoautoarena.agents.offline.players.rounds import WRONG_S, Search, search
 from videoautoarena.agents.offline.vision.frame_features import Sent
 from videoautoarena.agents.offline.vision.sequence import longest_run, most_of, sight_of

@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from videoautoarena.agents.offline.answers.answering import hook_keys, speak
+from videoautoarena.agents.offline.answers.scoring import askable
 from videoautoarena.agents.offline.facets.table import FACETS
 from videoautoarena.agents.offline.language.checks import Within
 from videoautoarena.agents.offline.language.phrasing import Ask
@@ -33,12 +35,10 @@ from videoautoarena.agents.offline.language.turns import (
     word,
 )
 from videoautoarena.agents.offline.language.values import Dice
-from videoautoarena.agents.offline.players.answering import hook_keys, speak
 from videoautoarena.agents.offline.players.checklists import items_of
 from videoautoarena.agents.offline.players.drafts import APART_S, Plan, Written, is_fair, others_s
 from videoautoarena.agents.offline.players.leaks import is_said
 from videoautoarena.agents.offline.players.rounds import Landmark, Recall, Search, search
-from videoautoarena.agents.offline.players.scoring import askable
 from videoautoarena.agents.offline.players.viewers import listed
 from videoautoarena.agents.offline.vision.frame_features import Sent
 from videoautoarena.agents.offline.vision.sequence import sight_of
@@ -97,7 +97,7 @@ def write_dialogue(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
 def rate_fitness(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     """Return from 1 to 6 how well the frames serve each ability: by what can be written of them."""
     found = search(sight_of(sent))
-    rated = {}
+    rated: dict[str, object] = {}
     for ability in RATED:
         wish = Wish(ability, FEWEST, objects=_objects(blocks))
         can = bool(_drafted(found, wish, Dice("fitness", ability, found.seen.key.hex())))
@@ -173,8 +173,8 @@ def _pair(
     other = dice.one(partners)
     two = dice.shuffled([meant, other])
     ordered = Ordered("earlier" if meant.at_s < other.at_s else "later")
-    moment = dice.one([Named(two.index(meant) + 1), ordered])
-    return _asking(two), wish.turns - 1, moment
+    ways: list[Referent] = [Named(two.index(meant) + 1), ordered]
+    return _asking(two), wish.turns - 1, dice.one(ways)
 
 
 def _lone(recall: Recall, wish: Wish, dice: Dice) -> tuple[Facts, int, Referent]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from videoautoarena.agents.offline.answers.answering import speak
 from videoautoarena.agents.offline.language.checks import Gives, Within
 from videoautoarena.agents.offline.language.turns import (
     At,
@@ -16,7 +17,6 @@ from videoautoarena.agents.offline.language.turns import (
     word,
 )
 from videoautoarena.agents.offline.language.values import Dice, times
-from videoautoarena.agents.offline.players.answering import speak
 from videoautoarena.agents.offline.players.checklists import Item, is_met, items_of
 from videoautoarena.agents.offline.players.leaks import Round, gathered, is_said
 from videoautoarena.agents.offline.players.rounds import Search

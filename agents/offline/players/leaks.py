@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from videoautoarena.agents.offline.answers.answering import speak
 from videoautoarena.agents.offline.facets.facet import Value
 from videoautoarena.agents.offline.language.checks import Check, Gives, Overlaps, Within
 from videoautoarena.agents.offline.language.phrasing import book, say
@@ -21,7 +22,6 @@ from videoautoarena.agents.offline.language.values import (
     times,
     without_times,
 )
-from videoautoarena.agents.offline.players.answering import speak
 from videoautoarena.agents.offline.players.checklists import history_of
 from videoautoarena.agents.offline.vision.frame_features import COLOURS, Sent
 from videoautoarena.agents.offline.vision.sequence import sight_of
@@ -63,7 +63,7 @@ def gathered(rounds: Sequence[Round], question: str) -> str:
     keys = turn.ask.answered
     if not known.keys() & set(keys):
         return NOTHING
-    habits, dice = table("players", "priors"), Dice("leak", question)
+    habits, dice = table("answers", "priors"), Dice("leak", question)
     return " ".join(
         say(key, known[key], style=book("plain"), dice=dice) if key in known else str(habits[key])
         for key in keys

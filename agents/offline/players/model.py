@@ -16,8 +16,11 @@ from langchain_core.runnables import RunnableConfig, ensure_config
 
 from videoautoarena.agents.offline import EMBEDDER
 from videoautoarena.agents.offline.players.checklist import mark_checklist
+from videoautoarena.agents.offline.players.checklists import make_checklist, validate_checklist
+from videoautoarena.agents.offline.players.dialogist import rate_fitness, write_dialogue
 from videoautoarena.agents.offline.players.evolver import evolve, grade
 from videoautoarena.agents.offline.players.judge import compare, judge
+from videoautoarena.agents.offline.players.leaks import answer_last, check_leak
 from videoautoarena.agents.offline.players.marking import mark_scene, mark_summary
 from videoautoarena.agents.offline.players.tasks import (
     check_options,
@@ -41,11 +44,17 @@ WRITES = {
     "summary_writer": write_summary,
     "option_checker": check_options,
     "point_checker": check_points,
+    "fitness_rater": rate_fitness,
+    "dialogist": write_dialogue,
+    "checklist_maker": make_checklist,
+    "dialogue_answerer": answer_last,
 }
 MARKS = {
     "scene_marker": mark_scene,
     "summary_marker": mark_summary,
     "checklist_marker": mark_checklist,
+    "checklist_validator": validate_checklist,
+    "leak_checker": check_leak,
 }
 """Roles that are shown no frames."""
 
