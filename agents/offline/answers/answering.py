@@ -63,7 +63,7 @@ def speak(kind: str, seen: Sight | None, question: str, history: Sequence[Turn] 
 
 def hook_keys(seen: Sight) -> tuple[str, str]:
     """Return the two facets that a user who has lost interest is pointed to."""
-    return ("first_cut" if seen.cuts else "liveliest"), "busiest"
+    return ("first_cut" if seen.cuts else "plainest"), "busiest"
 
 
 def span_of(part: Beside, seen: Sight, history: Sequence[Turn]) -> Stretch | None:
@@ -104,7 +104,7 @@ class _Voice:
 
     def to_the_bored(self) -> str:
         """Point to two moments and ask about them."""
-        keys = ("liveliest", "busiest") if self.seen is None else hook_keys(self.seen)
+        keys = ("plainest", "busiest") if self.seen is None else hook_keys(self.seen)
         part = _watched(self.seen, None)
         one, two = (self._fact(key, part) for key in keys)
         return say_hook(one, two, style=self.style, dice=self.dice)

@@ -97,7 +97,7 @@ def write_dialogue(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
 def rate_fitness(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     """Return from 1 to 6 how well the frames serve each ability: by what can be written of them."""
     found = search(sight_of(sent))
-    rated = {}
+    rated: dict[str, object] = {}
     for ability in RATED:
         wish = Wish(ability, FEWEST, objects=_objects(blocks))
         can = bool(_drafted(found, wish, Dice("fitness", ability, found.seen.key.hex())))
@@ -173,8 +173,8 @@ def _pair(
     other = dice.one(partners)
     two = dice.shuffled([meant, other])
     ordered = Ordered("earlier" if meant.at_s < other.at_s else "later")
-    moment = dice.one([Named(two.index(meant) + 1), ordered])
-    return _asking(two), wish.turns - 1, moment
+    ways: list[Referent] = [Named(two.index(meant) + 1), ordered]
+    return _asking(two), wish.turns - 1, dice.one(ways)
 
 
 def _lone(recall: Recall, wish: Wish, dice: Dice) -> tuple[Facts, int, Referent]:

@@ -16,8 +16,11 @@ from langchain_core.runnables import RunnableConfig, ensure_config
 
 from videoautoarena.agents.offline import EMBEDDER
 from videoautoarena.agents.offline.players.checklist import mark_checklist
+from videoautoarena.agents.offline.players.checklists import make_checklist, validate_checklist
+from videoautoarena.agents.offline.players.dialogist import rate_fitness, write_dialogue
 from videoautoarena.agents.offline.players.evolver import evolve, grade
 from videoautoarena.agents.offline.players.judge import compare, judge
+from videoautoarena.agents.offline.players.leaks import answer_last, check_leak
 from videoautoarena.agents.offline.players.marking import mark_scene, mark_summary
 from videoautoarena.agents.offline.players.scenes import (
     caption_scene,
@@ -47,6 +50,10 @@ WRITES = {
     "summary_writer": write_summary,
     "option_checker": check_options,
     "point_checker": check_points,
+    "fitness_rater": rate_fitness,
+    "dialogist": write_dialogue,
+    "checklist_maker": make_checklist,
+    "dialogue_answerer": answer_last,
 }
 REMEMBERS = {"scene_captioner": caption_scene, "object_finder": find_objects}
 MARKS = {
@@ -55,6 +62,8 @@ MARKS = {
     "checklist_marker": mark_checklist,
     "scene_merger": merge_scenes,
     "object_matcher": match_objects,
+    "checklist_validator": validate_checklist,
+    "leak_checker": check_leak,
 }
 """Roles that are shown no frames."""
 
