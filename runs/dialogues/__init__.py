@@ -1,0 +1,1 @@
+"""Owns making sets of dialogues and their review by people; plays and scores nothing."""
