@@ -27,9 +27,9 @@ Examples:
   arena dialogues review my-set --from review.csv --reviewer first --to reviewed
   arena dialogues review my-set --drop-easy 0.9 --to harder""",
 )
-@click.argument("folder", metavar="SET", type=options.PATH)
+@options.BENCH
 @click.option("--to", type=options.PATH, help="CSV file to write; with --from or --drop-easy the "
-              "folder to create.  [default: SET-review.csv beside SET]")  # fmt: skip
+              "folder to create.  [default: BENCH-review.csv beside BENCH]")  # fmt: skip
 @click.option("--from", "sheet", type=options.PATH, metavar="FILE",
               help="Reviewed CSV file to make a new set from.")  # fmt: skip
 @click.option("--reviewer", metavar="NAME", help="Who reviewed the file, for the new set.")
@@ -39,7 +39,7 @@ Examples:
 @options.OVERWRITE
 @options.AS_JSON
 def review_command(
-    folder: Path,
+    bench: Path,
     to: Path | None,
     *,
     sheet: Path | None,
@@ -48,7 +48,7 @@ def review_command(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Write a set's rounds as CSV for people to review, or make a new set of what they kept.
+    """Write a dialogue set as CSV for people to review, or make a new set of what they kept.
 
     In the file, write keep or drop as decision, or corrections. With --from it becomes a new set:
     dropped rounds are no longer scored and stay as history, and each changed round says what it
@@ -58,12 +58,12 @@ def review_command(
     if to is None or (sheet is None and easy is None):
         from videoautoarena.runs.dialogues.review_sheet import write_sheet
 
-        sheeted = write_sheet(folder, to, force=force)
+        sheeted = write_sheet(bench, to, force=force)
         options.print_report(sheeted.as_json(), sheeted.as_lines(), as_json=as_json)
         return
     from videoautoarena.runs.dialogues.review import Wish, review
 
-    made = review(Wish(folder, to, sheet, reviewer, easy))
+    made = review(Wish(bench, to, sheet, reviewer, easy))
     options.print_report(made.as_json(), made.as_lines(), as_json=as_json)
     say(f"to check it: arena bench verify {safe(str(to))}")
 
