@@ -125,6 +125,7 @@ def read_edits(bench: OpenBench[DialogueItem], file: Path) -> dict[Of, Edit]:
     sheet = read_sheet(file, set(columns).__contains__)
     if lacking := [name for name in columns if name not in sheet.names]:
         more = f" and {len(lacking) - 1} more" * (len(lacking) > 1)
+        more += "; save it with commas between columns" * (len(sheet.names) == 1)
         raise BadInput(f"{sheet.file} has no column {lacking[0]}{more}; nothing was made")
     reading, wrong = _Reading(bench), dict[int, str]()
     for place, row in enumerate(_rows(sheet)):

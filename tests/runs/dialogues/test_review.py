@@ -217,6 +217,9 @@ def test_a_doubled_row_and_a_missing_column_are_refused(made: OpenBench[Dialogue
     fill(file, {}, rows=[{k: v for k, v in row.items() if k != "note"} for row in rows])
     with pytest.raises(BadInput, match=r"has no column note; nothing was made"):
         review(wish)
+    file.write_text(write_sheet(made.folder, force=True).file.read_text().replace(",", ";"))
+    with pytest.raises(BadInput, match=r"no column qid and \d+ more; save it with commas"):
+        review(wish)
     assert not wish.to.exists()
 
 
