@@ -189,7 +189,8 @@ def _items(
                 continue
             # Records of an import that are kept whole say what no longer holds.
             extra = {k: v for k, v in item.extra.items() if k not in (DIALOGUES, CHECKLISTS)}
-            item = item.model_copy(update={"rounds": rounds, "extra": extra})
+            made = {**item.made, "reviewed": {"qid": item.qid}}
+            item = item.model_copy(update={"rounds": rounds, "extra": extra, "made": made})
             item = item.model_copy(update={"qid": item.own_qid()})
         found.append(item)
     return found

@@ -73,6 +73,7 @@ def test_decisions_make_another_set_that_says_what_was_before(
     (item,), (old, _) = new.items, made.items
     first, second, third = item.rounds
     assert item.qid == item.own_qid() != old.qid
+    assert item.made == {"reviewed": {"qid": old.qid}}
     assert first == old.rounds[0]
     assert second.checklist == []
     assert (second.user, second.reference) == (old.rounds[1].user, old.rounds[1].reference)
