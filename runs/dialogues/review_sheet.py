@@ -151,6 +151,7 @@ class _Reading:
     def __init__(self, bench: OpenBench[DialogueItem]) -> None:
         self.edits: dict[Of, Edit] = {}
         self._bench = bench
+        self._shown = {shown(qid).strip(): item for qid, item in bench.by_qid.items()}
 
     def take(self, row: Mapping[str, str]) -> None:
         """Read one row; raises _Unusable where it is wrong."""
@@ -169,7 +170,7 @@ class _Reading:
         self.edits[of] = _edit(row, asked)
 
     def _item(self, qid: str) -> DialogueItem:
-        found = self._bench.by_qid.get(qid)
+        found = self._shown.get(qid)
         if found is None:
             # A qid such as 12e4567890123456 is a number to a spreadsheet.
             raise _Unusable("qid", f"is {quoted(qid)}, which the set does not hold; in a "

@@ -155,7 +155,7 @@ def test_whatever_texts_a_set_has_an_unchanged_sheet_changes_none(
 ) -> None:
     """And a correction arrives as it was typed, but for how its lines end."""
     with TemporaryDirectory() as place:
-        made = write_dialogues(Path(place, "set"), [dialogue("a", rounds=rounds)])
+        made = write_dialogues(Path(place, "set"), [dialogue("a", rounds=rounds, qid=HOSTILE)])
         _, new = reviewed(made, {})
         assert new.items == made.items
         for row in read_rows(Path(place, "set-review.csv")):
