@@ -1,1 +1,1 @@
-"""Owns making sets of dialogues out of a folder of videos, and their review; plays none."""
+"""Owns making sets of dialogues and their review by people; plays and scores nothing."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
-from videoautoarena.runs.bench.format.schema import Item, Shape
+from videoautoarena.runs.bench.format.schema import DialogueItem, Entry, Shape
 from videoautoarena.runs.rundir.reader import counted, one_line
 
 Report = dict[str, Any]
@@ -51,11 +51,11 @@ def diff(first: Path, second: Path) -> Report:
 
 
 def _matched(
-    before: OpenBench, after: OpenBench
-) -> tuple[list[tuple[Item, Item]], list[Item], list[Item]]:
+    before: OpenBench[Any], after: OpenBench[Any]
+) -> tuple[list[tuple[Entry, Entry]], list[Entry], list[Entry]]:
     pairs = [(old, after.by_qid[qid]) for qid, old in before.by_qid.items() if qid in after.by_qid]
     done = {old.qid for old, _ in pairs}
-    waiting = defaultdict[tuple[str, str], list[Item]](list)
+    waiting = defaultdict[tuple[str, str], list[Entry]](list)
     for item in after.items:
         if item.qid not in done:
             waiting[_asks(after, item)].append(item)
@@ -71,10 +71,17 @@ def _matched(
     return pairs, removed, [item for item in after.items if id(item) in added]
 
 
-def _asks(bench: OpenBench, item: Item) -> tuple[str, str]:
+def _asks(bench: OpenBench[Any], item: Entry) -> tuple[str, str]:
     """Return what a question asks of which video, whatever the bench calls that."""
     entry = bench.manifest.videos[item.video_id]
-    return entry.sha256 or item.video_id, " ".join(item.question.split())
+    return entry.sha256 or item.video_id, " ".join(_text(item).split())
+
+
+def _text(item: Entry) -> str:
+    """Return what an item asks; of a dialogue its ability and what is said first."""
+    if isinstance(item, DialogueItem):
+        return f"{item.ability}: {item.rounds[0].user if item.rounds else ''}"
+    return str(getattr(item, "question", ""))
 
 
 def _changed(before: Shape, after: Shape) -> list[str]:
@@ -83,11 +90,11 @@ def _changed(before: Shape, after: Shape) -> list[str]:
     return [key for key in {**old, **new} if old.get(key) != new.get(key)]
 
 
-def _named(item: Item) -> Report:
-    return {"qid": item.qid, "video": item.video_id, "question": item.question}
+def _named(item: Entry) -> Report:
+    return {"qid": item.qid, "video": item.video_id, "question": _text(item)}
 
 
-def _videos(before: OpenBench, after: OpenBench) -> Report:
+def _videos(before: OpenBench[Any], after: OpenBench[Any]) -> Report:
     old, new = before.manifest.videos, after.manifest.videos
     both = [id_ for id_ in old if id_ in new]
     return {
@@ -102,7 +109,7 @@ def _videos(before: OpenBench, after: OpenBench) -> Report:
     }
 
 
-def _settings(before: OpenBench, after: OpenBench) -> list[Report]:
+def _settings(before: OpenBench[Any], after: OpenBench[Any]) -> list[Report]:
     """Return every setting that differs, by its path; null stands for one that is not there."""
     old, new = (one.manifest.model_dump(mode="json", by_alias=True) for one in (before, after))
     left, right = (dict(_flat({key: one.get(key) for key in _SETTINGS}, ())) for one in (old, new))

@@ -123,7 +123,7 @@ def denied(path: object) -> OSError:
     return error
 
 
-@pytest.mark.parametrize("group", ["bench", "cache", "import", "labels"])
+@pytest.mark.parametrize("group", ["bench", "cache", "dialogues", "import", "labels"])
 def test_a_group_lists_its_commands_with_whole_sentences(terminal: Terminal, group: str) -> None:
     commands = terminal.arena(group, "--help").out.split("Commands:")[1].split("Example")[0]
     assert "..." not in commands

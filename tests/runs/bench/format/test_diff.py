@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.dialogue_sets import dialogue, turn, write_dialogues
 from tests.support.played import battle, invoke, manifest, play, slot, video
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.diff import as_lines, diff
@@ -71,3 +72,22 @@ def test_what_is_no_intact_bench_is_refused(tmp_path: Path) -> None:
         file.write("\n")
     with pytest.raises(BadInput, match="is not an intact bench"):
         diff(bench, bench)
+
+
+def test_dialogues_are_matched_by_ability_and_by_what_is_said_first(tmp_path: Path) -> None:
+    old = [dialogue("film", place) for place in (0, 1, 2)]
+    other = turn(99, user="What\x1b[2J now?")
+    new = [
+        dialogue("film", 0, rounds=[*old[0].rounds, other]),
+        old[1],
+        dialogue("film", 2, ability="memory_recall", rounds=[other]),
+    ]
+    write_dialogues(tmp_path / "old", old)
+    write_dialogues(tmp_path / "new", new)
+    report = diff(tmp_path / "old", tmp_path / "new")
+    questions = report["questions"]
+    assert questions["unchanged"] == 1
+    assert [one["fields"] for one in questions["changed"]] == [["qid", "rounds"]]
+    assert [one["qid"] for one in questions["removed"]] == [old[2].qid]
+    assert [one["question"] for one in questions["added"]] == ["memory_recall: What\x1b[2J now?"]
+    assert f"  + {new[2].qid} memory_recall: What\\x1b[2J now?" in as_lines(report)
