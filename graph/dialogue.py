@@ -40,7 +40,7 @@ from videoautoarena.graph.dialogue_checks import (
     kept_items,
     scored,
 )
-from videoautoarena.graph.leaks import values_in
+from videoautoarena.graph.leaks import is_given_away
 from videoautoarena.memory.records.errors import CallFailed
 
 TRIES = 2
@@ -286,15 +286,14 @@ async def _find_fault(
 
 def _stands(items: Sequence[Item], rounds: Sequence[RoundReply], number: int) -> bool:
     """Return whether all that the Yes items ask for stands in the rest of the dialogue."""
-    asked = rounds[number - 1].user
-    valued = [values_in(item.text, but=asked) for item in items if item.is_yes]
-    texts = [
+    rest = [
         text
         for place, one in enumerate(rounds, 1)
-        for text in ((one.user,) if place == number else (one.user, one.assistant))
+        if place != number
+        for text in (one.user, one.assistant)
     ]
-    rest = "\n".join(texts)
-    return bool(valued) and all(one.stands_in(rest) for one in valued)
+    yes = [item.text for item in items if item.is_yes]
+    return is_given_away(yes, rounds[number - 1].user, rest)
 
 
 def _question(rounds: Sequence[RoundReply], number: int) -> Question:

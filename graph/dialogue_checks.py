@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from videoautoarena.agents.prompting.dialogue_contracts import RoundReply
 from videoautoarena.agents.roles.write_dialogue import Item, Validated
-from videoautoarena.graph.leaks import SMALL, plain, values_in
+from videoautoarena.graph.leaks import content, plain, values_in
 
 Fall = Literal[
     "fitness", "rounds", "length", "repeated", "asked", "unscored", "refers", "object", "mention",
@@ -77,10 +77,12 @@ _BACK = re.compile(
     r"|back|last|initial(?:ly)?|opening)\b",
     re.IGNORECASE,
 )
-_VAGUE_WORDS = """
-    area clip frame item moment object one part person picture scene shot thing video
-"""
-_VAGUE = frozenset(_VAGUE_WORDS.split())
+_VAGUE = frozenset(
+    (
+        *("picture", "frame", "scene", "shot", "clip", "moment", "part"),
+        *("thing", "object", "item", "person", "area"),
+    )
+)
 """Words of an object's name that name nothing."""
 _ENDED = re.compile(r"\?[\"'\u201d\u2019)\]*_]*$")
 
@@ -186,10 +188,8 @@ def _faults(rounds: Sequence[RoundReply], frame: Frame) -> Iterator[Fault]:
 def _text_faults(rounds: Sequence[RoundReply]) -> Iterator[Fault]:
     said = set[str]()
     for number, one in enumerate(rounds, 1):
-        for who, text, (low, high) in (
-            ("user", one.user, USER),
-            ("answer", one.assistant, ASSISTANT),
-        ):
+        texts = ("user", one.user, USER), ("answer", one.assistant, ASSISTANT)
+        for who, text, (low, high) in texts:
             if not low <= len(text) <= high:
                 yield Fault("length", f"its {who} has {len(text)} characters", number)
         if plain(one.user) in said:
@@ -214,9 +214,8 @@ def _object_reference(rounds: Sequence[RoundReply], frame: Frame) -> Iterator[Fa
             yield Fault("refers", "it goes back to no round", number)
         if not one.objects:
             yield Fault("object", "it names no object of the bank", number)
-        words = set(plain(one.user).split())
-        names = (set(plain(bank.get(id_, "")).split()) - SMALL - _VAGUE for id_ in one.objects)
-        if any(name & words for name in names):
+        words = content(one.user) - _VAGUE
+        if any(content(bank.get(id_, "")) & words for id_ in one.objects):
             yield Fault("mention", "the user's words name the object itself", number)
         yield from _spelt_out(one, number)
 
@@ -227,9 +226,8 @@ def _memory_recall(rounds: Sequence[RoundReply], _frame: Frame) -> Iterator[Faul
         if one.refers_to is None:
             yield Fault("refers", "it goes back to no round", number)
         elif not _names_round(one.user, one.refers_to):
-            yield Fault(
-                "recall", f"the user's words do not go back to round {one.refers_to}", number
-            )
+            why = f"the user's words do not go back to round {one.refers_to}"
+            yield Fault("recall", why, number)
         yield from _spelt_out(one, number)
 
 

@@ -1,130 +1,130 @@
-"""Whether what an item asks for stands in a text already, in whatever words.
+"""What an item of a checklist asks for, and whether it stands in a text in whatever words.
 
-The value of an item is what it asks for beyond the user's own words: times, numbers, colours and
-other telling words. A text that holds all of these gives it away, whoever reads it, even where
-nobody could say how it is put.
+An item's value is its times, else its numbers, else its words that the question does not hold. A
+time stands in a text where one of its times falls into the item's stretch, a number where the same
+one does, words where all of them do.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import NamedTuple
 
-_CLOCK = r"(?:(?P<h>\d+):)?(?P<m>\d{1,2}):(?P<s>\d{2}(?:\.\d+)?)"
-_SPOKEN = r"(?P<n>\d+(?:\.\d+)?)\s*(?P<unit>s|secs?|seconds?|m|mins?|minutes?)\b"
-_PAIRED = (
-    r"(?P<pm>\d+)\s*(?:m|min|minutes?)\s*(?:and\s*)?(?P<ps>\d+(?:\.\d+)?)\s*(?:s|sec|seconds?)\b"
+NEAR_S = 0.5
+"""A time this far from an item's one time is the same."""
+_WORDS = (
+    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+    " sixteen seventeen eighteen nineteen twenty"
 )
-_LABEL = r"\bt\s*=\s*(?P<t>\d+(?:\.\d+)?)"
-_TIME = re.compile(rf"{_CLOCK}|{_PAIRED}|{_LABEL}|{_SPOKEN}", re.IGNORECASE)
-_NUMBER = re.compile(r"(?<![\w.:])\d+(?:\.\d+)?(?![\w:]|\.\d)")
-_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_NUMERALS = """
-    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
-    fifteen sixteen seventeen eighteen nineteen twenty
+_NUMBERS = {word: float(number) for number, word in enumerate(_WORDS.split(), 2)}
+_NUMBERS |= {word: 10.0 * number for number, word in enumerate(["thirty", "forty", "fifty"], 3)}
+"""As words; "one" mostly counts nothing."""
+_FOUND = re.compile(
+    r"(?P<minutes>\d{1,3}):(?P<rest>[0-5]\d(?:\.\d+)?)"
+    rf"|(?P<number>\d+(?:[.,]\d+)?|\b(?:{'|'.join(_NUMBERS)})(?![\w]))"
+    r"(?P<unit>[ -]?(?:s|sec|secs|seconds?|min|mins|minutes?)\b)?",
+    re.IGNORECASE,
+)
+_AT = re.compile(r"\b(?:at|around|about|near|by|to|until|till|from|between|and|after|before)\s*$")
+_SMALL_TEXT = """
+a an the this that these those it its it's is are was were be been being do does did has
+have had having of in on at to from by for with as and or but if than then so not no nor
+yes such there here which who whom whose what when where why how that answer answers say
+says said tell tells told name names named give gives given put puts state states mention
+mentions report reports claim claims speak speaks any some all each both either one ones
+user video between before after within least most about around second seconds minute
+minutes s sec min would can could may might will shall should i you he she they we me him
+her them us my your his their our also only just very more less other another time times
 """
-_COUNTS = tuple(_NUMERALS.split())
-_TIMES_OF = {"once": 1, "twice": 2, "thrice": 3}
-_MINUTE = 60.0
-_SMALL = """
-    a an and any are as asked at be been before being between both but by can come comes could
-    did do does doing done during each either else every find for from gave get gets give given
-    gives had has have having he her here him his how i if in into is it its itself just let
-    like made make makes many may me mention mentions might more most much must my name named
-    names nor not of off on once only or other our out over own point points put puts said same
-    say saying says see seen she should show shown shows so some state stated states such than
-    that the their them then there these they thing this those to too under up us use user very
-    was we were what when where whether which while who whom whose why will with would yes no
-    you your answer answers reply replies video moment time times second seconds minute minutes
-"""
-SMALL = frozenset(_SMALL.split())
-"""Words that tell nothing of what was seen."""
-SLACK_S = 0.25
-"""So far from a time that an item names alone another still says it."""
+_SMALL = frozenset(_SMALL_TEXT.split())
+
+
+class Values(NamedTuple):
+    """What an item asks for."""
+
+    stretch: tuple[float, float] | None
+    """In seconds."""
+    numbers: frozenset[float]
+    words: frozenset[str]
+
+    def __bool__(self) -> bool:
+        return self.stretch is not None or bool(self.numbers or self.words)
+
+    def stands_in(self, text: str) -> bool:
+        """Return whether all of it stands in a text, whatever is around it."""
+        times, numbers = _counted(text)
+        if self.stretch is not None:
+            start_s, end_s = self.stretch
+            if not any(start_s <= time_s <= end_s for time_s in times):
+                return False
+        return self.numbers <= set(numbers) and self.words <= content(text)
+
+
+def values_in(text: str, *, but: str) -> Values:
+    """Return the values of an item that the question, `but`, does not hold."""
+    times, numbers = _counted(text)
+    if times and numbers:
+        # Of "between 10 and 14 seconds" only the second has its unit.
+        times, numbers = [*times, *numbers], []
+    if times:
+        slack_s = NEAR_S if min(times) == max(times) else 0.0
+        stretch = min(times) - slack_s, max(times) + slack_s
+        return Values(stretch, frozenset(), frozenset())
+    if new := set(numbers) - set(_counted(but)[1]):
+        return Values(None, frozenset(new), frozenset())
+    words = {word for word in content(text) - content(but) if word.isalpha()}
+    return Values(None, frozenset(), frozenset(words))
 
 
 def plain(text: str) -> str:
-    """Return the words of a text in small letters, with nothing else."""
-    return " ".join(_WORD.findall(text.casefold()) + re.findall(r"\d+", text))
+    """Return the words of a text by which two are known for the same."""
+    return " ".join(re.findall(r"\w+", text.casefold()))
 
 
-@dataclass(frozen=True)
-class Values:
-    """What an item asks for."""
+def is_given_away(yes: Sequence[str], asked: str, rest: Sequence[str]) -> bool:
+    """Return whether the values of all items answered yes stand in the rest of a dialogue.
 
-    spans: tuple[tuple[float, float], ...] = ()
-    """Stretches of time in seconds, of which a time within says it."""
-    numbers: frozenset[float] = frozenset()
-    words: frozenset[str] = frozenset()
-
-    def __bool__(self) -> bool:
-        return bool(self.spans or self.numbers or self.words)
-
-    def stands_in(self, text: str) -> bool:
-        """Return whether a text holds all of it; what is nothing stands in no text."""
-        if not self:
-            return False
-        times = _times(text)
-        said = set(_stems(text))
-        return (
-            all(any(a <= time <= b for time in times) for a, b in self.spans)
-            and self.numbers <= _numbers(text)
-            and self.words <= said
-        )
+    Each has to stand in one text of it by itself; items without a value say nothing.
+    """
+    valued = [one for text in yes if (one := values_in(text, but=asked))]
+    return bool(valued) and all(any(one.stands_in(text) for text in rest) for one in valued)
 
 
-def values_in(item: str, *, but: str = "") -> Values:
-    """Return what an item asks for that stands not in `but`, the words of the user."""
-    times = _times(item)
-    known = _times(but)
-    spans: tuple[tuple[float, float], ...] = ()
-    if len(times) == 2 and times[0] < times[1]:
-        spans = ((times[0], times[1]),)
-    elif times:
-        spans = tuple((time - SLACK_S, time + SLACK_S) for time in times)
-    spans = tuple(span for span in spans if not any(span[0] <= one <= span[1] for one in known))
-    words = frozenset(_stems(item)) - frozenset(_stems(but)) - SMALL
-    # Where a time or a number decides, the words around it are the label of what is asked.
-    numbers = _numbers(item) - _numbers(but)
-    if spans or numbers:
-        return Values(spans, numbers)
-    return Values((), frozenset(), words)
+def _counted(text: str) -> tuple[list[float], list[float]]:
+    """Return the times and the other numbers of a text; a bare one after "at" counts as both."""
+    times, numbers = list[float](), list[float]()
+    for found in _FOUND.finditer(text):
+        if found["minutes"] is not None:
+            times.append(60 * int(found["minutes"]) + float(found["rest"]))
+            continue
+        number = _number(found["number"])
+        unit = (found["unit"] or "").strip(" -").lower()
+        if unit:
+            times.append(number * (60 if unit.startswith("m") else 1))
+            continue
+        numbers.append(number)
+        if _AT.search(text[: found.start()].lower()):
+            times.append(number)
+    return times, numbers
 
 
-def _times(text: str) -> list[float]:
-    found = []
-    for one in _TIME.finditer(text):
-        if one["m"] is not None:
-            found.append((int(one["h"] or 0) * 60 + int(one["m"])) * _MINUTE + float(one["s"]))
-        elif one["pm"] is not None:
-            found.append(int(one["pm"]) * _MINUTE + float(one["ps"]))
-        elif one["t"] is not None:
-            found.append(float(one["t"]))
-        else:
-            scale = _MINUTE if one["unit"].lower().startswith("m") else 1.0
-            found.append(float(one["n"]) * scale)
-    return found
+def _number(text: str) -> float:
+    word = text.lower()
+    return _NUMBERS[word] if word in _NUMBERS else float(word.replace(",", "."))
 
 
-def _numbers(text: str) -> frozenset[float]:
-    """Return the numbers of a text that are no times, written as digits or words."""
-    bare = _TIME.sub(" ", text)
-    found = {float(one) for one in _NUMBER.findall(bare)}
-    for word in _WORD.findall(bare.casefold()):
-        if word in _TIMES_OF:
-            found.add(float(_TIMES_OF[word]))
-        elif word in _COUNTS:
-            found.add(float(_COUNTS.index(word)))
-    return frozenset(found)
-
-
-def _stems(text: str) -> list[str]:
-    """Return the words of a text without the commonest endings."""
-    return [_stem(word) for word in _WORD.findall(_TIME.sub(" ", text).casefold())]
+def content(text: str) -> set[str]:
+    """Return the stems of a text's words that are more than grammar."""
+    return {
+        _stem(word)
+        for word in plain(text).split()
+        if len(word) > 1 and word not in _SMALL and word not in _NUMBERS
+    }
 
 
 def _stem(word: str) -> str:
-    for ending in ("ing", "ies", "ed", "es", "s"):
+    for ending in ("ing", "ed", "es", "s"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word[: -len(ending)]
     return word

@@ -42,6 +42,7 @@ SMALL: dict[str, Small] = {
 }
 ELSEWHERE: dict[str, str] = {
     "damage": "tests/benchmarks/test_damage.py",
+    "dialogues": "tests/benchmarks/test_dialogues.py",
     "kills": "tests/e2e/test_killed_at_writes.py",
     "pairing": "tests/benchmarks/test_pairing.py",
     "tasks": "tests/benchmarks/test_tasks.py",

@@ -89,7 +89,7 @@ def write_dialogue(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     # With the code of the fences, which is another for every seed of a set.
     dice = Dice("dialogist", sent.text, sight_of(sent).key.hex())
     wish = _wish(blocks)
-    draft = _drafted(search(sight_of(sent)), wish, dice)
+    draft = draft_of(search(sight_of(sent)), wish, dice)
     rounds = [_reply(draft, number, wish, dice) for number in range(1, len(draft) + 1)]
     return {"rounds": rounds}
 
@@ -100,7 +100,7 @@ def rate_fitness(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     rated: dict[str, object] = {}
     for ability in RATED:
         wish = Wish(ability, FEWEST, objects=_objects(blocks))
-        can = bool(_drafted(found, wish, Dice("fitness", ability, found.seen.key.hex())))
+        can = bool(draft_of(found, wish, Dice("fitness", ability, found.seen.key.hex())))
         many = _questions(found, ability)
         score = UNFIT if not can else VERY_FIT if many >= ENOUGH else FIT
         said = f"I find {many} questions to build on" + ("." if can else ", and none that holds.")
@@ -108,7 +108,7 @@ def rate_fitness(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     return rated
 
 
-def _drafted(found: Search, wish: Wish, dice: Dice) -> list[Written]:
+def draft_of(found: Search, wish: Wish, dice: Dice) -> list[Written]:
     """Return the first draft that is fair; nothing where none is."""
     for _ in range(TRIES):
         plan = _PLANS[wish.ability](found, wish, dice) if wish.ability in _PLANS else None

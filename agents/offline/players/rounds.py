@@ -27,7 +27,6 @@ from videoautoarena.agents.offline.vision.sequence import (
     longest_run,
     sight,
 )
-from videoautoarena.video.sampling.sampler import kept_places
 
 SIDES: tuple[Side, Side] = ("after", "before")
 PLAYER_FRAMES = 64
@@ -226,8 +225,8 @@ def search(seen: Sight) -> Search:
 
 def _left(seen: Sight) -> list[Picture]:
     """Return the frames that a player is not sent of these; all where it is sent all."""
-    sent = set(kept_places(len(seen.pictures), PLAYER_FRAMES))
-    left = [one for place, one in enumerate(seen.pictures) if place not in sent]
+    sent = {one.time_s for one in coarser(seen, PLAYER_FRAMES).pictures}
+    left = [one for one in seen.pictures if one.time_s not in sent]
     return left or list(seen.pictures)
 
 
