@@ -28,8 +28,8 @@ from videoautoarena.agents.offline.language.phrasing import BOOKS, book, say
 from videoautoarena.agents.offline.language.turns import Facts, resolve
 from videoautoarena.agents.offline.language.values import Dice, clock, table
 from videoautoarena.agents.offline.players.checklists import Item, is_met, items_of
-from videoautoarena.agents.offline.players.dialogist import RATED, Thing, Wish, draft_of
-from videoautoarena.agents.offline.players.drafts import Written
+from videoautoarena.agents.offline.players.dialogist import RATED, draft_of
+from videoautoarena.agents.offline.players.drafts import Thing, Wish, Written
 from videoautoarena.agents.offline.players.leaks import Round, gathered, is_said
 from videoautoarena.agents.offline.players.rounds import search
 from videoautoarena.agents.offline.vision.frame_features import picture

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from videoautoarena.agents.prompting.dialogue_contracts import RoundReply
+from tests.support.written_dialogues import Rounds, good, written
 from videoautoarena.agents.roles.write_dialogue import Item, Validated
 from videoautoarena.graph.dialogue_checks import (
     Frame,
@@ -23,37 +23,7 @@ ABILITIES = (
     "object_reference", "memory_recall", "content_summary", "answer_refusal", "refusal_twin",
     "topic_shifting", "proactive_interaction",
 )  # fmt: skip
-Rounds = list[RoundReply]
 Spoil = Callable[[Rounds, int], tuple[Rounds, str]]
-
-
-def _round(user: str, assistant: str, **more: Any) -> RoundReply:
-    return RoundReply(user=user, assistant=assistant, **{"scored": "no", **more})
-
-
-def good(ability: str, number: int) -> Rounds:
-    """Return a dialogue of 5 to 8 rounds that nothing is wrong with; `number` varies it."""
-    rounds = [
-        _round(f"What stands at place {place} of row {number}?", f"A lamp of kind {place}.")
-        for place in range(4 + number % 3)
-    ]
-    asked: dict[str, Any] = {"scored": "yes"}
-    user, said = f"When is the shelf fullest, row {number}?", "At 12.0 s."
-    spelt = {"explicit": "What is done with the kettle?", "others": ("What is done with the cup?",)}
-    if ability == "object_reference":
-        user, said = "And what is done with it after that?", "It is tipped over at 12.0 s."
-        asked |= {**spelt, "refers_to": 2, "objects": ("o1",)}
-    elif ability == "memory_recall":
-        user = "In your second answer you spoke of something: when is it touched?"
-        asked |= {**spelt, "refers_to": 2}
-    elif ability == "answer_refusal":
-        said = "There is no such shelf in the video."
-    elif ability == "proactive_interaction":
-        user, said = "I am bored.", "At 12.0 s the lid flies off. Did you see what made it?"
-    elif ability == "topic_shifting":
-        rounds[1] = rounds[1].model_copy(update={"about": "elsewhere"})
-        rounds[3] = rounds[3].model_copy(update={"about": "elsewhere"})
-    return [*rounds, _round(user, said, **asked)]
 
 
 def frame(ability: str) -> Frame:
@@ -67,7 +37,7 @@ def _last(rounds: Rounds, **change: Any) -> Rounds:
 COMMON: tuple[Spoil, ...] = (
     lambda rounds, _: (rounds[-4:], "rounds"),
     lambda rounds, _: (
-        [_round(f"Number {n}?", "Yes it is.") for n in range(9 - len(rounds))] + rounds, "rounds",
+        [written(f"Number {n}?", "Yes it is.") for n in range(9 - len(rounds))] + rounds, "rounds",
     ),
     lambda rounds, _: (_last(rounds, user="?"), "length"),
     lambda rounds, _: (_last(rounds, assistant="x" * 2_001), "length"),

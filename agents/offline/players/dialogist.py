@@ -7,10 +7,8 @@ would do without what the round is to show.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
 from videoautoarena.agents.offline.answers.answering import hook_keys, speak
 from videoautoarena.agents.offline.answers.scoring import askable
@@ -36,15 +34,22 @@ from videoautoarena.agents.offline.language.turns import (
 )
 from videoautoarena.agents.offline.language.values import Dice
 from videoautoarena.agents.offline.players.checklists import items_of
-from videoautoarena.agents.offline.players.drafts import APART_S, Plan, Written, is_fair, others_s
+from videoautoarena.agents.offline.players.drafts import (
+    APART_S,
+    FEWEST,
+    Plan,
+    Wish,
+    Written,
+    is_fair,
+    others_s,
+    read_objects,
+    read_wish,
+)
 from videoautoarena.agents.offline.players.leaks import is_said
 from videoautoarena.agents.offline.players.rounds import Landmark, Recall, Search, search
-from videoautoarena.agents.offline.players.viewers import listed
 from videoautoarena.agents.offline.vision.frame_features import Sent
 from videoautoarena.agents.offline.vision.sequence import sight_of
 
-FEWEST = 5
-"""Rounds of a dialogue."""
 TRIES = 12
 """Drafts that are written before it is said that none can be."""
 WORDINGS = 8
@@ -61,34 +66,11 @@ ENOUGH = 3
 _VAGUE = frozenset(["picture", "video", "moment", "one"])
 
 
-class Thing(NamedTuple):
-    """An object of the bank."""
-
-    id: str
-    name: str
-    times: tuple[float, ...]
-    """When it was seen."""
-
-
-class Wish(NamedTuple):
-    """What a dialogue is to be, as far as this examiner reads it."""
-
-    ability: str
-    turns: int
-    asked: tuple[str, ...] = ()
-    """What it may not ask again."""
-    objects: tuple[Thing, ...] = ()
-
-    def has_asked(self, turn: UserTurn) -> bool:
-        """Return whether the same was asked before, in whatever words."""
-        return any(_same(turn, read(text)) for text in self.asked)
-
-
 def write_dialogue(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     """Return the rounds of a dialogue that shows an ability; none where the clip has none."""
     # With the code of the fences, which is another for every seed of a set.
     dice = Dice("dialogist", sent.text, sight_of(sent).key.hex())
-    wish = _wish(blocks)
+    wish = read_wish(blocks)
     draft = draft_of(search(sight_of(sent)), wish, dice)
     rounds = [_reply(draft, number, wish, dice) for number in range(1, len(draft) + 1)]
     return {"rounds": rounds}
@@ -99,7 +81,7 @@ def rate_fitness(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     found = search(sight_of(sent))
     rated: dict[str, object] = {}
     for ability in RATED:
-        wish = Wish(ability, FEWEST, objects=_objects(blocks))
+        wish = Wish(ability, FEWEST, objects=read_objects(blocks))
         can = bool(draft_of(found, wish, Dice("fitness", ability, found.seen.key.hex())))
         many = _questions(found, ability)
         score = UNFIT if not can else VERY_FIT if many >= ENOUGH else FIT
@@ -393,37 +375,3 @@ def _questions(found: Search, ability: str) -> int:
     if ability == "proactive_interaction":
         return sum(found.fact(key, dice) is not None for key in hook_keys(found.seen))
     return len(found.facts(dice)) - 1
-
-
-def _same(one: UserTurn, other: UserTurn | None) -> bool:
-    if isinstance(one, Facts) and isinstance(other, Facts):
-        is_alike = set(one.ask.keys) == set(other.ask.keys)
-        return is_alike and (one.part and one.part.side) == (other.part and other.part.side)
-    return one == other
-
-
-def _wish(blocks: dict[str, str]) -> Wish:
-    ability = blocks.get("ability", "").partition("\n")[0].strip()
-    turns = blocks.get("turns", "").strip()
-    count = int(turns) if turns.isdecimal() and len(turns) < 3 else FEWEST
-    asked = [str(one) for one in listed(blocks.get("asked", ""))]
-    return Wish(ability, max(FEWEST, count), (*asked, *_refused(blocks)), _objects(blocks))
-
-
-def _refused(blocks: dict[str, str]) -> list[str]:
-    """Return what was asked by the scored rounds of the last try."""
-    try:
-        rounds = json.loads(blocks.get("refused", "") or "{}")["rounds"]
-        return [str(one["user"]) for one in rounds if one["scored"] == "yes"]
-    except (ValueError, TypeError, KeyError):
-        return []
-
-
-def _objects(blocks: dict[str, str]) -> tuple[Thing, ...]:
-    try:
-        return tuple(
-            Thing(str(one["id"]), str(one["name"]), tuple(float(s["time_s"]) for s in one["seen"]))
-            for one in listed(blocks.get("objects", ""))
-        )
-    except (ValueError, TypeError, KeyError):
-        return ()

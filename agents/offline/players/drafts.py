@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -20,11 +21,37 @@ from videoautoarena.agents.offline.language.values import Dice, times
 from videoautoarena.agents.offline.players.checklists import Item, is_met, items_of
 from videoautoarena.agents.offline.players.leaks import Round, gathered, is_said
 from videoautoarena.agents.offline.players.rounds import Search
+from videoautoarena.agents.offline.players.viewers import listed
 from videoautoarena.agents.prompting.fences import Turn
 
+FEWEST = 5
+"""Rounds of a dialogue."""
 APART_S = 0.3
 """Two moments that lie closer are the same to who is asked."""
 FEWEST_ITEMS = 4
+
+
+class Thing(NamedTuple):
+    """An object of the bank."""
+
+    id: str
+    name: str
+    times: tuple[float, ...]
+    """When it was seen."""
+
+
+class Wish(NamedTuple):
+    """What a dialogue is to be, as far as this examiner reads it."""
+
+    ability: str
+    turns: int
+    asked: tuple[str, ...] = ()
+    """What it may not ask again."""
+    objects: tuple[Thing, ...] = ()
+
+    def has_asked(self, turn: UserTurn) -> bool:
+        """Return whether the same was asked before, in whatever words."""
+        return any(_same(turn, read(text)) for text in self.asked)
 
 
 class Plan(NamedTuple):
@@ -122,3 +149,39 @@ def _is_leaked(draft: Sequence[Written], number: int, items: Sequence[Item], abi
     if all(said) or (is_new and any(said)):
         return bool(right)
     return is_met(items, gathered(rest, draft[number - 1].user), only_yes=True)
+
+
+def _same(one: UserTurn, other: UserTurn | None) -> bool:
+    if isinstance(one, Facts) and isinstance(other, Facts):
+        is_alike = set(one.ask.keys) == set(other.ask.keys)
+        return is_alike and (one.part and one.part.side) == (other.part and other.part.side)
+    return one == other
+
+
+def read_wish(blocks: dict[str, str]) -> Wish:
+    """Return what the slots of a dialogist want."""
+    ability = blocks.get("ability", "").partition("\n")[0].strip()
+    turns = blocks.get("turns", "").strip()
+    count = int(turns) if turns.isdecimal() and len(turns) < 3 else FEWEST
+    asked = [str(one) for one in listed(blocks.get("asked", ""))]
+    return Wish(ability, max(FEWEST, count), (*asked, *_refused(blocks)), read_objects(blocks))
+
+
+def _refused(blocks: dict[str, str]) -> list[str]:
+    """Return what was asked by the scored rounds of the last try."""
+    try:
+        rounds = json.loads(blocks.get("refused", "") or "{}")["rounds"]
+        return [str(one["user"]) for one in rounds if one["scored"] == "yes"]
+    except (ValueError, TypeError, KeyError):
+        return []
+
+
+def read_objects(blocks: dict[str, str]) -> tuple[Thing, ...]:
+    """Return the bank in a slot; nothing where it holds something else."""
+    try:
+        return tuple(
+            Thing(str(one["id"]), str(one["name"]), tuple(float(s["time_s"]) for s in one["seen"]))
+            for one in listed(blocks.get("objects", ""))
+        )
+    except (ValueError, TypeError, KeyError):
+        return ()
