@@ -45,11 +45,12 @@ from videoautoarena.memory.records.errors import CallFailed
 
 TRIES = 2
 """A dialogue is written once, and once more where that one is refused."""
-EXEMPT = ("answer_refusal", "refusal_twin", "proactive_interaction")
+EXEMPT = ("answer_refusal", "proactive_interaction")
 """Abilities whose rounds the leak filter leaves alone: whoever refuses blindly refuses rightly, and
 a question to the user is found in no dialogue."""
-MEMORY_MEETS = 1.0
-"""Share of the Yes items that whoever lacks the history must not reach."""
+WIDE = "refusal_twin"
+"""Its stretches are wide: times of anything else fall into them, so that values give away nothing;
+what is said to it blindly is held against its items all the same."""
 SOLVED = 0.99
 """Share of items that is to be answered as expected by who sees other frames and knows all."""
 HARD = 0.79
@@ -144,7 +145,8 @@ async def list_items(state: DialogueState, runtime: Runtime[Workshop]) -> Update
             return {"fault": Fault("failed", str(failure), number)}
         kept = checklists[number] = kept_items(items, checked)
         fault = checklist_fault(kept, rounds, number, ability=shop.ability)
-        if fault is None and shop.ability not in EXEMPT and _stands(kept, rounds, number):
+        is_secret = shop.ability != WIDE and keeps_secret(shop.ability, rounds[number - 1])
+        if fault is None and is_secret and _stands(kept, rounds, number):
             fault = Fault("values", "all that it asks for stands elsewhere in the dialogue", number)
         if fault is not None:
             return {"checklists": checklists, "fault": fault}
@@ -271,7 +273,7 @@ async def _find_fault(
                 met = await trial.met("takes it for another", answer, number, items, place)
                 if is_told(met):
                     return Fault("referent", "it may mean something else as well", number)
-        if shop.ability not in EXEMPT:
+        if keeps_secret(shop.ability, one):
             answer = await dialogist.answer_blind(
                 rounds, number, slot=shop.slot, ask=_ask(trial.state, number)
             )
@@ -282,6 +284,11 @@ async def _find_fault(
         shop.on_failed(shop.slot)
         return Fault("failed", str(failure), number)
     return None
+
+
+def keeps_secret(ability: str, one: RoundReply) -> bool:
+    """Return whether the rest of its dialogue may not answer a round."""
+    return ability not in EXEMPT and one.about == "video"
 
 
 def _stands(items: Sequence[Item], rounds: Sequence[RoundReply], number: int) -> bool:

@@ -14,8 +14,8 @@ from videoautoarena.agents.calls.clients import Sending
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
-from videoautoarena.agents.roles.write_dialogue import Asked, Dialogist
-from videoautoarena.graph.dialogue import Kept, Making, is_secret, make
+from videoautoarena.agents.roles.write_dialogue import Dialogist
+from videoautoarena.graph.dialogue import Made, Workshop, keeps_secret, make_dialogue
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import ProviderFailed
 from videoautoarena.memory.records.records import Frame, Frames
@@ -34,7 +34,6 @@ FRAMES = Frames(
     height_px=36,
     frames=tuple(Frame(time_s=float(n), digest=digest(f"{n}".encode())) for n in range(128)),
 )
-ASKED = Asked("memory_recall", 5)
 RIGHT, WRONG = "At 12.0 s.", "At 40.0 s."
 ITEMS = [
     {"question": "Does it put it between 0:11.0 and 0:13.0?", "answer": "yes"},
@@ -105,18 +104,20 @@ class Examiner:
         }
 
 
-def made(examiner: Examiner, pages: Pages | None = None) -> Any:
+def made(examiner: Examiner, pages: Pages | None = None) -> Made:
     asker = Asker(pages or Pages(), load_bytes, make_client=examiner.script)
     prompter = Prompter(asker, PromptSet.load(dialogues=True))
     dialogist = Dialogist(prompter, MODEL, MEMORY, WHOLE, FRAMES)
-    return run(make(Making(dialogist, "d"), ASKED))
+    shop = Workshop(dialogist, MODEL, "memory_recall", (5, 8), "d")
+    found: Made = run(make_dialogue(shop))
+    return found
 
 
 def test_a_dialogue_that_passes_is_kept_with_its_checklist() -> None:
     kept = made(examiner := Examiner())
-    assert isinstance(kept, Kept)
+    assert kept.is_done
     assert [item.text for item in kept.checklists[5]] == [one["question"] for one in ITEMS]
-    assert not kept.refused
+    assert not kept.faults
     asked = [sending.role for sending in examiner.script.seen]
     assert asked[:3] == ["dialogist", "checklist_maker", "checklist_validator"]
 
@@ -150,7 +151,7 @@ def test_other_frames_than_a_player_is_sent_show_whether_it_can_be_solved() -> N
 )
 def test_what_is_wrong_twice_is_dropped_for_that(faults: Known, reason: str) -> None:
     refused = made(examiner := Examiner(**faults))
-    assert [fault.reason for fault in refused] == [reason, reason]
+    assert [fault.reason for fault in refused.faults] == [reason, reason]
     first, second = examiner.refused
     assert first is None
     assert second["reason"] == reason
@@ -159,13 +160,13 @@ def test_what_is_wrong_twice_is_dropped_for_that(faults: Known, reason: str) -> 
 
 def test_a_dialogue_that_was_mended_is_kept_and_says_what_was_wrong() -> None:
     kept = made(Examiner(round={"refers_to": None}, tries=1))
-    assert isinstance(kept, Kept)
-    assert [fault.reason for fault in kept.refused] == ["refers"]
+    assert kept.is_done
+    assert [fault.reason for fault in kept.faults] == ["refers"]
 
 
 def test_what_failed_for_good_is_not_asked_again() -> None:
     refused = made(examiner := Examiner(is_broken=True))
-    assert [fault.reason for fault in refused] == ["failed"]
+    assert [fault.reason for fault in refused.faults] == ["failed"]
     assert {sending.role for sending in examiner.script.seen} == {"dialogist"}
 
 
@@ -192,4 +193,4 @@ def test_refusals_and_rounds_away_from_the_video_have_nothing_to_give_away(
     ability: str, about: str, expected: bool
 ) -> None:
     one = good("memory_recall", 0)[-1].model_copy(update={"about": about})
-    assert is_secret(ability, one) is expected
+    assert keeps_secret(ability, one) is expected

@@ -18,6 +18,7 @@ from videoautoarena.agents.offline.vision.looks import LIGHTS
 from videoautoarena.agents.offline.vision.sequence import sight_of
 
 MOST_THINGS = 8
+GROUND = "ground"
 ALIKE = 0.5
 """Share of the telling words of two captions that both have, from which on they are of one scene:
 if both speak of the first colour of either."""
@@ -54,15 +55,15 @@ def merge_scenes(blocks: dict[str, str]) -> dict[str, object]:
 
 
 def find_objects(sent: Sent, _blocks: dict[str, str]) -> dict[str, object]:
-    """Return the coloured areas that stand out, the largest first."""
+    """Return the coloured areas that stand out, the largest first; else the ground alone."""
     things = things_in(sent.pictures)[:MOST_THINGS]
-    return {"objects": [_found(sent, thing) for thing in things]}
+    return {"objects": [_found(sent, thing) for thing in things] or [_ground(sent)]}
 
 
 def match_objects(blocks: dict[str, str]) -> dict[str, object]:
     """Return which pairs are described alike: same colour and shape, and about the same size.
 
-    A patch without a shape is never known again: there are too many like it.
+    A patch without a shape is never known again, nor is a ground: there are too many like them.
     """
     return {"same": ["yes" if _is_same(line) else "no" for line in _lines(blocks.get("pairs", ""))]}
 
@@ -85,6 +86,19 @@ def _found(sent: Sent, thing: Thing) -> dict[str, object]:
     }
 
 
+def _ground(sent: Sent) -> dict[str, object]:
+    """Return what most of the picture is, where nothing stands out from it."""
+    seen = sight_of(sent)
+    colour = COLOURS[int(seen.shares.mean(axis=0).argmax())]
+    whole = {"left": 0.0, "top": 0.0, "right": 1.0, "bottom": 1.0}
+    middle = sent.pictures[len(sent.pictures) // 2].time_s
+    return {
+        "name": f"{colour} {GROUND}",
+        "description": f"What fills the picture: mostly {colour}, and nothing stands out from it.",
+        "regions": [{"time_s": middle, **whole}],
+    }
+
+
 def _described(area: Area) -> str:
     wide, high = (max(1, round(100 * side)) for side in area.size)
     return (
@@ -98,6 +112,8 @@ def _is_same(line: str) -> bool:
     if len(texts) != 4:
         return False
     (name, what), (other_name, other_what) = texts[:2], texts[2:]
+    if GROUND in _words(name) | _words(other_name):
+        return False
     sizes = [_SIZE.search(text) for text in (what, other_what)]
     if None in sizes:
         return _words(f"{name} {what}") == _words(f"{other_name} {other_what}")
