@@ -2,10 +2,10 @@
 
 For each seed two dialogues of each ability are written about each clip, and their scored rounds
 answered with golden history by hawk (64 frames), owl (16), mole (4), goldfish (64, forgets the
-history) and eager (64, never says that something is not there). Intervals are by clip. Rounds that
+history) and eager (64, never says that a colour is not there). Intervals are by clip. Rounds that
 need no memory were refused in making: that goldfish falls is so by choice. Leaks are planted as
 answers given again in a question, and in an earlier answer, in words that the examiner knows and
-in words that it does not.
+in words that it does not; what throws rounds out is the rule of `arena dialogues make`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from __future__ import annotations
 import sys
 import tempfile
 from base64 import b64encode
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from math import nan
 from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
@@ -22,18 +24,28 @@ from typing import NamedTuple
 from benchmarks.canned import keep, parser_of
 from videoautoarena.agents.offline import KINDS
 from videoautoarena.agents.offline.answers.answering import speak
+from videoautoarena.agents.offline.facets.facet import Value, is_stretch, stretch
 from videoautoarena.agents.offline.facets.part import Part, part_of
-from videoautoarena.agents.offline.language.checks import Gives, Within, hear_answer
+from videoautoarena.agents.offline.language.checks import (
+    Gives,
+    Within,
+    hear_answer,
+    word_check,
+)
 from videoautoarena.agents.offline.language.phrasing import BOOKS, book, say
-from videoautoarena.agents.offline.language.turns import Facts, resolve
-from videoautoarena.agents.offline.language.values import Dice, clock, table
+from videoautoarena.agents.offline.language.turns import At, Facts, resolve, word
+from videoautoarena.agents.offline.language.values import Dice, table
 from videoautoarena.agents.offline.players.checklists import Item, is_met, items_of
 from videoautoarena.agents.offline.players.dialogist import RATED, draft_of
 from videoautoarena.agents.offline.players.drafts import Thing, Wish, Written
-from videoautoarena.agents.offline.players.leaks import Round, gathered, is_said
+from videoautoarena.agents.offline.players.leaks import Round, gathered
 from videoautoarena.agents.offline.players.rounds import search
 from videoautoarena.agents.offline.vision.frame_features import picture
 from videoautoarena.agents.offline.vision.sequence import Sight, sight
+from videoautoarena.agents.prompting.dialogue_contracts import RoundReply
+from videoautoarena.agents.roles import write_dialogue
+from videoautoarena.graph.dialogue_checks import gives_away
+from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Sampling
 from videoautoarena.scoring.intervals.proportions import measure_mean
 from videoautoarena.video.folder.find import find_videos
@@ -57,6 +69,17 @@ FREE = {
     "last_cut": "it flips over for good at {t}",
 }
 """Moments in words that no pattern of the reader is made for."""
+WAYS = ("{minutes}:{rest:04.1f}", "{time:.1f} s", "{time:.1f} seconds in", "second {time:.1f}")
+"""Ways to write a time that do not change it."""
+COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+SYNONYMS = {
+    **{"red": "crimson", "orange": "amber", "yellow": "lemon", "green": "olive", "blue": "navy"},
+    **{"purple": "violet", "pink": "rosy", "teal": "turquoise", "brown": "tan", "grey": "silvery"},
+    **{"black": "pitch dark", "white": "snowy", "first": "what opens it", "second": "what ends it"},
+    **{"brighter": "more light", "darker": "less light", "same": "no change", "yes": "it does"},
+}
+"""Values that are no times, by words that no list of the filter has."""
+FREELY, OTHERWISE = "free words", "free words and other names"
 PLACES = {"answer": "in an earlier answer", "question": "in a later question"}
 BANK = tuple(Thing(f"o{n}", f"thing {n}", (2.0 * n,)) for n in range(1, 30))
 
@@ -145,8 +168,9 @@ def play(rounds: Sequence[Asked]) -> Cells:
 
 
 def mean(cells: Cells, ability: str, player: str, seed: int | None = None) -> float:
-    """Return the mean of a cell, of all seeds or of one."""
-    return fmean(score for _, of, score in cells[ability, player] if seed in (None, of))
+    """Return the mean of a cell, of all seeds or of one; NaN, which keeps no bound, of nothing."""
+    scores = [score for _, of, score in cells[ability, player] if seed in (None, of)]
+    return fmean(scores) if scores else nan
 
 
 def show(cells: Cells) -> None:
@@ -178,7 +202,8 @@ def claims(cells: Cells, seeds: int, least_clips: int) -> Iterator[tuple[str, bo
         )
         if ability != "answer_refusal":
             yield f"{ability}: hawk {hawk:.3f} > owl {owl:.3f} > mole {mole:.3f}", hawk > owl > mole
-            yield f"{ability}: eager equals hawk", eager == hawk
+            same = cells[ability, "eager"] == cells[ability, "hawk"] != []
+            yield f"{ability}: eager equals hawk in every round", same
         else:
             least = min(hawk, owl, mole, goldfish, silent)
             yield f"{ability}: eager {eager:.3f} is last, below {silent:.3f}", eager < least
@@ -187,13 +212,14 @@ def claims(cells: Cells, seeds: int, least_clips: int) -> Iterator[tuple[str, bo
             served = len({clip for clip, _, _ in cells[ability, "hawk"]})
             yield f"{ability}: {served} clips, of at least {least_clips}", served >= least_clips
         else:
-            yield f"{ability}: goldfish equals hawk", goldfish == hawk
+            same = cells[ability, "goldfish"] == cells[ability, "hawk"] != []
+            yield f"{ability}: goldfish equals hawk in every round", same
 
 
 # Leaks.
 
 
-def restated(asked: Asked, style: str | None) -> str:
+def restated(asked: Asked, style: str) -> str:
     """Return the right answer again, in a book's words or in free ones."""
     turn = asked.one.plan.turn
     assert isinstance(turn, Facts)
@@ -205,45 +231,68 @@ def restated(asked: Asked, style: str | None) -> str:
     assert part is not None
     values = {key: part.measure(key) for key in turn.ask.keys}
     dice = Dice("leak", asked.one.user)
-    if style is not None:
+    if style in BOOKS:
         return " ".join(say(k, v, style=book(style), dice=dice) for k, v in values.items())
-    said = [
-        FREE[key].format(t=clock(value[0]))
-        if key in FREE and isinstance(value, tuple) and isinstance(value[0], float)
-        else f"then there is {value}"
-        for key, value in values.items()
-    ]
+    names = SYNONYMS if style == OTHERWISE else {}
+    said = [freely(key, value, names, dice) for key, value in values.items()]
     return f"{' and '.join(said).capitalize()}."
 
 
-def is_caught(asked: Asked, planted: str | None, place: str) -> bool:
-    """Return whether a round is thrown out: by the blind answer, or by its values."""
+def freely(key: str, value: Value | None, names: Mapping[str, str], dice: Dice) -> str:
+    """Return a value in words that the reader does not know; one that is no time by these names."""
+    if value is not None and is_stretch(value):
+        minutes, rest = divmod(round(stretch(value)[0], 1), 60)
+        time = 60 * minutes + rest
+        said = dice.one(WAYS).format(minutes=int(minutes), rest=rest, time=time)
+        return FREE[key].format(t=said)
+    if isinstance(value, int):
+        return f"you would count {COUNTS[value] if value < len(COUNTS) else value} of them"
+    return f"then there is {names.get(str(value), value)}"
+
+
+def as_reply(one: Written) -> RoundReply:
+    """Return a round as the examiner sends it."""
+    turn, meant_s, explicit = one.plan.turn, one.plan.meant_s, ""
+    if isinstance(turn, Facts) and meant_s is not None:
+        explicit = word(turn.at(At(meant_s)), Dice("explicit", one.user))
+    return RoundReply(user=one.user, assistant=one.assistant, scored="yes", explicit=explicit)
+
+
+def is_caught(asked: Asked, planted: str = "", place: str = "") -> bool:
+    """Return whether a round is thrown out: by its values, or by the blind answer."""
+    rounds = [as_reply(one) for one in asked.draft]
+    if place == "answer":
+        told = f"{rounds[0].assistant} {planted}"
+        rounds[0] = rounds[0].model_copy(update={"assistant": told})
+    if place == "question":
+        again = f"{planted} {asked.one.user}"
+        rounds.append(RoundReply(user=again, assistant="As I said.", scored="no"))
+    dice = Dice("wording", asked.one.user)
+    items = [write_dialogue.Item(word_check(one.check, dice), one.is_yes) for one in asked.items]
+    if gives_away(items, rounds, asked.number):
+        return True
     rest = [
         Round(one.user, None if number == asked.number else one.assistant)
-        for number, one in enumerate(asked.draft, 1)
+        for number, one in enumerate(rounds, 1)
     ]
-    if planted and place == "answer":
-        rest[0] = Round(rest[0].user, f"{rest[0].assistant} {planted}")
-    if planted and place == "question":
-        rest.append(Round(f"{planted} {asked.one.user}", ""))
-    right = [i for i in asked.items if i.is_yes and isinstance(i.check, Within | Gives)]
-    text = " ".join(f"{one.user} {one.assistant or ''}" for one in rest)
-    return all(is_said(item.check, text) for item in right) or is_met(
-        right, gathered(rest, asked.one.user), only_yes=True
-    )
+    return is_met(asked.items, gathered(rest, asked.one.user), only_yes=True)
 
 
 def check_leaks(rounds: Sequence[Asked]) -> Iterator[tuple[str, bool]]:
     """Yield how many planted leaks are caught and clean rounds lost, and whether that will do."""
     drawn = Dice("leaks").shuffled([one for one in rounds if one.ability in LEAKING])[:PLANTED]
-    every: list[bool] = []
-    for style in (*BOOKS, None):
-        for place in PLACES:
-            caught = [is_caught(one, restated(one, style), place) for one in drawn]
-            every += caught
-            print(f"leaks in {style or 'free words'}, {PLACES[place]}: {fmean(caught):.3f} caught")
-    yield f"{fmean(every):.3f} of {len(every)} planted leaks caught", fmean(every) >= LEAST_CAUGHT
-    lost = fmean(is_caught(one, None, "") for one in drawn)
+    if not drawn:
+        yield "no round in which a leak could be planted", False
+        return
+    for style in (*BOOKS, FREELY, OTHERWISE):
+        for place, where in PLACES.items():
+            caught = fmean(is_caught(one, restated(one, style), place) for one in drawn)
+            line = f"leaks in {style}, {where}: {caught:.3f} of {len(drawn)} caught"
+            if style == OTHERWISE:
+                print(line)
+            else:
+                yield line, caught >= LEAST_CAUGHT
+    lost = fmean(is_caught(one) for one in drawn)
     yield f"{lost:.3f} of {len(drawn)} clean rounds lost", lost <= MOST_LOST
 
 
@@ -260,6 +309,17 @@ def habits(rounds: Sequence[Asked]) -> None:
     print(f"by habit alone {right} of {len(items)} facts are right")
 
 
+def look_at(folder: Path) -> dict[str, Sight]:
+    """Return what is seen of each video below a folder, by its path."""
+    return {one.path: look(folder / one.path) for one in find_videos(folder).videos}
+
+
+def different(rounds: Sequence[Asked]) -> Counter[str]:
+    """Return how many rounds of each ability ask something else, in whatever words."""
+    plans = {(one.clip, one.ability, one.one.plan.turn, one.one.plan.meant_s) for one in rounds}
+    return Counter(ability for _, ability, _, _ in plans)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the figures, and return 0 where all bounds are kept."""
     parser = parser_of(__doc__, seeds=SEEDS)
@@ -268,20 +328,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as place:
         if options.videos is None:
-            paths = list(make_samples(Path(place)))
-        else:
-            found = find_videos(options.videos)
-            paths = [options.videos / video.path for video in found.videos]
-        clips = {path.stem: look(path) for path in paths}
+            make_samples(Path(place))
+        try:
+            clips = look_at(options.videos or Path(place))
+        except BadInput as error:
+            parser.error(str(error))
     rounds = list(make(clips, options.seeds))
     cells = play(rounds)
     show(cells)
+    print("different questions: ", ", ".join(f"{a} {n}" for a, n in different(rounds).items()))
     for ability in MEMORY:
         some = [one for one in rounds if one.ability == ability]
-        own = {p: fmean(own_history(one, p) for one in some) for p in ("hawk", "owl", "mole")}
-        print(f"own history, {ability}:", ", ".join(f"{p} {v:.3f}" for p, v in own.items()))
+        own = {p: [own_history(one, p) for one in some] for p in ("hawk", "owl", "mole")}
+        told = (f"{p} {fmean(scores):.3f}" for p, scores in own.items() if scores)
+        print(f"own history, {ability}:", ", ".join(told))
     habits(rounds)
-    lines = [*claims(cells, options.seeds, options.least_clips), *check_leaks(rounds)]
+    lines = chain(claims(cells, options.seeds, options.least_clips), check_leaks(rounds))
     return 0 if all([keep(line, is_kept) for line, is_kept in lines]) else 1
 
 

@@ -1,7 +1,7 @@
 """What the documents repeat, taken from where it is said first: `python docs/generate.py WHAT`.
 
 `commands` writes the tables of options in commands.md as `--help` has them, `rooms` the map of the
-rooms in design.md from the import contracts, `graph` the drawing in graph.md, `schemas` the JSON
+rooms in design.md from the import contracts, `graph` the drawings in graph.md, `schemas` the JSON
 Schemas of a bench; `pictures OUT` plays the demo into OUT, a new folder, and draws console and
 leaderboard as SVG. Without a word it does the first four. Tests hold the pages against the same
 functions.
@@ -18,12 +18,15 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
+from langgraph.graph.state import CompiledStateGraph
 from rich.console import Console, Group
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
+from videoautoarena.graph.dialogue import dialogue
 from videoautoarena.graph.tournament import tournament
 from videoautoarena.runs.battles.export import records_schema
 from videoautoarena.runs.bench.format.schema import write_schemas
@@ -105,9 +108,9 @@ def first_line(room: Path) -> str:
     return words.splitlines()[0].rstrip(".")
 
 
-def drawing() -> str:
-    """Return the graph of one video, its lineages opened, as a Mermaid block."""
-    mermaid = tournament.get_graph(xray=True).draw_mermaid()
+def drawing(graph: CompiledStateGraph[Any, Any, Any, Any]) -> str:
+    """Return a graph, those within it opened, as a Mermaid block."""
+    mermaid = graph.get_graph(xray=True).draw_mermaid()
     return f"```mermaid\n{mermaid.strip().expandtabs(4)}\n```\n"
 
 
@@ -126,13 +129,19 @@ def commands_page(page: str) -> str:
     return page
 
 
+def graphs_page(page: str) -> str:
+    """Return the page of graphs with both drawn as they are now."""
+    page = with_part(page, "graph", drawing(tournament))
+    return with_part(page, "dialogue", drawing(dialogue))
+
+
 def pages() -> dict[Path, str]:
     """Return every page that holds something generated, as it should be."""
     design, graph, commands = (DOCS / f"{name}.md" for name in ("design", "graph", "commands"))
     return {
         commands: commands_page(commands.read_text(encoding="utf-8")),
         design: with_part(design.read_text(encoding="utf-8"), "rooms", rooms()),
-        graph: with_part(graph.read_text(encoding="utf-8"), "graph", drawing()),
+        graph: graphs_page(graph.read_text(encoding="utf-8")),
     }
 
 

@@ -10,9 +10,9 @@ that their answers do not settle, and dialogues that miss their ability are thro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
@@ -37,12 +37,15 @@ from videoautoarena.graph.dialogue_checks import (
     Frame,
     checklist_fault,
     find_fault,
+    gives_away,
     kept_items,
+    meanings,
+    says_nothing,
     scored,
 )
-from videoautoarena.graph.leaks import is_given_away
 from videoautoarena.memory.records.errors import CallFailed
 
+T = TypeVar("T")
 TRIES = 2
 """A dialogue is written once, and once more where that one is refused."""
 EXEMPT = ("answer_refusal", "proactive_interaction")
@@ -51,11 +54,13 @@ a question to the user is found in no dialogue."""
 WIDE = "refusal_twin"
 """Its stretches are wide: times of anything else fall into them, so that values give away nothing;
 what is said to it blindly is held against its items all the same."""
-SOLVED = 0.99
+SOLVED = 1.0
 """Share of items that is to be answered as expected by who sees other frames and knows all."""
-HARD = 0.79
+HARD = 0.8
 """The same of abilities whose rounds ask for several facts."""
 _SEVERAL = ("content_summary", "topic_shifting", "proactive_interaction")
+MOST_TOLD = 40_000
+"""Characters of a refused dialogue that is shown to its writer again."""
 
 
 @dataclass(frozen=True)
@@ -119,13 +124,14 @@ async def write(state: DialogueState, runtime: Runtime[Workshop]) -> Update:
     refused = None
     if faults := state.get("faults"):
         last = faults[-1]
-        refused = Refused(last.reason, last.why, last.round, state.get("rounds", ()))
+        rounds = state.get("rounds", ())
+        is_long = sum(len(one.model_dump_json()) for one in rounds) > MOST_TOLD
+        refused = Refused(last.reason, last.why, last.round, () if is_long else rounds)
     asked = Asked(shop.ability, shop.wanted or shop.turns[0], shop.asked, refused)
     begun: Update = {"checklists": {}, "tried": (), "fault": None}
     try:
-        rounds = await shop.dialogist.write(asked, slot=shop.slot, ask=ask)
+        rounds = await _noted(shop, shop.slot, shop.dialogist.write(asked, slot=shop.slot, ask=ask))
     except CallFailed as failure:
-        shop.on_failed(shop.slot)
         return {**begun, "rounds": (), "fault": Fault("failed", str(failure))}
     return {**begun, "rounds": rounds, "fault": find_fault(rounds, shop.frame)}
 
@@ -138,15 +144,20 @@ async def list_items(state: DialogueState, runtime: Runtime[Workshop]) -> Update
         question = _question(rounds, number)
         ask = _ask(state, number)
         try:
-            items = await shop.dialogist.list_items(shop.ability, question, slot=shop.slot, ask=ask)
-            checked = await shop.dialogist.validate(question, items, slot=shop.slot, ask=ask)
+            items = await _noted(
+                shop,
+                shop.slot,
+                shop.dialogist.list_items(shop.ability, question, slot=shop.slot, ask=ask),
+            )
+            checked = await _noted(
+                shop, shop.slot, shop.dialogist.validate(question, items, slot=shop.slot, ask=ask)
+            )
         except CallFailed as failure:
-            shop.on_failed(shop.slot)
             return {"fault": Fault("failed", str(failure), number)}
         kept = checklists[number] = kept_items(items, checked)
         fault = checklist_fault(kept, rounds, number, ability=shop.ability)
         is_secret = shop.ability != WIDE and keeps_secret(shop.ability, rounds[number - 1])
-        if fault is None and is_secret and _stands(kept, rounds, number):
+        if fault is None and is_secret and gives_away(kept, rounds, number):
             fault = Fault("values", "all that it asks for stands elsewhere in the dialogue", number)
         if fault is not None:
             return {"checklists": checklists, "fault": fault}
@@ -154,14 +165,12 @@ async def list_items(state: DialogueState, runtime: Runtime[Workshop]) -> Update
 
 
 async def try_out(state: DialogueState, runtime: Runtime[Workshop]) -> Update:
-    """Have each scored round answered by who can, and by who lacks what it needs."""
-    shop, rounds = runtime.context, state["rounds"]
-    trial = _Trial(shop, state)
-    for number, items in state["checklists"].items():
-        fault = await _find_fault(trial, rounds, number, items)
-        if fault is not None:
-            return {"fault": fault, "tried": tuple(trial.tried)}
-    return {"tried": tuple(trial.tried)}
+    """Have each scored round answered by who can, and by who lacks what it needs.
+
+    Who sees no frames comes first: that costs least.
+    """
+    trial = _Trial(runtime.context, state)
+    return {"fault": await trial.fault(), "tried": tuple(trial.tried)}
 
 
 async def refuse(state: DialogueState) -> Update:
@@ -216,6 +225,14 @@ async def make_dialogue(shop: Workshop) -> Made:
     )
 
 
+class _Ended(Exception):
+    """A call about a round failed."""
+
+    def __init__(self, why: str, number: int) -> None:
+        super().__init__(why)
+        self.why, self.round = why, number
+
+
 @dataclass(frozen=True)
 class _Trial:
     """Answers that are tried out in one try."""
@@ -224,83 +241,108 @@ class _Trial:
     state: DialogueState
     tried: list[dict[str, Any]] = field(default_factory=list)
 
-    async def met(
-        self, how: str, answer: str, number: int, items: Sequence[Item], place: int
-    ) -> tuple[bool, ...]:
-        """Return which items an answer meets as expected."""
-        one = self.state["rounds"][number - 1]
-        case = Replied(one.user, one.assistant, answer, tuple(item.text for item in items))
-        slot = f"{self.shop.slot}:mark:{_ask(self.state, number)}:{place}"
-        prompter, marker = self.shop.dialogist.prompter, self.shop.marker
+    async def fault(self) -> Fault | None:
+        """Return the first thing that is wrong with a round."""
         try:
-            said = await check_off(prompter, marker, case=case, slot=slot)
-        except CallFailed:
-            self.shop.on_failed(slot)
-            raise
-        met = tuple((word == "yes") is item.is_yes for word, item in zip(said, items, strict=True))
-        self.tried.append({"round": number, "how": how, "answer": answer, "met": list(met)})
+            for check in (self._leak, self._unsolved, self._memory):
+                for number, items in self.state["checklists"].items():
+                    if (fault := await check(number, items)) is not None:
+                        return fault
+        except _Ended as ended:
+            return Fault("failed", ended.why, ended.round)
+        return None
+
+    async def _leak(self, number: int, items: Sequence[Item]) -> Fault | None:
+        """Have it answered by who sees no frames and knows the rest of the dialogue."""
+        shop, rounds = self.shop, self.state["rounds"]
+        if not keeps_secret(shop.ability, rounds[number - 1]):
+            return None
+        ask = _ask(self.state, number)
+        call = shop.dialogist.answer_blind(rounds, number, slot=shop.slot, ask=ask)
+        answer = await self._called(shop.slot, call, number)
+        how, place = "sees no frames", MOST_OTHERS + 2
+        if says_nothing(answer):
+            self._note(number, how, answer, [not item.is_yes for item in items])
+        elif _is_told(items, await self._met(how, answer, number, items, place)):
+            return Fault("leak", "the rest of the dialogue answers it", number)
+        return None
+
+    async def _unsolved(self, number: int, items: Sequence[Item]) -> Fault | None:
+        """Have it answered by who knows all, and sees frames that a player does not."""
+        one, history = self._round(number), turns_of(self.state["rounds"], number)
+        answer = await self._answer(one.user, history, number, 0)
+        met = await self._met("knows all, sees other frames", answer, number, items, 0)
+        if sum(met) / len(met) >= (HARD if self.shop.ability in _SEVERAL else SOLVED):
+            return None
+        return Fault("unsolved", f"{sum(met)} of {len(met)} items met", number)
+
+    async def _memory(self, number: int, items: Sequence[Item]) -> Fault | None:
+        """Have it answered by who knows no history, and for whatever else it could mean."""
+        if self.shop.ability not in MEMORABLE:
+            return None
+        one = self._round(number)
+        answer = await self._answer(one.user, (), number, 1)
+        if _is_told(items, await self._met("knows no history", answer, number, items, 1)):
+            return Fault("memory", "who knows no history answers it", number)
+        for place, other in enumerate(meanings(one)[:MOST_OTHERS], 2):
+            answer = await self._answer(other, (), number, place)
+            met = await self._met("takes it for another", answer, number, items, place)
+            if _is_told(items, met):
+                return Fault("referent", "it may mean something else as well", number)
+        return None
+
+    def _round(self, number: int) -> RoundReply:
+        return self.state["rounds"][number - 1]
+
+    async def _answer(
+        self, user: str, history: Sequence[tuple[str, str]], number: int, place: int
+    ) -> str:
+        shop, dialogist = self.shop, self.shop.dialogist
+        frames = other_half(dialogist.frames) if place == 0 else dialogist.frames
+        ask = _ask(self.state, number) * (MOST_OTHERS + 3) + place
+        call = dialogist.answer(user, history, frames=frames, slot=shop.slot, ask=ask)
+        return await self._called(shop.slot, call, number)
+
+    async def _met(
+        self, how: str, answer: str, number: int, items: Sequence[Item], place: int
+    ) -> list[bool]:
+        """Return which items an answer meets as expected."""
+        one, shop = self._round(number), self.shop
+        case = Replied(one.user, one.assistant, answer, tuple(item.text for item in items))
+        slot = f"{shop.slot}:mark:{_ask(self.state, number)}:{place}"
+        call = check_off(shop.dialogist.prompter, shop.marker, case=case, slot=slot)
+        said = await self._called(slot, call, number)
+        met = [(word == "yes") is item.is_yes for word, item in zip(said, items, strict=True)]
+        self._note(number, how, answer, met)
         return met
 
+    def _note(self, number: int, how: str, answer: str, met: list[bool]) -> None:
+        self.tried.append({"round": number, "how": how, "answer": answer, "met": met})
 
-async def _find_fault(
-    trial: _Trial, rounds: Sequence[RoundReply], number: int, items: Sequence[Item]
-) -> Fault | None:
-    """Return why a round cannot be used, by those who answer it with less than they need."""
-    shop, one = trial.shop, rounds[number - 1]
-    dialogist, history = shop.dialogist, turns_of(rounds, number)
-    yes = [place for place, item in enumerate(items) if item.is_yes]
-    base = _ask(trial.state, number) * (MOST_OTHERS + 3)
+    async def _called(self, scope: str, call: Awaitable[T], number: int) -> T:
+        try:
+            return await _noted(self.shop, scope, call)
+        except CallFailed as failure:
+            raise _Ended(str(failure), number) from failure
 
-    async def answered(user: str, said: Sequence[tuple[str, str]], place: int) -> str:
-        frames = other_half(dialogist.frames) if place == 0 else dialogist.frames
-        return await dialogist.answer(user, said, frames=frames, slot=shop.slot, ask=base + place)
 
-    def is_told(met: Sequence[bool]) -> bool:
-        return bool(yes) and all(met[place] for place in yes)
-
+async def _noted(shop: Workshop, scope: str, call: Awaitable[T]) -> T:
+    """Return what a call does; the scope of one that fails is handed on."""
     try:
-        answer = await answered(one.user, history, 0)
-        met = await trial.met("knows all, sees other frames", answer, number, items, 0)
-        least = HARD if shop.ability in _SEVERAL else SOLVED
-        if sum(met) / len(met) < least:
-            return Fault("unsolved", f"{sum(met)} of {len(met)} items met", number)
-        if shop.ability in MEMORABLE:
-            answer = await answered(one.user, (), 1)
-            if is_told(await trial.met("knows no history", answer, number, items, 1)):
-                return Fault("memory", "who knows no history answers it", number)
-            for place, other in enumerate(one.others[:MOST_OTHERS], 2):
-                answer = await answered(other, (), place)
-                met = await trial.met("takes it for another", answer, number, items, place)
-                if is_told(met):
-                    return Fault("referent", "it may mean something else as well", number)
-        if keeps_secret(shop.ability, one):
-            answer = await dialogist.answer_blind(
-                rounds, number, slot=shop.slot, ask=_ask(trial.state, number)
-            )
-            place = MOST_OTHERS + 2
-            if is_told(await trial.met("sees no frames", answer, number, items, place)):
-                return Fault("leak", "the rest of the dialogue answers it", number)
-    except CallFailed as failure:
-        shop.on_failed(shop.slot)
-        return Fault("failed", str(failure), number)
-    return None
+        return await call
+    except CallFailed:
+        shop.on_failed(scope)
+        raise
+
+
+def _is_told(items: Sequence[Item], met: Sequence[bool]) -> bool:
+    """Return whether an answer meets all that is answered yes."""
+    return all(is_met for item, is_met in zip(items, met, strict=True) if item.is_yes)
 
 
 def keeps_secret(ability: str, one: RoundReply) -> bool:
     """Return whether the rest of its dialogue may not answer a round."""
     return ability not in EXEMPT and one.about == "video"
-
-
-def _stands(items: Sequence[Item], rounds: Sequence[RoundReply], number: int) -> bool:
-    """Return whether all that the Yes items ask for stands in the rest of the dialogue."""
-    rest = [
-        text
-        for place, one in enumerate(rounds, 1)
-        if place != number
-        for text in (one.user, one.assistant)
-    ]
-    yes = [item.text for item in items if item.is_yes]
-    return is_given_away(yes, rounds[number - 1].user, rest)
 
 
 def _question(rounds: Sequence[RoundReply], number: int) -> Question:

@@ -13,15 +13,16 @@ from typing import Literal, NamedTuple
 
 from videoautoarena.agents.prompting.dialogue_contracts import RoundReply
 from videoautoarena.agents.roles.write_dialogue import Item, Validated
-from videoautoarena.graph.leaks import content, plain, values_in
+from videoautoarena.graph.leaks import content, is_given_away, plain, values_in
 
 Fall = Literal[
-    "fitness", "rounds", "length", "repeated", "asked", "unscored", "refers", "object", "mention",
-    "referents", "recall", "summary", "refusal", "shift", "question", "items", "balance",
+    "fitness", "unwritten", "rounds", "length", "repeated", "asked", "unscored", "refers", "object",
+    "mention", "referents", "recall", "summary", "refusal", "shift", "question", "items", "balance",
     "unsolved", "memory", "referent", "leak", "values", "failed",
 ]  # fmt: skip
 FALLS: Mapping[Fall, str] = {
     "fitness": "no part of the video rated 5 or 6 for the ability",
+    "unwritten": "the examiner wrote none",
     "rounds": "more or fewer rounds than were wanted",
     "length": "a text too short or too long",
     "repeated": "the user says the same twice",
@@ -48,7 +49,7 @@ FALLS: Mapping[Fall, str] = {
 """Why a dialogue is refused, in words."""
 TURNS = (5, 8)
 """Rounds of a dialogue, the fewest and the most."""
-USER, ASSISTANT, ITEM = (2, 600), (1, 2_000), (4, 400)
+USER, ASSISTANT, ITEM, SPELT = (2, 600), (1, 2_000), (4, 400), (0, 1_000)
 """Characters of each text."""
 MEMORABLE = ("object_reference", "memory_recall")
 """Abilities whose scored rounds nobody can answer who does not know what was said before."""
@@ -64,19 +65,38 @@ _ABSENT = re.compile(
     r"|cannot|deny|denies|refuses?|declines?)\b|n['\u2019]t\b",
     re.IGNORECASE,
 )
+_UNKNOWN = re.compile(
+    r"\b(?:dialogue|conversation|rest)\b[^.!?;]{0,80}(?:\b(?:not|never|nothing)\b|n['\u2019]t)"
+    r"|\b(?:not|never) (?:be )?(?:said|stated|mentioned|given|shown|told|known|specified)\b"
+    r"|\bnothing\b[^.!?;]{0,40}\b(?:says?|said|tells?|told|gathered|known)\b"
+    r"|\b(?:cannot|can['\u2019]t|can not) (?:tell|say|know|be (?:told|said|known|gathered))\b",
+    re.IGNORECASE,
+)
+_YET = re.compile(r"\b(?:but|however|though|although|except|only)\b|\d", re.IGNORECASE)
+"""Words behind which something is said after all."""
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 _NUMBERED = {
     **{word: number for number, word in enumerate(_ORDINALS, 1)},
     **{f"{number}{end}": number for number, end in enumerate(("st", "nd", "rd", *["th"] * 5), 1)},
 }
 _PART = "(?:answer|question|reply|round|turn)"
-_NTH = re.compile(rf"\b({'|'.join(_NUMBERED)}) {_PART}\b|\b{_PART} (\d)\b", re.IGNORECASE)
+_NTH = re.compile(
+    rf"\b({'|'.join(_NUMBERED)}) {_PART}\b|\b{_PART} (?:number )?(\d)\b",
+    re.ASCII | re.IGNORECASE,
+)
+_LAST = re.compile(rf"\b(?:last|previous) {_PART}\b", re.IGNORECASE)
+_SAID = (
+    r"(?:said|say|told|named?|mentioned|asked|talked|spoke|spoken|described|answer(?:ed|s)?"
+    r"|repl(?:y|ied|ies)|question|round|turn|gave|given|counted|listed|pointed|explained|noticed)"
+)
 _BACK = re.compile(
-    rf"\b(?:{'|'.join(_NUMBERED)}|earlier|before|previous(?:ly)?|ago|beginning|start(?:ed)?|began"
-    r"|said|told|named|mentioned|asked|talked|spoke|described|answer(?:ed)?|reply|replied|round"
-    r"|back|last|initial(?:ly)?|opening)\b",
+    rf"\b(?:you|your|we|our|i|my|us)\b[^.?!]{{0,60}}?\b{_SAID}\b"
+    rf"|\b(?:{'|'.join(_NUMBERED)}|last|earlier|previous|opening|initial) {_PART}s?\b"
+    rf"|\b{_SAID} (?:earlier|before|above|previously|at first|first|second|third)\b|\bearlier\b"
+    r"|\b(?:start|beginning|outset) of (?:our|this|the) (?:talk|chat|conversation|dialogue)\b",
     re.IGNORECASE,
 )
+"""Words by which somebody goes back to what was said, and not to what was seen."""
 _VAGUE = frozenset(
     (
         *("picture", "frame", "scene", "shot", "clip", "moment", "part"),
@@ -119,11 +139,14 @@ def scored(rounds: Sequence[RoundReply]) -> list[int]:
 
 def kept_items(items: Sequence[Item], checked: Sequence[Validated]) -> tuple[Item, ...]:
     """Return the items that the reference settles as was expected, each once."""
-    kept = dict[str, Item]()
-    for item, one in zip(items, checked, strict=True):
+    kept, numbers = dict[str, Item](), set[int]()
+    for number, (item, one) in enumerate(zip(items, checked, strict=True), 1):
         fits = ITEM[0] <= len(item.text) <= ITEM[1] and plain(item.text)
-        if fits and one.is_yes is item.is_yes and one.repeats is None:
-            kept.setdefault(plain(item.text), item)
+        # What repeats an item that fell is the first of its kind.
+        is_new = one.repeats not in numbers and plain(item.text) not in kept
+        if fits and is_new and one.is_yes is item.is_yes:
+            kept[plain(item.text)] = item
+            numbers.add(number)
     return tuple(kept.values())
 
 
@@ -148,6 +171,31 @@ def checklist_fault(
     return None
 
 
+def meanings(one: RoundReply) -> list[str]:
+    """Return what else a round could mean, each once."""
+    others = {plain(text): text for text in one.others}
+    return [text for key, text in others.items() if key not in (plain(one.explicit), "")]
+
+
+def gives_away(items: Sequence[Item], rounds: Sequence[RoundReply], number: int) -> bool:
+    """Return whether all that the items of a round ask for stands in the rest of its dialogue."""
+    one = rounds[number - 1]
+    rest = [
+        text
+        for place, each in enumerate(rounds, 1)
+        for text in ((each.user,) if place == number else (each.user, each.assistant))
+    ]
+    yes, no = ([item.text for item in items if item.is_yes is right] for right in (True, False))
+    asked = f"{one.user}\n{one.explicit}"
+    return is_given_away(yes, asked, rest, no=no, reference=one.assistant)
+
+
+def says_nothing(answer: str) -> bool:
+    """Return whether each sentence of an answer says that nothing is known."""
+    sentences = re.split(r"(?<=[.!?;])\s+", answer.strip())
+    return all(_UNKNOWN.search(one) and not _YET.search(one) for one in sentences if plain(one))
+
+
 def denials(items: Sequence[Item]) -> list[int]:
     """Return the numbers, from 1, of the items that ask whether a thing is said not to be there."""
     return [number for number, item in enumerate(items, 1) if _ABSENT.search(item.text)]
@@ -157,9 +205,9 @@ _REFUSALS = {"answer_refusal": True, "refusal_twin": False}
 
 
 def _summary_fault(yes: Sequence[Item], rounds: Sequence[RoundReply], number: int) -> Fault | None:
-    asked = rounds[number - 1].user
+    asked, reference = rounds[number - 1].user, rounds[number - 1].assistant
     earlier = [f"{one.user}\n{one.assistant}" for one in rounds[: number - 1]]
-    valued = [values_in(item.text, but=asked) for item in yes]
+    valued = [values_in(item.text, but=asked, reference=reference) for item in yes]
     new = [one for one in valued if one and not any(one.stands_in(text) for text in earlier)]
     if len(new) >= NEW_FACTS:
         return None
@@ -168,6 +216,8 @@ def _summary_fault(yes: Sequence[Item], rounds: Sequence[RoundReply], number: in
 
 def _faults(rounds: Sequence[RoundReply], frame: Frame) -> Iterator[Fault]:
     fewest, most = frame.turns
+    if not rounds:
+        yield Fault("unwritten", "no dialogue was written")
     if not fewest <= len(rounds) <= most:
         yield Fault("rounds", f"{len(rounds)} rounds, and {fewest} to {most} were wanted")
     yield from _text_faults(rounds)
@@ -189,7 +239,8 @@ def _text_faults(rounds: Sequence[RoundReply]) -> Iterator[Fault]:
     said = set[str]()
     for number, one in enumerate(rounds, 1):
         texts = ("user", one.user, USER), ("answer", one.assistant, ASSISTANT)
-        for who, text, (low, high) in texts:
+        spelt = (("other meaning", text, SPELT) for text in one.others)
+        for who, text, (low, high) in (*texts, ("explicit", one.explicit, SPELT), *spelt):
             if not low <= len(text) <= high:
                 yield Fault("length", f"its {who} has {len(text)} characters", number)
         if plain(one.user) in said:
@@ -225,15 +276,17 @@ def _memory_recall(rounds: Sequence[RoundReply], _frame: Frame) -> Iterator[Faul
         one = rounds[number - 1]
         if one.refers_to is None:
             yield Fault("refers", "it goes back to no round", number)
-        elif not _names_round(one.user, one.refers_to):
+        elif not _names_round(one.user, one.refers_to, now=number):
             why = f"the user's words do not go back to round {one.refers_to}"
             yield Fault("recall", why, number)
         yield from _spelt_out(one, number)
 
 
-def _names_round(text: str, number: int) -> bool:
+def _names_round(text: str, number: int, *, now: int) -> bool:
     """Return whether words go back to something that was said, and to no other round by number."""
     named = {int(found[2] or _NUMBERED[found[1].lower()]) for found in _NTH.finditer(text)}
+    if _LAST.search(text):
+        named.add(now - 1)
     return number in named if named else _BACK.search(text) is not None
 
 
@@ -241,8 +294,7 @@ def _spelt_out(one: RoundReply, number: int) -> Iterator[Fault]:
     """Yield what lacks of a round whose words mean something only after others."""
     if not plain(one.explicit) or plain(one.explicit) == plain(one.user):
         yield Fault("mention", "explicit does not spell out what the user's words mean", number)
-    others = {plain(text) for text in one.others} - {plain(one.explicit), ""}
-    if not others:
+    if not meanings(one):
         yield Fault("referents", "others names nothing else that could be meant", number)
 
 

@@ -20,6 +20,7 @@ from tests.support.played import call, invoke, lineage, play, slot, video
 from tests.support.published_dialogues import lay, published
 from tests.support.published_tasks import mlvu_choice, write
 from videoautoarena.agents.providers import Declaration
+from videoautoarena.graph.dialogue_checks import FALLS
 from videoautoarena.memory.records.records import Attempt, Battle, Evolution, Grade, Judging
 from videoautoarena.memory.store.evidence import Label, Sample, Trial
 from videoautoarena.memory.store.store import Store
@@ -134,6 +135,10 @@ def test_what_stands_within_a_record_is_named_where_it_stands(heading: str, mode
     words = set(re.findall(r"`(\w+)`", section("records.md", heading)))
     for model in models:
         assert set(fields(model)) <= words, model
+
+
+def test_each_reason_for_which_a_dialogue_is_dropped_is_named() -> None:
+    assert set(FALLS) <= set(re.findall(r"`(\w+)`", section("records.md", "A made dialogue")))
 
 
 @pytest.fixture
@@ -369,3 +374,18 @@ def test_what_a_set_gives_away_is_written_down_field_by_field(tmp_path: Path) ->
     told = set(re.findall(r"`(\w+)`", heading))
     (part,) = found["parts"]
     assert set(part) | set(part["results"][0]) <= told
+
+
+def test_what_a_made_dialogue_says_of_itself_is_written_down(tmp_path: Path) -> None:
+    clips, to = draw_folder(tmp_path / "clips", 1), tmp_path / "set"
+    typed = ("--abilities", "answer_refusal", "--turns", "5", "--json")
+    done = invoke("dialogues", "make", clips, "--to", to, "-q", *typed)
+    text = section("records.md", "A made dialogue")
+    of_dialogue, of_round = re.split(r"^And of a round", text, flags=re.MULTILINE)
+    bench = open_bench(to)
+    assert {*first_column(of_dialogue)} == {key for item in bench.items for key in item.made}
+    of_rounds = {key for item in bench.items for one in item.rounds for key in one.made}
+    assert of_rounds <= {*first_column(of_round)}
+    found = json.loads(done.stdout)
+    keys = {*found, *found["abilities"][0], *bench.manifest.selection}
+    assert [key for key in keys if f"`{key}`" not in text] == []

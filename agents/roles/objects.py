@@ -10,9 +10,13 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from videoautoarena.agents.calls.together import all_done
 from videoautoarena.agents.prompting.contracts import Reply
@@ -135,7 +139,7 @@ class Pair(NamedTuple):
 async def matched(asking: Asking, found: Sequence[Sequence[Look]]) -> tuple[SceneObject, ...]:
     """Return the objects of all scenes, given what was found in each, in their order."""
     looks = [look for scene in found for look in scene]
-    pairs = candidates(looks)
+    pairs = await asyncio.to_thread(candidates, looks)
     batches = [pairs[start : start + BATCH] for start in range(0, len(pairs), BATCH)]
     works = [_same(asking, looks, batch, n) for n, batch in enumerate(batches, 1)]
     same = [pair for batch in await all_done(works) for pair in batch]
@@ -143,19 +147,41 @@ async def matched(asking: Asking, found: Sequence[Sequence[Look]]) -> tuple[Scen
 
 
 def candidates(looks: Sequence[Look]) -> list[Pair]:
-    """Return the pairs that are shown to the matcher, a bounded number for each find."""
+    """Return the pairs that are shown to the matcher, a bounded number for each find.
+
+    Blocks; CPU only, some seconds for a film of a thousand scenes.
+    """
     pairs = list[Pair]()
-    words = [look.words for look in looks]
+    by_word = defaultdict[str, list[int]](list)
+    scenes = np.array([look.appearance.scene for look in looks])
+    likeness = _Likeness(looks)
     for later, look in enumerate(looks):
-        near = [
-            Pair(earlier, later, _likeness(looks[earlier], look))
-            for earlier in range(later)
-            if looks[earlier].appearance.scene != look.appearance.scene
-            and words[earlier] & words[later]
-        ]
-        near = [pair for pair in near if pair.likeness >= ALIKE]
-        pairs += sorted(near, key=lambda pair: (-pair.likeness, -pair.earlier))[:CANDIDATES]
+        near = np.array(sorted({at for word in look.words for at in by_word[word]}), np.intp)
+        for word in look.words:
+            by_word[word].append(later)
+        near = near[scenes[near] != scenes[later]]
+        like = likeness.of(later, near)
+        best = np.lexsort((-near, -like))[:CANDIDATES]
+        pairs += [Pair(int(near[k]), later, float(like[k])) for k in best if like[k] >= ALIKE]
     return pairs
+
+
+class _Likeness:
+    """How alike regions are, of one to many at a time."""
+
+    def __init__(self, looks: Sequence[Look]) -> None:
+        self._has_region = np.array([look.histogram is not None for look in looks])
+        some = next((look.histogram for look in looks if look.histogram is not None), np.zeros(0))
+        blank = np.zeros_like(some)
+        self._regions = np.array(
+            [blank if look.histogram is None else look.histogram for look in looks]
+        )
+
+    def of(self, one: int, others: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return how alike the regions of others are to that of one."""
+        # A region that nobody gave rules nothing out.
+        known = self._has_region[others] & self._has_region[one]
+        return np.where(known, alike(self._regions[others], self._regions[one]), ALIKE)
 
 
 def bank(looks: Sequence[Look], same: Sequence[Pair]) -> tuple[SceneObject, ...]:
@@ -165,11 +191,12 @@ def bank(looks: Sequence[Look], same: Sequence[Pair]) -> tuple[SceneObject, ...]
     """
     group = list(range(len(looks)))
     members = {place: [place] for place in group}
+    scenes = [{look.appearance.scene} for look in looks]
     for pair in sorted(set(same), key=lambda pair: (-pair.likeness, pair.earlier, pair.later)):
         one, other = sorted((group[pair.earlier], group[pair.later]))
-        scenes = [looks[place].appearance.scene for place in (*members[one], *members[other])]
-        if one == other or len(set(scenes)) < len(scenes):
-            continue
+        if not scenes[one].isdisjoint(scenes[other]):
+            continue  # also where both are one already
+        scenes[one] |= scenes[other]
         for place in members[other]:
             group[place] = one
         members[one] = sorted((*members[one], *members.pop(other)))
@@ -181,13 +208,6 @@ def bank(looks: Sequence[Look], same: Sequence[Pair]) -> tuple[SceneObject, ...]
         )
         for number, first in enumerate(sorted(members), 1)
     )
-
-
-def _likeness(one: Look, other: Look) -> float:
-    # A region that nobody gave rules nothing out.
-    if one.histogram is None or other.histogram is None:
-        return ALIKE
-    return alike(one.histogram, other.histogram)
 
 
 async def _same(

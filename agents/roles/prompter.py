@@ -25,7 +25,7 @@ from videoautoarena.agents.prompting.fences import (
 )
 from videoautoarena.agents.prompting.layout import Request, thinned, uncaptioned
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.transport.redaction import redacted
+from videoautoarena.agents.transport.redaction import redacted, sound
 from videoautoarena.memory.records.errors import CallFailed, JournalMiss, UnusableReply
 from videoautoarena.memory.records.records import CallRow, Frames, Nonce, Role
 
@@ -188,7 +188,8 @@ class Prompter:
             frames = thinned(frames, model.frame_limit(task.role))
         return Request(
             role=task.role,
-            text=worded(self.prompts, task, self.seed, repair),
+            # What no server can be sent, half of a character, may stand in a set of anybody's.
+            text=sound(worded(self.prompts, task, self.seed, repair)),
             frames=frames,
             nonce=nonce,
             prompt=self.prompts.digests[task.role],

@@ -107,6 +107,7 @@ Examples:
 @click.option(
     "--judge",
     callback=options.names,
+    multiple=True,
     metavar="M[,M2..]",
     help="Judges to examine.  [default: the run's judges]",
 )
@@ -171,6 +172,7 @@ Examples:
 @click.option(
     "--judge",
     callback=options.names,
+    multiple=True,
     metavar="M[,M2..]",
     required=True,
     help="Judges to use: provider:model, or a name from arena.toml or the run.",

@@ -46,6 +46,23 @@ def compare(
     options.print_report(found.to_json(), found.as_lines(), as_json=as_json)
 
 
+@click.command("show", epilog="Example: arena bench show my-dialogues 3f2a9c01")
+@options.BENCH
+@click.argument("dialogue")
+@options.AS_JSON
+def show(bench: Path, dialogue: str, as_json: bool) -> None:
+    """Show one dialogue of BENCH in full, with its checklists and every model's replies.
+
+    DIALOGUE is its id, or as much of its beginning as only one has; arena dialogues review lists
+    all.
+    """
+    from videoautoarena.runs.bench.dialogues.show import show_dialogue
+    from videoautoarena.runs.bench.format.reader import open_bench
+
+    shown = show_dialogue(open_bench(bench), dialogue)
+    options.print_report(shown.to_json(), shown.as_lines(), as_json=as_json)
+
+
 @click.command("diff", epilog="Example: arena bench diff my-bench-1 my-bench-2")
 @options.BENCH
 @click.argument("other", type=options.PATH)
@@ -323,4 +340,5 @@ bench_command.add_command(play)
 bench_command.add_command(compare)
 bench_command.add_command(check)
 bench_command.add_command(diff)
+bench_command.add_command(show)
 bench_command.add_command(probe)

@@ -70,7 +70,9 @@ def _frames(_ctx: click.Context, _param: click.Parameter, typed: str | None) -> 
 
 
 def _models(text: str) -> Callable[[options.Command], options.Command]:
-    return click.option("--model", callback=options.names, metavar="M[,M2..]", help=text)
+    return click.option(
+        "--model", callback=options.names, multiple=True, metavar="M[,M2..]", help=text
+    )
 
 
 _PLACES = options.together(
@@ -116,6 +118,7 @@ Examples:
     "--judge",
     "judges",
     callback=options.names,
+    multiple=True,
     metavar="J[,J2..]",
     help="One or more judges; a panel decides by plurality.  [default: arena.toml, else the "
     "offline judge]",

@@ -41,7 +41,7 @@ Examples:
 )
 @click.argument("folder", type=options.PATH)
 @click.option("--to", required=True, type=options.PATH, help="Folder to create.")
-@click.option("--abilities", callback=options.names, metavar="ABILITY[,..]",
+@click.option("--abilities", callback=options.names, multiple=True, metavar="ABILITY[,..]",
               help="Abilities, separated by commas: object_reference, memory_recall, "
               "content_summary, answer_refusal, topic_shifting, proactive_interaction.  "
               "[default: all]")  # fmt: skip
@@ -100,6 +100,7 @@ def make_command(folder: Path, to: Path, *, as_json: bool, **typed: Any) -> int:
     if typed["plan"]:
         planned = run_async(plan_dialogues(order, say))
         options.print_report(planned.as_json(), planned.as_lines(), as_json=as_json)
+        _say_failures(planned)
         return 0
     made, tally = run_async(make_dialogues(order, say))
     if as_json or made.bench is not None:
@@ -109,20 +110,30 @@ def make_command(folder: Path, to: Path, *, as_json: bool, **typed: Any) -> int:
 
 def _ending(order: DialogueOrder, made: MadeDialogues, tally: DialogueTally) -> int:
     """Say how making went and what to type next; return the exit code."""
-    for path, why in made.failures[:3]:
-        say(safe(f"failed, {path}: {why[:300]}"))
+    from videoautoarena.runs.console.costs import possibly_paid_lines
+
+    for path, why in made.unusable:
+        say(safe(f"not used: {path} {why[:300]}"))
+    _say_failures(made)
+    for line in possibly_paid_lines(tally.lost, ()):
+        say(line)
     left = tally.total - len(tally.outcomes)
     code = early_end(tally, f"{tally.so_far}, {left} of {tally.total} videos left")
     if code is not None:
         return code
     if made.bench is None:
         say(
-            f"{made.dialogues} dialogues, and calls failed; to repeat those, add --retry-failed; "
-            "to take what there is, --at-most"
+            f"{tally.so_far}; to repeat what failed, add --retry-failed; to go on without it, "
+            "--at-most"
         )
         return EXIT_VOIDS
     say(f"to check it: arena bench verify {safe(str(order.to))}")
     return 0
+
+
+def _say_failures(made: MadeDialogues) -> None:
+    for path, why in made.failures[:3]:
+        say(safe(f"failed, {path}: {why[:300]}"))
 
 
 def _abilities(names: tuple[str, ...]) -> tuple[Ability, ...]:
@@ -140,9 +151,10 @@ def _turns(text: str) -> tuple[int, int]:
     from videoautoarena.graph.dialogue_checks import TURNS
     from videoautoarena.memory.records.errors import WrongArgument
 
-    low, _, high = text.partition("-")
+    low, dash, high = text.partition("-")
     fewest, most = TURNS
-    ends = [int(end) if end.isdecimal() and len(end) < 4 else 0 for end in (low, high or low)]
+    typed = (low, high if dash else low)
+    ends = [int(end) if end.isascii() and end.isdecimal() and len(end) < 4 else 0 for end in typed]
     if not fewest <= ends[0] <= ends[1] <= most:
         raise WrongArgument(f"--turns is {text!r}; give {fewest}-{most}, or a part of it like 5-6")
     return ends[0], ends[1]

@@ -269,10 +269,16 @@ Examples:
 )
 @click.option("--videos", type=options.PATH, help="Also check a folder of videos.")
 @click.option(
-    "--models", callback=options.names, metavar="A,B,..", help="Contestants, separated by commas."
+    "--models",
+    callback=options.names,
+    multiple=True,
+    metavar="A,B,..",
+    help="Contestants, separated by commas.",
 )
 @click.option("--examiner", metavar="M", help="As in simulate.")
-@click.option("--judge", callback=options.names, metavar="M[,M2..]", help="As in simulate.")
+@click.option(
+    "--judge", callback=options.names, multiple=True, metavar="M[,M2..]", help="As in simulate."
+)
 @options.WHOLE_CONFIG
 @options.flag("--live", "Send each model a few small questions with drawn pictures.")
 @click.option(

@@ -90,9 +90,9 @@ class Swap(ParamType):
             self.fail(f"{value!r} is neither a share from 0 to 1 nor 'all'", param, ctx)
 
 
-def names(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[str, ...]:
-    """Return the names in a list with commas."""
-    return tuple(name.strip() for name in (value or "").split(",") if name.strip())
+def names(_ctx: click.Context, _param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names in lists with commas, however often the option was given."""
+    return tuple(name.strip() for name in ",".join(value).split(",") if name.strip())
 
 
 def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:

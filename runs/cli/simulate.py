@@ -47,6 +47,7 @@ Examples:
 @click.option(
     "--models",
     callback=options.names,
+    multiple=True,
     metavar="A,B,..",
     help="Contestants, separated by commas.  [default: arena.toml, else the offline cast]",
 )
@@ -59,6 +60,7 @@ Examples:
 @click.option(
     "--judge",
     callback=options.names,
+    multiple=True,
     metavar="M[,M2..]",
     help="One or more judges; a panel decides by plurality.  [default: the examiner]",
 )

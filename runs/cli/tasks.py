@@ -55,13 +55,14 @@ Examples:
 )
 @click.argument("folder", type=options.PATH)
 @click.option("--to", required=True, type=options.PATH, help="Folder to create.")
-@click.option("--kind", callback=options.names, default="needle,order,count", show_default=True,
-              metavar="KIND[,..]", help="Kinds of items, separated by commas: needle, order and "
-              "count, or topic, plot, scene and summary.")  # fmt: skip
+@click.option("--kind", callback=options.names, multiple=True, show_default=True,
+              default=("needle,order,count",), metavar="KIND[,..]",
+              help="Kinds of items, separated by commas: needle, order and count, or topic, plot, "
+              "scene and summary.")  # fmt: skip
 @click.option("--n", type=click.IntRange(1), help="Number of items, over all kinds, lengths and "
               "videos; a ladder is one.  [default: 60; one of each kind a video if an examiner "
               "writes]")  # fmt: skip
-@click.option("--seconds", callback=options.names, metavar="S[,..]",
+@click.option("--seconds", callback=options.names, multiple=True, metavar="S[,..]",
               help="Lengths of the ground, separated by commas.  "
               f"[default: 60; of a ladder {RUNGS}]")  # fmt: skip
 @options.flag("--ladder", "Make each item at every length: all but the length is the same.")

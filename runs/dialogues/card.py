@@ -29,7 +29,7 @@ def dialogue_card(manifest: Manifest) -> str:
         _reasons(chosen["repaired"], "Repaired once, and kept:"),
         _reasons(chosen["dropped"], "Dropped after one repair, or not made:"),
         "\n## Counts\n",
-        *count_tables(manifest.counts),
+        *count_tables(manifest.counts, "dialogues"),
         _LIMITS,
         f"## Licence\n\n{licence_line(manifest.licence)}\n\n{COPIES}\n",
         CHECKSUMS,

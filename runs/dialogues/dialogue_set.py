@@ -62,10 +62,12 @@ class MadeDialogues:
     videos: int = 0
     served: Mapping[Ability, int] = field(default_factory=dict)
     """Videos that have a dialogue of each ability."""
-    fallen: Counter[Fall] = field(default_factory=Counter)
+    fallen: Counter[tuple[Ability, Fall]] = field(default_factory=Counter)
     repaired: Counter[Fall] = field(default_factory=Counter)
     failures: tuple[tuple[str, str], ...] = ()
     """Path of the video and reason of each call that failed for good."""
+    unusable: tuple[tuple[str, str], ...] = ()
+    """Path of each video that gives no frames, and why."""
     was_there: bool = False
     plan: WatchPlan | None = None
     """Only where it was asked for."""
@@ -74,6 +76,11 @@ class MadeDialogues:
     def dialogues(self) -> int:
         """How many there are."""
         return sum(self.made.values())
+
+    @property
+    def reasons(self) -> Counter[Fall]:
+        """Why dialogues were dropped, of all abilities."""
+        return reasons_of(self.fallen)
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena dialogues make --json`."""
@@ -91,13 +98,15 @@ class MadeDialogues:
                     "wanted": wanted,
                     "made": self.made.get(ability, 0),
                     "videos": self.served.get(ability, 0),
+                    "dropped": dict(sorted(self._dropped(ability).items())),
                 }
                 for ability, wanted in self.wanted.items()
             ],
             "videos": self.videos,
-            "dropped": dict(sorted(self.fallen.items())),
+            "dropped": dict(sorted(self.reasons.items())),
             "repaired": dict(sorted(self.repaired.items())),
             "failed": [{"video": path, "reason": why} for path, why in self.failures],
+            "unusable": [{"video": path, "reason": why} for path, why in self.unusable],
             "was_there": self.was_there,
             "plan": self.plan.as_json() if self.plan else None,
         }
@@ -117,18 +126,32 @@ class MadeDialogues:
         for ability, count in self.wanted.items():
             made, served = self.made.get(ability, 0), self.served.get(ability, 0)
             of = f"{made} of {count}, {served} of {counted(self.videos, 'video')}"
+            fell = self._dropped(ability)
+            if unserved := fell.pop("fitness", 0):
+                of += f"; {unserved} {'does' if unserved == 1 else 'do'} not serve it"
             lines.append(f"  {ability.replace('_', ' ')}: {of}")
+            if fell:
+                lines.append(f"    dropped: {fall_words(fell)}")
         lines.append(f"written and checked by {safe(self.examiner)}")
         if self.repaired:
             lines.append(f"repaired: {fall_words(self.repaired)}")
-        if self.fallen:
-            lines.append(f"dropped: {fall_words(self.fallen)}")
         return lines
+
+    def _dropped(self, ability: Ability) -> Counter[Fall]:
+        return Counter({why: count for (of, why), count in self.fallen.items() if of == ability})
 
 
 def fall_words(fallen: Mapping[Fall, int]) -> str:
     """Return reasons and how often each was met, in words."""
-    return ", ".join(f"{count} {FALLS[why]}" for why, count in sorted(fallen.items()))
+    return ", ".join(f"{FALLS[why]} ({count})" for why, count in sorted(fallen.items()))
+
+
+def reasons_of(fallen: Mapping[tuple[Ability, Fall], int]) -> Counter[Fall]:
+    """Return how often each reason was met, of all abilities."""
+    found = Counter[Fall]()
+    for (_, why), count in fallen.items():
+        found[why] += count
+    return found
 
 
 def outcome_of(
@@ -198,7 +221,8 @@ def _selection(wish: DialogueWish, tally: DialogueTally, examiner: str) -> dict[
         "turns": list(wish.turns),
         "seed": wish.seed,
         "videos": tally.total,
-        "dropped": dict[str, JsonValue](sorted(tally.fallen.items())),
+        "dropped": dict[str, JsonValue](sorted(reasons_of(tally.fallen).items())),
         "repaired": dict[str, JsonValue](sorted(tally.repaired.items())),
         "failed": len(tally.failures),
+        "unusable": len(tally.unusable),
     }

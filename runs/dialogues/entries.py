@@ -15,7 +15,10 @@ from videoautoarena.runs.bench.format.entries import Check, DialogueItem, Round
 
 MAKER = "1"
 """Goes up whenever equal replies would give other dialogues by this code."""
-ROLES = ("dialogist", "checklist_maker", "checklist_validator", "leak_checker", "dialogue_answerer")
+ROLES = (
+    "dialogist", "checklist_maker", "checklist_validator", "leak_checker", "dialogue_answerer",
+    "checklist_marker",
+)  # fmt: skip
 
 
 def entry_of(facts: Mapping[str, Any], made: Made) -> DialogueItem:
@@ -30,7 +33,8 @@ def entry_of(facts: Mapping[str, Any], made: Made) -> DialogueItem:
         qid="",
         video_id=video.id,
         ability=facts["ability"],
-        spans=[(round(start, 3), round(end, 3)) for start, end in clip.spans],
+        # To the last digit: a thousandth more or less is a frame of another scene.
+        spans=list(clip.spans),
         is_cross_scene=clip.is_cross_scene,
         rounds=rounds,
         duration_s=round(video.duration_s, 3),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Container, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -17,7 +17,7 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
-from videoautoarena.memory.records.errors import BadInput, JournalMiss, UnusableVideo
+from videoautoarena.memory.records.errors import BadInput, UnusableVideo
 from videoautoarena.memory.records.records import Video
 from videoautoarena.memory.records.scenes import Span
 from videoautoarena.memory.store.store import Store
@@ -31,6 +31,7 @@ from videoautoarena.runs.console.listeners import gather, progress
 from videoautoarena.runs.dialogues.dialogue_set import (
     DialogueOrder,
     MadeDialogues,
+    fall_words,
     outcome_of,
     put_dialogues,
 )
@@ -39,11 +40,13 @@ from videoautoarena.runs.dialogues.making import (
     DialogueTally,
     Lenses,
     Making,
+    Outcome,
 )
 from videoautoarena.runs.dialogues.plan import plan_making
 from videoautoarena.runs.rundir.context import Calling, all_done, draining_asker, work_off
 from videoautoarena.runs.rundir.frames import RunFrames, subtitle_paths
 from videoautoarena.runs.rundir.opener import stored_prompts
+from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.scenes.bank import Remembering, load_of, scene_frames
 from videoautoarena.runs.tasks.drafting import drafted, keep_calls, no_bytes
 from videoautoarena.runs.tasks.make import refuse_inside, set_in
@@ -66,7 +69,7 @@ async def plan_dialogues(order: DialogueOrder, say: Say) -> MadeDialogues:
     async with _ready(order, found, say, write=False) as ready:
         for note in ready.notes:
             say(note)
-        return ready.made([], plan=ready.plan)
+        return ready.made([], plan=ready.plan, failures=_failures(ready.known))
 
 
 async def make_dialogues(order: DialogueOrder, say: Say) -> tuple[MadeDialogues, DialogueTally]:
@@ -89,7 +92,8 @@ async def make_dialogues(order: DialogueOrder, say: Say) -> tuple[MadeDialogues,
             tally.items,
             fallen=tally.fallen,
             repaired=tally.repaired,
-            failures=tuple((video.path, why) for video, why in tally.failures),
+            failures=_failures(tally.outcomes),
+            unusable=tuple((video.path, why) for video, why in tally.unusable),
         )
         is_open = bool(made.failures) and not order.is_upper_bound
         if is_open or len(tally.outcomes) < tally.total:
@@ -101,6 +105,10 @@ async def make_dialogues(order: DialogueOrder, say: Say) -> tuple[MadeDialogues,
     return replace(made, bench=bench), tally
 
 
+def _failures(outcomes: Iterable[Outcome]) -> tuple[tuple[str, str], ...]:
+    return tuple((one.video.path, why) for one in outcomes for why in one.failures.values())
+
+
 async def _gathered(order: DialogueOrder, say: Say) -> Findings:
     refuse_inside(order.folder, order.to)
     found = await asyncio.to_thread(gather, order.folder, say)
@@ -110,9 +118,12 @@ async def _gathered(order: DialogueOrder, say: Say) -> Findings:
 
 
 def _nothing(made: MadeDialogues) -> str:
-    why = ", ".join(f"{count} {reason}" for reason, count in sorted(made.fallen.items()))
+    if len(made.unusable) == made.videos:
+        path, why = made.unusable[0]
+        return f"no video can be used; {safe(path)} {safe(why)}"
+    reasons = fall_words(made.reasons)
     return (
-        f"{safe(made.examiner)} gives no dialogue about {made.videos} videos ({why or 'no reason'})"
+        f"{safe(made.examiner)} gives no dialogue about {counted(made.videos, 'video')} ({reasons})"
         "; ask for other --abilities, or of another --examiner"
     )
 
@@ -140,6 +151,36 @@ def _origin(order: DialogueOrder, config: RunConfig, videos: Sequence[Video]) ->
     return digest_of(["dialogues", MAKER, asdict(order.wish), examiner, made_of])
 
 
+class _Failed:
+    """The scopes of calls that failed for good, written down as they fail."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        file = store.file(_FAILED)
+        self.scopes: set[str] = set(json.loads(file.text)) if file else set()
+
+    def add(self, scope: str) -> None:
+        """Take note of one."""
+        if scope not in self.scopes:
+            self.scopes.add(scope)
+            self._write()
+
+    def ask_again(self) -> None:
+        """Let all of them be asked again."""
+        Generations(self._store).add(sorted(self.scopes))
+        self.scopes.clear()
+        self._write()
+
+    def _write(self) -> None:
+        self._store.put_file(_FAILED, json.dumps(sorted(self.scopes)), replace=True)
+
+
+def _further(store: Store, failed: Container[str]) -> Callable[[str], Sequence[int]]:
+    """Return the generations of a scope; one more of those that failed."""
+    known = Generations(store)
+    return lambda scope: range(len(known(scope)) + (scope in failed))
+
+
 @dataclass(frozen=True)
 class _Ready:
     """A set that can be made, or one that can only be planned."""
@@ -154,21 +195,14 @@ class _Ready:
     lost: Mapping[str, str]
     """Video to why it cannot be decoded."""
     notes: tuple[str, ...]
-    open: list[Video] = field(default_factory=list)
-    """Videos of which something is left to be asked."""
+    known: list[Outcome] = field(default_factory=list)
+    """What came of each video as far as it is known, and what is open."""
 
     @property
     def plan(self) -> WatchPlan:
         """What is left to be called."""
-        open_ = [video for video in self.open if video.id in self.shots]
-        return plan_making(
-            self.config,
-            self.order.wish,
-            self.shots,
-            videos=open_,
-            known=len(self.found.videos) - len(self.open),
-            store=self.store,
-        )
+        wish = self.order.wish
+        return plan_making(self.config, wish, self.shots, outcomes=self.known, store=self.store)
 
     def made(self, items: Sequence[object], **more: object) -> MadeDialogues:
         """Return what came of it."""
@@ -202,7 +236,7 @@ class _Ready:
         calling = Calling(store, self.config, load_of(lenses.scenes, lenses.whole))
         hear = partial(pass_on, listeners=listeners)
         asker = draining_asker(calling, tally, pace=order, hear=hear)
-        making = self._making(store, asker, lenses)
+        making = replace(self._making(store, asker, lenses), on_failed=_Failed(store).add)
         with progress(say, is_quiet=order.is_quiet) as on_progress:
 
             async def play(video: Video) -> None:
@@ -215,29 +249,23 @@ class _Ready:
             finally:
                 await asker.aclose()
         tally.end(asker, stopped=stopped)
-        place = {video.id: number for number, video in enumerate(videos)}
-        tally.outcomes.sort(key=lambda one: place[one.video.id])
-        failed = sorted({scope for one in tally.outcomes for scope in one.failures} - set(place))
-        store.put_file(_FAILED, json.dumps(failed), replace=True)
+        tally.lost = store.journal.lost(besides="offline:*")
+        # Whatever the files are called.
+        tally.outcomes.sort(key=lambda one: one.video.sha256)
         return tally
 
-    async def look(self) -> list[Video]:
-        """Return the videos that are not done, by repeating what is known."""
+    async def look(self) -> list[Outcome]:
+        """Return what came of each video, by repeating what is known."""
+        videos = self.found.videos
         if self.store is None:
-            return list(self.found.videos)
+            return [Outcome(video, open=list(self.order.wish.kinds)) for video in videos]
         asker = Asker(self.store.journal, no_bytes, is_replay=True)
         making = self._making(self.store, asker, self._lenses(self.store, None))
-        making = replace(making, is_past=True)
-
-        async def is_open(video: Video) -> bool:
-            try:
-                await making.play(video)
-            except JournalMiss:
-                return True
-            return False
-
-        found = await all_done(is_open(video) for video in self.found.videos)
-        return [video for video, left in zip(self.found.videos, found, strict=True) if left]
+        # What is only planned to be asked again is open, too.
+        failed = _Failed(self.store).scopes if self.order.retry_failed else set[str]()
+        prompter = replace(making.prompter, generations=_further(self.store, failed))
+        making = replace(making, prompter=prompter, is_past=True)
+        return await all_done(making.play(video) for video in videos)
 
     def _making(self, store: Store, asker: Asker, lenses: Lenses) -> Making:
         prompts = stored_prompts(store, missing=PromptSet.load(dialogues=True))
@@ -245,7 +273,15 @@ class _Ready:
         prompter = Prompter(asker, prompts, seed, generations=Generations(store))
         examiner = self.config.model_of(self.config.examiner)
         remembering = Remembering(prompter, examiner, store, lenses.scenes)
-        return Making(prompter, examiner, remembering, lenses, self._shots_of, self.order.wish)
+        return Making(
+            prompter,
+            examiner,
+            remembering,
+            lenses,
+            self._shots_of,
+            self.order.wish,
+            is_upper_bound=self.order.is_upper_bound,
+        )
 
     async def _shots_of(self, video: Video) -> Sequence[Span]:
         if (why := self.lost.get(video.id)) is not None:
@@ -289,10 +325,8 @@ async def _ready(
             shots, lost = await _cut(order, found, decoders, say)
             ready = _Ready(order, config, found, store, decoders, shots, lost, (*notes, *more))
             if write and order.retry_failed and store is not None:
-                file = store.file(_FAILED)
-                Generations(store).add(json.loads(file.text) if file else [])
-                store.put_file(_FAILED, "[]", replace=True)
-            ready.open.extend(await ready.look())
+                _Failed(store).ask_again()
+            ready.known.extend(await ready.look())
             yield ready
 
 

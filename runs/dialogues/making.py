@@ -9,6 +9,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 from videoautoarena.agents.models.registry import Model
@@ -16,11 +17,13 @@ from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.agents.roles.write_dialogue import Dialogist
 from videoautoarena.graph.dialogue import Made, Workshop, make_dialogue
 from videoautoarena.graph.dialogue_checks import TURNS, Fall
+from videoautoarena.memory.records.calls import Lost
 from videoautoarena.memory.records.clips import clips_of
 from videoautoarena.memory.records.digests import derive, unit_interval
 from videoautoarena.memory.records.errors import CallFailed, JournalMiss, UnusableVideo
 from videoautoarena.memory.records.records import Frames, Video
 from videoautoarena.memory.records.scenes import Clip, SceneMemory, Span
+from videoautoarena.memory.store.journal import NOTHING_LOST
 from videoautoarena.runs.bench.format.entries import ABILITIES, TWIN, Ability, DialogueItem
 from videoautoarena.runs.dialogues.entries import entry_of
 from videoautoarena.runs.rundir.context import EarlyEnd, all_done
@@ -34,8 +37,6 @@ MOST_CLIPS = 6
 """Of one video so many are rated: the whole, then others in an order that the seed draws."""
 SPARE = 2
 """So many dialogues more than were wanted are tried of one ability of one video."""
-MOST = 12
-"""Dialogues of one ability about one video."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +65,20 @@ class Outcome:
 
     video: Video
     items: list[DialogueItem] = field(default_factory=list)
-    fallen: Counter[Fall] = field(default_factory=Counter)
+    fallen: Counter[tuple[Ability, Fall]] = field(default_factory=Counter)
     """Why dialogues were dropped, after one repair; and abilities that no clip serves."""
     repaired: Counter[Fall] = field(default_factory=Counter)
     """What was wrong with those that a repair saved."""
     failures: dict[str, str] = field(default_factory=dict)
-    """Scope of each call that failed for good, and why; of a video that gives no frames its id."""
+    """Scope of whatever a call that failed for good put an end to, and why."""
+    unusable: str | None = None
+    """Why nothing can be made: the video gives no frames."""
+    is_remembered: bool = False
+    """Whether its scenes and objects are known."""
+    open: list[Ability] = field(default_factory=list)
+    """What is not known to the end, where only what is known was repeated."""
+    doubtful: set[Ability] = field(default_factory=set)
+    """Of that, what no clip serves that was rated so far."""
 
 
 @dataclass
@@ -78,6 +87,8 @@ class DialogueTally(EarlyEnd):
 
     total: int
     outcomes: list[Outcome] = field(default_factory=list)
+    lost: Lost = NOTHING_LOST
+    """Tries without a reply, by this process and those before it."""
 
     @property
     def items(self) -> list[DialogueItem]:
@@ -85,9 +96,9 @@ class DialogueTally(EarlyEnd):
         return [item for one in self.outcomes for item in one.items]
 
     @property
-    def fallen(self) -> Counter[Fall]:
-        """Why others do not."""
-        return sum((one.fallen for one in self.outcomes), Counter[Fall]())
+    def fallen(self) -> Counter[tuple[Ability, Fall]]:
+        """Why others do not, by ability."""
+        return sum((one.fallen for one in self.outcomes), Counter[tuple[Ability, Fall]]())
 
     @property
     def repaired(self) -> Counter[Fall]:
@@ -100,10 +111,15 @@ class DialogueTally(EarlyEnd):
         return [(one.video, why) for one in self.outcomes for why in one.failures.values()]
 
     @property
+    def unusable(self) -> list[tuple[Video, str]]:
+        """Videos that give no frames, and why."""
+        return [(one.video, one.unusable) for one in self.outcomes if one.unusable is not None]
+
+    @property
     def so_far(self) -> str:
         """How it went, in a few words."""
         words = [counted(len(self.items), "dialogue")]
-        fell = self.fallen.total() - self.fallen["fitness"]
+        fell = sum(n for (_, why), n in self.fallen.items() if why not in ("fitness", "failed"))
         words += [f"{fell} dropped"] * bool(fell)
         words += [f"{counted(len(self.failures), 'call')} failed"] * bool(self.failures)
         return ", ".join(words)
@@ -130,7 +146,11 @@ class Making:
     """A video to its stretches between cuts; raises UnusableVideo, or JournalMiss."""
     wish: DialogueWish
     is_past: bool = False
-    """Only what is known is repeated: JournalMiss for anything else."""
+    """Only what is known is repeated; what is not stays open."""
+    is_upper_bound: bool = False
+    """Whether what hangs on a failed call is made without it; else it waits for the reply."""
+    on_failed: Callable[[str], None] = lambda _scope: None
+    """Called with the scope of every call that failed for good."""
 
     async def play(self, video: Video) -> Outcome:
         """Return what came of a video."""
@@ -138,11 +158,19 @@ class Making:
         try:
             memory = await self._memory(video)
         except UnusableVideo as why:
-            outcome.failures[video.id] = f"no frames: {why}"
+            outcome.unusable = str(why)
             return outcome
+        except JournalMiss:
+            outcome.open += self.wish.kinds
+            return outcome
+        outcome.is_remembered = True
         outcome.failures.update(memory.failures)
-        desk = _Desk(self, outcome, memory)
-        made = await all_done(desk.make(kinds) for kinds in self._chains())
+        for scope in memory.failures:
+            self.on_failed(scope)
+        if memory.failures and not self.is_upper_bound:
+            return outcome
+        about = _OneVideo(self, outcome, memory)
+        made = await all_done(about.make(kinds) for kinds in self._chains())
         order = {kind: place for place, kind in enumerate(self.wish.kinds)}
         outcome.items = sorted(
             (one for each in made for one in each), key=lambda i: order[i.ability]
@@ -179,8 +207,12 @@ class Making:
         return await self.lenses.whole.frames(video, clip.spans)
 
 
+class _Waits(Exception):
+    """A call failed, and what follows hangs on its reply."""
+
+
 @dataclass(frozen=True)
-class _Desk:
+class _OneVideo:
     """One video on which dialogues are made."""
 
     making: Making
@@ -192,10 +224,19 @@ class _Desk:
     async def make(self, kinds: Sequence[Ability]) -> list[DialogueItem]:
         """Return the dialogues of these abilities, each in words like those before it."""
         found, asked = list[DialogueItem](), tuple[str, ...]()
-        for kind in kinds:
-            for item in await self._made(kind, asked):
-                found.append(item)
-                asked += tuple(one.user for one in item.rounds if one.is_scored)
+        for place, kind in enumerate(kinds):
+            try:
+                made = await self._made(kind, asked)
+            except JournalMiss:
+                self.outcome.open += kinds[place:]
+                rated = list(self._ratings.values())
+                is_served = any(map(partial(_serves, ability=kind), rated))
+                self.outcome.doubtful |= {kind} if rated and not is_served else set()
+                break
+            except _Waits:
+                break
+            found += made
+            asked += tuple(one.user for item in made for one in item.rounds if one.is_scored)
         return found
 
     async def _made(self, ability: Ability, asked: tuple[str, ...]) -> list[DialogueItem]:
@@ -208,20 +249,31 @@ class _Desk:
                 if len(found) == wish.per_video or used.total() == tries:
                     return found
                 rated = await self._rated(clip)
-                if rated.get("answer_refusal" if ability == TWIN else ability, 0) < FIT:
+                if not rated:
+                    self._wait()
+                if not _serves(rated, ability):
                     continue
                 is_served = True
                 slot = f"{self._scope(clip)}-{ability}-{used[clip.id]}"
                 used[clip.id] += 1
                 made = await self._dialogue(clip, ability, asked, slot)
-                if made is not None and made.is_done:
+                if made is None or any(fault.reason == "failed" for fault in made.faults):
+                    self._wait()
+                elif made.is_done:
                     item = entry_of(self._facts(clip, ability, rated), made)
                     found.append(item)
                     asked += tuple(one.user for one in item.rounds if one.is_scored)
             if not is_served:
-                self.outcome.fallen["fitness"] += 1
+                # What was not rated might have served.
+                why: Fall = "fitness" if all(self._ratings[clip.id] for clip in clips) else "failed"
+                self.outcome.fallen[ability, why] += 1
                 break
         return found
+
+    def _wait(self) -> None:
+        """Make nothing after a failed call that its reply would make otherwise, or needless."""
+        if not self.making.is_upper_bound:
+            raise _Waits
 
     async def _dialogue(
         self, clip: Clip, ability: Ability, asked: tuple[str, ...], slot: str
@@ -240,20 +292,17 @@ class _Desk:
                 slot=slot,
                 asked=asked,
                 wanted=fewest + int(drawn * (most - fewest + 1)),
-                on_failed=lambda scope: self._note(scope, "a call about a dialogue"),
+                on_failed=making.on_failed,
             )
         )
         if not made.is_done:
-            self.outcome.fallen[made.faults[-1].reason] += 1
+            self.outcome.fallen[ability, made.faults[-1].reason] += 1
         elif made.faults:
             self.outcome.repaired[made.faults[0].reason] += 1
         for fault in made.faults:
             if fault.reason == "failed":
                 self.outcome.failures[slot] = fault.why
         return made
-
-    def _note(self, scope: str, why: str) -> None:
-        self.outcome.failures.setdefault(scope, why)
 
     def _facts(self, clip: Clip, ability: Ability, rated: Mapping[str, int]) -> dict[str, Any]:
         prompter, examiner = self.making.prompter, self.making.examiner
@@ -297,6 +346,7 @@ class _Desk:
             return await dialogist.rate(slot=self._scope(clip))
         except CallFailed as failure:
             self.outcome.failures[self._scope(clip)] = str(failure)
+            self.making.on_failed(self._scope(clip))
             return {}
 
     async def _dialogist(self, clip: Clip) -> Dialogist | None:
@@ -307,6 +357,10 @@ class _Desk:
             self.outcome.failures[self._scope(clip)] = f"no frames: {why}"
             return None
         return Dialogist(making.prompter, making.examiner, self.memory, clip, frames)
+
+
+def _serves(rated: Mapping[str, int], ability: Ability) -> bool:
+    return rated.get("answer_refusal" if ability == TWIN else ability, 0) >= FIT
 
 
 def scope_of(video: str) -> str:

@@ -18,6 +18,8 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from videoautoarena.agents.roles.write_dialogue import Item
+from videoautoarena.graph.dialogue_checks import denials
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA
@@ -233,9 +235,18 @@ def _edited(one: Round, edit: Edit, reviewer: str) -> Round:
         "user": now["user"],
         "reference": now["reference"],
         "checklist": checklist,
-        "made": {**one.made, "review": said},
+        "made": {**_made(one, checklist), "review": said},
     }
     return Round.model_validate(one.model_dump() | new)
+
+
+def _made(one: Round, checklist: Sequence[Mapping[str, str]]) -> dict[str, JsonValue]:
+    """Return how a round was made; its items that deny are found again where they are others."""
+    if checklist == _checklist(one)["checklist"]:
+        return one.made
+    found = denials([Item(check["text"], check["expected"] == "yes") for check in checklist])
+    rest = {name: held for name, held in one.made.items() if name != "denials"}
+    return {**rest, "denials": list[JsonValue](found)} if found else rest
 
 
 def _refuse_twins(items: Sequence[DialogueItem]) -> None:

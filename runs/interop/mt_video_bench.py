@@ -67,9 +67,8 @@ def import_mt_video_bench(
     `place` is the folder that holds `mtqa` and `checklist`, or one file of dialogues. In a folder
     of videos, a file named by the video and the event is taken for what a dialogue is about.
 
-    Raises:
-        BadInput: a file cannot be read or has no checklists beside it, a record in it cannot be
-            used (it is named by its place), or `to` holds something else.
+    Raises BadInput: a file cannot be read or has no checklists beside it, a record in it cannot be
+    used (it is named by its place), or `to` holds something else.
     """
     parts = [read_part(file) for file in _files(place)]
     for part in parts:
@@ -290,6 +289,8 @@ class Exported(NamedTuple):
     left_out: int
     """Refusal twins, which their files do not know."""
     files: tuple[str, ...]
+    parts: int
+    """Dialogues about parts of a video, which their files do not say."""
 
     def as_json(self) -> Json:
         """Return it as JSON-ready values."""
@@ -299,7 +300,9 @@ class Exported(NamedTuple):
         """Return it as lines for a person, safe to print."""
         of = f"{counted(self.dialogues, 'dialogue')} in {counted(len(self.files), 'file')}"
         twins = f"{counted(self.left_out, 'refusal twin')} left out, which the format does not know"
-        return [f"{safe(str(self.folder))}: {of}", *([twins] if self.left_out else [])]
+        parts = f"{counted(self.parts, 'dialogue')} about parts of a video, which it does not say"
+        left = [twins] * bool(self.left_out) + [parts] * bool(self.parts)
+        return [f"{safe(str(self.folder))}: {of}", *left]
 
 
 def export_mt_video_bench(
@@ -307,8 +310,7 @@ def export_mt_video_bench(
 ) -> Exported:
     """Write dialogues and checklists, a file an ability, into two folders below `to`.
 
-    Raises:
-        BadInput: a file is there and not `force`, or cannot be written.
+    Raises BadInput: a file is there and not `force`, or cannot be written.
     """
     files: dict[Path, Json] = {}
     dialogues = 0
@@ -359,9 +361,7 @@ def export_predictions(
 
     A round that was not asked holds the sentence that their scripts write there, one without an
     answer nothing. A dialogue whose video is lost is left out, as theirs is.
-
-    Raises:
-        BadInput: as `export_mt_video_bench`.
+    Raises BadInput as `export_mt_video_bench`.
     """
     lines = {(line.qid, line.round): line for line in said}
     files: dict[Path, Json] = {}
@@ -396,4 +396,5 @@ def _written(
         make_folder((to / path).parent)
         write_whole(to / path, (json.dumps(content, indent=4) + "\n").encode("ascii"))
     twins = sum(item.ability not in STEMS for item in bench.items)
-    return Exported(to, dialogues, twins, tuple(path.as_posix() for path in files))
+    parts = sum(item.ability in STEMS and bool(item.spans) for item in bench.items)
+    return Exported(to, dialogues, twins, tuple(path.as_posix() for path in files), parts)

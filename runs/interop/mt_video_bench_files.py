@@ -176,10 +176,11 @@ class Part:
 
 def read_part(file: Path) -> Part:
     """Return what a file of dialogues holds, and that of their checklists; BadInput of no such."""
+    if not file.exists():
+        raise BadInput(f"there is no {file}; pass the folder that holds {DIALOGUES}")
     if file.stem not in ABILITY_OF:
-        raise BadInput(
-            f"{file} is named after none of the abilities, which are {', '.join(ABILITY_OF)}"
-        )
+        abilities = ", ".join(ABILITY_OF)
+        raise BadInput(f"{file} is named after none of the abilities, which are {abilities}")
     name = f"{file.stem}{ENDING}.json"
     near, beside = file.parent.parent / CHECKLISTS / name, file.parent / name
     dialogues = _read(file)

@@ -10,7 +10,7 @@ from pathlib import Path
 from videoautoarena.agents.prompting.fences import fence_code
 from videoautoarena.memory.records.digests import canonical_json, digest, read_body, write_body
 from videoautoarena.memory.records.errors import UnusableVideo
-from videoautoarena.memory.records.records import Frames, Sampling, Subtitles, Video
+from videoautoarena.memory.records.records import Cue, Frames, Sampling, Subtitles, Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.rundir.failures import condemn, verdict_on
 from videoautoarena.runs.rundir.reader import counted
@@ -149,9 +149,14 @@ def spoken_in(said: Subtitles, spans: Spans) -> Subtitles | None:
             update={"start_s": max(0.0, cue.start_s - zero_s), "end_s": cue.end_s - zero_s}
         )
         for cue in said.cues
-        if any(start <= cue.end_s and cue.start_s < end for start, end in spans)
+        if any(_is_heard(cue, start, end) for start, end in spans)
     )
     return said.model_copy(update={"cues": cues}) if cues else None
+
+
+def _is_heard(cue: Cue, start: float, end: float) -> bool:
+    """Return whether a cue is up in a stretch; one that ends as it starts is not."""
+    return cue.start_s < end and (start < cue.end_s or start == cue.start_s)
 
 
 KEPT = 48

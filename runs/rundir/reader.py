@@ -173,7 +173,7 @@ def refuse_set(folder: Path) -> None:
     if (folder / "manifest.json").is_file() and (folder / "questions.jsonl").is_file():
         raise BadInput(
             f"{folder} holds a frozen set and no run; arena bench plays and scores it, arena "
-            "report and arena pictures show tasks"
+            "report and arena pictures show tasks and dialogues"
         )
 
 

@@ -47,11 +47,11 @@ def known_memory(
     store: Store, video: str, *, examiner: Model, prompts: PromptSet
 ) -> SceneMemory | None:
     """Return what is kept of a video by an examiner; None where that is not all there."""
-    file = store.file(_name(video, examiner, prompts))
+    file = store.file(name_of(video, examiner, prompts))
     return read_body(SceneMemory, file.text) if file else None
 
 
-def _name(video: str, examiner: Model, prompts: PromptSet) -> str:
+def name_of(video: str, examiner: Model, prompts: PromptSet) -> str:
     """Return the name of what is kept: of this video, by this model with these prompts."""
     role: Role = "scene_captioner"
     who = [examiner.resolved, examiner.keyed(role), examiner.frame_limit(role)]
@@ -86,5 +86,5 @@ class Remembering:
         )
         memory = await remember(watching, shots)
         if not memory.failures:
-            self.store.put_file(_name(video.id, examiner, prompts), write_body(memory))
+            self.store.put_file(name_of(video.id, examiner, prompts), write_body(memory))
         return memory

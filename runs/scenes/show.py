@@ -42,7 +42,7 @@ from videoautoarena.runs.media.frames import read_one
 from videoautoarena.runs.rundir.budget import NO_CAPS, check_caps, keep_caps, kept_caps, merged_caps
 from videoautoarena.runs.rundir.context import Calling, EarlyEnd, draining_asker
 from videoautoarena.runs.rundir.frames import RunFrames
-from videoautoarena.runs.scenes.bank import Remembering, known_memory, scene_frames
+from videoautoarena.runs.scenes.bank import Remembering, known_memory, name_of, scene_frames
 from videoautoarena.runs.scenes.plan import plan_scenes
 from videoautoarena.runs.tasks.watch import examining
 from videoautoarena.runs.tasks.watch_plan import WatchPlan
@@ -51,7 +51,7 @@ from videoautoarena.video.sampling.cache import FrameCache, default_folder
 from videoautoarena.video.workers.decoders import Decoders
 
 _FAILED = "failed"
-"""Name in the file of calls of the scopes of those that failed for good."""
+"""How the name of what is kept begins where it is the scopes of calls that failed for good."""
 
 
 @dataclass(frozen=True)
@@ -163,6 +163,11 @@ class _Ready:
             return WatchPlan((), 1, ())
         return plan_scenes(self.config, self.video.id, self.shots, self.store)
 
+    @property
+    def failed(self) -> str:
+        """Return the name in the file of calls of the scopes of its examiner's that failed."""
+        return f"{_FAILED}-{name_of(self.video.id, self.examiner, self.prompts)}"
+
     def shown(self) -> Shown:
         """Return it as nothing is remembered yet."""
         model = self.config.cast[self.config.examiner].model
@@ -193,7 +198,7 @@ class _Ready:
         ending.end(asker, stopped=stopped)
         if not found or stopped:
             return None
-        store.put_file(_FAILED, json.dumps(sorted(found[0].failures)), replace=True)
+        store.put_file(self.failed, json.dumps(sorted(found[0].failures)), replace=True)
         return found[0]
 
     async def pictures(self, memory: SceneMemory) -> AsyncIterator[Pictures]:
@@ -257,9 +262,10 @@ async def _ready(order: ScenesOrder, *, write: bool) -> AsyncIterator[_Ready]:
             shots = tuple((a, b) for a, b in await decoders.scenes(order.path, video))
             store = _opened(video, write=write)
             try:
+                ready = _Ready(order, config, video, shots, store, decoders)
                 if write and store is not None:
-                    _prepare(order, config, store, video)
-                yield _Ready(order, config, video, shots, store, decoders)
+                    _prepare(ready, store)
+                yield ready
             finally:
                 if store is not None:
                     store.close()
@@ -283,13 +289,13 @@ def _opened(video: Video, *, write: bool) -> Store | None:
     return Store.create(file, {"schema": SCHEMA, "version": version("videoautoarena")})
 
 
-def _prepare(order: ScenesOrder, config: RunConfig, store: Store, video: Video) -> None:
+def _prepare(ready: _Ready, store: Store) -> None:
     """Write down what may be spent and, where that is wanted, which calls are made once more."""
-    store.add_videos([video])
-    caps = merged_caps(kept_caps(store), order.caps)
-    check_caps(config, caps)
+    store.add_videos([ready.video])
+    caps = merged_caps(kept_caps(store), ready.order.caps)
+    check_caps(ready.config, caps)
     keep_caps(store, caps)
-    file = store.file(_FAILED)
-    if order.retry_failed and file is not None:
+    file = store.file(ready.failed)
+    if ready.order.retry_failed and file is not None:
         Generations(store).add(json.loads(file.text))
-        store.put_file(_FAILED, "[]", replace=True)
+        store.put_file(ready.failed, "[]", replace=True)

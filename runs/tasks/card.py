@@ -58,10 +58,10 @@ def _settings(selection: Mapping[str, JsonValue]) -> dict[str, str]:
     }
 
 
-def count_tables(counts: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+def count_tables(counts: Mapping[str, Mapping[str, int]], what: str = "items") -> Iterator[str]:
     for name, parts in counts.items():
         rows = "\n".join(f"| {part} | {count} |" for part, count in parts.items())
-        yield f"| {SLICES[name]} | items |\n| --- | ---: |\n{rows}\n"
+        yield f"| {SLICES[name]} | {what} |\n| --- | ---: |\n{rows}\n"
 
 
 def _licence(licence: str | None) -> str:

@@ -68,7 +68,8 @@ def say(text: str) -> None:
     """Print one line of chatter; on a terminal it is broken between words."""
     if sys.stderr.isatty():
         text = folded(text, shutil.get_terminal_size().columns)
-    click.echo(text, err=True)
+    # Named, since click would look behind the stream with which a bar lets lines pass above it.
+    click.echo(text, file=sys.stderr)
 
 
 def folded(text: str, columns: int) -> str:

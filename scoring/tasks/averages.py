@@ -140,8 +140,13 @@ def _measure(
 
 
 def _link(values: Floats, task: Ints, groups: Ints) -> Floats:
-    """Return how tasks go together across the videos they share, shape (tasks, tasks)."""
+    """Return how tasks go together across the videos they share, shape (tasks, tasks).
+
+    One video says nothing of that: so wholly that their mean is no surer than each of them.
+    """
     tasks = int(task.max(initial=-1)) + 1
+    if groups.max(initial=0) == 0:
+        return np.ones((tasks, tasks))
     mean = np.bincount(task, values, tasks) / np.bincount(task, minlength=tasks)
     sums = np.zeros((tasks, int(groups.max(initial=-1)) + 1))
     np.add.at(sums, (task, groups), values - mean[task])

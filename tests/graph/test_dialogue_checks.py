@@ -6,17 +6,22 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.support.written_dialogues import Rounds, good, written
+from videoautoarena.agents.prompting.dialogue_contracts import RoundReply
 from videoautoarena.agents.roles.write_dialogue import Item, Validated
 from videoautoarena.graph.dialogue_checks import (
+    FALLS,
     Frame,
     checklist_fault,
     find_fault,
+    gives_away,
     kept_items,
+    says_nothing,
     scored,
 )
-from videoautoarena.graph.leaks import is_given_away
 
 BANK = {"o1": "red kettle", "o2": "blue cup"}
 ABILITIES = (
@@ -35,12 +40,15 @@ def _last(rounds: Rounds, **change: Any) -> Rounds:
 
 
 COMMON: tuple[Spoil, ...] = (
+    lambda _, __: ([], "unwritten"),
     lambda rounds, _: (rounds[-4:], "rounds"),
     lambda rounds, _: (
         [written(f"Number {n}?", "Yes it is.") for n in range(9 - len(rounds))] + rounds, "rounds",
     ),
     lambda rounds, _: (_last(rounds, user="?"), "length"),
     lambda rounds, _: (_last(rounds, assistant="x" * 2_001), "length"),
+    lambda rounds, _: (_last(rounds, explicit="x" * 1_001), "length"),
+    lambda rounds, _: (_last(rounds, others=("It?", "x" * 1_001)), "length"),
     lambda rounds, _: ([rounds[0], rounds[0], *rounds[2:]], "repeated"),
     lambda rounds, _: (_last(rounds, scored="no"), "unscored"),
     lambda rounds, _: (_last(rounds, refers_to=len(rounds)), "refers"),
@@ -53,12 +61,17 @@ OWN: dict[str, tuple[Spoil, ...]] = {
         lambda rounds, _: (_last(rounds, refers_to=None), "refers"),
         lambda rounds, _: (_last(rounds, user="What of the red kettle now?"), "mention"),
         lambda rounds, _: (_last(rounds, explicit=rounds[-1].user.upper()), "mention"),
+        lambda rounds, _: (_last(rounds, user="And what of those kettles?"), "mention"),
         lambda rounds, _: (_last(rounds, others=()), "referents"),
+        lambda rounds, _: (_last(rounds, others=(rounds[-1].explicit.upper(),)), "referents"),
     ),
     "memory_recall": (
         lambda rounds, _: (_last(rounds, refers_to=None), "refers"),
         lambda rounds, _: (_last(rounds, user="In your third answer: when is it?"), "recall"),
+        lambda rounds, _: (_last(rounds, user="In your last answer: when is it?"), "recall"),
         lambda rounds, _: (_last(rounds, user="And when does somebody touch it?"), "recall"),
+        lambda rounds, _: (_last(rounds, user="What is it like at the start?"), "recall"),
+        lambda rounds, _: (_last(rounds, user="Does the round thing come back?"), "recall"),
         lambda rounds, _: (_last(rounds, explicit=""), "mention"),
     ),
     "content_summary": (
@@ -80,6 +93,14 @@ OWN: dict[str, tuple[Spoil, ...]] = {
             [rounds[0].model_copy(update={"scored": "yes"}), *rounds[1:]], "shift",
         ),
         lambda rounds, _: (_last(rounds, about="elsewhere"), "unscored"),
+        lambda rounds, _: (
+            [*rounds[:2], rounds[2].model_copy(update={"scored": "yes"})]
+            + [one.model_copy(update={"about": "elsewhere", "scored": "no"}) for one in rounds[3:]],
+            "shift",
+        ),
+        lambda rounds, _: (
+            [rounds[0], *(one.model_copy(update={"refers_to": 1}) for one in rounds[1:])], "shift",
+        ),
     ),
     "proactive_interaction": (
         lambda rounds, _: (_last(rounds, assistant="At 12.0 s the lid flies off."), "question"),
@@ -105,8 +126,26 @@ def test_each_of_fifty_spoilt_dialogues_is_refused_for_what_was_done_to_it(abili
         assert (fault and fault.reason) == reason
 
 
+def test_words_that_name_nothing_and_bored_users_are_no_fault() -> None:
+    rounds = _last(good("object_reference", 0), user="And what of the second thing you named?")
+    vague = Frame("object_reference", bank={"o1": "small dark thing"})
+    assert find_fault(rounds, vague) is None
+    bored = _last(good("proactive_interaction", 0), about="elsewhere")
+    assert find_fault(bored, frame("proactive_interaction")) is None
+
+
+def test_what_stands_anywhere_but_in_the_answer_itself_is_given_away() -> None:
+    rounds = good("topic_shifting", 0)
+    rounds[2] = rounds[2].model_copy(update={"assistant": "At 12.0 s.", "scored": "yes"})
+    rounds[4] = rounds[4].model_copy(update={"assistant": "At 30.0 s."})
+    assert not gives_away([YES, NO], rounds, 3)
+    for change in ({"user": "What follows after 12.0 s?"}, {"assistant": "Later than 12.0 s."}):
+        assert gives_away([YES, NO], _last(rounds, **change), 3)
+
+
 YES, NO = Item("Does it put it between 0:11 and 0:13?", True), Item("Does it say 0:44?", False)
 GONE = Item("Does it say that this is not in the video?", True)
+KETTLE, SPOON = (Item(f"Does it name a {name}?", True) for name in ("kettle", "spoon"))
 
 
 @pytest.mark.parametrize(
@@ -122,6 +161,10 @@ GONE = Item("Does it say that this is not in the video?", True)
         ("refusal_twin", [GONE, NO], "refusal"),
         ("refusal_twin", [GONE._replace(is_yes=False), YES], None),
         ("content_summary", [YES, NO], "summary"),
+        ("content_summary", [YES, KETTLE, NO], "summary"),
+        ("content_summary", [YES, KETTLE, SPOON, NO], None),
+        ("memory_recall", [YES, *[NO] * 4], None),
+        ("memory_recall", [NO, *[YES] * 4], None),
     ],
 )
 def test_a_checklist_asks_for_both_and_points_the_right_way(
@@ -140,17 +183,79 @@ def test_items_stay_that_the_reference_settles_and_no_other_says_again() -> None
     assert kept_items(items, said) == (YES, NO)
 
 
+def test_an_item_that_repeats_one_that_fell_stays() -> None:
+    items, again = [GONE, YES, NO], YES._replace(text="Is it put there at 0:12?")
+    said = [Validated(None, None), Validated(True, 1), Validated(False, 3)]
+    assert kept_items(items, said) == (YES, NO)
+    assert kept_items([YES, again], [Validated(True, 2), Validated(True, 1)]) == (YES,)
+
+
+BACK = (
+    "In your second answer you named a lamp: when is it lit?",
+    "What did you say in answer number 2 of the lamp?",
+    "Going back to what you said about the lamp: when is it lit?",
+    "The lamp we talked about, when is it lit?",
+    "Earlier you mentioned a lamp. When is it lit?",
+    "You named a lamp at the start of our talk; when is it lit?",
+    "What I asked second: when is it lit?",
+    "The one named before: when is it lit?",
+)
+
+
+@pytest.mark.parametrize("words", BACK)
+def test_a_recall_may_name_its_round_in_many_words(words: str) -> None:
+    rounds = _last(good("memory_recall", 0), user=words)
+    assert find_fault(rounds, frame("memory_recall")) is None
+
+
 @pytest.mark.parametrize(
-    ("rest", "is_given"),
+    ("answer", "expected"),
     [
-        (["It is darkest at 0:12.4."], True),
-        (["Nobody looks up about twelve seconds in."], True),
-        (["It comes around 12."], True),
-        (["Twelve lamps hang there."], False),
-        (["It is darkest at 0:20.0."], False),
-        ([], False),
+        ("The dialogue does not say it.", True),
+        ("Nothing in it says when. That cannot be told.", True),
+        ("It isn't mentioned; the conversation doesn\u2019t give it.", False),
+        ("It is not mentioned; the conversation doesn\u2019t give it.", True),
+        ("", True),
+        ("The dialogue does not say it. It may be red.", False),
+        ("The dialogue does not say when, but the car comes first.", False),
+        ("The dialogue does not say that it is later than 12 s.", False),
+        ("There is no such thing in the video.", False),
+        ("At 12.0 s.", False),
     ],
 )
-def test_a_value_leaks_in_whatever_words_are_around_it(rest: list[str], is_given: bool) -> None:
-    yes = ["Does the answer put the darkest moment between 0:11.0 and 0:13.0?"]
-    assert is_given_away(yes, "When is it darkest?", rest) is is_given
+def test_an_answer_that_knows_nothing_is_no_answer(answer: str, expected: bool) -> None:
+    assert says_nothing(answer) is expected
+
+
+ROUNDS = st.lists(
+    st.builds(
+        RoundReply,
+        user=st.text(min_size=1, max_size=30).filter(str.strip),
+        assistant=st.text(min_size=1, max_size=30).filter(str.strip) | st.just("x" * 3_000),
+        scored=st.sampled_from(["yes", "no"]),
+        about=st.sampled_from(["video", "elsewhere"]),
+        refers_to=st.none() | st.integers(1, 10**12),
+        objects=st.lists(st.sampled_from([*BANK, "o9"])).map(tuple),
+        explicit=st.text(max_size=30),
+        others=st.lists(st.text(min_size=1, max_size=9).filter(str.strip), max_size=4).map(tuple),
+    ),
+    max_size=9,
+)
+ITEMS = st.lists(st.builds(Item, st.text(max_size=60), st.booleans()), max_size=5)
+CHECKED = st.builds(Validated, st.none() | st.booleans(), st.none() | st.integers(1, 10**9))
+
+
+@settings(max_examples=30, deadline=None)
+@given(ROUNDS, st.sampled_from(ABILITIES), ITEMS, st.data())
+def test_no_dialogue_breaks_the_checks(
+    rounds: Rounds, ability: str, items: list[Item], data: st.DataObject
+) -> None:
+    fault = find_fault(rounds, frame(ability))
+    assert fault is None or fault.reason in FALLS
+    checked = data.draw(st.lists(CHECKED, min_size=len(items), max_size=len(items)))
+    kept = kept_items(items, checked)
+    assert set(kept) <= set(items)
+    for number in range(1, len(rounds) + 1):
+        fault = checklist_fault(kept, rounds, number, ability=ability)
+        assert fault is None or fault.reason in FALLS
+        gives_away(kept, rounds, number)

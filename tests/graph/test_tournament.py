@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.stage import JUDGED, VIDEO, Stage, graded, not_harder
 from videoautoarena.agents.calls.clients import Sending
+from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.graph.lineage import lineage
 from videoautoarena.graph.tournament import tournament
 from videoautoarena.memory.records.records import Battle
@@ -67,10 +68,13 @@ def test_an_evolver_reads_question_user_and_both_answers_of_the_last_battle() ->
 
 
 def test_a_question_refused_once_is_evolved_again_with_both_scores() -> None:
-    turns = count()
+    users = set[str]()
 
     def second_time(sending: Sending) -> str:
-        return graded(sending, step=-0.1 if next(turns) < 3 else 0.1)
+        user = open_fences(sending.text)[1]["persona"]
+        known = len(users)
+        users.add(user)
+        return graded(sending, step=-0.1 if len(users) > known else 0.1)
 
     stage = Stage({"grader": second_time})
     battle = stage.play()["p1-r1"]

@@ -57,6 +57,19 @@ OTHER_STORY = (
     Shot("grey", 5.0, boxes=1),
 )
 
+LONG_STORY = (
+    Shot("yellow", 4.3, light=0.59, boxes=34, speed=60),
+    Shot("yellow", 3.2, light=0.85, boxes=39, speed=20),
+    Shot("blue", 3.8, light=0.94, boxes=65),
+    Shot("blue", 2.4, light=0.37, boxes=33, speed=60),
+    Shot("grey", 4.7, light=0.52, boxes=10, speed=60),
+    Shot("blue", 3.4, light=0.37, boxes=56, speed=20),
+    Shot("grey", 3.9, light=0.44, boxes=62, speed=20),
+    Shot("grey", 2.8, light=0.86, boxes=2),
+    Shot("yellow", 4.1, light=0.85, boxes=1, speed=60),
+)
+"""It serves every ability of dialogues."""
+
 
 def film(shots: Sequence[Shot] = STORY, *, frames: int = 128, seed: int = 1) -> Film:
     """Return frames at even distances, the first at 0 and the last at the end."""

@@ -79,9 +79,9 @@ def region_histogram(jpeg: bytes, box: Box) -> Histogram:
     return _histogram(picture.crop(edges))
 
 
-def alike(one: Histogram, other: Histogram) -> float:
-    """Return how much two histograms have in common, 0 to 1."""
-    return float(np.minimum(one, other).sum())
+def alike(one: Histogram, other: Histogram) -> NDArray[np.float64]:
+    """Return how much histograms, one or a row each, have in common with another, 0 to 1."""
+    return np.asarray(np.minimum(one, other).sum(axis=-1))
 
 
 def _opened(jpeg: bytes, side_px: int | None) -> Image.Image:

@@ -173,9 +173,10 @@ def within(index: Index, sampling: Sampling) -> list[int]:
 
 
 def _shown_in(index: Index, span: Span) -> Sequence[int]:
-    start, end = index.tick(span[0]), index.tick(span[1])
-    if not index.shown[0] <= start <= index.shown[-1] or end <= start:
+    start_s, end_s = span[0], min(span[1], index.duration_s)
+    if not 0 <= start_s < end_s:
         raise UnusableVideo(f"has no stretch from {span[0]:g} s to {span[1]:g} s")
+    start, end = index.tick(start_s), index.tick(end_s)
     part = index.shown[bisect_left(index.shown, start) : bisect_left(index.shown, end)]
     return part or [index.shown[bisect_right(index.shown, start) - 1]]
 

@@ -142,6 +142,11 @@ def read(text: str) -> UserTurn | None:
     return Facts(ask, part) if ask.keys or part else None
 
 
+def without_part(text: str) -> str:
+    """Return what a user says but for the words that say which part of the video counts."""
+    return _part_in(" ".join(text.split()))[0]
+
+
 def resolve(part: Beside, history: Sequence[Turn]) -> float | None:
     """Return when the meant moment is, by what was said alone; None where that does not tell."""
     moment = part.moment

@@ -12,7 +12,7 @@ from videoautoarena.agents.offline.facets.facet import Value
 from videoautoarena.agents.offline.language.checks import Check, Gives, Overlaps, Within
 from videoautoarena.agents.offline.language.phrasing import book, say
 from videoautoarena.agents.offline.language.reader import hear
-from videoautoarena.agents.offline.language.turns import Beside, Facts, read
+from videoautoarena.agents.offline.language.turns import Beside, Facts, read, without_part
 from videoautoarena.agents.offline.language.values import (
     NUMBER,
     Dice,
@@ -92,8 +92,9 @@ def _statements(
         asked = read(one.user)
         part = asked.part if isinstance(asked, Facts) else None
         keys = asked.ask.keys if isinstance(asked, Facts) else ()
-        # What a user says of a part before asking of it is taken to be said of that part.
-        yield part, (), one.user
+        # What a user says of a part before asking of it is taken to be said of that part; when
+        # the part begins or ends says nothing of what is asked.
+        yield part, (), without_part(one.user)
         yield part if keys else turn.part, keys, one.assistant or ""
 
 

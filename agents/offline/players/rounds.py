@@ -32,7 +32,9 @@ SIDES: tuple[Side, Side] = ("after", "before")
 PLAYER_FRAMES = 64
 WRONG_S = 0.5
 """How far around a wrong time an answer counts as that one; a right one lies outside."""
-COARSE = (16, 8, 4)
+COARSE = (12, 6, 3)
+"""So many frames show what a hasty viewer would say wrongly. No player is sent as many: what is
+wrong would be what this one says."""
 FACT_TYPES = ("instant", "count", "colour", "choice")
 _CUT_SHARE, _CUT_S = 0.03, 0.3
 _PART_SHARES = tuple(percent / 100 for percent in range(20, 85, 5))

@@ -79,6 +79,10 @@ def picture(time_s: float, base64: str) -> Picture:
     return Picture(time_s, base64, hashlib.sha256(base64.encode()).digest())
 
 
+_CASELESS = str.maketrans({"\u017f": "s", "\u0130": "I", "\u0131": "i", "\u212a": "K"})
+"""Letters that patterns without case take for others, whose words no table has."""
+
+
 def read(messages: Iterable[BaseMessage]) -> Sent:
     """Return what the messages hold. An image without a stamp is one second after the last."""
     pictures: list[Picture] = []
@@ -96,7 +100,7 @@ def read(messages: Iterable[BaseMessage]) -> Sent:
             stamped = float(stamp[1])
         elif human:
             text = block["text"]
-    return Sent(tuple(pictures), text, words)
+    return Sent(tuple(pictures), text.translate(_CASELESS), words)
 
 
 def _blocks(messages: Iterable[BaseMessage]) -> Iterator[tuple[bool, dict[str, Any]]]:

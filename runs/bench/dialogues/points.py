@@ -51,10 +51,10 @@ def round_points(
         of = line.qid, line.round
         if of not in asked or line.end in ("unscored", "void"):
             continue
-        is_answered = line.end == "answered"
-        published = as_published
         points[of] = (
-            share_right(asked[of], line.answers, as_published=published) if is_answered else 0.0
+            share_right(asked[of], line.answers, as_published=as_published)
+            if line.end == "answered"
+            else 0.0
         )
     return points
 
@@ -93,14 +93,14 @@ def over_refusal(items: Sequence[DialogueItem], result: DialogueResult) -> Figur
     """Return the share of twin rounds that were refused though the thing is there, in percent.
 
     A round is refused where the reply does what its No items ask about: those that `made` lists by
-    number as `denials`, else all of them. None where no twin was answered.
+    number as `denials`, else all of them. Of rounds that were answered; None of none.
     """
     twins = {item.qid: item for item in items if item.ability == TWIN}
     refused, qids = list[float](), list[str]()
     for line in result.lines:
-        if line.qid in twins and line.end in ("answered", "forfeit"):
+        if line.qid in twins and line.end == "answered":
             asked = twins[line.qid].rounds[line.round - 1]
-            denied = [line.answers[k] == "yes" for k in _denials(asked) if line.answers]
+            denied = [line.answers[k] == "yes" for k in _denials(asked)]
             refused.append(float(bool(denied) and all(denied)))
             qids.append(line.qid)
     if not refused:
@@ -120,8 +120,13 @@ def _denials(asked: Round) -> list[int]:
 Constant = Literal["all_yes", "all_no", "silence", "refusal"]
 
 
-def _expected(asked: Round) -> list[YesNo]:
-    return [check.expected for check in asked.checklist]
+def _refused(item: DialogueItem, asked: Round) -> list[YesNo]:
+    """Return what is said of a reply that the thing is not there, and of no word beside it."""
+    if item.ability == "answer_refusal":
+        return [check.expected for check in asked.checklist]
+    is_known = item.ability == TWIN or "denials" in asked.made
+    denied = _denials(asked) if is_known else []
+    return ["yes" if place in denied else "no" for place in range(len(asked.checklist))]
 
 
 CONSTANTS: Mapping[Constant, Callable[[DialogueItem, Round], list[YesNo]]] = {
@@ -129,13 +134,11 @@ CONSTANTS: Mapping[Constant, Callable[[DialogueItem, Round], list[YesNo]]] = {
     "all_no": lambda _, asked: ["no"] * len(asked.checklist),
     # Nothing that is asked for stands in no words.
     "silence": lambda _, asked: ["no"] * len(asked.checklist),
-    "refusal": lambda item, asked: (
-        _expected(asked) if item.ability == "answer_refusal" else ["no"] * len(asked.checklist)
-    ),
+    "refusal": _refused,
 }
 """What whoever knows nothing comes to, from the checklists alone: every item answered yes, or no;
 no words, to which every item is no; and refusing whatever is asked: right where that is asked for,
-and no word of what any other item asks for, which in the twin is the most that it can come to."""
+else yes to what over-refusal goes by, and no to any other item."""
 
 
 def constant_points(

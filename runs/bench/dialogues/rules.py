@@ -43,8 +43,6 @@ class DialogueRules(Rules):
 
     def cast(self, bench: OpenBench[Any], wanted: Wanted) -> BenchCast:
         """Return who answers and who marks; or BadInput."""
-        if wanted.views != ("whole",):
-            raise BadInput(f"{bench.folder} holds dialogues, which are not probed")
         if wanted.preset is not None and wanted.frames:
             raise BadInput("--preset says how many frames are sent; leave --sweep out")
         cast = task_cast(bench, wanted, roles=(CHECKER,))

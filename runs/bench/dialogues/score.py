@@ -12,6 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import Any, Literal
 
 from videoautoarena.memory.records.errors import BadInput
@@ -151,12 +152,16 @@ def score_dialogues(bench: OpenBench[DialogueItem], results: Sequence[DialogueRe
         abilities={ability: kinds[ability] for ability in ALL if kinds[ability]},
         constants=tuple(_constant(items, name, as_published) for name in CONSTANTS),
         models=tuple(rows),
-        sweeps=tuple(_sweeps(items, found, margin)),
+        sweeps=tuple(_sweeps(items, found, margin, as_published=as_published)),
     )
 
 
 def _sweeps(
-    items: Sequence[DialogueItem], results: Sequence[DialogueResult], margin: float
+    items: Sequence[DialogueItem],
+    results: Sequence[DialogueResult],
+    margin: float,
+    *,
+    as_published: bool,
 ) -> Iterator[Sweep]:
     """Yield a sweep for each model, history and judge with several numbers of frames."""
     of_player: dict[tuple[str, str, str], dict[int, DialogueResult]] = {}
@@ -164,9 +169,11 @@ def _sweeps(
         model, frames = _text(one.facts.get("model")), one.max_frames
         if model is not None and frames is not None and "preset" not in one.facts:
             of_player.setdefault((model, one.history, one.judge), {})[frames] = one
-    for (model, history, _), found in of_player.items():
+    several = len({judge for *_, judge in of_player}) > 1
+    for (model, history, judge), found in sorted(of_player.items(), key=itemgetter(0)):
         points = {
-            frames: dialogue_points(round_points(items, one.lines)) for frames, one in found.items()
+            frames: dialogue_points(round_points(items, one.lines, as_published=as_published))
+            for frames, one in found.items()
         }
         asked = {
             item.qid: item
@@ -181,6 +188,7 @@ def _sweeps(
         }
         swept = Swept(asked, [one.ability for one in asked.values()], partial(_overall, items))
         named = model if history == "golden" else f"{model} (own history)"
+        named += f", marked by {judge}" if several else ""
         sweep = measure_sweep(swept, played, margin=margin)
         yield sweep.model_copy(update={"model": named})
 

@@ -31,6 +31,8 @@ CONSTANT_NAMES = {
     "silence": "(silence)",
     "refusal": "(refuses all)",
 }
+EACH = "a scored round"
+"""What dollars of a sweep are counted by."""
 ODD = ("forfeit", "unscored", "void")
 """How rounds end that are named beside a table."""
 _REFUSALS = ("answer refusal", "refusal twin", OVER_REFUSAL)
@@ -157,8 +159,7 @@ def notes(scores: DialogueScores) -> list[str]:
         "dialogue's rounds, then of an ability's dialogues. No answer has no item right.",
         _overall_note(scores),
         "(all yes), (all no): what constant answers to the items come to. (silence): a reply "
-        "without words. (refuses all): right where a refusal is asked for, and no word of "
-        "anything else.",
+        "without words. (refuses all): says of whatever is asked for that it is not there.",
     ]
     if TWIN in scores.abilities:
         found.append(
@@ -175,16 +176,17 @@ def notes(scores: DialogueScores) -> list[str]:
             "items whatever its list holds, to two digits; a perfect reply on 3 items is .60. "
             "Rounds whose judging failed are dropped."
         )
-    found += [sweep.as_line("a scored round") for sweep in scores.sweeps]
+    found += [sweep.as_line(EACH) for sweep in scores.sweeps]
     if scores.stand_ins:
         found.append(f"{STAND_INS}.")
     for row in scores.models:
         odd = [f"{n} {end}" for end in ODD if (n := row.counts.get(end, 0))]
         odd += [f"{row.missing} not asked"] if row.missing else []
+        name = f"{row.model}, marked by {row.judge}" if _by_judge(scores) else row.model
         if odd:
-            found.append(f"{row.model}: {', '.join(odd)} of {counted(scores.rounds, 'round')}.")
+            found.append(f"{name}: {', '.join(odd)} of {counted(scores.rounds, 'round')}.")
         if without := [named(one) for one in row.lacking if one in scores.abilities]:
-            found.append(f"{row.model}: nothing counts in {', '.join(without)}.")
+            found.append(f"{name}: nothing counts in {', '.join(without)}.")
     if scores.videos < FEW_VIDEOS:
         found.append(f"Fewer than {FEW_VIDEOS} videos, too few to trust an interval.")
     return found

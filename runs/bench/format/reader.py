@@ -26,6 +26,7 @@ from videoautoarena.runs.bench.format.schema import (
     QUESTIONS,
     RESULTS,
     VIDEOS,
+    DialogueItem,
     Entry,
     Item,
     Kind,
@@ -293,9 +294,11 @@ def _wrong(item: Entry, manifest: Manifest, seen: set[str]) -> Iterator[str]:
     if item.qid in seen:
         yield f"repeats the qid {item.qid}"
     if manifest.source.kind != IMPORT and item.qid != item.own_qid():
-        parts = "its battle, video, user, question or an answer"
-        if not isinstance(item, Item):
-            parts = "its video, task, question, an option, point or answer"
+        parts = "its video, task, question, an option, point or answer"
+        if isinstance(item, Item):
+            parts = "its battle, video, user, question or an answer"
+        elif isinstance(item, DialogueItem):
+            parts = "its video, ability, a stretch, round or item"
         yield f"has the qid {item.qid}, which does not belong to its content: {parts} changed"
     if not item.qid:
         yield "has an empty qid"

@@ -129,10 +129,7 @@ def _cast_of(bench: OpenBench, wanted: Wanted, file: ArenaFile) -> BenchCast:
     _refuse_same({judge: digest_of(cast[judge].identity(sampling.frames)) for judge in judges})
     if any(entry.is_offline for entry in cast.values()):
         refuse_text_read(sampling, "have real models play and judge")
-    for judge in judges:
-        if cast[judge].is_offline and cast[judge].model != OFFLINE_JUDGE:
-            can = f"the offline one that can is {OFFLINE_JUDGE}"
-            raise BadInput(f"{quoted(judge)} cannot judge; {can}")
+    _refuse_players(judges, cast)
     config = RunConfig(
         seed=wanted.seed,
         rounds=1,
@@ -222,6 +219,13 @@ def _reads_references(wanted: Wanted) -> bool:
     return wanted.anchor is None or wanted.anchor in REFERENCES
 
 
+def _refuse_players(judges: Sequence[str], cast: Mapping[str, CastEntry]) -> None:
+    for judge in judges:
+        if cast[judge].is_offline and cast[judge].model != OFFLINE_JUDGE:
+            can = f"the offline one that can is {OFFLINE_JUDGE}"
+            raise BadInput(f"{quoted(judge)} cannot judge; {can}")
+
+
 def _check_judge(config: RunConfig, allowed: Leave, *, whose: str | None) -> None:
     """Refuse a judge that competes, and the offline one over real answers; `whose` are read."""
     judges, cast = config.judges, config.cast
@@ -300,7 +304,7 @@ def task_cast(bench: OpenBench[Any], wanted: Wanted, *, roles: tuple[str, ...]) 
     file = arena_file(wanted.config)
     wanted = _named_in_full(bench, wanted, file)
     if wanted.anchor is not None:
-        raise BadInput("tasks have a key, so that nothing is held against an anchor; leave it out")
+        raise BadInput("only preferences are held against an anchor; leave --anchor out")
     named = wanted.models or file.roles.models
     roster = named or OFFLINE_CAST
     _refuse_twice(roster, "--model")
@@ -319,6 +323,7 @@ def task_cast(bench: OpenBench[Any], wanted: Wanted, *, roles: tuple[str, ...]) 
         raise BadInput("nothing in this set is marked by a judge; leave --judge out")
     cast |= {judge: entry_of(judge, file) for judge in judges}
     cast |= scouts(cast, file)
+    _refuse_players(judges, cast)
     config = RunConfig(
         seed=wanted.seed,
         rounds=1,

@@ -17,7 +17,7 @@ import numpy as np
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.bench.format.reader import OpenBench
-from videoautoarena.runs.bench.format.schema import MADE, TASK_KINDS, TaskItem
+from videoautoarena.runs.bench.format.schema import DIALOGUE, MADE, TASK_KINDS, TaskItem
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.shortcuts.items import NO_OPTION, Item, find_defects
@@ -140,9 +140,10 @@ def probe_bench(bench: OpenBench[Any]) -> Shortcuts:
     """Return what a task set gives away; BadInput of a bench whose questions have no key."""
     manifest = bench.manifest
     if manifest.kind not in TASK_KINDS:
+        other = "score" if manifest.kind == DIALOGUE else "check"
         raise BadInput(
             f"{bench.folder} is a set of kind {manifest.kind}; only tasks with options have "
-            "shortcuts to probe, see arena bench check"
+            f"shortcuts to probe, see arena bench {other}"
         )
     return probe_set(bench.items, bench=bench.bench, is_made=manifest.source.kind == MADE)
 

@@ -152,4 +152,5 @@ def percent(value: float) -> float | None:
 
 
 def _known(value: float) -> float | None:
-    return None if math.isnan(value) else round(value, _NUMBERS)
+    # A bound that falls below 0 by the last digit of a sum is 0, and not -0.
+    return None if math.isnan(value) else round(value, _NUMBERS) + 0.0

@@ -12,14 +12,14 @@ from itertools import zip_longest
 from typing import Any
 
 from videoautoarena.runs.bench.dialogues.compare import DialogueComparison, compare_dialogues
-from videoautoarena.runs.bench.dialogues.points import ALL
+from videoautoarena.runs.bench.dialogues.points import ALL, round_points
 from videoautoarena.runs.bench.dialogues.rules import OWN_HISTORY
 from videoautoarena.runs.bench.dialogues.score import (
     DialogueScores,
     score_dialogues,
     wanted_results,
 )
-from videoautoarena.runs.bench.dialogues.text import CONSTANT_NAMES, notes
+from videoautoarena.runs.bench.dialogues.text import CONSTANT_NAMES, EACH, notes
 from videoautoarena.runs.bench.format.entries import Round
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import DialogueResult, RoundLine
@@ -70,23 +70,30 @@ def summary_of(opened: OpenBench[Any]) -> Json:
 
 
 def _of_all(told: Sequence[str], scores: DialogueScores) -> list[str]:
-    """Return what is to know of all scores; that of one model stands beside its figure.
+    """Return what is to know of all scores, and sweeps; the rest of a model is beside its figure.
 
     That stand-ins played stands above all of them.
     """
     each = tuple(f"{row.model}: " for row in scores.models)
-    return [one for one in told if not one.startswith((*each, STAND_INS))]
+    swept = [sweep.as_line(EACH) for sweep in scores.sweeps]
+    return [one for one in told if one in swept or not one.startswith((*each, STAND_INS))]
 
 
 def _histories(
     opened: OpenBench[DialogueItem], results: Sequence[DialogueResult]
 ) -> Iterator[DialogueComparison]:
     """Yield each model with its own history against itself with the golden one, by one judge."""
-    golden = {(one.model, one.judge) for one in results if one.history == "golden"}
+    golden = {(one.model, one.judge): one for one in results if one.history == "golden"}
     for one in results:
         name = one.model.removesuffix(f" ({OWN_HISTORY})")
-        if one.history == "own" and (name, one.judge) in golden:
+        beside = golden.get((name, one.judge)) if one.history == "own" else None
+        # Where no dialogue counts in both, there is nothing to compare.
+        if beside is not None and not _counted(opened, one).isdisjoint(_counted(opened, beside)):
             yield compare_dialogues(opened, one.model, name, judge=one.judge)
+
+
+def _counted(opened: OpenBench[DialogueItem], result: DialogueResult) -> frozenset[str]:
+    return frozenset(qid for qid, _ in round_points(opened.items, result.lines))
 
 
 def _dialogues(items: Sequence[DialogueItem], results: Sequence[DialogueResult]) -> Iterator[Json]:
@@ -97,7 +104,7 @@ def _dialogues(items: Sequence[DialogueItem], results: Sequence[DialogueResult])
     room = MOST_BYTES
     for item in in_turn:
         shown = _dialogue(item, said)
-        room -= len(json.dumps(shown, ensure_ascii=False))
+        room -= len(json.dumps(shown, ensure_ascii=False).encode("utf-8", "replace"))
         if room < 0:
             return
         yield shown

@@ -114,15 +114,15 @@ def of_parts(scores: DialogueScores) -> Parts:
 
 def of_histories(histories: Sequence[DialogueComparison]) -> Parts:
     """Return who loses with its own replies as history, and how much on average."""
-    gaps = [one.overall for one in histories if one.overall is not None]
+    gaps = [(one.models[1], one.overall) for one in histories if one.overall is not None]
     if not gaps:
         return []
-    change = fmean(gap.a - gap.b for gap in gaps)
+    change = fmean(gap.a - gap.b for _, gap in gaps)
     if round(change, 1) == 0.0:
         return ["With its own replies as history a model neither loses nor gains, on average."]
     who: Parts = [f"{len(gaps)} models"]
-    if len(histories) <= MOST_NAMED:
-        who = listed([one.models[1] for one in histories])
+    if len(gaps) <= MOST_NAMED:
+        who = listed([model for model, _ in gaps])
     is_one = len(gaps) == 1
     verb = ("loses" if is_one else "lose") if change < 0 else "gains" if is_one else "gain"
     average = "" if is_one else " on average"

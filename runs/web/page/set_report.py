@@ -29,6 +29,8 @@ class WrittenSet:
     items: int
     models: int
     size_bytes: int
+    unit: str = "item"
+    """What one of its items is called."""
 
     def to_json(self) -> Json:
         """Return it as `arena report --json` prints it."""
@@ -37,7 +39,7 @@ class WrittenSet:
 
     def as_lines(self) -> list[str]:
         """Return it for a person."""
-        what = f"{counted(self.items, 'item')}, {counted(self.models, 'result')}"
+        what = f"{counted(self.items, self.unit)}, {counted(self.models, 'result')}"
         return [f"{safe(str(self.to))}: {what}, {self.size_bytes / 1e6:,.1f} MB"]
 
 
@@ -70,4 +72,5 @@ def write_set_report(folder: Path, to: Path | None, *, force: bool) -> WrittenSe
     content = (head + tail).encode()
     with whole_file(file) as stream:
         stream.write(content)
-    return WrittenSet(file, len(opened.items), len(summary["results"]), len(content))
+    unit = "dialogue" if is_spoken else "item"
+    return WrittenSet(file, len(opened.items), len(summary["results"]), len(content), unit)

@@ -78,11 +78,12 @@ def close_behind(figures: Mapping[str, Figure]) -> Parts:
         return []
     near = [model for model, of in found[1:] if of.high is not None and of.high >= low]
     if not near:
-        return ["No other interval reaches it."]
+        return ["Its interval overlaps no other."]
     who = listed(near) if len(near) <= MOST_NAMED else [f"{len(near)} models"]
-    verb = "reaches" if len(near) == 1 else "reach"
-    whose = "The interval of " if len(near) == 1 else "The intervals of "
-    return [whose, *who, f" {verb} it; only the same items, one by one, can tell them apart."]
+    whose = (
+        "Its interval overlaps that of " if len(near) == 1 else "Its interval overlaps those of "
+    )
+    return [whose, *who, "; only the same items, one by one, can tell them apart."]
 
 
 def _figures(board: TaskBoard) -> dict[str, Figure]:

@@ -112,14 +112,16 @@ def test_the_judge_is_told_neither_who_spoke_nor_from_how_many_frames(story: Fil
 
 def test_no_name_decides_how_well_anybody_sees() -> None:
     folder = Path(videoautoarena.agents.offline.__file__).parent
-    named = {
+    named = [
         node.value
         for file in folder.rglob("*.py")
         if file != folder / "__init__.py"
         for node in ast.walk(ast.parse(file.read_text()))
         if isinstance(node, ast.Constant) and node.value in KINDS
-    }
-    assert named <= {"parrot", "windbag", "trickster", "goldfish", "eager", "examiner", "judge"}
+    ]
+    weak = ["goldfish", "eager"]
+    assert {*named} <= {"parrot", "windbag", "trickster", *weak, "examiner", "judge"}
+    assert [named.count(name) for name in weak] == [1, 1]
 
 
 def test_the_offline_models_open_no_file_socket_or_store() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 import videoautoarena.agents.offline
 from tests.support.pictures import film, message, task
-from videoautoarena.agents.offline import KINDS
+from videoautoarena.agents.offline import KINDS, OfflineModel
 from videoautoarena.agents.offline.language.values import Dice
 from videoautoarena.agents.offline.vision.frame_features import Memo, Picture, read
 
@@ -76,3 +76,12 @@ def test_a_picture_is_known_by_its_bytes_alone() -> None:
     one, two = read(message(film(frames=2), "")).pictures
     assert isinstance(one, Picture)
     assert one.digest != two.digest
+
+
+@pytest.mark.parametrize(
+    "words", ["\u017fix of them", "the f\u0131fth moment", "the \u017fecond you named", "PİNK"]
+)
+def test_letters_that_only_look_like_others_are_read_as_those(words: str) -> None:
+    sent = message(film(frames=3), f"Watch.\n\nQuestion:\nHow often do {words} come?")
+    assert read(sent).question.isascii()
+    assert OfflineModel(kind="owl").invoke(sent).content

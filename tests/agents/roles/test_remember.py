@@ -20,14 +20,14 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Sending
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.roles.objects import Look, Pair, bank, candidates
+from videoautoarena.agents.roles.objects import ALIKE, CANDIDATES, Look, Pair, bank, candidates
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.agents.roles.remember import WINDOW, Watching, remember
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import ProviderFailed
 from videoautoarena.memory.records.records import Frame, Frames, Video
 from videoautoarena.memory.records.scenes import Appearance, SceneMemory, Span
-from videoautoarena.video.sampling.distinct import Histogram, region_histogram
+from videoautoarena.video.sampling.distinct import Histogram, alike, region_histogram
 
 Say = Callable[[str, Span | None, dict[str, str]], Any]
 """Takes the role, the stretch whose frames are shown, and the blocks; returns a reply as JSON."""
@@ -310,6 +310,32 @@ def test_only_finds_alike_in_a_word_and_in_colour_are_compared() -> None:
     assert [(one.earlier, one.later) for one in candidates(looks)] == [
         (1, 2), (0, 2), (3, 5), (1, 5), (0, 5),
     ]  # fmt: skip
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 4), st.sampled_from(["cup", "red cup", "man", "the"]),
+                  st.sampled_from([None, RED, BLUE, (RED + BLUE) / 2, 0.2 * RED + 0.8 * BLUE])),
+        max_size=14,
+    )
+)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_pairs_are_those_of_a_search_through_all(said: list[tuple[int, str, Any]]) -> None:
+    looks = [look(*one) for one in sorted(said, key=lambda one: one[0])]
+    expected = list[Pair]()
+    for later, one in enumerate(looks):
+        near = [
+            Pair(place, later, alike_or_unknown(other.histogram, one.histogram))
+            for place, other in enumerate(looks[:later])
+            if other.appearance.scene != one.appearance.scene and other.words & one.words
+        ]
+        near = sorted(near, key=lambda pair: (-pair.likeness, -pair.earlier))
+        expected += [pair for pair in near if pair.likeness >= ALIKE][:CANDIDATES]
+    assert candidates(looks) == expected
+
+
+def alike_or_unknown(one: Histogram | None, other: Histogram | None) -> float:
+    return ALIKE if one is None or other is None else float(alike(one, other))
 
 
 def test_a_find_is_compared_with_a_bounded_number_of_others() -> None:

@@ -69,6 +69,16 @@ def test_a_single_scene_is_the_whole_alone_and_what_is_too_short_is_none() -> No
     assert [one.id for one in clips_of(memory_of([1, 1, 1], [[1, 3]]))] == ["whole"]
 
 
+def test_objects_of_more_scenes_come_first_and_four_scenes_stand_for_many() -> None:
+    clips = clips_of(memory_of([2.0] * 9, [[1, 3, 5], [1, 2, 3, 4, 6, 9], [2, 4, 6]]))
+    assert [(one.id, one.shared) for one in clips] == [
+        ("c1-2-4-9", "o2"),
+        ("c1-3-5", "o1"),
+        ("c2-4-6", "o3"),
+        ("whole", None),
+    ]
+
+
 @given(st.integers(1, 120), st.lists(st.sets(st.integers(0, 119), min_size=1), max_size=30))
 @settings(max_examples=25, deadline=None)
 def test_clips_are_bounded_unique_and_the_same_each_time(

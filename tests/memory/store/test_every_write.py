@@ -77,12 +77,16 @@ def test_a_kill_at_every_write_sync_and_truncation_loses_nothing(
     whole, kinds = calm
     ended = []
     for number in range(1, len(kinds) + 1):
+        out = tmp_path / str(number)
         disk = Disk(kill_at=number, is_torn=number % 2 == 0)
-        ended.append(goes_on(children, tmp_path / str(number), disk, whole))
+        ended.append(goes_on(children, out, disk, whole))
+        # Threads share commits as they come: a run that was not killed had fewer operations.
+        is_killed = ended[-1] == -9
+        assert is_killed or len(counted(recorded(out.with_name(f"{out.name}.ops")))) < number
     assert set(ended) <= {-9, 0}
     with capsys.disabled():
         print(f"\n{ended.count(-9)} kills at {len(kinds)} operations, all gone on with")  # noqa: T201
-    assert ended.count(-9) > 0.9 * len(kinds)
+    assert ended.count(-9) > 0.5 * len(kinds)
 
 
 def test_a_full_disk_of_any_size_loses_nothing(

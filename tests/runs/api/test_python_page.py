@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.played_dialogues import play_dialogues
 from tests.support.small_benches import freeze_ground, run_bench
 
 PAGE = Path(__file__).parents[3] / "docs" / "python.md"
@@ -21,11 +22,13 @@ def test_the_examples_of_the_page_run_as_they_stand(
     (place / "bench").rename(tmp_path / "my-bench")
     given = ("--model", "offline:owl", "--judge", "offline:judge", "--videos", place / "videos")
     assert run_bench(tmp_path / "my-bench", *given).return_value == 0
+    play_dialogues(tmp_path / "my-dialogues")
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     exec("".join(blocks), {})
     said = capsys.readouterr().out
     assert "offline:hawk" in said
     assert "model-x" in said
     assert "offline:owl offline:judge" in said
+    assert " golden " in said

@@ -16,7 +16,7 @@ from tests.support.dialogue_sets import check, dialogue, turn, write_dialogues
 from tests.support.played import invoke
 from tests.support.reviewing import At, fill, play, read_rows, reviewed, with_videos
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.bench.format.entries import Check, Round
+from videoautoarena.runs.bench.format.entries import TWIN, Check, Round
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.schema import DialogueItem
 from videoautoarena.runs.bench.format.verify import verify
@@ -342,8 +342,47 @@ def test_a_set_of_another_kind_is_refused(tmp_path: Path) -> None:
         write_sheet(tmp_path / "set")
 
 
+def test_a_reviewer_has_a_name_of_a_line(made: OpenBench[DialogueItem]) -> None:
+    sheet = write_sheet(made.folder).file
+    for name, why in ((" \n ", "is empty"), ("x" * 101, "is longer than 100 characters")):
+        with pytest.raises(BadInput, match=f"--reviewer {why}"):
+            review(Wish(made.folder, made.folder.with_name("new"), sheet, name))
+
+
+def test_a_round_that_was_dropped_is_not_easy_too(made: OpenBench[DialogueItem]) -> None:
+    play(made, "m", [5, 0, 0, 5])
+    done, new = reviewed(made, {(1, "decision"): "drop"}, easy=1.0)
+    assert (done.counts["dropped"], done.counts["easy"]) == (1, 1)
+    assert set(new.items[0].rounds[1].made) == {"review"}
+
+
 def test_a_longer_checklist_has_places_in_the_sheet(tmp_path: Path) -> None:
     rounds = [turn(1, checklist=[check(f"heron{k}") for k in range(7)])]
     made = write_dialogues(tmp_path / "set", [dialogue("a", rounds=rounds)])
     _, new = reviewed(made, {(0, "corrected_item_7"): "Is it so?"})
     assert new.items[0].rounds[0].checklist[6].text == "Is it so?"
+
+
+def test_items_that_deny_are_found_again_where_they_were_corrected(tmp_path: Path) -> None:
+    rounds = [turn(1, 2, 1).model_copy(update={"made": {"denials": [3]}})]
+    bench = write_dialogues(tmp_path / "set", [dialogue("a", ability=TWIN, rounds=rounds)])
+    words = {(0, "corrected_item_3"): "Is it a lamp?", (0, "corrected_item_1"): "Is it denied?"}
+    words[0, "corrected_item_2"] = "Does it say that there is no heron?"
+    _, new = reviewed(bench, words)
+    assert new.items[0].rounds[0].made["denials"] == [2]
+
+
+def test_items_that_deny_stay_known_beside_a_note_and_are_not_claimed_where_none_is_left(
+    tmp_path: Path,
+) -> None:
+    rounds = [turn(k, 2, 1).model_copy(update={"made": {"denials": [3]}}) for k in (1, 2, 3)]
+    rounds.append(turn(4, 2, 1))
+    bench = write_dialogues(tmp_path / "set", [dialogue("a", ability=TWIN, rounds=rounds)])
+    denying = "Does it say that there is no heron?"
+    _, new = reviewed(
+        bench,
+        {(0, "note"): "fine", (1, "corrected_item_3"): "Is it a lamp?", (2, "decision"): "drop",
+         (3, "corrected_item_1"): denying},
+    )  # fmt: skip
+    found = [one.made.get("denials") for one in new.items[0].rounds]
+    assert found == [[3], None, None, [1]]

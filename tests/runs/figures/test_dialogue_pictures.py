@@ -42,6 +42,8 @@ def test_each_ability_has_a_panel_and_so_has_what_is_refused(drawn: dict[str, by
     for title in ("overall", "object reference", "proactive", "refusal twin", "over refusal"):
         assert any(title in text for text in found), title
     assert {"5 turns", "6 turns", "single scene", "cross scene"} <= set(texts_of(drawn["parts"]))
+    # Rows of constants are not drawn, so nothing is said of them.
+    assert not any("(all yes)" in text for one in drawn.values() for text in texts_of(one))
 
 
 def test_the_command_draws_a_set_of_dialogues_and_knows_no_other_pictures_of_it(

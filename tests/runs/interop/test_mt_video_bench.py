@@ -231,10 +231,16 @@ def test_a_set_made_here_is_written_by_the_names_of_its_files_without_refusal_tw
         "topic_shifting",
         "refusal_twin",
     ]
-    items = [made_dialogue(id_, k, ability=ability) for k, ability in enumerate(abilities)]
+    items = [
+        made_dialogue(id_, k, ability=ability, spans=[(0.5, 1.5)] if k > 1 else [])
+        for k, ability in enumerate(abilities)
+    ]
     bench = write_dialogues(tmp_path / "set", items, videos=tmp_path / "clips")
     done = invoke("bench", "export", bench.folder, "--to", tmp_path / "out")
     assert "1 refusal twin left out" in done.output
+    assert "1 dialogue about parts of a video, which it does not say" in " ".join(
+        done.output.split()
+    )
     found = files_in(tmp_path / "out")
     assert list(found["mtqa/object_reference.json"]) == ["clip00"]
     told = found["mtqa/object_reference.json"]["clip00"]

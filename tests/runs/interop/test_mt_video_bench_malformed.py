@@ -8,10 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.dialogue_sets import dialogue, write_dialogues
 from tests.support.published_dialogues import Json, checks, lay, published
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.schema import MADE, BenchVideo
 from videoautoarena.runs.cli.main import arena, guarded
-from videoautoarena.runs.interop.mt_video_bench import import_mt_video_bench
+from videoautoarena.runs.interop import mt_video_bench, mt_video_bench_files
+from videoautoarena.runs.interop.mt_video_bench import (
+    export_mt_video_bench,
+    import_mt_video_bench,
+)
 
 
 def spoilt(change: Callable[[list[Json]], object]) -> list[str]:
@@ -104,10 +111,25 @@ def test_what_is_not_there_is_said(tmp_path: Path) -> None:
     (tmp_path / "in" / "checklist" / "summary_CheckList.json").unlink()
     with pytest.raises(BadInput, match=r"checklist/summary_CheckList.json is no file"):
         import_mt_video_bench(file, tmp_path / "set")
+    with pytest.raises(BadInput, match=r"there is no .*nowhere; pass the folder that holds mtqa"):
+        import_mt_video_bench(tmp_path / "nowhere", tmp_path / "set")
     with pytest.raises(BadInput, match="is named after none of the abilities, which are object_"):
         import_mt_video_bench(file.rename(file.with_name("riddles.json")), tmp_path / "set")
     with pytest.raises(BadInput, match=r"holds no file \*.json"):
         import_mt_video_bench(tmp_path / "in" / "checklist", tmp_path / "set")
+
+
+def test_a_dialogue_and_a_list_of_videos_too_long_for_a_set_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lay(tmp_path / "in", "summary", published("summary"))
+    monkeypatch.setattr(mt_video_bench, "LARGEST_MANIFEST", 100)
+    with pytest.raises(BadInput, match=r"summary\.json has too many videos for one set; split it"):
+        import_mt_video_bench(tmp_path / "in", tmp_path / "set")
+    monkeypatch.setattr(mt_video_bench_files, "LONGEST_LINE", 100)
+    with pytest.raises(BadInput, match=r'"v1", dialogue 1: is longer than .*; nothing was'):
+        import_mt_video_bench(tmp_path / "in", tmp_path / "set")
+    assert not (tmp_path / "set").exists()
 
 
 def test_all_records_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
@@ -117,3 +139,35 @@ def test_all_records_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
     lay(tmp_path / "in", "object_reference", files)
     with pytest.raises(BadInput, match="1 more cannot be used either; nothing was imported"):
         import_mt_video_bench(tmp_path / "in", tmp_path / "set")
+
+
+def test_a_set_is_not_written_into_and_what_it_forged_as_records_is_not_written(
+    tmp_path: Path,
+) -> None:
+    forged = {"mtqa": "none", "checklist": "none"}
+    items = [dialogue("v", k, event=str(k), extra=forged) for k in (1, 2)]
+    bench = write_dialogues(tmp_path / "set", items)
+    with pytest.raises(BadInput, match="lies in the set"):
+        export_mt_video_bench(bench, bench.folder / "out")
+    export_mt_video_bench(bench, tmp_path / "out")
+    (file,) = (tmp_path / "out" / "mtqa").iterdir()
+    assert [one["mtqa"]["Round 1"]["User"] for one in json.loads(file.read_text())["v"]] == [
+        item.rounds[0].user for item in items
+    ]
+
+
+def test_of_two_files_of_a_name_each_is_called_by_its_id(tmp_path: Path) -> None:
+    items = [dialogue("one"), dialogue("two"), dialogue("three")]
+    bench = write_dialogues(tmp_path / "set", items)
+    paths = {"one": "a.mp4", "two": "a.mkv", "three": "b.mp4"}
+    manifest = bench.manifest.model_copy(
+        update={
+            "source": bench.manifest.source.model_copy(update={"kind": MADE}),
+            "videos": {id_: BenchVideo(path=path) for id_, path in paths.items()},
+        }
+    )
+    export_mt_video_bench(
+        OpenBench(bench.folder, bench.bench, manifest, bench.items), tmp_path / "out"
+    )
+    (file,) = (tmp_path / "out" / "mtqa").iterdir()
+    assert list(json.loads(file.read_text())) == ["one", "two", "b"]

@@ -148,3 +148,6 @@ def test_subtitles_of_a_part_are_those_said_in_it_on_its_clock() -> None:
         ("4.2", 3.2, 4.2),
     ]
     assert spoken_in(said, [(5.4, 6.9)]) is None
+    # What ends with the scene before is said in that one.
+    assert spoken_in(said, [(1.5, 2.5)]) is None
+    assert spoken_in(said, [(3.5, 4.2)]) is None

@@ -6,6 +6,7 @@ import asyncio
 import io
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +15,20 @@ from click.testing import CliRunner, Result
 from PIL import Image
 from rich.console import Console
 
+import videoautoarena.runs.scenes.sheet
+from tests.support.asking import MODEL
 from tests.support.lives import Life
 from tests.support.loopback import Loopback, Manners, Mishap, serving
 from tests.support.returns import Story, draw_story, invent, recalled
 from tests.support.whole_runs import command
+from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.records import Sampling, Video
 from videoautoarena.memory.records.scenes import Appearance, Scene, SceneMemory, SceneObject
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cli.main import arena
 from videoautoarena.runs.rundir.frames import RunFrames
-from videoautoarena.runs.scenes.bank import load_of, scene_frames
-from videoautoarena.runs.scenes.sheet import COLOURS, boxed, scene_shots
+from videoautoarena.runs.scenes.bank import load_of, name_of, scene_frames
+from videoautoarena.runs.scenes.sheet import COLOURS, boxed, scene_shots, write_scene_sheet
 from videoautoarena.runs.scenes.show import Pictures, ScenesOrder, Shown
 from videoautoarena.runs.scenes.text import render_scenes
 from videoautoarena.video.folder.find import find_videos
@@ -148,7 +152,9 @@ def test_calls_that_failed_are_named_and_only_those_are_repeated(
         before = len(server.events("arrived"))
         assert remembered(said(ask(film, *typed, "--json"), 3)) == remembered(found)
         assert len(server.events("arrived")) == before
+        assert said(ask(film, "--json"))["failures"] == {}  # another examiner's, kept beside
         mended = said(ask(film, *typed, "--json", "--retry-failed"))
+        assert len(server.events("arrived")) > before
         sent = Counter(event["key"] for event in server.events("arrived"))
     assert mended["failures"] == {}
     assert all(one["caption"] for one in mended["scenes"])
@@ -159,16 +165,19 @@ def test_calls_that_failed_are_named_and_only_those_are_repeated(
 def test_an_interrupted_look_goes_on_and_pays_nothing_twice(film: Path, tmp_path: Path) -> None:
     with serving(tmp_path / "log", Manners(latency_s=(0.3, 0.3))) as server:
         typed = ("scenes", film, *config(tmp_path, server), "--concurrency", 1, "--json")
+        whole = said(ask(film, *typed[2:], "--plan"))["plan"]["calls"]
         with Life(command("arena", *map(str, typed))) as life:
             life.until(lambda: len(server.events("sent")) >= 2)
             life.interrupt()
             assert life.end() == 130
             assert "to continue, repeat the command" in life.said
         paid = {event["key"] for event in server.events("sent")}
+        left = said(ask(film, *typed[2:], "--plan"))["plan"]["calls"]
         found = said(ask(film, *typed[2:]))
         sent = Counter(event["key"] for event in server.events("arrived"))
     assert len(found["scenes"]) == 3
     assert {key: sent[key] for key in paid} == dict.fromkeys(paid, 1)
+    assert 0 < left <= round(whole - len(paid), 1)
 
 
 @pytest.mark.slow
@@ -247,6 +256,48 @@ def test_a_box_is_drawn_around_an_object_where_one_was_said() -> None:
     assert max(abs(a - b) for a, b in zip(edge, COLOURS[0], strict=True)) < 60
     assert max(inside) < 60
     assert boxed(held.getvalue(), []) != first.jpeg
+
+
+def test_a_sheet_has_so_many_pictures_at_most_and_those_are_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory, jpegs = memory_of("kettle"), []
+    for colour in ("red", "lime"):
+        held = io.BytesIO()
+        Image.new("RGB", (200, 100), colour).save(held, "JPEG", quality=95)
+        jpegs.append(held.getvalue())
+    pictures = tuple(Pictures((4.0 * n,), (jpeg,)) for n, jpeg in enumerate(jpegs))
+    whole = replace(shown(memory), pictures=pictures)
+
+    def greens() -> int:
+        write_scene_sheet(whole, memory, tmp_path / "sheet.png")
+        with Image.open(tmp_path / "sheet.png") as sheet:
+            colours = sheet.convert("RGB").getcolors(1_000_000) or []
+        return sum(n for n, rgb in colours if isinstance(rgb, tuple) and rgb[1] > 240 > 2 * rgb[0])
+
+    assert greens() > 5000
+    monkeypatch.setattr(videoautoarena.runs.scenes.sheet, "MOST_PICTURES", 1)
+    assert greens() == 0
+
+
+def test_objects_that_come_back_are_listed_first() -> None:
+    memory = memory_of("kettle")
+    (back,) = memory.objects
+    once = back.model_copy(update={"name": "spoon", "appearances": back.appearances[:1]})
+    objects = (once, back.model_copy(update={"id": "o2"}))
+    memory = memory.model_copy(update={"objects": objects})
+    console = Console(file=io.StringIO(), width=200)
+    console.print(render_scenes(shown(memory), memory))
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert [line.split()[0] for line in lines if line.startswith("o")] == ["object", "o2", "o1"]
+
+
+def test_what_is_kept_is_of_one_examiner_as_it_is_asked() -> None:
+    ours = PromptSet.load(dialogues=True)
+    others = replace(MODEL, name="other"), replace(MODEL, max_frames=3)
+    names = {name_of("v", one, ours) for one in (MODEL, *others)}
+    assert len(names | {name_of("w", MODEL, ours)}) == 4
+    assert name_of("v", MODEL, PromptSet.load(dialogues=True)) in names
 
 
 @pytest.mark.slow

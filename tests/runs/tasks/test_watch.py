@@ -52,7 +52,7 @@ def config(place: Path, server: Loopback, *, price: str = "") -> Path:
 
 def make(clips: Path, to: Path, *typed: object) -> Result:
     """Return what `arena tasks make` says to this; `return_value` is its exit code."""
-    line = ["tasks", "make", clips, "--to", to, *ALL, *typed]
+    line = ["tasks", "make", clips, "--to", to, *(() if "--kind" in typed else ALL), *typed]
     return CliRunner().invoke(arena, [str(word) for word in line], standalone_mode=False)
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from io import BytesIO, TextIOWrapper
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from videoautoarena.runs.cli.options import PIPED, results
-from videoautoarena.runs.text.terminal import folded, out
+from videoautoarena.runs.console.listeners import progress
+from videoautoarena.runs.text.terminal import folded, out, say
 
 
 def test_a_long_line_breaks_between_words() -> None:
@@ -41,3 +45,15 @@ def test_a_pipe_is_as_wide_as_it_says(
         assert results().width == wide
     finally:
         out.cache_clear()
+
+
+def test_a_line_that_is_said_beside_a_bar_takes_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = BytesIO()
+    screen = TextIOWrapper(written, "utf-8", write_through=True)
+    monkeypatch.setattr(screen, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress(say) as on_progress:
+        on_progress(1, 3, "made")
+        say("stopping: finishing 16 calls in flight")
+    assert "\r\x1b[2Kstopping: finishing" in written.getvalue().decode()

@@ -102,3 +102,9 @@ def test_nothing_is_said_of_no_item() -> None:
 def test_a_chance_is_needed_for_each_item_or_none() -> None:
     with pytest.raises(ValueError, match="a chance for each item"):
         measure_tasks([1, 0], [0, 0], chance=[0.25])
+
+
+def test_tasks_about_one_video_are_no_surer_together_than_each_of_them() -> None:
+    found = measure_tasks([0.1, 0.2, 0.4], [0, 1, 2], [7, 7, 7])
+    assert [(one.low, one.high) for one in found.tasks] == [(0.0, 1.0)] * 3
+    assert (found.mean.low, found.mean.high) == pytest.approx((0.0, 1.0))

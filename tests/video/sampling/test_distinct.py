@@ -60,6 +60,32 @@ def test_a_region_has_the_colours_within_its_box_alone() -> None:
     assert alike(left, region_histogram(jpeg, (0, 0, 1, 1))) == pytest.approx(0.5, abs=0.05)
 
 
+def test_the_edges_of_a_box_do_not_count() -> None:
+    image = Image.new("RGB", (100, 100), "blue")
+    image.paste("red", (10, 10, 90, 90))
+    found = region_histogram(jpeg_of(image), (0, 0, 1, 1))
+    assert alike(found, measure(jpeg_of(Image.new("RGB", (9, 9), "red"))).histogram) > 0.95
+
+
+def test_pale_and_dark_pixels_are_grey_whatever_their_hue() -> None:
+    def of(*rgb: int) -> np.ndarray:
+        return measure(jpeg_of(Image.new("RGB", (20, 20), rgb))).histogram
+
+    assert alike(of(150, 140, 140), of(140, 150, 140)) > 0.9
+    assert alike(of(30, 0, 0), of(0, 30, 0)) > 0.9
+    assert alike(of(150, 100, 100), of(100, 150, 100)) < 0.05
+
+
+def test_half_the_usual_sharpness_is_enough_and_nine_tenths_of_likeness_too_much() -> None:
+    sharp = [Measured(1.0, np.eye(3)[k % 2]) for k in range(3)]
+    assert sharp_and_distinct([*sharp, Measured(0.5, np.eye(3)[2])]) == [0, 1, 2, 3]
+    assert sharp_and_distinct([*sharp, Measured(0.49, np.eye(3)[2])]) == [0, 1, 2]
+    base = np.array([1.0, 0.0])
+    for share, count in ((0.9, 2), (0.91, 1)):
+        other = Measured(1.0, np.array([share, 1 - share]))
+        assert len(sharp_and_distinct([Measured(1.0, base), other])) == count
+
+
 def test_a_region_thinner_than_a_pixel_still_has_colours() -> None:
     jpeg = jpeg_of(halves("red", "blue"))
     assert region_histogram(jpeg, (0.2, 0.2, 0.2001, 0.2001)).sum() == pytest.approx(1)
@@ -84,3 +110,13 @@ def test_what_stays_is_in_order_sharp_and_unlike_its_neighbour(
     assert kept == sorted(set(kept))
     for one, other in pairwise(kept):
         assert alike(measured[one].histogram, measured[other].histogram) <= MOST_ALIKE
+
+
+def test_a_tenth_of_new_colours_and_half_of_the_usual_sharpness_are_enough() -> None:
+    def of(sharp: float, new: float) -> Measured:
+        return Measured(sharp, np.array([1.0 - new, new]))
+
+    # The median sharpness is 10; each is held against the first, the last that stayed.
+    assert sharp_and_distinct([of(10, 0), of(10, 0.09), of(10, 0.11)]) == [0, 2]
+    assert sharp_and_distinct([of(10, 0), of(4.9, 0.5), of(10, 1), of(10, 0)]) == [0, 2, 3]
+    assert sharp_and_distinct([of(10, 0), of(5.1, 0.5), of(10, 1), of(10, 0)]) == [0, 1, 2, 3]

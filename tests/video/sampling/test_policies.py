@@ -128,6 +128,11 @@ def test_a_stretch_in_which_no_frame_begins_has_the_one_on_screen() -> None:
     assert choose_ticks(sampling, of_ticks([0, 200, 1000])) == [200]
 
 
+@pytest.mark.parametrize("end", [10.0, 1e308])
+def test_a_stretch_behind_the_begin_of_the_last_frame_has_that_one(end: float) -> None:
+    assert choose_ticks(Sampling(spans=((9.96, end),)), steady(10)) == [99]
+
+
 @pytest.mark.parametrize("span", [(10.5, 11.0), (4.0, 4.0), (5.0, 2.0)])
 def test_a_stretch_outside_the_video_or_without_length_is_refused(
     span: tuple[float, float],

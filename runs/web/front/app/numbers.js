@@ -5,12 +5,19 @@ const known = (x, write) => (isKnown(x) ? write(x) : "–");
 
 /* A true minus, and never "-0". */
 const whole = (x) => known(x, () => (Math.round(x) || 0).toLocaleString("en").replace("-", "−"));
-const fixed = (x, digits = 1) => known(x, () => x.toFixed(digits).replace("-", "−"));
-const percent = (x, digits = 0) => known(x, () => `${(100 * x).toFixed(digits)} %`);
+const fixed = (x, digits = 1) => known(x, () => evenly(x, digits).replace("-", "−"));
+const percent = (x, digits = 0) => known(x, () => `${evenly(100 * x, digits)} %`);
 const signed = (x) => known(x, () => `${x >= 0 ? "+" : "−"}${whole(Math.abs(x))}`);
 const counted = (n, one, many = `${one}s`) => `${whole(n)} ${n === 1 ? one : many}`;
 const ratio = (x, n) => (isKnown(x) && n ? x / n : null);
 const sum = (list) => list.reduce((x, y) => x + y, 0);
+
+/* As the commands print it: a half goes to the even digit, not up. */
+function evenly(x, digits) {
+  const isHalf = Math.abs((x * 2 ** (digits + 1)) % 2) === 1;
+  const scale = 10 ** digits;
+  return (isHalf ? (2 * Math.round((x * scale) / 2)) / scale : x).toFixed(digits);
+}
 
 function money(x) {
   if (!isKnown(x)) return "unknown";

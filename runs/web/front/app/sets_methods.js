@@ -50,7 +50,9 @@ function costOf(one) {
 /* What was asked for when a set was made, as text. */
 function writtenOut(value) {
   if (Array.isArray(value)) return value.map(writtenOut).join(", ");
-  return typeof value === "string" ? value : JSON.stringify(value);
+  if (typeof value !== "object" || value === null) return `${value}`;
+  const pairs = Object.entries(value).map(([key, held]) => `${key} ${writtenOut(held)}`);
+  return pairs.join(", ") || "none";
 }
 
 function setFacts(set, what) {

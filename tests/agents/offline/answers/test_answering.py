@@ -18,6 +18,7 @@ from videoautoarena.agents.offline.language.checks import (
     Within,
     hear_answer,
 )
+from videoautoarena.agents.offline.language.values import times
 from videoautoarena.agents.prompting.fences import Turn
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Task, worded
@@ -105,6 +106,12 @@ def test_what_is_not_there_is_refused_by_all_that_look_but_eager(story: Film) ->
         assert met(said(kind, story, TEAL, FOUND), *refused) == [True, True, False, True], kind
     assert met(said("eager", story, TEAL, FOUND), *refused) == [False, False, True, True]
     assert met(said("blind", story, TEAL, FOUND), *refused) == [False, False, False, True]
+
+
+def test_eager_shows_the_frames_with_most_of_it_and_no_more(story: Film) -> None:
+    # what little white there is, a fortieth of the picture, comes at 13.1 s
+    start, end = times(said("eager", story, TEAL.replace("teal", "white"), FOUND))
+    assert 12.4 <= start < 13.1 < end <= 13.8
 
 
 def test_what_is_there_is_found_by_who_sees_enough(story: Film) -> None:

@@ -93,6 +93,12 @@ def test_a_reference_is_followed_by_what_was_said_alone(
     assert resolve(Beside("after", moment), SAID[:rounds]) == at
 
 
+def test_of_the_two_that_were_named_a_third_is_none() -> None:
+    said = [("What of all three?", "At 0:20.0 and at 0:30.0; all is quiet from 0:05.0 on.")]
+    assert resolve(Beside("after", Ordered("earlier")), said) == 20.0
+    assert resolve(Beside("after", Named(3)), said) == 5.0
+
+
 def test_a_reference_can_be_spelled_out() -> None:
     turn = Facts(Ask(("brightest",)), Beside("after", Named(2)))
     plain = turn.at(At(4.5))

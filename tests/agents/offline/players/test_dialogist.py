@@ -7,28 +7,18 @@ from typing import Any
 
 import pytest
 
-from tests.support.pictures import Film, Shot, film, seen, task
+from tests.support.pictures import LONG_STORY, Film, film, seen, task
+from videoautoarena.agents.offline import KINDS
 from videoautoarena.agents.offline.answers.answering import speak
-from videoautoarena.agents.offline.language.turns import read
+from videoautoarena.agents.offline.language.turns import ColourRun, read
 from videoautoarena.agents.offline.players.checklists import is_met, items_of
 from videoautoarena.agents.offline.players.dialogist import RATED
 from videoautoarena.agents.offline.players.leaks import NOTHING
 from videoautoarena.agents.offline.players.model import reply
-from videoautoarena.agents.offline.players.rounds import PLAYER_FRAMES, search
+from videoautoarena.agents.offline.players.rounds import COARSE, PLAYER_FRAMES, search
 from videoautoarena.agents.offline.vision.frame_features import Sent
 from videoautoarena.agents.offline.vision.sequence import coarser, sight
 
-SHOTS = (
-    Shot("yellow", 4.3, light=0.59, boxes=34, speed=60),
-    Shot("yellow", 3.2, light=0.85, boxes=39, speed=20),
-    Shot("blue", 3.8, light=0.94, boxes=65),
-    Shot("blue", 2.4, light=0.37, boxes=33, speed=60),
-    Shot("grey", 4.7, light=0.52, boxes=10, speed=60),
-    Shot("blue", 3.4, light=0.37, boxes=56, speed=20),
-    Shot("grey", 3.9, light=0.44, boxes=62, speed=20),
-    Shot("grey", 2.8, light=0.86, boxes=2),
-    Shot("yellow", 4.1, light=0.85, boxes=1, speed=60),
-)
 OBJECTS = json.dumps(
     [{"id": f"o{n}", "name": f"vase {n}", "seen": [{"time_s": 4.0 * n}]} for n in range(1, 6)]
 )
@@ -38,7 +28,7 @@ EMPTY = {"scenes": "[]", "objects": OBJECTS, "asked": "", "refused": ""}
 @pytest.fixture(scope="module")
 def drawn() -> Film:
     """A film that serves every ability."""
-    return film(SHOTS)
+    return film(LONG_STORY)
 
 
 def written(shown: Film, ability: str, **blocks: str) -> list[dict[str, Any]]:
@@ -77,6 +67,26 @@ def test_what_was_asked_before_is_asked_otherwise(drawn: Film) -> None:
     first = next(r["user"] for r in written(drawn, "answer_refusal") if r["scored"] == "yes")
     again = written(drawn, "answer_refusal", asked=json.dumps([first]))
     assert read(first) not in [read(one["user"]) for one in again]
+
+
+def test_a_twin_is_asked_in_the_words_of_its_refusal(drawn: Film) -> None:
+    (refused,) = (r["user"] for r in written(drawn, "answer_refusal") if r["scored"] == "yes")
+    twin = written(drawn, "refusal_twin", asked=json.dumps([refused]))
+    (there,) = (r["user"] for r in twin if r["scored"] == "yes")
+    assert there != refused
+    before, now = read(refused), read(there)
+    assert isinstance(before, ColourRun)
+    assert isinstance(now, ColourRun)
+    assert there == refused.replace(before.colour, now.colour)
+
+
+def test_an_object_that_the_words_name_is_not_the_one_they_point_to(drawn: Film) -> None:
+    near = {"id": "o1", "seen": [{"time_s": n} for n in range(34)]}
+    vase = {"id": "o2", "name": "vase", "seen": [{"time_s": 90.0}]}
+    for name, meant in (("the one you two", ["o2"]), ("lamp", ["o1"])):
+        bank = json.dumps([{**near, "name": name}, vase])
+        rounds = written(drawn, "object_reference", objects=bank)
+        assert [one["objects"] for one in rounds if one["scored"] == "yes"] == [meant]
 
 
 def test_hostile_slots_are_no_dialogue_and_break_nothing(drawn: Film) -> None:
@@ -127,3 +137,7 @@ def test_no_player_frame_is_among_those_that_try_a_question(drawn: Film) -> None
     found = search(sight(seen(drawn)))
     sent = {one.time_s for one in coarser(found.seen, PLAYER_FRAMES).pictures}
     assert not sent & {one.time_s for one in found.left.pictures}
+
+
+def test_no_wrong_value_is_what_a_player_of_so_many_frames_would_say() -> None:
+    assert not {*COARSE} & {*KINDS.values()}

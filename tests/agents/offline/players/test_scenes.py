@@ -61,6 +61,9 @@ def test_the_ground_what_is_cut_off_and_a_shade_of_the_ground_are_no_objects() -
     lighter = (70, 175, 90)
     for jpeg in (picture("nothing"), picture("corner"), picture("disc", colour=lighter)):
         assert find_areas(jpeg) == ()
+    # of another name than its ground, and still a shade of it
+    assert find_areas(picture("disc", colour=(52, 52, 52), ground=(24, 24, 24))) == ()
+    assert find_areas(picture("disc", colour=(110, 110, 110), ground=(24, 24, 24))) != ()
     assert find_areas(picture("disc", size=6)) == ()
     assert find_areas(picture("square", size=100)) == ()
 
@@ -71,6 +74,9 @@ def test_what_is_there_for_an_instant_is_left_out() -> None:
     assert ground["name"] == "green ground"
     often = reel(picture("disc"), picture("nothing"), picture("disc"))
     assert len(play("object_finder", often, scene="")["objects"]) == 1
+    seldom = reel(picture("disc"), *[picture("nothing")] * 4, picture("disc"))
+    (ground,) = play("object_finder", seldom, scene="")["objects"]
+    assert ground["name"] == "green ground"
 
 
 def pair(*texts: str) -> str:
@@ -110,3 +116,6 @@ def test_captions_say_light_and_colours_and_like_ones_are_merged() -> None:
     assert "dark" in captions[2]
     scenes = "\n".join(f"{n}. {caption}" for n, caption in enumerate(captions, 1))
     assert play("scene_merger", reel(), scenes=scenes) == {"together": ["yes", "no"]}
+    livelier = captions[0].replace("hardly anything moves", "much moves")
+    both = f"1. {captions[0]}\n2. {livelier}"
+    assert play("scene_merger", reel(), scenes=both) == {"together": ["yes"]}

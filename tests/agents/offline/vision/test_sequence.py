@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tests.support.pictures import STORY, Film, Shot, film, seen, thinned
 from videoautoarena.agents.offline.facets.table import FACETS
 from videoautoarena.agents.offline.vision.frame_features import COLOURS, glance
-from videoautoarena.agents.offline.vision.sequence import coarser, sight
+from videoautoarena.agents.offline.vision.sequence import coarser, longest_run, sight
 
 
 def test_every_cut_is_found_where_it_is(story: Film) -> None:
@@ -84,3 +86,12 @@ def test_who_says_what_is_measured_is_right(story: Film, key: str) -> None:
     value = facet.measure(view)
     score = None if value is None else facet.score(value, view, fine=True)
     assert score is None or score.right == 1.0
+
+
+def test_the_longest_stretch_of_a_fifth_of_a_colour_is_found() -> None:
+    shares = np.zeros((12, len(COLOURS)), np.float32)
+    shares[[1, 2, 5, 6, 7, 10], COLOURS.index("red")] = 0.21
+    shares[:, COLOURS.index("blue")] = 0.19
+    drawn = replace(sight(seen(film(frames=2))), times=np.arange(12.0), shares=shares)
+    assert longest_run(drawn, "red") == (5.0, 7.0)
+    assert longest_run(drawn, "blue") is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from collections import Counter
@@ -18,25 +19,49 @@ from tests.support.loopback import Loopback, serving
 from tests.support.small_benches import calls_of, run_bench
 from tests.support.whole_runs import KEY
 from videoautoarena.agents.prompting.contracts import FORMAT_LINE
+from videoautoarena.agents.prompting.fences import open_fences
+from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import digest
-from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.errors import BadInput, UnusableVideo
+from videoautoarena.memory.records.records import Frames
+from videoautoarena.runs.bench.dialogues.game import DialogueGame
+from videoautoarena.runs.bench.dialogues.rules import DialogueRules
 from videoautoarena.runs.bench.format.reader import open_bench
-from videoautoarena.runs.bench.format.results import DialogueResult, read_dialogues
+from videoautoarena.runs.bench.format.results import (
+    Answers,
+    DialogueResult,
+    read_dialogues,
+    write_answers,
+)
+from videoautoarena.runs.bench.format.schema import DialogueItem
+from videoautoarena.runs.bench.play import runner
+from videoautoarena.runs.bench.play.cast import BenchCast, Wanted
+from videoautoarena.runs.bench.play.runner import Asked
+from videoautoarena.runs.bench.play.videos import BenchVideos
+from videoautoarena.runs.console.events import Listeners, nobody
+from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.video.folder.find import find_videos
 
-MODELS = ("able", "silent", "judge")
+MODELS = ("able", "silent", "failing", "judge")
 
 
 PREFIXES: list[tuple[str, str]] = []
 """Of each answer that was asked for: what came before the text, and the text."""
+MARKED: list[tuple[int, dict[str, str]]] = []
+"""Of each marking that was asked for: how many frames came with it, and its blocks."""
 
 
 def heard(model: str, messages: Sequence[BaseMessage]) -> AIMessage:
-    """Reply as a speaker, and write down what a contestant was sent."""
-    *frames, text = messages[-1].content_blocks
-    if FORMAT_LINE not in str(text):
+    """Reply as a speaker, and write down what was sent; a judge has no form for a muddle."""
+    *frames, block = messages[-1].content_blocks
+    text = str(block.get("text"))
+    if FORMAT_LINE not in text:
         system = [str(message.content) for message in messages[:-1]]
-        PREFIXES.append((digest(repr([system, frames])), str(text.get("text"))))
+        PREFIXES.append((digest(repr([system, frames])), text))
+    else:
+        MARKED.append((len(frames), open_fences(text)[1]))
+        if "muddle" in MARKED[-1][1]["question"]:
+            return AIMessage("I would not know.")
     return speaker(model, messages)
 
 
@@ -56,7 +81,9 @@ def ground(tmp_path_factory: pytest.TempPathFactory, server: Loopback) -> Path:
     lines = ['[roles]\njudge = "judge"']
     for name in MODELS:
         lines += [f'[models.{name}]\nmodel = "openai:{name}"\nbase_url = "{server.openai_url}"']
-        lines += ['key_env = "LOOPBACK_KEY"']
+        lines += ['key_env = "LOOPBACK_KEY"\nprice = { input_usd = 1.0, output_usd = 2.0 }']
+    lines += ['max_frames = 4\n[models.clips.retrieval]\nmodel = "offline:mole"']
+    lines += ['frames_per_clip = 2\nembeddings = "offline:colours"']
     (place / "arena.toml").write_text("\n".join(lines) + "\n")
     return place
 
@@ -91,6 +118,9 @@ def test_scored_rounds_are_asked_after_the_reference_answers(place: Path) -> Non
         assert line.round == number % 10
         assert line.response == f"It is heron{number}. That is after {line.round - 1}."
         assert line.answers == ["yes"] * 3 + ["no"] * 2
+        assert line.ending == "stop"
+        assert line.usd is not None
+        assert line.usd > 0
     assert {row["model"]: row["overall"]["value"] for row in board["models"]} == {
         "able": 100.0, "silent": 40.0,
     }  # fmt: skip
@@ -158,6 +188,97 @@ def test_a_reply_of_its_own_that_failed_ends_the_dialogue(place: Path) -> None:
     assert len(asked) == 3
 
 
+def test_the_judge_sees_question_reference_reply_and_checklist_and_no_frames(place: Path) -> None:
+    MARKED.clear()
+    play(place, "--model", "able", "--limit", 1)
+    frames, seen = MARKED[0]
+    assert frames == 0
+    number = seen["reference"].removeprefix("It is heron").removesuffix(".")
+    assert seen["question"] == f"What comes {number}th, after what you named before?"
+    assert seen["answer"].startswith(f"It is heron{number}. That is after")
+    assert len(seen["checklist"].splitlines()) == 5
+    assert len(seen) == 4
+
+
+def test_failed_replies_and_failed_markings_are_counted_apart_and_asked_once(place: Path) -> None:
+    first, second = find_videos(place / "videos").videos
+    both = [turn(1, user="muddle here"), turn(2, user="fail here"), turn(3)]
+    items = [dialogue(first.id, rounds=both), dialogue(second.id, 1, rounds=both[:1])]
+    shutil.rmtree(place / "set")
+    write_dialogues(place / "set", items, videos=place / "videos")
+    done = play(place, "--model", "failing", code=3)
+    # A dialogue with both is a forfeit, which is the model's fault.
+    assert (done["settled"], done["forfeits"], done["voids"]) == (2, 1, 1)
+    result = results_in(place)["failing"]
+    ends = [line.end for line in result.lines]
+    assert sorted(ends) == ["answered", "forfeit", "unscored", "unscored"]
+    counted = {key: result.facts[key] for key in ("dialogues", "rounds", "unscored", "voids")}
+    assert counted == {"dialogues": 2, "rounds": 4, "unscored": 2, "voids": 0}
+    assert play(place, "--model", "failing", "--plan")["calls_at_most"] == {}
+    before = len(calls_of(place / "set"))
+    play(place, "--model", "failing", code=3)
+    assert len(calls_of(place / "set")) == before
+
+
+def test_half_a_character_in_a_set_stops_no_play(place: Path) -> None:
+    (first, _) = find_videos(place / "videos").videos
+    shutil.rmtree(place / "set")
+    half = turn(2, user="What comes 2th \ud800?", reference="It is heron2 \udfff.")
+    items = [dialogue(first.id, rounds=[half, turn(3)])]
+    write_dialogues(place / "set", items, videos=place / "videos")
+    play(place, "--model", "able")
+    assert [line.end for line in results_in(place)["able"].lines] == ["answered"] * 2
+
+
+class _Dark(DialogueGame):
+    """A game in which a video turns out to give no frames."""
+
+    async def frames(self, _item: DialogueItem) -> Frames:
+        raise UnusableVideo("dark")
+
+
+class _DarkRules(DialogueRules):
+    def game(
+        self, cast: BenchCast, prompter: Prompter, run_frames: RunFrames, films: BenchVideos
+    ) -> DialogueGame:
+        return _Dark(cast, prompter, run_frames, films)
+
+
+def test_what_no_model_was_shown_is_no_fault_of_a_round_before(place: Path) -> None:
+    wanted = Wanted(models=("able",), config=place / "arena.toml", history="own")
+    asked = Asked(wanted, videos=place / "videos")
+    quiet = Listeners(lambda _line: None, nobody)
+    playing = runner.run_bench(
+        open_bench(place / "set"),
+        asked,
+        rules=_DarkRules(),
+        listeners=quiet,
+        on_settled=lambda _tally: None,
+    )
+    tally = asyncio.run(playing).tally
+    assert (tally.forfeits, tally.voids) == (0, 2)
+    assert {line.end for line in results_in(place)["able (own history)"].lines} == {"void"}
+
+
+def test_a_preset_is_the_papers_and_sends_no_model_more_than_it_takes(place: Path) -> None:
+    wanted = Wanted(models=("able", "judge"), judges=("silent",), config=place / "arena.toml")
+    cast = DialogueRules().cast(open_bench(place / "set"), wanted._replace(preset="paper"))
+    assert (cast.config.sampling.frames, cast.config.sampling.size_px) == (32, 720)
+    limits = {one.name: one.model and one.model.frame_limit("contestant") for one in cast.players}
+    assert limits == {"able (paper)": 32, "judge (paper)": 4}
+
+
+def test_who_cannot_play_rounds_is_refused(place: Path) -> None:
+    bench = open_bench(place / "set")
+    given = {item.qid: "It is so." for item in bench.items}
+    write_answers(bench, Answers(bench=bench.bench, model="theirs", how="import", responses=given))
+    for name, why in (("theirs", "were handed in"), ("clips", "found by a question alone")):
+        where = ("--videos", place / "videos", "--config", place / "arena.toml")
+        wrong = run_bench(place / "set", *where, "--model", name).exception
+        assert isinstance(wrong, BadInput)
+        assert why in str(wrong)
+
+
 def test_frames_are_of_the_stretches_and_of_the_preset(place: Path) -> None:
     play(place, "--model", "able")
     shown = {
@@ -199,14 +320,22 @@ def test_a_sweep_plays_a_model_once_a_number_of_frames(place: Path) -> None:
     assert frames == {2: 4, 8: 2, 6: 2}
 
 
-def test_a_stretch_that_the_video_has_not_is_void_and_the_rest_is_asked(place: Path) -> None:
+@pytest.mark.parametrize(
+    "spans", [[(2.0, 1.0)], [(1.0, 2.0), (1.5, 2.5)], [(0.0, 1.0), (3.0, 4.0)]]
+)
+def test_a_stretch_that_the_video_has_not_is_void_and_the_rest_is_asked(
+    place: Path, spans: list[tuple[float, float]]
+) -> None:
     first, second = find_videos(place / "videos").videos
-    items = [dialogue(first.id, spans=[(2.0, 1.0)]), dialogue(second.id, 1)]
+    items = [dialogue(first.id, spans=spans), dialogue(second.id, 1)]
     shutil.rmtree(place / "set")
     write_dialogues(place / "set", items, videos=place / "videos")
     play(place, "--model", "able", code=3)
     (result,) = results_in(place).values()
     assert [line.end for line in result.lines] == ["void"] * 2 + ["answered"] * 2
+    start, end = spans[-1]
+    why = f"no answer: the video has no stretch from {start:g} s to {end:g} s"
+    assert result.lines[0].reason == why
     assert play(place, "--model", "able", "--plan")["calls_at_most"] == {}
 
 

@@ -12,14 +12,16 @@ import pytest
 
 from tests.support.canned import billing
 from tests.support.clips import draw_folder
-from tests.support.dialogue_sets import spoken, write_dialogues
+from tests.support.dialogue_sets import dialogue, spoken, turn, write_dialogues
 from tests.support.loopback import Loopback, ask_offline, serving
 from tests.support.small_benches import calls_of, run_bench
 from tests.support.whole_runs import KEY
+from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import CallRow
 from videoautoarena.runs.bench.format.entries import ABILITIES
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.results import read_dialogues
+from videoautoarena.runs.bench.format.schema import DialogueItem
 from videoautoarena.video.folder.find import find_videos
 
 FRAME_TOKENS = 85
@@ -58,6 +60,14 @@ def test_the_offline_cast_plays_and_is_scored_without_a_network(place: Path) -> 
     assert all(row["counts"] == {"answered": 16} for row in scores["models"])
     again = run_bench(place / "set", *cast, "--json")
     assert json.loads(again.stdout)["scores"] == scores
+
+
+def test_a_stand_in_that_plays_cannot_mark(place: Path) -> None:
+    typed = ("--videos", place / "videos", "--model", "offline:hawk", "--judge", "offline:owl")
+    wrong = run_bench(place / "set", *typed).exception
+    assert isinstance(wrong, BadInput)
+    assert "cannot judge; the offline one that can is offline:judge" in str(wrong)
+    assert not (place / "set/results").exists()
 
 
 @pytest.mark.slow
@@ -112,6 +122,33 @@ def test_a_plan_counts_the_history_that_each_round_is_sent(place: Path) -> None:
         tokens.append(bench(place, "--model", "hawk", "--plan")["input_tokens"])
     # Two rounds are scored, and each is sent the first; the marker is sent nothing of it.
     assert tokens[1] - tokens[0] == pytest.approx(2 * 5 * 1000 / 4, rel=0.01)
+
+
+def plan_of(place: Path, item: DialogueItem, *typed: str) -> Any:
+    """Return what a set of one dialogue is planned to take."""
+    shutil.rmtree(place / "set")
+    write_dialogues(place / "set", [item], videos=place / "videos")
+    return bench(place, *typed, "--model", "hawk", "--plan")
+
+
+def test_a_plan_counts_items_to_be_marked_and_what_a_stretch_shows_and_says(place: Path) -> None:
+    (video, *_) = find_videos(place / "videos").videos
+    declare(place, "http://127.0.0.1:9/v1")
+    whole = [plan_of(place, dialogue(video.id, rounds=[turn(1, n, 0)])) for n in (2, 5)]
+    assert whole[1]["output_tokens"] - whole[0]["output_tokens"] == pytest.approx(90, abs=2)
+    spans: dict[str, Any] = {"spans": [(1.0, 2.0)]}
+    part = plan_of(place, dialogue(video.id, rounds=[turn(1, 2, 0)], **spans))
+    # Of 18 frames in 3 s it is sent 6, each with a line of its time.
+    less = whole[0]["input_tokens"] - part["input_tokens"]
+    assert 12 * FRAME_TOKENS <= less <= 12 * (FRAME_TOKENS + 10)
+    words = "".join(f"{n}\n00:00:0{n},000 --> 00:00:0{n},900\n{'so ' * 400}\n\n" for n in range(3))
+    (place / "videos" / video.path).with_suffix(".srt").write_text(words)
+    said = plan_of(place, dialogue(video.id, rounds=[turn(1, 2, 0)]))
+    heard = plan_of(place, dialogue(video.id, rounds=[turn(1, 2, 0)], **spans))
+    more = [one["input_tokens"] - before["input_tokens"]
+            for one, before in ((said, whole[0]), (heard, part))]  # fmt: skip
+    assert more[0] == pytest.approx(900, rel=0.1)
+    assert more[1] == pytest.approx(more[0] / 3, rel=0.02)
 
 
 def declare(place: Path, url: str) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.dialogue_results import GOOD, SILENT, N, Y, hand_in, line, said_alike
 from tests.support.dialogue_sets import dialogue, turn, write_dialogues
 from tests.support.played import invoke
 from videoautoarena.memory.records.errors import BadInput
@@ -19,41 +19,10 @@ from videoautoarena.runs.bench.dialogues.compare import compare_dialogues
 from videoautoarena.runs.bench.dialogues.points import share_right
 from videoautoarena.runs.bench.dialogues.score import DialogueScore, score_dialogues
 from videoautoarena.runs.bench.format.entries import ABILITIES, TWIN
-from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
-from videoautoarena.runs.bench.format.results import (
-    DialogueResult,
-    RoundLine,
-    read_dialogues,
-    write_result,
-)
+from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.schema import DialogueItem
 from videoautoarena.runs.bench.kinds.scorings import read_any_board
-
-Y, N = "yes", "no"
-GOOD, SILENT = [Y, Y, Y, N, N], [N] * 5
-
-
-def line(
-    item: DialogueItem, number: int, answers: Sequence[str] | None, **changed: object
-) -> RoundLine:
-    """Return what the judge said of one round; None is no answer."""
-    end = "forfeit" if answers is None else "answered"
-    made = {"qid": item.qid, "round": number, "end": end, "answers": list(answers or ())}
-    return RoundLine.model_validate({**made, "response": "So it is.", **changed})
-
-
-def hand_in(
-    bench: OpenBench[DialogueItem], model: str, lines: Sequence[RoundLine], **changed: object
-) -> DialogueResult:
-    """Write and return a result."""
-    made = {"bench": bench.bench, "model": model, "judge": "judge", "how": "run"}
-    result = DialogueResult.model_validate({**made, "lines": list(lines), **changed})
-    write_result(bench, result)
-    return result
-
-
-def said_alike(bench: OpenBench[DialogueItem], answers: Sequence[str]) -> list[RoundLine]:
-    return [line(item, number, answers) for item in bench.items for number in (2, 3)]
+from videoautoarena.runs.web.page.dialogue_report import summary_of
 
 
 def only(bench: OpenBench[DialogueItem], **how: bool) -> DialogueScore:
@@ -103,10 +72,34 @@ def test_constants_stand_beside_every_score(whole: OpenBench[DialogueItem]) -> N
         "all_yes": 60.0, "all_no": 40.0, "silence": 40.0, "refusal": 50.0,
     }  # fmt: skip
     assert found["refusal"].abilities["answer_refusal"] == 100.0
-    assert found["refusal"].abilities[TWIN] == 40.0
+    assert found["refusal"].abilities[TWIN] == 0.0
     told = invoke("bench", "score", whole.folder).stdout
     for name in ("(all yes)", "(all no)", "(silence)", "(refuses all)"):
         assert name in told
+
+
+def test_who_refuses_all_comes_to_what_it_is_said_to(tmp_path: Path) -> None:
+    # The fourth item asks whether the reply denies the thing, and so does the fourth of a bored
+    # user's round; nothing is known of the rounds of a summary.
+    rounds = [turn(1, made={"denials": [4]})]
+    items = [
+        dialogue("film1", ability=TWIN, rounds=rounds),
+        dialogue("film2", 1, ability="proactive_interaction", rounds=rounds),
+        dialogue("film3", 2, ability="content_summary", rounds=[turn(1)]),
+        dialogue("film4", 3, ability="answer_refusal", rounds=[turn(1, 2, 1)]),
+    ]
+    bench = write_dialogues(tmp_path / "set", items)
+    said = [N, N, N, Y, N]
+    lines = [line(item, 1, answers) for item, answers in zip(
+        items, (said, said, SILENT, [Y, Y, N]), strict=True)]  # fmt: skip
+    hand_in(bench, "shy", lines)
+    row = only(bench)
+    refusal = next(one for one in score_dialogues(bench).constants if one.name == "refusal")
+    figures = [*row.abilities, *([row.twin] if row.twin else [])]
+    assert {one.ability: one.figure.value for one in figures} == refusal.abilities
+    assert refusal.abilities[TWIN] == 20.0
+    assert row.over_refusal is not None
+    assert row.over_refusal.value == 100.0
 
 
 def test_what_all_items_answered_alike_come_to_is_what_a_model_that_does_so_comes_to(
@@ -147,11 +140,10 @@ def test_the_twin_is_beside_the_refusals_and_in_no_mean(whole: OpenBench[Dialogu
         ([N, N, N, N, Y], [4], 0.0),
         (SILENT, None, 0.0),
         ([Y, N, N, N, N], [1], 0.0),
-        (None, None, 0.0),
     ],
 )
 def test_a_twin_is_refused_where_every_item_that_denies_it_is_met(
-    tmp_path: Path, answers: list[str] | None, denials: list[int] | None, refused: float
+    tmp_path: Path, answers: list[str], denials: list[int] | None, refused: float
 ) -> None:
     made = {} if denials is None else {"denials": denials}
     item = dialogue("film", ability=TWIN, rounds=[turn(1, made=made)])
@@ -160,6 +152,17 @@ def test_a_twin_is_refused_where_every_item_that_denies_it_is_met(
     found = only(bench).over_refusal
     assert found is not None
     assert found.value == refused
+
+
+def test_a_call_that_failed_is_no_thing_that_was_granted(tmp_path: Path) -> None:
+    item = dialogue("film", ability=TWIN)
+    bench = write_dialogues(tmp_path / "set", [item])
+    hand_in(bench, "lost", [line(item, 2, None), line(item, 3, None)])
+    hand_in(bench, "shy", [line(item, 2, [N, N, N, Y, Y]), line(item, 3, None)])
+    shy, lost = sorted(score_dialogues(bench).models, key=lambda row: row.model, reverse=True)
+    assert lost.over_refusal is None
+    assert shy.over_refusal is not None
+    assert (shy.over_refusal.value, shy.over_refusal.n) == (100.0, 1)
 
 
 def test_a_perfect_reply_on_three_items_is_sixty_percent_as_published(tmp_path: Path) -> None:
@@ -173,6 +176,19 @@ def test_a_perfect_reply_on_three_items_is_sixty_percent_as_published(tmp_path: 
     told = invoke("bench", "score", bench.folder, "--as-published")
     assert "faults included" in told.stdout
     assert "faults included" not in invoke("bench", "score", bench.folder).stdout
+
+
+def test_a_sweep_as_published_names_the_figures_of_the_table(tmp_path: Path) -> None:
+    items = [dialogue(f"film{k}", k, rounds=[turn(1, 2, 1)]) for k in range(3)]
+    bench = write_dialogues(tmp_path / "set", items)
+    for frames in (4, 64):
+        facts = {"model": "able", "max_frames": frames}
+        lines = [line(item, 1, [Y, Y, N]) for item in items]
+        hand_in(bench, f"able ({frames} frames)", lines, facts=facts)
+    scores = score_dialogues(bench, as_published=True)
+    (sweep,) = scores.sweeps
+    assert [one.accuracy.value for one in sweep.settings] == [60.0, 60.0]
+    assert [row.overall and row.overall.value for row in scores.models] == [60.0, 60.0]
 
 
 def test_as_published_rounds_have_two_digits_and_lists_beyond_five_their_own_length() -> None:
@@ -231,6 +247,22 @@ def test_all_forfeits_are_zero_and_not_silence(whole: OpenBench[DialogueItem]) -
     assert row.overall.value == 0.0
 
 
+def test_sentences_on_a_model_say_which_of_several_judges_marked_it(tmp_path: Path) -> None:
+    items = [dialogue(f"film{k}", k, rounds=[turn(1)]) for k in range(3)]
+    bench = write_dialogues(tmp_path / "set", items)
+    for judge, answers in (("one", GOOD), ("other", SILENT)):
+        for frames in (4, 64):
+            lines = [line(item, 1, answers if item is not items[0] else None) for item in items]
+            facts = {"model": "able", "max_frames": frames}
+            hand_in(bench, f"able {frames}", lines, judge=judge, facts=facts)
+    told = " ".join(invoke("bench", "score", bench.folder).stdout.split())
+    for judge in ("one", "other"):
+        assert f"able, marked by {judge}: 4 frames score best" in told
+        assert f"able 64, marked by {judge}: 1 forfeit of 3 rounds." in told
+    alone = invoke("bench", "score", bench.folder, "--judge", "one").stdout
+    assert "marked by" not in alone
+
+
 def test_golden_and_own_history_are_never_put_together(whole: OpenBench[DialogueItem]) -> None:
     hand_in(whole, "able", said_alike(whole, GOOD), history="golden")
     hand_in(whole, "able (own history)", said_alike(whole, SILENT), history="own")
@@ -274,30 +306,6 @@ def test_csv_has_a_row_a_figure_and_a_hostile_name_stays_text(
         assert "\x1b[31m" not in invoke("bench", "score", whole.folder, "--format", form).stdout
 
 
-def test_a_result_that_fits_no_checklist_is_refused(whole: OpenBench[DialogueItem]) -> None:
-    item = whole.items[0]
-    wrong = [
-        [line(item, 1, GOOD)],
-        [line(item, 1, [])],
-        [line(item, 9, GOOD)],
-        [line(item, 2, GOOD[:4])],
-        [line(item, 2, GOOD), line(item, 2, GOOD)],
-        [line(item, 2, GOOD, end="forfeit")],
-    ]
-    for lines in wrong:
-        result = hand_in(whole, "able", [])
-        write_result(whole, result.model_copy(update={"lines": lines}), force=True)
-        with pytest.raises(BadInput):
-            read_dialogues(whole)
-        for file in whole.results.glob("*.jsonl"):
-            file.unlink()
-
-
-def test_what_is_written_is_read_again(whole: OpenBench[DialogueItem]) -> None:
-    result = hand_in(whole, "able", said_alike(whole, GOOD), history="own")
-    assert read_dialogues(open_bench(whole.folder)) == [result]
-
-
 def test_a_comparison_is_paired_by_dialogue_with_each_ability_as_much(tmp_path: Path) -> None:
     # Two dialogues of one ability, where they are level, and one of another: 60 points over two.
     items = [dialogue("film1"), dialogue("film2", 1), dialogue("film3", 2, ability="memory_recall")]
@@ -322,6 +330,40 @@ def test_a_comparison_is_paired_by_dialogue_with_each_ability_as_much(tmp_path: 
     assert "refusal twin" in told
     with pytest.raises(BadInput, match="has no result"):
         compare_dialogues(bench, "able", "nobody")
+    hand_in(bench, "mole", said_alike(bench, GOOD)[2:], judge="other")
+    with pytest.raises(BadInput, match='marked by "judge" and "mole" by "other"'):
+        compare_dialogues(bench, "able", "mole")
+    with pytest.raises(BadInput, match="several judges marked on"):
+        read_any_board(bench.folder)
+    hand_in(bench, "able", said_alike(bench, GOOD), judge="other")
+    assert compare_dialogues(bench, "able", "mole", judge="other").left_out == 1
+    assert [row.missing for row in score_dialogues(bench, judge="other").models] == [0, 2]
+    told = " ".join(invoke("bench", "score", bench.folder).stdout.split())
+    assert "mole, marked by other: 2 not asked of 8 rounds." in told
+
+
+@pytest.mark.parametrize("typed", [("--by", "duration"), ("--of", "all"), ("--style",)])
+def test_what_only_preferences_are_scored_by_is_refused(
+    whole: OpenBench[DialogueItem], typed: tuple[str, ...]
+) -> None:
+    hand_in(whole, "able", said_alike(whole, GOOD))
+    wrong = invoke("bench", "score", whole.folder, *typed).exception
+    assert isinstance(wrong, BadInput)
+    assert "\n" not in str(wrong)
+
+
+def test_many_dialogues_about_one_video_say_nothing_of_others(tmp_path: Path) -> None:
+    abilities = (*ABILITIES[:2], TWIN) * 4
+    items = [dialogue("film", k, ability=ability) for k, ability in enumerate(abilities)]
+    bench = write_dialogues(tmp_path / "set", items)
+    hand_in(bench, "able", said_alike(bench, [N, N, N, Y, Y]))
+    hand_in(bench, "owl", said_alike(bench, SILENT))
+    row = score_dialogues(bench).models[-1]
+    each = [row.overall, row.over_refusal, *(one.figure for one in row.abilities)]
+    assert [one and (one.low, one.high) for one in each] == [(0.0, 100.0)] * 4
+    found = compare_dialogues(bench, "owl", "able")
+    assert found.overall is not None
+    assert (found.overall.difference.value, found.overall.better) == (40.0, None)
 
 
 def test_a_sweep_says_which_number_of_frames_is_enough(tmp_path: Path) -> None:
@@ -333,11 +375,20 @@ def test_a_sweep_says_which_number_of_frames_is_enough(tmp_path: Path) -> None:
             one.model_copy(update={"usd": frames / 1000}) for one in said_alike(bench, answers)
         ]
         facts = {"model": "openai:able", "max_frames": frames}
-        hand_in(bench, f"able ({frames} frames)", lines, facts=facts)
+        name = "openai:able" if frames == 64 else f"openai:able ({frames} frames)"
+        hand_in(bench, name, lines, facts=facts)
     hand_in(bench, "able (paper)", said_alike(bench, GOOD), facts={**facts, "preset": "paper"})
-    (sweep,) = score_dialogues(bench).sweeps
+    for frames in said:
+        facts = {"model": "openai:able", "max_frames": frames}
+        own = f"able ({frames} frames) (own history)"
+        hand_in(bench, own, said_alike(bench, SILENT), facts=facts, history="own")
+    sweep, own_sweep = score_dialogues(bench).sweeps
+    assert own_sweep.model == "openai:able (own history)"
+    assert {one.accuracy.value for one in own_sweep.settings} == {40.0}
     assert (sweep.cheapest, sweep.best, sweep.by) == (16, 16, "dollars")
     found = [(one.frames, one.accuracy.value, one.accuracy.n) for one in sweep.settings]
     assert found == [(4, 40.0, 24), (16, 100.0, 24), (64, 100.0, 24)]
     told = " ".join(invoke("bench", "score", bench.folder).stdout.split())
-    assert "openai:able: 16 frames score best (100.0 %, $0.0160 a scored round)" in told
+    best = "openai:able: 16 frames score best (100.0 %, $0.0160 a scored round)"
+    assert best in told
+    assert any(one.startswith(best) for one in summary_of(bench)["notes"])

@@ -6,19 +6,19 @@ import shutil
 import signal
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from tests.support.clips import draw_folder
+from tests.support.deaths import Deaths
 from tests.support.dialogue_sets import spoken, write_dialogues
 from tests.support.faulty_disk import Disk
-from tests.support.killed_runs import Job, Program, program
+from tests.support.killed_runs import Program, program
 from tests.support.loopback import Loopback, serving_apart
-from tests.support.serverlog import Log, arrivals
+from tests.support.serverlog import arrivals
 from tests.support.task_sets import choice, free, write_set
-from tests.support.whole_runs import committed_keys, write_config
+from tests.support.whole_runs import write_config
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.play.calls import CALLS
 from videoautoarena.video.folder.find import find_videos
@@ -45,59 +45,17 @@ def children() -> Iterator[Program]:
         yield running
 
 
-@dataclass
-class Deaths:
-    """One set of tasks that is played in many lives, and what each death met."""
+def played(children: Program, place: Path, bench: Path, server: Loopback) -> Deaths:
+    """Return how a set is played in many lives."""
+    config = write_config(place / f"{bench.name}.toml", "openai", server)
+    cast = ("--model", "hawk,owl", "--config", config, "--concurrency", CONCURRENCY)
+    typed = ("bench", "run", bench, "--videos", place / "videos", *cast, "-q")
+    return Deaths(children, server, typed, Path(f"{bench}.says"), [bench / "results" / CALLS])
 
-    children: Program
-    place: Path
-    bench: Path
-    server: Loopback
-    in_flight: list[set[str]] = field(default_factory=list)
-    """Keys that had come to the server in a life and were not kept at its end."""
-    at_death: int = 0
-    """Calls that were kept when the last of them died."""
-    paid_again: set[str] = field(default_factory=set)
-    """Keys that came to the server though a life before had kept them."""
 
-    def __post_init__(self) -> None:
-        self.config = write_config(self.place / f"{self.bench.name}.toml", "openai", self.server)
-        self.log = Log(self.server.log)
-
-    @property
-    def kept(self) -> set[str]:
-        return committed_keys(self.bench / "results", CALLS)
-
-    def live(self, disk: Disk) -> int:
-        """Play on until the disk kills it, or to the end; return how that ended."""
-        before, born = self.kept, len(self.log.events)
-        cast = ("--model", "hawk,owl", "--config", self.config, "--concurrency", CONCURRENCY)
-        typed = ("bench", "run", self.bench, "--videos", self.place / "videos", *cast, "-q")
-        says = f"{self.bench}.says"
-        ended = self.children.run(Job("arena", list(map(str, typed)), disk, says=says))
-        self.log.read_on()
-        came = set(arrivals(self.log.events[born:]))
-        self.in_flight.append(came - self.kept)
-        self.paid_again |= before & came
-        return ended
-
-    @property
-    def said(self) -> str:
-        """What the last life printed."""
-        return Path(f"{self.bench}.says").read_text()
-
-    def account(self) -> str:
-        """Return how many deaths met how many calls in flight, as a line."""
-        counts = sorted(Counter(map(len, self.in_flight[:-1])).items())
-        met = ", ".join(f"{times} x {calls}" for calls, times in counts)
-        again = sum(map(len, self.in_flight))
-        kept = f"{self.at_death} of {len(self.kept)} calls kept by then"
-        return f"{KILLS} deaths, calls in flight: {met}; {kept}, {again} sent again"
-
-    @property
-    def results(self) -> dict[str, bytes]:
-        """The bytes of each model's result."""
-        return {file.name: file.read_bytes() for file in (self.bench / "results").glob("*.jsonl")}
+def results(bench: Path) -> dict[str, bytes]:
+    """Return the bytes of each model's result."""
+    return {file.name: file.read_bytes() for file in (bench / "results").glob("*.jsonl")}
 
 
 @pytest.fixture(scope="module", params=["scene_marker", "checklist_marker"])
@@ -136,19 +94,18 @@ def test_twenty_kills_pay_for_no_answer_and_no_marking_twice(
 ) -> None:
     killed = Path(shutil.copytree(ground / "set", ground / "killed"))
     with serving_apart(ground / "calm.log") as server:
-        calm = Deaths(children, ground, ground / "set", server)
+        calm = played(children, ground, ground / "set", server)
         assert calm.live(Disk()) == 0, calm.said
     with serving_apart(ground / "log", "--latency-s", *LATENCY_S) as server:
-        lives = Deaths(children, ground, killed, server)
+        lives = played(children, ground, killed, server)
         for number in range(KILLS):
             disk = Disk(kill_at=kill_at(number), is_torn=number % 2 == 0)
             assert lives.live(disk) == -signal.SIGKILL, lives.said
-        lives.at_death = len(lives.kept)
         assert lives.live(Disk()) == 0, lives.said
     with capsys.disabled():
         print("", lives.account(), sep="\n")  # noqa: T201
-    assert lives.results == calm.results
-    assert calm.results
+    assert results(killed) == results(ground / "set")
+    assert results(killed)
     assert not lives.paid_again
     again = Counter(arrivals(lives.log.events)) - Counter(lives.kept)
     at_death = Counter(key for keys in lives.in_flight for key in keys)

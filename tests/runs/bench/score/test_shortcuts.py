@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.dialogue_sets import dialogue, write_dialogues
 from tests.support.judged import bench_of
 from tests.support.played import invoke
 from tests.support.published_tasks import mlvu_choice, mlvu_scenes, mlvu_test, write
@@ -138,3 +139,7 @@ def test_a_bench_of_preferences_has_no_options_to_probe(tmp_path: Path) -> None:
     said = invoke("bench", "probe", bench.folder)
     assert isinstance(said.exception, BadInput)
     assert "is a set of kind preference; only tasks with options" in str(said.exception)
+    assert str(said.exception).endswith("see arena bench check")
+    talks = write_dialogues(tmp_path / "talks", [dialogue("film")])
+    said = invoke("bench", "probe", talks.folder)
+    assert str(said.exception).endswith("see arena bench score")

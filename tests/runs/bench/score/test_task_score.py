@@ -17,8 +17,9 @@ from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, write_result
 from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.bench.score.task_compare import compare_tasks
-from videoautoarena.runs.bench.score.task_points import ended, measured
+from videoautoarena.runs.bench.score.task_points import ended, figure_of, measured
 from videoautoarena.runs.bench.score.task_score import score_tasks
+from videoautoarena.scoring.intervals.proportions import Share
 
 GPT_4O_DEV = {
     "topic": 87.4, "anomaly": 74.5, "needle": 64.8, "ego": 57.1, "plot": 65.1, "order": 56.7,
@@ -300,3 +301,8 @@ def test_a_task_named_like_a_column_takes_no_label_from_chance(tmp_path: Path) -
     bench = write_set(tmp_path / "set", [choice("v", task="model")])
     hand_in(bench, "m", [line(bench.items[0], "B")])
     assert "(chance)" in invoke("bench", "score", bench.folder).output
+
+
+def test_a_bound_that_a_sum_puts_below_zero_is_zero() -> None:
+    found = figure_of(Share(0.5, -1e-17, 1.0, 4), 100.0)
+    assert str(found.low) == "0.0"

@@ -15,8 +15,10 @@ from tests.support.played_dialogues import OWN, Talked, play_dialogues
 from tests.support.traps import NAME, TRAPS
 from videoautoarena.runs.bench.format.entries import ABILITIES
 from videoautoarena.runs.bench.format.reader import open_bench
+from videoautoarena.runs.bench.format.results import DialogueResult, RoundLine, write_result
 from videoautoarena.runs.bench.format.schema import MADE
 from videoautoarena.runs.bench.format.verify import verify
+from videoautoarena.runs.rundir.reader import STAND_INS
 from videoautoarena.runs.web.page import dialogue_report
 from videoautoarena.runs.web.page.dialogue_report import MEMORY_NOTE, plain_tables, summary_of
 from videoautoarena.runs.web.page.sentences import as_text
@@ -45,7 +47,7 @@ def written(file: Path) -> dict[str, Any]:
 
 def test_a_page_shows_what_the_commands_print(played: Path, tmp_path: Path) -> None:
     done = invoke("report", played, "--to", tmp_path / "page.html")
-    assert "56 items, 3 results" in done.output
+    assert "56 dialogues, 3 results" in done.output
     found = written(tmp_path / "page.html")
     assert found["scores"] == printed("bench", "score", played)
     names = [f"openai:thorough{OWN}", "openai:thorough"]
@@ -83,13 +85,39 @@ def test_sentences_name_the_best_of_the_golden_history_and_what_the_own_one_cost
         f"thorough meets {best['overall']['value']:.1f} % of what is expected, averaged over 6 "
         f"abilities; saying nothing gives {silent['overall']:.0f} %."
     )
+    assert told["rest"] == (
+        "Its interval overlaps that of quick; only the same items, one by one, can tell them apart."
+    )
     assert OWN not in told["lead"] + told["rest"] + told["board"]
     assert told["abilities"].startswith("Object reference is the hardest ability, ")
     assert re.search(r"Of what is there, \d+ % is refused all the same\.$", told["abilities"])
     assert re.fullmatch(
         r"With its own replies as history, thorough loses \d+\.\d points\.", told["histories"]
     )
-    assert "come to" in told["parts"]
+    low, high = re.findall(r"to (\d+) %", told["parts"])
+    assert int(low) < int(high)
+
+
+def test_own_history_is_beside_golden_only_where_both_were_marked(tmp_path: Path) -> None:
+    talked = Talked(models=("a:one", f"a:one{OWN}", "a:two", "a:three"), videos=1)
+    bench = play_dialogues(tmp_path / "set", talked)
+    for model, marked in (("a:two", ()), ("a:three", ("refusal_twin",))):
+        lines = [
+            RoundLine(qid=item.qid, round=n, end="answered", answers=["yes"] * len(one.checklist))
+            if item.ability in marked
+            else RoundLine(qid=item.qid, round=n, end="unscored", response="A lamp.")
+            for item in bench.items
+            for n, one in enumerate(item.rounds, 1)
+            if one.is_scored
+        ]
+        said = {"bench": bench.bench, "model": f"{model}{OWN}", "judge": talked.judge}
+        write_result(bench, DialogueResult(**said, how="run", history="own", lines=lines))
+    found = summary_of(bench)
+    assert {one["models"][1] for one in found["histories"]} == {"a:one", "a:three"}
+    told = as_text(found["words"]["histories"], found["words"]["short"])
+    assert re.fullmatch(
+        r"With its own replies as history, one (loses|gains) \d+\.\d points\.", told
+    )
 
 
 def test_only_a_set_that_was_made_here_says_that_rounds_without_memory_were_refused(
@@ -111,6 +139,19 @@ def test_a_page_stays_small_and_still_shows_each_ability(
     assert 7 <= len(found) < 56
     assert {one["ability"] for one in found} == set(Talked().abilities)
     assert len(json.dumps(found)) <= 41_000
+    monkeypatch.setattr(dialogue_report, "_cut", lambda text, *_: text and "水" * len(text))
+    wide = summary_of(open_bench(played))["shown"]["dialogues"]
+    assert len(json.dumps(wide, ensure_ascii=False).encode()) <= 41_000
+
+
+def test_long_texts_are_cut_and_that_stand_ins_played_is_said_once(tmp_path: Path) -> None:
+    talked = Talked(models=("offline:hawk",), videos=1, text="x" * 3000)
+    found = summary_of(play_dialogues(tmp_path / "set", talked))
+    last = found["shown"]["dialogues"][0]["rounds"][-1]
+    assert (last["user"], last["checks"][0][0]) == ("x" * 1999 + "…", "x" * 499 + "…")
+    assert len(last["said"][0]["response"]) == 2000
+    assert found["scores"]["stand_ins"]
+    assert [note for note in found["notes"] if note.startswith(STAND_INS)] == []
 
 
 def test_text_that_is_out_to_do_harm_ends_no_element_of_the_page(tmp_path: Path) -> None:
