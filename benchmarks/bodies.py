@@ -30,7 +30,7 @@ from tests.support.loopback import Loopback, serving_apart
 from videoautoarena.agents.calls.clients import ChatClient, Sending
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.transport.splice import FrameBytes
-from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.cli.program.ending import run_async
 
 FRAMES, FRAME_BYTES = 128, 40_000
 IN_FLIGHT, PLAIN_IN_FLIGHT = 64, 8

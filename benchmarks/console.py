@@ -26,7 +26,7 @@ from videoautoarena.agents.calls.clients import Load, Received, Sending
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.digests import unit_interval
-from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.config.run_config import Flags, resolve
 from videoautoarena.runs.console.events import Begun, Ended, Happening, Listeners
 from videoautoarena.runs.console.live import LiveConsole

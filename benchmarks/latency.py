@@ -43,7 +43,7 @@ from videoautoarena.agents.calls.clients import ChatClient, Load, Received, Send
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.memory.records.records import Nonce
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.rundir.reader import RUN_FILE
 
 STEPS = {"questioner": 0, "evolver": 1, "grader": 1, "contestant": 2, "judge": 3}

@@ -41,7 +41,7 @@ from benchmarks.canned import (
     resident_mb,
     timed,
 )
-from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.console.events import Hear, Listeners, Settled, all_of
 from videoautoarena.runs.console.live import LiveConsole, plain_lines
 from videoautoarena.runs.console.trace import TraceFile

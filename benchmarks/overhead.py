@@ -30,7 +30,7 @@ from videoautoarena.agents.calls.clients import ChatClient, Client, Load, Sendin
 from videoautoarena.agents.models.registry import parse_model
 from videoautoarena.graph.tournament import play
 from videoautoarena.memory.records.records import Frames
-from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.video.sampling.sampler import thin
 
 PERSONAS = 3

@@ -36,7 +36,7 @@ from videoautoarena.runs.bench.play.rules import PreferenceRules, Rules
 from videoautoarena.runs.bench.play.tally import BenchTally
 from videoautoarena.runs.bench.play.tasks import TaskRules
 from videoautoarena.runs.bench.play.videos import BenchVideos
-from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.rundir.budget import Budget
 from videoautoarena.runs.rundir.context import work_off
 from videoautoarena.runs.rundir.frames import RunFrames

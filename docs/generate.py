@@ -30,8 +30,8 @@ from videoautoarena.graph.dialogue import dialogue
 from videoautoarena.graph.tournament import tournament
 from videoautoarena.runs.battles.export import records_schema
 from videoautoarena.runs.bench.format.schema import write_schemas
-from videoautoarena.runs.cli.ending import run_async
-from videoautoarena.runs.cli.main import COMMANDS, load
+from videoautoarena.runs.cli.program.ending import run_async
+from videoautoarena.runs.cli.program.main import COMMANDS, load
 from videoautoarena.runs.config.run_config import Flags
 from videoautoarena.runs.console.events import Begun, Happening
 from videoautoarena.runs.console.screen import Board, Size, picture

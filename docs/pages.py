@@ -16,7 +16,7 @@ from PIL import Image
 import videoautoarena as va
 from tests.support.browser import Browser, Page, lacking
 from tests.support.page_servers import serving
-from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.web.page.report import Order, report_file, write_report
 
 DOCS = Path(__file__).parent

@@ -19,7 +19,7 @@ from langgraph.graph.state import CompiledStateGraph
 from docs.generate import DOCS, ROOT, every_command, pages, rooms
 from tests.support.pages import section
 from videoautoarena.memory.records.records import Battle
-from videoautoarena.runs.cli.main import arena, load
+from videoautoarena.runs.cli.program.main import arena, load
 from videoautoarena.runs.config.arena_file import read_arena_file
 from videoautoarena.runs.config.run_config import Flags, resolve
 
@@ -175,7 +175,7 @@ def test_simulate_leads_to_a_battle_in_the_six_files_that_design_names() -> None
     named = section("design.md", "From `simulate` to a battle record, in six files")
     files = re.findall(r"^\d\. `([\w/]+\.py)`", named, re.MULTILINE)
     assert len(files) == 6
-    assert files[0] == "runs/cli/simulate.py"
+    assert files[0] == "runs/cli/playing/simulate.py"
     for path, following in pairwise(files):
         module = f"videoautoarena.{following.removesuffix('.py').replace('/', '.')}"
         tree = ast.parse((ROOT / path).read_text())

@@ -60,7 +60,7 @@ from videoautoarena.runs.bench.score.task_score import (
     TaskScore,
     TaskScores,
 )
-from videoautoarena.runs.cli.ending import _state
+from videoautoarena.runs.cli.program.ending import _state
 from videoautoarena.runs.config.arena_file import ModelTable, RolesTable, RunTable
 from videoautoarena.runs.rundir.films import RunVideo
 from videoautoarena.runs.rundir.setup import Member, Roles, Setup

@@ -33,6 +33,7 @@ OFFENCES = {
     "agents/limits": "import videoautoarena.memory.store.journal",
     "scoring/fitting": "import videoautoarena.memory.records.records",
     "runs/rating": "import rich.table, videoautoarena.runs.leaderboard.board, matplotlib",
+    "runs/cli/results": "import videoautoarena.runs.cli.playing.resume",
     "runs/web/page": "import starlette.requests, videoautoarena.runs.web.server",
     "runs/bench/format": "import click, videoautoarena.runs.bench.play.runner",
 }
@@ -200,7 +201,12 @@ def test_the_package_that_is_imported_is_ours(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a clone")
 def test_git_keeps_the_package_runs_and_leaves_out_what_a_run_writes() -> None:
-    paths = ["runs/cli/main.py", "runs/new/file.json", "arena-out/run.sqlite", ".venv/bin/python"]
+    paths = [
+        "runs/cli/program/main.py",
+        "runs/new/file.json",
+        "arena-out/run.sqlite",
+        ".venv/bin/python",
+    ]
     command = ["git", "check-ignore", "--no-index", *paths]
     ignored = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
     assert ignored.split() == ["arena-out/run.sqlite", ".venv/bin/python"]

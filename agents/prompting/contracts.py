@@ -50,6 +50,11 @@ QUESTION_LINE = "Question:"
 HISTORY_LINE = "This is a conversation. So far the user and you have said:"
 """The line before the blocks of earlier rounds, which stand between a prompt and its question."""
 
+KNOWN_LINES = {
+    "facts": "Whoever brought the video says this of it; it may be wrong:",
+}
+"""What is known of a task besides its prompt, by name: the line that stands before its block."""
+
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Score = Annotated[float, Field(ge=1.0, le=5.0)]
 

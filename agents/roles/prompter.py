@@ -13,6 +13,7 @@ from videoautoarena.agents.calls.replies import BadReply, read_reply, without_re
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import (
     HISTORY_LINE,
+    KNOWN_LINES,
     QUESTION_LINE,
     Reply,
     contract,
@@ -55,6 +56,10 @@ class Task:
     """What a contestant is asked; stands unfenced behind its prompt."""
     history: Sequence[Turn] = ()
     """The rounds before it, each fenced; they stand between prompt and question."""
+    known: Mapping[str, str] = field(default_factory=dict)
+    """What is known besides, by the name of its line in KNOWN_LINES; fenced behind the prompt."""
+    note: str = ""
+    """A sentence of our own behind all of that, as on the language; never anybody else's text."""
 
 
 class Read(NamedTuple, Generic[R]):
@@ -70,8 +75,13 @@ def worded(
     """Return the text of a task, which stands behind its frames."""
     # One code for all blocks of a prompt, the repair's among them: the first block's binds.
     said = history_blocks(task.history)
-    code = fence_code(seed, task.scope, task.role, {**task.texts, **said, **repair})
+    fenced = {**task.texts, **task.known, **said, **repair}
+    code = fence_code(seed, task.scope, task.role, fenced)
     text = prompts.fill(task.role, task.texts, code=code)
+    for name, block in task.known.items():
+        text = f"{text}\n\n{KNOWN_LINES[name]}\n{fence(name, code, block)}"
+    if task.note:
+        text = f"{text}\n\n{task.note}"
     if task.question is not None:
         if said:
             earlier = (fence(name, code, block) for name, block in said.items())

@@ -163,12 +163,28 @@ class Brief(Record):
     scenes: tuple[Scene, ...] = ()
 
 
-class Persona(Record):
-    """One invented user of a video."""
+class VideoFacts(Record):
+    """What somebody says of a video in a file of their own; data, and never believed by code."""
+
+    title: str | None = None
+    category: str | None = None
+    language: str | None = None
+    """As it stands in the file."""
+    licence: str | None = None
+    columns: dict[str, str] = Field(default_factory=dict)
+    """Their own columns, header to cell; empty cells are left out."""
+
+
+class Persona(Sparse):
+    """One user of a video, invented or brought along."""
+
+    left_out: ClassVar[tuple[str, ...]] = ("language",)
 
     index: int = Field(ge=1, le=3)
     """1 close to the content, 2 less close, 3 unrelated."""
     text: str
+    language: str | None = None
+    """The code of the language that this user asks in (ISO 639-1); None where none was drawn."""
 
 
 class Grade(Record):
@@ -291,7 +307,7 @@ class Judging(Sparse):
 class Battle(Sparse):
     """One settled slot, with everything that decided it. Holds no clock, cost, path or call key."""
 
-    left_out: ClassVar[tuple[str, ...]] = ("borrowed",)
+    left_out: ClassVar[tuple[str, ...]] = ("borrowed", "language")
     schema_version: int = Field(default=SCHEMA, alias="schema", serialization_alias="schema")
     id: str
     video: str
@@ -324,5 +340,7 @@ class Battle(Sparse):
     basis: int | None
     borrowed: Borrowed | None = None
     """Which of the answers is a stored one; only where a newcomer met it."""
+    language: str | None = None
+    """The code of the language that was asked in; only where the run draws languages."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)

@@ -18,7 +18,7 @@ from tests.support.whole_runs import KEY, battles, command, committed_keys, envi
 from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.graph.state import is_newcomer
 from videoautoarena.memory.records.records import Battle
-from videoautoarena.runs.cli.ending import ending, run_async
+from videoautoarena.runs.cli.program.ending import ending, run_async
 from videoautoarena.runs.console.events import Listeners, nobody
 from videoautoarena.runs.rundir.opener import Care
 from videoautoarena.runs.tournament.add import AddRequest, add

@@ -17,7 +17,7 @@ from tests.support.loopback import Loopback, serving
 from tests.support.small_runs import battles_of, play, play_again
 from tests.support.typed import Terminal
 from tests.support.whole_runs import KEY, ROSTER, battles, write_config
-from videoautoarena.runs.cli.ending import ending
+from videoautoarena.runs.cli.program.ending import ending
 from videoautoarena.runs.tournament.simulate import Finished
 
 

@@ -26,7 +26,7 @@ from videoautoarena.agents.prompting.dialogue_contracts import FitnessRaterReply
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import open_bench
-from videoautoarena.runs.cli.main import arena
+from videoautoarena.runs.cli.program.main import arena
 
 ORDERS = (
     "$question ${reference} {0} %s {user.__class__.__mro__}",

@@ -58,7 +58,7 @@ pairing = "round-robin"
 
 IN_TURN = """
 import json, os, sys, videoautoarena.agents.calls.attempts
-from videoautoarena.runs.cli.main import arena, guarded
+from videoautoarena.runs.cli.program.main import arena, guarded
 
 def stumble(error, **_):
     key = os.environ["HOUSE_PASS"]

@@ -72,7 +72,7 @@ def typed_in_turn(*lines: tuple[str | Path, ...]) -> list[str]:
 END = "=== end of one command ===\n"
 IN_TURN = f"""
 import json, sys
-from videoautoarena.runs.cli.main import arena, guarded
+from videoautoarena.runs.cli.program.main import arena, guarded
 for words in json.loads(sys.argv[1]):
     code = guarded(lambda: arena.main(words, prog_name="arena", standalone_mode=False))
     assert code == 0, words

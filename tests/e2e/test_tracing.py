@@ -22,7 +22,7 @@ def counted(self, *args, **kwargs):
     print("a LangSmith client was made")
     made(self, *args, **kwargs)
 langsmith.client.Client.__init__ = counted
-from videoautoarena.runs.cli.main import arena_main
+from videoautoarena.runs.cli.program.main import arena_main
 arena_main()
 """
 RUN = ("simulate", "--videos", "videos", "--out", "out", "--rounds", "1")

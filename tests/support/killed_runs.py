@@ -104,7 +104,7 @@ def _import_all() -> None:
     for name in (
         "videoautoarena.agents.offline.players.model",
         "videoautoarena.graph.tournament",
-        "videoautoarena.runs.cli.simulate",
+        "videoautoarena.runs.cli.playing.simulate",
         "videoautoarena.scoring.design.pairing",
         *sys.argv[1:],
     ):
@@ -165,7 +165,7 @@ def _hear_promises(disk: Disk) -> None:
 
 
 def _command(job: Job) -> int:
-    from videoautoarena.runs.cli.main import arena_main, simulate_main
+    from videoautoarena.runs.cli.program.main import arena_main, simulate_main
 
     sys.argv = [job.work, *job.arguments]
     try:

@@ -24,7 +24,7 @@ from videoautoarena.memory.records.records import (
     Video,
 )
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.cli.main import arena
+from videoautoarena.runs.cli.program.main import arena
 from videoautoarena.runs.text import terminal
 
 CLIP_BYTES = b"no video, but its bytes are what counts"

@@ -15,7 +15,7 @@ from videoautoarena.runs.bench.format.results import Result as Played
 from videoautoarena.runs.bench.format.results import read_results
 from videoautoarena.runs.bench.freeze.freeze import freeze
 from videoautoarena.runs.bench.play.calls import CALLS
-from videoautoarena.runs.cli.main import arena
+from videoautoarena.runs.cli.program.main import arena
 
 
 def freeze_ground(place: Path, *, seconds: int = 3) -> Path:

@@ -10,7 +10,7 @@ from typing import Any
 
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.config.run_config import Flags
 from videoautoarena.runs.rundir.reader import RUN_FILE
 from videoautoarena.runs.tournament.replay import Replayed, replay

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.whole_runs import KEY
-from videoautoarena.runs.cli.main import arena, guarded, load
+from videoautoarena.runs.cli.program.main import arena, guarded, load
 from videoautoarena.runs.text import terminal
 
 

@@ -132,7 +132,7 @@ def test_a_figure_of_cached_tokens_that_cannot_be_makes_no_cost_negative() -> No
 
 def test_the_table_is_not_read_before_a_price_is_asked_for() -> None:
     code = (
-        "import sys, videoautoarena.agents.limits.prices, videoautoarena.runs.cli.main;"
+        "import sys, videoautoarena.agents.limits.prices, videoautoarena.runs.cli.program.main;"
         "sys.exit('genai_prices' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -58,7 +58,7 @@ def test_a_leaderboard_loads_few_of_our_modules(out: Path) -> None:
 MOST_MODULES = 92
 LOADED = """
 import sys
-from videoautoarena.runs.cli.main import arena_main
+from videoautoarena.runs.cli.program.main import arena_main
 sys.argv = ["arena", "leaderboard", sys.argv[1]]
 try:
     arena_main()

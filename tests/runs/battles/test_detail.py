@@ -22,7 +22,7 @@ from tests.support.played import (
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Attempt, Nonce
 from videoautoarena.runs.battles.detail_text import frame_times
-from videoautoarena.runs.cli.main import load
+from videoautoarena.runs.cli.program.main import load
 
 IDS = [slot(video(), round_).id for round_ in range(3)]
 

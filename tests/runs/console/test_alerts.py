@@ -15,7 +15,7 @@ from tests.support.small_runs import battles_of, play
 from tests.support.whole_runs import ROSTER, write_config
 from videoautoarena.agents.calls.ask import Event
 from videoautoarena.memory.records.records import Nonce
-from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.config.run_config import Flags
 from videoautoarena.runs.console.events import Alarm, Happening, Settled
 from videoautoarena.runs.console.listeners import Display, audience

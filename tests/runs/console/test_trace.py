@@ -16,7 +16,7 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Draw
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.config.run_config import Flags
 from videoautoarena.runs.console.events import Draining, Drawn, Ended, Settled, Watched
 from videoautoarena.runs.console.listeners import Display, audience

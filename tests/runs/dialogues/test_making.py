@@ -26,7 +26,7 @@ from videoautoarena.memory.records.errors import BadInput, RunLocked, WrongArgum
 from videoautoarena.memory.records.records import CallRow
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
-from videoautoarena.runs.cli.main import arena
+from videoautoarena.runs.cli.program.main import arena
 from videoautoarena.runs.dialogues import make as making
 from videoautoarena.runs.tasks.drafting import CALLS
 

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 KILLS, AT_LEAST_IN_FLIGHT = 20, 10
 IMPORTED = (
     "langchain_openai",
-    "videoautoarena.runs.cli.dialogues",
+    "videoautoarena.runs.cli.sets.dialogues",
     "videoautoarena.runs.dialogues.make",
 )
 

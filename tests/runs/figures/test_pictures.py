@@ -18,7 +18,7 @@ from tests.support.played import battle, invoke, judging, manifest, play, slot, 
 from tests.support.votes import season, written
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.evidence import Label, Trial
-from videoautoarena.runs.cli.leaderboard import DIALOGUE_NAMES, NAMES, SET_NAMES
+from videoautoarena.runs.cli.results.leaderboard import DIALOGUE_NAMES, NAMES, SET_NAMES
 from videoautoarena.runs.figures.album import (
     DIALOGUE_PICTURES,
     PICTURES,

@@ -14,7 +14,7 @@ from tests.support.played_sets import Played, play_set
 from tests.support.task_sets import choice, write_set
 from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, write_result
 from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScores, score_tasks
-from videoautoarena.runs.cli.leaderboard import SET_NAMES
+from videoautoarena.runs.cli.results.leaderboard import SET_NAMES
 from videoautoarena.runs.figures.album import SET_PICTURES
 from videoautoarena.runs.figures.budgets import sweep
 from videoautoarena.runs.figures.canvas import Picture, render

@@ -20,7 +20,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.bench.play.videos import find_bench_videos, remember_videos
-from videoautoarena.runs.cli.main import arena, guarded
+from videoautoarena.runs.cli.program.main import arena, guarded
 from videoautoarena.runs.interop.longvideobench import import_longvideobench
 from videoautoarena.runs.rundir.frames import stored_subtitles
 from videoautoarena.video.folder.subtitles import parse

@@ -21,7 +21,7 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, write_result
 from videoautoarena.runs.bench.format.schema import MANIFEST, QUESTIONS, TaskItem, schemas
-from videoautoarena.runs.cli.main import arena, guarded
+from videoautoarena.runs.cli.program.main import arena, guarded
 from videoautoarena.runs.interop.mlvu import as_mlvu_predictions, import_mlvu
 
 MLVU = Path(__file__).parents[3].parent / "shared" / "mlvu"

@@ -13,7 +13,7 @@ from tests.support.published_dialogues import Json, checks, lay, published
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.schema import MADE, BenchVideo
-from videoautoarena.runs.cli.main import arena, guarded
+from videoautoarena.runs.cli.program.main import arena, guarded
 from videoautoarena.runs.interop import mt_video_bench, mt_video_bench_files
 from videoautoarena.runs.interop.mt_video_bench import (
     export_mt_video_bench,

@@ -14,7 +14,7 @@ from tests.support.published_tasks import Rows, lvb, mlvu_choice, mlvu_scenes, w
 from tests.support.task_sets import choice, free, write_set
 from videoautoarena.runs.bench.format.schema import MANIFEST, QUESTIONS
 from videoautoarena.runs.bench.format.verify import verify
-from videoautoarena.runs.cli.main import arena, guarded
+from videoautoarena.runs.cli.program.main import arena, guarded
 
 FILES: dict[str, tuple[str, str, Rows]] = {
     "choice": ("mlvu", "1_plotQA.json", mlvu_choice(3)),

@@ -193,7 +193,7 @@ def test_it_reaches_for_no_network_not_even_this_machine(tmp_path: Path) -> None
         "    if event in ('socket.connect', 'socket.getaddrinfo', 'socket.sendto'):\n"
         "        os._exit(99)\n"
         "sys.addaudithook(watch)\n"
-        "from videoautoarena.runs.cli.main import arena_main\n"
+        "from videoautoarena.runs.cli.program.main import arena_main\n"
         "arena_main()\n"
     )
     with serving(tmp_path / "log") as server:

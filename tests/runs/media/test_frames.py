@@ -17,7 +17,7 @@ from tests.support.clips import draw_clip
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.records import Sampling
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.cli.main import EXIT_USAGE, arena, guarded
+from videoautoarena.runs.cli.program.main import EXIT_USAGE, arena, guarded
 from videoautoarena.runs.config.run_config import Flags, resolve
 from videoautoarena.runs.rundir.opener import FOLDER_FILE
 from videoautoarena.runs.rundir.reader import RUN_FILE

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from tests.support.clips import draw_clip
 from tests.support.stamped import RECIPES, encode
 from tests.support.titles import cue, write_titles
-from videoautoarena.runs.cli.main import arena
+from videoautoarena.runs.cli.program.main import arena
 from videoautoarena.runs.text.words import length
 
 

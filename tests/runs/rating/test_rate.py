@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.played import invoke, lineage, play, video
 from tests.support.votes import HEADER, refused, season, written
-from videoautoarena.runs.cli.main import arena_main
+from videoautoarena.runs.cli.program.main import arena_main
 from videoautoarena.runs.rating.behaviour import SHARES
 from videoautoarena.runs.rating.method import Method
 from videoautoarena.runs.rating.rate import MOST_MODELS, rate_file

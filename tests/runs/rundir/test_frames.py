@@ -12,7 +12,7 @@ import pytest
 from tests.support.clips import draw_clip, draw_folder
 from tests.support.small_runs import TRIO, alter, battles_of, play, play_again
 from tests.support.typed import Terminal
-from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.config.run_config import Flags
 from videoautoarena.runs.rundir.opener import Care
 from videoautoarena.runs.tournament.simulate import simulate

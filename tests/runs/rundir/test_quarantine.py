@@ -15,7 +15,7 @@ from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.results import read_results
 from videoautoarena.runs.bench.freeze.freeze import freeze
 from videoautoarena.runs.bench.play.calls import CALLS
-from videoautoarena.runs.cli.main import arena
+from videoautoarena.runs.cli.program.main import arena
 from videoautoarena.runs.rundir.failures import condemn, pardon, quarantine, verdict_on
 from videoautoarena.runs.rundir.reader import RUN_FILE
 

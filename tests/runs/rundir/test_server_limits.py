@@ -19,7 +19,7 @@ from tests.support.small_runs import battles_of, play, play_again
 from tests.support.typed import Terminal
 from videoautoarena.memory.records.records import Learnt
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.console.events import Listeners, nobody
 from videoautoarena.runs.console.follow import Follower
 from videoautoarena.runs.rundir.reader import RUN_FILE

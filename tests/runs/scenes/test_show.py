@@ -25,7 +25,7 @@ from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.records import Sampling, Video
 from videoautoarena.memory.records.scenes import Appearance, Scene, SceneMemory, SceneObject
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.cli.main import arena
+from videoautoarena.runs.cli.program.main import arena
 from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.scenes.bank import load_of, name_of, scene_frames
 from videoautoarena.runs.scenes.sheet import COLOURS, boxed, scene_shots, write_scene_sheet

@@ -26,7 +26,7 @@ from videoautoarena.agents.offline.vision.looks import FITS
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import open_bench, sha256_of
 from videoautoarena.runs.bench.format.results import read_tasks
-from videoautoarena.runs.cli.main import arena, guarded
+from videoautoarena.runs.cli.program.main import arena, guarded
 from videoautoarena.runs.tasks.items import Wish, draw_items
 from videoautoarena.runs.tasks.make import Order, make
 from videoautoarena.runs.tasks.options import Bank

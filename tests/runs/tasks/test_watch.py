@@ -21,7 +21,7 @@ from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import CallRow
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
-from videoautoarena.runs.cli.main import arena
+from videoautoarena.runs.cli.program.main import arena
 from videoautoarena.runs.tasks import watch
 
 KEY = "sk-planted-2b77f01c9d54e8a3"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from videoautoarena.runs.cli.options import PIPED, results
+from videoautoarena.runs.cli.program.options import PIPED, results
 from videoautoarena.runs.console.listeners import progress
 from videoautoarena.runs.text.terminal import folded, out, say
 

@@ -17,7 +17,7 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.freeze.freeze import freeze
-from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.console.events import Listeners, nobody
 from videoautoarena.runs.rating.method import weigh_battles

@@ -14,7 +14,7 @@ from tests.support.loopback import Loopback, serving
 from tests.support.small_runs import battles_of, play, play_again
 from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.agents.limits.prices import Sum, summed
-from videoautoarena.runs.cli.ending import ending
+from videoautoarena.runs.cli.program.ending import ending
 from videoautoarena.runs.tournament.simulate import Finished
 
 

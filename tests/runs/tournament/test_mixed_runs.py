@@ -20,7 +20,7 @@ from tests.support.whole_runs import battles, write_config
 from videoautoarena.memory.records.errors import BadInput, ForeignRun
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.cli.ending import ending, run_async
+from videoautoarena.runs.cli.program.ending import ending, run_async
 from videoautoarena.runs.config.run_config import Flags, RunConfig
 from videoautoarena.runs.console.events import Happening, Settled
 from videoautoarena.runs.rundir.opener import Care

@@ -20,7 +20,7 @@ from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.digests import write_body
 from videoautoarena.memory.records.records import Slot
-from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.config.run_config import Flags, resolve
 from videoautoarena.runs.console.events import Drawn, Happening, Hear, Settled, nobody
 from videoautoarena.runs.rundir.budget import Budget

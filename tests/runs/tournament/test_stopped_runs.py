@@ -13,7 +13,7 @@ from tests.support.clips import draw_folder
 from tests.support.small_runs import alter, play_again
 from tests.support.typed import Terminal
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.cli.ending import ending, run_async
+from videoautoarena.runs.cli.program.ending import ending, run_async
 from videoautoarena.runs.config.stopping_rule import UNTIL_FILE
 from videoautoarena.runs.console.events import Happening, Listeners, Looked, nobody
 from videoautoarena.runs.console.follow import Follower

@@ -23,7 +23,7 @@ from tests.support.whole_runs import battles, command
 from videoautoarena.memory.records.records import CallRow
 from videoautoarena.memory.store.evidence import Trial
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.cli.main import arena, guarded
+from videoautoarena.runs.cli.program.main import arena, guarded
 from videoautoarena.runs.rundir.reader import RUN_FILE
 
 KEY = "sk-planted-5f0c7d21a4b8e936"

@@ -22,7 +22,7 @@ from videoautoarena.memory.store.evidence import Trial
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.audit.evidence import AuditInput
 from videoautoarena.runs.audit.truth_figures import audit_truth
-from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.console.events import Listeners, nobody
 from videoautoarena.runs.rating.finding import Finding

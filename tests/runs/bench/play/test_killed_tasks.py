@@ -34,8 +34,8 @@ LATENCY_S = ("0.02", "0.12")
 CONCURRENCY = 6
 IMPORTED = (
     "langchain_openai",
-    "videoautoarena.runs.cli.bench",
-    "videoautoarena.runs.cli.bench_run",
+    "videoautoarena.runs.cli.sets.bench",
+    "videoautoarena.runs.cli.sets.bench_run",
 )
 
 

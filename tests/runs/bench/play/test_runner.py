@@ -32,7 +32,7 @@ from videoautoarena.runs.bench.format.results import (
     write_result as write_played,
 )
 from videoautoarena.runs.bench.play.calls import CALLS
-from videoautoarena.runs.cli.main import arena, guarded
+from videoautoarena.runs.cli.program.main import arena, guarded
 
 PAIR = ("--model", "offline:hawk,offline:parrot")
 REAL = ("--judge", "openai:gpt-4o")

@@ -27,7 +27,7 @@ from videoautoarena.runs.bench.play import calls
 from videoautoarena.runs.bench.play.calls import CALLS
 from videoautoarena.runs.bench.play.question import verdict_of
 from videoautoarena.runs.bench.score.validity import check
-from videoautoarena.runs.cli.main import arena
+from videoautoarena.runs.cli.program.main import arena
 from videoautoarena.runs.interop.inspect_bench import export_results
 
 JUDGES = """

@@ -17,7 +17,7 @@ import pytest
 import videoautoarena as va
 from tests.support.played import battle, invoke, lineage, manifest, play, slot, video
 from tests.support.small_runs import play as play_run
-from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.web.page import report
 from videoautoarena.runs.web.page.data import CHUNK, PageData
 from videoautoarena.runs.web.page.report import Order, plain_table, write_report

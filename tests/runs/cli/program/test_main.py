@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.typed import Said, Terminal
-from videoautoarena.runs.cli.main import COMMANDS, guarded
+from videoautoarena.runs.cli.program.main import COMMANDS, guarded
 
 READING = ("status", "leaderboard", "battles", "show", "replay", "resume", "freeze")
 MORE = {"show": ("some-battle",), "freeze": ("--to", "bench")}

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from videoautoarena.runs.cli import options
-from videoautoarena.runs.cli.ending import EXIT_CODES, ending, if_whole, run_async
+from videoautoarena.runs.cli.program import options
+from videoautoarena.runs.cli.program.ending import EXIT_CODES, ending, if_whole, run_async
 from videoautoarena.runs.text.terminal import print_result, safe, say
 
 if TYPE_CHECKING:

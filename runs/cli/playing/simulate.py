@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from videoautoarena.runs.cli import options
-from videoautoarena.runs.cli.ending import EXIT_CODES, ending, if_whole, run_async
+from videoautoarena.runs.cli.program import options
+from videoautoarena.runs.cli.program.ending import EXIT_CODES, ending, if_whole, run_async
 from videoautoarena.runs.text.terminal import finish_though_unread, print_result, safe, say
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ LAST = """Stand-ins played here. Real models: --models openai:gpt-4o,google_gena
 @options.DISPLAY
 def demo_command(out: Path, clips: Path, **typed: Any) -> int:
     """Make the sample clips, play three rounds with the offline cast and show the leaderboard."""
-    from videoautoarena.runs.cli.leaderboard import show_leaderboard
+    from videoautoarena.runs.cli.results.leaderboard import show_leaderboard
     from videoautoarena.runs.config.run_config import Flags
     from videoautoarena.runs.console.listeners import Display, audience
     from videoautoarena.runs.rundir.reader import open_run

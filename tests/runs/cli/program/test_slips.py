@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.played import invoke, lineage, play, slot, video
-from videoautoarena.runs.cli.main import arena, guarded, load
+from videoautoarena.runs.cli.program.main import arena, guarded, load
 
 SIMULATE = ("simulate", "--videos", "clips", "--out", "new")
 TASKS = ("tasks", "make", "clips", "--to", "new")

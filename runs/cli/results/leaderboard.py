@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from videoautoarena.runs.cli import options
+from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.text.terminal import print_result, safe, say
 
 if TYPE_CHECKING:

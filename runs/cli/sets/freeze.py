@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from videoautoarena.runs.cli import options
+from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.text.terminal import print_result, print_results, safe, say
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ import click
 from videoautoarena.agents.models.registry import MOST_FRAMES
 from videoautoarena.runs.bench.play.runner import OnSettled
 from videoautoarena.runs.bench.play.tally import BenchTally
-from videoautoarena.runs.cli import options
-from videoautoarena.runs.cli.ending import early_end, exit_codes, run_async
-from videoautoarena.runs.cli.main import EXIT_CAP, EXIT_VOIDS
+from videoautoarena.runs.cli.program import options
+from videoautoarena.runs.cli.program.ending import early_end, exit_codes, run_async
+from videoautoarena.runs.cli.program.main import EXIT_CAP, EXIT_VOIDS
 from videoautoarena.runs.console.events import Listeners, Say, nobody
 from videoautoarena.runs.console.listeners import progress
 from videoautoarena.runs.rundir.reader import counted

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from videoautoarena.runs.cli import options
-from videoautoarena.runs.cli.ending import run_async
+from videoautoarena.runs.cli.program import options
+from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.text.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def status_command(out: Path, follow: bool, plain: bool, as_json: bool) -> None:
 
 
 def _stay(out: Path, *, plain: bool) -> None:
-    from videoautoarena.runs.cli.ending import run_async
+    from videoautoarena.runs.cli.program.ending import run_async
     from videoautoarena.runs.console.follow import follow
     from videoautoarena.runs.console.listeners import Display, audience
 

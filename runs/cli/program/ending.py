@@ -11,7 +11,7 @@ from collections.abc import Coroutine, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from videoautoarena.runs.cli import main
+from videoautoarena.runs.cli.program import main
 from videoautoarena.runs.text.terminal import finish_though_unread, print_result, safe, say
 
 if TYPE_CHECKING:

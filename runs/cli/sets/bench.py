@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from videoautoarena.runs.cli import options
-from videoautoarena.runs.cli.bench_run import bench_run_command as play
-from videoautoarena.runs.cli.bench_run import probe
+from videoautoarena.runs.cli.program import options
+from videoautoarena.runs.cli.sets.bench_run import bench_run_command as play
+from videoautoarena.runs.cli.sets.bench_run import probe
 from videoautoarena.runs.text.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def _dialogues(
 
 
 def _logs(bench: OpenBench, to: Path, **given: Any) -> Exported:
-    from videoautoarena.runs.cli.inspect import on_terminal
+    from videoautoarena.runs.cli.results.inspect import on_terminal
     from videoautoarena.runs.interop.inspect_bench import export_results
 
     del given["model"]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from videoautoarena.runs.cli import options
-from videoautoarena.runs.cli.ending import early_end, exit_codes, run_async
-from videoautoarena.runs.cli.main import EXIT_VOIDS
+from videoautoarena.runs.cli.program import options
+from videoautoarena.runs.cli.program.ending import early_end, exit_codes, run_async
+from videoautoarena.runs.cli.program.main import EXIT_VOIDS
 from videoautoarena.runs.text.terminal import safe, say
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Owns what all commands share: entry points, endings, options; holds no command."""

@@ -1,0 +1,1 @@
+"""Owns the commands that read, rate and check a run; plays nothing."""

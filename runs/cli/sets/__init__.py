@@ -1,0 +1,1 @@
+"""Owns the commands that make, play and score frozen sets; plays no run."""
