@@ -15,7 +15,6 @@ from typing import (
     Literal,
     Self,
     TypeVar,
-    get_args,
     overload,
 )
 
@@ -143,7 +142,7 @@ class Run:
                 these battles do not allow.
         """
         from videoautoarena.runs.leaderboard import board as boards
-        from videoautoarena.runs.leaderboard.slices import By
+        from videoautoarena.runs.leaderboard.run_traits import NAMES
 
         method = read_options(options)
         if labels and by is not None:
@@ -155,7 +154,7 @@ class Run:
             return Leaderboard(found)
         if by is None:
             return Leaderboard(boards.board_of(self.folder, method))
-        if by not in (traits := (*get_args(By), "pair")):
+        if by not in (traits := (*NAMES, "pair")):
             raise WrongArgument(f"by cannot be {by!r}; there are {', '.join(traits)}")
         if by == "pair":
             return Pairs(boards.pairs_of(self.folder, method))

@@ -34,7 +34,7 @@ from videoautoarena.scoring.ratings.ratings import Endless
 if TYPE_CHECKING:
     from videoautoarena.runs.audit.human_agreement import Spoken
     from videoautoarena.runs.leaderboard.head_to_head import Pairs
-    from videoautoarena.runs.leaderboard.slices import By, Slices
+    from videoautoarena.runs.leaderboard.slices import Slices
     from videoautoarena.runs.rating.profile import Profiles
     from videoautoarena.runs.text.themes import Embed
 
@@ -255,7 +255,7 @@ def board_of(folder: Path, method: Method = USUAL) -> Leaderboard:
         return replace(board_in(run, method), audit=tuple(brief(run)))
 
 
-def slices_of(folder: Path, by: By, method: Method = USUAL) -> Slices:
+def slices_of(folder: Path, by: str, method: Method = USUAL) -> Slices:
     """Return the leaderboards of the slices of the run in `folder`."""
     with open_run(folder) as run:
         return replace(slices_in(run, by, method), audit=tuple(brief(run)))
@@ -276,13 +276,15 @@ def board_in(run: Run, method: Method = USUAL, *, behaviour: bool = True) -> Lea
     return _of_run(build(run.battles, run.manifest["models"], **given), run)
 
 
-def slices_in(run: Run, by: By, method: Method = USUAL, *, behaviour: bool = True) -> Slices:
+def slices_in(run: Run, by: str, method: Method = USUAL, *, behaviour: bool = True) -> Slices:
     """Return the leaderboards of the slices of an open run, as `board_in`."""
+    from videoautoarena.runs.leaderboard.run_traits import known_of
     from videoautoarena.runs.leaderboard.slices import build_slices
 
     both, models = run.manifest.get("swap") == "all", run.manifest["models"]
     given = _given(run, method, behaviour=behaviour)
-    found = build_slices(run.battles, models, by=by, seats_count=both, **given)
+    known = known_of(run, by)
+    found = build_slices(run.battles, models, by=by, seats_count=both, known=known, **given)
     parts = tuple(replace(part, board=_of_run(part.board, run)) for part in found.parts)
     return replace(found, parts=parts)
 

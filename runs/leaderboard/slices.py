@@ -51,7 +51,8 @@ class Slice:
 class Slices:
     """A leaderboard for each part of the battles."""
 
-    by: By
+    by: str
+    """A trait of battles, or one that their run knows of."""
     parts: tuple[Slice, ...]
     audit: tuple[Finding, ...] | None = None
     """What stands under it of the run's audit; None where there is no run."""
@@ -67,8 +68,9 @@ def build_slices(
     battles: Sequence[Battle],
     roster: Sequence[str],
     *,
-    by: By,
+    by: str,
     seats_count: bool = False,
+    known: Callable[[Battle], Iterable[str]] | None = None,
     **given: Any,
 ) -> Slices:
     """Return a board for every slice that holds a battle.
@@ -83,18 +85,20 @@ def build_slices(
     Args:
         battles: those that count, in slot order.
         roster: every model of the run.
-        by: the trait that parts them.
+        by: the trait that parts them, or the name of what `known` says.
+        known: the slices of each battle by a trait that no battle holds; it may stand in several.
         seats_count: both seatings of a judge decide.
         given: how each part is rated, as for `runs.rating.table.build`.
     """
     parts: dict[str, list[Battle]] = {}
+    slices_of = known or _TRAITS.get(by, lambda _: [UNKNOWN])
     ended = {battle.id: battle.verdict for battle in battles}
     for battle in battles:
         if by in _RULINGS:
             for name, verdict in _RULINGS[by](battle, seats_count):
                 parts.setdefault(name, []).append(battle.model_copy(update={"verdict": verdict}))
             continue
-        for name in _TRAITS[by](battle):
+        for name in slices_of(battle):
             parts.setdefault(name, []).append(battle)
     if by == "standard" and battles and not parts:
         raise BadInput(
@@ -163,7 +167,7 @@ def _origin(battle: Battle) -> Iterable[str]:
         yield AIMED[len({battle.model_a, battle.model_b} & set(battle.aimed_at))]
 
 
-_TRAITS: dict[By, Callable[[Battle], Iterable[str]]] = {
+_TRAITS: dict[str, Callable[[Battle], Iterable[str]]] = {
     "duration": lambda battle: [bucket(battle.duration_s)],
     "category": lambda battle: [battle.category or UNKNOWN],
     "round": lambda battle: [f"q{battle.round}"],
@@ -171,12 +175,12 @@ _TRAITS: dict[By, Callable[[Battle], Iterable[str]]] = {
     "persona": lambda battle: [PERSONAS.get(battle.persona, UNKNOWN)],
     "format": lambda b: [UNKNOWN if b.question is None else asked_form(b.question)],
 }
-_RULINGS: dict[By, Callable[[Battle, bool], Iterable[tuple[str, str]]]] = {
+_RULINGS: dict[str, Callable[[Battle, bool], Iterable[tuple[str, str]]]] = {
     "judge": _by_judge,
     "standard": _by_standard,
 }
 """Traits that are no battle's own but a way to decide it."""
-_ORDERS: dict[By, tuple[str, ...]] = {
+_ORDERS: dict[str, tuple[str, ...]] = {
     "standard": tuple(standard.replace("_", " ") for standard in STANDARDS),
     "duration": BUCKET_NAMES,
     "category": CATEGORIES,
@@ -186,7 +190,7 @@ _ORDERS: dict[By, tuple[str, ...]] = {
 }
 
 
-def _order(by: By, found: Iterable[str]) -> list[str]:
+def _order(by: str, found: Iterable[str]) -> list[str]:
     """Return the slices as they are shown; what no list foresees stands behind."""
     known = _ORDERS.get(by, ())
     others = sorted(set(found) - {*known, UNKNOWN}, key=lambda name: (len(name), name))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.figures.canvas import Form
     from videoautoarena.runs.leaderboard.head_to_head import Pairs
     from videoautoarena.runs.leaderboard.power import Question
-    from videoautoarena.runs.leaderboard.slices import By, Slices
+    from videoautoarena.runs.leaderboard.slices import Slices
     from videoautoarena.runs.rating.leaderboard import Leaderboard
     from videoautoarena.runs.rating.method import Method
 
@@ -221,7 +221,7 @@ def rate_run(
     how = method or USUAL
     if by is None:
         return board_of(folder, how)
-    return pairs_of(folder, how) if by == "pair" else slices_of(folder, cast("By", by), how)
+    return pairs_of(folder, how) if by == "pair" else slices_of(folder, by, how)
 
 
 @click.command("rate", epilog="Example: arena rate battles.csv --json")

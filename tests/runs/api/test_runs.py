@@ -34,7 +34,6 @@ from tests.support.played import (
 )
 from tests.support.small_benches import freeze_ground
 from videoautoarena.runs.api import run as api
-from videoautoarena.runs.leaderboard import slices
 from videoautoarena.runs.rating import method
 
 SCRIPT = "<script>alert(1)</script><img src=x onerror=alert(1)>&\"'\x1b[2J\u202e"
@@ -349,8 +348,6 @@ def test_what_only_a_run_can_tell_is_refused(option: Any) -> None:
 def test_options_of_rating_are_those_of_the_command_line() -> None:
     names = {name: getattr(method, name) for name in ("Ties", "Intervals", "Unwanted", "Fit")}
     assert get_type_hints(api.RatingOptions, localns=names) == get_type_hints(method.Method)
-    hints = get_type_hints(slices.build_slices)
-    assert hints["by"] == slices.By
 
 
 def test_importing_the_package_loads_nothing_of_it() -> None:
