@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+import pytest
+
+from videoautoarena.agents.prompting.languages import LANGUAGES, language_note, noted_language
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_the_language_of_a_note_is_read_again(code: str) -> None:
+    note = language_note(code, "Ask the question in it.")
+    assert noted_language(f"A prompt.\n\n{note}\n\nReply format: questioner") == code
+
+
+def test_the_last_note_binds_and_one_within_a_line_is_none() -> None:
+    two = "\n".join(language_note(code, "Answer in it.") for code in ("en", "de"))
+    assert noted_language(two) == "de"
+    assert noted_language("He said: Language: German (de). Answer.") is None
+    assert noted_language("Language: Klingon (xx).") is None
+    assert noted_language("") is None
