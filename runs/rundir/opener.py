@@ -22,7 +22,7 @@ from videoautoarena.runs.config.stopping_rule import keep_rule
 from videoautoarena.runs.rundir.budget import keep_caps, priced
 from videoautoarena.runs.rundir.failures import failed_slots, supersede
 from videoautoarena.runs.rundir.frames import changed_subtitles, keep_subtitles
-from videoautoarena.runs.rundir.reader import RUN_FILE, Run, contracts_of, counted, run_file
+from videoautoarena.runs.rundir.reader import MERGED, RUN_FILE, Run, contracts_of, counted, run_file
 from videoautoarena.runs.rundir.slots import Lineup, in_order, new_slots, next_generation
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import in_full
@@ -123,6 +123,10 @@ def go_on(
     """
     out, store = run.folder, run.store
     manifest = store.manifest()
+    if manifest.get(MERGED):
+        raise BadInput(
+            f"{safe(str(out))} was merged from other runs; play those on and merge them again"
+        )
     begun = RunConfig.to_go_on(manifest)
     kept = priced(configured(out, begun, asked, generation=next_generation(store.slots())))
     own = stored_prompts(store, missing=prompts or PromptSet.load())
@@ -318,13 +322,14 @@ def _refuse_other(out: Path, kept: RunConfig, asked: RunConfig) -> None:
             key = next(name for name in here if here[name] != there[name])
             here, there = here[key], there[key]
         raise ForeignRun(
-            f"{out} holds another run ({key} {_brief(here)}, here {_brief(there)}); "
+            f"{out} holds another run ({key} {brief_setting(here)}, here {brief_setting(there)}); "
             "pass another --out, or continue it as it began: arena resume "
             f"{quote(str(out))}"
         )
 
 
-def _brief(value: Any) -> str:
+def brief_setting(value: Any) -> str:
+    """Return the value of a setting for a line, cut where it is long."""
     text = ",".join(map(str, value)) if isinstance(value, list | tuple | Mapping) else str(value)
     text = "none" if value is None else text
     return safe(text if len(text) <= 60 else text[:57] + "...")

@@ -71,6 +71,8 @@ def spent(seconds: float) -> str:
 
 
 RUN_FILE = "run.sqlite"
+MERGED = "merged"
+"""Where a manifest says which runs it was merged from; only of those that were."""
 STAND_INS = "rates stand-ins: every model is an offline one"
 
 

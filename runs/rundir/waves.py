@@ -73,9 +73,9 @@ class Waves:
         self._go_on()
 
     @classmethod
-    def of(cls, store: Store, models: Sequence[str]) -> Waves:
-        """Return the waves of a run as its file has them."""
-        waves = cls(store.slots(), models)
+    def of(cls, store: Store, models: Sequence[str], slots: Iterable[Slot] | None = None) -> Waves:
+        """Return the waves of a run as its file has them, or those of some of its `slots`."""
+        waves = cls(store.slots() if slots is None else slots, models)
         for ending in store.each_ending():
             waves.note(ending)
         return waves

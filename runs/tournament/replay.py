@@ -24,6 +24,7 @@ from videoautoarena.runs.rundir.opener import stored_prompts
 from videoautoarena.runs.rundir.reader import run_file
 from videoautoarena.runs.rundir.slots import Lineup, newcomers_among
 from videoautoarena.runs.rundir.waves import Waves
+from videoautoarena.runs.tournament.merge import runs_in
 from videoautoarena.runs.tournament.newcomers import NewcomerDraws
 from videoautoarena.runs.tournament.pairing import Draws, WrittenDraws
 from videoautoarena.runs.tournament.schedule import Visit, blocks_of, play_blocks
@@ -56,16 +57,18 @@ async def replay(out: Path) -> Replayed:
                 is_again[row] = True
             _compare(found, store, battle)
 
-        slots, config = store.slots(), RunConfig.of_manifest(store.manifest())
-        waves = Waves.of(store, config.models)
-        for generation in np.unique(slots.generations).tolist():
-            view = _View.of(slots, generation, settled)
-            if view.fresh:
-                arena = _arena(store, compare, view, waves)
-                of_newcomer = newcomers_among(view.fresh)
-                await _play(arena, view.fresh.where(~of_newcomer), found)
-                guests = view.fresh.where(of_newcomer).ids
-                await _play_newcomers(arena, guests, NewcomerDraws(config, store), found)
+        manifest = store.manifest()
+        config = RunConfig.of_manifest(manifest)
+        for slots in runs_in(store.slots(), manifest):
+            waves = Waves.of(store, config.models, slots)
+            for generation in np.unique(slots.generations).tolist():
+                view = _View.of(slots, generation, settled)
+                if view.fresh:
+                    arena = _arena(store, compare, view, waves)
+                    of_newcomer = newcomers_among(view.fresh)
+                    await _play(arena, view.fresh.where(~of_newcomer), found)
+                    guests = view.fresh.where(of_newcomer).ids
+                    await _play_newcomers(arena, guests, NewcomerDraws(config, store), found)
         astray = store.astray()
         missing = sorted([*settled.where(~is_again).ids, *astray])
         found.differences += [f"{battle}: was not reached" for battle in missing]
@@ -77,6 +80,8 @@ class _View(NamedTuple):
     """A run as it stood in one generation."""
 
     generation: int
+    slots: Slots
+    """Of the run that was played, in all generations."""
     lineup: Lineup
     fresh: Slots
     """What was settled in this generation; earlier ones have had their turn."""
@@ -86,15 +91,15 @@ class _View(NamedTuple):
     @classmethod
     def of(cls, slots: Slots, generation: int, settled: Slots) -> Self:
         lineup = Lineup(slots.where(slots.generations <= generation))
-        done = lineup.slots.where(lineup.slots.among(settled.ids))
+        done = lineup.slots.where(settled.rows_like(lineup.slots, str) >= 0)
         is_fresh = done.generations == generation
-        return cls(generation, lineup, done.where(is_fresh), done.where(~is_fresh).ids)
+        return cls(generation, slots, lineup, done.where(is_fresh), done.where(~is_fresh).ids)
 
 
 def _arena(
     store: Store, compare: Callable[[Battle], Awaitable[None]], view: _View, waves: Waves
 ) -> Arena:
-    config, slots = RunConfig.of_manifest(store.manifest()), store.slots()
+    config, slots = RunConfig.of_manifest(store.manifest()), view.slots
     videos = {video.id: video for video in store.videos()}
     if strangers := sorted(slots.videos_of() - videos.keys()):
         raise StoreError(f"the run has slots of {strangers[0]}, but no such video")

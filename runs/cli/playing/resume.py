@@ -166,3 +166,36 @@ def compact_command(out: Path, as_json: bool) -> None:
         print_result(json.dumps({"schema": SCHEMA, "before_bytes": before, "after_bytes": after}))
         return
     print_result(f"{before:,} bytes before, {after:,} after: {before - after:,} freed")
+
+
+@click.command(
+    "merge",
+    epilog="""\b
+Examples:
+  arena merge night-1 night-2 --to both
+  arena merge shards/* --to all""",
+)
+@click.argument("folders", metavar="FOLDERS...", nargs=-1, required=True, type=options.PATH)
+@click.option("--to", required=True, type=click.Path(path_type=Path), help="Folder to create.")
+@options.NO_PROGRESS
+@options.AS_JSON
+def merge_command(folders: tuple[Path, ...], to: Path, quiet: bool, as_json: bool) -> None:
+    """Put runs with the same settings over different videos into one run.
+
+    Every battle, call and label is kept as it is, and each run keeps its own pairs. The new run is
+    rated, audited, frozen and exported as any other; only its videos cannot be played on. The runs
+    stay as they are, and no model is called.
+    """
+    from videoautoarena.memory.records.records import SCHEMA
+    from videoautoarena.runs.console.listeners import progress
+    from videoautoarena.runs.tournament.merge import in_words, merge_runs
+
+    with progress(say, is_quiet=quiet) as on_progress:
+        merged = merge_runs(
+            folders, to, on_page=lambda done, total: on_progress(done, total, "pages copied")
+        )
+    if as_json:
+        state = {"schema": SCHEMA, "folder": str(to), **merged._asdict()}
+        print_result(json.dumps(state))
+        return
+    print_result(f"{safe(str(to))} holds {in_words(merged)}")

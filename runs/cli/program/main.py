@@ -40,6 +40,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "annotate": ("results.inspect", "Let people label battles of a run in a browser, blind."),
     "labels": ("results.audit", "Collect human labels and compare the judge with them."),
     "export": ("results.inspect", "Export the calls, battles, labels or trials of a run."),
+    "merge": ("playing.resume", "Put runs over different videos into one."),
     "compact": ("playing.resume", "Shrink the file of a run."),
     "freeze": ("sets.freeze", "Turn a run into a frozen test set."),
     "tasks": ("sets.tasks", "Make test sets with right answers from your own videos."),
