@@ -22,11 +22,8 @@ from videoautoarena.runs.config.run_config import RunConfig
 
 REPAIRED = 0.02
 """Share of the replies in a form that are expected to be asked for once more."""
-REFUSED = 0.2
-"""Share of the proposals that the grader is expected to refuse."""
-ALIKE = 0.1
-"""Times that a video's users are expected to be invented anew, where the run looks for alike ones.
-"""
+REFUSED, ALIKE = 0.2, 0.1
+"""Share of proposals that the grader is expected to refuse; further asks for a video's users."""
 FREE: frozenset[Role] = frozenset({"contestant", *SCOUTS})
 """Roles whose reply has no form; what it says is never asked for again."""
 ENOUGH = 20
@@ -227,7 +224,7 @@ def plan_of(config: RunConfig, work: Work) -> Plan:
             lines.append(estimated(config, bare, seen))
     prices = {alias: price_of(config.model_of(alias)) for alias in config.cast}
     sources = {alias: price.source if price else None for alias, price in prices.items()}
-    notes = tuple(_notes(config, lines, _rates(work.rows)))
+    notes = tuple(_notes(config, lines, _rates(config, work.rows)))
     return Plan(
         lines,
         sources,
@@ -241,9 +238,8 @@ def plan_of(config: RunConfig, work: Work) -> Plan:
 
 def _calls(config: RunConfig, work: Work) -> dict[tuple[str, Role], tuple[float, int]]:
     """Return calls by model and role: expected, and at most; see `calls_at_most` for the latter."""
-    repaired, refused, alike = _rates(work.rows)
-    inventing, more = work.videos - work.peopled, alike if config.diverse else 0.0
-    asks = DIVERSE_ASKS if config.diverse else 1
+    repaired, refused, alike = _rates(config, work.rows)
+    inventing, asks = work.videos - work.peopled, DIVERSE_ASKS if config.diverse else 1
     slots, later, again = work.first + work.later, work.later, 1 + repaired
     fresh = later * refused**2
     evolved = later * (1 + refused)
@@ -252,7 +248,7 @@ def _calls(config: RunConfig, work: Work) -> dict[tuple[str, Role], tuple[float,
     boss = config.examiner
     found: dict[tuple[str, Role], tuple[float, int]] = {
         (boss, "examiner"): (work.videos * again, REPAIR * work.videos),
-        (boss, "persona"): (inventing * again * (1 + more), REPAIR * inventing * asks),
+        (boss, "persona"): (inventing * again * (1 + alike), REPAIR * inventing * asks),
         (boss, "questioner"): ((work.first + fresh) * again, REPAIR * slots),
         (boss, "evolver"): (evolved * again, REPAIR * 2 * later),
         (boss, "grader"): (evolved * again, REPAIR * 2 * later),
@@ -295,14 +291,14 @@ def repaired_share(rows: Iterable[CallRow]) -> float:
     return asks[True] / asks[False] if asks[False] >= ENOUGH else REPAIRED
 
 
-def _rates(rows: Iterable[CallRow]) -> _Rates:
+def _rates(config: RunConfig, rows: Iterable[CallRow]) -> _Rates:
     """Return the rates of this run so far, where there is enough of it, else the stated ones."""
     made = list(rows)
     proposals = Counter(row.nonce.ordinal // 2 for row in made if row.nonce.role == "evolver")
     refused = proposals[1] / proposals[0] if proposals[0] >= ENOUGH else REFUSED
     users = Counter(row.nonce.ordinal > 1 for row in made if row.nonce.role == "persona")
     alike = users[True] / users[False] if users[False] >= ENOUGH else ALIKE
-    return _Rates(repaired_share(made), min(refused, 1.0), alike)
+    return _Rates(repaired_share(made), min(refused, 1.0), alike if config.diverse else 0.0)
 
 
 class Mean(NamedTuple):
@@ -374,7 +370,8 @@ def _notes(config: RunConfig, lines: list[Line], rates: _Rates) -> Iterable[str]
     yield (
         f"expected: {rates.repaired:.0%} of replies are requested a second time, "
         f"{rates.refused:.0%} of evolved questions are refused"
-        + (f", users are invented anew for {rates.alike:.0%} of videos" * config.diverse)
+        + f", users are invented anew for {rates.alike:.0%} of videos"
+        * config.diverse
     )
     if any(not line.is_measured for line in lines):
         yield "no savings from prompt caching are assumed before they are measured"
