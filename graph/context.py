@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.graph.state import slot_id
-from videoautoarena.memory.records.records import Battle, Draw, Frames, Video
+from videoautoarena.memory.records.records import Battle, Draw, Frames, Persona, Video
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,11 @@ class Rules:
 async def always(_slot: str) -> bool:
     """Say at once that a slot is to be played."""
     return True
+
+
+def nobody(_video: str) -> Mapping[int, Persona]:
+    """Say that no user was brought for a video."""
+    return {}
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,11 @@ class Arena:
     """Whether a slot is to be played after all, asked before its question; may take long, too."""
     current: Callable[[str], str] = str
     """Id of the first slot in a place to that of the one which counts there now."""
+
+    brought: Callable[[str], Mapping[int, Persona]] = nobody
+    """Video id to the users that were brought for it, by index; the others are invented."""
+    alike: Callable[[Sequence[str]], Set[int]] | None = None
+    """Texts of users to the places of those that repeat an earlier one; None: nobody looks."""
 
     def slot(self, video: str, persona: int, round_: int) -> str:
         """Return the id of the slot that counts in a place, which is also its battle's."""

@@ -21,6 +21,8 @@ from videoautoarena.memory.records.records import (
 
 PERSONAS = (1, 2, 3)
 """Every video gets three users."""
+DIVERSE_ASKS = 3
+"""How often users are invented for one video at most, where those that repeat others count."""
 
 
 class Settled(TypedDict):

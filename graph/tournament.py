@@ -11,8 +11,8 @@ from langgraph.types import Send
 from videoautoarena.agents.roles.question import examine, invent_personas
 from videoautoarena.graph.context import Arena
 from videoautoarena.graph.lineage import LOST, lineage, unplayed
-from videoautoarena.graph.state import PERSONAS, LineageState, Settled, VideoState
-from videoautoarena.memory.records.records import Battle, Brief, Persona
+from videoautoarena.graph.state import DIVERSE_ASKS, PERSONAS, LineageState, Settled, VideoState
+from videoautoarena.memory.records.records import Battle, Brief, Frames, Persona
 
 Update = dict[str, Any]
 
@@ -28,15 +28,44 @@ async def examiner(state: VideoState, runtime: Runtime[Arena]) -> Update:
 
 
 async def persona(state: VideoState, runtime: Runtime[Arena]) -> Update:
-    """Invent the video's three users."""
+    """Find the video's three users: those brought along, the others invented."""
     arena, brief = runtime.context, state["brief"]
     try:
         frames = await arena.frames(state["video"])
-        users = await invent_personas(arena.prompter, arena.examiner, frames=frames, brief=brief)
+        users = await find_users(arena, frames, brief)
     except LOST as failure:
         return {"failure": f"no personas: {failure}"}
     starts = [opened(arena, state["video"], brief=brief, persona=user) for user in users]
     return {"starts": [start for start in starts if start["round"] < arena.rules.rounds]}
+
+
+async def find_users(arena: Arena, frames: Frames, brief: Brief) -> list[Persona]:
+    """Return a video's users by index; no model call where all were brought, else 1 or CallFailed.
+
+    Where the run looks for users that are alike, up to `DIVERSE_ASKS`; those of the ask with the
+    fewest repetitions play, of the first among equals. A failed ask fails the video, so that users
+    never change between two rounds of a lineage.
+    """
+    brought = arena.brought(frames.video)
+    found = dict(brought)
+    fewest, refused = len(PERSONAS) + 1, list[str]()
+    for ask in range(DIVERSE_ASKS if arena.alike else 1):
+        if len(brought) == len(PERSONAS):
+            break
+        invented = await invent_personas(
+            arena.prompter, arena.examiner, frames=frames, brief=brief, refused=refused, ask=ask
+        )
+        fresh = [user for user in invented if user.index not in brought]
+        texts = [user.text for user in (*brought.values(), *fresh)]
+        repeated = arena.alike(texts) if arena.alike else frozenset()
+        # Two that were brought are nothing that inventing others could part.
+        again = sum(place >= len(brought) for place in repeated)
+        if again < fewest:
+            fewest, found = again, {**brought, **{user.index: user for user in fresh}}
+        if not again:
+            break
+        refused += texts if not refused else texts[len(brought) :]
+    return [found[index] for index in PERSONAS]
 
 
 async def abandon(state: VideoState, runtime: Runtime[Arena]) -> Update:

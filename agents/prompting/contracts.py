@@ -52,6 +52,8 @@ HISTORY_LINE = "This is a conversation. So far the user and you have said:"
 
 KNOWN_LINES = {
     "facts": "Whoever brought the video says this of it; it may be wrong:",
+    "alike": "These users were named before, and some are too alike; name others, unlike these and "
+    "one another:",
 }
 """What is known of a task besides its prompt, by name: the line that stands before its block."""
 

@@ -45,14 +45,23 @@ async def examine(prompter: Prompter, model: Model, *, frames: Frames) -> Brief:
 
 
 async def invent_personas(
-    prompter: Prompter, model: Model, *, frames: Frames, brief: Brief
+    prompter: Prompter,
+    model: Model,
+    *,
+    frames: Frames,
+    brief: Brief,
+    refused: Sequence[str] = (),
+    ask: int = 0,
 ) -> tuple[Persona, Persona, Persona]:
     """Return three users, close to the content to unrelated. One model call; or CallFailed.
 
-    Source: VideoAutoArena, User Simulation (A.1).
+    Of `refused` some were too alike; each of their asks is one of its own.
+
+    Source: VideoAutoArena, User Simulation (A.1); asking again is our own.
     """
     texts = {"brief": canonical_json(brief.model_dump())}
-    task = Task("persona", frames, scope=frames.video, texts=texts)
+    known = {"alike": canonical_json(list(refused))} if refused else {}
+    task = Task("persona", frames, scope=frames.video, ask=ask, texts=texts, known=known)
     near, interested, far = (await prompter.ask_json(model, task, PersonaReply)).personas
     first, second = Persona(index=1, text=near), Persona(index=2, text=interested)
     return first, second, Persona(index=3, text=far)

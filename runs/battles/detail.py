@@ -22,6 +22,7 @@ from videoautoarena.runs.battles.listing import as_json
 from videoautoarena.runs.rundir.frames import stored_subtitles
 from videoautoarena.runs.rundir.reader import Run, contracts_of, marks, open_run
 from videoautoarena.runs.rundir.slots import Lineup, newcomers_among
+from videoautoarena.runs.users.summary import source_of
 
 NAMED = 8
 """How many battles an error names."""
@@ -49,6 +50,8 @@ class Shown:
     """Number of the contracts that the run's roles are held to."""
     video: Video | None = None
     """What it is about."""
+    brought: str | None = None
+    """Where its user was brought from; None: it was invented."""
 
     @property
     def frames(self) -> str:
@@ -75,6 +78,7 @@ class Shown:
             "subtitles": _subtitles(self.subtitles),
             "superseded_by": self.superseded_by,
             "contracts": self.contracts,
+            "user": self.brought or "invented",
         }
 
 
@@ -100,6 +104,7 @@ def show(folder: Path, wanted: str) -> Shown:
             marks=marks(run.manifest),
             superseded_by=None if current == battle.id else current,
             contracts=contracts_of(run.manifest),
+            brought=source_of(run.store, battle),
             video=next((one for one in run.store.videos() if one.id == battle.video), None),
         )
 

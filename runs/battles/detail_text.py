@@ -79,7 +79,8 @@ def _parts(shown: Shown, width: int) -> Iterator[RenderableType]:
         yield _line(f"note: superseded by {shown.superseded_by}; not counted")
     yield from _video(shown)
     yield from _lineage(shown)
-    yield from _section(f"Persona {battle.persona}", battle.persona_text or "none was made")
+    source = f", {shown.brought}" if shown.brought else ""
+    yield from _section(f"Persona {battle.persona}{source}", battle.persona_text or "none was made")
     yield from _section(_question_title(battle), battle.question or "none was asked")
     yield from _attempts("Where the question came from", battle.evolution)
     yield from _answers(battle, width)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
 from videoautoarena.agents.transport.redaction import is_traced, trace_host
+from videoautoarena.graph.state import DIVERSE_ASKS
 from videoautoarena.memory.records.records import SCOUTS, Role
 from videoautoarena.runs.config.run_config import RunConfig
 
@@ -17,11 +18,13 @@ def calls_at_most(config: RunConfig, *, videos: int, open_slots: int) -> Counter
     """Return the most model calls each name may cost, transport retries aside.
 
     A slot costs at most 5 asks for its question (evolve, grade, evolve, grade, ask afresh), 2
-    answers, and 1 ask a judge and seating; a video 2 asks on top.
+    answers, and 1 ask a judge and seating; a video 2 asks on top, or 4 where alike users are
+    invented anew.
     """
     calls: Counter[str] = Counter()
     seatings = 1 if config.swap == 0 else 2
-    calls[config.examiner] += REPAIR * (2 * videos + 5 * open_slots)
+    opening = 1 + (DIVERSE_ASKS if config.diverse else 1)
+    calls[config.examiner] += REPAIR * (opening * videos + 5 * open_slots)
     for judge in config.judges:
         calls[judge] += REPAIR * seatings * open_slots
     for model in config.models:
@@ -64,6 +67,10 @@ def remote_notice(
     calls = calls_at_most(config, videos=videos, open_slots=open_slots)
     frames = {alias: most_frames(config, alias) for alias in config.cast}
     yield from _host_lines(config, calls, frames, videos=videos, has_subtitles=has_subtitles)
+    officials = dict.fromkeys((config.examiner, *config.judges))
+    remote = [alias for alias in officials if not config.cast[alias].is_offline]
+    if config.personas is not None and remote:
+        yield f"the users that were brought are described to {', '.join(remote)} as they stand"
     if open_slots:
         yield from tracing_lines()
 

@@ -52,6 +52,8 @@ class Flags:
     block: int | None = None
     until: str | None = None
     subtitles: bool | None = None
+    personas: Path | None = None
+    diverse: bool | None = None
     policy: str | None = None
     fps: float | None = None
     frames: int | None = None
@@ -97,6 +99,10 @@ class RunConfig(Record):
     sampling: Sampling = Sampling()
     subtitles: bool = True
     """What stands beside a video as .srt or .vtt is sent with its frames."""
+    personas: str | None = None
+    """Digest of the file of users that were brought; None: all are invented."""
+    diverse: bool = False
+    """Where users of a video are alike, they are invented anew."""
     limit: int | None = None
     block: int = BLOCK
     offline: bool
@@ -134,7 +140,9 @@ class RunConfig(Record):
 
     def identity(self) -> dict[str, Any]:
         """Return what must be equal for two runs to be the same one."""
-        data = self.model_dump(mode="json", exclude={"cast", "rounds", "joined", "guests"})
+        # Users are copied when a run begins: the file may be gone or another when it goes on.
+        no_part = {"cast", "rounds", "joined", "guests", "personas"}
+        data = self.model_dump(mode="json", exclude=no_part)
         data["cast"] = {
             alias: entry.identity(self.sampling.frames) for alias, entry in self.cast.items()
         }
@@ -180,6 +188,8 @@ class Settings:
 
     config: RunConfig
     prompts: Path | None
+    personas: Path | None
+    """A file of users; read only when a run begins."""
     concurrency: int
     max_void: float
     patience_s: float
@@ -266,9 +276,11 @@ def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
         "block": _at_least(1, pick("block", BLOCK), "--block"),
         "rules": RunRules(overall_only=paper, share_analyses=not paper, fixed_seats=paper),
         "subtitles": pick("subtitles", True),
+        "diverse": pick("diverse", False),
     }
     process = {
         "prompts": flags.prompts or (Path(file.run.prompts) if file.run.prompts else None),
+        "personas": flags.personas or (Path(file.run.personas) if file.run.personas else None),
         "concurrency": _at_least(1, pick("concurrency", 16), "--concurrency"),
         "max_void": _share(pick("max_void", MAX_VOID), "--max-void"),
         "patience_s": 60 * pick("patience", PATIENCE_S / 60),

@@ -25,6 +25,7 @@ from videoautoarena.runs.rundir.server_limits import Shortfall, kept_limits, lim
 from videoautoarena.runs.rundir.slots import Tally
 from videoautoarena.runs.rundir.waves import Outlook, look_ahead
 from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.users.summary import Users, users_of
 
 _MAC = sys.platform == "darwin"
 _FLOCK = "qqihh" if _MAC else "hhqqi4x"
@@ -93,6 +94,8 @@ class Status:
     """Who saw fewer frames than it was to."""
     quarantine: list[Quarantined]
     """Files that are not used and why: those skipped, and the videos that gave no frames."""
+    users: Users
+    """Where the users come from."""
     process: int | None
     """Id of the process that is running it now."""
     intents: list[Intent]
@@ -150,6 +153,7 @@ class Status:
             "damage": self.damage,
             "server_limits": [one.model_dump() for one in self.learnt],
             "frames_short": [one.as_json() for one in self.shortfalls],
+            "users": self.users.to_json(),
             "process": self.process,
             "work": self.work.as_json(),
             "until": self.outlook.reading.as_json() if self.outlook.reading else None,
@@ -172,6 +176,7 @@ class Status:
             *self._rule(),
             f"seed {safe(str(self.manifest.get('seed')))}; models: "
             + safe(", ".join(reader.named(*pair) for pair in _models(self.manifest).items())),
+            *self.users.as_lines(),
             *(f"skipped {safe(one.path)}: {one_line(one.reason, 120)}" for one in self.skipped),
             *self._quarantined(),
             *self.damage,
@@ -254,6 +259,7 @@ def status_of(folder: Path) -> Status:
             learnt=kept_limits(store),
             shortfalls=run.shortfalls,
             quarantine=quarantine(store),
+            users=users_of(store, looks=run.manifest.get("diverse") is True),
             process=process,
             intents=journal.intents(),
             lost=journal.lost(besides="offline:*", in_flight=process is None),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, get_args
 from videoautoarena.memory.records.errors import WrongArgument
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.leaderboard.slices import By
+from videoautoarena.runs.users.summary import slices_of
 
 if TYPE_CHECKING:
     from videoautoarena.runs.rundir.reader import Run
@@ -27,6 +28,8 @@ def known_of(run: Run, by: str) -> Known | None:
 
     Raises WrongArgument for a trait that neither battles nor this run know.
     """
+    if by == "persona":
+        return slices_of(run.store)
     if by in get_args(By):
         return None
     if by not in _TRAITS:

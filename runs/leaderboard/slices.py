@@ -16,11 +16,11 @@ from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN, TOO_FEW
 from videoautoarena.runs.rating.table import build, points_of
 from videoautoarena.runs.text.traits import BUCKET_NAMES, FORMS, asked_form, bucket
+from videoautoarena.runs.users.summary import BROUGHT, PLAIN
 
 By = Literal["duration", "category", "round", "origin", "persona", "format", "judge", "standard"]
 UNKNOWN = "unknown"
 """Of battles that never came to a category or a question; they are void."""
-PERSONAS = {1: "P1 close", 2: "P2 less close", 3: "P3 unrelated"}
 AIMED = ("aimed at neither", "aimed at one", "aimed at both")
 ORIGINS = ("first", "evolved", *reversed(AIMED), "fresh")
 
@@ -172,7 +172,7 @@ _TRAITS: dict[str, Callable[[Battle], Iterable[str]]] = {
     "category": lambda battle: [battle.category or UNKNOWN],
     "round": lambda battle: [f"q{battle.round}"],
     "origin": _origin,
-    "persona": lambda battle: [PERSONAS.get(battle.persona, UNKNOWN)],
+    "persona": lambda battle: [PLAIN.get(battle.persona, UNKNOWN)],
     "format": lambda b: [UNKNOWN if b.question is None else asked_form(b.question)],
 }
 _RULINGS: dict[str, Callable[[Battle, bool], Iterable[tuple[str, str]]]] = {
@@ -185,7 +185,7 @@ _ORDERS: dict[str, tuple[str, ...]] = {
     "duration": BUCKET_NAMES,
     "category": CATEGORIES,
     "origin": ORIGINS,
-    "persona": tuple(PERSONAS.values()),
+    "persona": (*PLAIN.values(), BROUGHT),
     "format": FORMS,
 }
 

@@ -19,6 +19,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.rundir.budget import Budget
 from videoautoarena.runs.rundir.slots import Lineup
+from videoautoarena.runs.users.seats import repeated_users
 
 
 class Pace(Protocol):
@@ -142,4 +143,5 @@ def assemble(
         videos=videos,
         prompts=prompts.digests,
         current=lineup.current,
+        alike=repeated_users if config.diverse else None,
     )

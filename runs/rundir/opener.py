@@ -26,6 +26,10 @@ from videoautoarena.runs.rundir.reader import MERGED, RUN_FILE, Run, contracts_o
 from videoautoarena.runs.rundir.slots import Lineup, in_order, new_slots, next_generation
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import in_full
+from videoautoarena.runs.users.bring import UserFile
+from videoautoarena.runs.users.keeping import go_on_with, keep_file
+from videoautoarena.runs.users.seats import keep_seats
+from videoautoarena.runs.users.summary import users_lines
 from videoautoarena.video.folder.find import Findings
 
 PROMPT_FILE = "prompts/"
@@ -85,6 +89,7 @@ def begin(
     found: Findings,
     folder: Path,
     care: Care = NO_CARE,
+    users: UserFile | None = None,
 ) -> Opened:
     """Begin a run in `out` over the videos found, `config.limit` of them at most."""
     config = priced(config)
@@ -95,6 +100,7 @@ def begin(
     try:
         # Before all that takes time: a run that is cut off there is not continued without its cap.
         _bound(store, care)
+        keep_file(store, users)
         return _filled(store, config, prompts=prompts, found=found, folder=folder)
     except BaseException:
         store.close()
@@ -135,6 +141,8 @@ def go_on(
     failed = failed_slots(store, at_hand=at_hand) if care.retry_failed else set()
     _refuse_lost(store, found.videos, folder=folder, rounds=kept.rounds, failed=failed)
     _refuse_idle(store, begun, kept, found)
+    file = asked.personas if asked else None
+    users = go_on_with(store, kept.personas, file, found=found, folder=folder)
     _bound(store, care)
     keep_config(store, kept)
     # Before rounds are added: those come after what is played again, and are no part of it.
@@ -145,7 +153,7 @@ def go_on(
         for model in kept.models[len(begun.models) :]
     )
     changed = _changed(own, prompts) if prompts else ()
-    return replace(opened, notes=(*repaired, *joining, *opened.notes, *changed))
+    return replace(opened, notes=(*repaired, *joining, *opened.notes, *changed, *users))
 
 
 def keep_config(store: Store, config: RunConfig) -> None:
@@ -179,6 +187,7 @@ def _filled(
         notes += changed_subtitles(store, known, found=found, folder=folder)
         # Before their videos, so that a kill leaves no video without its subtitles.
         notes += keep_subtitles(store, added, found=found, folder=folder, seed=config.seed)
+    keep_seats(store, added, seed=config.seed)
     store.add_videos(added)
     store.add_skipped(found.skipped)
     slots = _missing(config, store, store.videos())
@@ -186,6 +195,8 @@ def _filled(
     if before and added:
         are = "is new and was" if len(added) == 1 else "are new and were"
         notes.append(f"{counted(len(added), 'video')} {are} appended")
+    if added:
+        notes += users_lines(store)
     files = {video.id: folder / video.path for video in found.videos}
     return Opened(store, config, prompts, tuple(notes), files)
 
@@ -254,6 +265,8 @@ def configured(out: Path, kept: RunConfig, asked: Settings | None, *, generation
     if asked is None:
         return kept
     now = asked.config
+    if asked.personas is not None and kept.personas is None:
+        raise ForeignRun(f"{out} was begun without --personas; pass another --out")
     if asked.assumed_pairing:
         now = now.model_copy(update={"pairing": kept.pairing})
     if set(kept.models) - set(kept.guests) <= set(now.models):

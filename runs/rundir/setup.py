@@ -66,6 +66,10 @@ class Setup(Published):
     limit: int | None
     """Most videos."""
     subtitles: bool
+    personas: str | None
+    """Digest of the file of users that were brought."""
+    diverse: bool
+    """Alike users of a video are invented anew."""
     sampling: Sampling
     prompts: dict[str, str]
     """Role to digest of its prompt file."""
@@ -78,7 +82,8 @@ class Setup(Published):
 
 
 _SAME = (
-    *("seed", "rounds", "pairing", "swap", "preset", "limit", "subtitles", "sampling"),
+    *("seed", "rounds", "pairing", "swap", "preset", "limit", "subtitles", "personas"),
+    *("diverse", "sampling"),
     *("offline", "self_judging", "offline_judge_on_real"),
 )
 """What stands in it as in the run's settings."""

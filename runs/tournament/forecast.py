@@ -33,6 +33,8 @@ from videoautoarena.runs.rundir.slots import (
 )
 from videoautoarena.runs.tournament.plan import SAMPLE, Plan, Work, plan_of
 from videoautoarena.runs.tournament.schedule import numbers_of_visits
+from videoautoarena.runs.users.keeping import kept_file, with_users
+from videoautoarena.runs.users.seats import seats, seats_of
 from videoautoarena.video.folder.find import Findings, find_videos
 
 
@@ -46,9 +48,12 @@ def plan_ahead(
     """
     settings, found = resolve(named_in_full(out, flags)), find_videos(folder)
     if not holds_run(out):
-        config = priced(settings.config)
-        slots = _slots(config, added_videos(config, [], found.videos), NO_SLOTS)
-        return plan_of(config, _work(slots, None, ())), found
+        config, users = with_users(settings, found, folder)
+        config = priced(config)
+        added = added_videos(config, [], found.videos)
+        work = _work(_slots(config, added, NO_SLOTS), None, ())
+        full = sum(one.is_full for _, one in seats(users, added, seed=config.seed))
+        return plan_of(config, replace(work, peopled=full)), found
     with Store.open(run_file(out), write=False) as store:
         kept = RunConfig.to_go_on(store.manifest())
         newest = next_generation(store.slots())
@@ -72,7 +77,16 @@ def work_left(
     main, guests = left.where(~of_newcomer), left.where(of_newcomer)
     answered = main.where(_keep_answers(main)) + guests
     scopes = _Scopes(Lineup(answered), main.videos_of())
-    return _work(main, store.journal, scopes, guests=_newcomers(config, guests))
+    work = _work(main, store.journal, scopes, guests=_newcomers(config, guests))
+    return replace(work, peopled=_peopled(config, store, main, new)) if config.personas else work
+
+
+def _peopled(config: RunConfig, store: Store, left: Slots, new: Sequence[Video]) -> int:
+    """Return for how many videos with open slots all users were brought."""
+    open_videos = left.videos_of()
+    seated = {video.id: seats_of(store, video.id) for video in store.videos()}
+    seated |= seats(kept_file(store), new, seed=config.seed, before=[*seated.values()])
+    return sum(one.is_full for video, one in seated.items() if video in open_videos)
 
 
 def newcomers_left(config: RunConfig, store: Store, added: Sequence[Slot] = ()) -> Work:

@@ -15,14 +15,15 @@ from typing import Any, NamedTuple
 from videoautoarena.agents.limits.estimates import LABEL_TOKENS, frame_tokens, output_limit
 from videoautoarena.agents.limits.prices import cost_of, most_usd, price_of
 from videoautoarena.agents.models.registry import Model
+from videoautoarena.graph.state import DIVERSE_ASKS
 from videoautoarena.memory.records.records import SCHEMA, SCOUTS, CallRow, Role, Sampling, Usage
 from videoautoarena.runs.config.disclosure import REPAIR, clip_calls, embedders, frames_of
 from videoautoarena.runs.config.run_config import RunConfig
 
 REPAIRED = 0.02
 """Share of the replies in a form that are expected to be asked for once more."""
-REFUSED = 0.2
-"""Share of the proposals that the grader is expected to refuse."""
+REFUSED, ALIKE = 0.2, 0.1
+"""Share of proposals that the grader is expected to refuse; further asks for a video's users."""
 FREE: frozenset[Role] = frozenset({"contestant", *SCOUTS})
 """Roles whose reply has no form; what it says is never asked for again."""
 ENOUGH = 20
@@ -201,6 +202,8 @@ class Work:
     spent_usd: float = 0.0
     newcomer_videos: int = 0
     """Videos with such a slot as follows; their examiner has spoken."""
+    peopled: int = 0
+    """Videos with an open slot for which all users were brought, so that none is invented."""
     guests: Counter[str] = field(default_factory=Counter)
     """Open slots in which a newcomer meets a stored answer, by its name."""
 
@@ -221,7 +224,7 @@ def plan_of(config: RunConfig, work: Work) -> Plan:
             lines.append(estimated(config, bare, seen))
     prices = {alias: price_of(config.model_of(alias)) for alias in config.cast}
     sources = {alias: price.source if price else None for alias, price in prices.items()}
-    notes = tuple(_notes(config, lines, _rates(work.rows)))
+    notes = tuple(_notes(config, lines, _rates(config, work.rows)))
     return Plan(
         lines,
         sources,
@@ -235,7 +238,8 @@ def plan_of(config: RunConfig, work: Work) -> Plan:
 
 def _calls(config: RunConfig, work: Work) -> dict[tuple[str, Role], tuple[float, int]]:
     """Return calls by model and role: expected, and at most; see `calls_at_most` for the latter."""
-    repaired, refused = _rates(work.rows)
+    repaired, refused, alike = _rates(config, work.rows)
+    inventing, asks = work.videos - work.peopled, DIVERSE_ASKS if config.diverse else 1
     slots, later, again = work.first + work.later, work.later, 1 + repaired
     fresh = later * refused**2
     evolved = later * (1 + refused)
@@ -244,7 +248,7 @@ def _calls(config: RunConfig, work: Work) -> dict[tuple[str, Role], tuple[float,
     boss = config.examiner
     found: dict[tuple[str, Role], tuple[float, int]] = {
         (boss, "examiner"): (work.videos * again, REPAIR * work.videos),
-        (boss, "persona"): (work.videos * again, REPAIR * work.videos),
+        (boss, "persona"): (inventing * again * (1 + alike), REPAIR * inventing * asks),
         (boss, "questioner"): ((work.first + fresh) * again, REPAIR * slots),
         (boss, "evolver"): (evolved * again, REPAIR * 2 * later),
         (boss, "grader"): (evolved * again, REPAIR * 2 * later),
@@ -277,6 +281,8 @@ class _Rates(NamedTuple):
 
     repaired: float
     refused: float
+    alike: float
+    """Further asks for the users of a video."""
 
 
 def repaired_share(rows: Iterable[CallRow]) -> float:
@@ -285,12 +291,14 @@ def repaired_share(rows: Iterable[CallRow]) -> float:
     return asks[True] / asks[False] if asks[False] >= ENOUGH else REPAIRED
 
 
-def _rates(rows: Iterable[CallRow]) -> _Rates:
+def _rates(config: RunConfig, rows: Iterable[CallRow]) -> _Rates:
     """Return the rates of this run so far, where there is enough of it, else the stated ones."""
     made = list(rows)
     proposals = Counter(row.nonce.ordinal // 2 for row in made if row.nonce.role == "evolver")
     refused = proposals[1] / proposals[0] if proposals[0] >= ENOUGH else REFUSED
-    return _Rates(repaired_share(made), min(refused, 1.0))
+    users = Counter(row.nonce.ordinal > 1 for row in made if row.nonce.role == "persona")
+    alike = users[True] / users[False] if users[False] >= ENOUGH else ALIKE
+    return _Rates(repaired_share(made), min(refused, 1.0), alike if config.diverse else 0.0)
 
 
 class Mean(NamedTuple):
@@ -362,6 +370,8 @@ def _notes(config: RunConfig, lines: list[Line], rates: _Rates) -> Iterable[str]
     yield (
         f"expected: {rates.repaired:.0%} of replies are requested a second time, "
         f"{rates.refused:.0%} of evolved questions are refused"
+        + f", users are invented anew for {rates.alike:.0%} of videos"
+        * config.diverse
     )
     if any(not line.is_measured for line in lines):
         yield "no savings from prompt caching are assumed before they are measured"

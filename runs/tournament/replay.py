@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -28,6 +29,7 @@ from videoautoarena.runs.tournament.merge import runs_in
 from videoautoarena.runs.tournament.newcomers import NewcomerDraws
 from videoautoarena.runs.tournament.pairing import Draws, WrittenDraws
 from videoautoarena.runs.tournament.schedule import Visit, blocks_of, play_blocks
+from videoautoarena.runs.users.seats import personas_of
 
 
 @dataclass
@@ -115,6 +117,7 @@ def _arena(
         settle=compare,
         settled=lambda slot: store.battle(slot) if slot in view.before else None,
         wanted=view.fresh.ids.__contains__,
+        brought=partial(personas_of, store),
     )
 
 

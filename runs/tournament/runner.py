@@ -58,6 +58,7 @@ from videoautoarena.runs.tournament.schedule import (
     one_after_another,
     play_blocks,
 )
+from videoautoarena.runs.users.seats import personas_of
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
 
@@ -252,6 +253,7 @@ async def playing(
                 settled=store.battle,
                 wanted=lineup.ids.__contains__,
                 turn=watch.turn if watch else always,
+                brought=partial(personas_of, store),
             )
             yield Game(arena, asker, slots, watch, guests, ahead)
         finally:

@@ -46,6 +46,7 @@ from videoautoarena.runs.tournament.forecast import work_left
 from videoautoarena.runs.tournament.plan import plan_of
 from videoautoarena.runs.tournament.plan_text import cap_notice, money_notice
 from videoautoarena.runs.tournament.runner import Finished, Limits, Play, play_run
+from videoautoarena.runs.users.keeping import with_users
 from videoautoarena.video.folder.find import Findings
 
 __all__ = ["Finished", "Limits", "Play", "introduce", "look", "play_run", "resume", "simulate"]
@@ -78,11 +79,20 @@ def simulate(
         found = look(videos, say, care.found)
         care = replace(care, caps=caps, until=settings.until)
         _load_graph()
-        ready = (
-            go_on(Run(out, store), settings, prompts=prompts, found=found, folder=videos, care=care)
-            if store
-            else begin(out, settings.config, prompts=prompts, found=found, folder=videos, care=care)
-        )
+        if store:
+            run = Run(out, store)
+            ready = go_on(run, settings, prompts=prompts, found=found, folder=videos, care=care)
+        else:
+            config, users = with_users(settings, found, videos)
+            ready = begin(
+                out,
+                config,
+                prompts=prompts,
+                found=found,
+                folder=videos,
+                care=care,
+                users=users,
+            )
         undo.pop_all()
     introduce(ready, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)
     listeners = Listeners(say, hear or plain_lines(say))

@@ -59,9 +59,11 @@ def examine(sent: Sent) -> dict[str, object]:
 def invent(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     """Return three users: two whose tastes these frames feed best, and one with none."""
     known = set(askable(sight_of(sent)))
-    dice = Dice("persona", blocks.get("brief", ""))
+    before = [str(text) for text in listed(blocks.get("alike", ""))]
+    dice = Dice("persona", blocks.get("brief", ""), *before)
     # shuffled before the stable sort, so that equal fits take turns from video to video
-    fed = sorted(dice.shuffled(profiles()), key=lambda p: -len(known.intersection(p.taste)))
+    new = [profile for profile in profiles() if profile.text not in before] or profiles()
+    fed = sorted(dice.shuffled(new), key=lambda p: -len(known.intersection(p.taste)))
     second = fed[1 + dice.below(2)]
     return {
         "personas": [fed[0].text, second.text, dice.one(table("players", "users")["unrelated"])]

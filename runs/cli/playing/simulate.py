@@ -103,6 +103,19 @@ Examples:
     default=None,
     help="Send the .srt or .vtt file beside a video together with its frames.  [default: send]",
 )
+@click.option(
+    "--personas",
+    type=options.PATH,
+    metavar="FILE",
+    help="JSON lines of users of your own: text and, where you like, video, language, index, name. "
+    "They take the place of invented ones.",
+)
+@click.option(
+    "--diverse/--no-diverse",
+    default=None,
+    help="Invent the users of a video anew, twice at most, where they are near-duplicates.  "
+    "[default: no]",
+)
 @options.SAMPLING
 @click.option(
     "--block", type=int, help="Approximate number of videos started together.  [default: 21]"

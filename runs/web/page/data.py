@@ -7,7 +7,7 @@ shows before anybody opens a list, `index` a column for each thing that battles 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -28,6 +28,7 @@ from videoautoarena.runs.rundir.reader import Run, open_run
 from videoautoarena.runs.rundir.setup import Setup, setup_of
 from videoautoarena.runs.rundir.spending import RunCosts, Took, costs_of
 from videoautoarena.runs.rundir.weaknesses import read_looks
+from videoautoarena.runs.users.summary import slices_of
 from videoautoarena.runs.web.page.sentences import findings
 
 SCHEMA = 1
@@ -46,7 +47,7 @@ _SLICE_ROW = (
 _STATUS = (
     *("slots", "settled", "decided", "verdicts", "void_reasons", "forfeits", "skipped"),
     *("quarantine", "damage", "cost_usd", "unknown_cost", "cost_usd_a_battle", "cache", "lost"),
-    *("failed", "until"),
+    *("failed", "until", "users"),
 )
 _LEFT_OUT = ("schema", "prompts", "frames_a", "frames_b", "basis", "propensity")
 """Of a battle: what is the same in all of them, or stands with its video."""
@@ -62,6 +63,8 @@ class PageData:
     videos: dict[str, Json]
     took: Mapping[str, Mapping[str, Took]]
     """What the calls of each battle took."""
+    slice_of: Callable[[Battle], Iterable[str]] | None = None
+    """What a board by persona calls its user, where users were brought."""
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -71,11 +74,11 @@ class PageData:
             index = index_of(run.battles, seats_count=run.manifest.get("swap") == "all")
         # The battles of 10,000 take 300 MB, which what the calls took finds free again.
         with open_run(folder) as run:
-            costs, setup = costs_of(run), setup_of(run)
+            costs, setup, slice_of = costs_of(run), setup_of(run), slices_of(run.store)
             videos = {video.id: video.to_json() | {"sprite": None} for video in videos_of(run)}
         summary = _summary(figures, setup, costs)
         kept = {id_: videos[id_] for id_ in index["videos"]}
-        return cls(folder, summary, index, kept, costs.battles)
+        return cls(folder, summary, index, kept, costs.battles, slice_of)
 
     def part(self, number: int) -> list[Json]:
         """Return the battles at the places from `number` times CHUNK on; none beyond the last."""
@@ -96,6 +99,8 @@ class PageData:
         for key in _LEFT_OUT:
             body.pop(key, None)
         took = self.took.get(battle.id, {})
+        if self.slice_of is not None:
+            body["user"] = next(iter(self.slice_of(battle)))
         return body | {"took": {who: of.model_dump(by_alias=True) for who, of in took.items()}}
 
 
@@ -199,6 +204,7 @@ def _methods(setup: Setup) -> Json:
 
 _RULES = (
     *("version", "rounds", "pairing", "swap", "until", "preset", "overall_only", "subtitles"),
+    *("personas", "diverse"),
     *("contracts", "self_judging", "offline_judge_on_real"),
 )
 

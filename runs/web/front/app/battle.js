@@ -58,12 +58,12 @@ function WholeBattle({ battle, film, chain }) {
 
 function Question({ battle }) {
   const user = battle.persona_text ?? "no user was invented";
-  const closeness = CLOSENESS[battle.persona] ?? "";
+  const invented = `P${battle.persona} ${CLOSENESS[battle.persona] ?? ""}`;
   const text = battle.question
     ? plain(battle.question)
     : html`<i class="muted">No question came of it</i>`;
   return html`<h1 class="question" dir="auto">${text}</h1>
-    <p class="persona"><span class="chip">P${battle.persona} ${closeness}</span>${" "}
+    <p class="persona"><span class="chip"><bdi>${plain(battle.user ?? invented)}</bdi></span>${" "}
       <${Said} text=${user} /></p>`;
 }
 

@@ -25,7 +25,8 @@ const AGAINST = [
   ["none", "not recorded"],
 ];
 
-const userOf = (persona) => USERS[persona] ?? `P${persona}`;
+/* Where users were brought along, their place says nothing of how close they are. */
+const userOf = (persona) => (!summary.status.users?.file && USERS[persona]) || `P${persona}`;
 const lengthCode = (film) =>
   isKnown(film?.duration_s) ? LENGTHS.findIndex(([most]) => film.duration_s <= most) : -1;
 

@@ -13,7 +13,7 @@ const ENOUGH = 100;
 /* The battles of a slice, where the list can be narrowed to it. */
 function sliceLink(trait, slice) {
   if (trait === "round") return battlesLink({ round: slice.slice(1) });
-  if (trait === "persona") return battlesLink({ persona: slice[1] });
+  if (trait === "persona" && /^P\d /.test(slice)) return battlesLink({ persona: slice[1] });
   const isFilter = trait === "duration" || trait === "category";
   return isFilter ? battlesLink({ [trait]: slice }) : "#battles";
 }

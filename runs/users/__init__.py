@@ -1,0 +1,1 @@
+"""Owns users brought in a file: read, seated at videos, told apart; invents none."""

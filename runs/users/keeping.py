@@ -1,0 +1,66 @@
+"""The users of a file as a run keeps them: copied once, and never read from the file again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from videoautoarena.memory.records.digests import read_body, write_body
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.config.run_config import RunConfig, Settings
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.users.bring import UserFile, digest_of, read_users
+from videoautoarena.video.folder.find import Findings
+
+FILE = "users"
+"""Name in the run's file of the users that were brought; with a video's id, of those seated."""
+
+
+def keep_file(store: Store, file: UserFile | None) -> None:
+    """Copy the users into the run, once; nothing where none were brought."""
+    if file is not None:
+        store.put_file(FILE, write_body(file))
+
+
+def kept_file(store: Store) -> UserFile | None:
+    """Return the users that were brought to a run; StoreError where they are damaged."""
+    found = store.file(FILE)
+    return read_body(UserFile, found.text) if found else None
+
+
+def with_users(
+    settings: Settings, found: Findings, folder: Path
+) -> tuple[RunConfig, UserFile | None]:
+    """Return the configuration of a run that begins, and the users brought to it; or BadInput."""
+    if settings.personas is None:
+        return settings.config, None
+    users = read_users(settings.personas, found, folder)
+    return settings.config.model_copy(update={"personas": users.sha256}), users
+
+
+def go_on_with(
+    store: Store, begun_with: str | None, file: Path | None, *, found: Findings, folder: Path
+) -> tuple[str, ...]:
+    """Return what to say of a file of users that changed since the run began.
+
+    One that a kill left out of the run is copied now; BadInput where it is not at hand.
+
+    Args:
+        store: of the run.
+        begun_with: digest of the file that it was begun with; None: it has no such users.
+        file: what was named now, if anything was.
+        found: the videos that a user can be bound to.
+        folder: where they lie.
+    """
+    if begun_with is None:
+        return ()
+    is_same = file is not None and digest_of(file) == begun_with
+    if kept_file(store) is None:
+        if file is None or not is_same:
+            raise BadInput(
+                "the run stopped before its users were copied; pass the same file with --personas"
+            )
+        keep_file(store, read_users(file, found, folder))
+    if file is None or is_same:
+        return ()
+    return (f"{safe(str(file))} changed since this run began; the recorded users are used",)
