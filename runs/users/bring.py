@@ -78,7 +78,9 @@ def read_users(file: Path, found: Findings, folder: Path) -> UserFile:
         BadInput: the first line that cannot be used, a user that is there twice, or more of one
             video than it has places.
     """
-    if file.is_file() and file.stat().st_size > LARGEST:
+    if not file.is_file():
+        raise BadInput(f"{file} is no file; pass JSON lines of users with --personas")
+    if file.stat().st_size > LARGEST:
         raise BadInput(f"{file} is larger than {LARGEST >> 20} MB; pass a file of users")
     content = read_bytes(file)
     known = _Folder.of(found, folder)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import videoautoarena as va
 from tests.support.clips import draw_clip, draw_folder
 from tests.support.faulty_disk import Disk
 from tests.support.killed_runs import Job, program
@@ -123,12 +124,12 @@ def test_a_file_that_is_gone_or_changed_changes_nothing_any_more(
     file.write_text("\x00 no users at all")
     changed = terminal.simulate(*run[:2], "--rounds", "2", *SMALL[2:], "--personas", file)
     assert changed.code == 0
-    assert changed.err.count("changed since this run began; the recorded users are used") == 1
+    assert changed.err.count("is not the file that this run began with; the recorded") == 1
     file.unlink()
     draw_clip(clips / "new.mp4", 77, seconds=2)
     resumed = terminal.arena("resume", "arena-out")
     assert resumed.code == 0
-    assert "changed since" not in resumed.err
+    assert "the file that" not in resumed.err
     after = battles(Path("arena-out"))
     assert before.items() <= after.items()
     told = {b.persona_text for b in battles_of(Path("arena-out")) if b.id not in before}
@@ -173,20 +174,28 @@ def test_a_run_that_invents_all_users_takes_none_later(
         assert "was begun without --personas; pass another --out" in refused.err
 
 
-def test_a_run_that_looks_for_alike_users_says_what_it_found(
+def test_users_that_are_alike_are_invented_anew_and_replayed(
     terminal: Terminal, clips: Path, tmp_path: Path
 ) -> None:
+    run = ("--videos", clips, *SMALL, "--limit", "1")
+    terminal.simulate(*run, "--out", "before")
+    (near,) = (b.persona_text for b in battles_of(Path("before")) if b.persona == 1)
+    # Whom the examiner would invent first is there already, so that it has to find another.
+    written(tmp_path / "users.jsonl", {"text": near, "index": 3})
     Path("arena.toml").write_text('[run]\npersonas = "users.jsonl"\ndiverse = true\n')
-    written(tmp_path / "users.jsonl", {"text": "A nurse."})
-    planned = json.loads(terminal.simulate("--videos", clips, *SMALL, "--plan", "--json").out)
-    (persona,) = (line for line in planned["lines"] if line["role"] == "persona")
-    assert persona["calls_at_most"] == 2 * 2 * 3
-    assert terminal.simulate("--videos", clips, *SMALL).code == 0
+    planned = json.loads(terminal.simulate(*run, "--plan", "--json").out)["lines"]
+    (persona,) = (line for line in planned if line["role"] == "persona")
+    assert persona["calls_at_most"] == 2 * 3
+    assert terminal.simulate(*run).code == 0
+    assert roles(terminal, Path("arena-out"))["persona"] == 2
     said = terminal.arena("status", "arena-out").out
-    assert "users invented anew, since some were alike: of 0 videos; still alike: of 0" in said
+    assert "users invented anew, since some were alike: of 1 video; still alike: of 0" in said
+    assert near not in {b.persona_text for b in battles_of(Path("arena-out")) if b.persona != 3}
+    assert terminal.arena("replay", "arena-out").code == 0
     setup = json.loads(terminal.arena("export", "arena-out", "--what", "setup").out)
-    assert setup["diverse"] is True
-    assert len(setup["personas"]) == 64
+    assert (setup["diverse"], len(setup["personas"])) == (True, 64)
+    users = [user.line for user in va.open_run("arena-out").users()]
+    assert users == [None, None, 1]
 
 
 @pytest.mark.slow
