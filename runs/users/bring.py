@@ -135,7 +135,7 @@ def _user(file: Path, number: int, row: str, known: _Folder) -> BroughtUser:
         video=_video(place, value, known),
         language=_language(place, value),
         index=_index(place, value),
-        name=_words(place, value, "name", most=LONGEST_NAME),
+        name=_line(_words(place, value, "name", most=LONGEST_NAME)),
     )
 
 
@@ -157,6 +157,10 @@ def _words(place: str, value: Mapping[str, Any], key: str, *, most: int) -> str 
     if _UNSOUND.search(said):
         raise BadInput(f"{place}: {key} holds a NUL or half a character; take it out")
     return said
+
+
+def _line(said: str | None) -> str | None:
+    return said and " ".join(said.split())
 
 
 def _video(place: str, value: Mapping[str, Any], known: _Folder) -> str | None:

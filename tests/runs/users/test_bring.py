@@ -45,6 +45,10 @@ def test_all_that_a_line_says_is_kept(tmp_path: Path) -> None:
     }
 
 
+def test_a_name_is_one_line(tmp_path: Path) -> None:
+    assert read(tmp_path, {**A, "name": " night\n\tshift "}).users[0].name == "night shift"
+
+
 def test_only_a_text_is_needed(tmp_path: Path) -> None:
     assert [user.text for user in read(tmp_path, {"text": "A"}, {"text": "B"}).users] == ["A", "B"]
 
