@@ -81,6 +81,8 @@ def _is_frozen(terminal: Terminal) -> None:
     by_battle = {battle.id: battle.persona_text for battle in battles_of(Path("arena-out"))}
     assert items
     assert all(item["persona"] == by_battle[item["battle"]] for item in items)
+    assert len(json.loads(Path("bench/manifest.json").read_text())["run"]["personas"]) == 64
+    assert "that a user, invented or brought in a file, asked" in Path("bench/card.md").read_text()
 
 
 def _is_shown(terminal: Terminal) -> None:
