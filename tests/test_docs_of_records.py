@@ -66,6 +66,7 @@ from videoautoarena.runs.rundir.films import RunVideo
 from videoautoarena.runs.rundir.setup import Member, Roles, Setup
 from videoautoarena.runs.rundir.spending import RunCosts, Spending, Took, Waits
 from videoautoarena.runs.tournament.simulate import Finished
+from videoautoarena.runs.users.summary import RunUser
 
 
 def fields(model: Any) -> list[str]:
@@ -89,6 +90,7 @@ def fields(model: Any) -> list[str]:
         ("A trial", Trial),
         ("Settings of a run", Setup),
         ("A video of a run", RunVideo),
+        ("A user of a run", RunUser),
         ("Costs of a run", RunCosts),
         ("A sum of calls", Spending),
         ("What a battle took", Took),

@@ -42,10 +42,12 @@ if TYPE_CHECKING:
     from videoautoarena.runs.rating.profile import Profiles as KnownProfiles
     from videoautoarena.runs.rundir.films import RunVideo
     from videoautoarena.runs.rundir.reader import Run as OpenRun
+    from videoautoarena.runs.users.summary import RunUser
 
 T = TypeVar("T")
 _LISTED = ("id", "video", "question", "model_a", "model_b", "verdict", "reason")
 _FILMS = ("id", "path", "duration_s", "width", "height", "fps", "category")
+_USERS = ("video", "persona", "text", "line", "name", "language")
 _ROUNDS = ("round", "battles", "looked_at", "themes", "verdicts")
 
 
@@ -262,6 +264,17 @@ class Run:
 
         with self._opened() as run:
             return Records(list(videos_of(run)), "videos", shown=_FILMS)
+
+    def users(self) -> Records[RunUser]:
+        """Return who asked about each video, as frozen records: invented, or brought in a file.
+
+        `line` is where a user stands in the file; None: it was invented. `to_json()` is what
+        `arena export --what users` prints, an object a line.
+        """
+        from videoautoarena.runs.users.summary import run_users
+
+        with self._opened() as run:
+            return Records(list(run_users(run.store, run.each_battle)), "users", shown=_USERS)
 
     def costs(self) -> Costs:
         """Return what the calls of the run took, as `arena export --what costs` prints it."""

@@ -22,6 +22,7 @@ from videoautoarena.runs.rundir.reader import RUN_FILE, Run, open_run
 from videoautoarena.runs.rundir.setup import Setup, setup_of
 from videoautoarena.runs.rundir.spending import RunCosts, costs_of
 from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.users.summary import RunUser, run_users
 
 ExportForm = Literal["arena", "fastchat", "videoautoarena"]
 _WINNERS = {"a": "model_a", "b": "model_b", "tie_bad": "tie (bothbad)"}
@@ -65,9 +66,10 @@ def _as_video_arena(battle: Battle) -> dict[str, Any]:
 
 
 What = Literal[
-    "calls", "battles", "labels", "trials", "setup", "videos", "costs", "rounds", "standards"
-]
-Kind = Literal["setup", "videos", "costs", "rounds", "standards"]
+    "calls", "battles", "labels", "trials", "setup", "videos", "users", "costs", "rounds",
+    "standards",
+]  # fmt: skip
+Kind = Literal["setup", "videos", "users", "costs", "rounds", "standards"]
 """Those of them that are records, computed from what the run holds."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 PAGE = 200
@@ -116,6 +118,8 @@ def records_of(run: Run, what: Kind) -> Iterable[Published]:
         return [setup_of(run)]
     if what == "videos":
         return videos_of(run)
+    if what == "users":
+        return run_users(run.store, run.each_battle)
     if what == "costs":
         return [costs_of(run)]
     if what == "rounds":
@@ -126,6 +130,7 @@ def records_of(run: Run, what: Kind) -> Iterable[Published]:
 KINDS: Mapping[Kind, type[Published]] = {
     "setup": Setup,
     "videos": RunVideo,
+    "users": RunUser,
     "costs": RunCosts,
     "rounds": Round,
     "standards": StandardVerdicts,

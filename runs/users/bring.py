@@ -78,7 +78,9 @@ def read_users(file: Path, found: Findings, folder: Path) -> UserFile:
         BadInput: the first line that cannot be used, a user that is there twice, or more of one
             video than it has places.
     """
-    if file.is_file() and file.stat().st_size > LARGEST:
+    if not file.is_file():
+        raise BadInput(f"{file} is no file; pass JSON lines of users with --personas")
+    if file.stat().st_size > LARGEST:
         raise BadInput(f"{file} is larger than {LARGEST >> 20} MB; pass a file of users")
     content = read_bytes(file)
     known = _Folder.of(found, folder)
@@ -133,7 +135,7 @@ def _user(file: Path, number: int, row: str, known: _Folder) -> BroughtUser:
         video=_video(place, value, known),
         language=_language(place, value),
         index=_index(place, value),
-        name=_words(place, value, "name", most=LONGEST_NAME),
+        name=_line(_words(place, value, "name", most=LONGEST_NAME)),
     )
 
 
@@ -155,6 +157,10 @@ def _words(place: str, value: Mapping[str, Any], key: str, *, most: int) -> str 
     if _UNSOUND.search(said):
         raise BadInput(f"{place}: {key} holds a NUL or half a character; take it out")
     return said
+
+
+def _line(said: str | None) -> str | None:
+    return said and " ".join(said.split())
 
 
 def _video(place: str, value: Mapping[str, Any], known: _Folder) -> str | None:

@@ -63,4 +63,6 @@ def go_on_with(
         keep_file(store, read_users(file, found, folder))
     if file is None or is_same:
         return ()
-    return (f"{safe(str(file))} changed since this run began; the recorded users are used",)
+    return (
+        f"{safe(str(file))} is not the file that this run began with; the recorded users are used",
+    )

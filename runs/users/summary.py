@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from videoautoarena.graph.state import PERSONAS, slot_id
-from videoautoarena.memory.records.records import Battle
+from videoautoarena.memory.records.records import Battle, Published
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.users.keeping import kept_file
@@ -78,6 +78,45 @@ def users_of(store: Store, *, looks: bool) -> Users:
 def users_lines(store: Store) -> list[str]:
     """Return what to say of the users of a run before it is played."""
     return list(users_of(store, looks=False).as_lines()) if kept_file(store) else []
+
+
+class RunUser(Published):
+    """A user of a run, at its place of its video."""
+
+    video: str
+    """Id."""
+    persona: int
+    """Its place, which battles are called by: 1 to 3."""
+    text: str
+    line: int | None
+    """Where it stands in the file that it was brought in; None: it was invented."""
+    is_bound: bool
+    """The file binds it to the video; else it was drawn, or invented."""
+    index: int | None
+    """1 close to the content, 2 less close, 3 unrelated; None where the file does not say."""
+    name: str | None
+    language: str | None
+
+
+def run_users(store: Store, battles: Iterable[Battle]) -> Iterator[RunUser]:
+    """Yield the users of a run, video by video; invented ones as far as they have a battle."""
+    invented = {(b.video, b.persona): b.persona_text for b in battles if b.persona_text}
+    for video in (video.id for video in store.videos()):
+        seated = seats_of(store, video).users
+        for place in PERSONAS:
+            user, text = seated.get(place), invented.get((video, place))
+            if user is not None:
+                yield RunUser(
+                    video=video,
+                    persona=place,
+                    is_bound=user.video is not None,
+                    **user.model_dump(exclude={"video"}),
+                )
+            elif text is not None:
+                yield RunUser(
+                    **{"video": video, "persona": place, "text": text, "line": None},
+                    **{"is_bound": False, "index": place, "name": None, "language": None},
+                )
 
 
 def _asked_again(store: Store, video: str) -> bool:

@@ -85,6 +85,8 @@ class Stage:
     lines: Mapping[str, Say] = field(default_factory=dict)
     rounds: int = 2
     rules: Mapping[str, bool] = field(default_factory=dict)
+    ways: Mapping[str, Any] = field(default_factory=dict)
+    """Further fields of the arena, such as users that are brought."""
     swap: bool = False
     settled: dict[str, Battle] = field(default_factory=dict)
     unusable: str | None = None
@@ -132,6 +134,7 @@ class Stage:
             settle=self._settle,
             settled=self.settled.get,
             wanted=lambda slot: slot != self.unwanted,
+            **self.ways,
         )
 
     async def _frames(self, video: str) -> Frames:

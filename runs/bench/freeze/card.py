@@ -37,6 +37,7 @@ def card_text(given: CardInput) -> str:
     manifest, items = given.manifest, given.items
     by_people = any(item.chosen_by == "labels" for item in items)
     people = "most labels of people selected, or, where there were none, a judge,"
+    brought = manifest.run.get("personas") is not None
     licence = "Not stated. Whoever passes this on should state one."
     counts = {
         SLICES[name]: manifest.counts[name]
@@ -46,7 +47,10 @@ def card_text(given: CardInput) -> str:
     parts = [
         f"# Bench of {counted(len(items), 'question')}\n",
         *_warnings(manifest.run),
-        _WHAT.format(selected=people if by_people else "a judge selected"),
+        _WHAT.format(
+            user="a user, invented or brought in a file," if brought else "an invented user",
+            selected=people if by_people else "a judge selected",
+        ),
         _how(manifest),
         _selection(manifest.selection),
         "## Counts\n",
@@ -77,10 +81,11 @@ def _warnings(run: Mapping[str, Any]) -> Iterator[str]:
 
 _WHAT = """## What it is
 
-Each line of `questions.jsonl` is a question that an invented user asked of a video, with two
+Each line of `questions.jsonl` is a question that {user} asked of a video, with two
 answers given to it in a battle: the one that {selected} and the one it rejected. Only battles
 with a winner are here. A model is scored by judging its answer against both.
 """
+_BROUGHT = "a file of users was brought to the run; what they say of themselves stands in the items"
 _CHECKSUMS = """## Checksums
 
 `manifest.json` holds the size and sha256 of every other file and of every video that is known, and
@@ -104,6 +109,7 @@ def _how(manifest: Manifest) -> str:
         "pairing": run.get("pairing"),
         "judged from both seats": run.get("swap"),
         "preset": run.get("preset") or "none",
+        **({"users": _BROUGHT} if run.get("personas") is not None else {}),
         "frames": sampling,
         "seed": run.get("seed"),
     }

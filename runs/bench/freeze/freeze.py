@@ -55,6 +55,8 @@ FACTS = (
     "offline_judge_on_real",
 )  # fmt: skip
 """What a bench repeats of the run's settings; nothing of a clock or a machine."""
+FURTHER_FACTS = ("contracts", "personas", "diverse")
+"""What it repeats likewise of a run that has it."""
 CAST_FACTS = ("model", "max_frames", "parameters")
 """What it repeats of each model: not where its server stands."""
 
@@ -241,7 +243,7 @@ def _plain(text: str) -> bytes:
 
 def _facts(settings: dict[str, Any]) -> dict[str, Any]:
     facts = {name: settings.get(name) for name in FACTS}
-    facts |= {"contracts": settings["contracts"]} if "contracts" in settings else {}
+    facts |= {name: settings[name] for name in FURTHER_FACTS if settings.get(name)}
     facts["cast"] = {
         alias: {key: entry[key] for key in CAST_FACTS if key in entry}
         for alias, entry in (settings.get("cast") or {}).items()

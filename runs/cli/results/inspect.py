@@ -140,7 +140,18 @@ Examples:
 @options.OUT
 @options.choice(
     "--what",
-    ["calls", "battles", "labels", "trials", "setup", "videos", "costs", "rounds", "standards"],
+    [
+        "calls",
+        "battles",
+        "labels",
+        "trials",
+        "setup",
+        "videos",
+        "users",
+        "costs",
+        "rounds",
+        "standards",
+    ],
     "What to export. Battles include superseded ones; labels have the format that arena "
     "labels import reads; setup and costs are one object each; standards holds the verdicts by "
     "standard of each battle.",

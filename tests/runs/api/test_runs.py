@@ -66,7 +66,7 @@ def as_read(found: Any) -> Any:
 
 _METHODS = (
     *("leaderboard", "battles", "audit", "status", "labels"),
-    *("setup", "videos", "costs", "rounds", "standards"),
+    *("setup", "videos", "users", "costs", "rounds", "standards"),
 )
 
 
@@ -128,7 +128,7 @@ def test_labels_are_what_the_command_prints(ground: Path, tmp_path: Path) -> Non
     assert labels.record.votes.cast == 0
 
 
-@pytest.mark.parametrize("what", ["setup", "videos", "costs", "rounds", "standards"])
+@pytest.mark.parametrize("what", ["setup", "videos", "users", "costs", "rounds", "standards"])
 def test_what_describes_a_run_is_what_the_export_prints(ground: Path, what: str) -> None:
     found = getattr(va.open_run(ground / "out"), what)()
     lines = invoke("export", ground / "out", "--what", what).stdout.splitlines()
@@ -212,6 +212,7 @@ def test_a_notebook_shows_hostile_text_as_text(tmp_path: Path, name: str) -> Non
         slot(film := video(path=SCRIPT), 0),
         model_a=SCRIPT,
         model_b="owl",
+        persona_text=SCRIPT,
         question=SCRIPT,
         evolution=(found_in,),
     )
