@@ -21,7 +21,7 @@ _WORDS: dict[str, Any] = json.loads(Path(__file__).with_name("words.json").read_
 _TOLD = {name: re.compile("|".join(rules)) for name, rules in _WORDS["categories"].items()}
 CATEGORIES = tuple(_TOLD)
 """What words can tell; a file or tags may name others."""
-GENERAL = frozenset(" ".join(sum(_WORDS["general"].values(), [])).split())
+GENERAL = frozenset(" ".join(line for of in _WORDS["general"].values() for line in of).split())
 """English and German words that would fit a question about any video."""
 
 
