@@ -173,7 +173,7 @@ def _forms(simulated: Sequence[Any], real: Sequence[Any]) -> _Columns:
 
 
 def _names(simulated: Sequence[Any], real: Sequence[Any]) -> _Columns:
-    """Each value of sets of labels, those that real questions have most often first."""
+    """Each value of sets of labels, the most frequent on either side first."""
     ours, theirs = ([_set(one) for one in side] for side in (simulated, real))
     times: dict[str, tuple[int, int]] = {}
     for k, side in enumerate((ours, theirs)):
@@ -181,9 +181,11 @@ def _names(simulated: Sequence[Any], real: Sequence[Any]) -> _Columns:
             for label in labels:
                 before = times.get(label, (0, 0))
                 times[label] = (before[0] + 1, before[1]) if k == 0 else (before[0], before[1] + 1)
-    order = sorted(times, key=lambda name: (name == NONE, -times[name][1], -times[name][0], name))
+    sizes = max(len(ours), 1), max(len(theirs), 1)
+    share = {name: max(a / sizes[0], b / sizes[1]) for name, (a, b) in times.items()}
+    order = sorted(times, key=lambda name: (name == NONE, -share[name], name))
     if len(order) > MOST_VALUES:
-        kept = set(sorted(times, key=lambda name: (-sum(times[name]), name))[: MOST_VALUES - 1])
+        kept = set(order[: MOST_VALUES - 2]) | {NONE}
         ours, theirs = (
             [{one if one in kept else RARER for one in labels} for labels in side]
             for side in (ours, theirs)

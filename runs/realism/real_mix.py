@@ -18,7 +18,7 @@ from videoautoarena.scoring.questions.calibration import calibrate, effective_un
 
 TARGET = "the mix of the real questions"
 LEAST_WEIGHT = 0.01
-"""A battle that weighs less stands in a cell that hardly anybody asks from, and is left out."""
+"""A battle that would weigh less is left out."""
 
 
 class CellName(NamedTuple):
@@ -62,14 +62,16 @@ class Mix:
     heaviest: float
     capped: int
     """Battles at the cap."""
+    miss: float
+    """By how much the share of the cell that is furthest off misses its aim."""
     battles: int
     """Decided ones that are weighted."""
     effective_battles: float
     """As how many that weigh alike they count (Kish)."""
     unknown: int
     """Decided battles left out, since nobody can tell the cells of their questions."""
-    light: int
-    """Decided battles left out, since they would weigh next to nothing."""
+    unasked: int
+    """Decided battles left out, since nobody, or hardly anybody, really asks from their cells."""
     cells: tuple[Cell, ...]
     lacking: tuple[Lacking, ...]
     unreachable: float
@@ -119,9 +121,11 @@ def weigh_to_real(
     reachable = [there for cells in theirs if (there := cells & held.keys())]
     if not reachable:
         return None
-    names = sorted(held, key=lambda cell: (-asked[cell], -held[cell], cell))
-    table = np.array([[name in cells for name in names] for cells in ours.values()])
     aimed = Counter(cell for cells in reachable for cell in cells)
+    names = sorted(held, key=lambda cell: (-aimed[cell], -held[cell], cell))
+    # A battle from whose cells nobody asks would only be in the way of the cap.
+    usable = {id_: cells for id_, cells in ours.items() if cells & aimed.keys()}
+    table = np.array([[name in cells for name in names] for cells in usable.values()])
     target = np.array([aimed[name] / len(reachable) for name in names])
     found = calibrate(table, target, cap=cap)
     kept = found.weights >= LEAST_WEIGHT
@@ -130,10 +134,11 @@ def weigh_to_real(
         cap=cap,
         heaviest=round(float(weights.max()), 4),
         capped=int((found.weights >= 0.999 * cap).sum()),
+        miss=round(float(np.abs(found.reached - target).max()), 6),
         battles=int(kept.sum()),
         effective_battles=round(effective_units(weights), 1),
         unknown=len(decided) - len(ours),
-        light=int((~kept).sum()),
+        unasked=len(ours) - int(kept.sum()),
         cells=tuple(
             Cell(*name, held[name], *map(figure_json, (held[name] / len(ours), aim, reached)))
             for name, aim, reached in zip(names, target, found.reached, strict=True)
@@ -145,7 +150,7 @@ def weigh_to_real(
         ),
         unreachable=round(1.0 - len(reachable) / len(theirs), 6),
     )
-    ids = [id_ for id_, keeps in zip(ours, kept.tolist(), strict=True) if keeps]
+    ids = [id_ for id_, keeps in zip(usable, kept.tolist(), strict=True) if keeps]
     return Weighted(mix, dict(zip(ids, weights.tolist(), strict=True)))
 
 

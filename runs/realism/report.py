@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import SCHEMA
@@ -47,6 +47,8 @@ class Wish(NamedTuple):
 
 
 USUAL = Wish()
+_NEAR = 0.01
+"""A mix that misses no share by more is reached."""
 MOST_CAP, MOST_PERMUTATIONS = 1000.0, 100_000
 
 
@@ -108,6 +110,8 @@ def realism_of(folder: Path, file: Path, wish: Wish = USUAL) -> Realism:
 
 
 def _check(wish: Wish) -> None:
+    if wish.categories not in get_args(Told):
+        raise WrongArgument(f"categories cannot be {wish.categories!r}: auto, file or words")
     if not 1.0 < wish.cap <= MOST_CAP:
         raise WrongArgument(f"a cap of {wish.cap:g} cannot be; give one above 1, to {MOST_CAP:g}")
     if not 99 <= wish.permutations <= MOST_PERMUTATIONS:
@@ -217,13 +221,14 @@ def _mix_warnings(mix: Mix) -> Iterator[str]:
             f"{counted(len(mix.lacking), 'cell')} of the real mix not in this run, which no weight "
             f"makes up for{alone}"
         )
-    if mix.capped:
-        yield f"{counted(mix.capped, 'battle')} at the cap of {mix.cap:g}: the mix is not reached"
+    if mix.miss > _NEAR:
+        at_cap = f", with {counted(mix.capped, 'battle')} at the cap" if mix.capped else ""
+        yield f"weights miss the real share of a cell by up to {100 * mix.miss:.1f} %{at_cap}"
     left_out = [
         f"{count:,} {why}"
         for count, why in (
             (mix.unknown, "whose cell is unknown"),
-            (mix.light, "from whose cells hardly anybody really asks"),
+            (mix.unasked, "from whose cells hardly any real user asks"),
         )
         if count
     ]

@@ -10,7 +10,9 @@ from scipy.special import expit
 
 from videoautoarena.scoring.fitting.counts import Floats
 
-_RIDGE = 1e-7
+_RIDGE = 1e-5
+"""What holds the multiplier of a cell whose share cannot be had."""
+_TINY = 1e-12
 _STEPS, _HALVINGS = 200, 40
 _REST = 1e-8
 """The largest slope that is still rest."""
@@ -85,17 +87,19 @@ def _settle(rows: Floats, share: Floats, target: Floats, cap: float) -> Floats:
     def height(at: Floats) -> float:
         steep = cap / (cap - 1.0) * (rows @ at)
         grown = (cap - 1.0) * np.logaddexp(np.log(cap - 1.0), steep)
-        return float(share @ grown - at @ target + _RIDGE / 2.0 * (at @ at))
+        return float(share @ grown - at @ target + ridge @ at**2 / 2.0)
 
+    # The mean of the weights is no share, and is held whatever becomes of those.
+    ridge = np.append(0.0, np.full(len(target) - 1, _RIDGE))
     at = np.zeros(len(target))
     here = height(at)
     for _ in range(_STEPS):
         weights = _weigh(rows @ at, cap)
-        slope = rows.T @ (share * weights) - target + _RIDGE * at
+        slope = rows.T @ (share * weights) - target + ridge * at
         if np.abs(slope).max() < _REST:
             break
         bend = share * weights * (1.0 - weights / cap) * cap / (cap - 1.0)
-        matrix = (rows * bend[:, None]).T @ rows + _RIDGE * np.eye(len(at))
+        matrix = (rows * bend[:, None]).T @ rows + np.diag(ridge + _TINY)
         step = np.linalg.solve(matrix, slope)
         # A step that is not worth its length would oscillate where the cap binds.
         for _ in range(_HALVINGS):
