@@ -4,7 +4,7 @@
 
 Questions are written from a few phrases; videos have tastes of their own, so that questions on one
 video are alike. A run has nine of each of its videos, real users one to four of each of theirs.
-First both are drawn from one population: some trait may be called different in 5 of 100 draws. Then
+First both are drawn from one population: any trait may be called different in at most 5 of 100 draws. Then
 one trait of the real ones is another, and it has to be found in each of 20. Last, two models change
 places between two kinds of questions, of which the run has few of the kind that people ask: the
 board by the real mix has to be nearer to the one that endless such battles would give, and its
@@ -46,7 +46,7 @@ LONGER = ", and would you please go into every detail of it as far as that can b
 ALARMS, FOUND = 0.05, 1.0
 """Of draws of one population; of draws with another trait."""
 BATTLES, REAL_SHARE, RUN_SHARE, CAP = 900, 0.8, 0.25, 5.0
-PERMUTATIONS = 399
+PERMUTATIONS = 999
 
 
 class Setting(NamedTuple):

@@ -49,7 +49,9 @@ class Wish(NamedTuple):
 USUAL = Wish()
 _NEAR = 0.01
 """A mix that misses no share by more is reached."""
-MOST_CAP, MOST_PERMUTATIONS = 1000.0, 100_000
+MOST_CAP = 1000.0
+LEAST_PERMUTATIONS, MOST_PERMUTATIONS = 999, 100_000
+"""Fewer cannot come to a p that is sure for all traits together."""
 
 
 class Side(NamedTuple):
@@ -114,9 +116,9 @@ def _check(wish: Wish) -> None:
         raise WrongArgument(f"categories cannot be {wish.categories!r}: auto, file or words")
     if not 1.0 < wish.cap <= MOST_CAP:
         raise WrongArgument(f"a cap of {wish.cap:g} cannot be; give one above 1, to {MOST_CAP:g}")
-    if not 99 <= wish.permutations <= MOST_PERMUTATIONS:
+    if not LEAST_PERMUTATIONS <= wish.permutations <= MOST_PERMUTATIONS:
         raise WrongArgument(
-            f"{wish.permutations} permutations cannot be; give 99 to {MOST_PERMUTATIONS:,}"
+            f"{wish.permutations} permutations cannot be; give {LEAST_PERMUTATIONS} to {MOST_PERMUTATIONS:,}"
         )
     if wish.seed < 0:
         raise WrongArgument(f"a seed of {wish.seed} cannot be; give a whole number from 0")

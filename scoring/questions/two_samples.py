@@ -50,6 +50,8 @@ class _Blocks:
 
     means: Floats
     """Shape (blocks, columns), centred."""
+    share: Floats
+    """Shape (columns,), of ones where a column holds noughts and ones, else NaN."""
     side: NDArray[np.bool_]
     """Whether they are of the first sample."""
     pairs: Ints
@@ -81,8 +83,8 @@ def compare_samples(one: Sample, other: Sample, *, rounds: int, seed: int) -> Di
     """
     _check(one, other, rounds)
     columns = np.full(one.values.shape[1], np.nan)
-    tested = _often_enough(one.values, other.values)
-    blocks, clusters = _gather(one, other, tested)
+    is_binary, tested = _often_enough(one.values, other.values)
+    blocks, clusters = _gather(one, other, tested, is_binary[tested])
     if min(clusters) < LEAST_CLUSTERS or not tested.any():
         return Difference(None, columns, clusters)
     found = _figures(blocks, blocks.side[None, :])[0]
@@ -130,19 +132,24 @@ def _check(one: Sample, other: Sample, rounds: int) -> None:
         raise ValueError("both samples must have the same columns")
 
 
-def _often_enough(one: Floats, other: Floats) -> NDArray[np.bool_]:
-    """Whether each column is no rare value. Source: Cochran (1954), Biometrics 10(4)."""
+def _often_enough(one: Floats, other: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Whether each column holds noughts and ones, and whether neither of them is rare.
+
+    Source: Cochran (1954), Biometrics 10(4).
+    """
     values = np.concatenate([one, other])
     if not len(values):
-        return np.zeros(values.shape[1], dtype=np.bool_)
+        return np.zeros((2, values.shape[1]), dtype=np.bool_)[0], np.zeros(
+            values.shape[1], np.bool_
+        )
     binary = ((values == 0.0) | (values == 1.0)).all(axis=0)
     share = values.mean(axis=0)
     rarer = np.minimum(share, 1.0 - share) * min(len(one), len(other))
-    return np.asarray(~binary | (rarer >= LEAST_EXPECTED), dtype=np.bool_)
+    return binary, np.asarray(~binary | (rarer >= LEAST_EXPECTED), dtype=np.bool_)
 
 
 def _gather(
-    one: Sample, other: Sample, tested: NDArray[np.bool_]
+    one: Sample, other: Sample, tested: NDArray[np.bool_], is_binary: NDArray[np.bool_]
 ) -> tuple[_Blocks, tuple[int, int]]:
     values = np.concatenate([one.values, other.values])[:, tested]
     side = np.arange(len(values)) < len(one.values)
@@ -156,9 +163,12 @@ def _gather(
     pairs = np.stack([twin, twin + 1], axis=1)
     alone = np.setdiff1d(np.arange(len(means)), pairs.ravel())
     first = keys[1] == 1
-    if len(means):
-        means -= means.mean(axis=0)
-    return _Blocks(means, first, pairs, alone), (int(first.sum()), int((~first).sum()))
+    middle = means.mean(axis=0) if len(means) else np.zeros(means.shape[1])
+    share = np.where(is_binary, middle, np.nan)
+    return _Blocks(means - middle, share, first, pairs, alone), (
+        int(first.sum()),
+        int((~first).sum()),
+    )
 
 
 def _permute(blocks: _Blocks, rng: np.random.Generator, rounds: int) -> NDArray[np.bool_]:
@@ -175,21 +185,33 @@ def _figures(blocks: _Blocks, sides: NDArray[np.bool_]) -> Floats:
     """How many standard errors the means lie apart, shape (rounds, columns)."""
     here, values = sides.astype(np.float64), blocks.means
     usual = (values**2).mean(axis=0)
-    means, counts = list[Floats](), list[float]()
+    means, scales = list[Floats](), list[Floats]()
     squares = np.zeros((len(sides), values.shape[1]))
     for half in (here, 1.0 - here):
         count = float(half[0].sum())
         mean = half @ values / count
         off = half @ values**2 - count * mean**2
         # Of a rare value one side may hold nothing, which is no certainty that there is none.
-        squares += (off + _BELIEVED * usual) / (count - 1.0 + _BELIEVED) / count
+        variance = (off + _BELIEVED * usual) / (count - 1.0 + _BELIEVED) / count
+        scale = _to_common_share(blocks.share, mean, count)
         means.append(mean)
-        counts.append(count)
+        scales.append(scale / count**2)
+        squares += variance * scale
     if len(blocks.pairs):
-        squares -= 2.0 * _together(blocks, sides, *means) / (counts[0] * counts[1])
+        squares -= 2.0 * _together(blocks, sides, *means) * np.sqrt(scales[0] * scales[1])
     gap = np.abs(means[0] - means[1])
     error = np.sqrt(np.maximum(squares, 0.0))
     return np.divide(gap, error, out=np.zeros_like(gap), where=error > _NOTHING)
+
+
+def _to_common_share(share: Floats, mean: Floats, count: float) -> Floats:
+    """What makes the variance of a side's share that of the share of both sides; else 1.
+
+    A side that holds few ones by chance also scatters less, and would look all the surer of it.
+    """
+    own = share + mean * count / (count + _BELIEVED)
+    scale = share * (1.0 - share) / (own * (1.0 - own))
+    return np.asarray(np.where(np.isnan(share), 1.0, scale), dtype=np.float64)
 
 
 def _together(
