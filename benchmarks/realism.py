@@ -4,11 +4,11 @@
 
 Questions are written from a few phrases; videos have tastes of their own, so that questions on one
 video are alike. A run has nine of each of its videos, real users one to four of each of theirs.
-First both are drawn from one population: any trait may be called different in at most 5 of 100 draws. Then
-one trait of the real ones is another, and it has to be found in each of 20. Last, two models change
-places between two kinds of questions, of which the run has few of the kind that people ask: the
-board by the real mix has to be nearer to the one that endless such battles would give, and its
-intervals have to hold it.
+First both are drawn from one population: in at most 5 of 100 draws may any trait be called
+different. Then one trait of the real ones is another, and it has to be found in each of 20. Last,
+models change places between two kinds of questions, of which the run has few of the kind that
+people ask: the board by the real mix has to be nearer to the one that endless such battles would
+give, and its intervals have to hold it.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ VAGUE = (
     "What does he do there and why",
 )
 LONGER = ", and would you please go into every detail of it as far as that can be made out at all"
-ALARMS, FOUND = 0.05, 1.0
-"""Of draws of one population; of draws with another trait."""
+ALARMS, FOUND, SHIFT = 0.05, 1.0, 0.5
+"""Of draws of one population; of draws with another trait; of the questions that have it."""
 BATTLES, REAL_SHARE, RUN_SHARE, CAP = 900, 0.8, 0.25, 5.0
 PERMUTATIONS = 999
 
@@ -201,9 +201,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"{alarms:6}{'  MISS' if miss else ''}",
             flush=True,
         )
-    print(f"\none trait shifted in 3 of 10 real questions, {given.shifts} draws: found\n")
+    print(f"\none trait shifted in half of the real questions, {given.shifts} draws: found\n")
     for trait in TRAITS:
-        found = sum(trait in told(SHIFTED, seed, **{trait: 0.3}) for seed in range(given.shifts))
+        found = sum(trait in told(SHIFTED, seed, **{trait: SHIFT}) for seed in range(given.shifts))
         miss = found < FOUND * given.shifts
         missed += miss
         print(f"{trait:10} {found:4}{'  MISS' if miss else ''}", flush=True)

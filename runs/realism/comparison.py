@@ -220,7 +220,8 @@ def _labelled(
         np.array([[name in labels for name in names] for labels in side], dtype=np.float64)
         for side in (simulated, real)
     )
-    return _Columns(names, ours.reshape(-1, len(names)), theirs.reshape(-1, len(names)))
+    shape = len(names)
+    return _Columns(names, ours.reshape(len(ours), shape), theirs.reshape(len(theirs), shape))
 
 
 _TRAITS = (

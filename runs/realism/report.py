@@ -118,7 +118,8 @@ def _check(wish: Wish) -> None:
         raise WrongArgument(f"a cap of {wish.cap:g} cannot be; give one above 1, to {MOST_CAP:g}")
     if not LEAST_PERMUTATIONS <= wish.permutations <= MOST_PERMUTATIONS:
         raise WrongArgument(
-            f"{wish.permutations} permutations cannot be; give {LEAST_PERMUTATIONS} to {MOST_PERMUTATIONS:,}"
+            f"{wish.permutations} permutations cannot be; give {LEAST_PERMUTATIONS} to "
+            f"{MOST_PERMUTATIONS:,}"
         )
     if wish.seed < 0:
         raise WrongArgument(f"a seed of {wish.seed} cannot be; give a whole number from 0")
