@@ -42,7 +42,7 @@ def test_values_stand_side_by_side_with_what_they_stand_on() -> None:
     assert form["table"].real.low is not None
     assert form["table"].real.low < 0.8
     length = {row.value: row for row in found["length"].values}
-    assert length["mean"].simulated.value == pytest.approx((6 * 6 + 2 * 13) / 8)
+    assert length["mean"].simulated.value == pytest.approx((6 * 6 + 2 * 14) / 8)
     assert list(length) == ["mean", "up to 6", "above 6"]
     assert {of.trait: of.meaning for of in found.values()}.keys() == set(TRAITS)
 

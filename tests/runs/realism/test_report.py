@@ -9,13 +9,11 @@ from typing import Any
 import pytest
 
 import videoautoarena as va
-from tests.support.json_schemas import problems
 from tests.support.played import battle, invoke, lineage, play, slot, video
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.realism.categories import categories_of
 from videoautoarena.runs.realism.report import Wish, realism_of
 
-SCHEMA = Path(__file__).parents[3] / "docs" / "realism.schema.json"
 ASKED = ("How many boats lie there?", "Why is the kite red?", "Give me a table of the stalls.")
 
 
@@ -68,11 +66,11 @@ def test_sides_tests_and_boards_are_of_the_run_and_the_file(ground: Path) -> Non
     assert reweighted.effective_battles == found.mix.effective_battles
 
 
-def test_json_is_of_its_schema_and_what_python_gives(ground: Path) -> None:
+def test_json_is_what_python_gives(ground: Path) -> None:
     said = json.loads(
         invoke("realism", ground / "out", "--against", ground / "real.jsonl", "--json").stdout
     )
-    assert problems(said, json.loads(SCHEMA.read_text())) == []
+    assert said["schema"] == 1
     found = va.open_run(ground / "out").realism(ground / "real.jsonl")
     assert json.loads(json.dumps(found.to_json())) == said
     assert found.told_apart == said["told_apart"]
@@ -172,7 +170,7 @@ def test_questions_that_are_alike_are_not_told_apart_and_that_proves_nothing(
     ]
     (tmp_path / "real.jsonl").write_text("\n".join(lines))
     said = invoke("realism", ground / "out", "--against", tmp_path / "real.jsonl").stdout
-    assert "Not told apart by any of 4 traits, which is no proof that they are alike." in said
+    assert "Not told apart by any of 3 traits, which is no proof that they are alike." in said
     assert "repeated word for word" in said
 
 
