@@ -175,26 +175,6 @@ def test_profiles_are_written_down(run: Path) -> None:
     assert first_column(theme) == list(one["themes"][0])
 
 
-def test_realism_is_written_down(run: Path, tmp_path: Path) -> None:
-    file = tmp_path / "questions.jsonl"
-    asked = ("What is in the pan?", "How many pans?")
-    file.write_text("\n".join(json.dumps({"question": text}) for text in asked))
-    found = json.loads(invoke("realism", run, "--against", file, "--json").output)
-    text = section("records.md", "Realism")
-    rows = first_column(text.split("### A trait")[0])
-    assert [name for row in rows for name in row.split("`, `")] == list(found)
-    words = set(re.findall(r"`(\w+)`", text))
-    assert set(found["simulated"]) | set(found["boards"]) <= words
-    trait = section("records.md", "A trait of questions")
-    assert first_column(trait) == list(found["traits"][0])
-    words = set(re.findall(r"`(\w+)`", trait))
-    assert {of["trait"] for of in found["traits"]} | set(found["traits"][0]["values"][0]) <= words
-    mix = section("records.md", "The real mix")
-    assert first_column(mix) == list(found["mix"])
-    words = set(re.findall(r"`(\w+)`", mix))
-    assert set(found["mix"]["cells"][0]) | set(found["mix"]["lacking"][0]) <= words
-
-
 def test_an_export_is_written_down(run: Path) -> None:
     words = section("records.md", "An export") + section("records.md", "A call")
     for what in ("calls", "battles"):

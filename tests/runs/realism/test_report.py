@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import videoautoarena as va
+from tests.support.pages import first_column, section
 from tests.support.played import battle, invoke, lineage, play, slot, video
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.realism.categories import categories_of
@@ -212,3 +214,20 @@ def test_nothing_is_written_beside_the_run_or_the_file(ground: Path) -> None:
     before = {path: path.read_bytes() for path in ground.rglob("*") if path.is_file()}
     realism_of(ground / "out", ground / "real.jsonl")
     assert {path: path.read_bytes() for path in ground.rglob("*") if path.is_file()} == before
+
+
+def test_what_the_command_prints_is_written_down_field_by_field(ground: Path) -> None:
+    file = ground / "real.jsonl"
+    found = json.loads(invoke("realism", ground / "out", "--against", file, "--json").stdout)
+    text, trait, mix = (
+        section("records.md", name) for name in ("Realism", "A trait of questions", "The real mix")
+    )
+    assert first_column(text) == list(found)
+    assert first_column(trait) == list(found["traits"][0])
+    assert first_column(mix) == list(found["mix"])
+    for words, inside in (
+        (text, {*found["simulated"], *found["boards"]}),
+        (trait, {*found["traits"][0]["values"][0], *(of["trait"] for of in found["traits"])}),
+        (mix, {*found["mix"]["cells"][0], *found["mix"]["lacking"][0]}),
+    ):
+        assert inside <= set(re.findall(r"`(\w+)`", words))
