@@ -36,6 +36,7 @@ from videoautoarena.runs.api.results import (
 if TYPE_CHECKING:
     from videoautoarena.memory.records.records import Battle
     from videoautoarena.runs.api.profiles import Profile, Profiles
+    from videoautoarena.runs.api.realism import Realism
     from videoautoarena.runs.battles.rounds import Round
     from videoautoarena.runs.battles.standards import StandardVerdicts
     from videoautoarena.runs.leaderboard.slices import By
@@ -306,6 +307,36 @@ class Run:
         with self._opened() as run:
             found = list(standards_of(run))
         return Records(found, "battles", shown=("battle", *STANDARDS))
+
+    def realism(
+        self,
+        against: str | os.PathLike[str],
+        *,
+        categories: Literal["auto", "file", "words"] = "auto",
+        cap: float = 5.0,
+        permutations: int = 2000,
+        seed: int = 0,
+    ) -> Realism:
+        """Return the questions beside those of real users, as `arena realism`; calls no model.
+
+        Args:
+            against: JSON lines with `question`, and where known `video`, `category` or
+                `categories`, and `language`.
+            categories: whether the file's count, or words tell; `auto` takes the file's where the
+                run is tagged, too.
+            cap: the largest weight of a battle, where 1 is the average.
+            permutations: of each test.
+            seed: of the permutations.
+
+        Raises:
+            BadInput: a file or a line that cannot be used, a run without a question, or a value
+                that an argument cannot have.
+        """
+        from videoautoarena.runs.api.realism import Realism
+        from videoautoarena.runs.realism.report import Wish, realism_of
+
+        wish = Wish(categories, cap, permutations, seed)
+        return Realism(realism_of(self.folder, Path(against), wish))
 
     def close(self) -> None:
         """End its use; nothing has to be closed for anybody else's sake."""

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from videoautoarena.runs.rating.finding import sure_percent
 from videoautoarena.runs.rating.leaderboard import (
+    EVEN_PAIRS,
     Elo,
     Fragility,
     Leaderboard,
@@ -145,10 +146,10 @@ def extra_lines(board: Leaderboard) -> list[str]:
         named = {"ties": "ties and splits", "refusals": "battles with a refusal in plain words"}
         counts = [f"{count} {named[reason]}" for reason, count in settings.without.items()]
         lines.append(f"Left out before the fit: {' and '.join(counts)}.")
-    if settings.reweighted is not None:
+    if (made := settings.reweighted) is not None:
+        by = "by inverse pairing probability" if made.target == EVEN_PAIRS else f"to {made.target}"
         lines.append(
-            "Battles are weighted by inverse pairing probability; effective number "
-            f"of battles: {settings.reweighted.effective_battles:.0f}."
+            f"Battles are weighted {by}; effective number of battles: {made.effective_battles:.0f}."
         )
     if board.fragility is not None and board.fragility.leader is not None:
         lines.append(_fragility(board.fragility, safe(board.fragility.leader)))

@@ -12,6 +12,7 @@ import numpy as np
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.rating.finding import figure_json
 from videoautoarena.runs.rating.leaderboard import (
+    EVEN_PAIRS,
     Bootstrap,
     Elo,
     Fragility,
@@ -268,7 +269,7 @@ def settings_of(rated: RatedBouts, totals: Totals) -> Settings:
 
 def _reweighted(weight: Floats) -> Reweighted:
     effective = float(weight.sum()) ** 2 / float((weight**2).sum()) if len(weight) else 0.0
-    return Reweighted("every pair equally likely", round(effective, 1))
+    return Reweighted(EVEN_PAIRS, round(effective, 1))
 
 
 def _interval(rated: RatedBouts) -> str:

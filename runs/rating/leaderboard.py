@@ -152,6 +152,10 @@ class Labelling:
         return fields_json(self) | {"groups": groups}
 
 
+EVEN_PAIRS = "every pair equally likely"
+"""What weights of inverse pairing probability aim at."""
+
+
 class Reweighted(NamedTuple):
     """What the weights of battles aim at, and as how many that weigh alike they count (Kish)."""
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.api.bench import Bench, DialogueScores, Scores, TaskScores, open_bench
     from videoautoarena.runs.api.profiles import Profile, Profiles
     from videoautoarena.runs.api.rating_options import RatingOptions
+    from videoautoarena.runs.api.realism import Realism
     from videoautoarena.runs.api.results import (
         Audit,
         Frames,
@@ -51,6 +52,7 @@ __all__ = [
     "Profile",
     "Profiles",
     "RatingOptions",
+    "Realism",
     "Records",
     "Run",
     "Scores",
@@ -68,6 +70,7 @@ _MODULES = {
     "runs.api.accounts": ("Costs", "Labels", "Setup"),
     "runs.api.bench": ("Bench", "DialogueScores", "Scores", "TaskScores", "open_bench"),
     "runs.api.profiles": ("Profile", "Profiles"),
+    "runs.api.realism": ("Realism",),
     "runs.api.results": (
         *("Audit", "Frames", "Leaderboard", "Pairs", "Records", "Slices", "Status"),
     ),

@@ -33,6 +33,7 @@ SMALL: dict[str, Small] = {
     "labels": Small(("--sets", "12")),
     "ladder": Small(("--minutes", "0.1", "0.5"), ("of under 3 x",)),
     "memory": Small(("--videos", "200")),
+    "realism": Small(("--seeds", "12", "--shifts", "2")),
     "one_sided": Small(("--sets", "400")),
     "scenes": Small(("--films", "2")),
     "order": Small(("--seeds", "1")),

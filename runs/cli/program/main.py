@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "rate": ("results.leaderboard", "Rate battles from any source: CSV, JSON lines or Parquet."),
     "audit": ("results.audit", "Report how reliable the judges of a run are."),
     "agree": ("results.leaderboard", "Measure how far two leaderboards agree."),
+    "realism": ("results.realism", "Compare the questions of a run with those of real users."),
     "power": ("results.leaderboard", "Estimate how many battles separate models."),
     "battles": ("results.inspect", "List all battles of a run, one per line."),
     "report": ("results.inspect", "Write a run as one HTML page."),

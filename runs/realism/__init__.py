@@ -1,0 +1,1 @@
+"""Owns simulated questions beside real ones, and boards by the real mix; asks no model."""

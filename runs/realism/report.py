@@ -1,0 +1,240 @@
+"""How real the questions of a run are beside those of real users, and the board by the real mix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
+
+from videoautoarena.memory.records.errors import BadInput, WrongArgument
+from videoautoarena.memory.records.records import SCHEMA
+from videoautoarena.runs.rating.finding import fields_json
+from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.table import build
+from videoautoarena.runs.realism.categories import categories_of
+from videoautoarena.runs.realism.comparison import SURE, TraitComparison, compare_questions
+from videoautoarena.runs.realism.question_file import RealQuestion, read_questions
+from videoautoarena.runs.realism.question_traits import (
+    Question,
+    asked_once,
+    real_questions,
+    simulated_questions,
+)
+from videoautoarena.runs.realism.real_mix import Mix, weigh_to_real, weighted_board
+from videoautoarena.runs.rundir.reader import (
+    Run,
+    counted,
+    open_run,
+    rates_stand_ins,
+    warnings_of,
+)
+from videoautoarena.scoring.questions.two_samples import LEAST_CLUSTERS
+
+Told = Literal["auto", "file", "words"]
+"""Where categories come from: tags and the file if both have them, the file, or words."""
+ToldBy = Literal["tags", "file", "words"]
+
+
+class Wish(NamedTuple):
+    """What a person may choose."""
+
+    categories: Told = "auto"
+    cap: float = 5.0
+    """The largest weight of a battle."""
+    permutations: int = 2000
+    seed: int = 0
+
+
+USUAL = Wish()
+_NEAR = 0.01
+"""A mix that misses no share by more is reached."""
+MOST_CAP = 1000.0
+LEAST_PERMUTATIONS, MOST_PERMUTATIONS = 999, 100_000
+"""Fewer cannot come to a p that is sure for all traits together."""
+
+
+class Side(NamedTuple):
+    """One of both sets of questions."""
+
+    questions: int
+    videos: int
+    """Independent pieces: videos, and questions of which nobody says the video."""
+    categories: ToldBy
+
+
+@dataclass(frozen=True)
+class Boards:
+    """The leaderboard of the run as it was played, and by the mix of real questions."""
+
+    as_played: Leaderboard
+    real_mix: Leaderboard
+
+
+@dataclass(frozen=True)
+class Realism:
+    """Simulated questions beside real ones."""
+
+    simulated: Side
+    real: Side
+    shared_videos: int
+    """Videos of which there are questions of both."""
+    level: float
+    """How likely questions of one population are told apart, at most."""
+    permutations: int
+    seed: int
+    told_apart: tuple[str, ...]
+    """Traits that differ."""
+    traits: tuple[TraitComparison, ...]
+    mix: Mix | None
+    """None, as `boards`, where no weights turn the one mix into the other."""
+    boards: Boards | None
+    stand_ins: bool
+    """Whether the models of the run are offline ones."""
+    warnings: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as `arena realism --json` prints it."""
+        return {"schema": SCHEMA, **fields_json(self)}
+
+
+def realism_of(folder: Path, file: Path, wish: Wish = USUAL) -> Realism:
+    """Return how the questions of the run in `folder` stand to those in `file`; calls no model.
+
+    Raises:
+        BadInput: no such run, a run without a question, or a file or a line that cannot be used.
+        WrongArgument: a wish that cannot be.
+    """
+    _check(wish)
+    given = read_questions(file)
+    with open_run(folder) as run:
+        return _compare(run, given, wish)
+
+
+def _check(wish: Wish) -> None:
+    if wish.categories not in get_args(Told):
+        raise WrongArgument(f"categories cannot be {wish.categories!r}: auto, file or words")
+    if not 1.0 < wish.cap <= MOST_CAP:
+        raise WrongArgument(f"a cap of {wish.cap:g} cannot be; give one above 1, to {MOST_CAP:g}")
+    if not LEAST_PERMUTATIONS <= wish.permutations <= MOST_PERMUTATIONS:
+        raise WrongArgument(
+            f"{wish.permutations} permutations cannot be; give {LEAST_PERMUTATIONS} to "
+            f"{MOST_PERMUTATIONS:,}"
+        )
+    if wish.seed < 0:
+        raise WrongArgument(f"a seed of {wish.seed} cannot be; give a whole number from 0")
+
+
+def _compare(run: Run, given: Sequence[RealQuestion], wish: Wish) -> Realism:
+    battles, tags = run.battles, categories_of(run)
+    own = _takes_own(given, wish.categories, tagged=tags is not None)
+    if wish.categories == "words" or not (own or wish.categories == "file"):
+        tags = None
+    paths = {video.id: video.path for video in run.store.videos()}
+    measured = simulated_questions(battles, paths, tags)
+    simulated, real = asked_once(battles, measured), real_questions(given, own=own)
+    if not simulated:
+        raise BadInput(f"{run.folder} holds no question yet; play the run first")
+    traits = compare_questions(simulated, real, rounds=wish.permutations, seed=wish.seed)
+    made: dict[str, Any] = {
+        "stand_ins": rates_stand_ins(run.manifest),
+        "warnings": warnings_of(run),
+    }
+    models = run.manifest["models"]
+    weighted = weigh_to_real(battles, measured, real, cap=wish.cap)
+    boards = None
+    if weighted is not None:
+        boards = Boards(
+            build(battles, models, **made), weighted_board(battles, models, weighted, **made)
+        )
+    sides = (
+        _side(simulated, "words" if tags is None else "tags"),
+        _side(real, "file" if own else "words"),
+    )
+    mix = None if weighted is None else weighted.mix
+    return Realism(
+        *sides,
+        shared_videos=len({q.cluster for q in simulated} & {q.cluster for q in real}),
+        level=SURE,
+        permutations=wish.permutations,
+        seed=wish.seed,
+        told_apart=tuple(one.trait for one in traits if one.differs),
+        traits=traits,
+        mix=mix,
+        boards=boards,
+        stand_ins=made["stand_ins"],
+        warnings=(*made["warnings"], *_warnings(sides, given, traits, mix)),
+    )
+
+
+def _takes_own(given: Sequence[RealQuestion], told: Told, *, tagged: bool) -> bool:
+    """Whether the categories of the file count.
+
+    Raises:
+        BadInput: they are asked for, and there are none.
+    """
+    has = any(one.categories is not None for one in given)
+    if told == "file" and not has:
+        raise BadInput("no line of the file has a category; leave out --categories file")
+    return told == "file" or (told == "auto" and tagged and has)
+
+
+def _side(questions: Sequence[Question], categories: ToldBy) -> Side:
+    return Side(len(questions), len({one.cluster for one in questions}), categories)
+
+
+def _warnings(
+    sides: tuple[Side, Side],
+    given: Sequence[RealQuestion],
+    traits: Sequence[TraitComparison],
+    mix: Mix | None,
+) -> Iterator[str]:
+    """What a reader of the figures must know."""
+    simulated, real = sides
+    if alone := sum(one.video is None for one in given):
+        yield (
+            f"{counted(alone, 'real question')} without a video: taken for independent, which is "
+            "too sure where several are about one video or by one person"
+        )
+    if repeated := len(given) - len({(one.text, one.video) for one in given}):
+        yield f"{counted(repeated, 'real question')} repeated word for word"
+    if min(simulated.videos, real.videos) < LEAST_CLUSTERS:
+        yield f"a test needs {LEAST_CLUSTERS} videos on either side; there is none made"
+    if (simulated.categories == "words") != (real.categories == "words"):
+        yield (
+            f"categories are told by {simulated.categories} of simulated and by "
+            f"{real.categories} of real questions: a difference may lie in the telling"
+        )
+    for one in traits:
+        if any(one.unknown):
+            yield (
+                f"{one.trait} is unknown of {one.unknown[0]:,} simulated and "
+                f"{one.unknown[1]:,} real questions, which are left out of it"
+            )
+    if mix is None:
+        yield "no battle stands in a cell from which real users ask, so no board has their mix"
+        return
+    yield from _mix_warnings(mix)
+
+
+def _mix_warnings(mix: Mix) -> Iterator[str]:
+    if mix.lacking:
+        alone = f"; {100 * mix.unreachable:.1f} % of real questions stand in no other cell"
+        yield (
+            f"{counted(len(mix.lacking), 'cell')} of the real mix not in this run, which no weight "
+            f"makes up for{alone}"
+        )
+    if mix.miss > _NEAR:
+        at_cap = f", with {counted(mix.capped, 'battle')} at the cap" if mix.capped else ""
+        yield f"weights miss the real share of a cell by up to {100 * mix.miss:.1f} %{at_cap}"
+    left_out = [
+        f"{count:,} {why}"
+        for count, why in (
+            (mix.unknown, "whose cell is unknown"),
+            (mix.unasked, "from whose cells hardly any real user asks"),
+        )
+        if count
+    ]
+    if left_out:
+        yield f"battles left out of the weighted board: {'; '.join(left_out)}"
+    yield "intervals by the real mix take its shares for known"

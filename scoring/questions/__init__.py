@@ -1,0 +1,1 @@
+"""Owns whether two sets of questions differ, and weights from one mix to another; reads no text."""

@@ -1,0 +1,230 @@
+"""Whether two samples of clustered units differ, by permutation, with the error held over tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from videoautoarena.scoring.fitting.counts import Floats, Ints
+
+LEAST_CLUSTERS = 8
+"""On each side: with fewer the spread of a side is a guess, and no test is made."""
+LEAST_EXPECTED = 5.0
+"""Units of each sample that a column of noughts and ones must be expected to hold of both."""
+_BATCH = 64
+"""Permutations at a time, which bounds the memory."""
+_NOTHING = 1e-9
+"""A standard error below is rounding: nothing scatters."""
+_BELIEVED = 3.0
+"""As how many clusters the scatter of all counts beside that of a side's own."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Units with their figures, and which of them belong together."""
+
+    values: Floats
+    """Shape (units, columns), finite."""
+    cluster: Ints
+    """Shape (units,). A number that stands in both samples is one cluster, such as a video."""
+
+
+class Difference(NamedTuple):
+    """What a test of two samples found."""
+
+    p: float | None
+    """Of all columns together; None where no column can be tested."""
+    columns: Floats
+    """Shape (columns,), of each with the error held over all of them; NaN of one that is not
+    tested: with fewer than LEAST_CLUSTERS clusters on a side, or too rare."""
+    clusters: tuple[int, int]
+    """Of either sample."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Blocks:
+    """The means of units of one cluster and side: what is moved to the other side as one."""
+
+    means: Floats
+    """Shape (blocks, columns), centred."""
+    share: Floats
+    """Shape (columns,), of ones where a column holds noughts and ones, else NaN."""
+    side: NDArray[np.bool_]
+    """Whether they are of the first sample."""
+    pairs: Ints
+    """Shape (pairs, 2): blocks of one cluster on both sides."""
+    alone: Ints
+    """Blocks whose cluster is on one side."""
+
+
+def compare_samples(one: Sample, other: Sample, *, rounds: int, seed: int) -> Difference:
+    """Return whether two samples differ in any column, by a permutation of whole clusters.
+
+    Each cluster counts once, with the mean of its units. The figure of a column is the difference
+    of both sides' means in units of its standard error; that of the test is the largest of them.
+    Divided so, it is held against permutations rightly also where clusters of one side scatter
+    more than those of the other, since they are smaller. A cluster of both samples has a block on
+    either side: the two change places. Cost: `rounds` times the number of clusters.
+
+    Args:
+        one: as many columns as the other.
+        other: of units that could be of the same population.
+        rounds: permutations, at least 19.
+        seed: of the permutations.
+
+    Raises:
+        ValueError: shapes that do not fit, figures that are not finite, or too few rounds.
+
+    Source: Chung and Romano (2013), Ann. Statist. 41(2), the studentised permutation; Westfall and
+        Young (1993), Resampling-Based Multiple Testing, the largest of several.
+    """
+    _check(one, other, rounds)
+    columns = np.full(one.values.shape[1], np.nan)
+    is_binary, tested = _often_enough(one.values, other.values)
+    blocks, clusters = _gather(one, other, tested, is_binary[tested])
+    if min(clusters) < LEAST_CLUSTERS or not tested.any():
+        return Difference(None, columns, clusters)
+    found = _figures(blocks, blocks.side[None, :])[0]
+    rng = np.random.default_rng(seed)
+    over = np.zeros(len(found), dtype=np.int64)
+    for begin in range(0, rounds, _BATCH):
+        sides = _permute(blocks, rng, min(rounds - begin, _BATCH))
+        # A hair's breadth, so that the same difference, summed in another order, is no smaller.
+        most = _figures(blocks, sides).max(axis=1) + 1e-9
+        over += (most[:, None] >= found).sum(axis=0)
+    columns[tested] = (1.0 + over) / (1.0 + rounds)
+    return Difference(float(np.nanmin(columns)), columns, clusters)
+
+
+def hold_error(ps: ArrayLike) -> Floats:
+    """Return p-values by which all tests together are wrong no more often than each is alone.
+
+    Args:
+        ps: shape (tests,), 0 to 1.
+
+    Raises:
+        ValueError: one is no probability.
+
+    Source: Holm (1979), Scand. J. Statist. 6(2).
+    """
+    given = np.asarray(ps, dtype=np.float64)
+    if given.ndim != 1 or not ((given >= 0.0) & (given <= 1.0)).all():
+        raise ValueError("ps must be a row of probabilities")
+    order, many = np.argsort(given, kind="stable"), len(given)
+    stepped = np.maximum.accumulate(given[order] * np.arange(many, 0, -1))
+    held = np.empty(many)
+    held[order] = np.minimum(stepped, 1.0)
+    return held
+
+
+def _check(one: Sample, other: Sample, rounds: int) -> None:
+    if rounds < 19:
+        raise ValueError(f"{rounds} permutations are too few; take at least 19")
+    for sample in (one, other):
+        if sample.values.ndim != 2 or sample.cluster.shape != sample.values.shape[:1]:
+            raise ValueError("values must have a row, and cluster a number, for each unit")
+        if not np.isfinite(sample.values).all():
+            raise ValueError("values must be finite")
+    if one.values.shape[1] != other.values.shape[1]:
+        raise ValueError("both samples must have the same columns")
+
+
+def _often_enough(one: Floats, other: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Whether each column holds noughts and ones, and whether neither of them is rare.
+
+    Source: Cochran (1954), Biometrics 10(4).
+    """
+    values = np.concatenate([one, other])
+    if not len(values):
+        return np.zeros((2, values.shape[1]), dtype=np.bool_)[0], np.zeros(
+            values.shape[1], np.bool_
+        )
+    binary = ((values == 0.0) | (values == 1.0)).all(axis=0)
+    share = values.mean(axis=0)
+    rarer = np.minimum(share, 1.0 - share) * min(len(one), len(other))
+    return binary, np.asarray(~binary | (rarer >= LEAST_EXPECTED), dtype=np.bool_)
+
+
+def _gather(
+    one: Sample, other: Sample, tested: NDArray[np.bool_], is_binary: NDArray[np.bool_]
+) -> tuple[_Blocks, tuple[int, int]]:
+    values = np.concatenate([one.values, other.values])[:, tested]
+    side = np.arange(len(values)) < len(one.values)
+    cluster = np.concatenate([one.cluster, other.cluster])
+    keys, block = np.unique(np.stack([cluster, side]), axis=1, return_inverse=True)
+    means = np.zeros((keys.shape[1], values.shape[1]))
+    np.add.at(means, block.ravel(), values)
+    means /= np.bincount(block.ravel(), minlength=len(means))[:, None]
+    # Sorted by cluster, the two blocks of one stand beside each other.
+    twin = np.flatnonzero(keys[0, :-1] == keys[0, 1:])
+    pairs = np.stack([twin, twin + 1], axis=1)
+    alone = np.setdiff1d(np.arange(len(means)), pairs.ravel())
+    first = keys[1] == 1
+    middle = means.mean(axis=0) if len(means) else np.zeros(means.shape[1])
+    share = np.where(is_binary, middle, np.nan)
+    return _Blocks(means - middle, share, first, pairs, alone), (
+        int(first.sum()),
+        int((~first).sum()),
+    )
+
+
+def _permute(blocks: _Blocks, rng: np.random.Generator, rounds: int) -> NDArray[np.bool_]:
+    """Sides of all blocks, shape (rounds, blocks): as many on each side as there were."""
+    sides = np.repeat(blocks.side[None, :], rounds, axis=0)
+    sides[:, blocks.alone] = rng.permuted(sides[:, blocks.alone], axis=1)
+    turned = rng.random((rounds, len(blocks.pairs))) < 0.5
+    sides[:, blocks.pairs[:, 0]] ^= turned
+    sides[:, blocks.pairs[:, 1]] ^= turned
+    return sides
+
+
+def _figures(blocks: _Blocks, sides: NDArray[np.bool_]) -> Floats:
+    """How many standard errors the means lie apart, shape (rounds, columns)."""
+    here, values = sides.astype(np.float64), blocks.means
+    usual = (values**2).mean(axis=0)
+    means, scales = list[Floats](), list[Floats]()
+    squares = np.zeros((len(sides), values.shape[1]))
+    for half in (here, 1.0 - here):
+        count = float(half[0].sum())
+        mean = half @ values / count
+        off = half @ values**2 - count * mean**2
+        # Of a rare value one side may hold nothing, which is no certainty that there is none.
+        variance = (off + _BELIEVED * usual) / (count - 1.0 + _BELIEVED) / count
+        scale = _to_common_share(blocks.share, mean, count)
+        means.append(mean)
+        scales.append(scale / count**2)
+        squares += variance * scale
+    if len(blocks.pairs):
+        squares -= 2.0 * _together(blocks, sides, *means) * np.sqrt(scales[0] * scales[1])
+    gap = np.abs(means[0] - means[1])
+    error = np.sqrt(np.maximum(squares, 0.0))
+    return np.divide(gap, error, out=np.zeros_like(gap), where=error > _NOTHING)
+
+
+def _to_common_share(share: Floats, mean: Floats, count: float) -> Floats:
+    """What makes the variance of a side's share that of the share of both sides; else 1.
+
+    A side that holds few ones by chance also scatters less, and would look all the surer of it.
+    """
+    own = share + mean * count / (count + _BELIEVED)
+    scale = share * (1.0 - share) / (own * (1.0 - own))
+    return np.asarray(np.where(np.isnan(share), 1.0, scale), dtype=np.float64)
+
+
+def _together(
+    blocks: _Blocks, sides: NDArray[np.bool_], mean_one: Floats, mean_other: Floats
+) -> Floats:
+    """How clusters of both sides deviate together: the sum of the products of both deviations."""
+    first, second = blocks.means[blocks.pairs.T]
+    stays = sides[:, blocks.pairs[:, 0]].astype(np.float64)
+    turns = 1.0 - stays
+    return np.asarray(
+        (first * second).sum(axis=0)
+        - mean_other * (stays @ first + turns @ second)
+        - mean_one * (stays @ second + turns @ first)
+        + len(blocks.pairs) * mean_one * mean_other,
+        dtype=np.float64,
+    )
