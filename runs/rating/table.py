@@ -22,8 +22,8 @@ from videoautoarena.runs.rating.fit import (
 )
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.method import USUAL, Method, Rated, Totals
+from videoautoarena.runs.text.refusals import is_refusal
 from videoautoarena.runs.text.style import FEATURES, compare_styles, measure_styles
-from videoautoarena.runs.text.traits import is_refusal
 
 if TYPE_CHECKING:
     from videoautoarena.runs.rating.behaviour import Asked, Seat
