@@ -131,6 +131,11 @@ def wanted(battles: Sequence[B], method: Method) -> tuple[list[B], Counter[str]]
     return kept, left_out
 
 
+def answered(battles: Sequence[B], method: Method) -> list[B]:
+    """Return those that figures beside the fit count: all, or where refusals are out all others."""
+    return [b for b in battles if "refusals" not in method.without or not _refuses(b)]
+
+
 def _refuses(battle: Rated) -> bool:
     answers = (getattr(battle, name, None) for name in ("answer_a", "answer_b"))
     return battle.verdict in DECIDED and any(is_refusal(text) for text in answers if text)
