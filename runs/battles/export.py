@@ -233,6 +233,8 @@ def refuse_place(out: Path, to: Path, *, force: bool) -> None:
         raise BadInput(f"{to} is the run itself; pass another --to")
     if to.is_dir():
         raise BadInput(f"{to} is a folder; pass the name of a file with --to")
+    if to.exists() and not to.is_file():
+        raise BadInput(f"{to} is no ordinary file; leave out --to to write to standard output")
     if to.exists() and not force:
         raise BadInput(f"{to} already exists; pass another --to, or --force to replace it")
 
