@@ -186,6 +186,14 @@ _GOES_ON = re.compile(
 )
 """It answers all the same."""
 
+_CUES = (
+    *("not", "n't", "n’t", "cant", "have no", "no p", "no t", "unable", " lack ", "impossible"),
+    *("declin", "refus", "prevent", "forbid", "prohibit", "against", "violat"),
+    *("nicht", "kein", "weder", "lehn", "verweiger", "verstö", "widerspr"),
+    *("je ne", "je dois", "rechaz", "negarme", "不", "无", "無", "没", "拒"),
+)
+"""One of these stands in every refusal; most answers have none, which is quickly seen."""
+
 
 def is_refusal(answer: str) -> bool:
     """Return whether an answer refuses in plain words, in a language of those above.
@@ -195,6 +203,9 @@ def is_refusal(answer: str) -> bool:
     can't answer that: the video does not show it") is an answer, and so is what somebody says.
     """
     if len(answer) > 20 * MOST_WORDS or len(answer.split()) > MOST_WORDS:
+        return False
+    lower = answer[:_OPENING].lower()
+    if not any(cue in lower for cue in _CUES):
         return False
     opening = _QUOTED.sub("x", " ".join(answer[:_OPENING].split())).lstrip("*_#>- ")
     for sentence in _opening_sentences(opening):
