@@ -23,7 +23,7 @@ _SAYING = (
     r"|reads|sagte?|ruft|fragte?|antwortete?|erklärte?|steht|dit|dice)\b"
 )
 _LEAD = (
-    rf"(?:(?![^,，]{{0,90}}{_SAYING})[^,，:;]{{0,90}}[,，;] ?"
+    rf"(?:(?![^,，]{{0,90}}{_SAYING})[^,，:;]{{0,90}}[,，;—–] ?"
     r"(?:but |aber |mais |pero |但)?){0,2}?(?:(?:as an?(?: [\w-]+){1,5}?|unfortunately|sadly"
     r"|regrettably|sorry|but|i regret(?: to say| to inform you)?(?: that)?) ){0,2}?"
 )
