@@ -41,6 +41,7 @@ from videoautoarena.runs.leaderboard.text import render
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.text.tables import UNICODE
 from videoautoarena.runs.tournament.simulate import simulate
+from videoautoarena.runs.training.rows import rows_schema
 from videoautoarena.video.synth.samples import make_samples
 
 DOCS = Path(__file__).parent
@@ -204,6 +205,8 @@ def main(arguments: list[str]) -> None:
         write_schemas(DOCS)
         records = json.dumps(records_schema(), indent=2)
         (DOCS / "run-records.schema.json").write_text(f"{records}\n", encoding="utf-8")
+        rows = json.dumps(rows_schema(), indent=2)
+        (DOCS / "training-rows.schema.json").write_text(f"{rows}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -66,6 +66,7 @@ from videoautoarena.runs.rundir.films import RunVideo
 from videoautoarena.runs.rundir.setup import Member, Roles, Setup
 from videoautoarena.runs.rundir.spending import RunCosts, Spending, Took, Waits
 from videoautoarena.runs.tournament.simulate import Finished
+from videoautoarena.runs.training import rows
 from videoautoarena.runs.users.summary import RunUser
 
 
@@ -96,6 +97,8 @@ def fields(model: Any) -> list[str]:
         ("What a battle took", Took),
         ("A round", Round),
         ("Verdicts by standard", StandardVerdicts),
+        ("A preference", rows.Preference),
+        ("A conversation", rows.Conversation),
         ("A result on tasks", TaskLine),
         ("Scores on tasks", TaskScores),
         ("A board of tasks", TaskBoard),
@@ -123,6 +126,8 @@ def test_a_record_is_written_down_field_by_field(heading: str, model: Any) -> No
         ("Settings of a run", (Roles, Member)),
         ("A sum of calls", (Waits,)),
         ("A round", (Difficulty, Gate, Points)),
+        ("A preference", (rows.SentFrames, rows.Ruled)),
+        ("A conversation", (rows.Message, rows.Turn)),
         ("A score on tasks", (TaskFigure, Figure, Positions, Cell)),
         ("A sweep", (Setting,)),
         ("A ladder", (Rung,)),

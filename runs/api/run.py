@@ -319,18 +319,10 @@ class Run:
     ) -> Realism:
         """Return the questions beside those of real users, as `arena realism`; calls no model.
 
-        Args:
-            against: JSON lines with `question`, and where known `video`, `category` or
-                `categories`, and `language`.
-            categories: whether the file's count, or words tell; `auto` takes the file's where the
-                run is tagged, too.
-            cap: the largest weight of a battle, where 1 is the average.
-            permutations: of each test.
-            seed: of the permutations.
-
-        Raises:
-            BadInput: a file or a line that cannot be used, a run without a question, or a value
-                that an argument cannot have.
+        `against` holds JSON lines with `question` and where known `video`, `category` or
+        `categories`, and `language`. `categories`: whether the file's count or words tell; `auto`
+        takes the file's where the run is tagged, too. `cap` is the largest weight of a battle (the
+        average is 1). Raises BadInput for a file or a value that cannot be used.
         """
         from videoautoarena.runs.api.realism import Realism
         from videoautoarena.runs.realism.report import Wish, realism_of

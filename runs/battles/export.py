@@ -221,13 +221,7 @@ def export(
     Raises:
         BadInput: it is there and not to be replaced, it is part of the run, or cannot be written.
     """
-    is_part = to.resolve().parent == out.resolve() and to.name.startswith(RUN_FILE)
-    if is_part or to.resolve() == out.resolve():
-        raise BadInput(f"{to} is the run itself; pass another --to")
-    if to.is_dir():
-        raise BadInput(f"{to} is a folder; pass the name of a file with --to")
-    if to.exists() and not force:
-        raise BadInput(f"{to} already exists; pass another --to, or --force to replace it")
+    refuse_place(out, to, force=force)
     with opened(out, what) as run:
         total, lines = lines_of(run, what, form)
         try:
@@ -235,6 +229,19 @@ def export(
         except OSError as wrong:
             reason = wrong.strerror or type(wrong).__name__
             raise BadInput(f"{safe(str(to))} cannot be written: {reason}") from wrong
+
+
+def refuse_place(out: Path, to: Path, *, force: bool) -> None:
+    """Raise BadInput for a file that is part of the run, or there and not to be replaced."""
+    is_part = to.resolve().parent == out.resolve() and to.name.startswith(RUN_FILE)
+    if is_part or to.resolve() == out.resolve():
+        raise BadInput(f"{to} is the run itself; pass another --to")
+    if to.is_dir():
+        raise BadInput(f"{to} is a folder; pass the name of a file with --to")
+    if to.exists() and not to.is_file():
+        raise BadInput(f"{to} is no ordinary file; leave out --to to write to standard output")
+    if to.exists() and not force:
+        raise BadInput(f"{to} already exists; pass another --to, or --force to replace it")
 
 
 def _counted(lines: Iterable[str], total: int, on_count: OnCount) -> Iterator[str]:

@@ -24,7 +24,7 @@ from videoautoarena.runs.rating.finding import Figure, fields_json, figure_json,
 from videoautoarena.runs.rating.fit import share_of
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN, Method
-from videoautoarena.runs.rating.table import build, points_of, wanted
+from videoautoarena.runs.rating.table import answered, build, points_of, wanted
 from videoautoarena.runs.text.tables import Sheet, comma_separated, mark_up, plain_grid
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
@@ -79,7 +79,7 @@ def build_pairs(battles: Sequence[Battle], roster: Sequence[str], **given: Any) 
     """
     board = build(battles, roster, **given)
     method: Method = given["method"]
-    every, met = _met(battles), _met(wanted(battles, method)[0])
+    every, met = _met(answered(battles, method)), _met(wanted(battles, method)[0])
     rated = [row for row in board.models if row.rating is not None]
     # Ratings of equal style, or with ties apart: no share follows from those.
     is_expected = board.settings.ties != "davidson" and board.settings.terms is None

@@ -13,8 +13,8 @@ from videoautoarena.runs.rating.finding import UNKNOWN as NO_FIGURE
 from videoautoarena.runs.rating.finding import Figure, Finding, fields_json, figure_of
 from videoautoarena.runs.rating.fit import share_of
 from videoautoarena.runs.rating.leaderboard import Leaderboard
-from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN, TOO_FEW
-from videoautoarena.runs.rating.table import build, points_of
+from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN, TOO_FEW, USUAL, Method
+from videoautoarena.runs.rating.table import answered, build, points_of
 from videoautoarena.runs.text.traits import BUCKET_NAMES, FORMS, asked_form, bucket
 from videoautoarena.runs.users.summary import BROUGHT, PLAIN
 
@@ -106,7 +106,11 @@ def build_slices(
             "runs do; leave out --by standard"
         )
     order = [name for name in _order(by, parts) if name in parts]
-    found = [_slice(name, build(parts[name], roster, **given), parts[name]) for name in order]
+    method: Method = given.get("method", USUAL)
+    found = [
+        _slice(name, build(parts[name], roster, **given), answered(parts[name], method))
+        for name in order
+    ]
     if by == "standard":
         found = [_by_itself(part, parts[part.name], ended) for part in found]
     return Slices(by, tuple(found))

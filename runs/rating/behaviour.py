@@ -14,8 +14,8 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.rating.finding import figure_of
 from videoautoarena.runs.rating.leaderboard import SHARES, Behaviour
 from videoautoarena.runs.rating.method import Rated
+from videoautoarena.runs.text.refusals import is_refusal
 from videoautoarena.runs.text.style import count_words
-from videoautoarena.runs.text.traits import is_refusal
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 from videoautoarena.scoring.intervals.proportions import measure_mean, measure_share
 

@@ -22,8 +22,8 @@ from videoautoarena.runs.rating.fit import (
 )
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.method import USUAL, Method, Rated, Totals
+from videoautoarena.runs.text.refusals import is_refusal
 from videoautoarena.runs.text.style import FEATURES, compare_styles, measure_styles
-from videoautoarena.runs.text.traits import is_refusal
 
 if TYPE_CHECKING:
     from videoautoarena.runs.rating.behaviour import Asked, Seat
@@ -129,6 +129,11 @@ def wanted(battles: Sequence[B], method: Method) -> tuple[list[B], Counter[str]]
         else:
             left_out[reason] += 1
     return kept, left_out
+
+
+def answered(battles: Sequence[B], method: Method) -> list[B]:
+    """Return those that figures beside the fit count: all, or where refusals are out all others."""
+    return [b for b in battles if "refusals" not in method.without or not _refuses(b)]
 
 
 def _refuses(battle: Rated) -> bool:

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
+from videoautoarena.agents.prompting.languages import LANGUAGES
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.schema import PARQUET, SLICES, Item, Manifest
 from videoautoarena.runs.bench.freeze.selection import longer
@@ -147,6 +148,10 @@ def _selection(selection: Mapping[str, Any]) -> str:
 
 
 def _rules(selection: Mapping[str, Any]) -> Iterator[str]:
+    if (language := selection.get("language")) is not None:
+        yield f"- Only those asked in {LANGUAGES.get(language, (plain(language),))[0]}."
+    if (turns := selection.get("turns")) is not None:
+        yield f"- Only the first {counted(turns, 'question')} of each user about a video."
     if selection.get("leak_filter"):
         but = "" if selection.get("blind") else f"\n  But {NOBODY_BLIND}."
         yield f"- None that a contestant without a frame won against one that saw the video.{but}"

@@ -222,7 +222,13 @@ def _choose(
 
         embed = partial(vectors_of, model=selection.embeddings, folder=folder, say=say)
     return choose_items(
-        pool.items, selection, seed=seed, leaked=pool.leaked, worth=worth, embed=embed
+        pool.items,
+        selection,
+        seed=seed,
+        leaked=pool.leaked,
+        worth=worth,
+        embed=embed,
+        languages=pool.languages,
     )
 
 

@@ -14,6 +14,7 @@ from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import DECIDED, TIES, Battle
 from videoautoarena.runs.audit.canaries import is_leak_test
 from videoautoarena.runs.audit.evidence import AuditInput
+from videoautoarena.runs.battles.language import language_of
 from videoautoarena.runs.bench.format.schema import Item, JudgeVerdict, Votes
 from videoautoarena.runs.rating.table import points_of
 from videoautoarena.scoring.fitting.counts import Floats, count_cells
@@ -95,6 +96,8 @@ class Pool:
     """Battles over stored answers, by the newcomer that met them."""
     leaked: set[str] = field(default_factory=set)
     """qids of questions that a contestant without a frame won."""
+    languages: dict[str, str] = field(default_factory=dict)
+    """Of each qid the language that it was asked in, or `unknown`."""
 
 
 def pool_of(battles: Iterable[Battle], given: AuditInput) -> Pool:
@@ -124,6 +127,7 @@ def pool_of(battles: Iterable[Battle], given: AuditInput) -> Pool:
             continue
         item = as_item(battle, choice, votes.get(battle.id))
         places[item.qid] = topical
+        pool.languages[item.qid] = language_of(battle)
         pool.items.append(item)
     pool.leaked = {qid for qid, topical in places.items() if topical in leaks}
     return pool

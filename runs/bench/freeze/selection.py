@@ -11,8 +11,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from videoautoarena.agents.prompting.languages import LANGUAGES
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import WrongArgument
+from videoautoarena.runs.battles.language import UNKNOWN
 from videoautoarena.runs.bench.format.schema import Item, part_of
 from videoautoarena.runs.text.traits import near_duplicates
 from videoautoarena.scoring.fitting.counts import Floats, Ints
@@ -138,6 +140,10 @@ class Selection:
     """Model whose embeddings of the questions make topics; None: their words do."""
     seed: int | None = None
     """None: the run's."""
+    language: str | None = None
+    """Only questions asked in it, by its code."""
+    turns: int | None = None
+    """Only the first so many questions of each user; 1 leaves those that follow no other."""
 
     @property
     def draws(self) -> bool:
@@ -146,6 +152,10 @@ class Selection:
 
     def check(self) -> None:
         """Raise WrongArgument where a wish could not have an effect."""
+        if self.language is not None and self.language not in LANGUAGES:
+            raise WrongArgument(
+                f"--language {self.language!r} is none of the codes {', '.join(LANGUAGES)}"
+            )
         if self.separating and not (self.draws or self.per_video is not None or self.distinct):
             raise WrongArgument(
                 "--separating prefers some questions to others, so it needs --size, --per-video, "
@@ -161,7 +171,8 @@ class Selection:
         """Return it as the manifest keeps it."""
         fields = {**vars(self), "by": list(self.by) if self.draws else []}
         del fields["seed"]
-        return fields
+        unasked = [name for name in ("language", "turns") if fields[name] is None]
+        return {name: wish for name, wish in fields.items() if name not in unasked}
 
 
 @dataclass
@@ -174,6 +185,9 @@ class Chosen:
     """How many each wish left out, in the order in which they were met."""
 
 
+FOREIGN = "asked in another language"
+UNTOLD = "asked in a language that nobody told"
+LATER = "asked later by their users"
 LEAKED = "won without a frame"
 REPEATED = "nearly repeated another about its video"
 CROWDED = "more than enough about its video"
@@ -188,6 +202,7 @@ def choose_items(
     leaked: Collection[str] = (),
     worth: Mapping[str, float] | None = None,
     embed: Embed | None = None,
+    languages: Mapping[str, str] | None = None,
 ) -> Chosen:
     """Return the questions of a pool that a bench is to have. The same input gives the same.
 
@@ -198,6 +213,7 @@ def choose_items(
         leaked: qids of those that can be won unseen.
         worth: of each qid how well it separates models; None where that does not matter.
         embed: makes vectors of questions; None: their words are read.
+        languages: of each qid the language that it was asked in; UNKNOWN of those left out.
     """
     counts: dict[str, int] = {}
 
@@ -213,6 +229,12 @@ def choose_items(
             derive(seed, "freeze", item.qid),
         ),
     )
+    if (wanted := selection.language) is not None:
+        told = languages or {}
+        left = keep(left, [told.get(item.qid, UNKNOWN) != UNKNOWN for item in left], UNTOLD)
+        left = keep(left, [told[item.qid] == wanted for item in left], FOREIGN)
+    if (turns_wanted := selection.turns) is not None:
+        left = keep(left, [(item.round or 0) < turns_wanted for item in left], LATER)
     if selection.leak_filter:
         left = keep(left, [item.qid not in leaked for item in left], LEAKED)
     if selection.distinct:

@@ -17,6 +17,7 @@ from videoautoarena.runs.text.terminal import print_result, safe, say
 if TYPE_CHECKING:
     from videoautoarena.runs.battles.export import ExportForm, What
     from videoautoarena.runs.battles.listing import ListForm
+    from videoautoarena.runs.training.rows import TrainingKind
     from videoautoarena.runs.web.annotate.session import Begun
     from videoautoarena.runs.web.page.report import Written
     from videoautoarena.runs.web.page.set_report import WrittenSet
@@ -126,7 +127,8 @@ def profile_command(out: Path, model: str | None, embeddings: str | None, as_jso
         options.results().print(render_profiles(found) if one is None else render_profile(one))
 
 
-FORMS = ["arena", "fastchat", "videoautoarena", "inspect"]
+FORMS = ["arena", "fastchat", "videoautoarena", "inspect", "jsonl", "parquet"]
+TRAINING = ("preferences", "conversations")
 
 
 @click.command(
@@ -135,38 +137,35 @@ FORMS = ["arena", "fastchat", "videoautoarena", "inspect"]
 Examples:
   arena export arena-out --to calls.jsonl
   arena export arena-out --what costs | jq '.models[] | [.model, .cost_usd]'
-  arena export arena-out --what battles --format inspect --to logs""",
+  arena export arena-out --what battles --format inspect --to logs
+  arena export arena-out --what preferences --format parquet --to pairs.parquet""",
 )
 @options.OUT
 @options.choice(
     "--what",
     [
-        "calls",
-        "battles",
-        "labels",
-        "trials",
-        "setup",
-        "videos",
-        "users",
-        "costs",
-        "rounds",
-        "standards",
+        *("calls", "battles", "labels", "trials", "setup", "videos", "users", "costs", "rounds"),
+        *("standards", *TRAINING),
     ],
     "What to export. Battles include superseded ones; labels have the format that arena "
     "labels import reads; setup and costs are one object each; standards holds the verdicts by "
-    "standard of each battle.",
+    "standard of each battle; preferences are pairs of a chosen and a rejected answer; "
+    "conversations are chats of the best models.",
 )
 @click.option("--format", "form", type=click.Choice(FORMS), default="arena", show_default=True,
               help="Format of exported battles. fastchat and videoautoarena hold "
                    "decided battles only; inspect holds one log per model, with "
-                   "all battles that count.")  # fmt: skip
+                   "all battles that count. Preferences and conversations are jsonl or "
+                   "parquet.")  # fmt: skip
+@click.option("--top", type=click.IntRange(1), metavar="K",
+              help="With conversations: number of models, by rating.  [default: 3]")  # fmt: skip
 @click.option(
     "--to", type=options.PATH, help="File to write; with inspect, a folder.  [default: stdout]"
 )
 @options.THUMBNAILS
 @options.OVERWRITE
 def export_command(
-    out: Path, what: str, form: str, to: Path | None, frames: int, force: bool
+    out: Path, what: str, form: str, top: int | None, to: Path | None, frames: int, force: bool
 ) -> None:
     """Export the calls of the run in OUT as JSON lines, or what else it holds.
 
@@ -175,6 +174,13 @@ def export_command(
     """
     from videoautoarena.runs.battles.export import export, lines_of, opened
 
+    if top is not None and what != "conversations":
+        raise click.UsageError("--top needs --what conversations")
+    if what in TRAINING and form not in ("fastchat", "videoautoarena", "inspect") and not frames:
+        _train(out, to, what, form, top=top, force=force)
+        return
+    if form in ("jsonl", "parquet"):
+        raise click.UsageError(f"--format {form} needs --what preferences or conversations")
     if form != "arena" and what != "battles":
         raise click.UsageError(f"--format {form} needs --what battles")
     if frames and form != "inspect":
@@ -200,6 +206,30 @@ def _logs(out: Path, to: Path | None, *, frames: int, force: bool) -> None:
     written = export_run(out, to, frames=frames, force=force, on_progress=on_terminal)
     for line in written.as_lines():
         say(line)
+
+
+def _train(
+    out: Path, to: Path | None, what: str, form: str, *, top: int | None, force: bool
+) -> None:
+    from videoautoarena.runs.training.write import Wanted, export_rows, line_of, rows_of
+
+    wanted = Wanted(cast("TrainingKind", what), "parquet" if form == "parquet" else "jsonl", top)
+    if to is None:
+        if form == "parquet":
+            raise click.UsageError("--format parquet writes a file; name it with --to")
+        with rows_of(out, wanted) as (summary, rows):
+            for row in rows:
+                click.echo(line_of(row))
+    else:
+        summary = export_rows(out, to, wanted, force=force, on_count=_on_row)
+        say(f"{summary.rows:,} {what} written to {safe(str(to))}")
+    for line in summary.as_lines():
+        say(line)
+
+
+def _on_row(number: int) -> None:
+    if sys.stderr.isatty():
+        click.echo(f"\r{number:,} rows", err=True, nl=False)
 
 
 def on_terminal(number: int, total: int) -> None:

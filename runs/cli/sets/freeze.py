@@ -31,6 +31,12 @@ _PARTS = ("duration", "category", "topic")
     help="What to balance the draw over, separated by commas.  [default: duration,category,topic]",
 )
 @click.option("--per-video", type=click.IntRange(1), help="Maximum number of questions per video.")
+@click.option("--language", help="Take only questions asked in this language, such as de.")
+@click.option(
+    "--turns",
+    type=click.IntRange(1),
+    help="Take only the first so many questions of each user; 1 takes single-turn questions.",
+)
 @options.flag("--distinct", "Keep one of several near-duplicate questions.")
 @options.flag("--leak-filter", "Leave out questions that can be won without frames.")
 @options.flag(

@@ -54,6 +54,10 @@ def test_ties_are_half_a_point_and_may_be_left_out() -> None:
     assert (found["share"]["value"], found["both_bad_share"]["value"]) == (0.5, 0.25)
     cut = pairs(battles, without=("ties",))[("hawk", "owl")]
     assert (cut["battles"], cut["both_bad_share"]["value"]) == (24, 0.25)
+    said = [b.model_copy(update={"answer_a": "I can't help."}) if b.verdict == "tie_bad" else b
+            for b in battles]  # fmt: skip
+    kept = pairs(said, without=("refusals",))[("hawk", "owl")]
+    assert (kept["battles"], kept["both_bad_share"]["value"]) == (36, 0.0)
 
 
 def test_matrices_of_pairs_flag_thin_cells() -> None:

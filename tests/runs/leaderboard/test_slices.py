@@ -18,7 +18,7 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import CATEGORIES, STANDARDS, Battle
 from videoautoarena.runs.leaderboard.slices import build_slices
 from videoautoarena.runs.leaderboard.slices_text import render_slices
-from videoautoarena.runs.rating.method import THIN
+from videoautoarena.runs.rating.method import THIN, Method
 from videoautoarena.runs.rating.table import build
 
 CAST = ["hawk", "owl", "mole"]
@@ -287,3 +287,25 @@ def test_by_standard_is_shown_with_the_agreement_in_the_place_of_both_bad() -> N
     assert "as overall %" in told
     assert "both bad" not in told
     assert "how often the verdict by that standard alone equals the overall verdict" in told
+
+
+def test_a_slice_without_refusals_needs_neither_answer_to_refuse() -> None:
+    refuses = "I can't help with that."
+    battles = [
+        battle(slot(video(), k), origin="first", verdict=verdict, **answers)
+        for k, (verdict, answers) in enumerate(
+            [
+                ("a", {}),
+                ("tie_bad", {"answer_a": refuses, "answer_b": refuses}),
+                ("a", {"answer_b": refuses}),
+                ("b", {"answer_a": refuses}),
+                ("tie_bad", {"answer_b": "The video does not show it."}),
+            ]
+        )
+    ]
+    method = Method(without=("refusals",))
+    [part] = build_slices(battles, [], by="origin", method=method).to_json()["slices"]
+    assert part["battles"] == 2
+    assert (part["both_bad_share"]["value"], part["both_bad_share"]["n"]) == (0.5, 2)
+    [whole] = build_slices(battles, [], by="origin").to_json()["slices"]
+    assert (whole["battles"], whole["both_bad_share"]["value"]) == (5, 0.4)

@@ -1,0 +1,1 @@
+"""Owns battles as data that others train on: pairs, chats, JSON lines, Parquet; rates nothing."""
