@@ -92,6 +92,14 @@ class HardFound:
     cost_usd: float | None = 0.0
     """None where the cost of any call is unknown."""
 
+    @property
+    def lost_share(self) -> float:
+        """The share of the answers asked for that have no verdict since a call failed, 0 to 1."""
+        lost = sum(
+            tried.is_lost and tried.came == "void" for one in self.questions for tried in one.tried
+        )
+        return lost / self.asked if self.asked else 0.0
+
 
 @dataclass
 class _Work:

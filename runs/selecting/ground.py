@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -28,7 +29,7 @@ from videoautoarena.runs.rundir.budget import (
 from videoautoarena.runs.rundir.context import EarlyEnd
 from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.rundir.opener import stored_prompts, videos_folder
-from videoautoarena.runs.rundir.reader import Run, run_file
+from videoautoarena.runs.rundir.reader import Run, counted, run_file
 from videoautoarena.runs.rundir.spending import Calls
 from videoautoarena.video.folder.find import find_videos
 from videoautoarena.video.sampling.cache import FrameCache
@@ -59,12 +60,14 @@ class Asking:
 class Progress(EarlyEnd):
     """How asking went in one process."""
 
+    what: str = "answer"
+    """What one piece is called."""
     total: int = 0
     """Pieces that were to be asked for."""
     done: int = 0
     failed: int = 0
     """Of those done, without what was asked for, since a call failed."""
-    reasons: dict[str, int] = field(default_factory=dict)
+    reasons: Counter[str] = field(default_factory=Counter)
     """Why, and how often."""
 
     def count(self, why_failed: str | None = None) -> None:
@@ -72,7 +75,12 @@ class Progress(EarlyEnd):
         self.done += 1
         if why_failed is not None:
             self.failed += 1
-            self.reasons[why_failed] = self.reasons.get(why_failed, 0) + 1
+            self.reasons[why_failed] += 1
+
+    def in_words(self) -> str:
+        """Return in a few words how it went."""
+        failed = f", {self.failed} failed" if self.failed else ""
+        return f"{counted(self.done, self.what)}{failed}"
 
     @property
     def is_whole(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
@@ -46,7 +47,9 @@ def card_text(given: CardInput) -> str:
     parts = [
         f"# Bench of {counted(len(items), 'question')}\n",
         *_warnings(manifest.run),
-        _WHAT.format(selected=people if by_people else "a judge selected"),
+        _HARD
+        if manifest.selection.get("hard")
+        else _WHAT.format(selected=people if by_people else "a judge selected"),
         _how(manifest),
         _selection(manifest.selection),
         "## Counts\n",
@@ -80,6 +83,13 @@ _WHAT = """## What it is
 Each line of `questions.jsonl` is a question that an invented user asked of a video, with two
 answers given to it in a battle: the one that {selected} and the one it rejected. Only battles
 with a winner are here. A model is scored by judging its answer against both.
+"""
+_HARD = """## What it is
+
+Each line of `questions.jsonl` is a hard question that an invented user asked of a video: the judges
+called both answers bad, and most of the other models failed at it, too. It comes with an answer
+that a judge found better than a bad one, and that bad one. Where no model gave such an answer both
+are the bad ones, and `chosen_by` is `nobody`. A model is scored by judging its answer against both.
 """
 _CHECKSUMS = """## Checksums
 
@@ -128,19 +138,47 @@ def plain(value: Any) -> str:
     return "".join(f"\\{char}" if char in "\\`*_[]<>|#" else char for char in text)
 
 
+_SINCE = "not here, since nobody won"
+_THOUGH = "not here, though somebody won"
+
+
 def _selection(selection: Mapping[str, Any]) -> str:
     rules = list(_rules(selection)) or ["Every battle with a winner is here."]
     without, left = _table(selection, "without_winner"), _table(selection, "left_out")
-    tables = _rows("not here, since nobody won", without, of="battles")
+    tables = "" if selection.get("hard") else _rows(_SINCE, without, of="battles")
     if borrowed := _table(selection, "borrowed"):
         title = "not here, since the question is: newcomers over stored answers"
         tables += "\n" + _rows(title, borrowed, of="battles")
     if left:
-        tables += "\n" + _rows("not here, though somebody won", left)
+        title = "not here, though both were called bad" if selection.get("hard") else _THOUGH
+        tables += "\n" + _rows(title, left)
     return "## How its questions were chosen\n\n" + "\n".join(rules) + f"\n\n{tables}"
 
 
+def _hard_rules(hard: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how hard questions were found."""
+    cost, known = hard["cost_usd"], hard["known"]
+    price = "of unknown cost" if cost is None else f"${cost:,.2f}"
+    yield (
+        f"- In {counted(hard['questions'], 'battle')} both answers were called bad. Models that "
+        "did not play there, and see\n  frames, were asked the same; each new answer was judged by "
+        "the run's judges against one of\n  the two bad ones, drawn by seed."
+    )
+    yield (
+        f"- Asked: {counted(hard['asked'], 'answer')} ({counted(hard['calls'], 'call')}, {price})"
+        + (f"; {known} more were known from\n  newcomers' battles." if known else ".")
+        + f"\n  Failed: {hard['failed']}, which lost, gave no answer or were found no better than "
+        f"a bad one.\n  Not failed: {hard['passed']}. Without a verdict: {hard['void']}."
+    )
+    yield (
+        f"- A question is hard where more of those models failed than did not: {hard['hard']} are. "
+        "`hard` in\n  each question counts its models."
+    )
+
+
 def _rules(selection: Mapping[str, Any]) -> Iterator[str]:
+    if hard := _table(selection, "hard_questions"):
+        yield from _hard_rules(hard)
     if selection.get("leak_filter"):
         but = "" if selection.get("blind") else f"\n  But {NOBODY_BLIND}."
         yield f"- None that a contestant without a frame won against one that saw the video.{but}"
@@ -148,6 +186,8 @@ def _rules(selection: Mapping[str, Any]) -> Iterator[str]:
         yield "- Of questions about one video that share 70 % of their wording, one."
     if (most := selection.get("per_video")) is not None:
         yield f"- At most {counted(most, 'question')} about a video."
+    if (most := selection.get("most")) is not None:
+        yield f"- Of those the hardest {most}; equals are drawn by seed."
     if (size := selection.get("size")) is not None or selection.get("length_matched"):
         over = ", ".join(selection.get("by") or ["nothing"])
         many = "as many as there are" if size is None else f"{size} asked for"
@@ -179,7 +219,8 @@ def _biases(items: Sequence[Item], manifest: Manifest) -> str:
             f"- It was read first in {seats.count('a')} of {len(seats)}. A scorer that only\n"
             "  prefers the first seat gets those right."
         )
-    lines += _who_chose(sum(item.chosen_by == "labels" for item in items), total)
+    by = Counter(item.chosen_by for item in items)
+    lines += _who_chose(by["labels"], by["nobody"], total)
     lines.append("- Several questions may share a video and a lineage; they are not independent.")
     if "topic" in manifest.counts:
         of = plain(manifest.selection.get("embeddings") or "words")
@@ -187,14 +228,19 @@ def _biases(items: Sequence[Item], manifest: Manifest) -> str:
     return "## Known biases\n\n" + "\n".join(lines) + "\n"
 
 
-def _who_chose(people: int, total: int) -> Iterator[str]:
-    if people < total:
+def _who_chose(people: int, nobody: int, total: int) -> Iterator[str]:
+    if judged := total - people - nobody:
         yield (
-            f"- A model judge chose {total - people} of {total} selected answers, no person did; "
+            f"- A model judge chose {judged} of {total} selected answers, no person did; "
             "judges tend to\n  favour detailed answers."
         )
     if people:
         yield f"- Most labels of people chose {people} of {total} selected answers."
+    if nobody:
+        yield (
+            f"- Nobody chose {nobody} of {total} selected answers: both are bad ones, in an order "
+            "that the seed\n  draws."
+        )
     yield (
         "- Users, questions and their difficulty come from one examiner model. Later rounds ask "
         "about\n  faults found in earlier ones, so they are harder for models that fail in the "
@@ -254,6 +300,10 @@ def parquet_bytes(items: Sequence[Item]) -> bytes:
         for name in TEXTS:
             if row[name] is not None:
                 row[name] = row[name].encode("utf-8", "backslashreplace").decode()
+    if any("hard" in row for row in rows):
+        kinds["hard"] = pa.string()
+        for row in rows:
+            row["hard"] = json.dumps(row.get("hard"))
     columns = {name: pa.array([row[name] for row in rows], kinds[name]) for name in kinds}
     to = io.BytesIO()
     pq.write_table(pa.table(columns), to)

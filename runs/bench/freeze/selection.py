@@ -136,6 +136,10 @@ class Selection:
     """What is drawn evenly over."""
     embeddings: str | None = None
     """Model whose embeddings of the questions make topics; None: their words do."""
+    hard: bool = False
+    """In place of battles with a winner, those of both bad answers at which most models fail."""
+    most: int | None = None
+    """At most so many of the hardest."""
     seed: int | None = None
     """None: the run's."""
 
@@ -146,6 +150,10 @@ class Selection:
 
     def check(self) -> None:
         """Raise WrongArgument where a wish could not have an effect."""
+        if self.most is not None and not self.hard:
+            raise WrongArgument("--most takes the hardest questions, so it needs --hard")
+        if self.hard and self.separating:
+            raise WrongArgument("--hard prefers the hardest questions; leave out --separating")
         if self.separating and not (self.draws or self.per_video is not None or self.distinct):
             raise WrongArgument(
                 "--separating prefers some questions to others, so it needs --size, --per-video, "
@@ -161,7 +169,9 @@ class Selection:
         """Return it as the manifest keeps it."""
         fields = {**vars(self), "by": list(self.by) if self.draws else []}
         del fields["seed"]
-        return fields
+        # Not written where unset, so that other benches keep their bytes.
+        unset = [name for name in ("hard", "most") if not fields[name]]
+        return {name: value for name, value in fields.items() if name not in unset}
 
 
 @dataclass
@@ -177,6 +187,7 @@ class Chosen:
 LEAKED = "won without a frame"
 REPEATED = "nearly repeated another about its video"
 CROWDED = "more than enough about its video"
+EASIER = "less hard than those"
 UNDRAWN = "not drawn"
 
 
@@ -196,7 +207,8 @@ def choose_items(
         selection: what is asked for.
         seed: decides among equals.
         leaked: qids of those that can be won unseen.
-        worth: of each qid how well it separates models; None where that does not matter.
+        worth: of each qid how well it separates models, or how hard it is; None where that does
+            not matter.
         embed: makes vectors of questions; None: their words are read.
     """
     counts: dict[str, int] = {}
@@ -226,6 +238,9 @@ def choose_items(
     if selection.per_video is not None:
         left = keep(left, [turn < selection.per_video for turn in turns], CROWDED)
         turns = [turn for turn in turns if turn < selection.per_video]
+    if selection.most is not None:
+        left = keep(left, [place < selection.most for place in range(len(left))], EASIER)
+        turns = turns[: selection.most]
     if selection.draws:
         left, drawn = _drawn(left, turns, selection, seed=seed, embed=embed)
         left = keep(left, drawn, UNDRAWN)
