@@ -151,7 +151,7 @@ def _selection(selection: Mapping[str, Any]) -> str:
         tables += "\n" + _rows(title, borrowed, of="battles")
     if left:
         title = "not here, though both were called bad" if selection.get("hard") else _THOUGH
-        tables += "\n" + _rows(title, left)
+        tables += ("\n" if tables else "") + _rows(title, left)
     return "## How its questions were chosen\n\n" + "\n".join(rules) + f"\n\n{tables}"
 
 
@@ -171,8 +171,8 @@ def _hard_rules(hard: Mapping[str, Any]) -> Iterator[str]:
         f"a bad one.\n  Not failed: {hard['passed']}. Without a verdict: {hard['void']}."
     )
     yield (
-        f"- A question is hard where more of those models failed than did not: {hard['hard']} are. "
-        "`hard` in\n  each question counts its models."
+        "- A question is hard where more of those models failed than did not: "
+        f"{hard['hard']} of {hard['questions']}.\n  `hard` in each question counts its models."
     )
 
 

@@ -130,8 +130,8 @@ class Frozen:
             lines.append(f"left out: {borrowed} ({CARD})")
         if self.hard is not None:
             lines.append(
-                "of {questions} questions with both answers called bad, {hard} are hard: "
-                "{failed} of {tried} answers failed, {void} have no verdict".format(
+                "hard: {hard} of {questions} questions with both answers called bad; of {tried} "
+                "answers to them {failed} failed, {void} have no verdict".format(
                     **self.hard, tried=self.hard["asked"] + self.hard["known"]
                 )
             )
