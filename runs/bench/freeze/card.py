@@ -223,9 +223,26 @@ def _biases(items: Sequence[Item], manifest: Manifest) -> str:
     lines += _who_chose(by["labels"], by["nobody"], total)
     lines.append("- Several questions may share a video and a lineage; they are not independent.")
     if "topic" in manifest.counts:
-        of = plain(manifest.selection.get("embeddings") or "words")
-        lines.append(f"- Topics are clusters by {of}, found by a program and named by it.")
+        lines.append(_topics(manifest.selection))
     return "## Known biases\n\n" + "\n".join(lines) + "\n"
+
+
+def _topics(selection: Mapping[str, Any]) -> str:
+    """Return what was clustered to topics, and by what."""
+    of = plain(selection.get("embeddings") or "words")
+    found, by = _table(selection, "topic_documents"), "found by a program and named by it"
+    if not found:
+        return f"- Topics are clusters by {of} of the questions alone, {by}."
+    cost = found["cost_usd"]
+    price = "of unknown cost" if cost is None else f"${cost:,.2f}"
+    words = found["questions"] - found["with_frames"]
+    return (
+        f"- Topics are clusters by {of} of questions and frames, {by}:\n"
+        "  of each question the mean of its own vector and of that of its frames, both of unit\n"
+        f"  length. Its frames are up to {found['frames']} of those its answers were given, spread "
+        f"evenly;\n  {words} of {found['questions']} questions had none "
+        f"({counted(found['calls'], 'call')}, {price})."
+    )
 
 
 def _who_chose(people: int, nobody: int, total: int) -> Iterator[str]:

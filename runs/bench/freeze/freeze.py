@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import SCHEMA
@@ -46,9 +47,16 @@ from videoautoarena.runs.bench.freeze.card import (
 )
 from videoautoarena.runs.bench.freeze.hard import HardPool, counts_of_hard, hard_pool_of
 from videoautoarena.runs.bench.freeze.items import Pool, pool_of, worth_of
-from videoautoarena.runs.bench.freeze.selection import Chosen, Selection, choose_items
+from videoautoarena.runs.bench.freeze.selection import (
+    Chosen,
+    Embed,
+    Selection,
+    candidates_of,
+    choose_items,
+)
 from videoautoarena.runs.rundir.reader import Run, counted, open_run
 from videoautoarena.runs.selecting.asking import HardFound
+from videoautoarena.runs.selecting.pictures import FRAMES, Asked, Documents
 from videoautoarena.runs.text.terminal import safe, say
 
 FACTS = (
@@ -78,6 +86,8 @@ class Told:
 
     hard: HardFound | None = None
     """Needed where hard questions are selected."""
+    documents: Documents | None = None
+    """Vectors for topics of questions and frames; None: of the questions alone."""
 
 
 @dataclass(frozen=True)
@@ -190,9 +200,16 @@ def freeze(
 def bench_of(run: Run, selection: Selection, extras: Extras, told: Told) -> Bench:
     """Return the bench of a run; the same run, wishes and answers give the same bytes."""
     given = read_input(run)
-    seed = int(run.manifest.get("seed") or 0) if selection.seed is None else selection.seed
+    seed = _seed(run, selection)
     pool = _pool(run, selection, told, given=given, seed=seed)
-    chosen = _choose(pool, selection, seed, given=given, folder=run.folder)
+    chosen = choose_items(
+        pool.items,
+        selection,
+        seed=seed,
+        leaked=pool.leaked,
+        worth=_worth(pool, selection, given),
+        embed=_embed(run.folder, selection, told),
+    )
     _refuse_nothing(run, pool, chosen)
     items, entries = chosen.items, entries_of(run.store, {i.video_id for i in chosen.items})
     # Which battles count, how each ended and what people said of them.
@@ -225,6 +242,21 @@ def bench_of(run: Run, selection: Selection, extras: Extras, told: Told) -> Benc
     return seal(draft, files, copies)
 
 
+def documents_wanted(folder: Path, selection: Selection, told: Told) -> list[Asked]:
+    """Return the questions whose documents a draw over topics needs; or BadInput."""
+    with open_run(folder) as run:
+        given = read_input(run)
+        seed = _seed(run, selection)
+        pool = _pool(run, selection, told, given=given, seed=seed)
+        worth = _worth(pool, selection, given)
+        found = candidates_of(pool.items, selection, seed=seed, leaked=pool.leaked, worth=worth)
+    return [Asked(item.qid, item.question, item.battle or "") for item in found.items]
+
+
+def _seed(run: Run, selection: Selection) -> int:
+    return int(run.manifest.get("seed") or 0) if selection.seed is None else selection.seed
+
+
 def _pool(
     run: Run, selection: Selection, told: Told, *, given: AuditInput, seed: int
 ) -> Pool | HardPool:
@@ -245,24 +277,33 @@ def _beside(run: Run, pool: Pool, items: Sequence[Item], told: Told) -> dict[str
     }
     if isinstance(pool, HardPool) and told.hard is not None:
         beside["hard_questions"] = counts_of_hard(told.hard, len(pool.items))
+    if told.documents is not None:
+        beside["topic_documents"] = {
+            "questions": len(told.documents.vectors),
+            "with_frames": told.documents.with_frames,
+            "frames": FRAMES,
+            "calls": told.documents.calls,
+            "cost_usd": told.documents.cost_usd,
+        }
     return {name: found for name, found in beside.items() if found}
 
 
-def _choose(
-    pool: Pool, selection: Selection, seed: int, *, given: AuditInput, folder: Path
-) -> Chosen:
-    worth, embed = None, None
-    if selection.separating:
-        worth = worth_of(pool.items, given.battles)
-    elif isinstance(pool, HardPool):
-        worth = pool.worth
-    if selection.embeddings is not None:
-        from videoautoarena.runs.rundir.embeddings import vectors_of
+def _worth(pool: Pool, selection: Selection, given: AuditInput) -> Mapping[str, float] | None:
+    if isinstance(pool, HardPool):
+        return pool.worth
+    return worth_of(pool.items, given.battles) if selection.separating else None
 
-        embed = partial(vectors_of, model=selection.embeddings, folder=folder, say=say)
-    return choose_items(
-        pool.items, selection, seed=seed, leaked=pool.leaked, worth=worth, embed=embed
-    )
+
+def _embed(folder: Path, selection: Selection, told: Told) -> Embed | None:
+    model = selection.embeddings
+    if told.documents is not None:
+        vectors = told.documents.vectors
+        return lambda items: np.array([vectors[item.qid] for item in items])
+    if model is None:
+        return None
+    from videoautoarena.runs.rundir.embeddings import vectors_of
+
+    return lambda items: vectors_of([i.question for i in items], model, folder=folder, say=say)
 
 
 def _refuse_nothing(run: Run, pool: Pool, chosen: Chosen) -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,7 +114,8 @@ class _Cells:
 Dimension = Literal["duration", "category", "topic"]
 DIMENSIONS: tuple[Dimension, ...] = ("duration", "category", "topic")
 
-Embed = Callable[[Sequence[str]], Floats]
+Embed = Callable[[Sequence[Item]], Floats]
+"""Returns a vector for each question, shape (questions, width)."""
 
 
 @dataclass(frozen=True)
@@ -191,6 +192,16 @@ EASIER = "less hard than those"
 UNDRAWN = "not drawn"
 
 
+class Candidates(NamedTuple):
+    """What is left of a pool before anything is drawn."""
+
+    items: list[Item]
+    """In the order of preference."""
+    turns: list[int]
+    """Of each how many about its video stand before it."""
+    left_out: dict[str, int]
+
+
 def choose_items(
     pool: Sequence[Item],
     selection: Selection,
@@ -211,6 +222,24 @@ def choose_items(
             not matter.
         embed: makes vectors of questions; None: their words are read.
     """
+    left, turns, counts = candidates_of(pool, selection, seed=seed, leaked=leaked, worth=worth)
+    if selection.draws:
+        left, drawn = _drawn(left, turns, selection, seed=seed, embed=embed)
+        counts[UNDRAWN] = len(left) - sum(drawn)
+        left = list(compress(left, drawn))
+    places = {item.qid: k for k, item in enumerate(pool)}
+    return Chosen(sorted(left, key=lambda item: places[item.qid]), counts)
+
+
+def candidates_of(
+    pool: Sequence[Item],
+    selection: Selection,
+    *,
+    seed: int,
+    leaked: Collection[str] = (),
+    worth: Mapping[str, float] | None = None,
+) -> Candidates:
+    """Return what may be drawn from, or is all there is to be; as `choose_items`."""
     counts: dict[str, int] = {}
 
     def keep(items: list[Item], kept: Iterable[bool], why: str) -> list[Item]:
@@ -230,22 +259,22 @@ def choose_items(
     if selection.distinct:
         repeated = near_duplicates([i.question for i in left], [i.video_id for i in left])
         left = keep(left, [k not in repeated for k in range(len(left))], REPEATED)
-    seen = Counter[str]()
-    turns = []  # of each item how many about its video stand before it
-    for item in left:
-        turns.append(seen[item.video_id])
-        seen[item.video_id] += 1
     if selection.per_video is not None:
-        left = keep(left, [turn < selection.per_video for turn in turns], CROWDED)
-        turns = [turn for turn in turns if turn < selection.per_video]
+        few = [turn < selection.per_video for turn in _turns(left)]
+        left = keep(left, few, CROWDED)
     if selection.most is not None:
         left = keep(left, [place < selection.most for place in range(len(left))], EASIER)
-        turns = turns[: selection.most]
-    if selection.draws:
-        left, drawn = _drawn(left, turns, selection, seed=seed, embed=embed)
-        left = keep(left, drawn, UNDRAWN)
-    places = {item.qid: k for k, item in enumerate(pool)}
-    return Chosen(sorted(left, key=lambda item: places[item.qid]), counts)
+    return Candidates(left, _turns(left), counts)
+
+
+def _turns(items: Sequence[Item]) -> list[int]:
+    """Return of each item how many about its video stand before it."""
+    seen = Counter[str]()
+    turns = []
+    for item in items:
+        turns.append(seen[item.video_id])
+        seen[item.video_id] += 1
+    return turns
 
 
 def _drawn(
@@ -262,7 +291,7 @@ def _drawn(
         from videoautoarena.runs.bench.freeze.topics import topics_of
 
         questions = [item.question for item in items]
-        topics = topics_of(questions, seed, embed(questions) if embed else None)
+        topics = topics_of(questions, seed, embed(items) if embed else None)
         items = [
             item.model_copy(update={"topic": topic})
             for item, topic in zip(items, topics, strict=True)
