@@ -139,7 +139,7 @@ async def ask_hard(
     if not progress.is_whole:
         return HardFound(()), progress
     async with opened(out, asking, write=False) as ground:
-        took = known_of(ground.store, HARD_SCOPE).took
+        took = known_of(ground.store, HARD_SCOPE, work.tried).took
     found = questions_of(work.found, work.tried)
     asked = len(work.found.meetings)
     return HardFound(found, asked, took.calls, took.known_cost), progress

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Container, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -176,12 +176,12 @@ class Known(NamedTuple):
     """What its calls came to, in all processes."""
 
 
-def known_of(store: Store, prefix: str) -> Known:
-    """Return what the journal says of the scopes with a prefix; only numbers are read."""
+def known_of(store: Store, prefix: str, scopes: Container[str] | None = None) -> Known:
+    """Return what the journal says of the scopes with a prefix, or of some of them alone."""
     generations: dict[str, int] = {}
     took = Calls()
     for call in store.journal.each_taken():
-        if call.scope.startswith(prefix):
+        if call.scope.startswith(prefix) and (scopes is None or call.scope in scopes):
             took.add(call)
             generations[call.scope] = max(call.generation, generations.get(call.scope, 0))
     return Known(generations, took)

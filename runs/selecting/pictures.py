@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from videoautoarena.agents.calls.ask import journal_key
 from videoautoarena.agents.models.registry import Model, check_keys
+from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.agents.providers.embeddings import sees_images
 from videoautoarena.agents.roles.prompter import Prompter
-from videoautoarena.agents.roles.retrieve import embed_pictures, embed_question
+from videoautoarena.agents.roles.retrieve import ask_vector, pictures_request, question_request
 from videoautoarena.memory.records.errors import BadInput, CallFailed, JournalMiss
-from videoautoarena.memory.records.records import SCHEMA, Frame, Frames, Nonce
+from videoautoarena.memory.records.records import SCHEMA, CallRow, Frame, Frames, Nonce
 from videoautoarena.memory.store.evidence import TRIAL_SCOPE
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.arena_file import ArenaFile
@@ -107,14 +109,17 @@ class _Piece(NamedTuple):
     def scope(self) -> str:
         return f"{TOPICS_SCOPE}{self.video or 'questions'}"
 
+    def request(self, generation: int) -> Request:
+        """Return what asks for it."""
+        nonce = Nonce(scope=self.scope, role="embedder", generation=generation)
+        if self.shown is None:
+            return question_request(self.content, nonce)
+        return pictures_request(self.shown, nonce)
+
     async def ask(self, prompter: Prompter, model: Model) -> Floats:
         """Return it; one model call, or CallFailed."""
         *_, generation = prompter.generations(self.scope)
-        nonce = Nonce(scope=self.scope, role="embedder", generation=generation)
-        if self.shown is None:
-            found = await embed_question(prompter, model, self.content, nonce)
-        else:
-            found = await embed_pictures(prompter, model, self.shown, nonce)
+        found = await ask_vector(prompter, model, self.request(generation))
         return np.array(found, dtype=np.float64)
 
 
@@ -190,13 +195,24 @@ async def embed_documents(
     if progress.failed or not progress.is_whole:
         return Documents({}), progress
     with Store.open(run_file(out), write=False) as store:
-        took = known_of(store, TOPICS_SCOPE).took
+        rows = list(_rows(store, ground.config.model_of(embedder.name), work))
     vectors = {
         qid: _document(embedder.name, [work.found[_key(piece)] for piece in pieces])
         for qid, pieces in work.of.items()
     }
     with_frames = sum(len(pieces) > 1 for pieces in work.of.values())
-    return Documents(vectors, with_frames, took.calls, took.known_cost), progress
+    costs = [row.cost_usd for row in rows]
+    cost = None if None in costs else sum(one for one in costs if one is not None)
+    return Documents(vectors, with_frames, len(rows), cost), progress
+
+
+def _rows(store: Store, model: Model, work: _Work) -> Iterator[CallRow]:
+    """Yield the calls that the vectors took, failed ones too; of other benches none."""
+    for piece in work.pieces:
+        for generation in range(work.generations.get(piece.scope, 0) + 1):
+            row = store.journal.find(journal_key(model, piece.request(generation)))
+            if row is not None:
+                yield row
 
 
 def document_of(question: Floats, frames: Sequence[Floats]) -> Floats:

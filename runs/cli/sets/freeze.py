@@ -10,17 +10,10 @@ import click
 
 from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.program.ending import exit_codes
-from videoautoarena.runs.cli.sets.selecting import (
-    ASKING,
-    ask_models,
-    print_plan,
-    refuse_idle,
-    take_asking,
-)
+from videoautoarena.runs.cli.sets.selecting import ASKING, Before, refuse_idle, take_asking
 from videoautoarena.runs.text.terminal import print_result, print_results, safe, say
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.bench.freeze.freeze import Told
     from videoautoarena.runs.bench.freeze.selection import Dimension
     from videoautoarena.runs.interop.battles import Format
     from videoautoarena.runs.interop.task_sets import TakenTasks
@@ -60,7 +53,11 @@ Examples:
     "did not play them are asked.",
 )
 @click.option("--most", type=click.IntRange(1), help="With --hard: take the hardest N at most.")
-@click.option("--embeddings", help="Embedding model for topics: provider:model.  [default: TF-IDF]")
+@click.option(
+    "--embeddings",
+    help="Embedding model for topics: provider:model. One that takes pictures is shown frames, "
+    "too.  [default: TF-IDF]",
+)
 @click.option("--seed", type=int, help="Seed of the draw.  [default: the run's]")
 @click.option("--licence", help="Licence of the bench, for its card.")
 @options.flag("--with-videos", "Copy the videos into the bench.")
@@ -76,8 +73,8 @@ def freeze_command(out: Path, to: Path, as_json: bool, by: str | None, **asked: 
     """Turn the run in OUT into a bench folder: questions, selected and rejected answers.
 
     All battles with a winner are taken, unless options ask for fewer. Where people labelled a
-    battle, the majority of them decides who won, otherwise the judges do. Only --hard calls models,
-    through the run's journal: what was asked once is not paid for again.
+    battle, the majority of them decides who won, otherwise the judges do. Only --hard, and
+    --embeddings that take pictures, ask models, through the run's journal: nothing is paid twice.
     """
     from videoautoarena.runs.bench.freeze.freeze import Extras, freeze
     from videoautoarena.runs.bench.freeze.selection import Selection
@@ -88,13 +85,12 @@ def freeze_command(out: Path, to: Path, as_json: bool, by: str | None, **asked: 
     asking = take_asking(asked, extras.videos)
     selection = Selection(**asked, by=_dimensions(by))
     selection.check()
-    told: Told | int | None = None
-    if not selection.hard:
+    before = Before(out, selection, asking, max_void, quiet)
+    if not before.is_needed:
         refuse_idle(click.get_current_context())
     elif plan:
-        return print_plan(out, asking, as_json=as_json)
-    else:
-        told = ask_models(out, asking, max_void=max_void, quiet=quiet)
+        return before.print_plan(as_json=as_json)
+    told = before.ask() if before.is_needed else None
     if isinstance(told, int):
         return told
     frozen = freeze(out, to, selection, extras, told)

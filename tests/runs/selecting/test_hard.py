@@ -213,7 +213,7 @@ def _share(item: Item) -> float:
 
 def test_a_plan_calls_nobody_and_writes_nothing(out: Path) -> None:
     before = (out / RUN_FILE).read_bytes()
-    plan = json.loads(freeze(out, "--plan", "--json").stdout)
+    plan = json.loads(freeze(out, "--plan", "--json").stdout)["hard"]
     assert plan["questions"] == 6
     assert plan["known"] == 0
     assert plan["calls_at_most"]["offline:judge"] == 2 * plan["answers"]
@@ -224,7 +224,7 @@ def test_a_plan_calls_nobody_and_writes_nothing(out: Path) -> None:
 
 def test_a_run_that_judges_from_both_seats_does_so_here(tmp_path: Path) -> None:
     out = play_badly(tmp_path, swap="all")
-    plan = json.loads(freeze(out, "--plan", "--json").stdout)
+    plan = json.loads(freeze(out, "--plan", "--json").stdout)["hard"]
     assert plan["calls_at_most"]["offline:judge"] == 4 * plan["answers"]
     freeze(out)
     judged = [row.nonce.ordinal for row in asked_of(out) if row.nonce.role == "judge"]
