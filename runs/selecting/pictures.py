@@ -201,9 +201,17 @@ async def embed_documents(
         for qid, pieces in work.of.items()
     }
     with_frames = sum(len(pieces) > 1 for pieces in work.of.values())
-    costs = [row.cost_usd for row in rows]
-    cost = None if None in costs else sum(one for one in costs if one is not None)
-    return Documents(vectors, with_frames, len(rows), cost), progress
+    known = [_cost(row) for row in rows]
+    costs = [cost for cost in known if cost is not None]
+    cost_usd = sum(costs) if len(costs) == len(known) else None
+    return Documents(vectors, with_frames, len(rows), cost_usd), progress
+
+
+def _cost(row: CallRow) -> float | None:
+    """Return what all tries of a call cost; None where that of its last one is unknown."""
+    if row.cost_usd is None:
+        return None
+    return row.cost_usd + sum(attempt.cost_usd or 0.0 for attempt in row.attempts)
 
 
 def _rows(store: Store, model: Model, work: _Work) -> Iterator[CallRow]:

@@ -243,13 +243,21 @@ def bench_of(run: Run, selection: Selection, extras: Extras, told: Told) -> Benc
 
 
 def documents_wanted(folder: Path, selection: Selection, told: Told) -> list[Asked]:
-    """Return the questions whose documents a draw over topics needs; or BadInput."""
+    """Return the questions whose documents a draw over topics needs; or BadInput.
+
+    None where there are too few for topics, so that nobody pays for vectors of no use.
+    """
+    # scikit-learn takes over a second to import.
+    from videoautoarena.runs.bench.freeze.topics import LEAST
+
     with open_run(folder) as run:
         given = read_input(run)
         seed = _seed(run, selection)
         pool = _pool(run, selection, told, given=given, seed=seed)
         worth = _worth(pool, selection, given)
         found = candidates_of(pool.items, selection, seed=seed, leaked=pool.leaked, worth=worth)
+    if len(found.items) < LEAST:
+        return []
     return [Asked(item.qid, item.question, item.battle or "") for item in found.items]
 
 
@@ -277,7 +285,7 @@ def _beside(run: Run, pool: Pool, items: Sequence[Item], told: Told) -> dict[str
     }
     if isinstance(pool, HardPool) and told.hard is not None:
         beside["hard_questions"] = counts_of_hard(told.hard, len(pool.items))
-    if told.documents is not None:
+    if told.documents is not None and told.documents.vectors:
         beside["topic_documents"] = {
             "questions": len(told.documents.vectors),
             "with_frames": told.documents.with_frames,
@@ -298,6 +306,8 @@ def _embed(folder: Path, selection: Selection, told: Told) -> Embed | None:
     model = selection.embeddings
     if told.documents is not None:
         vectors = told.documents.vectors
+        if not vectors:
+            return None
         return lambda items: np.array([vectors[item.qid] for item in items])
     if model is None:
         return None

@@ -144,9 +144,12 @@ class Before:
 
     def _embed(self, embedder: Embedder, told: Told) -> Told | int:
         from videoautoarena.runs.bench.freeze.freeze import documents_wanted
-        from videoautoarena.runs.selecting.pictures import embed_documents
+        from videoautoarena.runs.selecting.pictures import Documents, embed_documents
 
         wanted = documents_wanted(self.out, self.selection, told)
+        if not wanted:
+            say("topics: too few questions; nothing is embedded")
+            return replace(told, documents=Documents({}))
         found, ended = self._run(
             lambda listeners, on_done: embed_documents(
                 self.out, self.asking, embedder, wanted, listeners=listeners, on_done=on_done
