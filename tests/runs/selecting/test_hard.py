@@ -7,27 +7,38 @@ import shutil
 import signal
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner, Result
 
+from tests.support.asking import Script, frames_of, prompter_of, run
 from tests.support.audited import fought
 from tests.support.bad_runs import play_badly, put_behind
+from tests.support.canned import judged
 from tests.support.lives import Life
 from tests.support.loopback import Manners, Mishap, serving
 from tests.support.played import manifest
 from tests.support.small_runs import altered, play_again
 from tests.support.whole_runs import battles, command, folder_bytes
-from videoautoarena.memory.records.records import Borrowed, CallRow, Verdict
+from videoautoarena.agents.calls.clients import Sending
+from videoautoarena.memory.records.records import Borrowed, CallRow, Frames, Verdict
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.cli.program.main import arena, guarded
 from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.rundir.reader import RUN_FILE, open_run
 from videoautoarena.runs.rundir.spending import costs_of
-from videoautoarena.runs.selecting.hard import BadQuestion, Side, Tried, candidates_of
+from videoautoarena.runs.selecting.hard import (
+    BadQuestion,
+    Meeting,
+    Side,
+    Tried,
+    candidates_of,
+    try_model,
+)
 
 CONFIG = RunConfig.of_manifest(manifest())
 
@@ -343,3 +354,35 @@ def test_what_is_cut_off_goes_on_and_pays_nothing_twice(
     assert len(judged) == len([row for row in asked_of(out) if row.nonce.role == "contestant"])
     if number == signal.SIGINT:
         assert set(sent.values()) == {1}
+
+
+@pytest.mark.parametrize("bad", ["a", "b"])
+@pytest.mark.parametrize("swap", ["all", 0.0])
+@pytest.mark.parametrize("likes_mine", [True, False])
+def test_the_judges_meet_the_new_answer_opposite_the_bad_one(
+    bad: Side, swap: Any, likes_mine: bool
+) -> None:
+    played = fought(0, "hawk", "owl", "tie_bad", answer_a="STORED A", answer_b="STORED B")
+    shown: list[str] = []
+
+    def speak(sending: Sending) -> str:
+        text = sending.text
+        if sending.role == "contestant":
+            return "MINE"
+        shown.append(text)
+        assert f"STORED {bad.upper()}" in text
+        assert f"STORED {'B' if bad == 'a' else 'A'}" not in text
+        is_first = text.index("MINE") < text.index("STORED")
+        return json.dumps(judged("A" if is_first == likes_mine else "B", "Fine."))
+
+    class Seen:
+        async def frames(self, video: str) -> Frames:
+            return frames_of(4, video=video)
+
+    config = CONFIG.model_copy(update={"swap": swap})
+    meeting = Meeting(played, "mole", bad)
+    seen = cast("RunFrames", Seen())
+    found = run(try_model(prompter_of(Script(speak)), config, meeting, seen))
+    assert found.came == ("passed" if likes_mine else "failed")
+    assert found.answer == "MINE"
+    assert len(shown) == (2 if swap == "all" else 1)
