@@ -96,14 +96,13 @@ class _Scout:
         return best(vectors, wanted, keep=self.retrieval.keep)
 
     async def _of_question(self, question: str) -> Vector:
-        text = f"{QUESTION_LINE}\n{question}"
-        return await self._vector(Request("embedder", text, None, self._nonce("embedder")))
+        return await self._vector(question_request(question, self._nonce("embedder")))
 
     async def _of_clip(self, clip: Frames, place: int) -> Vector:
         """Return a clip's vector; with a captioner, that of its words."""
         captioner, nonce = self.retrieval.captioner, self._nonce("embedder", clip.video, place)
         if captioner is None:
-            return await self._vector(Request("embedder", _PICTURES, clip, nonce))
+            return await self._vector(pictures_request(clip, nonce))
         shown = thinned(clip, captioner.frame_limit("captioner"))
         asked = f"{QUESTION_LINE}\n{_CAPTION}"
         said = self._nonce("captioner", clip.video, place)
@@ -112,11 +111,26 @@ class _Scout:
         return await self._vector(Request("embedder", f"{CAPTION_LINE}\n{words}", None, nonce))
 
     async def _vector(self, request: Request) -> Vector:
-        return await self.prompter.ask_shared(self.retrieval.embedder, request, _read)
+        return await ask_vector(self.prompter, self.retrieval.embedder, request)
 
     def _nonce(self, role: Role, scope: str | None = None, place: int = 0) -> Nonce:
         *_, generation = self.prompter.generations(self.slot)
         return Nonce(scope=scope or self.slot, role=role, generation=generation, ordinal=2 * place)
+
+
+def question_request(question: str, nonce: Nonce) -> Request:
+    """Return what asks for the vector of a question."""
+    return Request("embedder", f"{QUESTION_LINE}\n{question}", None, nonce)
+
+
+def pictures_request(shown: Frames, nonce: Nonce) -> Request:
+    """Return what asks for the mean vector of some frames, which must have no subtitles."""
+    return Request("embedder", _PICTURES, shown, nonce)
+
+
+async def ask_vector(prompter: Prompter, embedder: Model, request: Request) -> Vector:
+    """Return a vector. One model call for all who want it; or CallFailed."""
+    return await prompter.ask_shared(embedder, request, _read)
 
 
 def _shown(frames: Frames, clip: Sequence[int]) -> Frames:

@@ -167,7 +167,7 @@ def scouts(cast: Mapping[str, CastEntry], file: ArenaFile) -> dict[str, CastEntr
         place, embeddings = f"models.{name}.retrieval", retrieval.embeddings
         if embeddings in cast or embeddings in {one.captioner for one in wanted.values()}:
             raise BadInput(f"{place}.embeddings: {embeddings!a} speaks, too; name what only embeds")
-        found[embeddings] = _embedder(embeddings, file, place=f"{place}.embeddings")
+        found[embeddings] = embedder_of(embeddings, file, place=f"{place}.embeddings")
         captioner = retrieval.captioner
         if captioner is not None:
             helper = _helper(captioner, file, place=f"{place}.captioner")
@@ -175,7 +175,8 @@ def scouts(cast: Mapping[str, CastEntry], file: ArenaFile) -> dict[str, CastEntr
     return found
 
 
-def _embedder(name: str, file: ArenaFile, *, place: str) -> CastEntry:
+def embedder_of(name: str, file: ArenaFile, *, place: str) -> CastEntry:
+    """Return what `name` stands for where it embeds; BadInput, which begins with `place`."""
     table = _table_of(name, file)
     provider, _, model = table.model.partition(":")
     if provider == "offline":

@@ -16,7 +16,7 @@ from videoautoarena.memory.store.journal import Taken
 from videoautoarena.runs.rundir.reader import Run
 
 TRIAL = "trial"
-"""Stands for the role of calls that put a case to a judge to learn about the judge."""
+"""Stands for the role of calls that decide no battle: trials of a judge, and what a freeze asks."""
 _DIGITS = 6
 """Of seconds."""
 

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.records import Origin, Seats
@@ -48,8 +55,28 @@ class Votes(Shape):
     tie: Count
 
 
+class Hardness(Shape):
+    """How the models fared that were asked a question whose two answers were both called bad."""
+
+    asked: Count
+    """Models with a verdict and without."""
+    failed: Count
+    """Lost to a bad answer, gave none, or were found no better."""
+    void: Count
+    """Without a verdict."""
+
+
 class Entry(Shape, ABC):
     """One line of questions.jsonl, of whatever kind."""
+
+    left_out: ClassVar[tuple[str, ...]] = ()
+    """Fields that are not written where they are None."""
+
+    @model_serializer(mode="wrap")
+    def _without_gaps(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        gaps = [name for name in self.left_out if data.get(name) is None]
+        return {name: value for name, value in data.items() if name not in gaps}
 
     schema_version: Literal[2] = Field(default=2, alias="schema", serialization_alias="schema")
     qid: str
@@ -73,12 +100,14 @@ class Item(Entry):
     What may be null is not known where it was imported.
     """
 
+    left_out: ClassVar[tuple[str, ...]] = ("hard",)
     persona: str
     question: str
     selected_answer: str
     rejected_answer: str
-    chosen_by: Literal["judge", "labels", "source"]
-    """Who selected: a run's judges, most of its labels, or whoever made what was imported."""
+    chosen_by: Literal["judge", "labels", "source", "nobody"]
+    """Who selected: a run's judges, most of its labels, or whoever made what was imported. Of a
+    hard question nobody where no answer was found better than a bad one: then both are bad."""
     persona_index: int | None = None
     selected_model: str | None = None
     rejected_model: str | None = None
@@ -94,6 +123,8 @@ class Item(Entry):
     difficulty: float | None = None
     votes: Votes | None = None
     """Of people; null where none of them labelled it."""
+    hard: Hardness | None = None
+    """Of a question that was called both bad and asked again; else not written."""
     judge_verdicts: list[JudgeVerdict] = Field(default_factory=list)
     extra: dict[str, JsonValue] = Field(default_factory=dict)
     """Keys of an imported item that mean nothing here, as they were."""

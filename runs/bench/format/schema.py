@@ -22,6 +22,7 @@ from videoautoarena.runs.bench.format.entries import Count as Count
 from videoautoarena.runs.bench.format.entries import DialogueItem as DialogueItem
 from videoautoarena.runs.bench.format.entries import Digest as Digest
 from videoautoarena.runs.bench.format.entries import Entry as Entry
+from videoautoarena.runs.bench.format.entries import Hardness as Hardness
 from videoautoarena.runs.bench.format.entries import Item as Item
 from videoautoarena.runs.bench.format.entries import JudgeVerdict as JudgeVerdict
 from videoautoarena.runs.bench.format.entries import Length

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
@@ -48,7 +49,9 @@ def card_text(given: CardInput) -> str:
     parts = [
         f"# Bench of {counted(len(items), 'question')}\n",
         *_warnings(manifest.run),
-        _WHAT.format(
+        _HARD
+        if manifest.selection.get("hard")
+        else _WHAT.format(
             user="a user, invented or brought in a file," if brought else "an invented user",
             selected=people if by_people else "a judge selected",
         ),
@@ -87,6 +90,13 @@ answers given to it in a battle: the one that {selected} and the one it rejected
 with a winner are here. A model is scored by judging its answer against both.
 """
 _BROUGHT = "a file of users was brought to the run; what they say of themselves stands in the items"
+_HARD = """## What it is
+
+Each line of `questions.jsonl` is a hard question that a user asked of a video: the judges
+called both answers bad, and most of the other models failed at it, too. It comes with an answer
+that a judge found better than a bad one, and that bad one. Where no model gave such an answer both
+are the bad ones, and `chosen_by` is `nobody`. A model is scored by judging its answer against both.
+"""
 _CHECKSUMS = """## Checksums
 
 `manifest.json` holds the size and sha256 of every other file and of every video that is known, and
@@ -135,19 +145,47 @@ def plain(value: Any) -> str:
     return "".join(f"\\{char}" if char in "\\`*_[]<>|#" else char for char in text)
 
 
+_SINCE = "not here, since nobody won"
+_THOUGH = "not here, though somebody won"
+
+
 def _selection(selection: Mapping[str, Any]) -> str:
     rules = list(_rules(selection)) or ["Every battle with a winner is here."]
     without, left = _table(selection, "without_winner"), _table(selection, "left_out")
-    tables = _rows("not here, since nobody won", without, of="battles")
+    tables = "" if selection.get("hard") else _rows(_SINCE, without, of="battles")
     if borrowed := _table(selection, "borrowed"):
         title = "not here, since the question is: newcomers over stored answers"
         tables += "\n" + _rows(title, borrowed, of="battles")
     if left:
-        tables += "\n" + _rows("not here, though somebody won", left)
+        title = "not here, though both were called bad" if selection.get("hard") else _THOUGH
+        tables += ("\n" if tables else "") + _rows(title, left)
     return "## How its questions were chosen\n\n" + "\n".join(rules) + f"\n\n{tables}"
 
 
+def _hard_rules(hard: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how hard questions were found."""
+    cost, known = hard["cost_usd"], hard["known"]
+    price = "of unknown cost" if cost is None else f"${cost:,.2f}"
+    yield (
+        f"- In {counted(hard['questions'], 'battle')} both answers were called bad. Models that "
+        "did not play there, and see\n  frames, were asked the same; each new answer was judged by "
+        "the run's judges against one of\n  the two bad ones, drawn by seed."
+    )
+    yield (
+        f"- Asked: {counted(hard['asked'], 'answer')} ({counted(hard['calls'], 'call')}, {price})"
+        + (f"; {known} more were known from\n  newcomers' battles." if known else ".")
+        + f"\n  Failed: {hard['failed']}, which lost, gave no answer or were found no better than "
+        f"a bad one.\n  Not failed: {hard['passed']}. Without a verdict: {hard['void']}."
+    )
+    yield (
+        "- A question is hard where more of those models failed than did not: "
+        f"{hard['hard']} of {hard['questions']}.\n  `hard` in each question counts its models."
+    )
+
+
 def _rules(selection: Mapping[str, Any]) -> Iterator[str]:
+    if hard := _table(selection, "hard_questions"):
+        yield from _hard_rules(hard)
     if (language := selection.get("language")) is not None:
         yield f"- Only those asked in {LANGUAGES.get(language, (plain(language),))[0]}."
     if (turns := selection.get("turns")) is not None:
@@ -159,6 +197,8 @@ def _rules(selection: Mapping[str, Any]) -> Iterator[str]:
         yield "- Of questions about one video that share 70 % of their wording, one."
     if (most := selection.get("per_video")) is not None:
         yield f"- At most {counted(most, 'question')} about a video."
+    if (most := selection.get("most")) is not None:
+        yield f"- Of those the hardest {most}; equals are drawn by seed."
     if (size := selection.get("size")) is not None or selection.get("length_matched"):
         over = ", ".join(selection.get("by") or ["nothing"])
         many = "as many as there are" if size is None else f"{size} asked for"
@@ -190,22 +230,45 @@ def _biases(items: Sequence[Item], manifest: Manifest) -> str:
             f"- It was read first in {seats.count('a')} of {len(seats)}. A scorer that only\n"
             "  prefers the first seat gets those right."
         )
-    lines += _who_chose(sum(item.chosen_by == "labels" for item in items), total)
+    by = Counter(item.chosen_by for item in items)
+    lines += _who_chose(by["labels"], by["nobody"], total)
     lines.append("- Several questions may share a video and a lineage; they are not independent.")
     if "topic" in manifest.counts:
-        of = plain(manifest.selection.get("embeddings") or "words")
-        lines.append(f"- Topics are clusters by {of}, found by a program and named by it.")
+        lines.append(_topics(manifest.selection))
     return "## Known biases\n\n" + "\n".join(lines) + "\n"
 
 
-def _who_chose(people: int, total: int) -> Iterator[str]:
-    if people < total:
+def _topics(selection: Mapping[str, Any]) -> str:
+    """Return what was clustered to topics, and by what."""
+    of = plain(selection.get("embeddings") or "words")
+    found, by = _table(selection, "topic_documents"), "found by a program and named by it"
+    if not found:
+        return f"- Topics are clusters by {of} of the questions alone, {by}."
+    cost = found["cost_usd"]
+    price = "of unknown cost" if cost is None else f"${cost:,.2f}"
+    words = found["questions"] - found["with_frames"]
+    return (
+        f"- Topics are clusters by {of} of questions and frames, {by}:\n"
+        "  of each question the mean of its own vector and of that of its frames, both of unit\n"
+        f"  length. Its frames are up to {found['frames']} of those its answers were given, spread "
+        f"evenly;\n  {words} of {found['questions']} questions had none "
+        f"({counted(found['calls'], 'call')}, {price})."
+    )
+
+
+def _who_chose(people: int, nobody: int, total: int) -> Iterator[str]:
+    if judged := total - people - nobody:
         yield (
-            f"- A model judge chose {total - people} of {total} selected answers, no person did; "
+            f"- A model judge chose {judged} of {total} selected answers, no person did; "
             "judges tend to\n  favour detailed answers."
         )
     if people:
         yield f"- Most labels of people chose {people} of {total} selected answers."
+    if nobody:
+        yield (
+            f"- Nobody chose {nobody} of {total} selected answers: both are bad ones, in an order "
+            "that the seed\n  draws."
+        )
     yield (
         "- Users, questions and their difficulty come from one examiner model. Later rounds ask "
         "about\n  faults found in earlier ones, so they are harder for models that fail in the "
@@ -265,6 +328,10 @@ def parquet_bytes(items: Sequence[Item]) -> bytes:
         for name in TEXTS:
             if row[name] is not None:
                 row[name] = row[name].encode("utf-8", "backslashreplace").decode()
+    if any("hard" in row for row in rows):
+        kinds["hard"] = pa.string()
+        for row in rows:
+            row["hard"] = json.dumps(row.get("hard"))
     columns = {name: pa.array([row[name] for row in rows], kinds[name]) for name in kinds}
     to = io.BytesIO()
     pq.write_table(pa.table(columns), to)

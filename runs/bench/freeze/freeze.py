@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from videoautoarena.memory.records.errors import BadInput
+import numpy as np
+
+from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.audit.canaries import blind_of
 from videoautoarena.runs.audit.evidence import AuditInput
@@ -44,9 +45,18 @@ from videoautoarena.runs.bench.freeze.card import (
     parquet_bytes,
     readme_text,
 )
+from videoautoarena.runs.bench.freeze.hard import HardPool, counts_of_hard, hard_pool_of
 from videoautoarena.runs.bench.freeze.items import Pool, pool_of, worth_of
-from videoautoarena.runs.bench.freeze.selection import Chosen, Selection, choose_items
+from videoautoarena.runs.bench.freeze.selection import (
+    Chosen,
+    Embed,
+    Selection,
+    candidates_of,
+    choose_items,
+)
 from videoautoarena.runs.rundir.reader import Run, counted, open_run
+from videoautoarena.runs.selecting.asking import HardFound
+from videoautoarena.runs.selecting.pictures import FRAMES, Asked, Documents
 from videoautoarena.runs.text.terminal import safe, say
 
 FACTS = (
@@ -73,6 +83,16 @@ class Extras:
 
 
 @dataclass(frozen=True)
+class Told:
+    """What models were asked before a freeze, which itself asks nobody."""
+
+    hard: HardFound | None = None
+    """Needed where hard questions are selected."""
+    documents: Documents | None = None
+    """Vectors for topics of questions and frames; None: of the questions alone."""
+
+
+@dataclass(frozen=True)
 class Frozen:
     """A bench that was written, or was already there."""
 
@@ -95,6 +115,8 @@ class Frozen:
     """Questions that wishes left out, by the reason."""
     without_answer: list[str] = field(default_factory=list)
     """Models of the run that gave none of the answers in the bench."""
+    hard: dict[str, Any] | None = None
+    """How hard questions were found; None where none were asked for."""
     is_leak_known: bool = True
     """Whether anybody played without frames; False makes a leak filter an empty word."""
 
@@ -118,6 +140,13 @@ class Frozen:
         if self.borrowed:
             borrowed = f"{counted(self.borrowed, 'battle')} of newcomers over stored answers"
             lines.append(f"left out: {borrowed} ({CARD})")
+        if self.hard is not None:
+            lines.append(
+                "hard: {hard} of {questions} questions with both answers called bad; of {tried} "
+                "answers to them {failed} failed, {void} have no verdict".format(
+                    **self.hard, tried=self.hard["asked"] + self.hard["known"]
+                )
+            )
         if dropped := _reasons(self.dropped):
             lines.append(f"not chosen: {dropped}")
         if self.without_answer:
@@ -134,12 +163,16 @@ def _reasons(left_out: Mapping[str, int]) -> str:
 
 
 def freeze(
-    folder: Path, to: Path, selection: Selection | None = None, extras: Extras | None = None
+    folder: Path,
+    to: Path,
+    selection: Selection | None = None,
+    extras: Extras | None = None,
+    told: Told | None = None,
 ) -> Frozen:
     """Freeze the run in `folder` into the bench folder `to`, whole or not at all; or BadInput."""
     selection = selection or Selection()
     with open_run(folder) as run:
-        bench = bench_of(run, selection, extras or Extras())
+        bench = bench_of(run, selection, extras or Extras(), told or Told())
         battles = len(run.battles)
         unsettled = len(run.slots) - battles
     copies = [what.source for what in bench.files.values() if isinstance(what, Copy)]
@@ -161,16 +194,25 @@ def freeze(
         wanted=selection.size,
         dropped=counts["left_out"],
         without_answer=counts.get("without_answer", []),
+        hard=counts.get("hard_questions"),
         is_leak_known=not selection.leak_filter or bool(counts["blind"]),
     )
 
 
-def bench_of(run: Run, selection: Selection, extras: Extras) -> Bench:
-    """Return the bench of a run; the same run and wishes give the same bytes."""
+def bench_of(run: Run, selection: Selection, extras: Extras, told: Told) -> Bench:
+    """Return the bench of a run; the same run, wishes and answers give the same bytes."""
     given = read_input(run)
-    pool = pool_of(run.battles, given)
-    seed = int(run.manifest.get("seed") or 0) if selection.seed is None else selection.seed
-    chosen = _choose(pool, selection, seed, given=given, folder=run.folder)
+    seed = _seed(run, selection)
+    pool = _pool(run, selection, told, given=given, seed=seed)
+    chosen = choose_items(
+        pool.items,
+        selection,
+        seed=seed,
+        leaked=pool.leaked,
+        worth=_worth(pool, selection, given),
+        embed=_embed(run.folder, selection, told),
+        languages=pool.languages,
+    )
     _refuse_nothing(run, pool, chosen)
     items, entries = chosen.items, entries_of(run.store, {i.video_id for i in chosen.items})
     # Which battles count, how each ended and what people said of them.
@@ -184,9 +226,9 @@ def bench_of(run: Run, selection: Selection, extras: Extras) -> Bench:
             "seed": seed,
             **selection.as_json(),
             "blind": [*blind_of(given)],
-            "without_winner": dict(sorted(pool.left_out.items())),
-            "left_out": {**chosen.left_out},
-            **_beside(run, pool, items),
+            "without_winner": {} if selection.hard else dict(sorted(pool.left_out.items())),
+            "left_out": {**(pool.left_out if selection.hard else {}), **chosen.left_out},
+            **_beside(run, pool, items, told),
         },
         licence=extras.licence,
         counts=counts_of(items),
@@ -203,36 +245,93 @@ def bench_of(run: Run, selection: Selection, extras: Extras) -> Bench:
     return seal(draft, files, copies)
 
 
-def _beside(run: Run, pool: Pool, items: Sequence[Item]) -> dict[str, Any]:
+def documents_wanted(folder: Path, selection: Selection, told: Told) -> list[Asked]:
+    """Return the questions whose documents a draw over topics needs; or BadInput.
+
+    None where there are too few for topics, so that nobody pays for vectors of no use.
+    """
+    # scikit-learn takes over a second to import.
+    from videoautoarena.runs.bench.freeze.topics import LEAST
+
+    with open_run(folder) as run:
+        given = read_input(run)
+        seed = _seed(run, selection)
+        pool = _pool(run, selection, told, given=given, seed=seed)
+        worth = _worth(pool, selection, given)
+        found = candidates_of(
+            pool.items,
+            selection,
+            seed=seed,
+            leaked=pool.leaked,
+            worth=worth,
+            languages=pool.languages,
+        )
+    if len(found.items) < LEAST:
+        return []
+    return [Asked(item.qid, item.question, item.battle or "") for item in found.items]
+
+
+def _seed(run: Run, selection: Selection) -> int:
+    return int(run.manifest.get("seed") or 0) if selection.seed is None else selection.seed
+
+
+def _pool(
+    run: Run, selection: Selection, told: Told, *, given: AuditInput, seed: int
+) -> Pool | HardPool:
+    if not selection.hard:
+        return pool_of(run.battles, given)
+    if told.hard is None:
+        raise WrongArgument("hard questions have to be asked for first: arena freeze --hard does")
+    return hard_pool_of(told.hard, given, seed)
+
+
+def _beside(run: Run, pool: Pool, items: Sequence[Item], told: Told) -> dict[str, Any]:
     """Return what a manifest says only where there is any: what else of the run is not here."""
     answered = {name for item in items for name in (item.selected_model, item.rejected_model)}
     silent = [name for name in run.manifest.get("models") or () if name not in answered]
-    beside = {"borrowed": dict(sorted(pool.borrowed.items())), "without_answer": silent}
+    beside: dict[str, Any] = {
+        "borrowed": dict(sorted(pool.borrowed.items())),
+        "without_answer": silent,
+    }
+    if isinstance(pool, HardPool) and told.hard is not None:
+        beside["hard_questions"] = counts_of_hard(told.hard, len(pool.items))
+    if told.documents is not None and told.documents.vectors:
+        beside["topic_documents"] = {
+            "questions": len(told.documents.vectors),
+            "with_frames": told.documents.with_frames,
+            "frames": FRAMES,
+            "calls": told.documents.calls,
+            "cost_usd": told.documents.cost_usd,
+        }
     return {name: found for name, found in beside.items() if found}
 
 
-def _choose(
-    pool: Pool, selection: Selection, seed: int, *, given: AuditInput, folder: Path
-) -> Chosen:
-    worth, embed = None, None
-    if selection.separating:
-        worth = worth_of(pool.items, given.battles)
-    if selection.embeddings is not None:
-        from videoautoarena.runs.rundir.embeddings import vectors_of
+def _worth(pool: Pool, selection: Selection, given: AuditInput) -> Mapping[str, float] | None:
+    if isinstance(pool, HardPool):
+        return pool.worth
+    return worth_of(pool.items, given.battles) if selection.separating else None
 
-        embed = partial(vectors_of, model=selection.embeddings, folder=folder, say=say)
-    return choose_items(
-        pool.items,
-        selection,
-        seed=seed,
-        leaked=pool.leaked,
-        worth=worth,
-        embed=embed,
-        languages=pool.languages,
-    )
+
+def _embed(folder: Path, selection: Selection, told: Told) -> Embed | None:
+    model = selection.embeddings
+    if told.documents is not None:
+        vectors = told.documents.vectors
+        if not vectors:
+            return None
+        return lambda items: np.array([vectors[item.qid] for item in items])
+    if model is None:
+        return None
+    from videoautoarena.runs.rundir.embeddings import vectors_of
+
+    return lambda items: vectors_of([i.question for i in items], model, folder=folder, say=say)
 
 
 def _refuse_nothing(run: Run, pool: Pool, chosen: Chosen) -> None:
+    if not pool.items and isinstance(pool, HardPool):
+        raise BadInput(
+            f"none of {counted(pool.left_out.total(), 'question')} with both answers called bad is "
+            f"hard ({_reasons(pool.left_out)}); freeze without --hard"
+        )
     if not pool.items:
         raise BadInput(
             f"no battle in {run.folder} has a winner ({len(run.battles)} settled); "

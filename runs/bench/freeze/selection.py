@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,7 +116,8 @@ class _Cells:
 Dimension = Literal["duration", "category", "topic"]
 DIMENSIONS: tuple[Dimension, ...] = ("duration", "category", "topic")
 
-Embed = Callable[[Sequence[str]], Floats]
+Embed = Callable[[Sequence[Item]], Floats]
+"""Returns a vector for each question, shape (questions, width)."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,10 @@ class Selection:
     """What is drawn evenly over."""
     embeddings: str | None = None
     """Model whose embeddings of the questions make topics; None: their words do."""
+    hard: bool = False
+    """In place of battles with a winner, those of both bad answers at which most models fail."""
+    most: int | None = None
+    """At most so many of the hardest."""
     seed: int | None = None
     """None: the run's."""
     language: str | None = None
@@ -156,6 +161,10 @@ class Selection:
             raise WrongArgument(
                 f"--language {self.language!r} is none of the codes {', '.join(LANGUAGES)}"
             )
+        if self.most is not None and not self.hard:
+            raise WrongArgument("--most takes the hardest questions, so it needs --hard")
+        if self.hard and self.separating:
+            raise WrongArgument("--hard prefers the hardest questions; leave out --separating")
         if self.separating and not (self.draws or self.per_video is not None or self.distinct):
             raise WrongArgument(
                 "--separating prefers some questions to others, so it needs --size, --per-video, "
@@ -171,8 +180,10 @@ class Selection:
         """Return it as the manifest keeps it."""
         fields = {**vars(self), "by": list(self.by) if self.draws else []}
         del fields["seed"]
-        unasked = [name for name in ("language", "turns") if fields[name] is None]
-        return {name: wish for name, wish in fields.items() if name not in unasked}
+        # Not written where unset, so that other benches keep their bytes.
+        unset = [name for name in ("hard", "most") if not fields[name]]
+        unset += [name for name in ("language", "turns") if fields[name] is None]
+        return {name: value for name, value in fields.items() if name not in unset}
 
 
 @dataclass
@@ -191,7 +202,18 @@ LATER = "asked later by their users"
 LEAKED = "won without a frame"
 REPEATED = "nearly repeated another about its video"
 CROWDED = "more than enough about its video"
+EASIER = "less hard than those"
 UNDRAWN = "not drawn"
+
+
+class Candidates(NamedTuple):
+    """What is left of a pool before anything is drawn."""
+
+    items: list[Item]
+    """In the order of preference."""
+    turns: list[int]
+    """Of each how many about its video stand before it."""
+    left_out: dict[str, int]
 
 
 def choose_items(
@@ -211,10 +233,32 @@ def choose_items(
         selection: what is asked for.
         seed: decides among equals.
         leaked: qids of those that can be won unseen.
-        worth: of each qid how well it separates models; None where that does not matter.
+        worth: of each qid how well it separates models, or how hard it is; None where that does
+            not matter.
         embed: makes vectors of questions; None: their words are read.
         languages: of each qid the language that it was asked in; UNKNOWN of those left out.
     """
+    left, turns, counts = candidates_of(
+        pool, selection, seed=seed, leaked=leaked, worth=worth, languages=languages
+    )
+    if selection.draws:
+        left, drawn = _drawn(left, turns, selection, seed=seed, embed=embed)
+        counts[UNDRAWN] = len(left) - sum(drawn)
+        left = list(compress(left, drawn))
+    places = {item.qid: k for k, item in enumerate(pool)}
+    return Chosen(sorted(left, key=lambda item: places[item.qid]), counts)
+
+
+def candidates_of(
+    pool: Sequence[Item],
+    selection: Selection,
+    *,
+    seed: int,
+    leaked: Collection[str] = (),
+    worth: Mapping[str, float] | None = None,
+    languages: Mapping[str, str] | None = None,
+) -> Candidates:
+    """Return what may be drawn from, or is all there is to be; as `choose_items`."""
     counts: dict[str, int] = {}
 
     def keep(items: list[Item], kept: Iterable[bool], why: str) -> list[Item]:
@@ -240,19 +284,22 @@ def choose_items(
     if selection.distinct:
         repeated = near_duplicates([i.question for i in left], [i.video_id for i in left])
         left = keep(left, [k not in repeated for k in range(len(left))], REPEATED)
+    if selection.per_video is not None:
+        few = [turn < selection.per_video for turn in _turns(left)]
+        left = keep(left, few, CROWDED)
+    if selection.most is not None:
+        left = keep(left, [place < selection.most for place in range(len(left))], EASIER)
+    return Candidates(left, _turns(left), counts)
+
+
+def _turns(items: Sequence[Item]) -> list[int]:
+    """Return of each item how many about its video stand before it."""
     seen = Counter[str]()
-    turns = []  # of each item how many about its video stand before it
-    for item in left:
+    turns = []
+    for item in items:
         turns.append(seen[item.video_id])
         seen[item.video_id] += 1
-    if selection.per_video is not None:
-        left = keep(left, [turn < selection.per_video for turn in turns], CROWDED)
-        turns = [turn for turn in turns if turn < selection.per_video]
-    if selection.draws:
-        left, drawn = _drawn(left, turns, selection, seed=seed, embed=embed)
-        left = keep(left, drawn, UNDRAWN)
-    places = {item.qid: k for k, item in enumerate(pool)}
-    return Chosen(sorted(left, key=lambda item: places[item.qid]), counts)
+    return turns
 
 
 def _drawn(
@@ -269,7 +316,7 @@ def _drawn(
         from videoautoarena.runs.bench.freeze.topics import topics_of
 
         questions = [item.question for item in items]
-        topics = topics_of(questions, seed, embed(questions) if embed else None)
+        topics = topics_of(questions, seed, embed(items) if embed else None)
         items = [
             item.model_copy(update={"topic": topic})
             for item, topic in zip(items, topics, strict=True)

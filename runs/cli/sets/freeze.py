@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from videoautoarena.runs.cli.program import options
+from videoautoarena.runs.cli.program.ending import exit_codes
+from videoautoarena.runs.cli.sets.selecting import ASKING, Before, refuse_idle, take_asking
 from videoautoarena.runs.text.terminal import print_result, print_results, safe, say
 
 if TYPE_CHECKING:
@@ -21,7 +23,15 @@ _PARTS = ("duration", "category", "topic")
 
 
 @click.command(
-    "freeze", epilog="Example: arena freeze arena-out --to my-bench --size 200 --length-matched"
+    "freeze",
+    epilog="""\b
+Examples:
+  arena freeze arena-out --to my-bench --size 200 --length-matched
+  arena freeze arena-out --to hard --hard --most 100 --plan
+
+\b
+"""
+    + exit_codes("nothing is written: more answers than --max-void allows have no verdict"),
 )
 @options.OUT
 @click.option("--to", required=True, type=options.PATH, help="Folder to create.")
@@ -43,7 +53,17 @@ _PARTS = ("duration", "category", "topic")
     "--length-matched", "Take equally many questions won by the longer and by the shorter answer."
 )
 @options.flag("--separating", "Prefer questions that separate models.")
-@click.option("--embeddings", help="Embedding model for topics: provider:model.  [default: TF-IDF]")
+@options.flag(
+    "--hard",
+    "Take questions whose answers were both called bad and at which most models fail: those that "
+    "did not play them are asked.",
+)
+@click.option("--most", type=click.IntRange(1), help="With --hard: take the hardest N at most.")
+@click.option(
+    "--embeddings",
+    help="Embedding model for topics: provider:model. One that takes pictures is shown frames, "
+    "too.  [default: TF-IDF]",
+)
 @click.option("--seed", type=int, help="Seed of the draw.  [default: the run's]")
 @click.option("--licence", help="Licence of the bench, for its card.")
 @options.flag("--with-videos", "Copy the videos into the bench.")
@@ -53,22 +73,35 @@ _PARTS = ("duration", "category", "topic")
     help="Folder of the videos.  [default: where the run found them]",
 )
 @options.flag("--parquet", "Also write Parquet and a README for Hugging Face datasets.")
+@ASKING
 @options.AS_JSON
-def freeze_command(out: Path, to: Path, as_json: bool, by: str | None, **asked: Any) -> None:
+def freeze_command(out: Path, to: Path, as_json: bool, by: str | None, **asked: Any) -> int:
     """Turn the run in OUT into a bench folder: questions, selected and rejected answers.
 
     All battles with a winner are taken, unless options ask for fewer. Where people labelled a
-    battle, the majority of them decides who won, otherwise the judges do.
+    battle, the majority of them decides who won, otherwise the judges do. Only --hard, and
+    --embeddings that take pictures, ask models, through the run's journal: nothing is paid twice.
     """
     from videoautoarena.runs.bench.freeze.freeze import Extras, freeze
     from videoautoarena.runs.bench.freeze.selection import Selection
 
     beside = ("licence", "with_videos", "videos", "parquet")
     extras = Extras(**{name: asked.pop(name) for name in beside})
+    plan, quiet, max_void = (asked[name] for name in ("plan", "quiet", "max_void"))
+    asking = take_asking(asked, extras.videos)
     selection = Selection(**asked, by=_dimensions(by))
     selection.check()
-    frozen = freeze(out, to, selection, extras)
+    before = Before(out, selection, asking, max_void, quiet)
+    if not before.is_needed:
+        refuse_idle(click.get_current_context())
+    elif plan:
+        return before.print_plan(as_json=as_json)
+    told = before.ask() if before.is_needed else None
+    if isinstance(told, int):
+        return told
+    frozen = freeze(out, to, selection, extras, told)
     options.print_report(frozen.as_json(), frozen.as_lines(), as_json=as_json)
+    return 0
 
 
 def _dimensions(by: str | None) -> tuple[Dimension, ...]:

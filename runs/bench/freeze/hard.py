@@ -1,0 +1,116 @@
+"""Hard questions as items of a bench: those at which most of the models that were asked fail."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+from videoautoarena.memory.records.digests import derive, unit_interval
+from videoautoarena.memory.records.records import TIES, Battle
+from videoautoarena.runs.audit.canaries import is_leak_test
+from videoautoarena.runs.audit.evidence import AuditInput
+from videoautoarena.runs.battles.language import language_of
+from videoautoarena.runs.bench.format.schema import Hardness, Item
+from videoautoarena.runs.bench.freeze.items import Choice, Pool, as_item, choose
+from videoautoarena.runs.selecting.asking import HardFound
+from videoautoarena.runs.selecting.hard import BadQuestion, Side, Tried
+
+EASY = "most models did not fail"
+UNTRIED = "no model has a verdict"
+LIKED = "people saw a winner"
+
+
+@dataclass
+class HardPool(Pool):
+    """Hard questions, and how hard each is."""
+
+    worth: dict[str, float] = field(default_factory=dict)
+    """Of each qid the share of models that failed; of equal shares the one of more models."""
+
+
+def hard_pool_of(found: HardFound, given: AuditInput, seed: int) -> HardPool:
+    """Return the hard questions as items: an answer that was found better than a bad one, and that.
+
+    Of several such answers the seed draws one. Where there is none both answers are the bad ones of
+    the battle, in seeded order, and nobody selected.
+    """
+    votes: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for label in given.labels:
+        votes[label.battle]["tie" if label.verdict in TIES else label.verdict] += 1
+    pool, leaks = HardPool(), _won_unseen(given)
+    for one in found.questions:
+        if choose(one.battle, votes.get(one.battle.id)).seat is not None:
+            pool.left_out[LIKED] += 1
+        elif one.share is None:
+            pool.left_out[UNTRIED] += 1
+        elif not one.is_hard:
+            pool.left_out[EASY] += 1
+        else:
+            item = _item(one, seed)
+            pool.items.append(item)
+            pool.languages[item.qid] = language_of(one.battle)
+            pool.worth[item.qid] = one.share + 1e-6 * one.count("failed")
+            if (item.video_id, item.persona_index, item.question) in leaks:
+                pool.leaked.add(item.qid)
+    return pool
+
+
+def _won_unseen(given: AuditInput) -> set[tuple[str, int | None, str | None]]:
+    """Return video, persona and question of battles that a contestant without a frame won."""
+    found: set[tuple[str, int | None, str | None]] = set()
+    for battle in given.battles:
+        winner = {"a": battle.model_a, "b": battle.model_b}.get(battle.verdict)
+        if winner and given.is_blind(winner) and is_leak_test(battle, winner, given):
+            found.add((battle.video, battle.persona, battle.question))
+    return found
+
+
+def _item(question: BadQuestion, seed: int) -> Item:
+    better = [
+        one
+        for one in question.tried
+        if one.answer is not None and one.verdict == ("b" if one.bad == "a" else "a")
+    ]
+    asked = question.battle
+    if better:
+        best = min(better, key=lambda one: derive(seed, "hard", f"{asked.id} {one.model}"))
+        item = as_item(_battle_of(asked, best), Choice("b" if best.bad == "a" else "a", "judge"))
+    else:
+        first: Side = "a" if unit_interval(seed, "hard order", asked.id) < 0.5 else "b"
+        item = as_item(asked, Choice(first, "judge"))
+        item = item.model_copy(update={"chosen_by": "nobody", "selected_seat": None})
+    hard = Hardness(
+        asked=len(question.tried), failed=question.count("failed"), void=question.count("void")
+    )
+    return item.model_copy(update={"qid": item.own_qid(), "hard": hard})
+
+
+def _battle_of(asked: Battle, tried: Tried) -> Battle:
+    """Return the battle with the new answer in place of one of the bad ones."""
+    own = "b" if tried.bad == "a" else "a"
+    return asked.model_copy(
+        update={
+            f"model_{own}": tried.model,
+            f"answer_{own}": tried.answer,
+            "verdict": tried.verdict,
+            "verdicts": tried.verdicts,
+        }
+    )
+
+
+def counts_of_hard(found: HardFound, hard: int) -> dict[str, Any]:
+    """Return what a manifest says of how hard questions were found."""
+    came = Counter(tried.came for one in found.questions for tried in one.tried)
+    known = sum(not tried.is_asked for one in found.questions for tried in one.tried)
+    return {
+        "questions": len(found.questions),
+        "asked": found.asked,
+        "known": known,
+        "failed": came["failed"],
+        "passed": came["passed"],
+        "void": came["void"],
+        "hard": hard,
+        "calls": found.calls,
+        "cost_usd": found.cost_usd,
+    }

@@ -1,0 +1,191 @@
+"""What `arena freeze` asks of models before it writes: options, a plan, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from videoautoarena.runs.cli.program import options
+from videoautoarena.runs.cli.program.ending import early_end, run_async
+from videoautoarena.runs.cli.program.main import EXIT_VOIDS
+from videoautoarena.runs.text.terminal import safe, say
+
+if TYPE_CHECKING:
+    from videoautoarena.runs.bench.freeze.freeze import Told
+    from videoautoarena.runs.bench.freeze.selection import Selection
+    from videoautoarena.runs.console.events import Listeners
+    from videoautoarena.runs.selecting.ground import Asking, Progress
+    from videoautoarena.runs.selecting.pictures import DocumentPlan, Embedder
+
+T = TypeVar("T")
+_Ask: TypeAlias = (
+    "Callable[[Listeners, Callable[[Progress], None]], Coroutine[Any, Any, tuple[T, Progress]]]"
+)
+AGAIN = "to ask again where a call failed: add --retry-failed"
+_HOW = ("config", "concurrency", "patience", "retry_failed", "max_void", "plan", "quiet")
+_CAPS = ("max_usd", "max_tokens")
+ASKING = options.together(
+    options.config_option(", for models that are asked"),
+    options.CONCURRENCY,
+    options.PATIENCE,
+    options.flag("--retry-failed", "Ask again where a call failed."),
+    options.max_void("the answers asked for"),
+    options.PLAN,
+    options.NO_PROGRESS,
+    options.CAPS,
+)
+"""Options that only matter where models are asked."""
+
+
+def take_asking(typed: dict[str, Any], videos: Path | None) -> Asking:
+    """Return how models are asked, and take it out of what was typed."""
+    from videoautoarena.runs.selecting.ground import Asking
+
+    caps, patience_s = options.caps_of(typed), options.patience_s(typed)
+    given = {name: typed.pop(name) for name in (*_HOW, *_CAPS)}
+    return Asking(
+        config=given["config"],
+        videos=videos,
+        concurrency=given["concurrency"],
+        patience_s=patience_s,
+        caps=caps,
+        retry_failed=given["retry_failed"],
+    )
+
+
+def refuse_idle(ctx: click.Context) -> None:
+    """Refuse options that say how models are asked where none is."""
+    for param in ctx.command.params:
+        typed = ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE
+        if typed and param.name in (*_HOW, *_CAPS):
+            needs = "--hard, or --embeddings that take pictures"
+            raise click.UsageError(f"{param.opts[0]} needs {needs}", ctx)
+
+
+@dataclass(frozen=True)
+class Before:
+    """What is to be asked before a freeze."""
+
+    out: Path
+    selection: Selection
+    asking: Asking
+    max_void: float
+    quiet: bool
+
+    @cached_property
+    def embedder(self) -> Embedder | None:
+        """What embeds frames for topics, if anything does."""
+        name = self.selection.embeddings
+        if name is None:
+            return None
+        from videoautoarena.runs.selecting.pictures import picture_embedder
+
+        return picture_embedder(name, self.asking.file)
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether any model is asked."""
+        return self.selection.hard or self.embedder is not None
+
+    def print_plan(self, *, as_json: bool) -> int:
+        """Print what asking will take; return the exit code."""
+        from videoautoarena.runs.bench.freeze.freeze import Told
+        from videoautoarena.runs.selecting.asking import plan_hard
+
+        hard = run_async(plan_hard(self.out, self.asking)) if self.selection.hard else None
+        topics = None
+        # Which questions are drawn from shows once all are asked.
+        if self.embedder is not None and (hard is None or hard.known == hard.answers):
+            told = Told() if hard is None else self._ask_hard()
+            if isinstance(told, Told):
+                topics = run_async(self._planned_topics(self.embedder, told))
+        parts = {"hard": hard, "topics": topics}
+        lines = [line for part in parts.values() if part for line in part.as_lines()]
+        if self.embedder is not None and topics is None:
+            lines.append("topics: what is embedded shows once the hard questions are asked")
+        found = {name: part and part.as_json() for name, part in parts.items()}
+        options.print_report({"schema": 1, **found}, lines, as_json=as_json)
+        return 0
+
+    def ask(self) -> Told | int:
+        """Ask what has to be asked and say how it went; the exit code if nothing can follow."""
+        from videoautoarena.runs.bench.freeze.freeze import Told
+
+        told = self._ask_hard() if self.selection.hard else Told()
+        if isinstance(told, int) or self.embedder is None:
+            return told
+        return self._embed(self.embedder, told)
+
+    def _ask_hard(self) -> Told | int:
+        from videoautoarena.runs.bench.freeze.freeze import Told
+        from videoautoarena.runs.selecting.asking import ask_hard
+
+        found, ended = self._run(
+            lambda listeners, on_done: ask_hard(
+                self.out, self.asking, listeners=listeners, on_tried=on_done
+            )
+        )
+        if not ended.is_whole:
+            return _cut_off(ended)
+        if found.lost_share > self.max_void:
+            say(
+                f"{found.lost_share:.0%} of the answers asked for have no verdict, since a call "
+                f"failed; more than --max-void allows ({self.max_void:.0%}): no bench is written"
+            )
+            say(AGAIN)
+            return EXIT_VOIDS
+        return Told(hard=found)
+
+    def _embed(self, embedder: Embedder, told: Told) -> Told | int:
+        from videoautoarena.runs.bench.freeze.freeze import documents_wanted
+        from videoautoarena.runs.selecting.pictures import Documents, embed_documents
+
+        wanted = documents_wanted(self.out, self.selection, told)
+        if not wanted:
+            say("topics: too few questions; nothing is embedded")
+            return replace(told, documents=Documents({}))
+        found, ended = self._run(
+            lambda listeners, on_done: embed_documents(
+                self.out, self.asking, embedder, wanted, listeners=listeners, on_done=on_done
+            )
+        )
+        if not ended.is_whole:
+            return _cut_off(ended)
+        if ended.failed:
+            say(f"{ended.in_words()}: no bench is written")
+            say(AGAIN)
+            return EXIT_VOIDS
+        return replace(told, documents=found)
+
+    async def _planned_topics(self, embedder: Embedder, told: Told) -> DocumentPlan:
+        from videoautoarena.runs.bench.freeze.freeze import documents_wanted
+        from videoautoarena.runs.selecting.pictures import plan_documents
+
+        wanted = documents_wanted(self.out, self.selection, told)
+        return await plan_documents(self.out, self.asking, embedder, wanted)
+
+    def _run(self, ask: _Ask[T]) -> tuple[T, Progress]:
+        """Return what asking comes to, shown as it goes."""
+        from videoautoarena.runs.console.events import Listeners, nobody
+        from videoautoarena.runs.console.listeners import progress
+
+        with progress(say, is_quiet=self.quiet) as on_progress:
+
+            def on_done(so_far: Progress) -> None:
+                on_progress(so_far.done, so_far.total, so_far.in_words())
+
+            found, ended = run_async(ask(Listeners(say, nobody), on_done))
+        for reason, count in ended.reasons.most_common(3):
+            say(safe(f"failed, {count}: {reason[:300]}"))
+        return found, ended
+
+
+def _cut_off(ended: Progress) -> int:
+    left = f"{ended.in_words()}, {ended.total - ended.done} left, no bench is written"
+    return early_end(ended, left) or EXIT_VOIDS

@@ -1,0 +1,1 @@
+"""Owns what models are asked to choose a bench's questions; decides no battle, writes no bench."""
