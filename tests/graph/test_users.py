@@ -94,6 +94,12 @@ def test_the_ask_with_the_fewest_repetitions_plays() -> None:
     assert texts_of(stage) == list(two)
 
 
+def test_of_asks_with_as_many_repetitions_the_first_plays() -> None:
+    each = [(f"{NURSE} {n}.", "A cook.", f"{NURSE} {n}!") for n in "xyz"]
+    stage = Stage(told(*each), ways={"alike": repeated_users})
+    assert texts_of(stage) == list(each[0])
+
+
 def test_an_invented_user_that_is_like_a_brought_one_is_invented_anew() -> None:
     first, second = (f"{NURSE} 1.", "A cook.", "A smith."), ("A judge.", "A diver.", "A saint.")
     ways = {**brought(3, text=NURSE), "alike": repeated_users}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from hypothesis import given
@@ -10,8 +11,10 @@ from hypothesis import strategies as st
 
 from tests.support.runfiles import video
 from videoautoarena.graph.state import PERSONAS
+from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.users.bring import BroughtUser, UserFile
-from videoautoarena.runs.users.seats import Seated, repeated_users, seats
+from videoautoarena.runs.users.keeping import keep_file
+from videoautoarena.runs.users.seats import Seated, keep_seats, repeated_users, seats, seats_of
 
 FILMS = [video(f"{number}.mp4") for number in range(12)]
 
@@ -76,6 +79,17 @@ def test_videos_that_come_later_go_on_where_the_draw_ended(first: int, count: in
     early = dict(seats(file, FILMS[:first], seed=3))
     late = dict(seats(file, FILMS[first:], seed=3, before=early.values()))
     assert early | late == whole
+
+
+def test_a_run_that_grows_draws_on_from_who_it_has(tmp_path: Path) -> None:
+    file = users(*[{}] * 7)
+    with Store.create(tmp_path / "run.sqlite", {"seed": 3}) as store:
+        keep_file(store, file)
+        for part in (FILMS[:5], FILMS[5:]):
+            keep_seats(store, part, seed=3)
+            store.add_videos(part)
+        kept = {film.id: seats_of(store, film.id) for film in FILMS}
+    assert kept == dict(seats(file, FILMS, seed=3))
 
 
 def test_another_seed_draws_others() -> None:
