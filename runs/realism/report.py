@@ -29,6 +29,7 @@ from videoautoarena.runs.rundir.reader import (
     rates_stand_ins,
     warnings_of,
 )
+from videoautoarena.runs.text.terminal import safe, say
 from videoautoarena.scoring.questions.two_samples import LEAST_CLUSTERS
 
 Told = Literal["auto", "file", "words"]
@@ -47,6 +48,8 @@ class Wish(NamedTuple):
 
 
 USUAL = Wish()
+_LONG = 20_000
+"""Real questions that take so long that a person is told."""
 _NEAR = 0.01
 """A mix that misses no share by more is reached."""
 MOST_CAP = 1000.0
@@ -107,6 +110,8 @@ def realism_of(folder: Path, file: Path, wish: Wish = USUAL) -> Realism:
     """
     _check(wish)
     given = read_questions(file)
+    if len(given) > _LONG:
+        say(f"comparing {len(given):,} questions of {safe(str(file))}, which takes a minute")
     with open_run(folder) as run:
         return _compare(run, given, wish)
 
@@ -226,7 +231,8 @@ def _mix_warnings(mix: Mix) -> Iterator[str]:
         )
     if mix.miss > _NEAR:
         at_cap = f", with {counted(mix.capped, 'battle')} at the cap" if mix.capped else ""
-        yield f"weights miss the real share of a cell by up to {100 * mix.miss:.1f} %{at_cap}"
+        points = f"{100 * mix.miss:.1f} percentage points"
+        yield f"weights miss the real share of a cell by up to {points}{at_cap}"
     left_out = [
         f"{count:,} {why}"
         for count, why in (
