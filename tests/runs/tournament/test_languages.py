@@ -11,6 +11,7 @@ from tests.support.clips import draw_folder
 from tests.support.small_runs import battles_of, play, play_again
 from tests.support.typed import Terminal
 from videoautoarena.memory.records.errors import ForeignRun
+from videoautoarena.runs.leaderboard.board import slices_of
 
 LANGUAGES = ("de", "en")
 
@@ -63,3 +64,8 @@ def test_an_unknown_language_is_a_usage_error_of_one_line(
     assert (said.code, said.err.count("\n")) == (2, 1)
     assert "--languages knows no 'xx'; there are ar (Arabic), " in said.err
     assert not (tmp_path / "out").exists()
+
+
+def test_a_board_by_language_has_a_slice_for_each(out: Path) -> None:
+    sliced = slices_of(out, "language")
+    assert [(part.name, part.battles) for part in sliced.parts] == [("de", 6), ("en", 6)]
