@@ -42,12 +42,13 @@ class Book:
     leads: list[str]
     doubt: list[str]
     no_cut: list[str]
-    run: list[str]
-    none: list[str]
-    elsewhere: list[str]
-    hook: list[str]
     says: dict[str, list[str]]
     sides: dict[str, dict[str, list[str]]]
+    run: Sequence[str] = ()
+    none: Sequence[str] = ()
+    elsewhere: Sequence[str] = ()
+    hook: Sequence[str] = ()
+    """These four are said in dialogues, which are in English."""
 
 
 @cache

@@ -16,7 +16,7 @@ from typing import Any
 from videoautoarena.agents.offline.language.tables import table
 from videoautoarena.agents.offline.vision.frame_features import COLOURS
 
-CODES = ("en",)
+CODES = ("en", "de")
 """The languages there are; where nothing tells which one it is, it is the first."""
 
 Pattern = re.Pattern[str]
@@ -141,7 +141,8 @@ class Tongue:
     @cached_property
     def colour(self) -> Pattern:
         """A colour by any name, which is group 1."""
-        return self._pattern(rf"\b({'|'.join(self.shades)}){self.words['shade_ends']}\b")
+        before, after = self.words["shade_starts"], self.words["shade_ends"]
+        return self._pattern(rf"\b{before}({'|'.join(self.shades)}){after}\b")
 
     @cached_property
     def time(self) -> Pattern:
