@@ -24,6 +24,7 @@ from videoautoarena.agents.prompting.contracts import (
     number_of,
 )
 from videoautoarena.agents.prompting.fences import Turn, history_in, open_fences, question_in
+from videoautoarena.agents.prompting.languages import noted_language
 
 _STAMP = re.compile(r"t=(\d+(?:\.\d+)?)s")
 _CONTRACT = re.compile(rf"^{FORMAT_LINE}(?P<role>\w+)(?: \(\d+\))?\s*$", re.MULTILINE)
@@ -67,6 +68,11 @@ class Sent:
     def contracts(self) -> int:
         """The number of the contract that binds."""
         return number_of(self._contract[0]) if self._contract else CONTRACTS
+
+    @property
+    def language(self) -> str | None:
+        """The code of the language that the note outside the fences asks for; None without one."""
+        return noted_language(open_fences(self.text)[0])
 
     @cached_property
     def _contract(self) -> re.Match[str] | None:
