@@ -52,6 +52,8 @@ class Flags:
     block: int | None = None
     until: str | None = None
     subtitles: bool | None = None
+    facts: str | None = None
+    """A file that says what the videos are; "none" leaves the one beside them unread."""
     policy: str | None = None
     fps: float | None = None
     frames: int | None = None
