@@ -15,12 +15,14 @@ UNKNOWN = "unknown"
 
 _ALSO: dict[str, str] = {
     "Movies": (
-        "movie film films cinema movies-and-tv movie-clips tv-series television trailer trailers "
+        "movie film films film-and-animation cinema movies-and-tv movie-clips tv-series "
+        "television trailer trailers "
         "filme kino spielfilm spielfilme fernsehen cinéma película películas cine filmes filmy "
         "電影 电影 影视 映画 영화 фильмы фильм кино أفلام"
     ),
     "Life Vlogs": (
-        "life-vlog vlog vlogs video-blog daily-life daily-vlog lifestyle everyday-life "
+        "life-vlog people-and-blogs vlog vlogs video-blog daily-life daily-vlog lifestyle "
+        "everyday-life "
         "alltag alltagsvlogs lebensvlogs lebens-vlogs vida-diaria vida-cotidiana vie-quotidienne "
         "生活vlog 生活 日常 日常生活 ライフvlog 브이로그 일상 влог влоги жизнь"
     ),
@@ -32,7 +34,8 @@ _ALSO: dict[str, str] = {
         "historical geschichte historia histoire história storia 历史 歷史 歴史 역사 история تاريخ"
     ),
     "News Programs": (
-        "news news-program news-programme news-programmes newscast current-affairs nachrichten "
+        "news news-and-politics news-program news-programme news-programmes newscast "
+        "current-affairs nachrichten "
         "nachrichtensendungen nachrichtensendung noticias actualités informations notícias "
         "notizie 新闻 新聞 新闻节目 ニュース 뉴스 новости أخبار"
     ),
@@ -50,12 +53,14 @@ _ALSO: dict[str, str] = {
         "コンピュータサイエンス 컴퓨터과학 информатика"
     ),
     "Cooking Recipes": (
-        "cooking recipe recipes cooking-recipe food cookery kochen kochrezept kochrezepte rezept "
+        "cooking cooking-and-recipes recipe recipes cooking-recipe food cookery kochen "
+        "kochrezept kochrezepte rezept "
         "rezepte cocina recetas recetas-de-cocina cuisine recettes receitas culinária ricette "
         "cucina 烹饪 食谱 美食 料理 レシピ 요리 кулинария рецепты طبخ"
     ),
     "Travel Guides": (
-        "travel travel-guide traveling travelling tourism trip reisen reise reiseführer tourismus "
+        "travel travel-and-events travel-guide traveling travelling tourism trip reisen reise "
+        "reiseführer tourismus "
         "viajes viaje guías-de-viaje guía-de-viaje voyage voyages guides-de-voyage viagens viaggi "
         "旅行 旅游 旅行指南 旅遊 여행 путешествия туризм سفر"
     ),

@@ -212,5 +212,6 @@ def changed_facts(store: Store, folder: Path) -> str | None:
 def summary(facts: Facts) -> str:
     """Return in a line what was read."""
     named = ", ".join(safe(column) for column in facts.columns) or "no column but path"
-    own = "" if facts.categories == CATEGORIES else f"; {len(facts.categories) - 1} own categories"
+    count = 0 if facts.categories == CATEGORIES else len(facts.categories) - 1
+    own = f"; {count} own {'category' if count == 1 else 'categories'}" if count else ""
     return f"facts on {len(facts.videos)} of the videos: {named}{own}"
