@@ -168,7 +168,7 @@ def _pages(sliced: Slices, width: int) -> list[list[Slice]]:
 
 def _left(sliced: Slices) -> int:
     """Return the width of the column of names."""
-    names = [f"by {sliced.by}", *_feet(sliced), *map(safe, _models(sliced))]
+    names = [safe(f"by {sliced.by}"), *_feet(sliced), *map(safe, _models(sliced))]
     return min(max(map(cell_len, names)), _MOST_NAME)
 
 
@@ -185,7 +185,7 @@ def _grid(sliced: Slices, parts: Sequence[Slice]) -> Grid:
 
 def _titled(title: str, parts: Sequence[Slice], *, width: int) -> Grid:
     grid = plain_grid()
-    grid.add_column(title, overflow="fold", width=width)
+    grid.add_column(Text(safe(title)), overflow="fold", width=width)
     for part in parts:
         grid.add_column(Text(safe(part.name)), justify="right", no_wrap=True)
     return grid
@@ -211,5 +211,6 @@ def _sheet(sliced: Slices, lines: Sequence[str]) -> Sheet:
         rows=[[name, *(column[k] for column in columns)] for k, name in enumerate(names, 1)],
         notes=lines,
         caption=f"Ratings by {sliced.by}, with the number of battles",
-        label=f"by-{sliced.by}",
+        # What stands in a label is no text to TeX, so nothing of it can be escaped.
+        label="by-" + "".join(c for c in sliced.by if c.isascii() and (c.isalnum() or c == "-")),
     )
