@@ -31,7 +31,7 @@ LONGEST_NAME = 60
 """Characters of a column's name, and of a category."""
 MOST_COLUMNS = 64
 
-_SPELLED = {"license": "licence", "lizenz": "licence", "file": "path", "video": "path"}
+_SPELLED = {"license": "licence"}
 _DELIMITERS = (",", ";", "\t")
 _TURNS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
 _TAGS = range(0xE0000, 0xE0080)

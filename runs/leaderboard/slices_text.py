@@ -21,7 +21,14 @@ from videoautoarena.runs.leaderboard.slices import AIMED, Slice, Slices
 from videoautoarena.runs.rating.finding import alarm_lines, share_lines
 from videoautoarena.runs.rating.fit import APART, ONE_SIDED
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, SOLID_BATTLES, THIN, TOO_FEW
-from videoautoarena.runs.text.tables import Cell, Sheet, comma_separated, mark_up, plain_grid
+from videoautoarena.runs.text.tables import (
+    Cell,
+    Sheet,
+    as_label,
+    comma_separated,
+    mark_up,
+    plain_grid,
+)
 from videoautoarena.runs.text.terminal import safe
 
 MARKS = {
@@ -211,6 +218,5 @@ def _sheet(sliced: Slices, lines: Sequence[str]) -> Sheet:
         rows=[[name, *(column[k] for column in columns)] for k, name in enumerate(names, 1)],
         notes=lines,
         caption=f"Ratings by {sliced.by}, with the number of battles",
-        # What stands in a label is no text to TeX, so nothing of it can be escaped.
-        label="by-" + "".join(c for c in sliced.by if c.isascii() and (c.isalnum() or c == "-")),
+        label=f"by-{as_label(sliced.by)}",
     )
