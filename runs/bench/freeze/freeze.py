@@ -166,7 +166,8 @@ def freeze(
 def bench_of(run: Run, selection: Selection, extras: Extras) -> Bench:
     """Return the bench of a run; the same run and wishes give the same bytes."""
     given = read_input(run)
-    selection.check_columns([name for name in run.known_facts.columns if name != "title"])
+    own = [name for name in run.known_facts.columns if name not in ("title", "category")]
+    selection.check_columns(own)
     pool = with_facts(pool_of(run.battles, given), run.facts())
     seed = int(run.manifest.get("seed") or 0) if selection.seed is None else selection.seed
     chosen = _choose(pool, selection, seed, given=given, folder=run.folder)
