@@ -195,6 +195,8 @@ class Settings:
     """Nobody said which; likewise."""
     until: str | None
     """When to stop early; None leaves the run's rule as it is."""
+    facts: str | None
+    """A file that says what the videos are, or "none"; None: the one beside them."""
 
 
 def resolve(flags: Flags) -> Settings:
@@ -279,6 +281,7 @@ def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
         "assumed_rounds": pick("rounds", None) is None,
         "assumed_pairing": pick("pairing", None) is None,
         "until": until,
+        "facts": pick("facts", None),
     }
     return {"config": config, "process": process}
 

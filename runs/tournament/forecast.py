@@ -47,7 +47,7 @@ def plan_ahead(
     """
     settings, found = resolve(named_in_full(out, flags)), find_videos(folder)
     if not holds_run(out):
-        read_facts(folder, found, flags.facts)
+        read_facts(folder, found, settings.facts)
         config = priced(settings.config)
         slots = _slots(config, added_videos(config, [], found.videos), NO_SLOTS)
         return plan_of(config, _work(slots, None, ())), found

@@ -77,7 +77,7 @@ def simulate(
         caps = merged_caps(kept_caps(store) if store else NO_CAPS, caps)
         check_caps(settings.config, caps)
         found = look(videos, say, care.found)
-        facts = _facts(videos, found, store, asked=flags.facts, say=say)
+        facts = _facts(videos, found, store, asked=settings.facts, say=say)
         care = replace(care, caps=caps, until=settings.until, facts=facts)
         _load_graph()
         ready = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,26 @@ def test_a_wrong_row_leaves_nothing_written(
         assert said.err.splitlines()[-1].startswith("arena: ")
         assert '"no.mp4" is no video of the folder' in said.err
         assert not (tmp_path / "out").exists()
+
+
+def test_the_configuration_file_can_name_the_file(videos: Path, tmp_path: Path) -> None:
+    (tmp_path / "arena.toml").write_text('[run]\nfacts = "none"\n')
+    play(videos, tmp_path / "out", rounds=1, config=tmp_path / "arena.toml")
+    assert sites(tmp_path / "out") == {}
+
+
+def test_the_list_of_videos_shows_and_checks_the_file(videos: Path, terminal: Terminal) -> None:
+    said = terminal.arena("videos", videos, "--quick")
+    assert said.code == 0
+    for line in ("facts on 2 of 2 videos", "category: 1 Sport, 1 without", "from: Sport, other"):
+        assert line in said.out
+    (videos / "videos.csv").write_text("path,site\nno.mp4,north\n")
+    wrong = terminal.arena("videos", videos, "--quick", "--json")
+    assert wrong.code == 1
+    found = json.loads(wrong.out)
+    assert "no.mp4" in found["facts"]["problem"]
+    assert [one["facts"] for one in found["videos"]] == [None, None]
+    assert terminal.arena("videos", videos, "--quick", "--facts", "none").code == 0
 
 
 def test_battles_are_the_same_bytes_where_the_file_says_nothing_to_the_examiner(
