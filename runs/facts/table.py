@@ -30,6 +30,9 @@ LONGEST_CELL = 2000
 LONGEST_NAME = 60
 """Characters of a column's name, and of a category."""
 MOST_COLUMNS = 64
+MOST_ROWS = 500_000
+LONGEST_LINE = 200_000
+"""Characters; more than all columns can hold, and far less than would fill the memory."""
 
 _SPELLED = {"license": "licence"}
 _DELIMITERS = (",", ";", "\t")
@@ -70,6 +73,7 @@ def read_table(file: Path) -> Table:
     """
     name, data = safe(str(file)), read_bytes(file)
     text = _decoded(data, name)
+    _refuse_long(text, name)
     first = next((line for line in text.splitlines() if line.strip()), "")
     if not first:
         raise BadInput(f"{name} is blank; it needs a header with a column path, and rows")
@@ -108,7 +112,14 @@ def _decoded(data: bytes, name: str) -> str:
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise BadInput(f"{name}, line {line}: holds a NUL character; save it as CSV in UTF-8")
-    return text
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _refuse_long(text: str, name: str) -> None:
+    """Refuse what would become millions of cells before any of them is made."""
+    for number, line in enumerate(io.StringIO(text), 1):
+        if len(line) > LONGEST_LINE:
+            raise BadInput(f"{name}, line {number}: is longer than {LONGEST_LINE:,} characters")
 
 
 def _has_path(header: str, delimiter: str) -> bool:
@@ -163,7 +174,9 @@ def _named(cell: str) -> str:
 def _rows(
     lines: Iterator[tuple[int, list[str]]], columns: Sequence[str], name: str
 ) -> Iterator[Row]:
-    for line, found in lines:
+    for count, (line, found) in enumerate(lines, 1):
+        if count > MOST_ROWS:
+            raise BadInput(f"{name} has more than {MOST_ROWS:,} rows; leave out what is no video")
         where = f"{name}, line {line}"
         if any(cell.strip() for cell in found[len(columns) :]):
             raise BadInput(f"{where}: {len(found)} cells where the header has {len(columns)}")
