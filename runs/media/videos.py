@@ -119,13 +119,13 @@ class Library:
             "videos": [row.as_json() for row in self.rows],
             "skipped": [skipped.model_dump() for skipped in self.skipped],
             "duplicates": [{"path": path, "same_as": same} for path, same in self.duplicates],
-            "facts": self._facts_json(),
             "totals": {
                 "videos": len(self.rows),
                 "duration_s": self.duration_s,
                 "size_bytes": self.size_bytes,
                 "buckets": self.buckets,
             },
+            "facts": self._facts_json(),
         }
 
 

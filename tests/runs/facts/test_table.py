@@ -106,6 +106,13 @@ def test_what_is_no_file_is_never_waited_for(tmp_path: Path) -> None:
             read_table(tmp_path / name)
 
 
+@pytest.mark.parametrize(
+    "char", ["\x07", "\x1b", "\u202e", "\u2067", "\ufeff", "\U000e0041", "\x9b"]
+)
+def test_what_nobody_sees_is_left_out(char: str) -> None:
+    assert clean(f"a{char}b") == "ab"
+
+
 @given(st.text())
 def test_a_cleaned_cell_is_one_line_and_stays_as_it_is(text: str) -> None:
     once = clean(text)
