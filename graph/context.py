@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.graph.state import slot_id
-from videoautoarena.memory.records.records import Battle, Draw, Frames, Video
+from videoautoarena.memory.records.records import Battle, Draw, Frames, Video, VideoFacts
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,10 @@ class Arena:
     """Whether a slot is to be played after all, asked before its question; may take long, too."""
     language: Callable[[str, int], str | None] = no_language
     """Video id and persona to the code of the language that this user asks in, if one is drawn."""
+    facts: Mapping[str, VideoFacts] = field(default_factory=dict)
+    """Video id to what somebody says of it; nobody but the examiner is told."""
+    categories: tuple[str, ...] | None = None
+    """What the examiner chooses from; None as runs did that were begun without such a list."""
     current: Callable[[str], str] = str
     """Id of the first slot in a place to that of the one which counts there now."""
 

@@ -23,9 +23,16 @@ async def examiner(state: VideoState, runtime: Runtime[Arena]) -> Update:
     arena = runtime.context
     try:
         frames = await arena.frames(state["video"])
-        return {"brief": await examine(arena.prompter, arena.examiner, frames=frames)}
+        brief = await examine(
+            arena.prompter,
+            arena.examiner,
+            frames=frames,
+            facts=arena.facts.get(state["video"]),
+            categories=arena.categories,
+        )
     except LOST as failure:
         return {"failure": f"the video could not be examined: {failure}"}
+    return {"brief": brief}
 
 
 async def persona(state: VideoState, runtime: Runtime[Arena]) -> Update:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.categories import UNKNOWN, read_category
 from videoautoarena.agents.prompting.contracts import (
     EvolverReply,
     ExaminerReply,
@@ -26,6 +27,7 @@ from videoautoarena.memory.records.records import (
     Grade,
     Persona,
     Scene,
+    VideoFacts,
 )
 
 Languages = tuple[str | None, str | None, str | None]
@@ -34,18 +36,51 @@ Languages = tuple[str | None, str | None, str | None]
 _BY_NAME = {name.casefold(): name for name in CATEGORIES}
 
 
-async def examine(prompter: Prompter, model: Model, *, frames: Frames) -> Brief:
+_CHOOSE = (
+    "Choose the category from the list categories in the block facts, in place of the list below."
+)
+
+
+async def examine(
+    prompter: Prompter,
+    model: Model,
+    *,
+    frames: Frames,
+    facts: VideoFacts | None = None,
+    categories: Sequence[str] | None = None,
+) -> Brief:
     """Return an account of the video, its category and its scenes. One model call; or CallFailed.
 
-    Source: VideoAutoArena, User Simulation (A.1); the category is one of its ten, else "other".
+    Of `facts` it is told title, category and language, as data; a category that these state is the
+    brief's. Else that is one of `categories`, or "unknown" where it named none of them. None takes
+    the ten as runs once did, with everything that is none of them as "other".
+
+    Source: VideoAutoArena, User Simulation (A.1); facts and categories of others are our own.
     """
-    task = Task("examiner", frames, scope=frames.video)
+    stated = facts.category if facts else None
+    asked = [] if stated or categories is None or set(categories) == set(CATEGORIES) else categories
+    told: dict[str, object] = {} if facts is None else _told(facts)
+    if asked:
+        told["categories"] = list(asked)
+    known = {"facts": canonical_json(told)} if told else {}
+    note = _CHOOSE if asked else ""
+    task = Task("examiner", frames, scope=frames.video, known=known, note=note)
     reply = await prompter.ask_json(model, task, ExaminerReply)
+    if categories is None:
+        category = _BY_NAME.get(reply.category.casefold(), "other")
+    else:
+        category = read_category(reply.category, categories) or UNKNOWN
     return Brief(
         account=reply.account,
-        category=_BY_NAME.get(reply.category.casefold(), "other"),
+        category=stated or category,
         scenes=tuple(Scene(**scene.model_dump()) for scene in reply.scenes),
     )
+
+
+def _told(facts: VideoFacts) -> dict[str, object]:
+    """Return what an examiner is told of a video; what is not said is left out."""
+    said = {name: getattr(facts, name) for name in ("title", "category", "language")}
+    return {name: text for name, text in said.items() if text}
 
 
 async def invent_personas(

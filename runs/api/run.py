@@ -34,11 +34,10 @@ from videoautoarena.runs.api.results import (
 )
 
 if TYPE_CHECKING:
-    from videoautoarena.memory.records.records import Battle
+    from videoautoarena.memory.records.records import Battle, VideoFacts
     from videoautoarena.runs.api.profiles import Profile, Profiles
     from videoautoarena.runs.battles.rounds import Round
     from videoautoarena.runs.battles.standards import StandardVerdicts
-    from videoautoarena.runs.leaderboard.slices import By
     from videoautoarena.runs.rating.profile import Profiles as KnownProfiles
     from videoautoarena.runs.rundir.films import RunVideo
     from videoautoarena.runs.rundir.reader import Run as OpenRun
@@ -113,13 +112,15 @@ class Run:
         **options: Unpack[RatingOptions],
     ) -> Leaderboard: ...
     @overload
-    def leaderboard(self, *, by: By, **options: Unpack[RatingOptions]) -> Slices: ...
+    def leaderboard(  # type: ignore[overload-overlap]  # the one name that is no trait
+        self, *, by: Literal["pair"], **options: Unpack[RatingOptions]
+    ) -> Pairs: ...
     @overload
-    def leaderboard(self, *, by: Literal["pair"], **options: Unpack[RatingOptions]) -> Pairs: ...
+    def leaderboard(self, *, by: str, **options: Unpack[RatingOptions]) -> Slices: ...
     def leaderboard(
         self,
         *,
-        by: By | Literal["pair"] | None = None,
+        by: str | None = None,
         labels: bool = False,
         assume_random: bool = False,
         **options: Unpack[RatingOptions],
@@ -128,8 +129,9 @@ class Run:
 
         Args:
             by: a trait that parts the battles (`duration`, `category`, `round`, `origin`,
-                `persona`, `format`, `judge`, `standard`), for a leaderboard of each part; or
-                `pair`, for what each two models took from each other.
+                `persona`, `format`, `judge`, `standard`, or a column of the run's `videos.csv`),
+                for a leaderboard of each part; or `pair`, for what each two models took from each
+                other.
             labels: rate on the scale of the people who labelled a random draw of battles.
             assume_random: with `labels`: take all labels for those of a random draw.
             options: how battles are rated, by the names of `RatingOptions`.
@@ -142,7 +144,6 @@ class Run:
                 these battles do not allow.
         """
         from videoautoarena.runs.leaderboard import board as boards
-        from videoautoarena.runs.leaderboard.run_traits import NAMES
 
         method = read_options(options)
         if labels and by is not None:
@@ -154,8 +155,6 @@ class Run:
             return Leaderboard(found)
         if by is None:
             return Leaderboard(boards.board_of(self.folder, method))
-        if by not in (traits := (*NAMES, "pair")):
-            raise WrongArgument(f"by cannot be {by!r}; there are {', '.join(traits)}")
         if by == "pair":
             return Pairs(boards.pairs_of(self.folder, method))
         return Slices(boards.slices_of(self.folder, by, method))
@@ -250,6 +249,16 @@ class Run:
 
         with self._opened() as run:
             return Setup(setup_of(run))
+
+    def facts(self) -> dict[str, VideoFacts]:
+        """Return what `videos.csv` said of the run's videos when it began, by their id.
+
+        Each has `title`, `category`, `language` and `licence`, None where nothing is said, and the
+        file's own columns in `columns`. Text is as in the file, on one line, without control
+        characters. Empty where there was no file.
+        """
+        with self._opened() as run:
+            return dict(run.facts())
 
     def videos(self) -> Records[RunVideo]:
         """Return the run's videos as frozen records: what each file was, and who saw what of it.

@@ -56,6 +56,8 @@ class Flags:
     languages: tuple[str, ...] = ()
     """Codes; none leaves the file's."""
     subtitles: bool | None = None
+    facts: str | None = None
+    """A file that says what the videos are; "none" leaves the one beside them unread."""
     policy: str | None = None
     fps: float | None = None
     frames: int | None = None
@@ -199,6 +201,8 @@ class Settings:
     """Nobody said which; likewise."""
     until: str | None
     """When to stop early; None leaves the run's rule as it is."""
+    facts: str | None
+    """A file that says what the videos are, or "none"; None: the one beside them."""
 
 
 def resolve(flags: Flags) -> Settings:
@@ -284,6 +288,7 @@ def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
         "assumed_rounds": pick("rounds", None) is None,
         "assumed_pairing": pick("pairing", None) is None,
         "until": until,
+        "facts": pick("facts", None),
     }
     return {"config": config, "process": process}
 

@@ -24,6 +24,7 @@ from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, SOLID_BATTLES, TH
 from videoautoarena.runs.text.tables import (
     Cell,
     Sheet,
+    as_label,
     as_markdown,
     comma_separated,
     mark_up,
@@ -201,7 +202,7 @@ def _pages(sliced: Slices, width: int) -> list[list[Slice]]:
 
 def _left(sliced: Slices) -> int:
     """Return the width of the column of names."""
-    names = [f"by {sliced.by}", *_feet(sliced), *map(safe, _models(sliced))]
+    names = [safe(f"by {sliced.by}"), *_feet(sliced), *map(safe, _models(sliced))]
     return min(max(map(cell_len, names)), _MOST_NAME)
 
 
@@ -218,7 +219,7 @@ def _grid(sliced: Slices, parts: Sequence[Slice]) -> Grid:
 
 def _titled(title: str, parts: Sequence[Slice], *, width: int) -> Grid:
     grid = plain_grid()
-    grid.add_column(title, overflow="fold", width=width)
+    grid.add_column(Text(safe(title)), overflow="fold", width=width)
     for part in parts:
         grid.add_column(Text(safe(part.name)), justify="right", no_wrap=True)
     return grid
@@ -244,5 +245,5 @@ def _sheet(sliced: Slices, lines: Sequence[str]) -> Sheet:
         rows=[[name, *(column[k] for column in columns)] for k, name in enumerate(names, 1)],
         notes=lines,
         caption=f"Ratings by {sliced.by}, with the number of battles",
-        label=f"by-{sliced.by}",
+        label=f"by-{as_label(sliced.by)}",
     )

@@ -17,6 +17,7 @@ from videoautoarena.graph.context import Arena, Rules
 from videoautoarena.memory.records.records import Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.facts.facts import Facts
 from videoautoarena.runs.rundir.budget import Budget
 from videoautoarena.runs.rundir.slots import LineageLanguages, Lineup
 
@@ -124,6 +125,7 @@ def assemble(
     prompts: PromptSet,
     videos: Mapping[str, Video],
     lineup: Lineup,
+    facts: Facts | None = None,
 ) -> partial[Arena]:
     """Return the arena of a run, to be called with its ways to frames, draws and battles."""
     is_past = asker.is_replay
@@ -144,4 +146,6 @@ def assemble(
         prompts=prompts.digests,
         language=languages.of,
         current=lineup.current,
+        facts=facts.videos if facts else {},
+        categories=facts.categories if facts else None,
     )

@@ -162,6 +162,11 @@ def _markdown(text: str) -> str:
     return re.sub(r"(?i)(https?|ftp):|www\.", lambda m: f"{m[0][:-1]}\\{m[0][-1]}", escaped)
 
 
+def as_label(text: str) -> str:
+    """Return what of a text may stand in a label, which TeX reads as it is: letters, hyphens."""
+    return "".join(char for char in text if char.isascii() and (char.isalnum() or char == "-"))
+
+
 def _html(text: str) -> str:
     return escape(safe(text))
 

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.records import Origin, Seats
@@ -97,6 +104,18 @@ class Item(Entry):
     judge_verdicts: list[JudgeVerdict] = Field(default_factory=list)
     extra: dict[str, JsonValue] = Field(default_factory=dict)
     """Keys of an imported item that mean nothing here, as they were."""
+    facts: dict[str, str] | None = None
+    """What the run's file of facts said of the video, by column; not there where it said nothing.
+    Anybody's words, which no model is shown."""
+    left_out: ClassVar[tuple[str, ...]] = ("facts",)
+    """Fields that are not written where they are None, as in sets made before there were any."""
+
+    @model_serializer(mode="wrap")
+    def _without_gaps(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        return {
+            k: value for k, value in data.items() if value is not None or k not in self.left_out
+        }
 
     def own_qid(self) -> str:
         """Return the qid that belongs to this content of a run."""

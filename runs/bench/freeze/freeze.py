@@ -44,7 +44,7 @@ from videoautoarena.runs.bench.freeze.card import (
     parquet_bytes,
     readme_text,
 )
-from videoautoarena.runs.bench.freeze.items import Pool, pool_of, worth_of
+from videoautoarena.runs.bench.freeze.items import Pool, pool_of, with_facts, worth_of
 from videoautoarena.runs.bench.freeze.selection import Chosen, Selection, choose_items
 from videoautoarena.runs.rundir.reader import Run, counted, open_run
 from videoautoarena.runs.text.terminal import safe, say
@@ -166,7 +166,9 @@ def freeze(
 def bench_of(run: Run, selection: Selection, extras: Extras) -> Bench:
     """Return the bench of a run; the same run and wishes give the same bytes."""
     given = read_input(run)
-    pool = pool_of(run.battles, given)
+    own = [name for name in run.known_facts.columns if name not in ("title", "category")]
+    selection.check_columns(own)
+    pool = with_facts(pool_of(run.battles, given), run.facts())
     seed = int(run.manifest.get("seed") or 0) if selection.seed is None else selection.seed
     chosen = _choose(pool, selection, seed, given=given, folder=run.folder)
     _refuse_nothing(run, pool, chosen)

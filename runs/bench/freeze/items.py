@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from videoautoarena.memory.records.errors import StoreError
-from videoautoarena.memory.records.records import DECIDED, TIES, Battle
+from videoautoarena.memory.records.records import DECIDED, TIES, Battle, VideoFacts
 from videoautoarena.runs.audit.canaries import is_leak_test
 from videoautoarena.runs.audit.evidence import AuditInput
 from videoautoarena.runs.bench.format.schema import Item, JudgeVerdict, Votes
@@ -127,6 +127,25 @@ def pool_of(battles: Iterable[Battle], given: AuditInput) -> Pool:
         pool.items.append(item)
     pool.leaked = {qid for qid, topical in places.items() if topical in leaks}
     return pool
+
+
+def with_facts(pool: Pool, facts: Mapping[str, VideoFacts]) -> Pool:
+    """Return the pool with what somebody's file says of each question's video, category aside."""
+    said = {
+        video: {
+            **{name: text for name in _SAID if (text := getattr(one, name)) is not None},
+            **one.columns,
+        }
+        for video, one in facts.items()
+    }
+    items = [
+        item.model_copy(update={"facts": known}) if (known := said.get(item.video_id)) else item
+        for item in pool.items
+    ]
+    return replace(pool, items=items)
+
+
+_SAID = ("title", "language", "licence")
 
 
 def choose(battle: Battle, votes: Counter[str] | None = None) -> Choice:

@@ -6,14 +6,16 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import WrongArgument
-from videoautoarena.runs.bench.format.schema import Item, part_of
+from videoautoarena.runs.bench.format.schema import COLUMN, Item, part_of
+from videoautoarena.runs.text.battle_table import quoted
+from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.traits import near_duplicates
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 
@@ -111,8 +113,8 @@ class _Cells:
         return self.drawn
 
 
-Dimension = Literal["duration", "category", "topic"]
-DIMENSIONS: tuple[Dimension, ...] = ("duration", "category", "topic")
+DIMENSIONS = ("duration", "category", "topic")
+"""What every run can be drawn evenly over; besides them the columns of its file of facts."""
 
 Embed = Callable[[Sequence[str]], Floats]
 
@@ -132,8 +134,8 @@ class Selection:
     """As many whose selected answer is the longer as whose is the shorter."""
     separating: bool = False
     """Rather those that separate models."""
-    by: tuple[Dimension, ...] = DIMENSIONS
-    """What is drawn evenly over."""
+    by: tuple[str, ...] = DIMENSIONS
+    """What is drawn evenly over: DIMENSIONS, and columns of facts."""
     embeddings: str | None = None
     """Model whose embeddings of the questions make topics; None: their words do."""
     seed: int | None = None
@@ -156,6 +158,13 @@ class Selection:
                 "--embeddings makes topics, which only a draw over them needs: pass --size or "
                 "--length-matched, and topic in --by"
             )
+
+    def check_columns(self, columns: Collection[str]) -> None:
+        """Raise WrongArgument for what is neither a dimension nor a column of the run's facts."""
+        for name in self.by:
+            if name not in DIMENSIONS and name.removeprefix(COLUMN) not in columns:
+                there = safe(", ".join((*DIMENSIONS, *columns)))
+                raise WrongArgument(f"--by {quoted(name)} is none of {there}")
 
     def as_json(self) -> dict[str, Any]:
         """Return it as the manifest keeps it."""
@@ -254,7 +263,11 @@ def _drawn(
         ]
     # One question of every video comes before the second of any.
     order = sorted(range(len(items)), key=lambda k: turns[k])
-    strata = [tuple(part_of(items[k], name) for name in selection.by) for k in order]
+    traits = [
+        name if name in DIMENSIONS else f"{COLUMN}{name.removeprefix(COLUMN)}"
+        for name in selection.by
+    ]
+    strata = [tuple(part_of(items[k], name) for name in traits) for k in order]
     sides = [longer(items[k]) for k in order] if selection.length_matched else None
     size = len(items) if selection.size is None else selection.size
     drawn = {order[place] for place in draw_evenly(strata, size, sides)}

@@ -112,6 +112,12 @@ Examples:
     default=None,
     help="Send the .srt or .vtt file beside a video together with its frames.  [default: send]",
 )
+@click.option(
+    "--facts",
+    metavar="FILE|none",
+    help="CSV file with a row for each video: path, title, category, language, licence and own "
+    "columns.  [default: videos.csv beside the videos]",
+)
 @options.SAMPLING
 @click.option(
     "--block", type=int, help="Approximate number of videos started together.  [default: 21]"

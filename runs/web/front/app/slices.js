@@ -33,7 +33,10 @@ const SLICES_NOTE =
 
 function Slices() {
   const [wanted, setTrait] = useState("duration");
-  const traits = TRAITS.filter(([key]) => summary.slices[key]?.length);
+  const named = new Set(TRAITS.map(([key]) => key));
+  const own = Object.keys(summary.slices).filter((key) => !named.has(key));
+  const columns = own.map((key) => [key, html`<bdi>${plain(clip(key, 24))}</bdi>`]);
+  const traits = [...TRAITS, ...columns].filter(([key]) => summary.slices[key]?.length);
   if (!traits.length || !ratedModels().length) return null;
   const trait = traits.some(([key]) => key === wanted) ? wanted : traits[0][0];
   const all = summary.slices[trait];
