@@ -107,7 +107,10 @@ class Item(Entry):
     facts: dict[str, str] | None = None
     """What the run's file of facts said of the video, by column; not there where it said nothing.
     Anybody's words, which no model is shown."""
-    left_out: ClassVar[tuple[str, ...]] = ("facts",)
+    language: str | None = None
+    """The code of what it asks in (ISO 639-1), as the run drew it; not there where it drew
+    none."""
+    left_out: ClassVar[tuple[str, ...]] = ("facts", "language")
     """Fields that are not written where they are None, as in sets made before there were any."""
 
     @model_serializer(mode="wrap")

@@ -191,6 +191,7 @@ SLICES = {
     "round": "by round",
     "duration": "by duration",
     "category": "by category",
+    "language": "by language",
     "topic": "by topic of the question",
     "origin": "by origin of the question",
     "chosen_by": "by who selected the answer",

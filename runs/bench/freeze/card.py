@@ -255,7 +255,9 @@ def parquet_bytes(items: Sequence[Item]) -> bytes:
     }
     if any(item.facts for item in items):
         kinds["facts"] = pa.string()
-    rows = [{"facts": None, **item.model_dump()} for item in items]
+    if any(item.language for item in items):
+        kinds["language"] = pa.string()
+    rows = [{"facts": None, "language": None, **item.model_dump()} for item in items]
     for row in rows:
         row |= {name: json.dumps(row[name]) for name in (*AS_JSON, "facts")}
         for name in TEXTS:

@@ -192,6 +192,7 @@ def as_item(battle: Battle, choice: Choice, votes: Counter[str] | None = None) -
         origin=_there(battle, "origin"),
         duration_s=battle.duration_s,
         category=_there(battle, "category"),
+        language=battle.language,
         difficulty=battle.difficulty,
         votes=Votes(selected=votes[won], rejected=votes[lost], tie=votes["tie"]) if votes else None,
         judge_verdicts=[

@@ -114,6 +114,8 @@ class _Cells:
 
 
 DIMENSIONS = ("duration", "category", "topic")
+"""What is drawn evenly over where nobody says it."""
+KNOWN = (*DIMENSIONS, "language")
 """What every run can be drawn evenly over; besides them the columns of its file of facts."""
 
 Embed = Callable[[Sequence[str]], Floats]
@@ -135,7 +137,7 @@ class Selection:
     separating: bool = False
     """Rather those that separate models."""
     by: tuple[str, ...] = DIMENSIONS
-    """What is drawn evenly over: DIMENSIONS, and columns of facts."""
+    """What is drawn evenly over: of KNOWN, and columns of facts."""
     embeddings: str | None = None
     """Model whose embeddings of the questions make topics; None: their words do."""
     seed: int | None = None
@@ -162,8 +164,9 @@ class Selection:
     def check_columns(self, columns: Collection[str]) -> None:
         """Raise WrongArgument for what is neither a dimension nor a column of the run's facts."""
         for name in self.by:
-            if name not in DIMENSIONS and name.removeprefix(COLUMN) not in columns:
-                there = safe(", ".join((*DIMENSIONS, *columns)))
+            if name not in KNOWN and name.removeprefix(COLUMN) not in columns:
+                own = (f"{COLUMN}{one}" if one in KNOWN else one for one in columns)
+                there = safe(", ".join((*KNOWN, *own)))
                 raise WrongArgument(f"--by {quoted(name)} is none of {there}")
 
     def as_json(self) -> dict[str, Any]:
@@ -264,8 +267,7 @@ def _drawn(
     # One question of every video comes before the second of any.
     order = sorted(range(len(items)), key=lambda k: turns[k])
     traits = [
-        name if name in DIMENSIONS else f"{COLUMN}{name.removeprefix(COLUMN)}"
-        for name in selection.by
+        name if name in KNOWN else f"{COLUMN}{name.removeprefix(COLUMN)}" for name in selection.by
     ]
     strata = [tuple(part_of(items[k], name) for name in traits) for k in order]
     sides = [longer(items[k]) for k in order] if selection.length_matched else None

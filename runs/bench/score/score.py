@@ -26,6 +26,7 @@ from videoautoarena.runs.bench.format.results import (
 )
 from videoautoarena.runs.bench.format.schema import COLUMN, UNKNOWN, Item, columns_of, part_of
 from videoautoarena.runs.text.battle_table import quoted
+from videoautoarena.runs.text.language import asked_language
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.traits import BUCKET_NAMES
 from videoautoarena.runs.text.words import in_full
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 SCORE_SCHEMA = 1
 Of = Literal["judged", "decided", "all"]
-DIMENSIONS = ("duration", "category", "topic")
+DIMENSIONS = ("duration", "category", "topic", "language")
 """What the questions of every set are parted by; besides them the columns of facts in its items."""
 FEW_VIDEOS = 10
 PARTIAL, VOIDS, FEW = "partial", "voids", "few videos"
@@ -96,7 +97,10 @@ def sliced(
         return board
     parts: dict[str, list[Item]] = defaultdict(list)
     for item in bench.items:
-        parts[part_of(item, trait)].append(item)
+        is_told = trait == "language"
+        # Of sets that do not say it, the questions do.
+        part = asked_language(item.language, item.question) if is_told else part_of(item, trait)
+        parts[part].append(item)
     order = sorted(parts) if by != "duration" else [name for name in BUCKET_NAMES if name in parts]
     named = [*(name for name in order if name != UNKNOWN), *({UNKNOWN} & set(parts))]
     slices = [
@@ -116,7 +120,8 @@ def _trait(bench: OpenBench, by: str) -> str:
         return by
     columns, name = columns_of(bench.items), by.removeprefix(COLUMN)
     if name not in columns:
-        there = safe(", ".join((*DIMENSIONS, *columns)))
+        own = (f"{COLUMN}{one}" if one in DIMENSIONS else one for one in columns)
+        there = safe(", ".join((*DIMENSIONS, *own)))
         raise WrongArgument(f"by cannot be {quoted(by)}; this set has {there}")
     return f"{COLUMN}{name}"
 

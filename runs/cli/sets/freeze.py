@@ -27,8 +27,8 @@ _PARTS = ("duration", "category", "topic")
 @click.option("--size", type=click.IntRange(1), help="Number of questions to draw.  [default: all]")
 @click.option(
     "--by",
-    help="What to balance the draw over, separated by commas: duration, category, topic, columns "
-    "of videos.csv.  [default: duration,category,topic]",
+    help="What to balance the draw over, separated by commas: duration, category, topic, language, "
+    "columns of videos.csv.  [default: duration,category,topic]",
 )
 @click.option("--per-video", type=click.IntRange(1), help="Maximum number of questions per video.")
 @options.flag("--distinct", "Keep one of several near-duplicate questions.")

@@ -78,7 +78,9 @@ def test_a_draw_is_even_over_a_column(ground: Path) -> None:
 def test_a_column_that_is_not_there_is_a_usage_error(ground: Path, by: str) -> None:
     made = invoke("freeze", ground / "out", "--to", ground / "no", "--size", 2, "--by", by)
     assert isinstance(made.exception, WrongArgument)
-    there = "is none of duration, category, topic, language, licence, site, =SUM(A1)"
+    there = (
+        "is none of duration, category, topic, language, column:language, licence, site, =SUM(A1)"
+    )
     assert there in str(made.exception)
     assert not (ground / "no").exists()
 
@@ -93,4 +95,4 @@ def test_scores_are_parted_by_a_column_and_a_wrong_one_is_refused(ground: Path) 
     assert "'=1+1" in pasted
     wrong = scored(ground / "bench", "--by", "sites").exception
     assert isinstance(wrong, WrongArgument)
-    assert "this set has duration, category, topic, =SUM(A1), language, licence, site" in str(wrong)
+    assert "topic, language, =SUM(A1), column:language, licence, site" in str(wrong)
