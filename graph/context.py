@@ -30,6 +30,10 @@ async def always(_slot: str) -> bool:
     return True
 
 
+def no_language(_video: str, _persona: int) -> None:
+    """Say that nobody drew a language."""
+
+
 @dataclass(frozen=True)
 class Arena:
     """Everything a node may use that is not in its state."""
@@ -59,6 +63,8 @@ class Arena:
     """Whether a slot is to be played; a lineage ends before the first that is not."""
     turn: Callable[[str], Awaitable[bool]] = always
     """Whether a slot is to be played after all, asked before its question; may take long, too."""
+    language: Callable[[str, int], str | None] = no_language
+    """Video id and persona to the code of the language that this user asks in, if one is drawn."""
     current: Callable[[str], str] = str
     """Id of the first slot in a place to that of the one which counts there now."""
 

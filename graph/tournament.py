@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
 from langgraph.graph import END, START, StateGraph
@@ -30,9 +31,16 @@ async def examiner(state: VideoState, runtime: Runtime[Arena]) -> Update:
 async def persona(state: VideoState, runtime: Runtime[Arena]) -> Update:
     """Invent the video's three users."""
     arena, brief = runtime.context, state["brief"]
+    spoken = partial(arena.language, state["video"])
     try:
         frames = await arena.frames(state["video"])
-        users = await invent_personas(arena.prompter, arena.examiner, frames=frames, brief=brief)
+        users = await invent_personas(
+            arena.prompter,
+            arena.examiner,
+            frames=frames,
+            brief=brief,
+            languages=(spoken(1), spoken(2), spoken(3)),
+        )
     except LOST as failure:
         return {"failure": f"no personas: {failure}"}
     starts = [opened(arena, state["video"], brief=brief, persona=user) for user in users]

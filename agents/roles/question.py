@@ -14,6 +14,7 @@ from videoautoarena.agents.prompting.contracts import (
     PersonaReply,
     QuestionerReply,
 )
+from videoautoarena.agents.prompting.languages import language_note
 from videoautoarena.agents.roles.judge import Case
 from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.memory.records.digests import canonical_json, unit_interval
@@ -26,6 +27,9 @@ from videoautoarena.memory.records.records import (
     Persona,
     Scene,
 )
+
+Languages = tuple[str | None, str | None, str | None]
+"""What a video's three users ask in, as codes; None where no language is drawn."""
 
 _BY_NAME = {name.casefold(): name for name in CATEGORIES}
 
@@ -45,17 +49,30 @@ async def examine(prompter: Prompter, model: Model, *, frames: Frames) -> Brief:
 
 
 async def invent_personas(
-    prompter: Prompter, model: Model, *, frames: Frames, brief: Brief
+    prompter: Prompter,
+    model: Model,
+    *,
+    frames: Frames,
+    brief: Brief,
+    languages: Languages = (None, None, None),
 ) -> tuple[Persona, Persona, Persona]:
     """Return three users, close to the content to unrelated. One model call; or CallFailed.
 
-    Source: VideoAutoArena, User Simulation (A.1).
+    `languages` are those that they ask in. Source: VideoAutoArena, User Simulation (A.1).
     """
     texts = {"brief": canonical_json(brief.model_dump())}
-    task = Task("persona", frames, scope=frames.video, texts=texts)
-    near, interested, far = (await prompter.ask_json(model, task, PersonaReply)).personas
-    first, second = Persona(index=1, text=near), Persona(index=2, text=interested)
-    return first, second, Persona(index=3, text=far)
+    note = "\n".join(
+        language_note(code, f"User {index} asks in it and expects answers in it.")
+        for index, code in enumerate(languages, start=1)
+        if code is not None
+    )
+    task = Task("persona", frames, scope=frames.video, texts=texts, note=note)
+    said = (await prompter.ask_json(model, task, PersonaReply)).personas
+    first, second, third = (
+        Persona(index=index, text=text, language=code)
+        for index, (text, code) in enumerate(zip(said, languages, strict=True), start=1)
+    )
+    return first, second, third
 
 
 async def put_question(
@@ -77,7 +94,8 @@ async def put_question(
         "persona": persona.text,
         "asked": canonical_json(list(asked)) if asked else "",
     }
-    task = Task("questioner", frames, scope=slot, texts=texts)
+    about = "Ask the question in it; the answer is expected in it, too."
+    task = Task("questioner", frames, scope=slot, texts=texts, note=_note(persona.language, about))
     return (await prompter.ask_json(model, task, QuestionerReply)).question
 
 
@@ -111,7 +129,9 @@ async def evolve(
         "analyses": canonical_json(analyses.model_dump()) if analyses else "",
         "refused": canonical_json([asdict(r) for r in refused]) if refused else "",
     }
-    task = Task("evolver", frames, scope=slot, ask=len(refused), texts=texts)
+    about = "The question was asked in it; ask the new one in it, too."
+    note, ask = _note(case.language, about), len(refused)
+    task = Task("evolver", frames, scope=slot, ask=ask, texts=texts, note=note)
     return await prompter.ask_json(model, task, EvolverReply)
 
 
@@ -135,7 +155,8 @@ async def grade(
     old_first = unit_interval(prompter.seed, slot, attempt) < 0.5
     first, second = (old, new) if old_first else (new, old)
     texts = {"persona": persona.text, "question_1": first, "question_2": second}
-    task = Task("grader", frames, scope=slot, ask=attempt, texts=texts)
+    note = _note(persona.language, "Both questions are asked in it; that makes neither harder.")
+    task = Task("grader", frames, scope=slot, ask=attempt, texts=texts, note=note)
     reply = await prompter.ask_json(model, task, GraderReply)
     grades = _grade(reply.question_1), _grade(reply.question_2)
     return grades if old_first else (grades[1], grades[0])
@@ -153,3 +174,7 @@ def is_harder(old: Grade, new: Grade, *, overall_only: bool) -> bool:
 
 def _grade(reply: GradeReply) -> Grade:
     return Grade(**{name: round(score, 1) for name, score in reply.model_dump().items()})
+
+
+def _note(code: str | None, about: str) -> str:
+    return "" if code is None else language_note(code, about)

@@ -113,6 +113,8 @@ class RunTable(Table):
     limit: int | None = Field(default=None, ge=1)
     prompts: str | None = None
     subtitles: bool | None = None
+    languages: tuple[str, ...] = ()
+    """Codes of the languages that users ask in, as `--languages`."""
     max_void: Share | None = None
     patience: float | None = Field(default=None, ge=0, le=1e6)
     """Minutes for which an endpoint is waited for that cannot be reached."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,7 +16,8 @@ from pydantic import Field, ValidationError
 from videoautoarena.agents.limits.outages import PATIENCE_S
 from videoautoarena.agents.models.registry import Model, Retrieval
 from videoautoarena.agents.prompting.contracts import CONTRACTS
-from videoautoarena.memory.records.errors import StoreError, WrongArgument
+from videoautoarena.agents.prompting.languages import LANGUAGES
+from videoautoarena.memory.records.errors import BadInput, StoreError, WrongArgument
 from videoautoarena.memory.records.records import SCHEMA, Record, Sampling
 from videoautoarena.runs.config import cast as casting
 from videoautoarena.runs.config.arena_file import ArenaFile, Pairing, read_arena_file
@@ -51,6 +53,8 @@ class Flags:
     """Minutes."""
     block: int | None = None
     until: str | None = None
+    languages: tuple[str, ...] = ()
+    """Codes; none leaves the file's."""
     subtitles: bool | None = None
     policy: str | None = None
     fps: float | None = None
@@ -97,6 +101,8 @@ class RunConfig(Record):
     sampling: Sampling = Sampling()
     subtitles: bool = True
     """What stands beside a video as .srt or .vtt is sent with its frames."""
+    languages: tuple[str, ...] = ()
+    """Codes of what users ask in, sorted, each in equally many lineages; none: nobody is told."""
     limit: int | None = None
     block: int = BLOCK
     offline: bool
@@ -266,6 +272,7 @@ def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
         "block": _at_least(1, pick("block", BLOCK), "--block"),
         "rules": RunRules(overall_only=paper, share_analyses=not paper, fixed_seats=paper),
         "subtitles": pick("subtitles", True),
+        "languages": _languages(flags, file),
     }
     process = {
         "prompts": flags.prompts or (Path(file.run.prompts) if file.run.prompts else None),
@@ -291,3 +298,16 @@ def _share(value: float | str, flag: str) -> float | str:
     if not isinstance(value, str) and not 0 <= value <= 1:
         raise WrongArgument(f"{flag} is {value:g}; give a share from 0 to 1")
     return value
+
+
+def _languages(flags: Flags, file: ArenaFile) -> tuple[str, ...]:
+    place, wrong = (
+        ("--languages", WrongArgument) if flags.languages else ("run.languages", BadInput)
+    )
+    found = sorted(code.strip().lower() for code in flags.languages or file.run.languages)
+    if unknown := next((code for code in found if code not in LANGUAGES), None):
+        there = ", ".join(f"{code} ({name})" for code, (name, _) in LANGUAGES.items())
+        raise wrong(f"{place} knows no {unknown!a}; there are {there}")
+    if double := next((code for code, again in pairwise(found) if code == again), None):
+        raise wrong(f"{place} names {double} twice; name each language once")
+    return tuple(found)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, get_args
 from videoautoarena.memory.records.errors import WrongArgument
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.leaderboard.slices import By
+from videoautoarena.runs.text.language import asked_language
 
 if TYPE_CHECKING:
     from videoautoarena.runs.rundir.reader import Run
@@ -15,7 +16,12 @@ if TYPE_CHECKING:
 Known = Callable[[Battle], Iterable[str]]
 """The slices that a battle stands in; it may stand in several."""
 
-_TRAITS: dict[str, Callable[[Run], Known]] = {}
+
+def _languages(_run: Run) -> Known:
+    return lambda battle: [asked_language(battle.language, battle.question)]
+
+
+_TRAITS: dict[str, Callable[[Run], Known]] = {"language": _languages}
 """The name of a trait to what reads it from a run; which raises BadInput where it is not there."""
 
 NAMES = (*get_args(By), *_TRAITS)

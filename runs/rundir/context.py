@@ -18,7 +18,7 @@ from videoautoarena.memory.records.records import Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.rundir.budget import Budget
-from videoautoarena.runs.rundir.slots import Lineup
+from videoautoarena.runs.rundir.slots import LineageLanguages, Lineup
 
 
 class Pace(Protocol):
@@ -127,6 +127,7 @@ def assemble(
 ) -> partial[Arena]:
     """Return the arena of a run, to be called with its ways to frames, draws and battles."""
     is_past = asker.is_replay
+    languages = LineageLanguages(config.languages, lineup.lineages, seed=config.seed)
     return partial(
         Arena,
         prompter=Prompter(asker, prompts, config.seed, lineup.generations, is_past),
@@ -141,5 +142,6 @@ def assemble(
         ),
         videos=videos,
         prompts=prompts.digests,
+        language=languages.of,
         current=lineup.current,
     )

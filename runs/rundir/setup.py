@@ -66,6 +66,8 @@ class Setup(Published):
     limit: int | None
     """Most videos."""
     subtitles: bool
+    languages: tuple[str, ...]
+    """Codes of what users ask in; none where none was drawn."""
     sampling: Sampling
     prompts: dict[str, str]
     """Role to digest of its prompt file."""
@@ -78,7 +80,8 @@ class Setup(Published):
 
 
 _SAME = (
-    *("seed", "rounds", "pairing", "swap", "preset", "limit", "subtitles", "sampling"),
+    *("seed", "rounds", "pairing", "swap", "preset", "limit", "subtitles"),
+    *("languages", "sampling"),
     *("offline", "self_judging", "offline_judge_on_real"),
 )
 """What stands in it as in the run's settings."""

@@ -129,6 +129,11 @@ def mark_up(sheet: Sheet, form: str) -> str:
     return _MARKUPS[form](sheet)
 
 
+def as_markdown(lines: Sequence[str]) -> list[str]:
+    """Return lines of text as paragraphs of Markdown, an empty line behind each."""
+    return [line for text in lines for line in (_markdown(text), "")]
+
+
 def comma_separated(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
     """Return rows as CSV with a header, one line each; nothing for None, no live formula."""
     text = io.StringIO()

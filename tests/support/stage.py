@@ -91,6 +91,8 @@ class Stage:
     unwanted: str | None = None
     borrowed: Borrowed | None = None
     """The stored answer that every battle is fought against."""
+    languages: Mapping[int, str] = field(default_factory=dict)
+    """What each user asks in, by index."""
     journal: Pages = field(default_factory=Pages)
     script: Script = field(init=False)
 
@@ -132,6 +134,7 @@ class Stage:
             settle=self._settle,
             settled=self.settled.get,
             wanted=lambda slot: slot != self.unwanted,
+            language=lambda _video, persona: self.languages.get(persona),
         )
 
     async def _frames(self, video: str) -> Frames:

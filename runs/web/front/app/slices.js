@@ -6,6 +6,7 @@ const TRAITS = [
   ["persona", "User"],
   ["format", "Form asked for"],
   ["origin", "Origin"],
+  ["language", "Language"],
 ];
 const MOST_PANELS = 6;
 const ENOUGH = 100;
@@ -42,7 +43,17 @@ function Slices() {
   const more = all.length > some.length;
   const cut = more ? ` The first ${some.length} of ${all.length} slices are drawn.` : "";
   return html`<${Section} id="slices" kicker="Slices" says=${plain(slicesSay(all))} tools=${tools}
-    note=${`${SLICES_NOTE}${cut}`}><${Boards} trait=${trait} boards=${some} /></${Section}>`;
+    note=${`${SLICES_NOTE}${cut}`}>${trait === "language" && html`<${JudgeByLanguage} />`}
+    <${Boards} trait=${trait} boards=${some} /></${Section}>`;
+}
+
+/* No board by language is read before what the judge is like in each. */
+function JudgeByLanguage() {
+  const found = summary.audit.filter((one) => one.key.startsWith("language."));
+  const line = (one) => html`<li key=${one.key}>${one.alarm && html`<b>Alarm. </b>`}
+    ${plain(one.sentence)}</li>`;
+  return html`<h3>First, the judge in each language</h3>
+    <ul class="unknown">${found.map(line)}</ul>`;
 }
 
 function Boards({ trait, boards }) {
