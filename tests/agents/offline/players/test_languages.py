@@ -82,7 +82,8 @@ def test_in_a_language_that_nobody_speaks_here_all_is_english(story: Film) -> No
     assert told(question) == "en"
     said = answer("hawk", story, question)
     assert judged(story, "fr", question, said, said)["verdict"] == "tie_good"
-    assert "language" not in judged(story, "fr", question, said, said)["instruction_following"]
+    weighed = judged(story, "fr", question, said, said)
+    assert "language" not in weighed["instruction_following"]["analysis"]
 
 
 @pytest.mark.parametrize("code", OTHERS)
@@ -151,7 +152,7 @@ def test_a_right_answer_in_another_language_beats_a_wrong_one(story: Film, code:
 @pytest.mark.parametrize("code", OTHERS)
 def test_each_user_is_described_in_their_own_language(story: Film, code: str) -> None:
     text, ending = task("persona", brief="{}"), contract("persona")
-    for codes in (("en", code, "en"), (code, code, code), (code, "en", code)):
+    for codes in ((code, "en", "en"), ("en", code, "en"), (code, code, code)):
         about = (f"User {n} asks in it and expects answers in it." for n in (1, 2, 3))
         note = "\n".join(map(language_note, codes, about))
         sent = message(thinned(story, 8), text.replace(ending, f"{note}\n\n{ending}"))
