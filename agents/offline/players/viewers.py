@@ -59,15 +59,19 @@ def examine(sent: Sent) -> dict[str, object]:
 
 
 def invent(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
-    """Return three users: two whose tastes these frames feed best, and one with none."""
+    """Return three users: two whose tastes these frames feed best, and one with none.
+
+    Each is described in the language that they ask in.
+    """
     known = set(askable(sight_of(sent)))
-    code = spoken(sent.language)
     dice = Dice("persona", blocks.get("brief", ""))
+    codes = [spoken(sent.user_languages.get(user)) for user in (1, 2, 3)]
     # shuffled before the stable sort, so that equal fits take turns from video to video
-    fed = sorted(dice.shuffled(profiles(code)), key=lambda p: -len(known.intersection(p.taste)))
-    second = fed[1 + dice.below(2)]
-    third = dice.one(wording("players", "users", code)["unrelated"])
-    return {"personas": [fed[0].text, second.text, third]}
+    places = dice.shuffled(range(len(profiles())))
+    fed = sorted(places, key=lambda place: -len(known.intersection(profiles()[place].taste)))
+    chosen = [fed[0], fed[1 + dice.below(2)]]
+    close = [profiles(code)[place].text for code, place in zip(codes, chosen, strict=False)]
+    return {"personas": [*close, dice.one(wording("players", "users", codes[2])["unrelated"])]}
 
 
 def first_question(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
