@@ -11,7 +11,7 @@ PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test slow check chromium bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-labels bench-pairing bench-latency bench-memory bench-slots bench-kills bench-resume bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap bench-ladder bench-retrieval bench-watched bench-tasks bench-scenes bench-dialogues bench-realism docs pictures clean
+.PHONY: help install demo test slow check chromium bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-labels bench-pairing bench-latency bench-memory bench-slots bench-kills bench-resume bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap bench-ladder bench-retrieval bench-watched bench-tasks bench-scenes bench-dialogues bench-realism bench-languages docs pictures clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -176,6 +176,9 @@ bench-one-sided: $(STAMP) ## what models that lost or won everything do to the r
 
 bench-labels: $(STAMP) ## how often ratings hold the scale of people, by judge, by labels, by both
 	$(BIN)/python -m benchmarks.labels
+
+bench-languages: $(STAMP) ## is a judge that is another in one language found, and an even one let be?
+	$(BIN)/python -m benchmarks.languages
 
 docs: $(STAMP) ## write again what docs/ repeats: options, rooms, the graph, JSON Schemas
 	$(BIN)/python docs/generate.py

@@ -33,8 +33,9 @@ from videoautoarena.agents.offline.language.checks import (
     word_check,
 )
 from videoautoarena.agents.offline.language.phrasing import BOOKS, book, say
+from videoautoarena.agents.offline.language.tables import table
 from videoautoarena.agents.offline.language.turns import At, Facts, resolve, word
-from videoautoarena.agents.offline.language.values import Dice, table
+from videoautoarena.agents.offline.language.values import Dice
 from videoautoarena.agents.offline.players.checklists import Item, is_met, items_of
 from videoautoarena.agents.offline.players.dialogist import RATED, draft_of
 from videoautoarena.agents.offline.players.drafts import Thing, Wish, Written

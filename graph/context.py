@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.graph.state import slot_id
-from videoautoarena.memory.records.records import Battle, Draw, Frames, Persona, Video
+from videoautoarena.memory.records.records import Battle, Draw, Frames, Persona, Video, VideoFacts
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,10 @@ async def always(_slot: str) -> bool:
 def nobody(_video: str) -> Mapping[int, Persona]:
     """Say that no user was brought for a video."""
     return {}
+
+
+def no_language(_video: str, _persona: int) -> None:
+    """Say that nobody drew a language."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,12 @@ class Arena:
     """Whether a slot is to be played; a lineage ends before the first that is not."""
     turn: Callable[[str], Awaitable[bool]] = always
     """Whether a slot is to be played after all, asked before its question; may take long, too."""
+    language: Callable[[str, int], str | None] = no_language
+    """Video id and persona to the code of the language that this user asks in, if one is drawn."""
+    facts: Mapping[str, VideoFacts] = field(default_factory=dict)
+    """Video id to what somebody says of it; nobody but the examiner is told."""
+    categories: tuple[str, ...] | None = None
+    """What the examiner chooses from; None as runs did that were begun without such a list."""
     current: Callable[[str], str] = str
     """Id of the first slot in a place to that of the one which counts there now."""
 
@@ -71,6 +81,11 @@ class Arena:
     """Video id to the users that were brought for it, by index; the others are invented."""
     alike: Callable[[Sequence[str]], Set[int]] | None = None
     """Texts of users to the places of those that repeat an earlier one; None: nobody looks."""
+
+    def language_of(self, video: str, persona: int) -> str | None:
+        """Return what a user asks in: what was brought with it, else what is drawn, if anything."""
+        user = self.brought(video).get(persona)
+        return (user.language if user else None) or self.language(video, persona)
 
     def slot(self, video: str, persona: int, round_: int) -> str:
         """Return the id of the slot that counts in a place, which is also its battle's."""

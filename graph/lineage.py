@@ -68,6 +68,7 @@ def ended(
         prompts=dict(arena.prompts),
         propensity=draw.propensity if draw else None,
         basis=draw.basis if draw else None,
+        language=state["persona"].language,
     )
 
 
@@ -99,7 +100,10 @@ def unplayed(arena: Arena, video: str, *, reason: str, brief: Brief | None) -> l
     unknown = {"persona_text": None} | ({} if brief else {"category": None})
     states = [
         LineageState(settled=[], video=video, brief=nobody, persona=user, round=round_)
-        for user in (Persona(index=persona, text="") for persona in PERSONAS)
+        for user in (
+            Persona(index=persona, text="", language=arena.language_of(video, persona))
+            for persona in PERSONAS
+        )
         for round_ in range(arena.rules.rounds)
     ]
     lost = (ended(arena, state, verdict="void", reason=reason) for state in states)
@@ -297,6 +301,7 @@ def _case(battle: Battle) -> Case:
         question=battle.question or "",
         answer_a=battle.answer_a or "",
         answer_b=battle.answer_b or "",
+        language=battle.language,
     )
 
 
@@ -310,6 +315,7 @@ def _asked_case(state: LineageState) -> Case:
         answer_a=a.text,
         answer_b=b.text,
         swap=draw.swap,
+        language=state["persona"].language,
     )
 
 

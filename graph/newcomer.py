@@ -96,6 +96,7 @@ def _case(state: NewcomerState, said: Answer) -> Case:
         answer_a=a.text if a else "",
         answer_b=b.text if b else "",
         swap=state["draw"].swap,
+        language=state["source"].language,
     )
 
 

@@ -22,9 +22,16 @@ async def examiner(state: VideoState, runtime: Runtime[Arena]) -> Update:
     arena = runtime.context
     try:
         frames = await arena.frames(state["video"])
-        return {"brief": await examine(arena.prompter, arena.examiner, frames=frames)}
+        brief = await examine(
+            arena.prompter,
+            arena.examiner,
+            frames=frames,
+            facts=arena.facts.get(state["video"]),
+            categories=arena.categories,
+        )
     except LOST as failure:
         return {"failure": f"the video could not be examined: {failure}"}
+    return {"brief": brief}
 
 
 async def persona(state: VideoState, runtime: Runtime[Arena]) -> Update:
@@ -46,14 +53,24 @@ async def find_users(arena: Arena, frames: Frames, brief: Brief) -> list[Persona
     fewest repetitions play, of the first among equals. A failed ask fails the video, so that users
     never change between two rounds of a lineage.
     """
-    brought = arena.brought(frames.video)
+    near, interested, far = (arena.language_of(frames.video, index) for index in PERSONAS)
+    brought = {
+        index: user.model_copy(update={"language": arena.language_of(frames.video, index)})
+        for index, user in arena.brought(frames.video).items()
+    }
     found = dict(brought)
     fewest, refused = len(PERSONAS) + 1, list[str]()
     for ask in range(DIVERSE_ASKS if arena.alike else 1):
         if len(brought) == len(PERSONAS):
             break
         invented = await invent_personas(
-            arena.prompter, arena.examiner, frames=frames, brief=brief, refused=refused, ask=ask
+            arena.prompter,
+            arena.examiner,
+            frames=frames,
+            brief=brief,
+            languages=(near, interested, far),
+            refused=refused,
+            ask=ask,
         )
         fresh = [user for user in invented if user.index not in brought]
         texts = [user.text for user in (*brought.values(), *fresh)]

@@ -52,7 +52,7 @@ LANGUAGES: dict[str, tuple[str, str]] = {
 }
 """Code (ISO 639-1) to the language's name in English and in itself."""
 
-_NOTE = re.compile(r"^Language: [^\n()]+ \((\w\w)\)\.", re.MULTILINE)
+_NOTE = re.compile(r"^Language: [^\n()]+ \((\w\w)\)\.(?: User (\d+) )?", re.MULTILINE)
 
 
 def language_note(code: str, about: str) -> str:
@@ -72,5 +72,10 @@ def noted_language(text: str) -> str | None:
 
     `text` must be without its fenced blocks: what stands in those is anybody's.
     """
-    found = [code for code in _NOTE.findall(text) if code in LANGUAGES]
+    found = [code for code, _ in _NOTE.findall(text) if code in LANGUAGES]
     return found[-1] if found else None
+
+
+def noted_users(text: str) -> dict[int, str]:
+    """Return the code of each user, by number, of whom such a sentence outside any fence speaks."""
+    return {int(n): code for code, n in _NOTE.findall(text) if n and code in LANGUAGES}

@@ -15,6 +15,7 @@ from videoautoarena.agents.prompting.contracts import (
     JudgeReply,
     StandardReply,
 )
+from videoautoarena.agents.prompting.languages import language_note
 from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.memory.records.errors import CallFailed
 from videoautoarena.memory.records.records import (
@@ -50,6 +51,15 @@ class Case:
     answer_b: str
     swap: bool = False
     """Judge a second time with the answers in each other's place."""
+    language: str | None = None
+    """What was asked in, as a code; None where nobody drew one."""
+
+    @property
+    def note(self) -> str:
+        """What a judge is told of the language; nothing where none was drawn."""
+        if self.language is None:
+            return ""
+        return language_note(self.language, "The user asks in it and expects the answer in it.")
 
     def texts(self, seats: Seats = "ab") -> dict[str, str]:
         """Return the fenced texts of this case, answers in the order of `seats`."""
@@ -97,7 +107,8 @@ async def judge_once(
 ) -> Judging:
     """Return one judge's view from one seating, "failed" where its call did. 1 or 2 model calls."""
     ask = 2 * place.panel + (place.seats == "ba")
-    task = Task("judge", frames, scope=place.scope, ask=ask, texts=case.texts(place.seats))
+    texts = case.texts(place.seats)
+    task = Task("judge", frames, scope=place.scope, ask=ask, texts=texts, note=case.note)
     try:
         if prompter.prompts.contracts == 1:
             reply = await prompter.ask_json(model, task, JudgeReply)
@@ -219,7 +230,8 @@ async def compare_once(
     Source: VisionArena and arena-hard for the five degrees and the answer of one's own.
     """
     ask = 2 * place.panel + (place.seats == "ba")
-    task = Task("comparer", frames, scope=place.scope, ask=ask, texts=case.texts(place.seats))
+    texts = case.texts(place.seats)
+    task = Task("comparer", frames, scope=place.scope, ask=ask, texts=texts, note=case.note)
     try:
         reply = await prompter.ask_json(model, task, ComparerReply)
     except CallFailed as failure:

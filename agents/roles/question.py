@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.categories import UNKNOWN, read_category
 from videoautoarena.agents.prompting.contracts import (
     EvolverReply,
     ExaminerReply,
@@ -14,6 +15,7 @@ from videoautoarena.agents.prompting.contracts import (
     PersonaReply,
     QuestionerReply,
 )
+from videoautoarena.agents.prompting.languages import language_note
 from videoautoarena.agents.roles.judge import Case
 from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.memory.records.digests import canonical_json, unit_interval
@@ -25,23 +27,60 @@ from videoautoarena.memory.records.records import (
     Grade,
     Persona,
     Scene,
+    VideoFacts,
 )
+
+Languages = tuple[str | None, str | None, str | None]
+"""What a video's three users ask in, as codes; None where no language is drawn."""
 
 _BY_NAME = {name.casefold(): name for name in CATEGORIES}
 
 
-async def examine(prompter: Prompter, model: Model, *, frames: Frames) -> Brief:
+_CHOOSE = (
+    "Choose the category from the list categories in the block facts, in place of the list below."
+)
+
+
+async def examine(
+    prompter: Prompter,
+    model: Model,
+    *,
+    frames: Frames,
+    facts: VideoFacts | None = None,
+    categories: Sequence[str] | None = None,
+) -> Brief:
     """Return an account of the video, its category and its scenes. One model call; or CallFailed.
 
-    Source: VideoAutoArena, User Simulation (A.1); the category is one of its ten, else "other".
+    Of `facts` it is told title, category and language, as data; a category that these state is the
+    brief's. Else that is one of `categories`, or "unknown" where it named none of them. None takes
+    the ten as runs once did, with everything that is none of them as "other".
+
+    Source: VideoAutoArena, User Simulation (A.1); facts and categories of others are our own.
     """
-    task = Task("examiner", frames, scope=frames.video)
+    stated = facts.category if facts else None
+    asked = [] if stated or categories is None or set(categories) == set(CATEGORIES) else categories
+    told: dict[str, object] = {} if facts is None else _told(facts)
+    if asked:
+        told["categories"] = list(asked)
+    known = {"facts": canonical_json(told)} if told else {}
+    note = _CHOOSE if asked else ""
+    task = Task("examiner", frames, scope=frames.video, known=known, note=note)
     reply = await prompter.ask_json(model, task, ExaminerReply)
+    if categories is None:
+        category = _BY_NAME.get(reply.category.casefold(), "other")
+    else:
+        category = read_category(reply.category, categories) or UNKNOWN
     return Brief(
         account=reply.account,
-        category=_BY_NAME.get(reply.category.casefold(), "other"),
+        category=stated or category,
         scenes=tuple(Scene(**scene.model_dump()) for scene in reply.scenes),
     )
+
+
+def _told(facts: VideoFacts) -> dict[str, object]:
+    """Return what an examiner is told of a video; what is not said is left out."""
+    said = {name: getattr(facts, name) for name in ("title", "category", "language")}
+    return {name: text for name, text in said.items() if text}
 
 
 async def invent_personas(
@@ -50,21 +89,31 @@ async def invent_personas(
     *,
     frames: Frames,
     brief: Brief,
+    languages: Languages = (None, None, None),
     refused: Sequence[str] = (),
     ask: int = 0,
 ) -> tuple[Persona, Persona, Persona]:
     """Return three users, close to the content to unrelated. One model call; or CallFailed.
 
-    Of `refused` some were too alike; each of their asks is one of its own.
+    `languages` are those that they ask in. Of `refused` some were too alike; each of their asks is
+    one of its own.
 
     Source: VideoAutoArena, User Simulation (A.1); asking again is our own.
     """
     texts = {"brief": canonical_json(brief.model_dump())}
     known = {"alike": canonical_json(list(refused))} if refused else {}
-    task = Task("persona", frames, scope=frames.video, ask=ask, texts=texts, known=known)
-    near, interested, far = (await prompter.ask_json(model, task, PersonaReply)).personas
-    first, second = Persona(index=1, text=near), Persona(index=2, text=interested)
-    return first, second, Persona(index=3, text=far)
+    note = "\n".join(
+        language_note(code, f"User {index} asks in it and expects answers in it.")
+        for index, code in enumerate(languages, start=1)
+        if code is not None
+    )
+    task = Task("persona", frames, scope=frames.video, ask=ask, texts=texts, known=known, note=note)
+    said = (await prompter.ask_json(model, task, PersonaReply)).personas
+    first, second, third = (
+        Persona(index=index, text=text, language=code)
+        for index, (text, code) in enumerate(zip(said, languages, strict=True), start=1)
+    )
+    return first, second, third
 
 
 async def put_question(
@@ -86,7 +135,8 @@ async def put_question(
         "persona": persona.text,
         "asked": canonical_json(list(asked)) if asked else "",
     }
-    task = Task("questioner", frames, scope=slot, texts=texts)
+    about = "Ask the question in it; the answer is expected in it, too."
+    task = Task("questioner", frames, scope=slot, texts=texts, note=_note(persona.language, about))
     return (await prompter.ask_json(model, task, QuestionerReply)).question
 
 
@@ -120,7 +170,9 @@ async def evolve(
         "analyses": canonical_json(analyses.model_dump()) if analyses else "",
         "refused": canonical_json([asdict(r) for r in refused]) if refused else "",
     }
-    task = Task("evolver", frames, scope=slot, ask=len(refused), texts=texts)
+    about = "The question was asked in it; ask the new one in it, too."
+    note, ask = _note(case.language, about), len(refused)
+    task = Task("evolver", frames, scope=slot, ask=ask, texts=texts, note=note)
     return await prompter.ask_json(model, task, EvolverReply)
 
 
@@ -144,7 +196,8 @@ async def grade(
     old_first = unit_interval(prompter.seed, slot, attempt) < 0.5
     first, second = (old, new) if old_first else (new, old)
     texts = {"persona": persona.text, "question_1": first, "question_2": second}
-    task = Task("grader", frames, scope=slot, ask=attempt, texts=texts)
+    note = _note(persona.language, "Both questions are asked in it; that makes neither harder.")
+    task = Task("grader", frames, scope=slot, ask=attempt, texts=texts, note=note)
     reply = await prompter.ask_json(model, task, GraderReply)
     grades = _grade(reply.question_1), _grade(reply.question_2)
     return grades if old_first else (grades[1], grades[0])
@@ -162,3 +215,7 @@ def is_harder(old: Grade, new: Grade, *, overall_only: bool) -> bool:
 
 def _grade(reply: GradeReply) -> Grade:
     return Grade(**{name: round(score, 1) for name, score in reply.model_dump().items()})
+
+
+def _note(code: str | None, about: str) -> str:
+    return "" if code is None else language_note(code, about)

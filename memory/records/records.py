@@ -159,7 +159,7 @@ class Brief(Record):
 
     account: str
     category: str
-    """One of CATEGORIES."""
+    """One of CATEGORIES, or of those that a file of facts names; "unknown" where none was named."""
     scenes: tuple[Scene, ...] = ()
 
 

@@ -6,12 +6,12 @@ None of it changes a battle: a label stands beside a verdict, and a trial is a j
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from videoautoarena.memory.records.digests import read_body, write_body
-from videoautoarena.memory.records.records import Choice, Frame, Judging, Record, Standard
+from videoautoarena.memory.records.records import Choice, Frame, Judging, Record, Sparse, Standard
 from videoautoarena.memory.store.connection import Reader
 from videoautoarena.memory.store.votes import Vote, Votes
 from videoautoarena.memory.store.writer import Writer, needed
@@ -56,7 +56,7 @@ class Sample(Record):
     """Ids in the order in which they were drawn, so that the first of them are a draw, too."""
 
 
-class Trial(Record):
+class Trial(Sparse):
     """One judging that decides no battle: a case put to a judge to learn about the judge.
 
     "a" and "b" mean the answers of the case; of a case that was made from a battle, its model_a
@@ -85,6 +85,9 @@ class Trial(Record):
     contracts: int = 1
     """Number of the contracts by which it was judged; see `agents.prompting.contracts`."""
     judging: Judging
+    language: str | None = None
+    """The code of what the case is asked in; None where nobody drew one."""
+    left_out: ClassVar[tuple[str, ...]] = ("language",)
 
 
 def trial_id(first: str, generation: int) -> str:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from videoautoarena.runs.bench.score.task_score import TaskScores as KnownTasks
 
 Of = Literal["judged", "decided", "all"]
-By = Literal["duration", "category", "topic"]
 _LISTED = ("qid", "video_id", "question", "selected_answer", "rejected_answer")
 _LISTED_TASKS = ("qid", "video_id", "task", "question", "options", "answer")
 _LISTED_DIALOGUES = ("qid", "video_id", "ability", "event", "rounds")
@@ -101,7 +100,7 @@ class Bench:
         self,
         *,
         of: Of = "judged",
-        by: By | None = None,
+        by: str | None = None,
         judge: str | None = None,
         anchor: str | None = None,
         as_published: bool = False,
@@ -112,7 +111,8 @@ class Bench:
         Args:
             of: the questions that are the whole: those `judged`, those `decided` against both
                 references, or `all` of the bench.
-            by: a trait of the questions, for the scores of each part as well.
+            by: a trait of the questions, for the scores of each part as well: `duration`,
+                `category`, `topic`, or a column of the run's `videos.csv`.
             judge: only what this judge said.
             anchor: only what was held against this model's answers.
             as_published: tasks and dialogues by the rules of whoever published them.
@@ -126,7 +126,6 @@ class Bench:
         from videoautoarena.runs.bench.score.anchor_score import WantedScores
 
         _refuse("of", of, ("judged", "decided", "all"))
-        _refuse("by", by, ("duration", "category", "topic", None))
         wanted = WantedScores(
             of=of, by=by, judge=judge, anchor=anchor, as_published=as_published, margin=margin
         )

@@ -34,12 +34,11 @@ from videoautoarena.runs.api.results import (
 )
 
 if TYPE_CHECKING:
-    from videoautoarena.memory.records.records import Battle
+    from videoautoarena.memory.records.records import Battle, VideoFacts
     from videoautoarena.runs.api.profiles import Profile, Profiles
     from videoautoarena.runs.api.realism import Realism
     from videoautoarena.runs.battles.rounds import Round
     from videoautoarena.runs.battles.standards import StandardVerdicts
-    from videoautoarena.runs.leaderboard.slices import By
     from videoautoarena.runs.rating.profile import Profiles as KnownProfiles
     from videoautoarena.runs.rundir.films import RunVideo
     from videoautoarena.runs.rundir.reader import Run as OpenRun
@@ -116,13 +115,15 @@ class Run:
         **options: Unpack[RatingOptions],
     ) -> Leaderboard: ...
     @overload
-    def leaderboard(self, *, by: By, **options: Unpack[RatingOptions]) -> Slices: ...
+    def leaderboard(  # type: ignore[overload-overlap]  # the one name that is no trait
+        self, *, by: Literal["pair"], **options: Unpack[RatingOptions]
+    ) -> Pairs: ...
     @overload
-    def leaderboard(self, *, by: Literal["pair"], **options: Unpack[RatingOptions]) -> Pairs: ...
+    def leaderboard(self, *, by: str, **options: Unpack[RatingOptions]) -> Slices: ...
     def leaderboard(
         self,
         *,
-        by: By | Literal["pair"] | None = None,
+        by: str | None = None,
         labels: bool = False,
         assume_random: bool = False,
         **options: Unpack[RatingOptions],
@@ -131,8 +132,8 @@ class Run:
 
         Args:
             by: a trait that parts the battles (`duration`, `category`, `round`, `origin`,
-                `persona`, `format`, `judge`, `standard`), for a leaderboard of each part; or
-                `pair`, for what each two models took from each other.
+                `persona`, `format`, `judge`, `standard`, `language`, or a column of `videos.csv`),
+                for a leaderboard of each part; or `pair`, for head-to-head results.
             labels: rate on the scale of the people who labelled a random draw of battles.
             assume_random: with `labels`: take all labels for those of a random draw.
             options: how battles are rated, by the names of `RatingOptions`.
@@ -145,7 +146,6 @@ class Run:
                 these battles do not allow.
         """
         from videoautoarena.runs.leaderboard import board as boards
-        from videoautoarena.runs.leaderboard.run_traits import NAMES
 
         method = read_options(options)
         if labels and by is not None:
@@ -157,8 +157,6 @@ class Run:
             return Leaderboard(found)
         if by is None:
             return Leaderboard(boards.board_of(self.folder, method))
-        if by not in (traits := (*NAMES, "pair")):
-            raise WrongArgument(f"by cannot be {by!r}; there are {', '.join(traits)}")
         if by == "pair":
             return Pairs(boards.pairs_of(self.folder, method))
         return Slices(boards.slices_of(self.folder, by, method))
@@ -254,6 +252,14 @@ class Run:
         with self._opened() as run:
             return Setup(setup_of(run))
 
+    def facts(self) -> dict[str, VideoFacts]:
+        """Return what `videos.csv` said of the run's videos when it began, by their id, if anything.
+
+        Text is as in the file, on one line, without control characters; what is not said is None.
+        """
+        with self._opened() as run:
+            return dict(run.facts())
+
     def videos(self) -> Records[RunVideo]:
         """Return the run's videos as frozen records: what each file was, and who saw what of it.
 
@@ -267,10 +273,9 @@ class Run:
             return Records(list(videos_of(run)), "videos", shown=_FILMS)
 
     def users(self) -> Records[RunUser]:
-        """Return who asked about each video, as frozen records: invented, or brought in a file.
+        """Return who asked about each video, as frozen records, as `arena export --what users`.
 
-        `line` is where a user stands in the file; None: it was invented. `to_json()` is what
-        `arena export --what users` prints, an object a line.
+        `line` is where a user stands in a file that was brought; None: it was invented.
         """
         from videoautoarena.runs.users.summary import run_users
 

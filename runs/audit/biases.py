@@ -38,13 +38,15 @@ _ONE_SEATING = (
 
 
 @dataclass(frozen=True, eq=False)
-class _Twice:
+class Twice:
     """What one judge said of one battle from both seatings, row by row."""
 
     ab: Ints
     ba: Ints
     judge: Ints
     video: Ints
+    battle: Ints
+    """Place in the battles of the input."""
 
     def share(self, hits: Floats | Mask, kept: Mask | None = None) -> Share:
         here = slice(None) if kept is None else kept
@@ -53,7 +55,7 @@ class _Twice:
 
 def audit_seats(given: AuditInput) -> list[Finding]:
     """Return what the seats are worth to the judges of a run."""
-    twice = _judged_twice(given)
+    twice = judged_twice(given)
     if not len(twice.ab):
         return [_first_read(given), unknown("swap.flips", _ONE_SEATING)]
     share = twice.share(twice.ab != twice.ba)
@@ -85,13 +87,13 @@ def _first_read(given: AuditInput) -> Finding:
     return finding("seats.first", share, sentence, crosses=_leans(share), is_even=True)
 
 
-def _flips_of(k: int, name: str, twice: _Twice) -> Finding:
+def _flips_of(k: int, name: str, twice: Twice) -> Finding:
     share = twice.share(twice.ab != twice.ba, twice.judge == k)
     sentence = f"Of {share.n} verdicts of {name}, {percent(share)} changed with the order."
     return finding(f"swap.flips.{name}", share, sentence, crosses=above(share, MOST_FLIPS))
 
 
-def _gain(twice: _Twice) -> Finding:
+def _gain(twice: Twice) -> Finding:
     """What the first seat got of the same two answers, whoever sat in it."""
     share = twice.share((POINTS[twice.ab] + 1.0 - POINTS[twice.ba]) / 2.0)
     seat = "no significant position bias"
@@ -111,7 +113,8 @@ def _leans(share: Share) -> Crosses:
     return lambda level: is_far and not share.at(level).low <= 0.5 <= share.at(level).high
 
 
-def _judged_twice(given: AuditInput) -> _Twice:
+def judged_twice(given: AuditInput) -> Twice:
+    """Return what each judge said of the battles that it judged from both seatings."""
     ballots = given.ballots
     key = ballots.battle * max(len(given.judges), 1) + ballots.judge
     front, back = (
@@ -120,8 +123,9 @@ def _judged_twice(given: AuditInput) -> _Twice:
     # A judge is asked once from a seating; of more words the first would count.
     _, one, two = np.intersect1d(key[front], key[back], return_indices=True)
     ab, ba = front[one], back[two]
-    video = given.videos[ballots.battle[ab]]
-    return _Twice(ballots.camp[ab], ballots.camp[ba], ballots.judge[ab], video)
+    battle = ballots.battle[ab]
+    video = given.videos[battle]
+    return Twice(ballots.camp[ab], ballots.camp[ba], ballots.judge[ab], video, battle)
 
 
 _CAMPS = {"a": 0, "b": 1}

@@ -64,6 +64,8 @@ class AuditInput:
     """Who saw fewer frames than it was to."""
     is_brief: bool = False
     """Ask for no figure but those that raise alarms or stand under every leaderboard."""
+    by_language: bool = False
+    """Ask for all figures by language, also where a question's own words have to tell it."""
 
     @cached_property
     def decided(self) -> list[Battle]:

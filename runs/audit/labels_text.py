@@ -21,8 +21,8 @@ from videoautoarena.runs.audit.human_agreement import (
     judge_labels,
     spoken_of,
 )
-from videoautoarena.runs.audit.question_ranking import PLACES, QuestionRanking, rank_sources
 from videoautoarena.runs.rating.finding import Finding, raise_alarms, share_json
+from videoautoarena.runs.rating.question_ranking import PLACES, QuestionRanking, rank_sources
 from videoautoarena.runs.rundir.reader import Run, counted
 from videoautoarena.runs.text.tables import plain_grid
 from videoautoarena.runs.text.terminal import safe

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,13 @@ from videoautoarena.runs.audit.biases import audit_family, audit_length, audit_s
 from videoautoarena.runs.audit.canaries import audit_canaries, audit_frames, audit_leak
 from videoautoarena.runs.audit.evidence import AuditInput
 from videoautoarena.runs.audit.verdicts import audit_panel, audit_verdicts
-from videoautoarena.runs.rating.finding import Finding, fields_json, is_usual, raise_alarms
+from videoautoarena.runs.rating.finding import (
+    Finding,
+    fields_json,
+    is_by_language,
+    is_usual,
+    raise_alarms,
+)
 from videoautoarena.runs.rating.method import Totals
 from videoautoarena.runs.rating.table import count_verdicts
 from videoautoarena.runs.rundir.reader import (
@@ -42,6 +48,14 @@ def _trials(given: AuditInput) -> list[Finding]:
     return [*audit_trials(given), *audit_truth(given)]
 
 
+def _languages(given: AuditInput) -> list[Finding]:
+    if not given.by_language and not any(battle.language for battle in given.battles):
+        return []
+    from videoautoarena.runs.audit.languages import audit_languages
+
+    return audit_languages(given)
+
+
 def _labels(given: AuditInput) -> list[Finding]:
     if given.is_brief and not given.labels:
         return []
@@ -59,6 +73,7 @@ SECTIONS: tuple[Callable[[AuditInput], list[Finding]], ...] = (
     audit_family,
     audit_canaries,
     audit_leak,
+    _languages,
     _trials,
     _labels,
 )
@@ -113,20 +128,23 @@ def audit_in(run: Run) -> AuditReport:
     )
 
 
-def brief(run: Run) -> list[Finding]:
-    """Return the findings that stand under a leaderboard."""
-    return chosen(find_all(read_input(run, is_brief=True)))
+def brief(run: Run, *, by_language: bool = False) -> list[Finding]:
+    """Return the findings that stand under a leaderboard, or beside one by language."""
+    given = read_input(run, is_brief=True)
+    return chosen(find_all(replace(given, by_language=by_language)), by_language=by_language)
 
 
-def chosen(found: Sequence[Finding]) -> list[Finding]:
+def chosen(found: Sequence[Finding], *, by_language: bool = False) -> list[Finding]:
     """Return the findings that stand under a leaderboard: the alarms, then the usual.
 
-    An alarm about one judge is left out where all judges together raise it.
+    An alarm about one judge is left out where all judges together raise it. What is found by
+    language stands before them where the board is by language.
     """
+    first = [f for f in found if by_language and is_by_language(f.key)]
     raised = {f.key for f in found if f.is_alarm}
     alarms = [f for f in found if f.is_alarm and _of_all(f.key) not in raised - {f.key}]
     usual = [f for f in found if is_usual(f.key) and not f.is_alarm]
-    return [*alarms, *usual]
+    return [*first, *(f for f in alarms if f not in first), *usual]
 
 
 def _of_all(key: str) -> str:
@@ -164,6 +182,7 @@ TITLES = {
     "family": "Self-preference",
     "canary": "Canaries",
     "leak": "Questions answerable without the video",
+    "language": "The judge in each language",
     "repeat": "Trials: repeated cases",
     "attack": "Trials: attacks on the judge",
     "constant": "Trials: constant answers",

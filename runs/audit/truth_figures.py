@@ -178,10 +178,14 @@ def _of(share: Share) -> str:
 def _case(trial: Trial) -> Case:
     kind, _, forms = trial.name.partition("-")
     right, _, wrong = forms.partition("-")
-    verdict = trial.judging.verdict
-    points = 0.5 if verdict in TIES else float(verdict == trial.right)
     texts = digest(canonical_json(trial.texts))
-    return Case(kind, right, wrong, points, trial.video, texts)
+    return Case(kind, right, wrong, points_of_trial(trial), trial.video, texts)
+
+
+def points_of_trial(trial: Trial) -> float:
+    """Return 1 where the judge chose the right answer, 0 for the wrong one, half for a tie."""
+    verdict = trial.judging.verdict
+    return 0.5 if verdict in TIES else float(verdict == trial.right)
 
 
 def _right(cases: Sequence[Case]) -> Share:

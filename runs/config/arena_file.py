@@ -116,6 +116,10 @@ class RunTable(Table):
     personas: str | None = None
     """A file of users, as `--personas`."""
     diverse: bool | None = None
+    languages: tuple[str, ...] = ()
+    """Codes of the languages that users ask in, as `--languages`."""
+    facts: str | None = None
+    """A file that says what the videos are, or "none"."""
     max_void: Share | None = None
     patience: float | None = Field(default=None, ge=0, le=1e6)
     """Minutes for which an endpoint is waited for that cannot be reached."""

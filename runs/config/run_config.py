@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,7 +16,8 @@ from pydantic import Field, ValidationError
 from videoautoarena.agents.limits.outages import PATIENCE_S
 from videoautoarena.agents.models.registry import Model, Retrieval
 from videoautoarena.agents.prompting.contracts import CONTRACTS
-from videoautoarena.memory.records.errors import StoreError, WrongArgument
+from videoautoarena.agents.prompting.languages import LANGUAGES
+from videoautoarena.memory.records.errors import BadInput, StoreError, WrongArgument
 from videoautoarena.memory.records.records import SCHEMA, Record, Sampling
 from videoautoarena.runs.config import cast as casting
 from videoautoarena.runs.config.arena_file import ArenaFile, Pairing, read_arena_file
@@ -51,9 +53,13 @@ class Flags:
     """Minutes."""
     block: int | None = None
     until: str | None = None
+    languages: tuple[str, ...] = ()
+    """Codes; none leaves the file's."""
     subtitles: bool | None = None
     personas: Path | None = None
     diverse: bool | None = None
+    facts: str | None = None
+    """A file that says what the videos are; "none" leaves the one beside them unread."""
     policy: str | None = None
     fps: float | None = None
     frames: int | None = None
@@ -103,6 +109,8 @@ class RunConfig(Record):
     """Digest of the file of users that were brought; None: all are invented."""
     diverse: bool = False
     """Where users of a video are alike, they are invented anew."""
+    languages: tuple[str, ...] = ()
+    """Codes of what users ask in, sorted, each in equally many lineages; none: nobody is told."""
     limit: int | None = None
     block: int = BLOCK
     offline: bool
@@ -203,6 +211,8 @@ class Settings:
     """Nobody said which; likewise."""
     until: str | None
     """When to stop early; None leaves the run's rule as it is."""
+    facts: str | None
+    """A file that says what the videos are, or "none"; None: the one beside them."""
 
 
 def resolve(flags: Flags) -> Settings:
@@ -277,6 +287,7 @@ def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
         "rules": RunRules(overall_only=paper, share_analyses=not paper, fixed_seats=paper),
         "subtitles": pick("subtitles", True),
         "diverse": pick("diverse", False),
+        "languages": _languages(flags, file),
     }
     process = {
         "prompts": flags.prompts or (Path(file.run.prompts) if file.run.prompts else None),
@@ -289,6 +300,7 @@ def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
         "assumed_rounds": pick("rounds", None) is None,
         "assumed_pairing": pick("pairing", None) is None,
         "until": until,
+        "facts": pick("facts", None),
     }
     return {"config": config, "process": process}
 
@@ -303,3 +315,16 @@ def _share(value: float | str, flag: str) -> float | str:
     if not isinstance(value, str) and not 0 <= value <= 1:
         raise WrongArgument(f"{flag} is {value:g}; give a share from 0 to 1")
     return value
+
+
+def _languages(flags: Flags, file: ArenaFile) -> tuple[str, ...]:
+    place, wrong = (
+        ("--languages", WrongArgument) if flags.languages else ("run.languages", BadInput)
+    )
+    found = sorted(code.strip().lower() for code in flags.languages or file.run.languages)
+    if unknown := next((code for code in found if code not in LANGUAGES), None):
+        there = ", ".join(f"{code} ({name})" for code, (name, _) in LANGUAGES.items())
+        raise wrong(f"{place} knows no {unknown!a}; there are {there}")
+    if double := next((code for code, again in pairwise(found) if code == again), None):
+        raise wrong(f"{place} names {double} twice; name each language once")
+    return tuple(found)

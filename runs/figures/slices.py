@@ -33,6 +33,7 @@ from videoautoarena.runs.leaderboard.slices import Slice, Slices
 from videoautoarena.runs.leaderboard.slices_text import SCALES
 from videoautoarena.runs.rating.leaderboard import Row
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN
+from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.fitting.bradley_terry import MEAN
 from videoautoarena.scoring.fitting.counts import Floats
 
@@ -66,7 +67,7 @@ def panels(sliced: Slices) -> Picture:
 
     Each slice has a scale of its own, so that nothing joins one to another.
     """
-    by = sliced.by
+    by = safe(sliced.by)
     return Picture(by, f"ratings by {by}", lambda bare: _draw(sliced, bare=bare))
 
 
@@ -80,7 +81,7 @@ def _draw(sliced: Slices, *, bare: bool) -> Figure:
         layout.width,
         rows * block - _BETWEEN + _LABEL,
         bare=bare,
-        head=(f"Ratings by {sliced.by}", banner_of(parts[0].board.settings)),
+        head=(f"Ratings by {safe(sliced.by)}", banner_of(parts[0].board.settings)),
         notes=_notes(sliced, found),
     )
     limits = _limits([row for of in found for row in of.values()])

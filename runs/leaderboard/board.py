@@ -258,7 +258,8 @@ def board_of(folder: Path, method: Method = USUAL) -> Leaderboard:
 def slices_of(folder: Path, by: str, method: Method = USUAL) -> Slices:
     """Return the leaderboards of the slices of the run in `folder`."""
     with open_run(folder) as run:
-        return replace(slices_in(run, by, method), audit=tuple(brief(run)))
+        audit = brief(run, by_language=by == "language")
+        return replace(slices_in(run, by, method), audit=tuple(audit))
 
 
 def pairs_of(folder: Path, method: Method = USUAL) -> Pairs:

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, get_args
 
 from videoautoarena.memory.records.errors import WrongArgument
 from videoautoarena.memory.records.records import Battle
-from videoautoarena.runs.leaderboard.slices import By
+from videoautoarena.runs.leaderboard.slices import UNKNOWN, By
+from videoautoarena.runs.text.battle_table import quoted
+from videoautoarena.runs.text.language import asked_language
+from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.users.summary import slices_of
 
 if TYPE_CHECKING:
@@ -16,11 +19,27 @@ if TYPE_CHECKING:
 Known = Callable[[Battle], Iterable[str]]
 """The slices that a battle stands in; it may stand in several."""
 
-_TRAITS: dict[str, Callable[[Run], Known]] = {}
+
+def _languages(_run: Run) -> Known:
+    return lambda battle: [asked_language(battle.language, battle.question)]
+
+
+_TRAITS: dict[str, Callable[[Run], Known]] = {"language": _languages}
 """The name of a trait to what reads it from a run; which raises BadInput where it is not there."""
 
 NAMES = (*get_args(By), *_TRAITS)
 """All that any run can be sliced by."""
+COLUMN = "column:"
+"""Before the name of a column of the file of facts that is called like another trait."""
+MOST_PARTS = 100
+"""Values of a column that are parts; one with more is no trait but says something of each video."""
+
+
+def names_of(run: Run) -> tuple[str, ...]:
+    """Return all that a run can be sliced by; its own columns last."""
+    columns = (name for name in run.known_facts.columns if name != "title")
+    taken = (*NAMES, "pair")
+    return (*NAMES, *(f"{COLUMN}{name}" if name in taken else name for name in columns))
 
 
 def known_of(run: Run, by: str) -> Known | None:
@@ -32,6 +51,17 @@ def known_of(run: Run, by: str) -> Known | None:
         return slices_of(run.store)
     if by in get_args(By):
         return None
-    if by not in _TRAITS:
-        raise WrongArgument(f"by cannot be {by!r}; there are {', '.join((*NAMES, 'pair'))}")
-    return _TRAITS[by](run)
+    if by in _TRAITS:
+        return _TRAITS[by](run)
+    column = by.removeprefix(COLUMN)
+    facts = run.known_facts
+    if column not in facts.columns:
+        there = safe(", ".join((*names_of(run), "pair")))
+        raise WrongArgument(f"by cannot be {quoted(by)}; this run has {there}")
+    cells = {video: facts.cell(video, column) for video in facts.videos}
+    if len(set(cells.values())) > MOST_PARTS:
+        raise WrongArgument(
+            f"{quoted(column)} has {len(set(cells.values()))} different values; a column to slice "
+            f"by has at most {MOST_PARTS}"
+        )
+    return lambda battle: [cells.get(battle.video) or UNKNOWN]

@@ -61,7 +61,10 @@ class Slices:
         """Return them as `arena leaderboard --by` prints them with `--json`."""
         found = fields_json(self)
         audit = {} if self.audit is None else {"audit": found["audit"]}
-        return {"schema": SCHEMA, "by": self.by, "slices": found["parts"], **audit}
+        about, slices = {"schema": SCHEMA, "by": self.by}, {"slices": found["parts"]}
+        # No board by language is read before what the judge is like in each.
+        parts = (audit, slices) if self.by == "language" else (slices, audit)
+        return {**about, **parts[0], **parts[1]}
 
 
 def build_slices(

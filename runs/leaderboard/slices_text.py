@@ -18,10 +18,18 @@ from videoautoarena.runs.leaderboard.extras import (
 )
 from videoautoarena.runs.leaderboard.markup import COLUMNS, Form, csv_rows
 from videoautoarena.runs.leaderboard.slices import AIMED, Slice, Slices
-from videoautoarena.runs.rating.finding import alarm_lines, share_lines
+from videoautoarena.runs.rating.finding import Finding, alarm_lines, is_by_language, share_lines
 from videoautoarena.runs.rating.fit import APART, ONE_SIDED
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, SOLID_BATTLES, THIN, TOO_FEW
-from videoautoarena.runs.text.tables import Cell, Sheet, comma_separated, mark_up, plain_grid
+from videoautoarena.runs.text.tables import (
+    Cell,
+    Sheet,
+    as_label,
+    as_markdown,
+    comma_separated,
+    mark_up,
+    plain_grid,
+)
 from videoautoarena.runs.text.terminal import safe
 
 MARKS = {
@@ -49,7 +57,8 @@ def render_slices(
 
     With `details` more of them follow, one for each figure of how models behaved.
     """
-    parts: list[RenderableType] = []
+    parts: list[RenderableType] = [Text(line) for line in language_lines(sliced)]
+    parts += [Text("")] * bool(parts)
     for page in _pages(sliced, width):
         parts += [_grid(sliced, page), Text("")]
     below = [*map(Text, lines_of(sliced, notes=notes))]
@@ -71,8 +80,27 @@ def pasted_slices(sliced: Slices, form: Form, *, notes: bool = False) -> str:
             for row in csv_rows(part.board)
         ]
         return comma_separated(("slice", f"slice_{share}", *COLUMNS), rows)
-    sheet = _sheet(sliced, lines_of(sliced, notes=notes))
-    return mark_up(sheet, form)
+    first = language_lines(sliced)
+    if form == "latex":
+        return mark_up(_sheet(sliced, [*first, *lines_of(sliced, notes=notes)]), form)
+    sheet = mark_up(_sheet(sliced, lines_of(sliced, notes=notes)), form)
+    return "\n".join([*as_markdown(first), sheet])
+
+
+def language_lines(sliced: Slices) -> list[str]:
+    """Return what stands before a board by language: how the judge is in each; else nothing."""
+    if sliced.by != "language" or sliced.audit is None:
+        return []
+    found = [one for one in sliced.audit if is_by_language(one.key)]
+    marked = [f"{'ALARM' if one.is_alarm else '-'} {one.sentence}" for one in found]
+    return [_BEFORE, *(marked or [_ONE_LANGUAGE])]
+
+
+_BEFORE = "First, the judge in each language (95 % intervals, clustered by video):"
+_ONE_LANGUAGE = (
+    "- No battle is in a second language that is known, so the judge in one cannot be held against "
+    "that in another."
+)
 
 
 def lines_of(sliced: Slices, *, notes: bool) -> list[str]:
@@ -87,8 +115,9 @@ def lines_of(sliced: Slices, *, notes: bool) -> list[str]:
     warnings = [line for line in next(iter(every), []) if all(line in one for one in every)]
     rest = [AIMED_AT] if any(part.name in AIMED for part in sliced.parts) else []
     rest += [AS_OVERALL] if sliced.by == "standard" and sliced.parts else []
-    rest += share_lines(sliced.audit or (), of="of the whole run, ")
-    alarms, scales = alarm_lines(sliced.audit or ()), SCALES if sliced.parts else _NOTHING
+    audit = [one for one in sliced.audit or () if not _is_said(sliced, one)]
+    rest += share_lines(audit, of="of the whole run, ")
+    alarms, scales = alarm_lines(audit), SCALES if sliced.parts else _NOTHING
     if notes:
         cautions = [f"note: {safe(line)}." for line in warnings]
         return [*(f"{mark}." for mark in marks), *cautions, scales, *alarms, *rest]
@@ -96,6 +125,11 @@ def lines_of(sliced: Slices, *, notes: bool) -> list[str]:
     closing = closing_line(warnings, lines=lines, alarms=max(len(alarms) - 1, 0))
     legend = [f"{'; '.join(marks)}."] if marks else []
     return [*(alarms[:1] or [scales]), *legend, *closing]
+
+
+def _is_said(sliced: Slices, one: Finding) -> bool:
+    """Return whether a finding stands before the board already."""
+    return sliced.by == "language" and is_by_language(one.key)
 
 
 _NOTHING = "No battle is settled yet."
@@ -168,7 +202,7 @@ def _pages(sliced: Slices, width: int) -> list[list[Slice]]:
 
 def _left(sliced: Slices) -> int:
     """Return the width of the column of names."""
-    names = [f"by {sliced.by}", *_feet(sliced), *map(safe, _models(sliced))]
+    names = [safe(f"by {sliced.by}"), *_feet(sliced), *map(safe, _models(sliced))]
     return min(max(map(cell_len, names)), _MOST_NAME)
 
 
@@ -185,7 +219,7 @@ def _grid(sliced: Slices, parts: Sequence[Slice]) -> Grid:
 
 def _titled(title: str, parts: Sequence[Slice], *, width: int) -> Grid:
     grid = plain_grid()
-    grid.add_column(title, overflow="fold", width=width)
+    grid.add_column(Text(safe(title)), overflow="fold", width=width)
     for part in parts:
         grid.add_column(Text(safe(part.name)), justify="right", no_wrap=True)
     return grid
@@ -211,5 +245,5 @@ def _sheet(sliced: Slices, lines: Sequence[str]) -> Sheet:
         rows=[[name, *(column[k] for column in columns)] for k, name in enumerate(names, 1)],
         notes=lines,
         caption=f"Ratings by {sliced.by}, with the number of battles",
-        label=f"by-{sliced.by}",
+        label=f"by-{as_label(sliced.by)}",
     )

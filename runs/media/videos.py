@@ -15,9 +15,17 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from videoautoarena.memory.records.errors import BadInput, UnusableVideo
-from videoautoarena.memory.records.records import SCHEMA, Sampling, Skipped, Video
+from videoautoarena.memory.records.records import (
+    CATEGORIES,
+    SCHEMA,
+    Sampling,
+    Skipped,
+    Video,
+    VideoFacts,
+)
 from videoautoarena.runs.console.events import Say
 from videoautoarena.runs.console.listeners import gather, progress
+from videoautoarena.runs.facts.facts import NO_FACTS, Facts, read_facts
 from videoautoarena.runs.rundir.reader import counted, spent
 from videoautoarena.runs.text.terminal import folded, safe
 from videoautoarena.runs.text.traits import BUCKET_NAMES, bucket
@@ -43,6 +51,8 @@ class Row:
     problems: tuple[str, ...] = ()
     damaged: int | None = None
     """Of the frames that a run would look at, how many are; None where nobody looked."""
+    facts: VideoFacts | None = None
+    """What the folder's file of facts says of it."""
 
     @property
     def bucket(self) -> str:
@@ -58,6 +68,7 @@ class Row:
             "damaged": self.damaged,
             "subtitles": self.subtitles,
             "problems": list(self.problems),
+            "facts": None if self.facts is None else self.facts.model_dump(),
         }
 
 
@@ -70,6 +81,19 @@ class Library:
     skipped: tuple[Skipped, ...]
     duplicates: tuple[tuple[str, str], ...]
     """(path, path of the video with the same bytes)."""
+    facts: Facts = NO_FACTS
+    wrong_facts: BadInput | None = None
+    """Why a run over this folder would not begin."""
+
+    def _facts_json(self) -> dict[str, Any] | None:
+        if self.facts.sha256 is None and self.wrong_facts is None:
+            return None
+        return {
+            "problem": None if self.wrong_facts is None else str(self.wrong_facts),
+            "columns": list(self.facts.columns),
+            "categories": list(self.facts.categories),
+            "videos": sum(row.facts is not None for row in self.rows),
+        }
 
     @property
     def buckets(self) -> dict[str, int]:
@@ -101,15 +125,28 @@ class Library:
                 "size_bytes": self.size_bytes,
                 "buckets": self.buckets,
             },
+            "facts": self._facts_json(),
         }
 
 
-def read_library(folder: Path, say: Say) -> Library:
-    """Return what a folder holds; BadInput where there is none that can be read."""
+def read_library(folder: Path, say: Say, facts: str | None = None) -> Library:
+    """Return what a folder holds; BadInput where there is none that can be read.
+
+    `facts` is the file that says what the videos are, "none", or None for the one beside them.
+    """
     found = gather(folder, say)
+    known, wrong = NO_FACTS, None
+    try:
+        known = read_facts(folder, found, facts)
+    except BadInput as why:
+        wrong = why
     shelf = Shelf(folder)
-    rows = tuple(_row(shelf, video, found) for video in found.videos)
-    return Library(folder, rows, tuple(found.skipped), tuple(found.duplicates))
+    rows = tuple(
+        replace(_row(shelf, video, found), facts=known.videos.get(video.id))
+        for video in found.videos
+    )
+    left_out = tuple(found.skipped), tuple(found.duplicates)
+    return Library(folder, rows, *left_out, facts=known, wrong_facts=wrong)
 
 
 def _row(shelf: Shelf, video: Video, found: Findings) -> Row:
@@ -178,6 +215,8 @@ async def _with_each(
 
 
 NARROW = 80
+MOST_VALUES = 6
+"""Of a column of facts that are named; of one with more only their number is said."""
 _COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
     ("length", lambda row: length(row.video.duration_s)),
     ("size", lambda row: f"{row.video.width_px}x{row.video.height_px}"),
@@ -203,7 +242,7 @@ def render_library(library: Library) -> RenderableType:
     # Nothing more may be said: no decoder reports all the damage there is.
     is_unmarked = all(row.damaged == 0 and not row.problems for row in library.rows)
     marked = ["no damage reported"] if is_unmarked else _problems(library.rows)
-    below = [*marked, *_left_out(library)]
+    below = [*marked, *_left_out(library), *_about_facts(library)]
     return Group(grid, *map(Text, ("", *below, *[""] * bool(below), _totals(library))))
 
 
@@ -212,6 +251,8 @@ def _extra(rows: Sequence[Row]) -> Iterator[tuple[str, Callable[[Row], str]]]:
         yield "turned", lambda row: f"{row.video.rotation}°" if row.video.rotation else ""
     if any(row.scenes is not None for row in rows):
         yield "scenes", lambda row: "" if row.scenes is None else str(row.scenes)
+    if any(row.facts and row.facts.category for row in rows):
+        yield "category", lambda row: safe((row.facts and row.facts.category) or "")
     if any(row.subtitles for row in rows):
         yield "subtitles", lambda row: "yes" if row.subtitles else ""
 
@@ -227,6 +268,27 @@ def _left_out(library: Library) -> Iterator[str]:
         yield f"skipped {safe(skipped.path)}: {safe(skipped.reason)}"
     for path, same in library.duplicates:
         yield f"{safe(path)} is the same video as {safe(same)}; it is used once"
+
+
+def _about_facts(library: Library) -> Iterator[str]:
+    """Yield what the file of facts says, column by column, and of which videos it says nothing."""
+    facts = library.facts
+    if facts.sha256 is None:
+        return
+    rows = [row for row in library.rows if row.facts is not None]
+    yield f"facts on {len(rows)} of {counted(len(library.rows), 'video')}"
+    for column in facts.columns:
+        said = Counter(facts.cell(row.video.id, column) for row in library.rows)
+        gaps = said.pop(None, 0)
+        values = ", ".join(f"{count} {safe(name or '')}" for name, count in said.most_common())
+        many = f"{len(said)} different" if len(said) > MOST_VALUES else values
+        parts = [part for part in (many, f"{gaps} without" if gaps else "") if part]
+        yield f"  {safe(column)}: {', '.join(parts)}"
+    if silent := [safe(row.video.path) for row in library.rows if row.facts is None]:
+        more = f" and {len(silent) - MOST_VALUES} more" if len(silent) > MOST_VALUES else ""
+        yield f"  no row: {', '.join(silent[:MOST_VALUES])}{more}"
+    if facts.categories != CATEGORIES:
+        yield f"  an examiner chooses from: {', '.join(map(safe, facts.categories))}"
 
 
 def _totals(library: Library) -> str:

@@ -172,6 +172,11 @@ def is_usual(key: str) -> bool:
     return key in _USUAL or key.startswith(_KNOWN)
 
 
+def is_by_language(key: str) -> bool:
+    """Return whether a figure is of the judge in one language."""
+    return key.startswith("language.")
+
+
 def alarm_lines(found: Iterable[Finding]) -> list[str]:
     """Return the alarms among what an audit found, a line each."""
     return [f"AUDIT ALARM: {sentence}" for sentence in alarms(found)]

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.realism.categories import GENERAL, READ, Categories, told_categories
 from videoautoarena.runs.realism.question_file import RealQuestion
+from videoautoarena.runs.text.language import UNKNOWN, asked_language
 from videoautoarena.runs.text.style import count_words
 from videoautoarena.runs.text.traits import asked_form
 
@@ -39,12 +40,6 @@ class Question:
     """0 to 1."""
     language: str | None
     """Its code."""
-
-
-def told_language(text: str) -> str | None:
-    """Return the code of the language that a text is in; None where nobody can tell."""
-    del text  # Nothing tells languages yet.
-    return None
 
 
 def measure_question(
@@ -78,7 +73,7 @@ def simulated_questions(
     for battle in battles:
         if battle.question is None:
             continue
-        language = battle.language or told_language(battle.question)
+        language = _known(asked_language(battle.language, battle.question))
         told = _told(battle.question, language) if tags is None else tags.get(battle.id)
         found[battle.id] = measure_question(
             battle.question,
@@ -109,7 +104,7 @@ def real_questions(given: Sequence[RealQuestion], *, own: bool) -> list[Question
     """
     found = []
     for number, one in enumerate(given):
-        language = one.language or told_language(one.text)
+        language = _known(asked_language(one.language, one.text))
         if own:
             told = None if one.categories is None else frozenset(one.categories)
         else:
@@ -118,6 +113,10 @@ def real_questions(given: Sequence[RealQuestion], *, own: bool) -> list[Question
         cluster = f"\0{number}" if one.video is None else one.video
         found.append(measure_question(one.text, cluster, language=language, categories=told))
     return found
+
+
+def _known(language: str) -> str | None:
+    return None if language == UNKNOWN else language
 
 
 def _told(text: str, language: str | None) -> Categories | None:

@@ -17,8 +17,9 @@ from videoautoarena.graph.context import Arena, Rules
 from videoautoarena.memory.records.records import Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.facts.facts import Facts
 from videoautoarena.runs.rundir.budget import Budget
-from videoautoarena.runs.rundir.slots import Lineup
+from videoautoarena.runs.rundir.slots import LineageLanguages, Lineup
 from videoautoarena.runs.users.seats import repeated_users
 
 
@@ -125,9 +126,11 @@ def assemble(
     prompts: PromptSet,
     videos: Mapping[str, Video],
     lineup: Lineup,
+    facts: Facts | None = None,
 ) -> partial[Arena]:
     """Return the arena of a run, to be called with its ways to frames, draws and battles."""
     is_past = asker.is_replay
+    languages = LineageLanguages(config.languages, lineup.lineages, seed=config.seed)
     return partial(
         Arena,
         prompter=Prompter(asker, prompts, config.seed, lineup.generations, is_past),
@@ -142,6 +145,9 @@ def assemble(
         ),
         videos=videos,
         prompts=prompts.digests,
+        language=languages.of,
         current=lineup.current,
         alike=repeated_users if config.diverse else None,
+        facts=facts.videos if facts else {},
+        categories=facts.categories if facts else None,
     )

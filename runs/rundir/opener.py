@@ -19,6 +19,13 @@ from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import Flags, RunConfig, Settings, arena_file
 from videoautoarena.runs.config.stopping_rule import keep_rule
+from videoautoarena.runs.facts.facts import (
+    NO_FACTS,
+    Facts,
+    changed_facts,
+    keep_facts,
+    keep_more,
+)
 from videoautoarena.runs.rundir.budget import keep_caps, priced
 from videoautoarena.runs.rundir.failures import failed_slots, supersede
 from videoautoarena.runs.rundir.frames import changed_subtitles, keep_subtitles
@@ -51,6 +58,8 @@ class Care:
     """Which rule may stop it early from now on; None: as before."""
     found: Findings | None = None
     """The videos, where their folder was read for a plan; None: it is read."""
+    facts: Facts | None = None
+    """What a file says of the videos; None: it was not read, for a run that has its own."""
 
 
 NO_CARE = Care()
@@ -101,6 +110,7 @@ def begin(
         # Before all that takes time: a run that is cut off there is not continued without its cap.
         _bound(store, care)
         keep_file(store, users)
+        keep_facts(store, care.facts or NO_FACTS)
         return _filled(store, config, prompts=prompts, found=found, folder=folder)
     except BaseException:
         store.close()
@@ -147,13 +157,18 @@ def go_on(
     keep_config(store, kept)
     # Before rounds are added: those come after what is played again, and are no part of it.
     repaired = [supersede(store, failed)] if care.retry_failed else []
+    new = added_videos(kept, store.videos(), found.videos)
+    # Before their videos, so that a kill leaves no video without what is said of it.
+    keep_more(store, care.facts or NO_FACTS, [video.id for video in new])
+    differs = changed_facts(store, folder)
     opened = _filled(store, kept, prompts=own, found=found, folder=folder)
     joining = (
         f"{safe(model)} joins for the added battles; all others stay as drawn"
         for model in kept.models[len(begun.models) :]
     )
     changed = _changed(own, prompts) if prompts else ()
-    return replace(opened, notes=(*repaired, *joining, *opened.notes, *changed, *users))
+    facts = [differs] if differs else []
+    return replace(opened, notes=(*repaired, *joining, *opened.notes, *facts, *changed, *users))
 
 
 def keep_config(store: Store, config: RunConfig) -> None:

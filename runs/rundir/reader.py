@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput, StoreError
-from videoautoarena.memory.records.records import Battle, Video
+from videoautoarena.memory.records.records import Battle, Video, VideoFacts
 from videoautoarena.memory.records.slots import Ids, Slots
 from videoautoarena.memory.store.connection import lock_of, real_file
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.stopping_rule import Reading, kept_rule
+from videoautoarena.runs.facts.facts import NO_FACTS, Facts, stored_facts
 from videoautoarena.runs.rundir.slots import Lineup
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import length
@@ -126,6 +127,15 @@ class Run:
         from videoautoarena.runs.rundir.server_limits import shortfalls
 
         return shortfalls(self.store)
+
+    def facts(self) -> Mapping[str, VideoFacts]:
+        """Return what somebody's file says of the videos, by id; nothing is believed of it."""
+        return self.known_facts.videos
+
+    @cached_property
+    def known_facts(self) -> Facts:
+        """The same with the file's columns and categories; empty where no file was read."""
+        return stored_facts(self.store) or NO_FACTS
 
     @property
     def each_battle(self) -> BattlesOf:

@@ -70,6 +70,8 @@ class Setup(Published):
     """Digest of the file of users that were brought."""
     diverse: bool
     """Alike users of a video are invented anew."""
+    languages: tuple[str, ...]
+    """Codes of what users ask in; none where none was drawn."""
     sampling: Sampling
     prompts: dict[str, str]
     """Role to digest of its prompt file."""
@@ -83,7 +85,7 @@ class Setup(Published):
 
 _SAME = (
     *("seed", "rounds", "pairing", "swap", "preset", "limit", "subtitles", "personas"),
-    *("diverse", "sampling"),
+    *("diverse", "languages", "sampling"),
     *("offline", "self_judging", "offline_judge_on_real"),
 )
 """What stands in it as in the run's settings."""

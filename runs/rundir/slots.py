@@ -6,7 +6,7 @@ million.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -54,6 +54,14 @@ class Lineup:
         """Return the row in `slots` of the one that counts in the place of `base`."""
         return self.slots.find(self.current(base))
 
+    def lineages(self) -> Iterator[tuple[str, int]]:
+        """Yield video and persona of each lineage, in the order in which it was stored."""
+        slots = self._all
+        _, first = np.unique(lineages_of(slots), return_index=True)
+        films, personas = slots.columns.video, slots.personas
+        for row in np.sort(first).tolist():
+            yield slots.videos[films[row]], int(personas[row])
+
     def generations(self, scope: str) -> tuple[int, ...]:
         """Return the generations in which a place or a video was played, ascending."""
         if not self._again:
@@ -86,6 +94,31 @@ class Lineup:
             for video in self._all.where(again == generation).videos_of():
                 played.setdefault(video, {0}).add(generation)
         return {video: tuple(sorted(found)) for video, found in played.items()}
+
+
+class LineageLanguages:
+    """What each lineage of a run is asked in.
+
+    Of each so many lineages as there are languages, in stored order, every one has another. That
+    order only grows, so a lineage keeps its language whatever is added to the run.
+    """
+
+    def __init__(
+        self, codes: Sequence[str], lineages: Callable[[], Iterable[tuple[str, int]]], *, seed: int
+    ) -> None:
+        self._codes, self._lineages, self._seed = codes, lineages, seed
+
+    def of(self, video: str, persona: int) -> str | None:
+        """Return the code of the language; None where the run draws none."""
+        if not self._codes:
+            return None
+        turn, place = divmod(self._places[video, persona], len(self._codes))
+        order = sorted(self._codes, key=lambda code: derive(self._seed, "language", turn, code))
+        return order[place]
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, int], int]:
+        return {lineage: place for place, lineage in enumerate(self._lineages())}
 
 
 @dataclass(frozen=True)

@@ -197,6 +197,7 @@ async def try_model(
         answer_a=text if own == "a" else battle.answer_a or "",
         answer_b=text if own == "b" else battle.answer_b or "",
         swap=config.swap == "all",
+        language=battle.language,
     )
     judges = [config.model_of(name) for name in config.judges]
     verdicts = await judge(prompter, judges, frames=frames, case=case, slot=meeting.scope)

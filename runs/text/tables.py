@@ -129,6 +129,11 @@ def mark_up(sheet: Sheet, form: str) -> str:
     return _MARKUPS[form](sheet)
 
 
+def as_markdown(lines: Sequence[str]) -> list[str]:
+    """Return lines of text as paragraphs of Markdown, an empty line behind each."""
+    return [line for text in lines for line in (_markdown(text), "")]
+
+
 def comma_separated(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
     """Return rows as CSV with a header, one line each; nothing for None, no live formula."""
     text = io.StringIO()
@@ -155,6 +160,11 @@ def _markdown(text: str) -> str:
     escaped = "".join(f"\\{char}" if char in _MARKDOWN else char for char in safe(text))
     # A bare address would become a link.
     return re.sub(r"(?i)(https?|ftp):|www\.", lambda m: f"{m[0][:-1]}\\{m[0][-1]}", escaped)
+
+
+def as_label(text: str) -> str:
+    """Return what of a text may stand in a label, which TeX reads as it is: letters, hyphens."""
+    return "".join(char for char in text if char.isascii() and (char.isalnum() or char == "-"))
 
 
 def _html(text: str) -> str:

@@ -18,6 +18,7 @@ from videoautoarena.memory.records.slots import NO_SLOTS, Longs, Mask, Slots
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.facts.facts import read_facts
 from videoautoarena.runs.rundir.budget import priced
 from videoautoarena.runs.rundir.failures import failed_slots, with_unsettled
 from videoautoarena.runs.rundir.opener import added_videos, configured, holds_run, named_in_full
@@ -48,6 +49,7 @@ def plan_ahead(
     """
     settings, found = resolve(named_in_full(out, flags)), find_videos(folder)
     if not holds_run(out):
+        read_facts(folder, found, settings.facts)
         config, users = with_users(settings, found, folder)
         config = priced(config)
         added = added_videos(config, [], found.videos)

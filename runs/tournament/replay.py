@@ -19,6 +19,7 @@ from videoautoarena.memory.records.records import Battle
 from videoautoarena.memory.records.slots import Ids, Slots
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.facts.facts import stored_facts
 from videoautoarena.runs.rundir.context import assemble
 from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.rundir.opener import stored_prompts
@@ -110,7 +111,10 @@ def _arena(
     asker = Asker(store.journal, run_frames.jpegs, seed=config.seed, is_replay=True)
     prompts = stored_prompts(store)
     draws = Draws(config, slots, waves, NewcomerDraws(config, store))
-    common = assemble(config, asker, prompts=prompts, videos=videos, lineup=view.lineup)
+    known = stored_facts(store)
+    common = assemble(
+        config, asker, prompts=prompts, videos=videos, lineup=view.lineup, facts=known
+    )
     return common(
         frames=run_frames.frames,
         draw=WrittenDraws(draws, store, read_only=True),

@@ -33,6 +33,7 @@ from videoautoarena.runs.console.events import (
     all_of,
 )
 from videoautoarena.runs.console.interrupts import until_done
+from videoautoarena.runs.facts.facts import stored_facts
 from videoautoarena.runs.rundir.budget import NO_CAPS, Budget
 from videoautoarena.runs.rundir.context import Calling, asker_of, assemble
 from videoautoarena.runs.rundir.failures import Faulty, Forfeits
@@ -244,7 +245,10 @@ async def playing(
         draws = WrittenDraws(Draws(config, slots, waves, guests), store)
         ahead = Ahead(run_frames.foresee)
         heard = _Heard(run_frames, draws, store, waves, ahead, hear)
-        common = assemble(config, asker, prompts=run.prompts, videos=videos, lineup=lineup)
+        known = stored_facts(store)
+        common = assemble(
+            config, asker, prompts=run.prompts, videos=videos, lineup=lineup, facts=known
+        )
         try:
             arena = common(
                 frames=heard.frames,

@@ -20,6 +20,7 @@ from videoautoarena.runs.config.stopping_rule import kept_rule
 from videoautoarena.runs.console.events import Hear, Listeners, Say
 from videoautoarena.runs.console.listeners import gather
 from videoautoarena.runs.console.live import plain_lines
+from videoautoarena.runs.facts.facts import Facts, read_facts, stored_facts, summary
 from videoautoarena.runs.rundir.budget import (
     NO_CAPS,
     check_caps,
@@ -77,7 +78,8 @@ def simulate(
         caps = merged_caps(kept_caps(store) if store else NO_CAPS, caps)
         check_caps(settings.config, caps)
         found = look(videos, say, care.found)
-        care = replace(care, caps=caps, until=settings.until)
+        facts = _facts(videos, found, store, asked=settings.facts, say=say)
+        care = replace(care, caps=caps, until=settings.until, facts=facts)
         _load_graph()
         if store:
             run = Run(out, store)
@@ -122,6 +124,19 @@ def resume(
         undo.pop_all()
     introduce(run, out, say=listeners.say, assumed_cast=False, exists=True)
     return play_run(run, out, limits=limits, listeners=listeners)
+
+
+def _facts(
+    folder: Path, found: Findings, store: Store | None, *, asked: str | None, say: Say
+) -> Facts | None:
+    """Return what a file says of the videos; None where a run goes on without any new one."""
+    known = {video.id for video in store.videos()} if store else set()
+    if store and (stored_facts(store) is None or all(one.id in known for one in found.videos)):
+        return None
+    facts = read_facts(folder, found, asked)
+    if facts.sha256 is not None and store is None:
+        say(summary(facts))
+    return facts
 
 
 def _reopened(out: Path, care: Care) -> Store:

@@ -8,9 +8,9 @@ from typing import Any
 
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Battle, Frames, Video
-from videoautoarena.runs.battles.language import UNKNOWN, language_of
 from videoautoarena.runs.rundir.films import places_of
 from videoautoarena.runs.rundir.reader import Run
+from videoautoarena.runs.text.language import UNKNOWN, asked_language
 from videoautoarena.runs.training.rows import SentFrames
 
 FRAMES_KEPT = 64
@@ -49,7 +49,7 @@ class Sources:
         video = self.videos.get(battle.video)
         if video is None:
             raise StoreError(f"battle {battle.id} is about a video that the run file does not hold")
-        language = language_of(battle)
+        language = asked_language(battle.language, battle.question)
         return {
             "video": video.id,
             "path": video.path,
@@ -77,8 +77,7 @@ class Sources:
 
 def licences_of(run: Run) -> Mapping[str, str]:
     """Return the licence of each video of a run that has one, by the video's id."""
-    del run  # no run holds a licence yet
-    return {}
+    return {video: one.licence for video, one in run.facts().items() if one.licence}
 
 
 def categories_of(run: Run) -> Mapping[str, Sequence[str]]:

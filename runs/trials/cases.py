@@ -125,6 +125,7 @@ async def _standing(
             question=battle.question or "",
             answer_a=battle.answer_a or "",
             answer_b=battle.answer_b or "",
+            language=battle.language,
         ),
         battle=battle.id,
         seats=seats,

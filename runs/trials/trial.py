@@ -174,7 +174,10 @@ class Seating(NamedTuple):
         case, model = self.case, self.model
         frames = [(frame.time_s, frame.digest) for frame in case.frames.frames]
         judge = [model.resolved, model.keyed("judge"), model.frame_limit("judge")]
-        content = digest(canonical_json([judge, case.case.texts(self.seats), frames]))
+        said = case.case.texts(self.seats)
+        if case.case.language is not None:
+            said["language"] = case.case.language
+        content = digest(canonical_json([judge, said, frames]))
         return f"{case.kind}:{case.id}:{model.alias}:{self.seats}:{content[:16]}"
 
     def trial(self, judging: Judging, generation: int, *, contracts: int) -> Trial:
@@ -192,6 +195,7 @@ class Seating(NamedTuple):
             frames=case.frames.frames if case.load else (),
             contracts=contracts,
             judging=judging,
+            language=case.case.language,
         )
 
 

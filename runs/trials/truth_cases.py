@@ -21,8 +21,9 @@ from videoautoarena.memory.records.records import Frames, Sampling, Video
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.trials.trial import Material, TrialCase
 from videoautoarena.runs.trials.truth_clips import (
+    ENGLISH,
     KINDS,
-    PERSONA,
+    WORDS,
     Form,
     Kind,
     Pair,
@@ -57,6 +58,8 @@ class Makings:
     fewest: int
     """Frames that a judge is shown at least."""
     seed: int
+    languages: Sequence[str] = (ENGLISH,)
+    """Of those of WORDS; they take turns."""
     troubles: dict[Kind, str] = field(default_factory=dict)
     """Of each kind that was given up, the last reason."""
     made: set[Kind] = field(default_factory=set)
@@ -92,7 +95,12 @@ class Makings:
         step = 1 + (turn // count + attempt) % max(1, count - 1)
         other = self.videos[(place + step) % count] if count > 1 else None
         draw = (number, turn, attempt)
-        return Stage(self.videos[place], other, self.fewest, self.seed, draw)
+        language = self.language_of(kind, turn)
+        return Stage(self.videos[place], other, self.fewest, self.seed, draw, language)
+
+    def language_of(self, kind: Kind, turn: int) -> str:
+        """Return the language of a kind's pair: each has all forms before the next one comes."""
+        return self.languages[(turn // len(FORMS) + KINDS.index(kind)) % len(self.languages)]
 
     async def _load(self, clip: Splice, _id: str, digests: list[str]) -> list[bytes]:
         """Return JPEG bytes of a clip's frames."""
@@ -123,7 +131,7 @@ async def truth_cases(material: Material) -> list[TrialCase]:
     Decodes what is not cached: seconds for each clip, of which four cases need two.
     """
     makings = makings_of(material)
-    wanted = USUAL_CASES if material.count is None else material.count
+    wanted = USUAL_CASES * len(makings.languages) if material.count is None else material.count
     cases: list[TrialCase] = []
     material.say(f"splicing clips for {counted(wanted, 'case')} with a known answer")
     turns: Counter[Kind] = Counter()
@@ -134,13 +142,19 @@ async def truth_cases(material: Material) -> list[TrialCase]:
         pairs = (makings.pair(kind, turns[kind]) for kind in batch)
         for kind, made in zip(batch, await asyncio.gather(*pairs), strict=True):
             if made is not None:
-                cases += _cases(made, turns[kind])
+                drawn = material.config.languages and makings.language_of(kind, turns[kind])
+                cases += _cases(made, turns[kind], drawn or None)
                 turns[kind] += 1
                 waiting.append(kind)
     gone = sum(not path.is_file() for path in makings.files.values())
     if gone and makings.troubles:
         material.notes.append(
             f"{counted(gone, 'video')} of the run missing; pass the folder with --videos"
+        )
+    if without := [code for code in material.config.languages if code not in WORDS]:
+        material.notes.append(
+            f"no case with a known answer is worded in {', '.join(without)}; there are sentences "
+            f"in {', '.join(WORDS)}"
         )
     for kind, why in makings.troubles.items():
         more = "more " if kind in makings.made else ""
@@ -161,10 +175,11 @@ def makings_of(material: Material) -> Makings:
         sampling=material.config.sampling,
         fewest=min([material.config.sampling.frames, *limits]),
         seed=seed,
+        languages=[code for code in material.config.languages if code in WORDS] or [ENGLISH],
     )
 
 
-def _cases(made: _Made, turn: int) -> Iterator[TrialCase]:
+def _cases(made: _Made, turn: int, language: str | None) -> Iterator[TrialCase]:
     """Yield the cases of a pair: in two pairs of forms, each text with the one clip and the other.
 
     The claim that stands first is by turns the one and the other.
@@ -174,7 +189,8 @@ def _cases(made: _Made, turn: int) -> Iterator[TrialCase]:
         said = [
             made.pair.claims[which].said(form) for which, form in zip(order, forms, strict=True)
         ]
-        case = Case(PERSONA, made.pair.question, said[0], said[1])
+        persona = WORDS[language or ENGLISH].persona
+        case = Case(persona, made.pair.question, said[0], said[1], language=language)
         for seat, which in enumerate(order):
             clip, frames = made.pair.clips[which], made.shown[which]
             right, wrong = forms[seat], forms[1 - seat]

@@ -7,9 +7,11 @@ texts are right as often as they are wrong, and who does not look is right half 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise, permutations
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 from videoautoarena.memory.records.digests import unit_interval
@@ -21,32 +23,33 @@ Kind = Literal["needle", "card", "order", "count"]
 KINDS: tuple[Kind, ...] = ("card", "needle", "order", "count")
 Form = Literal["short", "long"]
 
-PERSONA = "A person who watches with patience and wants to know what is on the screen, and when."
-QUESTIONS: dict[Kind, str] = {
-    "needle": "Once, a short piece of a different video interrupts this one. When does that "
-    "happen?",
-    "card": "Once, nothing but a single flat colour is to be seen from edge to edge. When is the "
-    "picture at its plainest like that?",
-    "order": "A black, a white and a chequered card each fill the picture once. In what order do "
-    "they come: the darkest, the brightest and the busiest picture?",
-    "count": "How many times does one flat {colour} fill the whole picture for a moment?",
+
+class Words(NamedTuple):
+    """What cases say in one language."""
+
+    persona: str
+    questions: dict[Kind, str]
+    answers: dict[Kind, str]
+    """In their short form."""
+    before: str
+    """What stands before the short form in the long one."""
+    after: str
+    numbers: list[str]
+    names: dict[str, str]
+    """Of the pictures that come in order, by their cards."""
+    colours: dict[str, str]
+    point: str
+    """Before tenths of a second."""
+
+
+WORDS: dict[str, Words] = {
+    code: Words(**words)
+    for code, words in json.loads(
+        Path(__file__).with_name("truth_texts.json").read_text(encoding="utf-8")
+    ).items()
 }
-SHORT: dict[Kind, str] = {
-    "needle": "The different video breaks in at about {0} seconds.",
-    "card": "The picture is plainest at about {0} seconds.",
-    "order": "First comes the {0}, then the {1}, then the {2} picture.",
-    "count": "Flat {colour} fills the picture {0} times.",
-}
-_BEFORE = (
-    "I went through all of the video with this question in mind, part by part, and hurried over "
-    "none of it. Whatever looked as if it might matter I held against what lies around it, so as "
-    "not to be misled by something that merely resembles it."
-)
-_AFTER = (
-    "That is my answer. I have kept to what was asked and left everything else aside, since it "
-    "would only distract; should you look for yourself, you will know what to pay attention to."
-)
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven")
+"""By language: those that there are cases in."""
+ENGLISH = "en"
 
 
 class Claim(NamedTuple):
@@ -60,10 +63,10 @@ class Claim(NamedTuple):
         return self.short if form == "short" else self.long
 
 
-def put_claim(kind: Kind, values: Sequence[str], *, colour: str = "") -> Claim:
+def put_claim(kind: Kind, values: Sequence[str], words: Words, *, colour: str = "") -> Claim:
     """Return the answer that claims these values."""
-    short = SHORT[kind].format(*values, colour=colour)
-    return Claim(short, f"{_BEFORE} {short} {_AFTER}")
+    short = words.answers[kind].format(*values, colour=colour)
+    return Claim(short, f"{words.before} {short} {words.after}")
 
 
 SHORTEST_S = 3.0
@@ -76,11 +79,7 @@ LARGEST_PIECE = 0.25
 SEEN_FRAMES = 3.2
 """So many frames of the judge's fall on each piece at least."""
 FLAT_CARDS: tuple[Card, ...] = ("red", "green", "blue", "yellow")
-ORDERED: tuple[tuple[Card, str], ...] = (
-    ("black", "darkest"),
-    ("white", "brightest"),
-    ("chequered", "busiest"),
-)
+ORDERED: tuple[Card, ...] = ("black", "white", "chequered")
 COUNTS = tuple((few, many) for few in (2, 3) for many in range(few + 2, 7))
 
 
@@ -107,6 +106,13 @@ class Stage:
     seed: int
     draw: tuple[int, ...]
     """Other for each pair of one kind and video."""
+    language: str = ENGLISH
+    """One of WORDS."""
+
+    @property
+    def words(self) -> Words:
+        """Return what is said in its language."""
+        return WORDS[self.language]
 
     def chance(self, *about: str | int) -> float:
         """Return a number in [0, 1) that follows from the seed and what it decides."""
@@ -152,9 +158,10 @@ def _timed(kind: Kind, stage: Stage, piece: Part) -> Pair:
     late = early + 0.35 + (0.6 - early) * stage.chance("late")
     places = (early, late) if stage.chance("first") < 0.5 else (late, early)
     offsets = [place * stage.ground_s for place in places]
-    claims = [put_claim(kind, [f"{offset + piece.seconds / 2:.1f}"]) for offset in offsets]
+    words, middles = stage.words, [f"{offset + piece.seconds / 2:.1f}" for offset in offsets]
+    claims = [put_claim(kind, [said.replace(".", words.point)], words) for said in middles]
     clips = [_set_in(stage, [(offset, piece)]) for offset in offsets]
-    return Pair(kind, QUESTIONS[kind], (clips[0], clips[1]), (claims[0], claims[1]))
+    return Pair(kind, words.questions[kind], (clips[0], clips[1]), (claims[0], claims[1]))
 
 
 def _plan_order(stage: Stage) -> Pair:
@@ -166,12 +173,14 @@ def _plan_order(stage: Stage) -> Pair:
     clips = [
         _set_in(
             stage,
-            [(o, Part(seconds=seconds, card=c)) for o, (c, _) in zip(offsets, order, strict=True)],
+            [(o, Part(seconds=seconds, card=c)) for o, c in zip(offsets, order, strict=True)],
         )
         for order in (first, second)
     ]
-    claims = [put_claim("order", [name for _, name in order]) for order in (first, second)]
-    return Pair("order", QUESTIONS["order"], (clips[0], clips[1]), (claims[0], claims[1]))
+    words = stage.words
+    said = [[words.names[card] for card in order] for order in (first, second)]
+    claims = [put_claim("order", names, words) for names in said]
+    return Pair("order", words.questions["order"], (clips[0], clips[1]), (claims[0], claims[1]))
 
 
 def _plan_count(stage: Stage) -> Pair:
@@ -182,8 +191,10 @@ def _plan_count(stage: Stage) -> Pair:
     clips = [
         _set_in(stage, [(offset, piece) for offset in _spread(stage, count)]) for count in counts
     ]
-    claims = [put_claim("count", [_NUMBERS[count]], colour=colour) for count in counts]
-    question = QUESTIONS["count"].format(colour=colour)
+    words = stage.words
+    called = words.colours[colour]
+    claims = [put_claim("count", [words.numbers[n]], words, colour=called) for n in counts]
+    question = words.questions["count"].format(colour=called)
     return Pair("count", question, (clips[0], clips[1]), (claims[0], claims[1]))
 
 

@@ -31,6 +31,7 @@ SMALL: dict[str, Small] = {
     "coverage": Small(("--sets", "20")),
     "gate": Small(("--seeds", "1", "--first", "2")),
     "labels": Small(("--sets", "12")),
+    "languages": Small(("--seeds", "2", "--even", "4")),
     "ladder": Small(("--minutes", "0.1", "0.5"), ("of under 3 x",)),
     "memory": Small(("--videos", "200")),
     "realism": Small(("--seeds", "12", "--shifts", "2")),

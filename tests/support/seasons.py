@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -45,9 +45,19 @@ FAIR = Nature()
 class Season:
     """A run of a judge, and of two more where a panel judges, that are always fair."""
 
-    def __init__(self, seed: int, videos: int, nature: Nature, *, panel: bool = False) -> None:
+    def __init__(
+        self,
+        seed: int,
+        videos: int,
+        nature: Nature,
+        *,
+        panel: bool = False,
+        languages: Mapping[str, Nature] | None = None,
+    ) -> None:
+        """Make the battles; `languages` are what the judge is like in each, drawn by lineage."""
         self._rng = np.random.default_rng(seed)
-        self._nature = nature
+        self._nature, self._languages = nature, languages or {}
+        self._spoken = self._drawn(3 * videos)
         self._judges = {"judge": nature, **({"two": FAIR, "three": FAIR} if panel else {})}
         self._quirk = {
             (v, name): self._rng.normal(0, 0.5) for v in range(videos) for name in STRENGTHS
@@ -59,8 +69,20 @@ class Season:
         given = audited(self.battles, cast=CAST, judges=tuple(self._judges))
         return replace(given, labels=list(self._labels()), trials=list(self._trials()))
 
+    def _drawn(self, lineages: int) -> list[str | None]:
+        """Return the language of each lineage, each as often as the others."""
+        codes: list[str | None] = list(self._languages)
+        turns = -(-lineages // max(len(codes), 1))
+        drawn = [code for _ in range(turns) for code in self._rng.permutation(codes).tolist()]
+        return drawn if codes else [None] * lineages
+
+    def _in(self, nature: Nature, language: str | None) -> Nature:
+        """Return what the judge in doubt is like in a language."""
+        return self._languages[language] if language and nature is self._nature else nature
+
     def _battle(self, number: int, video: int) -> Battle:
         rng = self._rng
+        language = self._spoken[number // 3]
         a, b = (str(name) for name in rng.choice(list(STRENGTHS), 2, replace=False))
         size_a, size_b = (max(int(rng.normal(LENGTHS.get(m, 300), 60)), 1) for m in (a, b))
         merit = STRENGTHS[a] - STRENGTHS[b] + self._quirk[video, a] - self._quirk[video, b]
@@ -68,7 +90,9 @@ class Season:
         said = [
             f"{name}:{word}{seats}"
             for name, nature in self._judges.items()
-            for word, seats in self._words(nature, merit, (size_a, size_b), (a, b), number)
+            for word, seats in self._words(
+                self._in(nature, language), merit, (size_a, size_b), (a, b), number
+            )
         ]
         texts = {"answer_a": "x" * size_a, "answer_b": "y" * size_b}
         front = [one.split(":")[1] for one in said if not one.endswith(":ba")]
@@ -79,7 +103,7 @@ class Season:
         reason = f"{rng.choice(REASONS)}: case {number}" if verdict == "void" else None
         played = fought(number, a, b, verdict, *said, video=f"v{video}", reason=reason, **texts)
         judgings = [_with_accuracy(one, number) for one in played.verdicts]
-        return played.model_copy(update={"verdicts": tuple(judgings)})
+        return played.model_copy(update={"verdicts": tuple(judgings), "language": language})
 
     def _words(
         self, of: Nature, merit: float, sizes: tuple[int, int], pair: tuple[str, str], number: int
@@ -127,16 +151,18 @@ class Season:
             yield _trial("constant", k, battle, self._odd(unbeaten), right=lost, name="dot")
         for k in range(TRIALS):
             # Two clips of equal texts, of which each answer is right once.
+            battle = self.battles[(k // 2 * 7) % len(self.battles)]
+            of = self._in(self._nature, battle.language)
             form, right = ("short-long", "long-short")[k // 2 % 2], "ab"[k % 2]
             form = form if k % 2 else "-".join(reversed(form.split("-")))
             longer = right if form.startswith("long") else ("b" if right == "a" else "a")
             guess = longer if of.length else str(rng.choice(["a", "b"]))
             said = right if rng.random() < of.sees else guess
-            battle = self.battles[(k // 2 * 7) % len(self.battles)]
             texts = {"answer_a": f"{k // 2}"}
             if of.mishaps and k % 10 > 6:
                 form = ("short-short", "long-long")[k % 2]
             about = {"right": right, "texts": texts, "name": f"{KINDS[k // 2 % 4]}-{form}"}
+            about["language"] = battle.language
             word = self._odd(said)
             yield _trial("truth", k, battle, word, **about)
             if word == "failed":

@@ -93,6 +93,8 @@ class Stage:
     unwanted: str | None = None
     borrowed: Borrowed | None = None
     """The stored answer that every battle is fought against."""
+    languages: Mapping[int, str] = field(default_factory=dict)
+    """What each user asks in, by index."""
     journal: Pages = field(default_factory=Pages)
     script: Script = field(init=False)
 
@@ -135,6 +137,7 @@ class Stage:
             settled=self.settled.get,
             wanted=lambda slot: slot != self.unwanted,
             **self.ways,
+            language=lambda _video, persona: self.languages.get(persona),
         )
 
     async def _frames(self, video: str) -> Frames:

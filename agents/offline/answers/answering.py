@@ -21,7 +21,9 @@ from videoautoarena.agents.offline.language.phrasing import (
     say_run,
     understand,
 )
+from videoautoarena.agents.offline.language.tables import wording
 from videoautoarena.agents.offline.language.tasks import free
+from videoautoarena.agents.offline.language.tongues import told
 from videoautoarena.agents.offline.language.turns import (
     Beside,
     Bored,
@@ -32,7 +34,7 @@ from videoautoarena.agents.offline.language.turns import (
     read,
     resolve,
 )
-from videoautoarena.agents.offline.language.values import Dice, table
+from videoautoarena.agents.offline.language.values import Dice
 from videoautoarena.agents.offline.vision.sequence import Sight, longest_run, most_of
 from videoautoarena.agents.prompting.fences import Turn
 
@@ -45,7 +47,8 @@ def speak(kind: str, seen: Sight | None, question: str, history: Sequence[Turn] 
     wanted = free(question)
     turn = read(wanted.question)
     dice = Dice("answer", question)
-    style = book(dice.one(BOOKS))
+    # nobody says in which language to answer: it is the one that was asked in
+    style = book(dice.one(BOOKS), told(question).code)
     voice = _Voice(kind, seen, style, dice, dice.one(style.leads))
     if isinstance(turn, ColourRun):
         return voice.of_colour(turn.colour)
@@ -87,13 +90,16 @@ class _Voice:
 
     def of_facts(self, ask: Ask, part: Part | None) -> str:
         """Speak of each facet that is asked for; of nothing seen, from habit."""
-        said = [(FACETS[key].label, self._fact(key, part)) for key in ask.answered]
-        return laid_out(said, ask.form, lead=self.lead)
+        words = self.style.tongue
+        said = [
+            (words.label(key, FACETS[key].label), self._fact(key, part)) for key in ask.answered
+        ]
+        return laid_out(said, ask.form, lead=self.lead, tongue=words)
 
     def of_colour(self, colour: str) -> str:
         """Say from when to when it has its share, or that it never has."""
         if self.seen is None:
-            return str(table("answers", "priors")["colour_run"]).format(colour=colour)
+            return self._usual("colour_run").format(colour=self.style.tongue.name(colour))
         run = longest_run(self.seen, colour)
         if run is None and self.kind == "eager":
             at = most_of(self.seen, colour)
@@ -111,8 +117,11 @@ class _Voice:
 
     def _fact(self, key: str, part: Part | None) -> str:
         if part is None:
-            return str(table("answers", "priors")[key])
+            return self._usual(key)
         return say(key, part.measure(key), style=self.style, dice=self.dice)
+
+    def _usual(self, key: str) -> str:
+        return str(wording("answers", "priors", self.style.tongue.code)[key])
 
 
 def _watched(seen: Sight | None, span: Stretch | None) -> Part | None:

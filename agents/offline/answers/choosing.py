@@ -12,8 +12,9 @@ import numpy as np
 from videoautoarena.agents.offline.facets.part import Part
 from videoautoarena.agents.offline.language.phrasing import understand
 from videoautoarena.agents.offline.language.reader import hear
+from videoautoarena.agents.offline.language.tables import table
 from videoautoarena.agents.offline.language.tasks import Sought, sought
-from videoautoarena.agents.offline.language.values import Dice, table
+from videoautoarena.agents.offline.language.values import Dice
 from videoautoarena.agents.offline.vision.frame_features import Sent, glance
 from videoautoarena.agents.offline.vision.looks import FITS, Look, Values, likenesses
 from videoautoarena.agents.offline.vision.sequence import Sight, sight_of

@@ -11,9 +11,9 @@ from statistics import fmean
 
 from videoautoarena.agents.offline.facets.facet import Score, Value, is_stretch, stretch
 from videoautoarena.agents.offline.facets.table import FACETS
-from videoautoarena.agents.offline.language.patterns import STEMS
 from videoautoarena.agents.offline.language.phrasing import Ask, understand
 from videoautoarena.agents.offline.language.reader import Claim, Heard, carried, hear
+from videoautoarena.agents.offline.language.tongues import Tongue, tongue
 from videoautoarena.agents.offline.vision.frame_features import Memo, Picture
 from videoautoarena.agents.offline.vision.sequence import Sight, coarser, sight
 
@@ -88,6 +88,8 @@ _FREE_WORDS = 12
 """So many words of courtesy cost no relevance."""
 _WORST = -0.4
 """No lower, so that whoever says nothing at all still comes last."""
+_FOREIGN = 0.5
+"""What following an instruction is worth in another language than the one that was asked for."""
 _LEAST_ROOM = 0.2
 _UNKNOWN_ROOM = 0.8
 
@@ -125,6 +127,8 @@ class Sheet:
     followed: int
     statements: int
     """How many statements there are, and how many could be followed."""
+    is_foreign: bool
+    """Whether it is in another language than was asked for."""
     scores: dict[str, float]
     """Standard to its score, up to 1; a little below 0 where guessing would have done better."""
 
@@ -139,9 +143,14 @@ class Sheet:
         return [row for row in self.rows if row.is_wrong]
 
 
-def weigh(answer: str, ask: Ask, seen: Sight) -> Sheet:
-    """Return the answer's claims, each checked against these frames, and its four scores."""
-    heard = hear(answer, seen.duration_s, ask.keys)
+def weigh(answer: str, ask: Ask, seen: Sight, expected: str | None = None) -> Sheet:
+    """Return the answer's claims, each checked against these frames, and its four scores.
+
+    An answer in another language than the one that is expected, by its code, follows the
+    instruction the less.
+    """
+    heard = hear(answer, seen.duration_s, ask.keys, tongue(ask.code))
+    is_foreign = expected is not None and heard.tongue not in (None, tongue(expected))
     rows = tuple(_rows(heard.claims, ask, seen))
     have = {row.key for row in rows}
     missing = tuple(key for key in ask.keys if key not in have)
@@ -152,7 +161,8 @@ def weigh(answer: str, ask: Ask, seen: Sight) -> Sheet:
         illegible=_illegible(heard, missing),
         followed=followed,
         statements=followed + unread,
-        scores=_scores(answer, ask, heard, rows)
+        is_foreign=is_foreign,
+        scores=_scores(answer, ask, heard, rows, is_foreign=is_foreign)
         | {"accuracy": _accuracy(rows), "helpfulness": max(_WORST, _share_known(ask, seen, rows))},
     )
 
@@ -160,7 +170,7 @@ def weigh(answer: str, ask: Ask, seen: Sight) -> Sheet:
 def asked_right(answer: str, question: str, pictures: Sequence[Picture]) -> float:
     """Return the share of the asked facts that these frames confirm; 0 is what guessing earns."""
     ask, seen = understand(question), sight(pictures)
-    claims = hear(answer, seen.duration_s, ask.keys).claims
+    claims = hear(answer, seen.duration_s, ask.keys, tongue(ask.code)).claims
     return _share_known(ask, seen, tuple(_rows(claims, ask, seen)))
 
 
@@ -170,8 +180,9 @@ def read_share(answer: str, question: str, *, duration_s: float) -> float:
     A statement is a unit with a claim, a time, a number, a colour, or an admission not to know;
     also a plain one, for each asked fact of few answers that was not heard.
     """
-    asked = understand(question).keys
-    heard = hear(answer, duration_s, asked)
+    ask = understand(question)
+    asked = ask.keys
+    heard = hear(answer, duration_s, asked, tongue(ask.code))
     have = {claim.key for claim in heard.claims}
     followed, unread = _reading(heard, tuple(key for key in asked if key not in have))
     return followed / (followed + unread) if followed + unread else 1.0
@@ -194,8 +205,8 @@ def _rows(claims: list[Claim], ask: Ask, seen: Sight) -> list[Row]:
 
 def _reading(heard: Heard, missing: tuple[str, ...]) -> tuple[int, int]:
     spoken = {claim.unit for claim in heard.claims} | heard.hedged
-    left = [unit for i, unit in enumerate(heard.units) if i not in spoken]
-    valued = sum(carried(unit) is not None for unit in left)
+    left = _left(heard, spoken)
+    valued = sum(carried(unit, words) is not None for unit, words in left)
     # a fact of few answers carries no value that would show: an unread one hides in plain words
     hidden = sum(FACETS[key].type in ("choice", "order") for key in missing)
     return len(spoken), valued + min(max(0, hidden - len(heard.hedged)), len(left) - valued)
@@ -204,24 +215,33 @@ def _reading(heard: Heard, missing: tuple[str, ...]) -> tuple[int, int]:
 def _illegible(heard: Heard, missing: tuple[str, ...]) -> tuple[str, ...]:
     """Return what may have been said in the units that are left: by type, or by a hint of it."""
     spoken = {claim.unit for claim in heard.claims} | heard.hedged
-    left = [unit for i, unit in enumerate(heard.units) if i not in spoken]
-    types = {carried(unit) for unit in left}
+    left = _left(heard, spoken)
+    types = {carried(unit, words) for unit, words in left}
     hinted = {
         key
         for key in missing
         if FACETS[key].type in ("choice", "order") and not heard.hedged
-        if any(STEMS[key].search(unit) for unit in left)
+        if any(words.stems[key].search(unit) for unit, words in left)
     }
     return tuple(key for key in missing if key in hinted or FACETS[key].type in types)
 
 
-def _scores(answer: str, ask: Ask, heard: Heard, rows: tuple[Row, ...]) -> dict[str, float]:
+def _left(heard: Heard, spoken: frozenset[int] | set[int]) -> list[tuple[str, Tongue]]:
+    """Return the units that say nothing yet, each with its language."""
+    each = zip(heard.units, heard.tongues, strict=True)
+    return [one for place, one in enumerate(each) if place not in spoken]
+
+
+def _scores(
+    answer: str, ask: Ask, heard: Heard, rows: tuple[Row, ...], *, is_foreign: bool
+) -> dict[str, float]:
     used = {claim.unit for claim in heard.claims}
     on_topic = sum(len(heard.units[i].split()) for i in used)
     focus = min(1.0, (on_topic + _FREE_WORDS) / max(1, len(answer.split()))) ** 0.5
     answered = sum(row.asked for row in rows) / len(ask.keys) if ask.keys else 1.0
+    kept = (0.75 + 0.25 * keeps_form(answer, ask)) * (_FOREIGN if is_foreign else 1.0)
     return {
-        "instruction_following": answered * (0.75 + 0.25 * keeps_form(answer, ask)),
+        "instruction_following": answered * kept,
         "relevance": answered * focus,
     }
 

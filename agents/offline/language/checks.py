@@ -11,8 +11,9 @@ from typing import Any, NamedTuple, TypeAlias
 from videoautoarena.agents.offline.facets.facet import Stretch, Value, is_stretch, stretch
 from videoautoarena.agents.offline.facets.table import FACETS
 from videoautoarena.agents.offline.language.reader import hear, split_units
+from videoautoarena.agents.offline.language.tables import table
 from videoautoarena.agents.offline.language.turns import as_pattern
-from videoautoarena.agents.offline.language.values import Dice, clock, colours, table, times
+from videoautoarena.agents.offline.language.values import Dice, clock, colours, times
 
 _LENGTH_S = 1e4
 """A video's length is in no checklist; of "near the start" nothing certain follows without it."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,14 +18,14 @@ from videoautoarena.agents.offline.facets.facet import (
 )
 from videoautoarena.agents.offline.facets.table import FACETS
 from videoautoarena.agents.offline.language.reader import topics
+from videoautoarena.agents.offline.language.tables import wording
+from videoautoarena.agents.offline.language.tongues import CODES, ENGLISH, Tongue, told, tongue
 from videoautoarena.agents.offline.language.values import (
-    NUMBER,
     Dice,
     TimeStyle,
     clock,
     counted,
     number,
-    table,
 )
 
 Format = Literal["table", "list", "json", "short"]
@@ -37,31 +36,35 @@ BOOKS = ("plain", "brisk", "chatty", "report")
 class Book:
     """One way of talking."""
 
+    tongue: Tongue
     time: TimeStyle
     count: Literal["words", "digits"]
     leads: list[str]
     doubt: list[str]
     no_cut: list[str]
-    run: list[str]
-    none: list[str]
-    elsewhere: list[str]
-    hook: list[str]
     says: dict[str, list[str]]
     sides: dict[str, dict[str, list[str]]]
+    run: Sequence[str] = ()
+    none: Sequence[str] = ()
+    elsewhere: Sequence[str] = ()
+    hook: Sequence[str] = ()
+    """These four are said in dialogues, which are in English."""
 
 
 @cache
-def book(name: str) -> Book:
-    return Book(**table("language/books", name))
+def book(name: str, code: str = CODES[0]) -> Book:
+    """Return the phrase book of that name in a language that is spoken."""
+    held = wording("language", f"books/{name}", code)
+    return Book(tongue=tongue(code), **held)
 
 
 def say(key: str, value: Value | None, *, style: Book, dice: Dice) -> str:
     """Return a sentence that claims `value` for a facet, or admits that it is not known."""
     facet = FACETS[key]
     if value is None:
-        return dice.one(style.doubt).format(label=facet.label)
+        return dice.one(style.doubt).format(label=style.tongue.label(key, facet.label))
     if value == NEVER:
-        return dice.one(style.no_cut).format(label=facet.label)
+        return dice.one(style.no_cut).format(label=style.tongue.label(key, facet.label))
     if facet.type == "choice":
         return dice.one(style.sides[key][str(value)])
     return dice.one(style.says[key]).format(**_slots(facet, value, style))
@@ -69,14 +72,14 @@ def say(key: str, value: Value | None, *, style: Book, dice: Dice) -> str:
 
 def say_run(colour: str, run: Stretch, *, style: Book, dice: Dice) -> str:
     """Return a sentence that says from when to when a colour has a fifth of the picture."""
-    start, end = (clock(at, style=style.time) for at in run)
-    named = {"c": colour, "C": colour.capitalize()}
+    start, end = (clock(at, style=style.time, tongue=style.tongue) for at in run)
+    named = {"c": style.tongue.name(colour), "C": capital(style.tongue.name(colour))}
     return dice.one(style.run).format(**named, a=start, b=end)
 
 
 def say_none(colour: str, *, style: Book, dice: Dice) -> str:
     """Return a sentence that says that a colour never has a fifth of the picture."""
-    return dice.one(style.none).format(c=colour)
+    return dice.one(style.none).format(c=style.tongue.name(colour))
 
 
 def say_elsewhere(answer: str, *, style: Book, dice: Dice) -> str:
@@ -106,49 +109,43 @@ def phrased(value: Value | None) -> str:
     return ", then ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def laid_out(sentences: list[tuple[str, str]], form: Format | None, *, lead: str) -> str:
+def laid_out(
+    sentences: list[tuple[str, str]],
+    form: Format | None,
+    *,
+    lead: str,
+    tongue: Tongue = ENGLISH,
+) -> str:
     """Return (label, sentence) pairs in the asked format."""
     if form == "table":
-        rows = [f"| {label.capitalize()} | {said} |" for label, said in sentences]
-        return "\n".join(["| What was asked | What I saw |", "|---|---|", *rows])
+        rows = [f"| {capital(label)} | {said} |" for label, said in sentences]
+        return "\n".join([f"| {' | '.join(tongue.said['heading'])} |", "|---|---|", *rows])
     if form == "list":
         return "\n".join(f"- {said}" for _, said in sentences)
     if form == "json":
-        return json.dumps(dict(sentences), indent=1)
+        return json.dumps(dict(sentences), indent=1, ensure_ascii=tongue is ENGLISH)
     said = " ".join(said for _, said in sentences)
     return f"{lead} {said}" if lead and form is None else said
 
 
 def _slots(facet: Facet, value: Value, style: Book) -> dict[str, str]:
+    words = style.tongue
     if is_stretch(value):
-        start, end = stretch(value)
-        a, b = clock(start, style=style.time), clock(end, style=style.time)
+        a, b = (clock(at, style=style.time, tongue=words) for at in stretch(value))
         return {"t": a, "a": a, "b": b}
     if isinstance(value, int):
-        return {"n": counted(value, style=style.count), "s": "" if value == 1 else "s"}
+        plural = "" if value == 1 else str(words.said["plural"])
+        return {"n": counted(value, style=style.count, tongue=words), "s": plural}
     if isinstance(value, str):
-        return {"c": value}
+        return {"c": words.name(value)}
+    named = [words.name(name) for name in value]
     if facet.type == "colours":
-        return {"cs": " to ".join(str(c) for c in value)}
-    return dict(zip("xyz", (str(name) for name in value), strict=True))
+        return {"cs": str(words.said["then"]).join(named)}
+    return dict(zip("xyz", named, strict=True))
 
 
 SHORT_WORDS = 80
 """How many words a short answer may have when we ask for one."""
-
-_STARTS = (
-    r"(?=(?:when|where|how|which|what|in what|in which|from when|does|do|did|is|are|at what)\b)"
-)
-_BETWEEN = re.compile(
-    rf"[?;]|\.(?=\s|$)|,\s+(?:and\s+)?{_STARTS}|\s+and\s+{_STARTS}", re.IGNORECASE
-)
-_FORMATS: dict[Format, re.Pattern[str]] = {
-    "table": re.compile(r"\btable\b", re.IGNORECASE),
-    "json": re.compile(r"\bJSON\b", re.IGNORECASE),
-    "short": re.compile(rf"(?:no more than|at most|within) {NUMBER} words", re.IGNORECASE),
-    "list": re.compile(r"\blist\b|\bbullet", re.IGNORECASE),
-}
-_FINE = re.compile(r"\btenths?\b|\bexact(ly)?\b|\bprecise", re.IGNORECASE)
 _FREELY = ("shots", "main_colour", "liveliest", "darkest")
 
 
@@ -162,6 +159,8 @@ class Ask:
     form: Format | None = None
     words: int = SHORT_WORDS
     """At most so many, when the form is "short"."""
+    code: str = CODES[0]
+    """The language that it is in."""
 
     @property
     def answered(self) -> tuple[str, ...]:
@@ -170,36 +169,37 @@ class Ask:
 
 
 def understand(question: str) -> Ask:
-    """Return the facets a question asks for, how fine, and in which form."""
+    """Return the facets a question asks for, how fine, in which form, and in which language."""
     keys: list[str] = []
     question = " ".join(question.split())
-    for part in _BETWEEN.split(question):
-        keys += [key for key in topics(part) if key not in keys]
-    form = next((f for f in get_args(Format) if _FORMATS[f].search(question)), None)
-    limit = _FORMATS["short"].search(question)
-    words = number(limit[1]) if limit else SHORT_WORDS
-    return Ask(tuple(keys), bool(_FINE.search(question)), form, words)
+    words = told(question)
+    for part in words.between.split(question):
+        keys += [key for key in topics(part, words) if key not in keys]
+    form = next((f for f in get_args(Format) if words.formats[f].search(question)), None)
+    limit = words.formats["short"].search(question)
+    most = number(limit[1], words) if limit else SHORT_WORDS
+    return Ask(tuple(keys), bool(words.fine.search(question)), form, most, words.code)
 
 
 def phrase(ask: Ask, dice: Dice) -> str:
-    """Return a question that asks for exactly this."""
-    joined = asked_for(ask.keys, dice)
-    lead: str = dice.one(table("language", "questions")["leads"])
+    """Return a question that asks for exactly this, in its language."""
+    joined = asked_for(ask.keys, dice, ask.code)
+    lead: str = dice.one(wording("language", "questions", ask.code)["leads"])
     return " ".join((lead.format(q=joined, Q=capital(joined)), *asked_form(ask, dice)))
 
 
-def asked_for(keys: Sequence[str], dice: Dice) -> str:
+def asked_for(keys: Sequence[str], dice: Dice, code: str = CODES[0]) -> str:
     """Return the words that ask for these facets, in their order, without a beginning or end."""
-    asks: dict[str, list[str]] = table("language", "questions")["asks"]
+    asks: dict[str, list[str]] = wording("language", "questions", code)["asks"]
     *parts, last = [dice.one(asks[key]) for key in keys]
-    return ", ".join(parts) + ", and " + last if parts else last
+    return ", ".join(parts) + str(tongue(code).said["and_last"]) + last if parts else last
 
 
 def asked_form(ask: Ask, dice: Dice) -> list[str]:
     """Return the sentences that say how fine and in which form an answer is wanted."""
-    wording = table("language", "questions")
-    said: list[str] = [dice.one(wording["fine"])] if ask.fine else []
-    return [*said, wording["formats"][ask.form].format(n=ask.words)] if ask.form else said
+    words = wording("language", "questions", ask.code)
+    said: list[str] = [dice.one(words["fine"])] if ask.fine else []
+    return [*said, words["formats"][ask.form].format(n=ask.words)] if ask.form else said
 
 
 def is_timed(keys: tuple[str, ...]) -> bool:

@@ -11,17 +11,8 @@ from typing import NamedTuple
 
 from videoautoarena.agents.offline.facets.facet import NEVER, Facet, Value
 from videoautoarena.agents.offline.facets.table import FACETS
-from videoautoarena.agents.offline.language.patterns import (
-    COVERS,
-    HEDGE,
-    LANDMARKS,
-    NO_CUT,
-    SIDES,
-    STEMS,
-    TOPICS,
-)
+from videoautoarena.agents.offline.language.tongues import COVERS, ENGLISH, Tongue, leading, told
 from videoautoarena.agents.offline.language.values import (
-    NUMBER,
     colours,
     number,
     stretches,
@@ -29,26 +20,7 @@ from videoautoarena.agents.offline.language.values import (
     without_times,
 )
 
-_NUMBER = re.compile(NUMBER, re.IGNORECASE)
-_PIECES = r"(shots?|scenes?|segments?|takes?|views|parts)\b"
-_CUTS = r"(cuts|cut|edits|transitions|changes of (?:shot|scene))\b"
-_COUNTS = tuple(
-    (re.compile(pattern, re.IGNORECASE), extra)
-    for pattern, extra in (
-        (rf"{NUMBER}\s+(?:\w+\s+){{0,3}}?{_PIECES}", 0),
-        (rf"{NUMBER}\s+(?:\w+\s+){{0,2}}?{_CUTS}", 1),
-        (rf"(?:number of|how many) (?:cuts|edits|transitions)\W+(?:\w+\W+){{0,2}}?{NUMBER}", 1),
-        (rf"(?:shots|scenes|segments|takes)\W+(?:\w+\W+){{0,2}}?{NUMBER}", 0),
-        (rf"cuts {NUMBER} times", 1),
-    )
-)
-_TIMES = re.compile(
-    rf"{NUMBER}\s+(?:times?|occasions?|(?:\w+\s+){{0,2}}?(?:pictures?|frames?|screens?))\b"
-    r"|(?P<often>\b(?:once|twice)\b)",
-    re.IGNORECASE,
-)
-_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+(?=[A-Z“\"'*\d-])")
-_CLAUSE_END = re.compile(r"[,;]\s+|\s+(?:and|while|but|whereas|though)\s+")
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+(?=[A-ZÄÖÜ“„\"'*\d-])")
 _BRACES = 20
 """Where JSON may begin is tried so often; a text of braces would else take for ever."""
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
@@ -69,39 +41,54 @@ class Heard(NamedTuple):
     """Sentences, bullets, table rows, JSON pairs."""
     claims: list[Claim]
     hedged: frozenset[int]
+    tongues: list[Tongue]
+    """The language of each unit."""
+
+    @property
+    def tongue(self) -> Tongue | None:
+        """The language of the units that claim something, else of all; None where none leads."""
+        claiming = sorted({claim.unit for claim in self.claims})
+        return leading(" ".join([self.units[place] for place in claiming] or self.units))
 
 
-def hear(text: str, duration_s: float, asked: Sequence[str] = ()) -> Heard:
-    """Return the claims: exact wording first; what was asked also by hints and elimination."""
+def hear(text: str, duration_s: float, asked: Sequence[str] = (), usual: Tongue = ENGLISH) -> Heard:
+    """Return the claims: exact wording first; what was asked also by hints and elimination.
+
+    Each unit is read in its own language: where its words do not tell, in that of the whole text,
+    and where that does not either, in the usual one.
+    """
     units = split_units(text)
-    hedged = frozenset(i for i, unit in enumerate(units) if HEDGE.search(unit))
+    most = told(text, usual)
+    tongues = [told(unit, most) for unit in units]
+    each = list(zip(units, tongues, strict=True))
+    hedged = frozenset(i for i, (unit, tongue) in enumerate(each) if tongue.hedge.search(unit))
     claims = [
         Claim(key, value, i)
-        for i, unit in enumerate(units)
+        for i, (unit, tongue) in enumerate(each)
         if i not in hedged
-        for key, value in _exact(unit, duration_s)
+        for key, value in _exact(unit, tongue, duration_s)
     ]
     taken = hedged | {claim.unit for claim in claims if claim.key in asked}
-    listener = _Listener(units, taken, duration_s, claims, list(asked))
+    listener = _Listener(units, tongues, taken, duration_s, claims, list(asked))
     listener.take_hints()
     listener.take_what_is_left()
-    return Heard(units, listener.claims, hedged)
+    return Heard(units, listener.claims, hedged, tongues)
 
 
-def topics(text: str) -> list[str]:
+def topics(text: str, tongue: Tongue = ENGLISH) -> list[str]:
     """Return the keys of the facets that the text names, the covered ones left out."""
-    named = [key for key, pattern in TOPICS.items() if pattern.search(text)]
+    named = [key for key, pattern in tongue.topics.items() if pattern.search(text)]
     covered = {other for key in named for other in COVERS.get(key, ())}
     return [key for key in named if key not in covered]
 
 
-def carried(unit: str) -> str | None:
+def carried(unit: str, tongue: Tongue = ENGLISH) -> str | None:
     """Return which type of value a unit carries; None where it carries none, or several."""
-    if given := len(times(unit)):
+    if given := len(times(unit, tongue)):
         return {1: "instant", 2: "stretch"}.get(given)
-    if named := len(colours(unit)):
+    if named := len(colours(unit, tongue)):
         return "colour" if named == 1 else "colours"
-    return "count" if _plain_number(unit) is not None else None
+    return "count" if _plain_number(unit, tongue) is not None else None
 
 
 def split_units(text: str) -> list[str]:
@@ -136,73 +123,74 @@ def _flat(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _exact(unit: str, duration_s: float) -> list[tuple[str, Value]]:
-    keys = topics(unit)
+def _exact(unit: str, tongue: Tongue, duration_s: float) -> list[tuple[str, Value]]:
+    keys = topics(unit, tongue)
     # two times in one sentence are two moments, however they are strung together
-    if "sequence" in keys and len(times(unit)) > 1:
-        keys = [key for key in COVERS["sequence"] if TOPICS[key].search(unit)]
-    if "colour_order" not in keys and "shots" in keys and len(keys) > 1 and times(unit):
+    if "sequence" in keys and len(times(unit, tongue)) > 1:
+        keys = [key for key in COVERS["sequence"] if tongue.topics[key].search(unit)]
+    if "colour_order" not in keys and "shots" in keys and len(keys) > 1 and times(unit, tongue):
         keys.remove("shots")
-    found = ((key, _value(key, _part(key, unit, keys, duration_s), duration_s)) for key in keys)
+    parts = ((key, _part(key, unit, keys, tongue, duration_s)) for key in keys)
+    found = ((key, _value(key, part, tongue, duration_s)) for key, part in parts)
     return [(key, value) for key, value in found if value is not None]
 
 
-def _part(key: str, unit: str, keys: list[str], duration_s: float) -> str:
+def _part(key: str, unit: str, keys: list[str], tongue: Tongue, duration_s: float) -> str:
     """Return the clause of the unit that speaks of this facet, when it speaks of several."""
     if len(keys) == 1:
         return unit
-    clauses = _CLAUSE_END.split(unit)
-    own = [i for i, clause in enumerate(clauses) if TOPICS[key].search(clause)]
+    clauses = tongue.clause_end.split(unit)
+    own = [i for i, clause in enumerate(clauses) if tongue.topics[key].search(clause)]
     for i in own:
-        if _value(key, clauses[i], duration_s) is not None:
+        if _value(key, clauses[i], tongue, duration_s) is not None:
             return clauses[i]
     return " ".join(clauses[max(0, own[0] - 1) : own[0] + 2]) if own else unit
 
 
-def _value(key: str, text: str, duration_s: float) -> Value | None:
+def _value(key: str, text: str, tongue: Tongue, duration_s: float) -> Value | None:
     kind = FACETS[key].type
     if kind == "choice":
-        return next((side for side, p in SIDES[key].items() if p.search(text)), None)
+        return next((side for side, p in tongue.sides[key].items() if p.search(text)), None)
     if key == "blanks":
-        often = _TIMES.search(without_times(text))
-        return number(often[1] or often["often"]) if often else None
+        often = tongue.often.search(without_times(text, tongue))
+        return number(often[1] or often["often"], tongue) if often else None
     if kind == "count":
-        return _count(without_times(text))
+        return _count(without_times(text, tongue), tongue)
     if kind == "colour":
-        return next(iter(colours(text)), None)
+        return next(iter(colours(text, tongue)), None)
     if kind == "colours":
-        return colours(text) or None
+        return colours(text, tongue) or None
     if kind == "order":
-        return _order(text)
-    if key in ("first_cut", "last_cut") and NO_CUT.search(text):
+        return _order(text, tongue)
+    if key in ("first_cut", "last_cut") and tongue.no_cut.search(text):
         return NEVER
-    given = times(text)
+    given = times(text, tongue)
     if kind == "stretch" and len(given) > 1:
         return min(given[:2]), max(given[:2])
-    return stretches(text, duration_s)
+    return stretches(text, duration_s, tongue)
 
 
-def _count(text: str) -> int | None:
-    for pattern, extra in _COUNTS:
+def _count(text: str, tongue: Tongue) -> int | None:
+    for pattern, extra in tongue.counts:
         if match := pattern.search(text):
-            return number(match[1]) + extra
-    return 1 if NO_CUT.search(text) else None
+            return number(match[1], tongue) + extra
+    return 1 if tongue.no_cut.search(text) else None
 
 
-def _plain_number(text: str) -> int | None:
+def _plain_number(text: str, tongue: Tongue) -> int | None:
     """Return the first number that is more than an article ("one", "no", "single")."""
-    for match in _NUMBER.finditer(text):
+    for match in tongue.number.finditer(text):
         # "one" is as often a pronoun as a count
-        if match[1].isdigit() or number(match[1]) > 1:
-            return number(match[1])
+        if match[1].isdigit() or number(match[1], tongue) > 1:
+            return number(match[1], tongue)
     return None
 
 
-def _order(text: str) -> tuple[str, ...] | None:
+def _order(text: str, tongue: Tongue) -> tuple[str, ...] | None:
     places = {
         name: match.start()
-        for name, pattern in LANDMARKS.items()
-        if (match := re.search(pattern, text, re.IGNORECASE))
+        for name, pattern in tongue.landmarks.items()
+        if (match := pattern.search(text))
     }
     return tuple(sorted(places, key=lambda name: places[name])) if len(places) > 1 else None
 
@@ -212,6 +200,7 @@ class _Listener:
     """Looks for what was asked and not yet heard, in units that nobody has claimed."""
 
     units: list[str]
+    tongues: list[Tongue]
     taken: frozenset[int]
     duration_s: float
     claims: list[Claim]
@@ -234,7 +223,7 @@ class _Listener:
             Claim(key, value, i)
             for key in self.missing
             for i in self.free
-            if (value := self._hinted(key, self.units[i])) is not None
+            if (value := self._hinted(key, i)) is not None
         ]
         found.sort(key=lambda c: (sum(o.unit == c.unit for o in found), self._detour(c)))
         for claim in found:
@@ -244,25 +233,26 @@ class _Listener:
         """Claim by elimination: as many values of one type as open questions of that type."""
         for kind in ("instant", "stretch", "colour", "colours", "count"):
             keys = [key for key in self.missing if FACETS[key].type == kind]
-            units = [i for i in self.free if carried(self.units[i]) == kind]
+            units = [i for i in self.free if carried(self.units[i], self.tongues[i]) == kind]
             if keys and len(keys) == len(units):
                 for key, i in zip(keys, units, strict=True):
-                    value = self._typed(FACETS[key], self.units[i])
+                    value = self._typed(FACETS[key], i)
                     if value is not None:
                         self._take(Claim(key, value, i))
 
-    def _hinted(self, key: str, unit: str) -> Value | None:
-        kind = FACETS[key].type
-        if not STEMS[key].search(unit):
+    def _hinted(self, key: str, place: int) -> Value | None:
+        kind, unit, tongue = FACETS[key].type, self.units[place], self.tongues[place]
+        if not tongue.stems[key].search(unit):
             return None
         if kind in ("choice", "order"):
-            return _value(key, unit, self.duration_s)
-        return self._typed(FACETS[key], unit) if carried(unit) == kind else None
+            return _value(key, unit, tongue, self.duration_s)
+        return self._typed(FACETS[key], place) if carried(unit, tongue) == kind else None
 
-    def _typed(self, facet: Facet, unit: str) -> Value | None:
+    def _typed(self, facet: Facet, place: int) -> Value | None:
+        unit, tongue = self.units[place], self.tongues[place]
         if facet.type == "count":
-            return _plain_number(without_times(unit))
-        return _value(facet.key, unit, self.duration_s)
+            return _plain_number(without_times(unit, tongue), tongue)
+        return _value(facet.key, unit, tongue, self.duration_s)
 
     def _detour(self, claim: Claim) -> float:
         """How far a unit stands from where its question stood."""

@@ -10,7 +10,8 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from videoautoarena.agents.offline.facets.table import FACETS
 from videoautoarena.agents.offline.language.phrasing import Ask, asked_for, asked_form, understand
-from videoautoarena.agents.offline.language.values import Dice, clock, table, times
+from videoautoarena.agents.offline.language.tables import table
+from videoautoarena.agents.offline.language.values import Dice, clock, times
 from videoautoarena.agents.offline.vision.frame_features import COLOURS
 from videoautoarena.agents.prompting.fences import Turn
 

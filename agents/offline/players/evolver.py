@@ -24,6 +24,7 @@ from videoautoarena.agents.offline.language.phrasing import (
     phrased,
     understand,
 )
+from videoautoarena.agents.offline.language.tongues import spoken
 from videoautoarena.agents.offline.language.values import Dice
 from videoautoarena.agents.offline.players.viewers import listed, tastes
 from videoautoarena.agents.offline.vision.frame_features import Sent
@@ -54,6 +55,8 @@ class _Aim:
     """Types of facts that somebody got wrong."""
     taste: tuple[str, ...]
     refused: frozenset[str]
+    code: str
+    """The language to ask in."""
 
 
 def evolve(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
@@ -70,6 +73,7 @@ def evolve(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
         frozenset(FACETS[key].type for keys in failed.values() for key in keys),
         tastes(blocks.get("persona", "")),
         _refused(blocks.get("refused", "")) | {blocks.get("question", "")},
+        old.code if sent.language is None else spoken(sent.language),
     )
     # not from the analyses: a run without them should make the same question
     dice = Dice("evolver", *(f"{k}:{v}" for k, v in sorted(blocks.items()) if k != "analyses"))
@@ -126,7 +130,7 @@ def _harder(aim: _Aim, dice: Dice) -> str:
         return min(harder, key=lambda option: abs(option[0] - base - _STEP))[1]
     if rated:
         return max(rated)[1]
-    return phrase(Ask(aim.old.answered, form=dice.one(("list", "table"))), dice)
+    return phrase(Ask(aim.old.answered, form=dice.one(("list", "table")), code=aim.code), dice)
 
 
 def _candidates(aim: _Aim, dice: Dice) -> Iterator[Ask]:
@@ -138,7 +142,7 @@ def _candidates(aim: _Aim, dice: Dice) -> Iterator[Ask]:
         if aim.kinds & _kinds(pool) and not aim.kinds & _kinds(keys):
             continue
         form = dice.one(_FORMS) if len(keys) > 1 else None
-        ask = Ask(keys, fine and is_timed(keys), form)
+        ask = Ask(keys, fine and is_timed(keys), form, code=aim.code)
         if (set(ask.keys), ask.fine) != (set(aim.old.keys), aim.old.fine):
             yield ask
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from videoautoarena.agents.offline.answers.scoring import STANDARDS, Sheet, weigh
 from videoautoarena.agents.offline.facets.facet import is_stretch, stretch
 from videoautoarena.agents.offline.facets.table import FACETS
-from videoautoarena.agents.offline.language.phrasing import phrased, understand
+from videoautoarena.agents.offline.language.phrasing import Ask, phrased, understand
+from videoautoarena.agents.offline.language.tongues import CODES
 from videoautoarena.agents.offline.vision.frame_features import Sent
 from videoautoarena.agents.offline.vision.sequence import Sight, sight_of
 
@@ -54,10 +55,20 @@ def _read(sent: Sent, blocks: dict[str, str]) -> tuple[dict[str, Sheet], dict[st
     """Weigh both answers; whether anything that is known is spoken of."""
     seen = sight_of(sent)
     ask = understand(blocks.get("question", ""))
-    sheets = {seat: weigh(blocks.get(f"answer_{seat.lower()}", ""), ask, seen) for seat in "AB"}
+    expected = _expected(sent.language, ask)
+    sheets = {
+        seat: weigh(blocks.get(f"answer_{seat.lower()}", ""), ask, seen, expected) for seat in "AB"
+    }
     cites = sent.contracts > 1
     words = {one: _analysis(one, sheets, seen, cites=cites) for one in STANDARDS}
     return sheets, words, bool(ask.keys) or any(sheet.rows for sheet in sheets.values())
+
+
+def _expected(noted: str | None, ask: Ask) -> str | None:
+    """Return the language that an answer is to be in; None where it is one that I cannot tell."""
+    if noted is None:
+        return ask.code
+    return noted if noted in CODES else None
 
 
 def _degree(a: Sheet, b: Sheet) -> str:
@@ -102,6 +113,8 @@ def _analysis(standard: str, sheets: dict[str, Sheet], seen: Sight, *, cites: bo
 
 
 def _on_instruction(seat: str, sheet: Sheet) -> str:
+    if sheet.is_foreign:
+        return f"{seat} does not answer in the language of the question."
     if not sheet.missing:
         return f"{seat} deals with everything that was asked."
     names = ", ".join(FACETS[key].label for key in sheet.missing)

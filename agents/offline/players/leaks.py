@@ -12,13 +12,13 @@ from videoautoarena.agents.offline.facets.facet import Value
 from videoautoarena.agents.offline.language.checks import Check, Gives, Overlaps, Within
 from videoautoarena.agents.offline.language.phrasing import book, say
 from videoautoarena.agents.offline.language.reader import hear
+from videoautoarena.agents.offline.language.tables import table
+from videoautoarena.agents.offline.language.tongues import ENGLISH
 from videoautoarena.agents.offline.language.turns import Beside, Facts, read, without_part
 from videoautoarena.agents.offline.language.values import (
-    NUMBER,
     Dice,
     colours,
     number,
-    table,
     times,
     without_times,
 )
@@ -28,7 +28,6 @@ from videoautoarena.agents.offline.vision.sequence import sight_of
 
 NOTHING = "The dialogue does not say it."
 _LENGTH_S = 1e4
-_NUMBER = re.compile(NUMBER, re.IGNORECASE)
 
 
 class Round(NamedTuple):
@@ -79,7 +78,7 @@ def is_said(check: Check, text: str) -> bool:
     if check.value in COLOURS:
         return check.value in colours(text)
     if check.value.isdecimal():
-        numbers = (number(found[1]) for found in _NUMBER.finditer(without_times(text)))
+        numbers = (number(found[1]) for found in ENGLISH.number.finditer(without_times(text)))
         return int(check.value) in numbers
     return re.search(rf"\b{re.escape(check.value)}\b", text, re.IGNORECASE) is not None
 

@@ -17,7 +17,9 @@ from videoautoarena.agents.offline.language.phrasing import (
     phrased,
     understand,
 )
-from videoautoarena.agents.offline.language.values import Dice, counted, table
+from videoautoarena.agents.offline.language.tables import table, wording
+from videoautoarena.agents.offline.language.tongues import CODES, spoken, told
+from videoautoarena.agents.offline.language.values import Dice, counted
 from videoautoarena.agents.offline.vision.frame_features import COLOURS, Sent
 from videoautoarena.agents.offline.vision.sequence import Scene, Sight, sight_of
 from videoautoarena.agents.prompting.fences import attacked, attacks
@@ -57,22 +59,31 @@ def examine(sent: Sent) -> dict[str, object]:
 
 
 def invent(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
-    """Return three users: two whose tastes these frames feed best, and one with none."""
+    """Return three users: two whose tastes these frames feed best, and one with none.
+
+    Each is described in the language that they ask in.
+    """
     known = set(askable(sight_of(sent)))
     before = [str(text) for text in listed(blocks.get("alike", ""))]
     dice = Dice("persona", blocks.get("brief", ""), *before)
+    codes = [spoken(sent.user_languages.get(user)) for user in (1, 2, 3)]
     # shuffled before the stable sort, so that equal fits take turns from video to video
-    new = [profile for profile in profiles() if profile.text not in before] or profiles()
-    fed = sorted(dice.shuffled(new), key=lambda p: -len(known.intersection(p.taste)))
-    second = fed[1 + dice.below(2)]
-    return {
-        "personas": [fed[0].text, second.text, dice.one(table("players", "users")["unrelated"])]
-    }
+    books = [profiles(code) for code in dict.fromkeys(("en", *codes))]
+    new = [
+        place
+        for place in range(len(profiles()))
+        if not any(book[place].text in before for book in books)
+    ]
+    places = dice.shuffled(new or range(len(profiles())))
+    fed = sorted(places, key=lambda place: -len(known.intersection(profiles()[place].taste)))
+    chosen = [fed[0], fed[1 + dice.below(2)]]
+    close = [profiles(code)[place].text for code, place in zip(codes, chosen, strict=False)]
+    return {"personas": [*close, dice.one(wording("players", "users", codes[2])["unrelated"])]}
 
 
 def first_question(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     """Return a question that this user has not asked yet, on facts that are plain to see."""
-    seen = sight_of(sent)
+    seen, code = sight_of(sent), spoken(sent.language)
     asked = [str(question) for question in listed(blocks.get("asked", ""))]
     dice = Dice("questioner", *(f"{k}:{v}" for k, v in sorted(blocks.items())))
     old = {frozenset(understand(question).keys) for question in asked}
@@ -80,21 +91,22 @@ def first_question(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     fresh = [keys for keys in candidates if frozenset(keys) not in old] or candidates
     for keys in fresh:
         for _ in range(4):
-            question = phrase(Ask(keys), dice)
+            question = phrase(Ask(keys, code=code), dice)
             if question not in asked:
                 return {"question": question}
-    return {"question": phrase(Ask(candidates[0], form="list"), dice)}
+    return {"question": phrase(Ask(candidates[0], form="list", code=code), dice)}
 
 
 def tastes(persona: str) -> tuple[str, ...]:
     """Return the facets a user cares for; none where the text is not known."""
-    return next((p.taste for p in profiles() if p.stem in persona.lower()), ())
+    known = (profile for code in CODES for profile in profiles(code))
+    return next((p.taste for p in known if p.stem in persona.lower()), ())
 
 
 @cache
-def profiles() -> tuple[Profile, ...]:
-    """Return every user who cares for something in particular."""
-    close = table("players", "users")["close"]
+def profiles(code: str = CODES[0]) -> tuple[Profile, ...]:
+    """Return every user who cares for something in particular, in a language."""
+    close = wording("players", "users", code)["close"]
     return tuple(Profile(p["text"], p["stem"], tuple(p["taste"])) for p in close)
 
 
@@ -136,7 +148,7 @@ def answer(kind: str, sent: Sent) -> str:
     offer = offered(sent.question)
     plain = _in_free_words(kind, sent) if offer is None else choose(sent, offer)
     if kind == "windbag":
-        padding = table("players", "manners")["padding"]
+        padding = wording("players", "manners", told(sent.question).code)["padding"]
         before, between, after, last, _ = Dice("padding", sent.question).shuffled(padding)
         gap = "\n\n" if offer or plain[0] in "|-{" else " "
         return f"{before} {between}{gap}{plain}{gap}{after} {last}"

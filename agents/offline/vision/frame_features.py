@@ -24,6 +24,7 @@ from videoautoarena.agents.prompting.contracts import (
     number_of,
 )
 from videoautoarena.agents.prompting.fences import Turn, history_in, open_fences, question_in
+from videoautoarena.agents.prompting.languages import noted_language, noted_users
 
 _STAMP = re.compile(r"t=(\d+(?:\.\d+)?)s")
 _CONTRACT = re.compile(rf"^{FORMAT_LINE}(?P<role>\w+)(?: \(\d+\))?\s*$", re.MULTILINE)
@@ -67,6 +68,16 @@ class Sent:
     def contracts(self) -> int:
         """The number of the contract that binds."""
         return number_of(self._contract[0]) if self._contract else CONTRACTS
+
+    @property
+    def language(self) -> str | None:
+        """The code of the language that the note outside the fences asks for; None without one."""
+        return noted_language(open_fences(self.text)[0])
+
+    @property
+    def user_languages(self) -> dict[int, str]:
+        """The same of each user who is to be invented, by number from 1."""
+        return noted_users(open_fences(self.text)[0])
 
     @cached_property
     def _contract(self) -> re.Match[str] | None:

@@ -100,7 +100,6 @@ class Item(Entry):
     What may be null is not known where it was imported.
     """
 
-    left_out: ClassVar[tuple[str, ...]] = ("hard",)
     persona: str
     question: str
     selected_answer: str
@@ -128,6 +127,21 @@ class Item(Entry):
     judge_verdicts: list[JudgeVerdict] = Field(default_factory=list)
     extra: dict[str, JsonValue] = Field(default_factory=dict)
     """Keys of an imported item that mean nothing here, as they were."""
+    facts: dict[str, str] | None = None
+    """What the run's file of facts said of the video, by column; not there where it said nothing.
+    Anybody's words, which no model is shown."""
+    language: str | None = None
+    """The code of what it asks in (ISO 639-1), as the run drew it; not there where it drew
+    none."""
+    left_out: ClassVar[tuple[str, ...]] = ("hard", "facts", "language")
+    """Fields that are not written where they are None, as in sets made before there were any."""
+
+    @model_serializer(mode="wrap")
+    def _without_gaps(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        return {
+            k: value for k, value in data.items() if value is not None or k not in self.left_out
+        }
 
     def own_qid(self) -> str:
         """Return the qid that belongs to this content of a run."""

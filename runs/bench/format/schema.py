@@ -192,6 +192,7 @@ SLICES = {
     "round": "by round",
     "duration": "by duration",
     "category": "by category",
+    "language": "by language",
     "topic": "by topic of the question",
     "origin": "by origin of the question",
     "chosen_by": "by who selected the answer",
@@ -201,8 +202,28 @@ SLICES = {
 """Names, and what they are called for people."""
 
 
+COLUMN = "column:"
+"""Before the name of a column of facts, where those of slices stand."""
+MOST_COUNTED = 30
+"""Parts of a column that are counted; one with more says something of each video."""
+
+
+def columns_of(items: Sequence[Entry]) -> list[str]:
+    """Return the columns of facts that items have, titles aside; in the order of their names."""
+    return sorted({name for item in items for name in _facts(item)} - {"title"})
+
+
+def _facts(item: Entry) -> dict[str, str]:
+    return item.facts or {} if isinstance(item, Item) else {}
+
+
 def part_of(item: Entry, name: str) -> str:
-    """Return the part of a slice that an item is in; UNKNOWN where it does not say."""
+    """Return the part of a slice that an item is in; UNKNOWN where it does not say.
+
+    `name` is one of SLICES, or that of a column of facts behind COLUMN.
+    """
+    if name.startswith(COLUMN):
+        return _facts(item).get(name.removeprefix(COLUMN), UNKNOWN)
     if name == "duration":
         length: float | None = getattr(item, name + "_s")
         return UNKNOWN if length is None else bucket(length)
@@ -213,8 +234,10 @@ def part_of(item: Entry, name: str) -> str:
 def counts_of(items: Sequence[Entry]) -> dict[str, dict[str, int]]:
     """Return the number of items in each part, by slice, where anything is known of it."""
     counted = {}
-    for name in SLICES:
+    for name in (*SLICES, *(f"{COLUMN}{column}" for column in columns_of(items))):
         counts = Counter(part_of(item, name) for item in items)
+        if name.startswith(COLUMN) and len(counts) > MOST_COUNTED:
+            continue
         if set(counts) - {UNKNOWN}:
             order = BUCKET_NAMES if name == "duration" else sorted(counts, key=_by_number)
             named = [*(part for part in order if part != UNKNOWN), UNKNOWN]

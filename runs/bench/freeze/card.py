@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 
 from videoautoarena.agents.prompting.languages import LANGUAGES
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.bench.format.schema import PARQUET, SLICES, Item, Manifest
+from videoautoarena.runs.bench.format.schema import COLUMN, PARQUET, SLICES, Item, Manifest
 from videoautoarena.runs.bench.freeze.selection import longer
 from videoautoarena.runs.rating.finding import is_usual
 from videoautoarena.runs.rundir.reader import counted, named, rates_stand_ins
@@ -45,6 +45,11 @@ def card_text(given: CardInput) -> str:
         SLICES[name]: manifest.counts[name]
         for name in SLICES
         if name in manifest.counts and not (name == "chosen_by" and len(manifest.counts[name]) < 2)
+    }
+    counts |= {
+        f"by {plain(name.removeprefix(COLUMN))}": parts
+        for name, parts in manifest.counts.items()
+        if name.startswith(COLUMN)
     }
     parts = [
         f"# Bench of {counted(len(items), 'question')}\n",
@@ -200,7 +205,7 @@ def _rules(selection: Mapping[str, Any]) -> Iterator[str]:
     if (most := selection.get("most")) is not None:
         yield f"- Of those the hardest {most}; equals are drawn by seed."
     if (size := selection.get("size")) is not None or selection.get("length_matched"):
-        over = ", ".join(selection.get("by") or ["nothing"])
+        over = plain(", ".join(selection.get("by") or ["nothing"]))
         many = "as many as there are" if size is None else f"{size} asked for"
         yield f"- Drawn evenly over {over} with seed {selection.get('seed')}, {many}."
     if selection.get("length_matched"):
@@ -322,9 +327,13 @@ def parquet_bytes(items: Sequence[Item]) -> bytes:
         **dict.fromkeys(NUMBERS, pa.float64()),
         **dict.fromkeys(AS_JSON, pa.string()),
     }
-    rows = [item.model_dump() for item in items]
+    if any(item.facts for item in items):
+        kinds["facts"] = pa.string()
+    if any(item.language for item in items):
+        kinds["language"] = pa.string()
+    rows = [{"facts": None, "language": None, **item.model_dump()} for item in items]
     for row in rows:
-        row |= {name: json.dumps(row[name]) for name in AS_JSON}
+        row |= {name: json.dumps(row[name]) for name in (*AS_JSON, "facts")}
         for name in TEXTS:
             if row[name] is not None:
                 row[name] = row[name].encode("utf-8", "backslashreplace").decode()

@@ -46,7 +46,7 @@ from videoautoarena.runs.bench.freeze.card import (
     readme_text,
 )
 from videoautoarena.runs.bench.freeze.hard import HardPool, counts_of_hard, hard_pool_of
-from videoautoarena.runs.bench.freeze.items import Pool, pool_of, worth_of
+from videoautoarena.runs.bench.freeze.items import Pool, pool_of, with_facts, worth_of
 from videoautoarena.runs.bench.freeze.selection import (
     Chosen,
     Embed,
@@ -211,7 +211,6 @@ def bench_of(run: Run, selection: Selection, extras: Extras, told: Told) -> Benc
         leaked=pool.leaked,
         worth=_worth(pool, selection, given),
         embed=_embed(run.folder, selection, told),
-        languages=pool.languages,
     )
     _refuse_nothing(run, pool, chosen)
     items, entries = chosen.items, entries_of(run.store, {i.video_id for i in chosen.items})
@@ -264,7 +263,6 @@ def documents_wanted(folder: Path, selection: Selection, told: Told) -> list[Ask
             seed=seed,
             leaked=pool.leaked,
             worth=worth,
-            languages=pool.languages,
         )
     if len(found.items) < LEAST:
         return []
@@ -278,11 +276,12 @@ def _seed(run: Run, selection: Selection) -> int:
 def _pool(
     run: Run, selection: Selection, told: Told, *, given: AuditInput, seed: int
 ) -> Pool | HardPool:
-    if not selection.hard:
-        return pool_of(run.battles, given)
-    if told.hard is None:
+    own = [name for name in run.known_facts.columns if name not in ("title", "category")]
+    selection.check_columns(own)
+    if selection.hard and told.hard is None:
         raise WrongArgument("hard questions have to be asked for first: arena freeze --hard does")
-    return hard_pool_of(told.hard, given, seed)
+    found = hard_pool_of(told.hard, given, seed) if told.hard else pool_of(run.battles, given)
+    return with_facts(found, run.facts())
 
 
 def _beside(run: Run, pool: Pool, items: Sequence[Item], told: Told) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from videoautoarena.memory.records.digests import derive, unit_interval
 from videoautoarena.memory.records.records import TIES, Battle
 from videoautoarena.runs.audit.canaries import is_leak_test
 from videoautoarena.runs.audit.evidence import AuditInput
-from videoautoarena.runs.battles.language import language_of
 from videoautoarena.runs.bench.format.schema import Hardness, Item
 from videoautoarena.runs.bench.freeze.items import Choice, Pool, as_item, choose
 from videoautoarena.runs.selecting.asking import HardFound
@@ -49,7 +48,6 @@ def hard_pool_of(found: HardFound, given: AuditInput, seed: int) -> HardPool:
         else:
             item = _item(one, seed)
             pool.items.append(item)
-            pool.languages[item.qid] = language_of(one.battle)
             pool.worth[item.qid] = one.share + 1e-6 * one.count("failed")
             if (item.video_id, item.persona_index, item.question) in leaks:
                 pool.leaked.add(item.qid)

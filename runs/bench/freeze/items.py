@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from videoautoarena.memory.records.errors import StoreError
-from videoautoarena.memory.records.records import DECIDED, TIES, Battle
+from videoautoarena.memory.records.records import DECIDED, TIES, Battle, VideoFacts
 from videoautoarena.runs.audit.canaries import is_leak_test
 from videoautoarena.runs.audit.evidence import AuditInput
-from videoautoarena.runs.battles.language import language_of
 from videoautoarena.runs.bench.format.schema import Item, JudgeVerdict, Votes
 from videoautoarena.runs.rating.table import points_of
 from videoautoarena.scoring.fitting.counts import Floats, count_cells
@@ -96,8 +95,6 @@ class Pool:
     """Battles over stored answers, by the newcomer that met them."""
     leaked: set[str] = field(default_factory=set)
     """qids of questions that a contestant without a frame won."""
-    languages: dict[str, str] = field(default_factory=dict)
-    """Of each qid the language that it was asked in, or `unknown`."""
 
 
 def pool_of(battles: Iterable[Battle], given: AuditInput) -> Pool:
@@ -127,10 +124,28 @@ def pool_of(battles: Iterable[Battle], given: AuditInput) -> Pool:
             continue
         item = as_item(battle, choice, votes.get(battle.id))
         places[item.qid] = topical
-        pool.languages[item.qid] = language_of(battle)
         pool.items.append(item)
     pool.leaked = {qid for qid, topical in places.items() if topical in leaks}
     return pool
+
+
+def with_facts(pool: Pool, facts: Mapping[str, VideoFacts]) -> Pool:
+    """Return the pool with what somebody's file says of each question's video, category aside."""
+    said = {
+        video: {
+            **{name: text for name in _SAID if (text := getattr(one, name)) is not None},
+            **one.columns,
+        }
+        for video, one in facts.items()
+    }
+    items = [
+        item.model_copy(update={"facts": known}) if (known := said.get(item.video_id)) else item
+        for item in pool.items
+    ]
+    return replace(pool, items=items)
+
+
+_SAID = ("title", "language", "licence")
 
 
 def choose(battle: Battle, votes: Counter[str] | None = None) -> Choice:
@@ -177,6 +192,7 @@ def as_item(battle: Battle, choice: Choice, votes: Counter[str] | None = None) -
         origin=_there(battle, "origin"),
         duration_s=battle.duration_s,
         category=_there(battle, "category"),
+        language=battle.language,
         difficulty=battle.difficulty,
         votes=Votes(selected=votes[won], rejected=votes[lost], tie=votes["tie"]) if votes else None,
         judge_verdicts=[

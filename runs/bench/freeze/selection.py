@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from videoautoarena.agents.prompting.languages import LANGUAGES
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import WrongArgument
-from videoautoarena.runs.battles.language import UNKNOWN
-from videoautoarena.runs.bench.format.schema import Item, part_of
+from videoautoarena.runs.bench.format.schema import COLUMN, Item, part_of
+from videoautoarena.runs.text.battle_table import quoted
+from videoautoarena.runs.text.language import UNKNOWN, asked_language
+from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.traits import near_duplicates
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 
@@ -113,8 +115,10 @@ class _Cells:
         return self.drawn
 
 
-Dimension = Literal["duration", "category", "topic"]
-DIMENSIONS: tuple[Dimension, ...] = ("duration", "category", "topic")
+DIMENSIONS = ("duration", "category", "topic")
+"""What is drawn evenly over where nobody says it."""
+KNOWN = (*DIMENSIONS, "language")
+"""What every run can be drawn evenly over; besides them the columns of its file of facts."""
 
 Embed = Callable[[Sequence[Item]], Floats]
 """Returns a vector for each question, shape (questions, width)."""
@@ -135,8 +139,8 @@ class Selection:
     """As many whose selected answer is the longer as whose is the shorter."""
     separating: bool = False
     """Rather those that separate models."""
-    by: tuple[Dimension, ...] = DIMENSIONS
-    """What is drawn evenly over."""
+    by: tuple[str, ...] = DIMENSIONS
+    """What is drawn evenly over: of KNOWN, and columns of facts."""
     embeddings: str | None = None
     """Model whose embeddings of the questions make topics; None: their words do."""
     hard: bool = False
@@ -175,6 +179,14 @@ class Selection:
                 "--embeddings makes topics, which only a draw over them needs: pass --size or "
                 "--length-matched, and topic in --by"
             )
+
+    def check_columns(self, columns: Collection[str]) -> None:
+        """Raise WrongArgument for what is neither a dimension nor a column of the run's facts."""
+        for name in self.by:
+            if name not in KNOWN and name.removeprefix(COLUMN) not in columns:
+                own = (f"{COLUMN}{one}" if one in KNOWN else one for one in columns)
+                there = safe(", ".join((*KNOWN, *own)))
+                raise WrongArgument(f"--by {quoted(name)} is none of {there}")
 
     def as_json(self) -> dict[str, Any]:
         """Return it as the manifest keeps it."""
@@ -224,7 +236,6 @@ def choose_items(
     leaked: Collection[str] = (),
     worth: Mapping[str, float] | None = None,
     embed: Embed | None = None,
-    languages: Mapping[str, str] | None = None,
 ) -> Chosen:
     """Return the questions of a pool that a bench is to have. The same input gives the same.
 
@@ -236,11 +247,8 @@ def choose_items(
         worth: of each qid how well it separates models, or how hard it is; None where that does
             not matter.
         embed: makes vectors of questions; None: their words are read.
-        languages: of each qid the language that it was asked in; UNKNOWN of those left out.
     """
-    left, turns, counts = candidates_of(
-        pool, selection, seed=seed, leaked=leaked, worth=worth, languages=languages
-    )
+    left, turns, counts = candidates_of(pool, selection, seed=seed, leaked=leaked, worth=worth)
     if selection.draws:
         left, drawn = _drawn(left, turns, selection, seed=seed, embed=embed)
         counts[UNDRAWN] = len(left) - sum(drawn)
@@ -256,7 +264,6 @@ def candidates_of(
     seed: int,
     leaked: Collection[str] = (),
     worth: Mapping[str, float] | None = None,
-    languages: Mapping[str, str] | None = None,
 ) -> Candidates:
     """Return what may be drawn from, or is all there is to be; as `choose_items`."""
     counts: dict[str, int] = {}
@@ -274,8 +281,8 @@ def candidates_of(
         ),
     )
     if (wanted := selection.language) is not None:
-        told = languages or {}
-        left = keep(left, [told.get(item.qid, UNKNOWN) != UNKNOWN for item in left], UNTOLD)
+        told = {item.qid: asked_language(item.language, item.question) for item in left}
+        left = keep(left, [told[item.qid] != UNKNOWN for item in left], UNTOLD)
         left = keep(left, [told[item.qid] == wanted for item in left], FOREIGN)
     if (turns_wanted := selection.turns) is not None:
         left = keep(left, [(item.round or 0) < turns_wanted for item in left], LATER)
@@ -323,7 +330,10 @@ def _drawn(
         ]
     # One question of every video comes before the second of any.
     order = sorted(range(len(items)), key=lambda k: turns[k])
-    strata = [tuple(part_of(items[k], name) for name in selection.by) for k in order]
+    traits = [
+        name if name in KNOWN else f"{COLUMN}{name.removeprefix(COLUMN)}" for name in selection.by
+    ]
+    strata = [tuple(part_of(items[k], name) for name in traits) for k in order]
     sides = [longer(items[k]) for k in order] if selection.length_matched else None
     size = len(items) if selection.size is None else selection.size
     drawn = {order[place] for place in draw_evenly(strata, size, sides)}

@@ -134,7 +134,7 @@ class ReferenceGame(JudgedGame[Judging]):
                 self.prompter,
                 judge,
                 frames=await self.frames(item),
-                case=Case(item.persona, item.question, reference, answered.text),
+                case=_case(item, reference, answered.text),
                 place=Place(scope, 0, seating.seats),
             )
         except UnusableVideo as why:
@@ -184,7 +184,7 @@ class AnchorGame(JudgedGame[Compared]):
                 self.prompter,
                 judge,
                 frames=await self.frames(item),
-                case=Case(item.persona, item.question, answered.other, answered.text),
+                case=_case(item, answered.other, answered.text),
                 place=Place(scope, 0, seating.seats),
             )
         except UnusableVideo as why:
@@ -209,6 +209,10 @@ class AnchorGame(JudgedGame[Compared]):
         leads = [LEADS[ruling.verdict] for ruling in rulings]
         same = len({(lead > 0) - (lead < 0) for lead in leads}) == 1
         return Outcome(rulings, [same], "judged")
+
+
+def _case(item: Item, reference: str, answer: str) -> Case:
+    return Case(item.persona, item.question, reference, answer, language=item.language)
 
 
 def _why(rulings: Sequence[Ruling | Comparison]) -> str | None:

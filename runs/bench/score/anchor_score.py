@@ -38,7 +38,6 @@ from videoautoarena.runs.bench.score.score import (
     PARTIAL,
     VOIDS,
     Board,
-    By,
     Of,
     anchored_by,
     build_scores,
@@ -80,7 +79,7 @@ class WantedScores:
     """Which scores a person wants to see, and how they are made."""
 
     of: Of = "judged"
-    by: By | None = None
+    by: str | None = None
     judge: str | None = None
     anchor: str | None = None
     way: Way = Way()
@@ -136,7 +135,7 @@ class _Games(NamedTuple):
 
 
 def build_anchored(
-    bench: OpenBench, results: Sequence[Anchored], way: Way | None = None, *, by: By | None = None
+    bench: OpenBench, results: Sequence[Anchored], way: Way | None = None, *, by: str | None = None
 ) -> list[Board]:
     """Return a board for each judge and anchor, best first; BadInput if `style` lacks texts."""
     way = way or Way()

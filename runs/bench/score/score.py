@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.runs.bench.format.points import WORTH, groups_of, points_of, videos_of
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import (
@@ -24,8 +24,10 @@ from videoautoarena.runs.bench.format.results import (
     read_anchored,
     read_results,
 )
-from videoautoarena.runs.bench.format.schema import UNKNOWN, Item, part_of
+from videoautoarena.runs.bench.format.schema import COLUMN, UNKNOWN, Item, columns_of, part_of
 from videoautoarena.runs.text.battle_table import quoted
+from videoautoarena.runs.text.language import asked_language
+from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.traits import BUCKET_NAMES
 from videoautoarena.runs.text.words import in_full
 
@@ -34,7 +36,8 @@ if TYPE_CHECKING:
 
 SCORE_SCHEMA = 1
 Of = Literal["judged", "decided", "all"]
-By = Literal["duration", "category", "topic"]
+DIMENSIONS = ("duration", "category", "topic", "language")
+"""What the questions of every set are parted by; besides them the columns of facts in its items."""
 FEW_VIDEOS = 10
 PARTIAL, VOIDS, FEW = "partial", "voids", "few videos"
 """Flags: not every question was judged; not every judging could be read; too few for intervals."""
@@ -62,7 +65,7 @@ class Scored(NamedTuple):
 
 
 def build_scores(
-    bench: OpenBench, results: Sequence[Result], *, of: Of = "judged", by: By | None = None
+    bench: OpenBench, results: Sequence[Result], *, of: Of = "judged", by: str | None = None
 ) -> Board:
     """Return the scores of all results on a bench, best first; judges of one model stand apart.
 
@@ -85,15 +88,19 @@ def build_scores(
 
 
 def sliced(
-    bench: OpenBench, by: By | None, board_of: Callable[[Mapping[str, Item]], Board]
+    bench: OpenBench, by: str | None, board_of: Callable[[Mapping[str, Item]], Board]
 ) -> Board:
     """Return the board of a bench, with one of each part, in the order in which parts are shown."""
+    trait = None if by is None else _trait(bench, by)
     board = board_of(bench.by_qid)
-    if by is None:
+    if trait is None:
         return board
     parts: dict[str, list[Item]] = defaultdict(list)
     for item in bench.items:
-        parts[part_of(item, by)].append(item)
+        is_told = trait == "language"
+        # Of sets that do not say it, the questions do.
+        part = asked_language(item.language, item.question) if is_told else part_of(item, trait)
+        parts[part].append(item)
     order = sorted(parts) if by != "duration" else [name for name in BUCKET_NAMES if name in parts]
     named = [*(name for name in order if name != UNKNOWN), *({UNKNOWN} & set(parts))]
     slices = [
@@ -105,6 +112,18 @@ def sliced(
         for name in named
     ]
     return {**board, "by": by, "slices": slices}
+
+
+def _trait(bench: OpenBench, by: str) -> str:
+    """Return what `part_of` knows a trait by; WrongArgument for one that the set does not have."""
+    if by in DIMENSIONS:
+        return by
+    columns, name = columns_of(bench.items), by.removeprefix(COLUMN)
+    if name not in columns:
+        own = (f"{COLUMN}{one}" if one in DIMENSIONS else one for one in columns)
+        there = safe(", ".join((*DIMENSIONS, *own)))
+        raise WrongArgument(f"by cannot be {quoted(by)}; this set has {there}")
+    return f"{COLUMN}{name}"
 
 
 def count_items(items: Sequence[Item]) -> Board:

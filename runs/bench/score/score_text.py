@@ -15,7 +15,7 @@ from rich.text import Text
 
 from videoautoarena.runs.bench.score.score import FEW, FEW_VIDEOS, Board
 from videoautoarena.runs.rundir.reader import STAND_INS, counted
-from videoautoarena.runs.text.tables import Cell, Fitting, Sheet, comma_separated, mark_up
+from videoautoarena.runs.text.tables import Cell, Fitting, Sheet, as_label, comma_separated, mark_up
 from videoautoarena.runs.text.terminal import safe
 
 FIGURES = ("vs selected", "vs rejected", "average")
@@ -186,7 +186,7 @@ def sheet(board: Board, shown: Shown, notes: Sequence[str]) -> Sheet:
         _slice_rows(board, shown),
         notes,
         caption=shown.captions[1],
-        label=f"{shown.label}-by-{board['by']}",
+        label=f"{shown.label}-by-{as_label(board['by'])}",
     )
 
 
@@ -204,7 +204,7 @@ def _slice_rows(board: Board, shown: Shown) -> list[list[str]]:
 
 def _slice_grid(board: Board, shown: Shown) -> Grid:
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    grid.add_column(f"by {board['by']}", overflow="fold")
+    grid.add_column(Text(safe(f"by {board['by']}")), overflow="fold")
     for part in board["slices"]:
         grid.add_column(Text(safe(part["slice"])), justify="right", overflow="fold")
     for row in _slice_rows(board, shown):

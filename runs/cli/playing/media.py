@@ -38,16 +38,24 @@ Examples:
 @click.argument("folder", type=options.PATH)
 @options.flag("--scenes", "Count scenes; the first time, every video is decoded in full.")
 @options.flag("--quick", "Decode nothing; do not look for damage.")
+@click.option(
+    "--facts",
+    metavar="FILE|none",
+    help="CSV file that says what the videos are.  [default: videos.csv in FOLDER]",
+)
 @options.AS_JSON
-def videos_command(folder: Path, scenes: bool, quick: bool, as_json: bool) -> None:
+def videos_command(
+    folder: Path, scenes: bool, quick: bool, facts: str | None, as_json: bool
+) -> None:
     """List the videos of FOLDER and its subfolders, and why other files are skipped.
 
-    The frames that a run would use are decoded, so that damage is found.
+    The frames that a run would use are decoded, so that damage is found. A videos.csv is read and
+    checked as a run would read it; the exit code is 1 if a run would refuse it.
     """
     from videoautoarena.runs.media import videos
     from videoautoarena.runs.text.terminal import whole_lines
 
-    library = videos.read_library(folder, say)
+    library = videos.read_library(folder, say, facts)
     if not quick:
         library = run_async(videos.with_damage(library, say))
     if scenes:
@@ -56,6 +64,8 @@ def videos_command(folder: Path, scenes: bool, quick: bool, as_json: bool) -> No
         print_result(json.dumps(library.as_json(), indent=2))
     else:
         whole_lines().print(videos.render_library(library))
+    if library.wrong_facts is not None:
+        raise library.wrong_facts
 
 
 @click.command(

@@ -32,6 +32,7 @@ Examples:
   simulate --videos clips --config arena.toml --out real-run --plan
   simulate --videos clips --config arena.toml --out real-run --max-usd 20
   simulate --videos clips --config arena.toml --out real-run --rounds 9 --until ci=40
+  simulate --videos clips --config arena.toml --out real-run --languages en,de,zh
   simulate --videos clips --policy fps --fps 2 --frames 64 --size 768 --out closer-run
 
 \b
@@ -99,6 +100,14 @@ Examples:
     help="Folder of prompt files, such as judge.txt, that replace the built-in ones.",
 )
 @click.option(
+    "--languages",
+    callback=options.names,
+    multiple=True,
+    metavar="L,L2..",
+    help="Languages that the simulated users ask in, as codes such as en,de,zh; each is drawn for "
+    "equally many lineages.  [default: none is named]",
+)
+@click.option(
     "--subtitles/--no-subtitles",
     default=None,
     help="Send the .srt or .vtt file beside a video together with its frames.  [default: send]",
@@ -115,6 +124,12 @@ Examples:
     default=None,
     help="Invent the users of a video anew, twice at most, where they are near-duplicates.  "
     "[default: no]",
+)
+@click.option(
+    "--facts",
+    metavar="FILE|none",
+    help="CSV file with a row for each video: path, title, category, language, licence and own "
+    "columns.  [default: videos.csv beside the videos]",
 )
 @options.SAMPLING
 @click.option(

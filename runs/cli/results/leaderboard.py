@@ -138,20 +138,14 @@ def print_board(
         print_result(slices_text.pasted_slices(board, pasted_as, notes=notes))
 
 
-_TRAITS = (
-    *("duration", "category", "round", "origin", "persona", "format", "pair"),
-    *("judge", "standard"),
-)
-
-
 @click.command("leaderboard", epilog="Example: arena leaderboard arena-out --by duration")
 @options.OUT
 @click.option(
     "--by",
-    type=click.Choice(_TRAITS),
-    help="Rate each slice separately: video duration, video category, round, origin of the "
-    "question, how close the persona is to the video, question format, judge, or judging "
-    "standard. With pair: head-to-head results.",
+    metavar="TRAIT",
+    help="Rate each slice separately: by duration or category of the video, round, origin or "
+    "format of the question, persona (how close to the video), judge, standard, or a column of "
+    "videos.csv. With pair: head-to-head results.",
 )
 @click.option(
     "--without",

@@ -17,7 +17,7 @@ from videoautoarena.runs.text.terminal import print_result, safe, say
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.reader import OpenBench
     from videoautoarena.runs.bench.score.anchor_score import WantedScores
-    from videoautoarena.runs.bench.score.score import By, Of
+    from videoautoarena.runs.bench.score.score import Of
 
 
 @click.command(
@@ -232,8 +232,9 @@ Examples:
   arena bench score my-bench --anchor openai:gpt-4o-mini --style""",
 )
 @options.BENCH
-@click.option("--by", type=click.Choice(["duration", "category", "topic"]),
-              help="Also score each part of the bench.")  # fmt: skip
+@click.option("--by", metavar="TRAIT",
+              help="Also score each part of the bench: by duration, category, topic, language, or "
+                   "a column of videos.csv.")  # fmt: skip
 @options.choice(
     "--of", ["judged", "decided", "all"], "Questions that count in the percentages.", "whole"
 )
@@ -301,7 +302,7 @@ def _wanted(
 
     return WantedScores(
         of=cast("Of", whole),
-        by=cast("By | None", by),
+        by=by,
         judge=judge,
         anchor=anchor,
         way=Way(**way),

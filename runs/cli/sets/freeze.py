@@ -14,7 +14,6 @@ from videoautoarena.runs.cli.sets.selecting import ASKING, Before, refuse_idle, 
 from videoautoarena.runs.text.terminal import print_result, print_results, safe, say
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.bench.freeze.selection import Dimension
     from videoautoarena.runs.interop.battles import Format
     from videoautoarena.runs.interop.task_sets import TakenTasks
 
@@ -38,7 +37,8 @@ Examples:
 @click.option("--size", type=click.IntRange(1), help="Number of questions to draw.  [default: all]")
 @click.option(
     "--by",
-    help="What to balance the draw over, separated by commas.  [default: duration,category,topic]",
+    help="What to balance the draw over, separated by commas: duration, category, topic, language, "
+    "columns of videos.csv.  [default: duration,category,topic]",
 )
 @click.option("--per-video", type=click.IntRange(1), help="Maximum number of questions per video.")
 @click.option("--language", help="Take only questions asked in this language, such as de.")
@@ -104,14 +104,8 @@ def freeze_command(out: Path, to: Path, as_json: bool, by: str | None, **asked: 
     return 0
 
 
-def _dimensions(by: str | None) -> tuple[Dimension, ...]:
-    from videoautoarena.memory.records.errors import WrongArgument
-
-    names = _PARTS if by is None else tuple(dict.fromkeys(by.split(",")))
-    for name in names:
-        if name not in _PARTS:
-            raise WrongArgument(f"--by {name!r} is none of {', '.join(_PARTS)}")
-    return cast("tuple[Dimension, ...]", names)
+def _dimensions(by: str | None) -> tuple[str, ...]:
+    return _PARTS if by is None else tuple(dict.fromkeys(name.strip() for name in by.split(",")))
 
 
 @click.group(

@@ -20,7 +20,7 @@ from videoautoarena.runs.battles.rounds import rounds_of
 from videoautoarena.runs.battles.standards import StandardVerdicts, by_standard
 from videoautoarena.runs.console.status import status_of
 from videoautoarena.runs.leaderboard.board import board_in, pairs_in, slices_in
-from videoautoarena.runs.leaderboard.slices import By
+from videoautoarena.runs.leaderboard.run_traits import COLUMN, NAMES, names_of
 from videoautoarena.runs.rating.method import USUAL
 from videoautoarena.runs.rating.profile import build_profiles
 from videoautoarena.runs.rundir.films import videos_of
@@ -37,8 +37,10 @@ CHUNK = 200
 """Battles in a part."""
 QUESTION_CHARS = 400
 """Of a question in the index; the whole is in the part."""
-TRAITS: tuple[By, ...] = ("duration", "category", "round", "origin", "persona", "format")
-"""By which the report shows slices."""
+TRAITS = ("duration", "category", "round", "origin", "persona", "format")
+"""By which the report shows slices, and by language where the run draws any."""
+MOST_COLUMNS, MOST_KINDS = 6, 12
+"""Columns of facts that are slices of a report, and values that one may have to be one."""
 Json = dict[str, Any]
 _SLICE_ROW = (
     *("model", "rating", "low", "high", "battles", "wins", "ties", "rank_best", "rank_worst"),
@@ -154,7 +156,7 @@ def _figures(run: Run) -> Json:
         "fragility": board["fragility"],
         "better": {"models": board["pairs"]["models"], "p": board["pairs"]["better"]},
         "pairs": pairs_in(run).to_json()["pairs"],
-        "slices": {trait: _slices(run, trait) for trait in TRAITS},
+        "slices": {trait: _slices(run, trait) for trait in (*_traits(run), *own_traits(run))},
         "rounds": [one.to_json() for one in rounds_of(run.battles, themes=looks.theme_of)],
         "profiles": {row["model"]: row for row in profiles.to_json()["profiles"]},
         "audit": audit["findings"],
@@ -224,7 +226,23 @@ def _took(model: str, setup: Setup, costs: RunCosts) -> Json:
     }
 
 
-def _slices(run: Run, trait: By) -> list[Json]:
+def _traits(run: Run) -> tuple[str, ...]:
+    has_languages = any(battle.language for battle in run.each_battle)
+    return (*TRAITS, "language") if has_languages else TRAITS
+
+
+def own_traits(run: Run) -> list[str]:
+    """Return the first columns of the run's file of facts that part its videos into a few kinds."""
+    facts, columns = run.known_facts, [name for name in names_of(run) if name not in NAMES]
+    kinds = {
+        name: {facts.cell(video, name.removeprefix(COLUMN)) for video in facts.videos} - {None}
+        for name in columns
+        if name != f"{COLUMN}category"
+    }
+    return [name for name in columns if 1 < len(kinds.get(name, ())) <= MOST_KINDS][:MOST_COLUMNS]
+
+
+def _slices(run: Run, trait: str) -> list[Json]:
     """Return the leaderboards of a trait, cut to what small multiples draw."""
     return [
         {

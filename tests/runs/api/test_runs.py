@@ -245,7 +245,7 @@ def test_without_pandas_to_frame_names_what_to_install(
         ({"style": "yes"}, "style cannot be 'yes'"),
         ({"seed": -1}, "seed cannot be -1"),
         ({"tie": "half"}, "tie is no option of rating; there are ties,"),
-        ({"by": "colour"}, "by cannot be 'colour'; there are duration,"),
+        ({"by": "colour"}, 'by cannot be "colour"; this run has duration,'),
         ({"anchor": "nobody"}, "no such model"),
         ({"assume_random": True}, "goes with labels"),
         ({"labels": True}, "no battle of this run has a label"),

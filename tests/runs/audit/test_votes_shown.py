@@ -14,7 +14,7 @@ from videoautoarena.memory.store.evidence import Sample
 from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.votes import Cast, Posed, Ranking, Vote
 from videoautoarena.runs.audit.label_sample import drawn_order
-from videoautoarena.runs.audit.question_ranking import rank_sources
+from videoautoarena.runs.rating.question_ranking import rank_sources
 
 FILMS = [video(f"clip {k}".encode(), path=f"clip{k}.mp4") for k in range(4)]
 IDS = [slot(film, 0).id for film in FILMS]

@@ -9,7 +9,7 @@ import pytest
 
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.providers import Declaration
-from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import CallLimits, Price
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
 
@@ -351,3 +351,28 @@ def test_a_name_that_would_move_a_terminal_is_refused_in_any_part(
     with pytest.raises(BadInput, match="cannot be shown") as caught:
         resolve(Flags(**{**parts, part: chosen, "config": path}))  # type: ignore[arg-type]
     assert str(caught.value).isprintable()
+
+
+def test_languages_are_codes_in_any_order_and_a_flag_beats_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "arena.toml"
+    file.write_text('[run]\nlanguages = ["zh", "EN"]\n', encoding="utf-8")
+    assert resolve(Flags(config=file)).config.languages == ("en", "zh")
+    assert resolve(Flags(config=file, languages=("de",))).config.languages == ("de",)
+    assert resolve(Flags()).config.languages == ()
+    file.write_text('[run]\nlanguages = ["xx"]\n', encoding="utf-8")
+    with pytest.raises(BadInput, match=r"^run\.languages knows no 'xx'"):
+        resolve(Flags(config=file))
+
+
+@pytest.mark.parametrize(
+    ("codes", "why"),
+    [
+        (("en", "deutsch"), "--languages knows no 'deutsch'; there are ar \\(Arabic\\), "),
+        (("de", "en", "DE"), "--languages names de twice; name each language once"),
+    ],
+)
+def test_a_language_that_is_unknown_or_named_twice_is_one_line(
+    codes: tuple[str, ...], why: str
+) -> None:
+    with pytest.raises(WrongArgument, match=why):
+        resolve(Flags(languages=codes))

@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from videoautoarena.memory.records.records import Slot, Video
-from videoautoarena.runs.rundir.slots import Lineup, in_order, new_slots, superseding_slots
+from videoautoarena.memory.records.slots import Slots
+from videoautoarena.runs.rundir.slots import (
+    LineageLanguages,
+    Lineup,
+    in_order,
+    new_slots,
+    superseding_slots,
+)
 from videoautoarena.runs.tournament.schedule import blocks_of
 
 
@@ -146,3 +153,48 @@ def test_of_each_place_one_slot_counts_however_often_it_was_played(
             by_round = [slot.generation for slot in sorted(mine, key=lambda slot: slot.round)]
             assert by_round == sorted(by_round)
     assert new_slots(VIDEOS[:2], rounds=2, block=1, existing=slots) == []
+
+
+def spoken(slots: Slots, codes: tuple[str, ...], seed: int = 0) -> list[str | None]:
+    """Return the language of each lineage, in stored order."""
+    lineup = Lineup(slots)
+    languages = LineageLanguages(codes, lineup.lineages, seed=seed)
+    return [languages.of(*lineage) for lineage in lineup.lineages()]
+
+
+@given(
+    count=st.integers(1, 40),
+    codes=st.integers(1, 7),
+    seed=st.integers(0, 9),
+    block=st.integers(1, 9),
+)
+def test_languages_fall_to_equally_many_lineages(
+    count: int, codes: int, seed: int, block: int
+) -> None:
+    videos = [video(number) for number in range(count)]
+    names = tuple("abcdefg"[:codes])
+    found = spoken(new_slots(videos, rounds=2, block=block, existing=[]), names, seed)
+    tally = Counter(found)
+    assert len(found) == 3 * count
+    assert max(tally[name] for name in names) - min(tally[name] for name in names) <= 1
+
+
+def test_a_lineage_keeps_its_language_whatever_is_added_to_the_run() -> None:
+    first = new_slots(VIDEOS[:3], rounds=2, block=2, existing=[])
+    again = first + superseding_slots([first[4].id], existing=first)
+    more = again + new_slots(VIDEOS, rounds=4, block=2, existing=again)
+    now, then = spoken(more, ("de", "en", "zh")), spoken(first, ("de", "en", "zh"))
+    assert now[: len(then)] == then
+    assert len(now) == 15
+
+
+def test_languages_follow_the_seed() -> None:
+    videos = [video(number) for number in range(12)]
+    slots = new_slots(videos, rounds=1, block=21, existing=[])
+    drawn = [spoken(slots, ("de", "en"), seed) for seed in range(4)]
+    assert len({tuple(map(str, one)) for one in drawn}) == 4
+    assert spoken(slots, ("de", "en"), 3) == drawn[3]
+
+
+def test_a_run_without_languages_draws_none() -> None:
+    assert set(spoken(new_slots(VIDEOS, rounds=1, block=21, existing=[]), ())) == {None}

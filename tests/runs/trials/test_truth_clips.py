@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -13,7 +14,16 @@ from videoautoarena.agents.offline.language.phrasing import understand
 from videoautoarena.agents.offline.language.reader import hear
 from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.memory.records.records import Video
-from videoautoarena.runs.trials.truth_clips import KINDS, SHORTEST_S, Kind, Pair, Stage, plan_pair
+from videoautoarena.runs.text.language import told_language
+from videoautoarena.runs.trials.truth_clips import (
+    KINDS,
+    SHORTEST_S,
+    WORDS,
+    Kind,
+    Pair,
+    Stage,
+    plan_pair,
+)
 from videoautoarena.video.synth.splice import Splice, instants
 
 NAMES = {"black": "darkest", "white": "brightest", "chequered": "busiest"}
@@ -149,3 +159,44 @@ def test_what_cannot_be_made_is_said() -> None:
 def test_a_judge_of_few_frames_gets_longer_pieces_not_lost_ones() -> None:
     few, many = (plan_pair("card", stage(fewest=count)) for count in (20, 128))
     assert few.clips[0].parts[1].seconds > 2 * many.clips[0].parts[1].seconds
+
+
+@pytest.mark.parametrize("language", WORDS)
+def test_every_language_says_all_that_the_others_say(language: str) -> None:
+    english, words = WORDS["en"], WORDS[language]
+    for one, other in zip(english, words, strict=True):
+        assert isinstance(one, str) or set(one) == set(other) or len(one) == len(other)
+    assert words.questions["count"].count("{colour}") == 1
+    assert [words.answers[kind].count("{") for kind in KINDS] == [1, 1, 3, 2]
+
+
+@pytest.mark.parametrize("language", WORDS)
+@given(STAGES, st.sampled_from(KINDS))
+@settings(max_examples=20)
+def test_a_pair_in_another_language_has_the_same_clips_and_claims_what_is_true_of_each(
+    language: str, stage: Stage, kind: Kind
+) -> None:
+    spoken, english = plan_pair(kind, replace(stage, language=language)), plan_pair(kind, stage)
+    words = WORDS[language]
+    assert spoken.clips == english.clips
+    for claim, clip in zip(spoken.claims, spoken.clips, strict=True):
+        pieces, short = set_in(clip), claim.short
+        assert len(claim.long) > 3 * len(short)
+        if kind == "count":
+            assert words.numbers[len(pieces)] in short
+        elif kind == "order":
+            places = [short.index(words.names[what]) for _, _, what in pieces]
+            assert places == sorted(places)
+        else:
+            [(start, end, _)] = pieces
+            [time] = re.findall(r"\d+[.,]\d", short)
+            assert words.point in time
+            assert start <= float(time.replace(",", ".")) <= end
+
+
+@pytest.mark.parametrize("language", WORDS)
+def test_questions_and_claims_are_in_their_language(language: str) -> None:
+    for kind in KINDS:
+        pair = plan_pair(kind, replace(stage(), language=language))
+        assert told_language(pair.question) == language
+        assert told_language(pair.claims[0].long) == language

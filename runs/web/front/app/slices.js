@@ -6,6 +6,7 @@ const TRAITS = [
   ["persona", "User"],
   ["format", "Form asked for"],
   ["origin", "Origin"],
+  ["language", "Language"],
 ];
 const MOST_PANELS = 6;
 const ENOUGH = 100;
@@ -32,7 +33,10 @@ const SLICES_NOTE =
 
 function Slices() {
   const [wanted, setTrait] = useState("duration");
-  const traits = TRAITS.filter(([key]) => summary.slices[key]?.length);
+  const named = new Set(TRAITS.map(([key]) => key));
+  const own = Object.keys(summary.slices).filter((key) => !named.has(key));
+  const columns = own.map((key) => [key, html`<bdi>${plain(clip(key, 24))}</bdi>`]);
+  const traits = [...TRAITS, ...columns].filter(([key]) => summary.slices[key]?.length);
   if (!traits.length || !ratedModels().length) return null;
   const trait = traits.some(([key]) => key === wanted) ? wanted : traits[0][0];
   const all = summary.slices[trait];
@@ -42,7 +46,17 @@ function Slices() {
   const more = all.length > some.length;
   const cut = more ? ` The first ${some.length} of ${all.length} slices are drawn.` : "";
   return html`<${Section} id="slices" kicker="Slices" says=${plain(slicesSay(all))} tools=${tools}
-    note=${`${SLICES_NOTE}${cut}`}><${Boards} trait=${trait} boards=${some} /></${Section}>`;
+    note=${`${SLICES_NOTE}${cut}`}>${trait === "language" && html`<${JudgeByLanguage} />`}
+    <${Boards} trait=${trait} boards=${some} /></${Section}>`;
+}
+
+/* No board by language is read before what the judge is like in each. */
+function JudgeByLanguage() {
+  const found = summary.audit.filter((one) => one.key.startsWith("language."));
+  const line = (one) => html`<li key=${one.key}>${one.alarm && html`<b>Alarm. </b>`}
+    ${plain(one.sentence)}</li>`;
+  return html`<h3>First, the judge in each language</h3>
+    <ul class="unknown">${found.map(line)}</ul>`;
 }
 
 function Boards({ trait, boards }) {

@@ -15,9 +15,9 @@ Told = tuple[str, object, str]
 """Facet, value, sentence."""
 
 
-@pytest.fixture(scope="module")
-def told() -> list[Told]:
-    rows = json.loads(Path(__file__).with_name("strangers.json").read_text())
+@pytest.fixture(scope="module", params=["strangers", "strangers_de"])
+def told(request: pytest.FixtureRequest) -> list[Told]:
+    rows = json.loads(Path(__file__).with_name(f"{request.param}.json").read_text("utf-8"))
     return [(k, tuple(v) if isinstance(v, list) else v, said) for k, v, said in rows]
 
 

@@ -1,0 +1,192 @@
+"""Whether judging is the same in every language that was asked in, before any board by language.
+
+Judges are uneven across languages, whatever their size. Each figure of a language stands beside
+that of all the others; where a judge is as good in each, the two differ by chance alone.
+
+Source: MM-JudgeBench (2026), arXiv 2604.19405, that judges are inconsistent across languages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from videoautoarena.agents.prompting.languages import LANGUAGES
+from videoautoarena.memory.records.records import Battle
+from videoautoarena.memory.store.evidence import standing_trials
+from videoautoarena.runs.audit.biases import judged_twice
+from videoautoarena.runs.audit.evidence import AuditInput, below, finding
+from videoautoarena.runs.audit.truth_figures import points_of_trial
+from videoautoarena.runs.rating.finding import Crosses, Finding, percent
+from videoautoarena.runs.rating.fit import number_names
+from videoautoarena.runs.text.language import UNKNOWN, asked_language, told_language
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.scoring.fitting.counts import Floats, Ints
+from videoautoarena.scoring.intervals.proportions import Share, measure_difference, measure_share
+
+LEAST_KEPT = 0.9
+"""Fewer questions in the language that was drawn for them are an alarm."""
+LOOKED_AT = 400
+"""Questions of a language whose text is looked at, at most."""
+
+
+class _Hits(NamedTuple):
+    """What one figure counts, a row each."""
+
+    hits: Floats
+    language: Sequence[str]
+    cluster: Ints
+
+
+class _Kind(NamedTuple):
+    """One figure, measured in each language."""
+
+    key: str
+    what: str
+    """Of which cases it is the share."""
+    sentence: str
+    """With the language, the share, and its number of cases."""
+    measure: Callable[[AuditInput, Sequence[str]], _Hits]
+
+
+def audit_languages(given: AuditInput) -> list[Finding]:
+    """Return what judging shows in each language, and where one differs from the others.
+
+    Nothing where all was asked in one language. Without `given.by_language` only those languages
+    count that were drawn, and a brief audit says only what may raise an alarm. Alarms are those
+    of all languages and figures together.
+    """
+    spoken = [spoken_in(battle, given) for battle in given.battles]
+    codes = sorted(set(spoken) - {UNKNOWN}, key=lambda code: (-spoken.count(code), code))
+    if len(codes) < 2:
+        return []
+    is_whole = given.by_language or not given.is_brief
+    found: list[Finding] = []
+    for kind in _KINDS:
+        hits = kind.measure(given, spoken)
+        # Of two languages the one differs from the other as the other does from the one.
+        beside = codes[:1] if len(codes) == 2 else codes
+        for code in codes:
+            found += _in_language(kind, hits, code, is_whole=is_whole, is_beside=code in beside)
+    return [*found, *_kept(given, codes)]
+
+
+def spoken_in(battle: Battle, given: AuditInput) -> str:
+    """Return the language of a battle, told by its question only where a board by it is wanted."""
+    if given.by_language:
+        return asked_language(battle.language, battle.question)
+    return battle.language or UNKNOWN
+
+
+def _in_language(
+    kind: _Kind, of: _Hits, code: str, *, is_whole: bool, is_beside: bool
+) -> Iterator[Finding]:
+    inside = np.array([language == code for language in of.language], dtype=np.bool_)
+    share = measure_share(of.hits[inside], of.cluster[inside])
+    if is_whole and share.n:
+        sentence = kind.sentence.format(called(code), percent(share), share.n)
+        yield finding(f"language.{kind.key}.{code}", share, sentence)
+    known = np.array([language != UNKNOWN for language in of.language], dtype=np.bool_)
+    gap = measure_difference(of.hits[known], inside[known], of.cluster[known])
+    if is_beside and gap.n:
+        value, low, high = (f"{100 * figure:+.1f}" for figure in gap[:3])
+        sentence = (
+            f"In {called(code)}, the share of {kind.what} is {value} ({low} to {high}) percentage "
+            "points from that in the other languages."
+        )
+        key = f"language.{kind.key}_gap.{code}"
+        yield finding(key, gap, sentence, crosses=_differs(gap), is_even=True)
+
+
+def _differs(gap: Share) -> Crosses:
+    return lambda level: not gap.at(level).low <= 0.0 <= gap.at(level).high
+
+
+def called(code: str) -> str:
+    """Return a language as it is spoken of: its name, with its code behind it."""
+    return f"{LANGUAGES[code][0]} ({code})" if code in LANGUAGES else safe(code)
+
+
+def _flips(given: AuditInput, spoken: Sequence[str]) -> _Hits:
+    twice = judged_twice(given)
+    hits = (twice.ab != twice.ba).astype(np.float64)
+    return _Hits(hits, [spoken[k] for k in twice.battle], twice.video)
+
+
+def _first(given: AuditInput, spoken: Sequence[str]) -> _Hits:
+    ballots = given.ballots
+    chosen = ballots.camp < 2
+    won = ((ballots.camp == 0) != ballots.is_back)[chosen].astype(np.float64)
+    battle = ballots.battle[chosen]
+    return _Hits(won, [spoken[k] for k in battle], given.videos[battle])
+
+
+def _longer(given: AuditInput, spoken: Sequence[str]) -> _Hits:
+    hits, rows = [], []
+    for k, battle in enumerate(given.battles):
+        a, b = len(battle.answer_a or ""), len(battle.answer_b or "")
+        if battle.verdict in ("a", "b") and a and b and a != b:
+            hits.append((battle.verdict == "a") == (a > b))
+            rows.append(k)
+    languages = [spoken[k] for k in rows]
+    return _Hits(np.array(hits, dtype=np.float64), languages, given.videos[rows])
+
+
+def _right(given: AuditInput, _spoken: Sequence[str]) -> _Hits:
+    trials = [
+        trial
+        for trial in standing_trials(given.trials)
+        if trial.kind == "truth" and trial.right and trial.language
+        if trial.judging.verdict not in ("abstain", "failed")
+    ]
+    hits = np.array([points_of_trial(trial) for trial in trials], dtype=np.float64)
+    languages = [trial.language or UNKNOWN for trial in trials]
+    return _Hits(hits, languages, number_names([trial.video for trial in trials]))
+
+
+_KINDS = (
+    _Kind(
+        "flips",
+        "verdicts changed by the order of the answers",
+        "In {0}, {1} of {2} verdicts changed with the order of the answers.",
+        _flips,
+    ),
+    _Kind(
+        "first",
+        "wins of the answer read first",
+        "In {0}, the answer read first won {1} of {2} judgings with a winner.",
+        _first,
+    ),
+    _Kind(
+        "longer",
+        "wins of the longer answer",
+        "In {0}, the longer answer won {1} of {2} battles with a winner.",
+        _longer,
+    ),
+    _Kind(
+        "truth",
+        "judgings right on known answers",
+        "In {0}, {1} of {2} judgings were right on known answers.",
+        _right,
+    ),
+)
+
+
+def _kept(given: AuditInput, codes: Sequence[str]) -> Iterator[Finding]:
+    """Yield how often questions are in the language that was drawn for them."""
+    for code in codes:
+        drawn = [b for b in given.battles if b.language == code and b.question is not None]
+        looked = drawn[:: max(1, -(-len(drawn) // LOOKED_AT))]
+        told = [(b, told_language(b.question or "")) for b in looked]
+        sure = [(battle, language) for battle, language in told if language != UNKNOWN]
+        kept = np.array([language == code for _, language in sure], dtype=np.bool_)
+        share = measure_share(kept, number_names([battle.video for battle, _ in sure]))
+        if share.n:
+            sentence = (
+                f"{percent(share)} of {share.n} questions that were to be in {called(code)} are, "
+                "as far as their language can be told."
+            )
+            crosses = below(share, LEAST_KEPT)
+            yield finding(f"language.kept.{code}", share, sentence, crosses=crosses)

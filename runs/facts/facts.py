@@ -1,0 +1,217 @@
+"""What a run knows of its videos from somebody's file: matched, kept in the run, sliced by."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from pydantic import Field
+
+from videoautoarena.agents.prompting.categories import OTHER, plain_category, read_category
+from videoautoarena.memory.records.digests import digest, read_body, write_body
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import CATEGORIES, Record, VideoFacts
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.facts.table import KNOWN, NAME, Row, Table, read_bytes, read_table
+from videoautoarena.runs.text.battle_table import quoted
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.video.folder.find import Findings
+
+FILE = "facts"
+"""Name in the run's file."""
+NONE = "none"
+"""The value of `--facts` that leaves the file beside the videos unread."""
+MOST_CATEGORIES = 50
+"""Of a file's own, between which an examiner can be asked to choose."""
+_NAMED = 3
+"""So many are named of what is wrong in the same way."""
+
+
+class Facts(Record):
+    """What a file says of videos, and what a run makes of it."""
+
+    sha256: str | None = None
+    """Of the file's bytes; None where there was none."""
+    is_beside: bool = True
+    """It is the one beside the videos, and none that was passed."""
+    categories: tuple[str, ...] = CATEGORIES
+    """What the examiner chooses from: the ten, or the file's own; always with "other"."""
+    columns: tuple[str, ...] = ()
+    """The file's columns besides the path, in their order."""
+    videos: dict[str, VideoFacts] = Field(default_factory=dict)
+    """By id; videos of which the file says nothing are left out."""
+
+    def cell(self, video: str, column: str) -> str | None:
+        """Return what the file says of a video in a column; None where it says nothing."""
+        said = self.videos.get(video)
+        if said is None:
+            return None
+        if column in KNOWN:
+            found: str | None = getattr(said, column)
+            return found
+        return said.columns.get(column)
+
+
+NO_FACTS = Facts()
+
+
+def file_of(folder: Path, asked: str | None) -> Path | None:
+    """Return the file to read: the one that was `asked` for, else the one beside the videos."""
+    if asked == NONE:
+        return None
+    if asked is not None:
+        return Path(asked)
+    beside = folder / NAME
+    return beside if beside.is_symlink() or beside.exists() else None
+
+
+def read_facts(folder: Path, found: Findings, asked: str | None = None) -> Facts:
+    """Return what a file says of the videos found in a folder; NO_FACTS where there is none.
+
+    Raises BadInput for a file that cannot be read, and for rows of no video or of the same one.
+    """
+    file = file_of(folder, asked)
+    if file is None:
+        return NO_FACTS
+    table = read_table(file)
+    rows = _matched(table, found)
+    categories, names = _categories(table, rows.values())
+    videos = {video: _facts(row, names) for video, row in rows.items()}
+    return Facts(
+        sha256=table.sha256,
+        is_beside=asked is None,
+        categories=categories,
+        columns=table.columns,
+        videos=videos,
+    )
+
+
+def _matched(table: Table, found: Findings) -> dict[str, Row]:
+    """Return the rows by the id of their video; rows of files that cannot be used are left out."""
+    first = {video.path: video.id for video in found.videos}
+    ids = first | {path: first[same] for path, same in found.duplicates}
+    places = {unicodedata.normalize("NFC", path): path for path in ids}
+    unusable = {skipped.path for skipped in found.skipped}
+    rows: dict[str, Row] = {}
+    strangers, twice = list[Row](), list[tuple[Row, Row]]()
+    for row in table.rows:
+        path = next((ids[places[p]] for p in _spelled(row.path) if p in places), None)
+        if path is not None:
+            earlier = rows.setdefault(path, row)
+            if earlier is not row:
+                twice.append((earlier, row))
+        elif not any(p in unusable for p in _spelled(row.path)):
+            strangers.append(row)
+    if strangers:
+        are = "is no video" if len(strangers) == 1 else "are no videos"
+        raise table.refuse(
+            strangers[0].line,
+            f"{_some(quoted(row.path) for row in strangers)} {are} of the folder; write paths as "
+            "`arena videos` lists them, or leave the rows out",
+        )
+    if twice:
+        pairs = (f"{quoted(b.path)} (line {a.line})" for a, b in twice)
+        raise table.refuse(
+            twice[0][1].line, f"{_some(pairs)}: a video has one row; leave the others out"
+        )
+    return rows
+
+
+def _spelled(path: str) -> Iterator[str]:
+    """Yield the ways in which a path may be written that mean the same."""
+    plain = unicodedata.normalize("NFC", path)
+    yield plain
+    yield plain.removeprefix("./")
+    yield plain.replace("\\", "/").removeprefix("./")
+
+
+def _some(names: Iterable[str]) -> str:
+    every = list(names)
+    more = f" and {len(every) - _NAMED} more" if len(every) > _NAMED else ""
+    return f"{', '.join(every[:_NAMED])}{more}"
+
+
+def _categories(table: Table, rows: Iterable[Row]) -> tuple[tuple[str, ...], Mapping[str, str]]:
+    """Return what the examiner chooses from, and what each category in the file is called then.
+
+    Those are the ten where the file names no others; else its own, each as it is spelled first.
+    """
+    said = list(dict.fromkeys(row.cells["category"] for row in rows if "category" in row.cells))
+    among_ten = {name: read_category(name) for name in said}
+    if all(among_ten.values()):
+        return CATEGORIES, {name: among or OTHER for name, among in among_ten.items()}
+    first: dict[str, str] = {}
+    for name in said:
+        if read_category(name, ()) != OTHER:
+            first.setdefault(plain_category(name), name)
+    if len(first) > MOST_CATEGORIES:
+        raise BadInput(
+            f"{table.file} has {len(first)} different categories; {MOST_CATEGORIES} are the most "
+            "to choose from: give fewer, or call the column something else"
+        )
+    names = {name: first.get(plain_category(name), OTHER) for name in said}
+    return (*first.values(), OTHER), names
+
+
+def _facts(row: Row, names: Mapping[str, str]) -> VideoFacts:
+    said = {name: cell for name, cell in row.cells.items() if name in KNOWN}
+    if "category" in said:
+        said["category"] = names[said["category"]]
+    own = {name: cell for name, cell in row.cells.items() if name not in KNOWN}
+    return VideoFacts(**said, columns=own)
+
+
+def keep_facts(store: Store, facts: Facts) -> None:
+    """Copy what is known of the videos into a run that begins, also where that is nothing."""
+    store.put_file(FILE, write_body(facts))
+
+
+def keep_more(store: Store, facts: Facts, videos: Iterable[str]) -> None:
+    """Take in what a file says of videos that are new to a run; all else stays as it is."""
+    kept = stored_facts(store)
+    new = {id_: facts.videos[id_] for id_ in videos if id_ in facts.videos}
+    known = {id_: said for id_, said in new.items() if id_ not in (kept or NO_FACTS).videos}
+    if kept is None or not known:
+        return
+    own = {plain_category(name): name for name in kept.categories}
+    for id_, said in known.items():
+        category = said.category and (
+            read_category(said.category, kept.categories)
+            or own.setdefault(plain_category(said.category), said.category)
+        )
+        known[id_] = said.model_copy(update={"category": category})
+    columns = tuple(dict.fromkeys((*kept.columns, *facts.columns)))
+    update = {"videos": kept.videos | known, "columns": columns}
+    store.put_file(FILE, write_body(kept.model_copy(update=update)), replace=True)
+
+
+def stored_facts(store: Store) -> Facts | None:
+    """Return what a run knows of its videos; None of one begun when none was read."""
+    file = store.file(FILE)
+    return read_body(Facts, file.text) if file else None
+
+
+def changed_facts(store: Store, folder: Path) -> str | None:
+    """Return a line where the file beside the videos is not the one that the run has kept."""
+    kept = stored_facts(store) or NO_FACTS
+    if not kept.is_beside:
+        return None
+    try:
+        now = digest(read_bytes(folder / NAME)) if file_of(folder, None) else None
+    except BadInput:
+        now = ""
+    if now == kept.sha256:
+        return None
+    if kept.sha256 is None:
+        return f"{NAME} was not there when this run began; nothing in it is used"
+    what = "is gone" if now is None else "differs from the one this run began with"
+    return f"{NAME} {what}; the recorded facts are used"
+
+
+def summary(facts: Facts) -> str:
+    """Return in a line what was read."""
+    named = ", ".join(safe(column) for column in facts.columns) or "no column but path"
+    count = 0 if facts.categories == CATEGORIES else len(facts.categories) - 1
+    own = f"; {count} own {'category' if count == 1 else 'categories'}" if count else ""
+    return f"facts on {len(facts.videos)} of the videos: {named}{own}"
