@@ -78,7 +78,8 @@ def simulate(
         check_caps(settings.config, caps)
         found = look(videos, say, care.found)
         facts = _facts(videos, found, store, asked=settings.facts, say=say)
-        care = replace(care, caps=caps, until=settings.until, facts=facts)
+        care = replace(care, caps=caps, until=settings.until)
+        care = replace(care, facts=facts, facts_file=settings.facts)
         _load_graph()
         ready = (
             go_on(Run(out, store), settings, prompts=prompts, found=found, folder=videos, care=care)

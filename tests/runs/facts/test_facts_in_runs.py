@@ -66,6 +66,25 @@ def test_a_run_goes_on_without_the_file_and_says_so_once(
     assert (again.others, again.differences) == (0, [])
 
 
+def test_another_file_for_a_run_that_goes_on_is_said_to_be_unused(
+    videos: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.csv"
+    other.write_text("path,site\nclip00.mp4,west\n")
+    play(videos, tmp_path / "out", rounds=1)
+    for asked, why in {
+        str(other): f"{other} differs from the one this run began with",
+        "none": "the facts this run began with stay",
+        str(videos / "videos.csv"): "",
+    }.items():
+        said: list[str] = []
+        play(videos, tmp_path / "out", rounds=1, facts=asked, said=said)
+        lines = [line for line in said if "this run began with" in line]
+        assert len(lines) == bool(why)
+        assert all(why in line for line in lines)
+    assert sites(tmp_path / "out")["clip00.mp4"] == "north"
+
+
 def test_what_is_said_of_a_new_video_is_taken_in_and_nothing_else(
     videos: Path, tmp_path: Path
 ) -> None:

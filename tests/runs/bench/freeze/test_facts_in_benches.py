@@ -74,6 +74,13 @@ def test_a_draw_is_even_over_a_column(ground: Path) -> None:
     assert "Drawn evenly over site" in (to / "card.md").read_text()
 
 
+def test_a_column_with_a_comma_in_its_name_is_quoted(ground: Path) -> None:
+    wished = ("--size", 2, "--by", 'site,"=SUM(A1)"')
+    assert invoke("freeze", ground / "out", "--to", ground / "quoted", *wished).exit_code == 0
+    wrong = invoke("freeze", ground / "out", "--to", ground / "no", "--size", 2, "--by", '"a,b"')
+    assert '"a,b" is none of' in str(wrong.exception)
+
+
 @pytest.mark.parametrize("by", ["sites", "title", "duration,persona", ""])
 def test_a_column_that_is_not_there_is_a_usage_error(ground: Path, by: str) -> None:
     made = invoke("freeze", ground / "out", "--to", ground / "no", "--size", 2, "--by", by)
