@@ -192,21 +192,27 @@ def stored_facts(store: Store) -> Facts | None:
     return read_body(Facts, file.text) if file else None
 
 
-def changed_facts(store: Store, folder: Path) -> str | None:
-    """Return a line where the file beside the videos is not the one that the run has kept."""
+def changed_facts(store: Store, folder: Path, asked: str | None = None) -> str | None:
+    """Return a line where the file at hand is not the one that the run has kept.
+
+    That is the file that was `asked` for, else the one beside the videos.
+    """
     kept = stored_facts(store) or NO_FACTS
-    if not kept.is_beside:
+    if asked is None and not kept.is_beside:
         return None
+    file, name = file_of(folder, asked), NAME if asked is None else safe(asked)
     try:
-        now = digest(read_bytes(folder / NAME)) if file_of(folder, None) else None
+        now = digest(read_bytes(file)) if file else None
     except BadInput:
         now = ""
     if now == kept.sha256:
         return None
+    if asked == NONE:
+        return "the facts this run began with stay; --facts none is for new runs"
     if kept.sha256 is None:
-        return f"{NAME} was not there when this run began; nothing in it is used"
+        return f"{name} was not there when this run began; nothing in it is used"
     what = "is gone" if now is None else "differs from the one this run began with"
-    return f"{NAME} {what}; the recorded facts are used"
+    return f"{name} {what}; the recorded facts are used"
 
 
 def summary(facts: Facts) -> str:

@@ -89,6 +89,8 @@ def read_table(file: Path) -> Table:
 def read_bytes(file: Path) -> bytes:
     """Return the bytes of a file; BadInput where they cannot be read, or are far too many."""
     name = safe(str(file))
+    if not os.path.lexists(file):
+        raise BadInput(f"there is no file {name}; pass a CSV file with --facts, or --facts none")
     if why := "a folder" if file.is_dir() else trouble(os.fspath(file)):
         raise BadInput(f"{name} is {why}; pass a CSV file with --facts, or --facts none")
     try:

@@ -60,6 +60,8 @@ class Care:
     """The videos, where their folder was read for a plan; None: it is read."""
     facts: Facts | None = None
     """What a file says of the videos; None: it was not read, for a run that has its own."""
+    facts_file: str | None = None
+    """The file that was named to say so, or "none"."""
 
 
 NO_CARE = Care()
@@ -160,7 +162,7 @@ def go_on(
     new = added_videos(kept, store.videos(), found.videos)
     # Before their videos, so that a kill leaves no video without what is said of it.
     keep_more(store, care.facts or NO_FACTS, [video.id for video in new])
-    differs = changed_facts(store, folder)
+    differs = changed_facts(store, folder, care.facts_file)
     opened = _filled(store, kept, prompts=own, found=found, folder=folder)
     joining = (
         f"{safe(model)} joins for the added battles; all others stay as drawn"

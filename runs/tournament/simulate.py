@@ -79,7 +79,8 @@ def simulate(
         check_caps(settings.config, caps)
         found = look(videos, say, care.found)
         facts = _facts(videos, found, store, asked=settings.facts, say=say)
-        care = replace(care, caps=caps, until=settings.until, facts=facts)
+        care = replace(care, caps=caps, until=settings.until)
+        care = replace(care, facts=facts, facts_file=settings.facts)
         _load_graph()
         if store:
             run = Run(out, store)

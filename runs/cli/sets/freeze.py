@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -105,7 +106,11 @@ def freeze_command(out: Path, to: Path, as_json: bool, by: str | None, **asked: 
 
 
 def _dimensions(by: str | None) -> tuple[str, ...]:
-    return _PARTS if by is None else tuple(dict.fromkeys(name.strip() for name in by.split(",")))
+    if by is None:
+        return _PARTS
+    # A column's name may hold a comma: it is quoted as in the file that it is from.
+    names = next(csv.reader([by], skipinitialspace=True), None) or [""]
+    return tuple(dict.fromkeys(name.strip() for name in names))
 
 
 @click.group(

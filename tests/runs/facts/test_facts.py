@@ -114,5 +114,5 @@ def test_none_leaves_the_file_unread_and_a_name_reads_another(tmp_path: Path) ->
     assert read_facts(tmp_path, found("a.mp4"), "none") == NO_FACTS
     read = read_facts(tmp_path, found("a.mp4"), str(tmp_path / "own.csv"))
     assert (read.is_beside, read.videos["0"].title) == (False, "Rain")
-    with pytest.raises(BadInput, match="not readable"):
+    with pytest.raises(BadInput, match="there is no file"):
         read_facts(tmp_path, found("a.mp4"), str(tmp_path / "no.csv"))

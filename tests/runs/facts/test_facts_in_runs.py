@@ -10,6 +10,7 @@ import pytest
 from tests.support.clips import draw_clip, draw_folder
 from tests.support.small_runs import battles_of, play, play_again
 from tests.support.typed import Terminal
+from videoautoarena.runs.config.run_config import Flags, resolve
 from videoautoarena.runs.rundir.reader import open_run
 
 CONTENT = "path,title,category,licence,site\nclip00.mp4,Rain,Sport,CC0,north\nclip01.mp4,,,,south\n"
@@ -17,7 +18,7 @@ CONTENT = "path,title,category,licence,site\nclip00.mp4,Rain,Sport,CC0,north\ncl
 
 @pytest.fixture
 def videos(tmp_path: Path) -> Path:
-    folder = draw_folder(tmp_path / "videos", 2, seconds=3)
+    folder = draw_folder(tmp_path / "videos", 2, seconds=2)
     (folder / "videos.csv").write_text(CONTENT)
     return folder
 
@@ -66,6 +67,25 @@ def test_a_run_goes_on_without_the_file_and_says_so_once(
     assert (again.others, again.differences) == (0, [])
 
 
+def test_another_file_for_a_run_that_goes_on_is_said_to_be_unused(
+    videos: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.csv"
+    other.write_text("path,site\nclip00.mp4,west\n")
+    play(videos, tmp_path / "out", rounds=1)
+    for asked, why in {
+        str(other): f"{other} differs from the one this run began with",
+        "none": "the facts this run began with stay",
+        str(videos / "videos.csv"): "",
+    }.items():
+        said: list[str] = []
+        play(videos, tmp_path / "out", rounds=1, facts=asked, said=said)
+        lines = [line for line in said if "this run began with" in line]
+        assert len(lines) == bool(why)
+        assert all(why in line for line in lines)
+    assert sites(tmp_path / "out")["clip00.mp4"] == "north"
+
+
 def test_what_is_said_of_a_new_video_is_taken_in_and_nothing_else(
     videos: Path, tmp_path: Path
 ) -> None:
@@ -92,10 +112,11 @@ def test_a_wrong_row_leaves_nothing_written(
         assert not (tmp_path / "out").exists()
 
 
-def test_the_configuration_file_can_name_the_file(videos: Path, tmp_path: Path) -> None:
-    (tmp_path / "arena.toml").write_text('[run]\nfacts = "none"\n')
-    play(videos, tmp_path / "out", rounds=1, config=tmp_path / "arena.toml")
-    assert sites(tmp_path / "out") == {}
+def test_the_configuration_file_can_name_the_file_and_a_flag_beats_it(tmp_path: Path) -> None:
+    file = tmp_path / "arena.toml"
+    file.write_text('[run]\nfacts = "none"\n')
+    assert resolve(Flags(config=file)).facts == "none"
+    assert resolve(Flags(config=file, facts="own.csv")).facts == "own.csv"
 
 
 def test_the_list_of_videos_shows_and_checks_the_file(videos: Path, terminal: Terminal) -> None:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from videoautoarena.memory.records.errors import BadInput
@@ -113,6 +113,7 @@ def test_what_nobody_sees_is_left_out(char: str) -> None:
     assert clean(f"a{char}b") == "ab"
 
 
+@settings(max_examples=50)
 @given(st.text())
 def test_a_cleaned_cell_is_one_line_and_stays_as_it_is(text: str) -> None:
     once = clean(text)

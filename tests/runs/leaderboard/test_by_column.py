@@ -24,7 +24,7 @@ CONTENT += "x,b\nclip02.mp4,south,long,x,c\n"
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a run over three videos, of which one has no site."""
     folder = tmp_path_factory.mktemp("by")
-    videos = draw_folder(folder / "videos", 3, seconds=3)
+    videos = draw_folder(folder / "videos", 3, seconds=2)
     (videos / "videos.csv").write_text(CONTENT)
     play(videos, folder / "out", rounds=1)
     return folder / "out"

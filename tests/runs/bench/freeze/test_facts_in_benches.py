@@ -14,7 +14,7 @@ from tests.support.small_benches import run_bench
 from tests.support.small_runs import play
 from videoautoarena.memory.records.errors import WrongArgument
 from videoautoarena.runs.bench.format.reader import open_bench
-from videoautoarena.runs.bench.format.schema import Item, part_of
+from videoautoarena.runs.bench.format.schema import Item, part_of, question_bytes
 
 EVIL = "=1+1 | <b>x</b> | [a](http://x.example)"
 CONTENT = f"""path,title,category,language,licence,site,=SUM(A1)
@@ -27,7 +27,7 @@ clip01.mp4,,,,,south,y
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a run over two videos, and the bench of it."""
     place = tmp_path_factory.mktemp("facts")
-    videos = draw_folder(place / "videos", 2, seconds=3)
+    videos = draw_folder(place / "videos", 2, seconds=2)
     (videos / "videos.csv").write_text(CONTENT)
     play(videos, place / "out", rounds=2)
     assert invoke("freeze", place / "out", "--to", place / "bench").exit_code == 0
@@ -49,10 +49,11 @@ def test_items_have_what_is_said_of_their_video_and_the_others_no_word(ground: P
     assert {item.category for item in opened.items if isinstance(item, Item)} == {"Sport", "other"}
 
 
-def test_without_a_file_items_are_written_as_they_always_were(tmp_path: Path) -> None:
-    play(draw_folder(tmp_path / "videos", 1, seconds=3), tmp_path / "out", rounds=1)
-    assert invoke("freeze", tmp_path / "out", "--to", tmp_path / "bench").exit_code == 0
-    assert b"facts" not in (tmp_path / "bench" / "questions.jsonl").read_bytes()
+def test_without_a_file_items_are_written_as_they_always_were(ground: Path) -> None:
+    items = open_bench(ground / "bench").items
+    plain = [item.model_copy(update={"facts": None}) for item in items]
+    assert b'"facts"' in question_bytes(items)
+    assert b'"facts"' not in question_bytes(plain)
 
 
 def test_the_card_counts_by_column_and_no_cell_is_markup(ground: Path) -> None:
@@ -72,6 +73,13 @@ def test_a_draw_is_even_over_a_column(ground: Path) -> None:
         "south",
     ]
     assert "Drawn evenly over site" in (to / "card.md").read_text()
+
+
+def test_a_column_with_a_comma_in_its_name_is_quoted(ground: Path) -> None:
+    wished = ("--size", 2, "--by", 'site,"=SUM(A1)"')
+    assert invoke("freeze", ground / "out", "--to", ground / "quoted", *wished).exit_code == 0
+    wrong = invoke("freeze", ground / "out", "--to", ground / "no", "--size", 2, "--by", '"a,b"')
+    assert '"a,b" is none of' in str(wrong.exception)
 
 
 @pytest.mark.parametrize("by", ["sites", "title", "duration,persona", ""])

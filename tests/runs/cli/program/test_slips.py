@@ -38,7 +38,7 @@ TYPED = [
     (("leaderbord", "run"), "Did you mean 'leaderboard'?"),
     (("show", "run"), "Missing argument 'BATTLE'"),
     (("freeze", "run"), "Missing option '--to'"),
-    (("leaderboard", "run", "--by", "colour"), "'duration'"),
+    (("leaderboard", "run", "--by", "colour"), "this run has duration, category"),
 ]
 FOUND = [
     (("leaderboard", "nowhere"), "pass the --out folder of a simulate run"),
