@@ -220,3 +220,12 @@ def test_a_trial_says_how_it_came_about(trials: list[Trial]) -> None:
     assert trial.right in ("a", "b")
     assert set(trial.texts) == {"persona", "question", "answer_a", "answer_b"}
     assert len(trial.frames) == FRAMES
+
+
+def test_cases_take_turns_in_the_languages_of_the_run_and_say_which(out: Path) -> None:
+    cases, notes = cases_of(out, count=64, languages=("de", "en", "hi"))
+    spoken = Counter(case.case.language for case in cases)
+    assert spoken == {"de": 32, "en": 32}
+    assert any("no case with a known answer is worded in hi" in note for note in notes)
+    by_kind = Counter((case.name.partition("-")[0], case.case.language) for case in cases)
+    assert set(by_kind.values()) == {8}
