@@ -253,7 +253,7 @@ class Run:
             return Setup(setup_of(run))
 
     def facts(self) -> dict[str, VideoFacts]:
-        """Return what `videos.csv` said of the run's videos when it began, by their id, if anything.
+        """Return what `videos.csv` said of the videos when the run began, by their id, if anything.
 
         Text is as in the file, on one line, without control characters; what is not said is None.
         """
