@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, get_args
 
-from videoautoarena.memory.records.errors import WrongArgument
+from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.leaderboard.slices import By
 
@@ -15,7 +15,27 @@ if TYPE_CHECKING:
 Known = Callable[[Battle], Iterable[str]]
 """The slices that a battle stands in; it may stand in several."""
 
-_TRAITS: dict[str, Callable[[Run], Known]] = {}
+QUESTION_CATEGORY = "question-category"
+
+
+def _by_question_category(run: Run) -> Known:
+    """Return under which categories a battle stands: several, none of them, or not tagged."""
+    from videoautoarena.runs.categories.tags import NONE, SHOWN, UNTAGGED, categories_of
+
+    found = categories_of(run)
+    if not found:
+        raise BadInput(
+            f"no question of {run.folder} is tagged; first: arena categories tag {run.folder}"
+        )
+
+    def slices(battle: Battle) -> Iterable[str]:
+        named = found.get(battle.id)
+        return [UNTAGGED] if named is None else [SHOWN[name] for name in named] or [NONE]
+
+    return slices
+
+
+_TRAITS: dict[str, Callable[[Run], Known]] = {QUESTION_CATEGORY: _by_question_category}
 """The name of a trait to what reads it from a run; which raises BadInput where it is not there."""
 
 NAMES = (*get_args(By), *_TRAITS)
