@@ -53,10 +53,10 @@ def standing_tags(tags: Iterable[Tag]) -> list[Tag]:
 def classifier_of(tags: Collection[Tag]) -> str | None:
     """Return who counts where several classified a run: who read the most questions.
 
-    Of two that read as many, the one whose name comes first; None where nobody did.
+    Of two that read as many, the one that began earlier; None where nobody did.
     """
     read = Counter(tag.classifier for tag in tags if tag.reason is None)
-    return min(read, key=lambda name: (-read[name], name), default=None)
+    return max(read, key=read.__getitem__, default=None)
 
 
 def tags_of(run: Run, classifier: str | None = None) -> dict[str, Tag]:
