@@ -5,7 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.records import Origin, Seats
@@ -67,6 +74,10 @@ class Entry(Shape, ABC):
         return self.video_id
 
 
+_LEFT_OUT = ("question_categories",)
+"""Of an item, where it is null: so that what lacks it is byte for byte what it was."""
+
+
 class Item(Entry):
     """A question with the answer that won and the one that lost.
 
@@ -91,12 +102,20 @@ class Item(Entry):
     category: str | None = None
     topic: str | None = None
     """The three words that stand for its cluster of questions; null where none was looked for."""
+    question_categories: list[str] | None = None
+    """What the run's classifier called it; left out where its question was not tagged."""
     difficulty: float | None = None
     votes: Votes | None = None
     """Of people; null where none of them labelled it."""
     judge_verdicts: list[JudgeVerdict] = Field(default_factory=list)
     extra: dict[str, JsonValue] = Field(default_factory=dict)
     """Keys of an imported item that mean nothing here, as they were."""
+
+    @model_serializer(mode="wrap")
+    def _without_gaps(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        gaps = [name for name in _LEFT_OUT if data.get(name) is None]
+        return {name: value for name, value in data.items() if name not in gaps}
 
     def own_qid(self) -> str:
         """Return the qid that belongs to this content of a run."""

@@ -12,7 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.bench.format.schema import PARQUET, SLICES, Item, Manifest
+from videoautoarena.runs.bench.format.schema import (
+    PARQUET,
+    QUESTION_CATEGORY,
+    SLICES,
+    Item,
+    Manifest,
+)
 from videoautoarena.runs.bench.freeze.selection import longer
 from videoautoarena.runs.rating.finding import is_usual
 from videoautoarena.runs.rundir.reader import counted, named, rates_stand_ins
@@ -249,12 +255,14 @@ def parquet_bytes(items: Sequence[Item]) -> bytes:
         **dict.fromkeys(AS_JSON, pa.string()),
     }
     rows = [item.model_dump() for item in items]
+    if any(QUESTION_CATEGORY in row for row in rows):
+        kinds[QUESTION_CATEGORY] = pa.list_(pa.string())
     for row in rows:
         row |= {name: json.dumps(row[name]) for name in AS_JSON}
         for name in TEXTS:
             if row[name] is not None:
                 row[name] = row[name].encode("utf-8", "backslashreplace").decode()
-    columns = {name: pa.array([row[name] for row in rows], kinds[name]) for name in kinds}
+    columns = {name: pa.array([row.get(name) for row in rows], kinds[name]) for name in kinds}
     to = io.BytesIO()
     pq.write_table(pa.table(columns), to)
     return to.getvalue()

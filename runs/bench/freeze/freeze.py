@@ -46,6 +46,7 @@ from videoautoarena.runs.bench.freeze.card import (
 )
 from videoautoarena.runs.bench.freeze.items import Pool, pool_of, worth_of
 from videoautoarena.runs.bench.freeze.selection import Chosen, Selection, choose_items
+from videoautoarena.runs.categories.tags import categories_of
 from videoautoarena.runs.rundir.reader import Run, counted, open_run
 from videoautoarena.runs.text.terminal import safe, say
 
@@ -167,6 +168,7 @@ def bench_of(run: Run, selection: Selection, extras: Extras) -> Bench:
     """Return the bench of a run; the same run and wishes give the same bytes."""
     given = read_input(run)
     pool = pool_of(run.battles, given)
+    pool.items = _categorised(run, pool.items, selection)
     seed = int(run.manifest.get("seed") or 0) if selection.seed is None else selection.seed
     chosen = _choose(pool, selection, seed, given=given, folder=run.folder)
     _refuse_nothing(run, pool, chosen)
@@ -199,6 +201,22 @@ def bench_of(run: Run, selection: Selection, extras: Extras) -> Bench:
         files |= {PARQUET: parquet_bytes(items), README: _plain(readme_text(about))}
     copies = copies_of(run.store, entries, extras.videos) if extras.with_videos else {}
     return seal(draft, files, copies)
+
+
+def _categorised(run: Run, items: Sequence[Item], selection: Selection) -> list[Item]:
+    """Return items with the categories of their questions, where the run was tagged."""
+    found = categories_of(run)
+    if selection.draws and "question-category" in selection.by and not found:
+        raise BadInput(
+            f"--by question-category: no question of {run.folder} is tagged; first: arena "
+            f"categories tag {run.folder}"
+        )
+    return [
+        item
+        if (named := found.get(item.battle or "")) is None
+        else item.model_copy(update={"question_categories": list(named)})
+        for item in items
+    ]
 
 
 def _beside(run: Run, pool: Pool, items: Sequence[Item]) -> dict[str, Any]:

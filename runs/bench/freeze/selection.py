@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import WrongArgument
-from videoautoarena.runs.bench.format.schema import Item, part_of
+from videoautoarena.runs.bench.format.schema import QUESTION_CATEGORY, Item, part_of, parts_of
 from videoautoarena.runs.text.traits import near_duplicates
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 
@@ -111,7 +111,7 @@ class _Cells:
         return self.drawn
 
 
-Dimension = Literal["duration", "category", "topic"]
+Dimension = Literal["duration", "category", "topic", "question-category"]
 DIMENSIONS: tuple[Dimension, ...] = ("duration", "category", "topic")
 
 Embed = Callable[[Sequence[str]], Floats]
@@ -254,11 +254,28 @@ def _drawn(
         ]
     # One question of every video comes before the second of any.
     order = sorted(range(len(items)), key=lambda k: turns[k])
-    strata = [tuple(part_of(items[k], name) for name in selection.by) for k in order]
+    rarest = _rarest_categories(items)
+    strata = [
+        tuple(
+            rarest[k] if name == "question-category" else part_of(items[k], name)
+            for name in selection.by
+        )
+        for k in order
+    ]
     sides = [longer(items[k]) for k in order] if selection.length_matched else None
     size = len(items) if selection.size is None else selection.size
     drawn = {order[place] for place in draw_evenly(strata, size, sides)}
     return items, [k in drawn for k in range(len(items))]
+
+
+def _rarest_categories(items: Sequence[Item]) -> list[str]:
+    """Return of each item the category of its question that the fewest items share.
+
+    A question of several stands for the one that is hardest to find.
+    """
+    found = [parts_of(item, QUESTION_CATEGORY) for item in items]
+    common = Counter(part for parts in found for part in parts)
+    return [min(parts, key=lambda part: (common[part], part)) for parts in found]
 
 
 def longer(item: Item) -> int:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 _PARTS = ("duration", "category", "topic")
+_MORE = ("question-category",)
 
 
 @click.command(
@@ -28,7 +29,8 @@ _PARTS = ("duration", "category", "topic")
 @click.option("--size", type=click.IntRange(1), help="Number of questions to draw.  [default: all]")
 @click.option(
     "--by",
-    help="What to balance the draw over, separated by commas.  [default: duration,category,topic]",
+    help="What to balance the draw over, separated by commas: duration, category, topic, or "
+    "question-category once questions are tagged.  [default: duration,category,topic]",
 )
 @click.option("--per-video", type=click.IntRange(1), help="Maximum number of questions per video.")
 @options.flag("--distinct", "Keep one of several near-duplicate questions.")
@@ -70,8 +72,8 @@ def _dimensions(by: str | None) -> tuple[Dimension, ...]:
 
     names = _PARTS if by is None else tuple(dict.fromkeys(by.split(",")))
     for name in names:
-        if name not in _PARTS:
-            raise WrongArgument(f"--by {name!r} is none of {', '.join(_PARTS)}")
+        if name not in (*_PARTS, *_MORE):
+            raise WrongArgument(f"--by {name!r} is none of {', '.join((*_PARTS, *_MORE))}")
     return cast("tuple[Dimension, ...]", names)
 
 

@@ -18,8 +18,10 @@ from videoautoarena.runs.audit.labels_text import show_labels
 from videoautoarena.runs.audit.report import audit_in
 from videoautoarena.runs.battles.rounds import rounds_of
 from videoautoarena.runs.battles.standards import StandardVerdicts, by_standard
+from videoautoarena.runs.categories.tags import tags_of
 from videoautoarena.runs.console.status import status_of
 from videoautoarena.runs.leaderboard.board import board_in, pairs_in, slices_in
+from videoautoarena.runs.leaderboard.run_traits import QUESTION_CATEGORY
 from videoautoarena.runs.leaderboard.slices import By
 from videoautoarena.runs.rating.method import USUAL
 from videoautoarena.runs.rating.profile import build_profiles
@@ -149,7 +151,7 @@ def _figures(run: Run) -> Json:
         "fragility": board["fragility"],
         "better": {"models": board["pairs"]["models"], "p": board["pairs"]["better"]},
         "pairs": pairs_in(run).to_json()["pairs"],
-        "slices": {trait: _slices(run, trait) for trait in TRAITS},
+        "slices": {trait: _slices(run, trait) for trait in _traits(run)},
         "rounds": [one.to_json() for one in rounds_of(run.battles, themes=looks.theme_of)],
         "profiles": {row["model"]: row for row in profiles.to_json()["profiles"]},
         "audit": audit["findings"],
@@ -218,7 +220,12 @@ def _took(model: str, setup: Setup, costs: RunCosts) -> Json:
     }
 
 
-def _slices(run: Run, trait: By) -> list[Json]:
+def _traits(run: Run) -> tuple[str, ...]:
+    """Return by what slices are shown: by kinds of question once those are tagged."""
+    return (*TRAITS, *[QUESTION_CATEGORY] * bool(tags_of(run)))
+
+
+def _slices(run: Run, trait: str) -> list[Json]:
     """Return the leaderboards of a trait, cut to what small multiples draw."""
     return [
         {
