@@ -29,7 +29,7 @@ from videoautoarena.memory.records.errors import (
     UnusableVideo,
 )
 from videoautoarena.memory.records.questions import QUESTION_CATEGORIES
-from videoautoarena.memory.records.records import SCHEMA, Frames
+from videoautoarena.memory.records.records import SCHEMA, Frames, Role
 from videoautoarena.memory.store.evidence import generation_of, trial_id
 from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.tags import TAG_SCOPE, Tag
@@ -172,7 +172,6 @@ async def tag_questions(
         if ready.wanted:
             check_keys([ready.model])
             await _find_frames(ready)
-            _keep_prompt(ready)
             await _tag(ready, order, tally=tally, listeners=listeners, on_tagged=on_tagged)
         return tally
 
@@ -201,7 +200,11 @@ async def _ready(out: Path, order: TagOrder, *, write: bool) -> AsyncIterator[_R
         if write:
             keep_caps(store, caps)
         decoders = await stack.enter_async_context(Decoders(FrameCache()))
-        run, model, prompts = Run(out, store), config.model_of(name), _prompts(store)
+        run, model, prompts = (
+            Run(out, store),
+            config.model_of(name),
+            prompts_with(store, "classifier", keep=write),
+        )
         run_frames = _run_frames(run, config, decoders, order)
         drawn = draw(questions_of(run.each_battle), order.sample, order.seed)
         wanted = _open(store, drawn, model, prompts, retry_failed=order.retry_failed)
@@ -218,17 +221,14 @@ def draw(questions: Sequence[Asked], count: int | None, seed: int) -> list[Asked
     return [one for one in questions if one in chosen]
 
 
-def _prompts(store: Store) -> PromptSet:
-    """Return the run's prompts with the classifier's, which stays as it was first used."""
+def prompts_with(store: Store, role: Role, *, keep: bool = True) -> PromptSet:
+    """Return the run's prompts with that of a role that came later; it stays as first used."""
     own = stored_prompts(store, missing=PromptSet.load(categories=True))
-    kept = store.file(f"{PROMPT_FILE}classifier")
-    texts = dict(own.texts) | ({"classifier": kept.text} if kept else {})
+    kept = store.file(f"{PROMPT_FILE}{role}")
+    if kept is None and keep:
+        store.put_file(f"{PROMPT_FILE}{role}", own.texts[role])
+    texts = dict(own.texts) | ({role: kept.text} if kept else {})
     return PromptSet.from_texts(texts, contracts=own.contracts)
-
-
-def _keep_prompt(ready: _Ready) -> None:
-    if ready.store.file(f"{PROMPT_FILE}classifier") is None:
-        ready.store.put_file(f"{PROMPT_FILE}classifier", ready.prompts.texts["classifier"])
 
 
 def _run_frames(run: Run, config: RunConfig, decoders: Decoders, order: TagOrder) -> RunFrames:

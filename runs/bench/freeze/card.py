@@ -189,7 +189,9 @@ def _biases(items: Sequence[Item], manifest: Manifest) -> str:
     lines.append("- Several questions may share a video and a lineage; they are not independent.")
     if "topic" in manifest.counts:
         of = plain(manifest.selection.get("embeddings") or "words")
-        lines.append(f"- Topics are clusters by {of}, found by a program and named by it.")
+        by = manifest.selection.get("topics_named_by")
+        namer = "it" if by is None else f"{plain(str(by))}, a model"
+        lines.append(f"- Topics are clusters by {of}, found by a program and named by {namer}.")
     return "## Known biases\n\n" + "\n".join(lines) + "\n"
 
 

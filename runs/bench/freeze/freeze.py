@@ -58,6 +58,8 @@ FACTS = (
 """What a bench repeats of the run's settings; nothing of a clock or a machine."""
 CAST_FACTS = ("model", "max_frames", "parameters")
 """What it repeats of each model: not where its server stands."""
+UNCLUSTERED = "other"
+"""The topic of questions that are of none."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,10 @@ class Extras:
     videos: Path | None = None
     """Where the videos are; None for where they lay when the run was last at work."""
     parquet: bool = False
+    topic_names: Mapping[str, str] = field(default_factory=dict)
+    """Words that stand for a topic to a name for it; harmless, but anybody's text."""
+    topics_named_by: str | None = None
+    """The model that gave the names."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +178,8 @@ def bench_of(run: Run, selection: Selection, extras: Extras) -> Bench:
     seed = int(run.manifest.get("seed") or 0) if selection.seed is None else selection.seed
     chosen = _choose(pool, selection, seed, given=given, folder=run.folder)
     _refuse_nothing(run, pool, chosen)
-    items, entries = chosen.items, entries_of(run.store, {i.video_id for i in chosen.items})
+    items = _with_names(chosen.items, extras.topic_names)
+    entries = entries_of(run.store, {item.video_id for item in items})
     # Which battles count, how each ended and what people said of them.
     battles = [[battle.id, battle.verdict] for battle in run.battles]
     labels = [label.model_dump() for label in run.store.evidence.labels()]
@@ -187,6 +194,7 @@ def bench_of(run: Run, selection: Selection, extras: Extras) -> Bench:
             "without_winner": dict(sorted(pool.left_out.items())),
             "left_out": {**chosen.left_out},
             **_beside(run, pool, items),
+            **_named_topics(items, extras),
         },
         licence=extras.licence,
         counts=counts_of(items),
@@ -201,6 +209,44 @@ def bench_of(run: Run, selection: Selection, extras: Extras) -> Bench:
         files |= {PARQUET: parquet_bytes(items), README: _plain(readme_text(about))}
     copies = copies_of(run.store, entries, extras.videos) if extras.with_videos else {}
     return seal(draft, files, copies)
+
+
+def topics_in(folder: Path, selection: Selection) -> dict[str, list[str]]:
+    """Return the topics that freezing a run would make, and the questions of each."""
+    with open_run(folder) as run:
+        items = bench_items(run, selection)
+    found: dict[str, list[str]] = {}
+    for item in items:
+        if item.topic not in (None, UNCLUSTERED):
+            found.setdefault(str(item.topic), []).append(item.question)
+    return found
+
+
+def bench_items(run: Run, selection: Selection) -> list[Item]:
+    """Return the questions that freezing a run would choose, topics unnamed."""
+    given = read_input(run)
+    pool = pool_of(run.battles, given)
+    pool.items = _categorised(run, pool.items, selection)
+    seed = int(run.manifest.get("seed") or 0) if selection.seed is None else selection.seed
+    return _choose(pool, selection, seed, given=given, folder=run.folder).items
+
+
+def _with_names(items: Sequence[Item], names: Mapping[str, str]) -> list[Item]:
+    """Return items whose topics have these names; one without keeps its words."""
+    return [
+        item
+        if (name := names.get(item.topic or "")) is None
+        else item.model_copy(update={"topic": name})
+        for item in items
+    ]
+
+
+def _named_topics(items: Sequence[Item], extras: Extras) -> dict[str, Any]:
+    there = {item.topic for item in items}
+    words = {name: words for words, name in extras.topic_names.items() if name in there}
+    if not words:
+        return {}
+    return {"topics_named_by": extras.topics_named_by, "topic_words": words}
 
 
 def _categorised(run: Run, items: Sequence[Item], selection: Selection) -> list[Item]:

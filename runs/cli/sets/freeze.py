@@ -12,7 +12,8 @@ from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.text.terminal import print_result, print_results, safe, say
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.bench.freeze.selection import Dimension
+    from videoautoarena.runs.bench.freeze.freeze import Extras
+    from videoautoarena.runs.bench.freeze.selection import Dimension, Selection
     from videoautoarena.runs.interop.battles import Format
     from videoautoarena.runs.interop.task_sets import TakenTasks
 
@@ -40,6 +41,12 @@ _MORE = ("question-category",)
 )
 @options.flag("--separating", "Prefer questions that separate models.")
 @click.option("--embeddings", help="Embedding model for topics: provider:model.  [default: TF-IDF]")
+@click.option(
+    "--name-topics",
+    metavar="M",
+    help="Model that names topics, from some questions of each: provider:model, or a name of the "
+    "run.  [default: the three weightiest words stand for each]",
+)
 @click.option("--seed", type=int, help="Seed of the draw.  [default: the run's]")
 @click.option("--licence", help="Licence of the bench, for its card.")
 @options.flag("--with-videos", "Copy the videos into the bench.")
@@ -60,11 +67,31 @@ def freeze_command(out: Path, to: Path, as_json: bool, by: str | None, **asked: 
     from videoautoarena.runs.bench.freeze.selection import Selection
 
     beside = ("licence", "with_videos", "videos", "parquet")
+    namer = asked.pop("name_topics")
     extras = Extras(**{name: asked.pop(name) for name in beside})
     selection = Selection(**asked, by=_dimensions(by))
     selection.check()
+    if namer is not None:
+        extras = _named(out, selection, extras, namer)
     frozen = freeze(out, to, selection, extras)
     options.print_report(frozen.as_json(), frozen.as_lines(), as_json=as_json)
+
+
+def _named(out: Path, selection: Selection, extras: Extras, namer: str) -> Extras:
+    """Return the extras with a name for each topic, asked for once and kept in the run."""
+    from dataclasses import replace
+
+    from videoautoarena.runs.bench.freeze.freeze import topics_in
+    from videoautoarena.runs.categories.naming import name_topics
+    from videoautoarena.runs.cli.program.ending import run_async
+
+    if not selection.draws or "topic" not in selection.by:
+        raise click.UsageError(
+            "--name-topics needs topics, which only a draw over them makes: pass --size or "
+            "--length-matched, and topic in --by"
+        )
+    names = run_async(name_topics(out, topics_in(out, selection), namer, say=say))
+    return replace(extras, topic_names=names, topics_named_by=namer if names else None)
 
 
 def _dimensions(by: str | None) -> tuple[Dimension, ...]:
