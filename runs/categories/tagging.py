@@ -200,11 +200,8 @@ async def _ready(out: Path, order: TagOrder, *, write: bool) -> AsyncIterator[_R
         if write:
             keep_caps(store, caps)
         decoders = await stack.enter_async_context(Decoders(FrameCache()))
-        run, model, prompts = (
-            Run(out, store),
-            config.model_of(name),
-            prompts_with(store, "classifier", keep=write),
-        )
+        run, model = Run(out, store), config.model_of(name)
+        prompts = prompts_with(store, "classifier", keep=write)
         run_frames = _run_frames(run, config, decoders, order)
         drawn = draw(questions_of(run.each_battle), order.sample, order.seed)
         wanted = _open(store, drawn, model, prompts, retry_failed=order.retry_failed)

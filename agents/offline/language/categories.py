@@ -10,7 +10,6 @@ from collections import Counter
 from functools import cache
 
 from videoautoarena.agents.offline.language.values import table
-from videoautoarena.memory.records.questions import QUESTION_CATEGORIES
 
 _LONGEST = 4000
 """Characters of a question that are read; its kind is said before."""
@@ -46,4 +45,4 @@ def topic_in(questions: str) -> str:
 @cache
 def _rules() -> dict[str, tuple[re.Pattern[str], ...]]:
     found = table("language", "categories")
-    return {name: tuple(map(re.compile, found[name])) for name in QUESTION_CATEGORIES}
+    return {name: tuple(map(re.compile, rules)) for name, rules in found.items()}
