@@ -260,3 +260,17 @@ def test_at_any_concurrency_and_after_any_end_the_tags_are_the_same_and_paid_onc
     assert {key: sent[key] for key in paid} == dict.fromkeys(paid, 1)
     assert tags_in(out) == tags_in(whole)
     assert battles(out) == battles(ground / "out")
+
+
+def test_of_two_words_on_a_question_the_last_that_was_read_stands() -> None:
+    def said(id_: str, word: str, reason: str | None = None) -> Tag:
+        about: dict[str, Any] = {"video": "v", "text": "?", "classifier": "c", "model": "m"}
+        about |= {"question": "q", "categories": {"code": word}, "reason": reason}
+        return Tag(id=id_, **about)
+
+    first, again = said("q:c:0", "no"), said("q:c:0~1", "yes")
+    assert standing_tags([first, again]) == [again]
+    assert standing_tags([again, first]) == [again]
+    mute = said("q:c:0~1", "unknown", "mute")
+    assert standing_tags([first, mute]) == [first]
+    assert standing_tags([mute, first]) == [first]
