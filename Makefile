@@ -11,7 +11,7 @@ PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test slow check chromium bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-labels bench-pairing bench-latency bench-memory bench-slots bench-kills bench-resume bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap bench-ladder bench-retrieval bench-watched bench-tasks bench-scenes bench-dialogues bench-realism bench-languages docs pictures clean
+.PHONY: help install demo test slow check chromium bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-labels bench-pairing bench-latency bench-memory bench-slots bench-kills bench-resume bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap bench-ladder bench-retrieval bench-watched bench-tasks bench-scenes bench-dialogues bench-realism bench-languages bench-categories docs pictures clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -164,6 +164,9 @@ bench-dialogues: $(STAMP) ## do dialogues made offline take memory, sight and ho
 
 bench-realism: $(STAMP) ## are simulated questions told from real ones only where they differ, and does their mix move back?
 	$(BIN)/python -m benchmarks.realism
+
+bench-categories: $(STAMP) ## does the offline classifier tell what kind of question it is?
+	$(BIN)/python -m benchmarks.categories
 
 bench-rating: $(STAMP) ## ratings against evalica and choix, a million battles from Parquet
 	$(BIN)/python -m benchmarks.rating

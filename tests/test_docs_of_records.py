@@ -24,6 +24,7 @@ from videoautoarena.graph.dialogue_checks import FALLS
 from videoautoarena.memory.records.records import Attempt, Battle, Evolution, Grade, Judging
 from videoautoarena.memory.store.evidence import Label, Sample, Trial
 from videoautoarena.memory.store.store import Store
+from videoautoarena.memory.store.tags import Tag
 from videoautoarena.memory.store.votes import Posed, Ranking
 from videoautoarena.memory.store.votes import Vote as BattleVote
 from videoautoarena.runs.battles.export import KINDS, records_schema
@@ -89,6 +90,7 @@ def fields(model: Any) -> list[str]:
         ("An attempt", Attempt),
         ("A draw", Sample),
         ("A trial", Trial),
+        ("A tag", Tag),
         ("Settings of a run", Setup),
         ("A video of a run", RunVideo),
         ("A user of a run", RunUser),

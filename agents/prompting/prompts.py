@@ -61,7 +61,12 @@ DIALOGUE_SLOTS: dict[str, tuple[str, ...]] = {
     "dialogue_answerer": ("history", "question"),
 }
 """The same of roles that write and check dialogues."""
-_ALL_SLOTS = SLOTS | BENCH_SLOTS | WRITER_SLOTS | SCENE_SLOTS | DIALOGUE_SLOTS
+CATEGORY_SLOTS: dict[str, tuple[str, ...]] = {
+    "classifier": ("question",),
+    "topic_namer": ("questions",),
+}
+"""The same of roles that sort questions after play."""
+_ALL_SLOTS = SLOTS | BENCH_SLOTS | WRITER_SLOTS | SCENE_SLOTS | DIALOGUE_SLOTS | CATEGORY_SLOTS
 
 _OWN = Path(__file__).parents[1] / "roles"
 
@@ -101,17 +106,19 @@ class PromptSet:
         bench: bool = False,
         writers: bool = False,
         dialogues: bool = False,
+        categories: bool = False,
     ) -> PromptSet:
         """Return this project's prompts, with the files in `folder` in place of its own.
 
         With `bench` also those of roles that only a bench has, with `writers` those of roles that
-        make tasks, with `dialogues` those that remember scenes and make dialogues; without it files
-        of theirs are of no use. Raises BadInput for no such folder, a file that is no role's, or an
-        unusable prompt.
+        make tasks, with `dialogues` those that remember scenes and make dialogues, with
+        `categories` those that sort questions; without it files of theirs are of no use. Raises
+        BadInput for no such folder, a file that is no role's, or an unusable prompt.
         """
         roles = SLOTS | (BENCH_SLOTS if bench or dialogues else {})
         roles |= WRITER_SLOTS if writers else {}
         roles |= SCENE_SLOTS | DIALOGUE_SLOTS if dialogues else {}
+        roles |= CATEGORY_SLOTS if categories else {}
         texts = {role: _read(_OWN / f"{role}.txt") for role in roles}
         found = _overrides(folder) if folder is not None else {}
         given = {role: text for role, text in found.items() if role in roles}

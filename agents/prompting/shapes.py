@@ -6,6 +6,7 @@ paid again.
 
 from __future__ import annotations
 
+from videoautoarena.memory.records.questions import QUESTION_CATEGORIES
 from videoautoarena.memory.records.records import CATEGORIES
 
 _SCALE = '{"analysis": "...", "score": 3}'
@@ -83,6 +84,13 @@ _DIALOGUE_SHAPES: dict[str, str] = {
     "leak_checker": '{"answer": "..."}',
     "dialogue_answerer": '{"answer": "..."}',
 }
+_CATEGORY_SHAPES: dict[str, str] = {
+    "classifier": (
+        "{" + ", ".join(f'"{name}": "..."' for name in QUESTION_CATEGORIES) + "}\n"
+        'Each is "yes" or "no".'
+    ),
+    "topic_namer": '{"name": "..."}',
+}
 SHAPES: dict[str, str] = {
     "examiner": (
         '{"account": "...", "category": "...", '
@@ -127,6 +135,7 @@ SHAPES: dict[str, str] = {
     ),
     **_TASK_SHAPES,
     **_DIALOGUE_SHAPES,
+    **_CATEGORY_SHAPES,
 }
 
 

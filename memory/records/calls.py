@@ -131,6 +131,8 @@ Role = Literal[
     "checklist_validator",
     "leak_checker",
     "dialogue_answerer",
+    "classifier",
+    "topic_namer",
 ]
 SCOUTS: tuple[Role, ...] = ("captioner", "embedder")
 """Roles that look at single clips, so that a contestant is sent the best of them."""

@@ -21,6 +21,9 @@ TrialKind = Literal["rejudge", "repeat", "attack", "constant", "truth"]
 TRIAL_SCOPE = "trial:"
 """What the scope of every trial's calls begins with; no slot and no video has such an id."""
 
+ASIDE = "t*:*"
+"""What fits the scopes of trials and of tags (`tag:`), and no other: ids begin with a hex digit."""
+
 
 class Label(Record):
     """What one person says of one battle, in terms of its model_a and model_b."""

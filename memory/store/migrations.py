@@ -92,8 +92,16 @@ def _fifth(db: Database) -> None:
     )
 
 
-MIGRATIONS: tuple[Step, ...] = (_first, _second, _third, _fourth, _fifth)
-_ADDED = {4: _INTENTS, 5: _VOTES}
+_TAGS = "tags (place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body TEXT NOT NULL)"
+
+
+def _sixth(db: Database) -> None:
+    """What classifiers say of the questions."""
+    db.execute(f"CREATE TABLE {_TAGS}")
+
+
+MIGRATIONS: tuple[Step, ...] = (_first, _second, _third, _fourth, _fifth, _sixth)
+_ADDED = {4: _INTENTS, 5: _VOTES, 6: _TAGS}
 """The tables that a step added to the oldest layout that is read."""
 READABLE = 3
 """The oldest layout that is read as it is: all that it lacks is what `fill_in` stands in for."""

@@ -34,6 +34,7 @@ from videoautoarena.memory.store.evidence import Evidence
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.migrations import migrate
 from videoautoarena.memory.store.slot_rows import Sessions, SlotRows
+from videoautoarena.memory.store.tags import Tags
 from videoautoarena.memory.store.writer import Writer, needed
 
 R = TypeVar("R", bound=Record)
@@ -81,6 +82,7 @@ class Store:
         self.journal = Journal(reader, writer)
         self.sessions = Sessions(reader, writer)
         self.evidence = Evidence(reader, writer)
+        self.tags = Tags(reader, writer)
         self._reader = reader
         self._writer = writer
         self._lock = lock

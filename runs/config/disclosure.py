@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
+from videoautoarena.agents.roles.classify import FRAMES as CLASSIFIER_FRAMES
 from videoautoarena.agents.transport.redaction import is_traced, trace_host
 from videoautoarena.graph.state import DIVERSE_ASKS
 from videoautoarena.memory.records.records import SCOUTS, Role
@@ -82,13 +83,16 @@ def judges_notice(
     videos: int,
     has_subtitles: bool = False,
     answering: Collection[str] = (),
+    role: Role | None = None,
 ) -> Iterable[str]:
     """Yield one line a host whose judges are sent frames: how many, and in how many calls at most.
 
-    `calls` is by name, of those that judge, and of those that are `answering`. The last line is
-    LangSmith's, as above.
+    `calls` is by name, of those that judge, and of those that are `answering`; or of all in one
+    `role`. The last line is LangSmith's, as above.
     """
-    frames = {alias: frames_of(config, alias, _post(config, alias, answering)) for alias in calls}
+    frames = {
+        alias: frames_of(config, alias, role or _post(config, alias, answering)) for alias in calls
+    }
     yield from _host_lines(config, calls, frames, videos=videos, has_subtitles=has_subtitles)
     if calls:
         yield from tracing_lines()
@@ -128,7 +132,10 @@ def _host_lines(
 
 
 WORDS_ALONE: frozenset[Role] = frozenset(
-    {"scene_merger", "object_matcher", "checklist_validator", "checklist_marker", "leak_checker"}
+    {
+        *("scene_merger", "object_matcher", "checklist_validator", "checklist_marker"),
+        *("leak_checker", "topic_namer"),
+    }
 )
 """Roles whose calls carry no frames."""
 
@@ -138,6 +145,8 @@ def frames_of(config: RunConfig, alias: str, role: Role) -> int:
     if role in WORDS_ALONE:
         return 0
     most = min(config.model_of(alias).frame_limit(role), config.sampling.frames)
+    if role == "classifier":
+        return min(most, CLASSIFIER_FRAMES)
     if role not in SCOUTS:
         return most
     sizes = (

@@ -14,7 +14,7 @@ from videoautoarena.agents.limits.estimates import CHARACTERS
 from videoautoarena.memory.records.records import Intent, Lost
 from videoautoarena.memory.store.journal import Taken
 from videoautoarena.runs.rundir.reader import counted
-from videoautoarena.runs.rundir.spending import TRIAL, Calls, role_of
+from videoautoarena.runs.rundir.spending import BESIDE, Calls, role_of
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import cost_words, dollars
 
@@ -108,15 +108,16 @@ class Costs:
         self.cache.add(call)
 
     @property
-    def trials(self) -> Calls:
-        """What trials of judges came to, which are no part of any battle."""
-        return self.by_role.get(TRIAL, Calls())
+    def beside(self) -> list[Calls]:
+        """What trials of judges and tags of questions came to, which are no part of any battle."""
+        return [calls for role, calls in self.by_role.items() if role in BESIDE]
 
     def usd_a_battle(self, settled: int) -> float | None:
         """Return the mean cost of a settled battle, in dollars; None where it is unknown."""
-        if not settled or self.total.unknown_cost > self.trials.unknown_cost:
+        unknown = sum(calls.unknown_cost for calls in self.beside)
+        if not settled or self.total.unknown_cost > unknown:
             return None
-        return (self.total.cost_usd - self.trials.cost_usd) / settled
+        return (self.total.cost_usd - sum(calls.cost_usd for calls in self.beside)) / settled
 
     def to_json(self, settled: int) -> dict[str, Any]:
         """Return the part of `arena status --json` about calls."""

@@ -254,7 +254,7 @@ def status_of(folder: Path) -> Status:
             caps=kept_caps(store),
             outlook=look_ahead(store),
             failed=len(failed_slots(store)),
-            work=reader.work_on(store, costs.total.calls - costs.trials.calls),
+            work=reader.work_on(store, costs.total.calls - sum(one.calls for one in costs.beside)),
             damage=[*reader.problems(store), *reader.damage(store)],
             learnt=kept_limits(store),
             shortfalls=run.shortfalls,

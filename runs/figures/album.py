@@ -16,16 +16,19 @@ from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.schema import DIALOGUE, TASK_KINDS
 from videoautoarena.runs.bench.format.writer import refuse_within
 from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScores, score_tasks
+from videoautoarena.runs.categories.tags import tags_of
 from videoautoarena.runs.figures.abilities import abilities, has_parts, parts
 from videoautoarena.runs.figures.accuracies import tasks
 from videoautoarena.runs.figures.budgets import sweep
 from videoautoarena.runs.figures.canvas import Form, Picture, render
+from videoautoarena.runs.figures.categories import by_category
 from videoautoarena.runs.figures.heatmaps import battles, pairs_of, wins
 from videoautoarena.runs.figures.judge_agreement import LEAST, find_echoes, judge, measure_courses
 from videoautoarena.runs.figures.positions import positions
 from videoautoarena.runs.figures.ranking import ladder, style, style_terms
 from videoautoarena.runs.figures.slices import panels
 from videoautoarena.runs.leaderboard.board import board_of, slices_of
+from videoautoarena.runs.leaderboard.run_traits import QUESTION_CATEGORY
 from videoautoarena.runs.leaderboard.slices import Slices
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.method import USUAL, Method
@@ -249,6 +252,16 @@ def _judge(folder: Path) -> Picture | LeftOut:
     return judge(board, courses)
 
 
+def _categories(folder: Path) -> Picture | LeftOut:
+    with open_run(folder) as run:
+        if not tags_of(run):
+            return LeftOut("categories", "no question is tagged; first: arena categories tag")
+    sliced = slices_of(folder, QUESTION_CATEGORY)
+    if not is_rated(sliced):
+        return LeftOut("categories", "no battle was decided")
+    return by_category(sliced)
+
+
 PICTURES: dict[str, Callable[[Path], Picture | LeftOut]] = {
     "ladder": lambda folder: ladder(board_of(folder)),
     "wins": _grid("wins", wins),
@@ -256,6 +269,7 @@ PICTURES: dict[str, Callable[[Path], Picture | LeftOut]] = {
     "duration": _duration,
     "style": _style,
     "judge": _judge,
+    "categories": _categories,
 }
 """Makes each from the folder of a run."""
 

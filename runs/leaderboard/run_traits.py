@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, get_args
 
-from videoautoarena.memory.records.errors import WrongArgument
+from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.leaderboard.slices import UNKNOWN, By
 from videoautoarena.runs.text.battle_table import quoted
@@ -24,7 +24,30 @@ def _languages(_run: Run) -> Known:
     return lambda battle: [asked_language(battle.language, battle.question)]
 
 
-_TRAITS: dict[str, Callable[[Run], Known]] = {"language": _languages}
+QUESTION_CATEGORY = "question-category"
+
+
+def _by_question_category(run: Run) -> Known:
+    """Return under which categories a battle stands: several, none of them, or not tagged."""
+    from videoautoarena.runs.categories.tags import NONE, SHOWN, UNTAGGED, categories_of
+
+    found = categories_of(run)
+    if not found:
+        raise BadInput(
+            f"no question of {run.folder} is tagged; first: arena categories tag {run.folder}"
+        )
+
+    def slices(battle: Battle) -> Iterable[str]:
+        named = found.get(battle.id)
+        return [UNTAGGED] if named is None else [SHOWN[name] for name in named] or [NONE]
+
+    return slices
+
+
+_TRAITS: dict[str, Callable[[Run], Known]] = {
+    "language": _languages,
+    QUESTION_CATEGORY: _by_question_category,
+}
 """The name of a trait to what reads it from a run; which raises BadInput where it is not there."""
 
 NAMES = (*get_args(By), *_TRAITS)

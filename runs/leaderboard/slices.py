@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import CATEGORIES, DECIDED, SCHEMA, STANDARDS, Battle
+from videoautoarena.runs.categories.tags import NONE, SHOWN, UNTAGGED
 from videoautoarena.runs.leaderboard.head_to_head import both_bad
 from videoautoarena.runs.rating.finding import UNKNOWN as NO_FIGURE
 from videoautoarena.runs.rating.finding import Figure, Finding, fields_json, figure_of
@@ -22,6 +23,7 @@ By = Literal["duration", "category", "round", "origin", "persona", "format", "ju
 UNKNOWN = "unknown"
 """Of battles that never came to a category or a question; they are void."""
 AIMED = ("aimed at neither", "aimed at one", "aimed at both")
+QUESTION_SLICES = (*SHOWN.values(), NONE, UNTAGGED)
 ORIGINS = ("first", "evolved", *reversed(AIMED), "fresh")
 
 
@@ -194,6 +196,7 @@ _ORDERS: dict[str, tuple[str, ...]] = {
     "origin": ORIGINS,
     "persona": (*PLAIN.values(), BROUGHT),
     "format": FORMS,
+    "question-category": QUESTION_SLICES,
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from videoautoarena.memory.records.records import Published, Record, Sampling
-from videoautoarena.memory.store.evidence import TRIAL_SCOPE
+from videoautoarena.memory.store.evidence import ASIDE
 from videoautoarena.runs.config.arena_file import Pairing
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.config.stopping_rule import kept_rule
@@ -96,7 +96,7 @@ def setup_of(run: Run) -> Setup:
     manifest, store = run.manifest, run.store
     config = RunConfig.of_manifest(manifest)
     sessions, rule = store.sessions.all(), kept_rule(store).rule
-    work = work_on(store, store.journal.count(besides=f"{TRIAL_SCOPE}*"))
+    work = work_on(store, store.journal.count(besides=ASIDE))
     return Setup(
         name=run.folder.resolve().name,
         version=manifest.get("version"),

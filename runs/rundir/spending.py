@@ -17,6 +17,8 @@ from videoautoarena.runs.rundir.reader import Run
 
 TRIAL = "trial"
 """Stands for the role of calls that decide no battle: trials of a judge, and what a freeze asks."""
+BESIDE = frozenset({TRIAL, "classifier", "topic_namer"})
+"""Roles whose calls play no battle."""
 _DIGITS = 6
 """Of seconds."""
 

@@ -70,6 +70,8 @@ WORDS: Mapping[Role, Words] = {
     "checklist_validator": Words(700, 8_000, 350),
     "leak_checker": Words(1_000, 12_000, 150),
     "dialogue_answerer": Words(900, 12_000, 150),
+    "classifier": Words(900, 6_000, 150),
+    "topic_namer": Words(900, 12_000, 20),
     "captioner": Words(150, 600, 80),
     "embedder": Words(100, 4_000, 1),
 }

@@ -70,7 +70,7 @@ def with_judges(
         raise BadInput("--judge names one judge twice; name each judge once")
     cast = dict(config.cast)
     for name in names:
-        cast[name] = _entry(name, config, file)
+        cast[name] = entry_in(name, config, file)
         if cast[name].is_offline and cast[name].model != OFFLINE_JUDGE:
             raise BadInput(f"{name} cannot judge; the offline one that can is {OFFLINE_JUDGE}")
     allowed = leave.offline or config.offline_judge_on_real
@@ -79,7 +79,11 @@ def with_judges(
     return config.model_copy(update={"judges": names, "cast": cast})
 
 
-def _entry(name: str, config: RunConfig, file: ArenaFile) -> CastEntry:
+def entry_in(name: str, config: RunConfig, file: ArenaFile) -> CastEntry:
+    """Return what a name stands for beside a run: of the file, of the run, else of itself.
+
+    BadInput where file and run mean two models by it.
+    """
     known = config.cast.get(name)
     if name not in file.models and known is not None:
         return known

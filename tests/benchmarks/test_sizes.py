@@ -28,6 +28,7 @@ class Small(NamedTuple):
 
 SMALL: dict[str, Small] = {
     "bodies": Small(("--turns", "1"), ("times a text call", "of plain LangChain")),
+    "categories": Small(()),
     "coverage": Small(("--sets", "20")),
     "gate": Small(("--seeds", "1", "--first", "2")),
     "labels": Small(("--sets", "12")),

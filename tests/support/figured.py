@@ -11,6 +11,7 @@ import numpy as np
 
 from tests.support.votes import season, written
 from videoautoarena.runs.figures.canvas import Picture
+from videoautoarena.runs.figures.categories import by_category
 from videoautoarena.runs.figures.heatmaps import battles, wins
 from videoautoarena.runs.figures.ranking import ladder, style
 from videoautoarena.runs.figures.slices import panels
@@ -98,6 +99,8 @@ DRAWN: dict[str, Callable[[], Picture]] = {
        for kind in ("rude", "islands")},
     "battles of forty": lambda: battles(table("forty")),
     **{f"panels of {kind}": partial(lambda kind: panels(sliced(kind)), kind)
+       for kind in ("rude", "islands", "forty")},
+    **{f"categories of {kind}": partial(lambda kind: by_category(sliced(kind)), kind)
        for kind in ("rude", "islands", "forty")},
     "style": lambda: style(styled()),
 }  # fmt: skip

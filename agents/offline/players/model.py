@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
@@ -15,6 +16,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnableConfig, ensure_config
 
 from videoautoarena.agents.offline import EMBEDDER
+from videoautoarena.agents.offline.language.categories import categories_in, topic_in
 from videoautoarena.agents.offline.players.checklist import mark_checklist
 from videoautoarena.agents.offline.players.checklists import make_checklist, validate_checklist
 from videoautoarena.agents.offline.players.dialogist import rate_fitness, write_dialogue
@@ -56,7 +58,7 @@ WRITES = {
     "dialogue_answerer": answer_last,
 }
 REMEMBERS = {"scene_captioner": caption_scene, "object_finder": find_objects}
-MARKS = {
+MARKS: dict[str, Callable[[dict[str, str]], dict[str, Any]]] = {
     "scene_marker": mark_scene,
     "summary_marker": mark_summary,
     "checklist_marker": mark_checklist,
@@ -64,8 +66,10 @@ MARKS = {
     "object_matcher": match_objects,
     "checklist_validator": validate_checklist,
     "leak_checker": check_leak,
+    "classifier": lambda blocks: categories_in(blocks.get("question", "")),
+    "topic_namer": lambda blocks: {"name": topic_in(blocks.get("questions", ""))},
 }
-"""Roles that are shown no frames."""
+"""Roles that look at no frame, or are shown none."""
 
 
 def reply(kind: str, sent: Sent) -> str:

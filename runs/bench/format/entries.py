@@ -119,6 +119,8 @@ class Item(Entry):
     category: str | None = None
     topic: str | None = None
     """The three words that stand for its cluster of questions; null where none was looked for."""
+    question_categories: list[str] | None = None
+    """What the run's classifier called it; left out where its question was not tagged."""
     difficulty: float | None = None
     votes: Votes | None = None
     """Of people; null where none of them labelled it."""
@@ -133,15 +135,8 @@ class Item(Entry):
     language: str | None = None
     """The code of what it asks in (ISO 639-1), as the run drew it; not there where it drew
     none."""
-    left_out: ClassVar[tuple[str, ...]] = ("hard", "facts", "language")
+    left_out: ClassVar[tuple[str, ...]] = ("question_categories", "hard", "facts", "language")
     """Fields that are not written where they are None, as in sets made before there were any."""
-
-    @model_serializer(mode="wrap")
-    def _without_gaps(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        data: dict[str, Any] = handler(self)
-        return {
-            k: value for k, value in data.items() if value is not None or k not in self.left_out
-        }
 
     def own_qid(self) -> str:
         """Return the qid that belongs to this content of a run."""

@@ -50,6 +50,8 @@ TASK_KINDS: tuple[Kind, ...] = ("choice", "generation", "tasks")
 RUN: Literal["run"] = "run"
 IMPORT: Literal["import"] = "import"
 MADE: Literal["made"] = "made"
+QUESTION_CATEGORY = "question_categories"
+NO_CATEGORY = "none of these"
 UNKNOWN = "unknown"
 """What stands in counts for what an item does not say."""
 
@@ -194,6 +196,7 @@ SLICES = {
     "category": "by category",
     "language": "by language",
     "topic": "by topic of the question",
+    QUESTION_CATEGORY: "by category of the question, of which it may have several",
     "origin": "by origin of the question",
     "chosen_by": "by who selected the answer",
     "selected_model": "selected answers by model",
@@ -231,11 +234,19 @@ def part_of(item: Entry, name: str) -> str:
     return UNKNOWN if value is None else str(value)
 
 
+def parts_of(item: Entry, name: str) -> list[str]:
+    """Return every part of a slice that an item is in."""
+    if name != QUESTION_CATEGORY:
+        return [part_of(item, name)]
+    found: list[str] | None = getattr(item, name, None)
+    return [UNKNOWN] if found is None else found or [NO_CATEGORY]
+
+
 def counts_of(items: Sequence[Entry]) -> dict[str, dict[str, int]]:
     """Return the number of items in each part, by slice, where anything is known of it."""
     counted = {}
     for name in (*SLICES, *(f"{COLUMN}{column}" for column in columns_of(items))):
-        counts = Counter(part_of(item, name) for item in items)
+        counts = Counter(part for item in items for part in parts_of(item, name))
         if name.startswith(COLUMN) and len(counts) > MOST_COUNTED:
             continue
         if set(counts) - {UNKNOWN}:

@@ -14,7 +14,14 @@ from typing import Any, NamedTuple, cast
 
 from videoautoarena.agents.prompting.languages import LANGUAGES
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.bench.format.schema import COLUMN, PARQUET, SLICES, Item, Manifest
+from videoautoarena.runs.bench.format.schema import (
+    COLUMN,
+    PARQUET,
+    QUESTION_CATEGORY,
+    SLICES,
+    Item,
+    Manifest,
+)
 from videoautoarena.runs.bench.freeze.selection import longer
 from videoautoarena.runs.rating.finding import is_usual
 from videoautoarena.runs.rundir.reader import counted, named, rates_stand_ins
@@ -332,6 +339,8 @@ def parquet_bytes(items: Sequence[Item]) -> bytes:
     if any(item.language for item in items):
         kinds["language"] = pa.string()
     rows = [{"facts": None, "language": None, **item.model_dump()} for item in items]
+    if any(QUESTION_CATEGORY in row for row in rows):
+        kinds[QUESTION_CATEGORY] = pa.list_(pa.string())
     for row in rows:
         row |= {name: json.dumps(row[name]) for name in (*AS_JSON, "facts")}
         for name in TEXTS:
@@ -341,7 +350,7 @@ def parquet_bytes(items: Sequence[Item]) -> bytes:
         kinds["hard"] = pa.string()
         for row in rows:
             row["hard"] = json.dumps(row.get("hard"))
-    columns = {name: pa.array([row[name] for row in rows], kinds[name]) for name in kinds}
+    columns = {name: pa.array([row.get(name) for row in rows], kinds[name]) for name in kinds}
     to = io.BytesIO()
     pq.write_table(pa.table(columns), to)
     return to.getvalue()

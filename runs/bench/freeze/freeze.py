@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,15 @@ from videoautoarena.runs.bench.freeze.card import (
     readme_text,
 )
 from videoautoarena.runs.bench.freeze.hard import HardPool, counts_of_hard, hard_pool_of
-from videoautoarena.runs.bench.freeze.items import Pool, pool_of, with_facts, worth_of
+from videoautoarena.runs.bench.freeze.items import (
+    Pool,
+    categorised,
+    named_topics,
+    pool_of,
+    with_facts,
+    with_names,
+    worth_of,
+)
 from videoautoarena.runs.bench.freeze.selection import (
     Chosen,
     Embed,
@@ -69,6 +77,8 @@ FURTHER_FACTS = ("contracts", "personas", "diverse")
 """What it repeats likewise of a run that has it."""
 CAST_FACTS = ("model", "max_frames", "parameters")
 """What it repeats of each model: not where its server stands."""
+UNCLUSTERED = "other"
+"""The topic of questions that are of none."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +90,10 @@ class Extras:
     videos: Path | None = None
     """Where the videos are; None for where they lay when the run was last at work."""
     parquet: bool = False
+    topic_names: Mapping[str, str] = field(default_factory=dict)
+    """Words that stand for a topic to a name for it; harmless, but anybody's text."""
+    topics_named_by: str | None = None
+    """The model that gave the names."""
 
 
 @dataclass(frozen=True)
@@ -202,18 +216,10 @@ def freeze(
 def bench_of(run: Run, selection: Selection, extras: Extras, told: Told) -> Bench:
     """Return the bench of a run; the same run, wishes and answers give the same bytes."""
     given = read_input(run)
-    seed = _seed(run, selection)
-    pool = _pool(run, selection, told, given=given, seed=seed)
-    chosen = choose_items(
-        pool.items,
-        selection,
-        seed=seed,
-        leaked=pool.leaked,
-        worth=_worth(pool, selection, given),
-        embed=_embed(run.folder, selection, told),
-    )
+    pool, chosen = _chosen(run, selection, told, given)
     _refuse_nothing(run, pool, chosen)
-    items, entries = chosen.items, entries_of(run.store, {i.video_id for i in chosen.items})
+    items = with_names(chosen.items, extras.topic_names)
+    entries = entries_of(run.store, {item.video_id for item in items})
     # Which battles count, how each ended and what people said of them.
     battles = [[battle.id, battle.verdict] for battle in run.battles]
     labels = [label.model_dump() for label in run.store.evidence.labels()]
@@ -222,12 +228,13 @@ def bench_of(run: Run, selection: Selection, extras: Extras, told: Told) -> Benc
         source=Source(kind=RUN, format="videoautoarena", digest=digest_of([battles, labels])),
         run=_facts(run.manifest),
         selection={
-            "seed": seed,
+            "seed": _seed(run, selection),
             **selection.as_json(),
             "blind": [*blind_of(given)],
             "without_winner": {} if selection.hard else dict(sorted(pool.left_out.items())),
             "left_out": {**(pool.left_out if selection.hard else {}), **chosen.left_out},
             **_beside(run, pool, items, told),
+            **named_topics(items, extras.topic_names, extras.topics_named_by),
         },
         licence=extras.licence,
         counts=counts_of(items),
@@ -269,6 +276,33 @@ def documents_wanted(folder: Path, selection: Selection, told: Told) -> list[Ask
     return [Asked(item.qid, item.question, item.battle or "") for item in found.items]
 
 
+def topics_in(folder: Path, selection: Selection, told: Told) -> dict[str, list[str]]:
+    """Return the topics that freezing a run would make, and the questions of each."""
+    with open_run(folder) as run:
+        _, chosen = _chosen(run, selection, told, read_input(run))
+    found: dict[str, list[str]] = {}
+    for item in chosen.items:
+        if item.topic not in (None, UNCLUSTERED):
+            found.setdefault(str(item.topic), []).append(item.question)
+    return found
+
+
+def _chosen(
+    run: Run, selection: Selection, told: Told, given: AuditInput
+) -> tuple[Pool | HardPool, Chosen]:
+    """Return what there is to choose from, and what is chosen; topics are unnamed."""
+    seed = _seed(run, selection)
+    pool = _pool(run, selection, told, given=given, seed=seed)
+    return pool, choose_items(
+        pool.items,
+        selection,
+        seed=seed,
+        leaked=pool.leaked,
+        worth=_worth(pool, selection, given),
+        embed=_embed(run.folder, selection, told),
+    )
+
+
 def _seed(run: Run, selection: Selection) -> int:
     return int(run.manifest.get("seed") or 0) if selection.seed is None else selection.seed
 
@@ -281,7 +315,8 @@ def _pool(
     if selection.hard and told.hard is None:
         raise WrongArgument("hard questions have to be asked for first: arena freeze --hard does")
     found = hard_pool_of(told.hard, given, seed) if told.hard else pool_of(run.battles, given)
-    return with_facts(found, run.facts())
+    found = with_facts(found, run.facts())
+    return replace(found, items=categorised(run, found.items, selection))
 
 
 def _beside(run: Run, pool: Pool, items: Sequence[Item], told: Told) -> dict[str, Any]:

@@ -10,12 +10,15 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from videoautoarena.memory.records.errors import StoreError
+from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.records.records import DECIDED, TIES, Battle, VideoFacts
 from videoautoarena.runs.audit.canaries import is_leak_test
 from videoautoarena.runs.audit.evidence import AuditInput
 from videoautoarena.runs.bench.format.schema import Item, JudgeVerdict, Votes
+from videoautoarena.runs.bench.freeze.selection import Selection
+from videoautoarena.runs.categories.tags import categories_of
 from videoautoarena.runs.rating.table import points_of
+from videoautoarena.runs.rundir.reader import Run
 from videoautoarena.scoring.fitting.counts import Floats, count_cells
 from videoautoarena.scoring.ratings.ratings import rate
 
@@ -146,6 +149,42 @@ def with_facts(pool: Pool, facts: Mapping[str, VideoFacts]) -> Pool:
 
 
 _SAID = ("title", "language", "licence")
+
+
+def categorised(run: Run, items: Sequence[Item], selection: Selection) -> list[Item]:
+    """Return items with the categories of their questions, where the run was tagged.
+
+    Raises BadInput where it was not and the draw is to be even over them.
+    """
+    found = categories_of(run)
+    if selection.draws and "question-category" in selection.by and not found:
+        raise BadInput(
+            f"--by question-category: no question of {run.folder} is tagged; first: arena "
+            f"categories tag {run.folder}"
+        )
+    return [
+        item
+        if (named := found.get(item.battle or "")) is None
+        else item.model_copy(update={"question_categories": list(named)})
+        for item in items
+    ]
+
+
+def with_names(items: Sequence[Item], names: Mapping[str, str]) -> list[Item]:
+    """Return items whose topics have these names; one without keeps its words."""
+    return [
+        item
+        if (name := names.get(item.topic or "")) is None
+        else item.model_copy(update={"topic": name})
+        for item in items
+    ]
+
+
+def named_topics(items: Sequence[Item], names: Mapping[str, str], by: str | None) -> dict[str, Any]:
+    """Return what a manifest says of topics that a model named; nothing where none did."""
+    there = {item.topic for item in items}
+    words = {name: words for words, name in names.items() if name in there}
+    return {"topics_named_by": by, "topic_words": words} if words else {}
 
 
 def choose(battle: Battle, votes: Counter[str] | None = None) -> Choice:

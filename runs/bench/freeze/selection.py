@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 from videoautoarena.agents.prompting.languages import LANGUAGES
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import WrongArgument
-from videoautoarena.runs.bench.format.schema import COLUMN, Item, part_of
+from videoautoarena.runs.bench.format.schema import (
+    COLUMN,
+    QUESTION_CATEGORY,
+    Item,
+    part_of,
+    parts_of,
+)
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.language import UNKNOWN, asked_language
 from videoautoarena.runs.text.terminal import safe
@@ -117,8 +123,8 @@ class _Cells:
 
 DIMENSIONS = ("duration", "category", "topic")
 """What is drawn evenly over where nobody says it."""
-KNOWN = (*DIMENSIONS, "language")
-"""What every run can be drawn evenly over; besides them the columns of its file of facts."""
+KNOWN = (*DIMENSIONS, "language", "question-category")
+"""What a run can be drawn evenly over; besides them the columns of its file of facts."""
 
 Embed = Callable[[Sequence[Item]], Floats]
 """Returns a vector for each question, shape (questions, width)."""
@@ -333,11 +339,27 @@ def _drawn(
     traits = [
         name if name in KNOWN else f"{COLUMN}{name.removeprefix(COLUMN)}" for name in selection.by
     ]
-    strata = [tuple(part_of(items[k], name) for name in traits) for k in order]
+    rarest = _rarest_categories(items)
+    strata = [
+        tuple(
+            rarest[k] if name == "question-category" else part_of(items[k], name) for name in traits
+        )
+        for k in order
+    ]
     sides = [longer(items[k]) for k in order] if selection.length_matched else None
     size = len(items) if selection.size is None else selection.size
     drawn = {order[place] for place in draw_evenly(strata, size, sides)}
     return items, [k in drawn for k in range(len(items))]
+
+
+def _rarest_categories(items: Sequence[Item]) -> list[str]:
+    """Return of each item the category of its question that the fewest items share.
+
+    A question of several stands for the one that is hardest to find.
+    """
+    found = [parts_of(item, QUESTION_CATEGORY) for item in items]
+    common = Counter(part for parts in found for part in parts)
+    return [min(parts, key=lambda part: (common[part], part)) for parts in found]
 
 
 def longer(item: Item) -> int:

@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "leaderboard": ("results.leaderboard", "Rate the models of a run."),
     "rate": ("results.leaderboard", "Rate battles from any source: CSV, JSON lines or Parquet."),
     "audit": ("results.audit", "Report how reliable the judges of a run are."),
+    "categories": ("results.categories", "Find out what kinds of question a run asked."),
     "agree": ("results.leaderboard", "Measure how far two leaderboards agree."),
     "realism": ("results.realism", "Compare the questions of a run with those of real users."),
     "power": ("results.leaderboard", "Estimate how many battles separate models."),

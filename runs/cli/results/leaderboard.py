@@ -320,7 +320,7 @@ def _progress(question: Question) -> Iterator[Callable[[int], object]]:
         yield bar.update
 
 
-NAMES = ("ladder", "wins", "battles", "duration", "style", "judge")
+NAMES = ("ladder", "wins", "battles", "duration", "style", "judge", "categories")
 SET_NAMES = ("tasks", "positions", "sweep")
 DIALOGUE_NAMES = ("abilities", "parts")
 _PICTURE_FORMS = {"svg": ("svg",), "png": ("png",), "pdf": ("pdf",), "both": ("svg", "png")}

@@ -15,6 +15,8 @@ from videoautoarena.runs.cli.sets.selecting import ASKING, Before, refuse_idle, 
 from videoautoarena.runs.text.terminal import print_result, print_results, safe, say
 
 if TYPE_CHECKING:
+    from videoautoarena.runs.bench.freeze.freeze import Extras, Told
+    from videoautoarena.runs.bench.freeze.selection import Selection
     from videoautoarena.runs.interop.battles import Format
     from videoautoarena.runs.interop.task_sets import TakenTasks
 
@@ -39,7 +41,8 @@ Examples:
 @click.option(
     "--by",
     help="What to balance the draw over, separated by commas: duration, category, topic, language, "
-    "columns of videos.csv.  [default: duration,category,topic]",
+    "question-category once questions are tagged, columns of videos.csv.  "
+    "[default: duration,category,topic]",
 )
 @click.option("--per-video", type=click.IntRange(1), help="Maximum number of questions per video.")
 @click.option("--language", help="Take only questions asked in this language, such as de.")
@@ -65,6 +68,12 @@ Examples:
     help="Embedding model for topics: provider:model. One that takes pictures is shown frames, "
     "too.  [default: TF-IDF]",
 )
+@click.option(
+    "--name-topics",
+    metavar="M",
+    help="Model that names topics, from some questions of each: provider:model, or a name of the "
+    "run.  [default: the three weightiest words stand for each]",
+)
 @click.option("--seed", type=int, help="Seed of the draw.  [default: the run's]")
 @click.option("--licence", help="Licence of the bench, for its card.")
 @options.flag("--with-videos", "Copy the videos into the bench.")
@@ -87,6 +96,7 @@ def freeze_command(out: Path, to: Path, as_json: bool, by: str | None, **asked: 
     from videoautoarena.runs.bench.freeze.selection import Selection
 
     beside = ("licence", "with_videos", "videos", "parquet")
+    namer = asked.pop("name_topics")
     extras = Extras(**{name: asked.pop(name) for name in beside})
     plan, quiet, max_void = (asked[name] for name in ("plan", "quiet", "max_void"))
     asking = take_asking(asked, extras.videos)
@@ -100,9 +110,31 @@ def freeze_command(out: Path, to: Path, as_json: bool, by: str | None, **asked: 
     told = before.ask() if before.is_needed else None
     if isinstance(told, int):
         return told
+    if namer is not None:
+        extras = _named(out, selection, extras, namer, told)
     frozen = freeze(out, to, selection, extras, told)
     options.print_report(frozen.as_json(), frozen.as_lines(), as_json=as_json)
     return 0
+
+
+def _named(
+    out: Path, selection: Selection, extras: Extras, namer: str, told: Told | None
+) -> Extras:
+    """Return the extras with a name for each topic, asked for once and kept in the run."""
+    from dataclasses import replace
+
+    from videoautoarena.runs.bench.freeze.freeze import Told, topics_in
+    from videoautoarena.runs.categories.naming import name_topics
+    from videoautoarena.runs.cli.program.ending import run_async
+
+    if not selection.draws or "topic" not in selection.by:
+        raise click.UsageError(
+            "--name-topics needs topics, which only a draw over them makes: pass --size or "
+            "--length-matched, and topic in --by"
+        )
+    topics = topics_in(out, selection, told or Told())
+    names = run_async(name_topics(out, topics, namer, say=say))
+    return replace(extras, topic_names=names, topics_named_by=namer if names else None)
 
 
 def _dimensions(by: str | None) -> tuple[str, ...]:

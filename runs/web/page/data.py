@@ -18,9 +18,15 @@ from videoautoarena.runs.audit.labels_text import show_labels
 from videoautoarena.runs.audit.report import audit_in
 from videoautoarena.runs.battles.rounds import rounds_of
 from videoautoarena.runs.battles.standards import StandardVerdicts, by_standard
+from videoautoarena.runs.categories.tags import tags_of
 from videoautoarena.runs.console.status import status_of
 from videoautoarena.runs.leaderboard.board import board_in, pairs_in, slices_in
-from videoautoarena.runs.leaderboard.run_traits import COLUMN, NAMES, names_of
+from videoautoarena.runs.leaderboard.run_traits import (
+    COLUMN,
+    NAMES,
+    QUESTION_CATEGORY,
+    names_of,
+)
 from videoautoarena.runs.rating.method import USUAL
 from videoautoarena.runs.rating.profile import build_profiles
 from videoautoarena.runs.rundir.films import videos_of
@@ -227,8 +233,10 @@ def _took(model: str, setup: Setup, costs: RunCosts) -> Json:
 
 
 def _traits(run: Run) -> tuple[str, ...]:
+    """Return by what slices are shown: languages and kinds of question where they are known."""
     has_languages = any(battle.language for battle in run.each_battle)
-    return (*TRAITS, "language") if has_languages else TRAITS
+    language, kind = ["language"] * has_languages, [QUESTION_CATEGORY] * bool(tags_of(run))
+    return (*TRAITS, *language, *kind)
 
 
 def own_traits(run: Run) -> list[str]:

@@ -262,9 +262,9 @@ def test_the_command_writes_every_picture_that_there_is_data_for(run: Path, tmp_
     assert [Path(one["file"]).name for one in said["pictures"]] == [
         "ladder.svg", "wins.svg", "battles.svg", "duration.svg", "style.svg", "judge.svg"
     ]  # fmt: skip
-    assert said["left_out"] == []
+    assert [one["name"] for one in said["left_out"]] == ["categories"]
     assert sorted(path.name for path in (tmp_path / "p").iterdir()) == sorted(
-        f"{name}.svg" for name in NAMES
+        f"{name}.svg" for name in NAMES if name != "categories"
     )
 
 
@@ -277,7 +277,10 @@ def test_the_names_that_help_tells_are_those_there_are() -> None:
 def test_what_a_run_has_no_data_for_is_left_out_and_named(tmp_path: Path) -> None:
     run = play(tmp_path / "out", [battle(slot(video(), 0), answer_a="so", answer_b="so")])
     said = invoke("pictures", run, "--to", tmp_path / "p", width=200).output.splitlines()
-    assert [line.split(":")[0] for line in said[5:]] == ["no picture judge"]
+    assert [line.split(":")[0] for line in said[5:]] == [
+        "no picture judge",
+        "no picture categories",
+    ]
     assert sorted(path.stem for path in (tmp_path / "p").iterdir()) == sorted(
         ("ladder", "wins", "battles", "duration", "style")
     )
@@ -309,7 +312,7 @@ def test_the_commands_draw_bare_figures(run: Path, tmp_path: Path) -> None:
     invoke("pictures", run, "--to", tmp_path / "full")
     invoke("pictures", run, "--to", tmp_path / "bare", "--bare")
     invoke("leaderboard", run, "--picture", tmp_path / "one.svg", "--bare")
-    for name in NAMES:
+    for name in (name for name in NAMES if name != "categories"):
         full, bare = ((tmp_path / of / f"{name}.svg").read_bytes() for of in ("full", "bare"))
         assert size_of(bare)[1] < size_of(full)[1]
     assert "Ratings" in texts_of((tmp_path / "full" / "ladder.svg").read_bytes())

@@ -7,6 +7,7 @@ const TRAITS = [
   ["format", "Form asked for"],
   ["origin", "Origin"],
   ["language", "Language"],
+  ["question-category", "Kind of question"],
 ];
 const MOST_PANELS = 6;
 const ENOUGH = 100;
@@ -31,6 +32,12 @@ const SLICES_NOTE =
   "Each panel is a board of its own, on one axis. Pale intervals: fewer than a hundred battles. " +
   "Open dot: one-sided, no finite gap fits.";
 
+const HEAT_NOTE =
+  "Points above or below the mean of each kind, each on a scale of its own; below them battles. " +
+  "Pale: fewer than a hundred. A question may be of several kinds. Both bad: battles that both " +
+  "answers lost.";
+const FULL_HEAT = 400;
+
 function Slices() {
   const [wanted, setTrait] = useState("duration");
   const named = new Set(TRAITS.map(([key]) => key));
@@ -41,8 +48,13 @@ function Slices() {
   const trait = traits.some(([key]) => key === wanted) ? wanted : traits[0][0];
   const all = summary.slices[trait];
   const some = all.slice(0, MOST_PANELS);
+  const isHeat = trait === "question-category";
   const tools = html`<${Segments} label="Slice by" options=${traits} value=${trait}
     onChange=${setTrait} />`;
+  if (isHeat) {
+    return html`<${Section} id="slices" kicker="Slices" says=${plain(slicesSay(all))}
+      tools=${tools} note=${HEAT_NOTE}><${Kinds} boards=${all} /></${Section}>`;
+  }
   const more = all.length > some.length;
   const cut = more ? ` The first ${some.length} of ${all.length} slices are drawn.` : "";
   return html`<${Section} id="slices" kicker="Slices" says=${plain(slicesSay(all))} tools=${tools}
@@ -92,4 +104,29 @@ function BoardCell({ board, model, at, ticks }) {
 function boardSays(row) {
   const interval = isKnown(row.low) ? `, ${whole(row.low)} to ${whole(row.high)}` : "";
   return `${whole(row.rating)}${interval}, ${counted(row.battles, "battle")}`;
+}
+
+/* Kinds of question down, models across: who is strong in what. */
+function Kinds({ boards }) {
+  const models = ratedModels();
+  const head = ({ model }) => html`<th scope="col" key=${model} title=${nameOf(model)}>
+    <bdi>${plain(shortOf(model, 20))}</bdi></th>`;
+  const line = (board) => html`<tr key=${board.slice}><th scope="row"><${Said}
+    text=${clip(board.slice, 40)} /></th>
+    ${models.map(({ model }) => html`<${KindCell} key=${model} board=${board} model=${model} />`)}
+    <td class="num">${percent(board.both_bad.value, 1)}</td></tr>`;
+  return html`<div class="matrix-box"><table class="matrix kinds"
+    style=${{ "--models": models.length + 1 }}>
+    <thead><tr><td></td>${models.map(head)}<th scope="col">both bad</th></tr></thead>
+    <tbody>${boards.map(line)}</tbody></table></div>`;
+}
+
+function KindCell({ board, model }) {
+  const row = board.rows.find((one) => one.model === model);
+  if (!isKnown(row?.rating)) return html`<td class="muted">–</td>`;
+  const gap = row.rating - summary.settings.mean;
+  const style = { "--strength": Math.min(Math.abs(gap) / FULL_HEAT, 1) };
+  const cls = `cell ${gap < 0 ? "down" : "up"} ${row.battles < ENOUGH ? "thin" : ""}`;
+  return html`<td class=${cls} style=${style}><b class="num">${signed(gap)}</b>
+    <small class="num">${whole(row.battles)}</small></td>`;
 }

@@ -1,0 +1,48 @@
+"""Of which categories a question is, by its words alone: what the offline classifier goes by.
+
+It measures no picture for it: nothing that is measured in frames tells a sign from a diagram.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+
+from videoautoarena.agents.offline.language.tables import table
+
+_LONGEST = 4000
+"""Characters of a question that are read; its kind is said before."""
+_NAMED = 3
+_WORD = re.compile(r"[^\W\d_]{4,}")
+_COMMON = frozenset(
+    _WORD.findall(
+        "what when where which whose from that this there with does have been being were will "
+        "would could should about into their them they your give times point most least many "
+        "please answer second tenth exact list table like know long video picture clip"
+    )
+)
+
+
+def categories_in(question: str) -> dict[str, str]:
+    """Return yes or no for each category, in their order."""
+    plain = " ".join(question[:_LONGEST].casefold().replace("’", "'").split())
+    return {
+        name: "yes" if any(rule.search(plain) for rule in rules) else "no"
+        for name, rules in _rules().items()
+    }
+
+
+def topic_in(questions: str) -> str:
+    """Return the words that most of some questions, one a line, have in common."""
+    counted = Counter[str]()
+    for line in questions.splitlines():
+        counted.update(dict.fromkeys(_WORD.findall(line.casefold()), 1))
+    words = [word for word, _ in counted.most_common() if word not in _COMMON]
+    return " and ".join(words[:_NAMED]) or "various things"
+
+
+@cache
+def _rules() -> dict[str, tuple[re.Pattern[str], ...]]:
+    found = table("language", "categories")
+    return {name: tuple(map(re.compile, rules)) for name, rules in found.items()}

@@ -1,0 +1,91 @@
+"""The roles that sort questions after play: the classifier, and who names a topic."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from videoautoarena.agents.calls.replies import BadReply, read_reply, without_reasoning
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.category_contracts import (
+    ClassifierReply,
+    TopicNamerReply,
+    read_decision,
+)
+from videoautoarena.agents.prompting.layout import thinned
+from videoautoarena.agents.roles.prompter import Prompter, Task
+from videoautoarena.memory.records.questions import (
+    QUESTION_CATEGORIES,
+    Decision,
+    QuestionCategory,
+)
+from videoautoarena.memory.records.records import Frames
+
+FRAMES = 8
+"""So many go with a question: a sign or a diagram is seen in one of them, and more cost more."""
+_MOST_SHOWN = 30
+"""Questions of a topic that its namer reads."""
+_LONGEST_SHOWN = 300
+_NAME = r"[\s_-]*".join
+
+
+class Classified(NamedTuple):
+    """What was read of a classifier's reply."""
+
+    categories: dict[QuestionCategory, Decision]
+    reason: str | None = None
+    """Why nothing could be read."""
+
+
+async def classify(
+    prompter: Prompter, model: Model, *, frames: Frames, question: str, scope: str
+) -> Classified:
+    """Return of which categories a question is. One model call, never a second; or CallFailed.
+
+    A reply that cannot be read leaves every category unknown.
+    Source: VisionArena (2412.08687), categories as yes/no questions to a cheap model.
+    """
+    task = Task("classifier", thinned(frames, FRAMES), scope=scope, texts={"question": question})
+    row = await prompter.ask_row(model, task)
+    return read_categories(row.reply or "", ending=row.ending)
+
+
+def read_categories(reply: str, *, ending: str | None = None) -> Classified:
+    """Return what a reply says of each category: as the object asked for, else line by line."""
+    why = "the reply says yes or no to nothing"
+    found: dict[QuestionCategory, Decision] = {}
+    try:
+        told = read_reply(reply, ClassifierReply, ending=ending).model_dump()
+        found = {name: told[name] for name in QUESTION_CATEGORIES}
+    except BadReply as fault:
+        why = str(fault)
+    if set(found.values()) <= {"unknown"}:
+        said = without_reasoning(reply)
+        found = {name: _said_of(name, said) for name in QUESTION_CATEGORIES}
+    if set(found.values()) == {"unknown"}:
+        return Classified(found, why)
+    return Classified(found)
+
+
+def _said_of(name: str, text: str) -> Decision:
+    """Return what follows a category's name wherever it stands; unknown where that disagrees."""
+    named = re.compile(
+        rf"(?<![^\W_]){_NAME(map(re.escape, name.split('_')))}[\"'*`\s]*(?::|=|->|\u2013|\|)"
+        r"\s*(?P<said>[^\n,;}|]{1,200})",
+        re.IGNORECASE,
+    )
+    said = {read_decision(match["said"]) for match in named.finditer(text)}
+    return said.pop() if len(said) == 1 else "unknown"
+
+
+async def name_topic(
+    prompter: Prompter, model: Model, *, questions: Sequence[str], scope: str
+) -> str:
+    """Return a name for what these questions have in common; one or two calls, or CallFailed.
+
+    The name is anybody's text: it is neither short nor harmless by itself.
+    """
+    shown = (" ".join(one.split())[:_LONGEST_SHOWN] for one in questions[:_MOST_SHOWN])
+    task = Task("topic_namer", None, scope=scope, texts={"questions": "\n".join(shown)})
+    return (await prompter.ask_json(model, task, TopicNamerReply)).name
