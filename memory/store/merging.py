@@ -63,6 +63,7 @@ TABLES: dict[str, _Table] = {
     "intents": _Table(
         (*_CALL, "attempt", "usd", "tokens", "is_left_over"),
     ),
+    "tags": _Table(("id", "body"), ("id",), "the tag"),
     "votes": _Table(("task", "subject", "labeller", "body", "is_superseded")),
 }
 """Every table of a run file but its manifest, in an order in which what is referred to is there."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
@@ -16,7 +17,9 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.facts.table import KNOWN, NAME, Row, Table, read_bytes, read_table
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.terminal import safe
-from videoautoarena.video.folder.find import Findings
+
+if TYPE_CHECKING:
+    from videoautoarena.video.folder.find import Findings
 
 FILE = "facts"
 """Name in the run's file."""

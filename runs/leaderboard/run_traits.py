@@ -11,7 +11,6 @@ from videoautoarena.runs.leaderboard.slices import UNKNOWN, By
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.language import asked_language
 from videoautoarena.runs.text.terminal import safe
-from videoautoarena.runs.users.summary import slices_of
 
 if TYPE_CHECKING:
     from videoautoarena.runs.rundir.reader import Run
@@ -71,6 +70,9 @@ def known_of(run: Run, by: str) -> Known | None:
     Raises WrongArgument for a trait that neither battles nor this run know.
     """
     if by == "persona":
+        # Who brought no users need not read what reads a file of them.
+        from videoautoarena.runs.users.summary import slices_of
+
         return slices_of(run.store)
     if by in get_args(By):
         return None

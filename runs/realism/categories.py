@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from videoautoarena.runs.categories.tags import SHOWN
+from videoautoarena.runs.categories.tags import categories_of as question_categories
 from videoautoarena.runs.rundir.reader import Run
 
 Categories = frozenset[str]
@@ -36,5 +38,7 @@ def categories_of(run: Run) -> Mapping[str, Categories | None] | None:
 
     None of a question means that nobody could tell; None at all that the run has no tags.
     """
-    del run  # Runs keep no tags yet.
-    return None
+    tagged = question_categories(run)
+    if not tagged:
+        return None
+    return {battle: frozenset(SHOWN[name] for name in names) for battle, names in tagged.items()}

@@ -369,12 +369,9 @@ def _notes(config: RunConfig, lines: list[Line], rates: _Rates) -> Iterable[str]
     if config.offline:
         yield "offline models run in this process, cost nothing and use no billed tokens"
         return
-    yield (
-        f"expected: {rates.repaired:.0%} of replies are requested a second time, "
-        f"{rates.refused:.0%} of evolved questions are refused"
-        + f", users are invented anew for {rates.alike:.0%} of videos"
-        * config.diverse
-    )
+    anew = f", users are invented anew for {rates.alike:.0%} of videos" if config.diverse else ""
+    expected = f"expected: {rates.repaired:.0%} of replies are requested a second time, "
+    yield f"{expected}{rates.refused:.0%} of evolved questions are refused{anew}"
     if any(not line.is_measured for line in lines):
         yield "no savings from prompt caching are assumed before they are measured"
     if any(line.is_measured for line in lines):

@@ -8,6 +8,7 @@ from typing import Any
 
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Battle, Frames, Video
+from videoautoarena.runs.categories.tags import categories_of as question_categories
 from videoautoarena.runs.rundir.films import places_of
 from videoautoarena.runs.rundir.reader import Run
 from videoautoarena.runs.text.language import UNKNOWN, asked_language
@@ -82,8 +83,7 @@ def licences_of(run: Run) -> Mapping[str, str]:
 
 def categories_of(run: Run) -> Mapping[str, Sequence[str]]:
     """Return the categories of each battle's question that was tagged, by the battle's id."""
-    del run  # no run holds a tag yet
-    return {}
+    return question_categories(run)
 
 
 def there(battle: Battle, name: str) -> Any:

@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from videoautoarena.agents.prompting.languages import LANGUAGES
 from videoautoarena.graph.state import PERSONAS
@@ -17,7 +17,9 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Record
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.files import decode, kind_of, oddity, parse_json, read_bytes
-from videoautoarena.video.folder.find import Findings
+
+if TYPE_CHECKING:
+    from videoautoarena.video.folder.find import Findings
 
 LARGEST = 2**26
 """Bytes of a file of users."""

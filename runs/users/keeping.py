@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from videoautoarena.memory.records.digests import read_body, write_body
 from videoautoarena.memory.records.errors import BadInput
@@ -10,7 +11,9 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import RunConfig, Settings
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.users.bring import UserFile, digest_of, read_users
-from videoautoarena.video.folder.find import Findings
+
+if TYPE_CHECKING:
+    from videoautoarena.video.folder.find import Findings
 
 FILE = "users"
 """Name in the run's file of the users that were brought; with a video's id, of those seated."""

@@ -253,7 +253,9 @@ def _biases(items: Sequence[Item], manifest: Manifest) -> str:
 def _topics(selection: Mapping[str, Any]) -> str:
     """Return what was clustered to topics, and by what."""
     of = plain(selection.get("embeddings") or "words")
-    found, by = _table(selection, "topic_documents"), "found by a program and named by it"
+    namer = selection.get("topics_named_by")
+    who = "it" if namer is None else f"{plain(str(namer))}, a model"
+    found, by = _table(selection, "topic_documents"), f"found by a program and named by {who}"
     if not found:
         return f"- Topics are clusters by {of} of the questions alone, {by}."
     cost = found["cost_usd"]

@@ -65,6 +65,7 @@ def source(path: Path, name: str, *, slots: int = 2) -> Path:
         "samples": ("{}",),
         "intents": (f"i{name}", film, "judge", 0, 0, "m", 1, 0.1, 5, 1),
         "votes": ("battle", first, "ann", "{}", 0),
+        "tags": (f"tag-{name}", "{}"),
     }
     with closing(sqlite3.connect(path)) as file:
         for table, row in rows.items():

@@ -86,7 +86,7 @@ def test_categories_beyond_number_are_one_value(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_without_anything_known_a_trait_has_no_values() -> None:
-    nobody = asked(*[SHORT] * 9, language=None)
+    nobody = asked(*["12:30 + 4?"] * 9, language=None)
     found = compared(nobody, nobody)["language"]
     assert (found.values, found.p, found.unknown) == ((), None, (9, 9))
 

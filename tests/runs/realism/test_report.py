@@ -100,7 +100,9 @@ def test_text_holds_both_tables_and_fits_80_columns(ground: Path) -> None:
 
 def test_python_gives_rows_and_tables_to_paste(ground: Path) -> None:
     found = va.open_run(ground / "out").realism(ground / "real.jsonl", seed=3, permutations=999)
-    assert {row["trait"] for row in found} == {"length", "form", "category", "vagueness"}
+    assert {row["trait"] for row in found} == {
+        *("length", "form", "category", "vagueness", "language"),
+    }
     lines = found.to_markup("csv").splitlines()
     assert lines[0].startswith("trait,value,held_p,differs,simulated_value,simulated_low")
     assert len(lines) == 1 + len(found)

@@ -59,7 +59,8 @@ def test_a_run_of_the_first_layout_is_read_once_it_was_continued(
     line = ("--videos", videos, "--out", out, "--models", ",".join(TRIO), "--rounds", "1")
     assert terminal.simulate(*line).code == 0
     with altered(out) as file:
-        for table in ("sessions", "lost", "labels", "trials", "samples", "intents", "votes"):
+        later = ("sessions", "lost", "labels", "trials", "samples", "intents", "votes", "tags")
+        for table in later:
             file.execute(f"DROP TABLE {table}")
         file.execute("PRAGMA user_version = 1")
     old = terminal.arena("status", out)

@@ -49,7 +49,7 @@ def test_a_pair_is_the_question_with_the_winners_answer_first(tmp_path: Path) ->
     assert (first.chosen_model, first.rejected_model, first.verdict) == ("hawk", "owl", "a")
     assert (second.chosen_model, second.rejected_model, second.verdict) == ("mole", "hawk", "b")
     assert (first.path, first.sha256) == ("clip.mp4", video().sha256)
-    assert (first.language, first.categories, first.licence) == (None, None, None)
+    assert (first.language, first.categories, first.licence) == ("en", None, None)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,10 @@ OTHER = video(b"other", path="other.mp4")
 def out(tmp_path: Path) -> Path:
     """A run of two videos: one asked about in German, one in English, and once in no language."""
     german = [b.model_copy(update={"language": "de"}) for b in lineage(video())]
-    english = [battle(slot(OTHER, 0, ordinal=3), language="en"), battle(slot(OTHER, 1, ordinal=4))]
+    english = [
+        battle(slot(OTHER, 0, ordinal=3), language="en"),
+        battle(slot(OTHER, 1, ordinal=4), question="12:30 + 4?"),
+    ]
     return play(tmp_path / "out", [*german, *english], videos=[video(), OTHER])
 
 
