@@ -18,7 +18,7 @@ from videoautoarena.runs.console.events import Listeners, pass_on
 from videoautoarena.runs.console.interrupts import until_done
 from videoautoarena.runs.rundir.context import Calling, draining_asker, work_off
 from videoautoarena.runs.rundir.frames import has_subtitles
-from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.rundir.reader import Run, counted
 from videoautoarena.runs.selecting.ground import (
     Asking,
     Ground,
@@ -33,6 +33,7 @@ from videoautoarena.runs.selecting.hard import (
     Candidates,
     Meeting,
     Tried,
+    WhyNot,
     candidates_of,
     questions_of,
     try_model,
@@ -42,6 +43,18 @@ from videoautoarena.runs.text.words import dollars
 
 OnTried = Callable[[Progress], None]
 """Takes how far the asking is, after each model at each question."""
+Wanted = Callable[[Run], WhyNot]
+"""Returns of a run which of its questions are not to be asked, and why."""
+
+
+def all_wanted(_: Run) -> WhyNot:
+    """Leave no question out."""
+    return lambda _: None
+
+
+def counts_in_words(reasons: Mapping[str, int]) -> str:
+    """Return how many are left out by each reason."""
+    return "; ".join(f"{count} {why}" for why, count in reasons.items() if count)
 
 
 @dataclass(frozen=True)
@@ -49,7 +62,9 @@ class HardPlan:
     """What asking hard questions again will take, before anything is sent."""
 
     questions: int
-    """Whose answers were both called bad."""
+    """Whose answers were both called bad, and which are not left out."""
+    left_out: Mapping[str, int]
+    """Others that nobody is asked, by the reason."""
     answers: int
     """New answers that are wanted of models that did not play them, those known among them."""
     known: int
@@ -69,10 +84,13 @@ class HardPlan:
         """Return it as lines for a person."""
         most = sum(self.calls_at_most.values())
         known = f", {self.known:,} of them known" if self.known else ""
+        left_out = sum(self.left_out.values())
+        others = f" ({left_out:,} more left out: {counts_in_words(self.left_out)})"
         cost = "" if not most else f", about {dollars(self.cost_usd)}" if self.cost_usd else ""
         unknown = ", of unknown cost" if most and self.cost_usd is None else ""
         return [
-            f"hard questions: {counted(self.questions, 'question')} with both answers called bad, "
+            f"hard questions: {counted(self.questions, 'question')} with both answers called bad"
+            f"{others if left_out else ''}, "
             f"{counted(self.answers, 'new answer')} to them{known}; at most "
             f"{counted(most, 'call')}{cost}{unknown}",
             *map(safe, self.notices),
@@ -112,28 +130,38 @@ class _Work:
     generations: dict[str, int] = field(default_factory=dict)
 
 
-async def plan_hard(out: Path, asking: Asking) -> HardPlan:
+async def plan_hard(out: Path, asking: Asking, wanted: Wanted = all_wanted) -> HardPlan:
     """Return what asking will take; nobody is called, and nothing is written. Or BadInput."""
     async with opened(out, asking, write=False) as ground:
-        return _plan(ground, await _known(ground, asking))
+        return _plan(ground, await _known(ground, asking, wanted))
 
 
 async def ask_hard(
-    out: Path, asking: Asking, *, listeners: Listeners, on_tried: OnTried
+    out: Path,
+    asking: Asking,
+    wanted: Wanted = all_wanted,
+    *,
+    listeners: Listeners,
+    on_tried: OnTried,
+    check: Callable[[], None] = lambda: None,
 ) -> tuple[HardFound, Progress]:
     """Ask what is missing, and return all that is known of the run's hard questions.
+
+    Nobody is asked where `wanted` says why a question is left out; `check` may still raise where
+    anything is about to be asked.
 
     Where `Progress.is_whole` is False it was ended early, and nothing is found. Where all is known
     nothing is written, and neither videos nor keys are needed. BadInput where no question can be
     asked or frames are gone; RunLocked where another process is at the run.
     """
     async with opened(out, asking, write=False) as ground:
-        work = await _known(ground, asking)
+        work = await _known(ground, asking, wanted)
         plan = _plan(ground, work)
     for line in plan.as_lines():
         listeners.say(line)
     progress = Progress(total=len(work.left))
     if work.left:
+        check()
         async with opened(out, asking, write=True) as ground:
             await _ask(ground, work, asking, progress, listeners=listeners, on_tried=on_tried)
     if not progress.is_whole:
@@ -145,14 +173,19 @@ async def ask_hard(
     return HardFound(found, asked, took.calls, took.known_cost), progress
 
 
-async def _known(ground: Ground, asking: Asking) -> _Work:
+async def _known(ground: Ground, asking: Asking, wanted: Wanted) -> _Work:
     """Return what the journal knows of every meeting, and which are left; or BadInput."""
     run, config = ground.run, ground.config
-    work = _Work(candidates_of(run.each_battle, config))
+    work = _Work(candidates_of(run.each_battle, config, wanted(run)))
     if not work.found.battles:
         raise BadInput(
             f"in no battle of {safe(str(run.folder))} were both answers called bad, so it has no "
             "hard questions; freeze without --hard"
+        )
+    if len(work.found.left_out) == len(work.found.battles):
+        raise BadInput(
+            f"of {counted(len(work.found.battles), 'question')} with both answers called bad none "
+            f"is left ({counts_in_words(work.found.reasons)}); relax the selection"
         )
     if not work.found.meetings and not work.found.known:
         raise BadInput(
@@ -200,7 +233,8 @@ def _plan(ground: Ground, work: _Work) -> HardPlan:
     )
     total = len(work.found.meetings)
     return HardPlan(
-        questions=len(work.found.battles),
+        questions=len(work.found.battles) - len(work.found.left_out),
+        left_out=work.found.reasons,
         answers=total,
         known=total - len(work.left),
         calls_at_most=dict(calls),

@@ -6,7 +6,8 @@ it is not found better.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -14,7 +15,12 @@ from videoautoarena.agents.roles.answer import answer
 from videoautoarena.agents.roles.judge import Case, judge, settle_verdict
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import unit_interval
-from videoautoarena.memory.records.errors import CallFailed, FramesLost, UnusableVideo
+from videoautoarena.memory.records.errors import (
+    CallFailed,
+    FramesLost,
+    ProviderFailed,
+    UnusableVideo,
+)
 from videoautoarena.memory.records.records import DECIDED, Battle, Judging, Verdict
 from videoautoarena.memory.store.evidence import TRIAL_SCOPE
 from videoautoarena.runs.config.run_config import RunConfig
@@ -24,6 +30,8 @@ HARD_SCOPE = f"{TRIAL_SCOPE}hard:"
 """What the scope of every call for a hard question begins with."""
 Side = Literal["a", "b"]
 Came = Literal["failed", "passed", "void"]
+WhyNot = Callable[[Battle], str | None]
+"""Returns why a question is not to be asked; None where it is."""
 
 
 class Meeting(NamedTuple):
@@ -66,7 +74,7 @@ class Tried:
 
     @property
     def came(self) -> Came:
-        """Whether it failed: it lost, gave no answer, or was found no better than a bad one."""
+        """Whether it failed: it lost, refused, or was found no better than a bad one."""
         own = "b" if self.bad == "a" else "a"
         if self.verdict == "void":
             return "void"
@@ -79,6 +87,8 @@ class BadQuestion:
 
     battle: Battle
     tried: tuple[Tried, ...] = ()
+    left_out: str | None = None
+    """Why nobody was asked; None where models were."""
 
     def count(self, came: Came) -> int:
         """Return how many models came to this."""
@@ -101,16 +111,26 @@ class Candidates(NamedTuple):
 
     battles: Sequence[Battle]
     """In the order of the slots."""
+    left_out: Mapping[str, str]
+    """Id to the reason of those that nobody is asked."""
     meetings: Sequence[Meeting]
     """Who is to be asked again, in the same order, then as the models stand in the roster."""
     known: Mapping[tuple[str, str], Tried]
     """What newcomers' battles say already, by battle and model."""
 
+    @property
+    def reasons(self) -> Counter[str]:
+        """Why questions are not asked, and how many."""
+        return Counter(self.left_out.values())
 
-def candidates_of(battles: Iterable[Battle], config: RunConfig) -> Candidates:
+
+def candidates_of(
+    battles: Iterable[Battle], config: RunConfig, why_not: WhyNot = lambda _: None
+) -> Candidates:
     """Return the battles of both bad answers, and which models did not play them.
 
-    A model that is sent no frames is not asked: that it fails says nothing of a question.
+    A model that is sent no frames is not asked: that it fails says nothing of a question. Nor is
+    anybody where `why_not` says why the question is not wanted.
     """
     bad: dict[str, Battle] = {}
     borrowed: list[Battle] = []
@@ -119,20 +139,22 @@ def candidates_of(battles: Iterable[Battle], config: RunConfig) -> Candidates:
             borrowed.append(battle)
         elif battle.verdict == "tie_bad" and _is_whole(battle):
             bad[battle.id] = battle
+    left_out = {id_: why for id_, battle in bad.items() if (why := why_not(battle)) is not None}
+    wanted = {id_: battle for id_, battle in bad.items() if id_ not in left_out}
     known = {
         (source, tried.model): tried
         for battle in borrowed
-        if (source := battle.borrowed.battle if battle.borrowed else "") in bad
+        if (source := battle.borrowed.battle if battle.borrowed else "") in wanted
         and (tried := _met(battle)) is not None
     }
     seeing = [m for m in config.models if config.model_of(m).frame_limit("contestant") > 0]
     meetings = [
         Meeting(battle, model, _bad_side(config.seed, battle.id, model))
-        for battle in bad.values()
+        for battle in wanted.values()
         for model in seeing
         if model not in (battle.model_a, battle.model_b) and (battle.id, model) not in known
     ]
-    return Candidates(list(bad.values()), meetings, known)
+    return Candidates(list(bad.values()), left_out, meetings, known)
 
 
 def _is_whole(battle: Battle) -> bool:
@@ -140,8 +162,11 @@ def _is_whole(battle: Battle) -> bool:
 
 
 def _met(battle: Battle) -> Tried | None:
-    """Return what a newcomer's battle over a stored answer says of the newcomer, if anything."""
-    if battle.borrowed is None or battle.verdict not in {*DECIDED, "forfeit_a", "forfeit_b"}:
+    """Return what a newcomer's battle over a stored answer says of the newcomer, if anything.
+
+    A forfeit says nothing: the battle does not tell a refusal from a provider that was down.
+    """
+    if battle.borrowed is None or battle.verdict not in DECIDED:
         return None
     bad = battle.borrowed.seat
     model, text = (
@@ -164,7 +189,10 @@ def questions_of(found: Candidates, tried: Mapping[str, Tried]) -> list[BadQuest
         by_battle[battle].append(one)
     for meeting in found.meetings:
         by_battle[meeting.battle.id].append(tried[meeting.scope])
-    return [BadQuestion(battle, tuple(by_battle[battle.id])) for battle in found.battles]
+    return [
+        BadQuestion(battle, tuple(by_battle[battle.id]), found.left_out.get(battle.id))
+        for battle in found.battles
+    ]
 
 
 async def try_model(
@@ -173,7 +201,8 @@ async def try_model(
     """Ask a model an old question and judge its answer against a bad one, as the run judges.
 
     Costs a model call, then one a judge and seating: both seatings where the run judges all from
-    both, else one, the seat by coin.
+    both, else one, the seat by coin. Who refuses or says nothing forfeits; where a provider fails
+    there is no verdict, since that says nothing of the question.
     """
     battle, own = meeting.battle, meeting.own
     try:
@@ -187,8 +216,8 @@ async def try_model(
             seat=0 if own == "a" else 1,
         )
     except (CallFailed, UnusableVideo) as failure:
-        is_ours = not isinstance(failure, CallFailed) or isinstance(failure, FramesLost)
-        none: Verdict = "void" if is_ours else ("forfeit_a" if own == "a" else "forfeit_b")
+        is_void = isinstance(failure, (UnusableVideo, FramesLost, ProviderFailed))
+        none: Verdict = "void" if is_void else ("forfeit_a" if own == "a" else "forfeit_b")
         return Tried(meeting.model, meeting.bad, none, reason=str(failure), is_lost=True)
     text = said.answer.text
     case = Case(

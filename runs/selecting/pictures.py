@@ -175,8 +175,11 @@ async def embed_documents(
     *,
     listeners: Listeners,
     on_done: Callable[[Progress], None],
+    check: Callable[[], None] = lambda: None,
 ) -> tuple[Documents, Progress]:
     """Return the documents of questions; what the journal lacks is asked for.
+
+    `check` may still raise where anything is about to be asked.
 
     Where `Progress` is not whole, or has failures, there are none. BadInput where frames are gone
     or pictures and words have vectors of several lengths; RunLocked.
@@ -188,6 +191,7 @@ async def embed_documents(
         listeners.say(line)
     progress = Progress(what="vector", total=len(work.left))
     if work.left:
+        check()
         async with opened(out, asking, write=True, embedder=embedder) as ground:
             await _ask(
                 ground, work, asking, embedder.name, progress, listeners=listeners, on_done=on_done

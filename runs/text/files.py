@@ -23,8 +23,15 @@ def refuse_existing(file: Path, *, force: bool) -> None:
     """Raise BadInput for a file that cannot be made, or is there and not to be replaced."""
     if file.is_dir():
         raise BadInput(f"{file} is a folder; pass the name of a file")
+    refuse_special(file)
     if file.exists() and not force:
         raise BadInput(f"{file} already exists; pass another name, or --force to replace it")
+
+
+def refuse_special(file: Path) -> None:
+    """Raise BadInput for a device, pipe or socket, which would be replaced and not written to."""
+    if file.exists() and not (file.is_file() or file.is_dir()):
+        raise BadInput(f"{file} is no ordinary file; pass another name")
 
 
 def write_whole(to: Path, content: bytes) -> None:
@@ -58,6 +65,7 @@ def make_folder(to: Path) -> None:
 @contextmanager
 def whole_file(to: Path) -> Iterator[BinaryIO]:
     """Yield a file beside `to`, which gets the name at the end, or is gone after an error."""
+    refuse_special(to)
     draft = None
     try:
         number, name = tempfile.mkstemp(dir=to.parent, prefix=f".{to.name[:40]}-")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from videoautoarena.agents.roles.judge import plurality
 from videoautoarena.memory.records.records import TIES, Battle
-from videoautoarena.runs.bench.freeze.items import Choice, choose
+from videoautoarena.runs.bench.freeze.items import Choice, choose, votes_of
 from videoautoarena.runs.rundir.reader import Run
 from videoautoarena.runs.training.rows import Preference, Ruled
 from videoautoarena.runs.training.sources import Sources, there
@@ -31,7 +31,7 @@ def preferences(run: Run, sources: Sources, left_out: Counter[str]) -> Iterator[
         sources: what is known of videos and questions.
         left_out: counts what gives no pair, by the reason; complete at the end.
     """
-    votes = _votes(run)
+    votes = votes_of(run.store.evidence.labels())
     for battle in run.each_battle:
         choice = choose(battle, votes.get(battle.id))
         why = why_no_pair(battle, choice)
@@ -95,11 +95,3 @@ def seats_agree(battle: Battle) -> bool | None:
     if front is None or back is None:
         return None
     return front == back or {front, back} <= TIES - {"split"}
-
-
-def _votes(run: Run) -> Mapping[str, Counter[str]]:
-    votes: dict[str, Counter[str]] = {}
-    for label in run.store.evidence.labels():
-        said = "tie" if label.verdict in TIES else label.verdict
-        votes.setdefault(label.battle, Counter())[said] += 1
-    return votes

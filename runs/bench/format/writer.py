@@ -58,6 +58,22 @@ def seal(draft: Manifest, files: Mapping[str, bytes], copies: Files | None = Non
     return Bench(manifest, {**files, **(copies or {}), MANIFEST: manifest_bytes(manifest)})
 
 
+def refuse_taken(to: Path) -> None:
+    """Raise BadInput where a new folder `to` cannot be written, before anything is paid for it."""
+    to = Path(os.path.realpath(to))
+    try:
+        if to.is_dir() and any(to.iterdir()):
+            raise BadInput(f"{to} holds something else; pass a new folder")
+        there = next(place for place in (to, *to.parents) if place.exists())
+    except OSError as wrong:
+        raise BadInput(f"{to} cannot be written: {wrong.strerror}") from wrong
+    if not there.is_dir():
+        raise BadInput(f"{to} cannot be written: {there} is no folder")
+    # What is written appears beside `to` first, also where that is an empty folder.
+    if not os.access(to.parent if there == to else there, os.W_OK | os.X_OK):
+        raise BadInput(f"{to} cannot be written: Permission denied")
+
+
 def put(files: Files, to: Path) -> bool:
     """Write the folder `to` in one step, or raise BadInput; True when it was just this."""
     # A folder cannot be renamed onto a link, even one that leads to an empty folder.

@@ -191,7 +191,8 @@ def _hard_rules(hard: Mapping[str, Any]) -> Iterator[str]:
     )
     yield (
         "- A question is hard where more of those models failed than did not: "
-        f"{hard['hard']} of {hard['questions']}.\n  `hard` in each question counts its models."
+        f"{hard['hard']} of {hard['questions'] - hard['unasked']} that were asked.\n"
+        "  `hard` in each question counts its models."
     )
 
 
@@ -321,15 +322,22 @@ LICENCES = (
 """Those that the Hub knows by name, as far as data is given under them."""
 
 
-def parquet_bytes(items: Sequence[Item]) -> bytes:
-    """Return the questions as Parquet, equal for equal pyarrow; BadInput without that."""
+def need_pyarrow() -> None:
+    """Raise BadInput where Parquet cannot be written."""
     try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+        import pyarrow.parquet  # noqa: F401
     except ImportError as missing:
         raise BadInput(
             "--parquet needs pyarrow; install it with: pip install 'videoautoarena[parquet]'"
         ) from missing
+
+
+def parquet_bytes(items: Sequence[Item]) -> bytes:
+    """Return the questions as Parquet, equal for equal pyarrow; BadInput without that."""
+    need_pyarrow()
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     kinds = {
         **dict.fromkeys(TEXTS, pa.string()),
         **dict.fromkeys(WHOLE, pa.int64()),

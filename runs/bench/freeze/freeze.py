@@ -36,12 +36,14 @@ from videoautoarena.runs.bench.format.writer import (
     copies_of,
     entries_of,
     put,
+    refuse_taken,
     seal,
 )
 from videoautoarena.runs.bench.freeze.card import (
     NOBODY_BLIND,
     CardInput,
     card_text,
+    need_pyarrow,
     parquet_bytes,
     readme_text,
 )
@@ -63,7 +65,7 @@ from videoautoarena.runs.bench.freeze.selection import (
     choose_items,
 )
 from videoautoarena.runs.rundir.reader import Run, counted, open_run
-from videoautoarena.runs.selecting.asking import HardFound
+from videoautoarena.runs.selecting.asking import HardFound, counts_in_words
 from videoautoarena.runs.selecting.pictures import FRAMES, Asked, Documents
 from videoautoarena.runs.text.terminal import safe, say
 
@@ -161,7 +163,7 @@ class Frozen:
                     **self.hard, tried=self.hard["asked"] + self.hard["known"]
                 )
             )
-        if dropped := _reasons(self.dropped):
+        if dropped := counts_in_words(self.dropped):
             lines.append(f"not chosen: {dropped}")
         if self.without_answer:
             lines.append(f"without an answer in it: {', '.join(map(safe, self.without_answer))}")
@@ -172,8 +174,9 @@ class Frozen:
         return lines
 
 
-def _reasons(left_out: Mapping[str, int]) -> str:
-    return "; ".join(f"{count} {why}" for why, count in left_out.items() if count)
+def _added(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, Any]:
+    """Return how many each reason left out before models were asked or after."""
+    return {why: before.get(why, 0) + after.get(why, 0) for why in {**before, **after}}
 
 
 def freeze(
@@ -232,7 +235,7 @@ def bench_of(run: Run, selection: Selection, extras: Extras, told: Told) -> Benc
             **selection.as_json(),
             "blind": [*blind_of(given)],
             "without_winner": {} if selection.hard else dict(sorted(pool.left_out.items())),
-            "left_out": {**(pool.left_out if selection.hard else {}), **chosen.left_out},
+            "left_out": _added(pool.left_out if selection.hard else {}, chosen.left_out),
             **_beside(run, pool, items, told),
             **named_topics(items, extras.topic_names, extras.topics_named_by),
         },
@@ -251,6 +254,16 @@ def bench_of(run: Run, selection: Selection, extras: Extras, told: Told) -> Benc
     return seal(draft, files, copies)
 
 
+def refuse_vain(folder: Path, to: Path, selection: Selection, extras: Extras) -> None:
+    """Raise BadInput for what no freeze could end well with, before anything is asked for it."""
+    with open_run(folder) as run:
+        _check_columns(run, selection)
+        categorised(run, [], selection)
+    if extras.parquet:
+        need_pyarrow()
+    refuse_taken(to)
+
+
 def documents_wanted(folder: Path, selection: Selection, told: Told) -> list[Asked]:
     """Return the questions whose documents a draw over topics needs; or BadInput.
 
@@ -264,13 +277,7 @@ def documents_wanted(folder: Path, selection: Selection, told: Told) -> list[Ask
         seed = _seed(run, selection)
         pool = _pool(run, selection, told, given=given, seed=seed)
         worth = _worth(pool, selection, given)
-        found = candidates_of(
-            pool.items,
-            selection,
-            seed=seed,
-            leaked=pool.leaked,
-            worth=worth,
-        )
+        found = candidates_of(pool.items, selection, seed=seed, leaked=pool.leaked, worth=worth)
     if len(found.items) < LEAST:
         return []
     return [Asked(item.qid, item.question, item.battle or "") for item in found.items]
@@ -310,13 +317,17 @@ def _seed(run: Run, selection: Selection) -> int:
 def _pool(
     run: Run, selection: Selection, told: Told, *, given: AuditInput, seed: int
 ) -> Pool | HardPool:
-    own = [name for name in run.known_facts.columns if name not in ("title", "category")]
-    selection.check_columns(own)
+    _check_columns(run, selection)
     if selection.hard and told.hard is None:
         raise WrongArgument("hard questions have to be asked for first: arena freeze --hard does")
     found = hard_pool_of(told.hard, given, seed) if told.hard else pool_of(run.battles, given)
     found = with_facts(found, run.facts())
     return replace(found, items=categorised(run, found.items, selection))
+
+
+def _check_columns(run: Run, selection: Selection) -> None:
+    own = [name for name in run.known_facts.columns if name not in ("title", "category")]
+    selection.check_columns(own)
 
 
 def _beside(run: Run, pool: Pool, items: Sequence[Item], told: Told) -> dict[str, Any]:
@@ -347,13 +358,12 @@ def _worth(pool: Pool, selection: Selection, given: AuditInput) -> Mapping[str, 
 
 
 def _embed(folder: Path, selection: Selection, told: Told) -> Embed | None:
-    model = selection.embeddings
     if told.documents is not None:
         vectors = told.documents.vectors
         if not vectors:
             return None
         return lambda items: np.array([vectors[item.qid] for item in items])
-    if model is None:
+    if (model := selection.embeddings) is None:
         return None
     from videoautoarena.runs.rundir.embeddings import vectors_of
 
@@ -364,7 +374,7 @@ def _refuse_nothing(run: Run, pool: Pool, chosen: Chosen) -> None:
     if not pool.items and isinstance(pool, HardPool):
         raise BadInput(
             f"none of {counted(pool.left_out.total(), 'question')} with both answers called bad is "
-            f"hard ({_reasons(pool.left_out)}); freeze without --hard"
+            f"hard ({counts_in_words(pool.left_out)}); freeze without --hard"
         )
     if not pool.items:
         raise BadInput(
@@ -372,7 +382,7 @@ def _refuse_nothing(run: Run, pool: Pool, chosen: Chosen) -> None:
             "play more rounds or videos"
         )
     if not chosen.items:
-        why = _reasons(chosen.left_out)
+        why = counts_in_words(chosen.left_out)
         raise BadInput(f"none of {len(pool.items)} questions is left ({why}); relax the selection")
 
 

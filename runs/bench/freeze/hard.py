@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from videoautoarena.memory.records.digests import derive, unit_interval
-from videoautoarena.memory.records.records import TIES, Battle
+from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.audit.canaries import is_leak_test
 from videoautoarena.runs.audit.evidence import AuditInput
+from videoautoarena.runs.audit.report import read_input
 from videoautoarena.runs.bench.format.schema import Hardness, Item
-from videoautoarena.runs.bench.freeze.items import Choice, Pool, as_item, choose
+from videoautoarena.runs.bench.freeze.items import Choice, Pool, Topical, as_item, choose, votes_of
+from videoautoarena.runs.bench.freeze.selection import LEAKED, Selection
+from videoautoarena.runs.rundir.reader import Run
 from videoautoarena.runs.selecting.asking import HardFound
-from videoautoarena.runs.selecting.hard import BadQuestion, Side, Tried
+from videoautoarena.runs.selecting.hard import BadQuestion, Side, Tried, WhyNot
 
 EASY = "most models did not fail"
 UNTRIED = "no model has a verdict"
@@ -28,19 +32,37 @@ class HardPool(Pool):
     """Of each qid the share of models that failed; of equal shares the one of more models."""
 
 
+def unasked(selection: Selection) -> Callable[[Run], WhyNot]:
+    """Return what tells why models need not be asked a question: the bench will not have it.
+
+    People saw a winner, or a wish of the selection leaves it out that holds of the question alone.
+    """
+
+    def of(run: Run) -> WhyNot:
+        given = read_input(run)
+        votes, leaks = votes_of(given.labels), _won_unseen(given) if selection.leak_filter else ()
+
+        def why_not(battle: Battle) -> str | None:
+            if choose(battle, votes.get(battle.id)).seat is not None:
+                return LIKED
+            why = selection.why_not(battle.language, battle.question or "", battle.round)
+            return why or (LEAKED if _topical(battle) in leaks else None)
+
+        return why_not
+
+    return of
+
+
 def hard_pool_of(found: HardFound, given: AuditInput, seed: int) -> HardPool:
     """Return the hard questions as items: an answer that was found better than a bad one, and that.
 
     Of several such answers the seed draws one. Where there is none both answers are the bad ones of
     the battle, in seeded order, and nobody selected.
     """
-    votes: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for label in given.labels:
-        votes[label.battle]["tie" if label.verdict in TIES else label.verdict] += 1
     pool, leaks = HardPool(), _won_unseen(given)
     for one in found.questions:
-        if choose(one.battle, votes.get(one.battle.id)).seat is not None:
-            pool.left_out[LIKED] += 1
+        if one.left_out is not None:
+            pool.left_out[one.left_out] += 1
         elif one.share is None:
             pool.left_out[UNTRIED] += 1
         elif not one.is_hard:
@@ -49,18 +71,22 @@ def hard_pool_of(found: HardFound, given: AuditInput, seed: int) -> HardPool:
             item = _item(one, seed)
             pool.items.append(item)
             pool.worth[item.qid] = one.share + 1e-6 * one.count("failed")
-            if (item.video_id, item.persona_index, item.question) in leaks:
+            if _topical(one.battle) in leaks:
                 pool.leaked.add(item.qid)
     return pool
 
 
-def _won_unseen(given: AuditInput) -> set[tuple[str, int | None, str | None]]:
+def _topical(battle: Battle) -> Topical:
+    return battle.video, battle.persona, battle.question or ""
+
+
+def _won_unseen(given: AuditInput) -> set[Topical]:
     """Return video, persona and question of battles that a contestant without a frame won."""
-    found: set[tuple[str, int | None, str | None]] = set()
+    found: set[Topical] = set()
     for battle in given.battles:
         winner = {"a": battle.model_a, "b": battle.model_b}.get(battle.verdict)
         if winner and given.is_blind(winner) and is_leak_test(battle, winner, given):
-            found.add((battle.video, battle.persona, battle.question))
+            found.add(_topical(battle))
     return found
 
 
@@ -103,6 +129,7 @@ def counts_of_hard(found: HardFound, hard: int) -> dict[str, Any]:
     known = sum(not tried.is_asked for one in found.questions for tried in one.tried)
     return {
         "questions": len(found.questions),
+        "unasked": sum(one.left_out is not None for one in found.questions),
         "asked": found.asked,
         "known": known,
         "failed": came["failed"],

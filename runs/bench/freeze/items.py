@@ -12,6 +12,7 @@ import numpy as np
 
 from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.records.records import DECIDED, TIES, Battle, VideoFacts
+from videoautoarena.memory.store.evidence import Label
 from videoautoarena.runs.audit.canaries import is_leak_test
 from videoautoarena.runs.audit.evidence import AuditInput
 from videoautoarena.runs.bench.format.schema import Item, JudgeVerdict, Votes
@@ -107,9 +108,7 @@ def pool_of(battles: Iterable[Battle], given: AuditInput) -> Pool:
     question, but may show that one can be won without a frame.
     """
     pool = Pool()
-    votes: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for label in given.labels:
-        votes[label.battle]["tie" if label.verdict in TIES else label.verdict] += 1
+    votes = votes_of(given.labels)
     places: dict[str, Topical] = {}
     leaks: set[Topical] = set()
     for battle in battles:
@@ -185,6 +184,14 @@ def named_topics(items: Sequence[Item], names: Mapping[str, str], by: str | None
     there = {item.topic for item in items}
     words = {name: words for words, name in names.items() if name in there}
     return {"topics_named_by": by, "topic_words": words} if words else {}
+
+
+def votes_of(labels: Iterable[Label]) -> Mapping[str, Counter[str]]:
+    """Return how many people saw `a`, `b` or a `tie` of either kind, by battle."""
+    votes: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for label in labels:
+        votes[label.battle]["tie" if label.verdict in TIES else label.verdict] += 1
+    return votes
 
 
 def choose(battle: Battle, votes: Counter[str] | None = None) -> Choice:

@@ -186,6 +186,14 @@ class Selection:
                 "--length-matched, and topic in --by"
             )
 
+    def why_not(self, language: str | None, question: str, round_: int | None) -> str | None:
+        """Return which wish leaves out a question asked so; None where neither of these does."""
+        if self.language is not None:
+            told = asked_language(language, question)
+            if told != self.language:
+                return UNTOLD if told == UNKNOWN else FOREIGN
+        return LATER if self.turns is not None and (round_ or 0) >= self.turns else None
+
     def check_columns(self, columns: Collection[str]) -> None:
         """Raise WrongArgument for what is neither a dimension nor a column of the run's facts."""
         for name in self.by:
@@ -286,12 +294,10 @@ def candidates_of(
             derive(seed, "freeze", item.qid),
         ),
     )
-    if (wanted := selection.language) is not None:
-        told = {item.qid: asked_language(item.language, item.question) for item in left}
-        left = keep(left, [told[item.qid] != UNKNOWN for item in left], UNTOLD)
-        left = keep(left, [told[item.qid] == wanted for item in left], FOREIGN)
-    if (turns_wanted := selection.turns) is not None:
-        left = keep(left, [(item.round or 0) < turns_wanted for item in left], LATER)
+    wishes = ((selection.language, (UNTOLD, FOREIGN)), (selection.turns, (LATER,)))
+    why_not = {i.qid: selection.why_not(i.language, i.question, i.round) for i in left}
+    for why in (why for wish, whys in wishes if wish is not None for why in whys):
+        left = keep(left, [why_not[item.qid] != why for item in left], why)
     if selection.leak_filter:
         left = keep(left, [item.qid not in leaked for item in left], LEAKED)
     if selection.distinct:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,12 +12,16 @@ import click
 
 from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.program.ending import exit_codes
-from videoautoarena.runs.cli.sets.selecting import ASKING, Before, refuse_idle, take_asking
+from videoautoarena.runs.cli.sets.selecting import (
+    ASKING,
+    Before,
+    refuse_idle,
+    refuse_nameless,
+    take_asking,
+)
 from videoautoarena.runs.text.terminal import print_result, print_results, safe, say
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.bench.freeze.freeze import Extras, Told
-    from videoautoarena.runs.bench.freeze.selection import Selection
     from videoautoarena.runs.interop.battles import Format
     from videoautoarena.runs.interop.task_sets import TakenTasks
 
@@ -92,7 +97,7 @@ def freeze_command(out: Path, to: Path, as_json: bool, by: str | None, **asked: 
     battle, the majority of them decides who won, otherwise the judges do. Only --hard, and
     --embeddings that take pictures, ask models, through the run's journal: nothing is paid twice.
     """
-    from videoautoarena.runs.bench.freeze.freeze import Extras, freeze
+    from videoautoarena.runs.bench.freeze.freeze import Extras, freeze, refuse_vain
     from videoautoarena.runs.bench.freeze.selection import Selection
 
     beside = ("licence", "with_videos", "videos", "parquet")
@@ -102,7 +107,10 @@ def freeze_command(out: Path, to: Path, as_json: bool, by: str | None, **asked: 
     asking = take_asking(asked, extras.videos)
     selection = Selection(**asked, by=_dimensions(by))
     selection.check()
-    before = Before(out, selection, asking, max_void, quiet)
+    check = partial(refuse_vain, out, to, selection, extras)
+    before = Before(out, selection, asking, max_void, quiet, check)
+    if namer is not None:
+        refuse_nameless(selection)
     if not before.is_needed:
         refuse_idle(click.get_current_context())
     elif plan:
@@ -111,30 +119,10 @@ def freeze_command(out: Path, to: Path, as_json: bool, by: str | None, **asked: 
     if isinstance(told, int):
         return told
     if namer is not None:
-        extras = _named(out, selection, extras, namer, told)
+        extras = before.named(namer, to, extras, told)
     frozen = freeze(out, to, selection, extras, told)
     options.print_report(frozen.as_json(), frozen.as_lines(), as_json=as_json)
     return 0
-
-
-def _named(
-    out: Path, selection: Selection, extras: Extras, namer: str, told: Told | None
-) -> Extras:
-    """Return the extras with a name for each topic, asked for once and kept in the run."""
-    from dataclasses import replace
-
-    from videoautoarena.runs.bench.freeze.freeze import Told, topics_in
-    from videoautoarena.runs.categories.naming import name_topics
-    from videoautoarena.runs.cli.program.ending import run_async
-
-    if not selection.draws or "topic" not in selection.by:
-        raise click.UsageError(
-            "--name-topics needs topics, which only a draw over them makes: pass --size or "
-            "--length-matched, and topic in --by"
-        )
-    topics = topics_in(out, selection, told or Told())
-    names = run_async(name_topics(out, topics, namer, say=say))
-    return replace(extras, topic_names=names, topics_named_by=namer if names else None)
 
 
 def _dimensions(by: str | None) -> tuple[str, ...]:

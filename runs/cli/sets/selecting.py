@@ -17,9 +17,10 @@ from videoautoarena.runs.cli.program.main import EXIT_VOIDS
 from videoautoarena.runs.text.terminal import safe, say
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.bench.freeze.freeze import Told
+    from videoautoarena.runs.bench.freeze.freeze import Extras, Told
     from videoautoarena.runs.bench.freeze.selection import Selection
     from videoautoarena.runs.console.events import Listeners
+    from videoautoarena.runs.selecting.asking import Wanted
     from videoautoarena.runs.selecting.ground import Asking, Progress
     from videoautoarena.runs.selecting.pictures import DocumentPlan, Embedder
 
@@ -68,6 +69,15 @@ def refuse_idle(ctx: click.Context) -> None:
             raise click.UsageError(f"{param.opts[0]} needs {needs}", ctx)
 
 
+def refuse_nameless(selection: Selection) -> None:
+    """Refuse to name topics where none are made."""
+    if not selection.draws or "topic" not in selection.by:
+        raise click.UsageError(
+            "--name-topics needs topics, which only a draw over them makes: pass --size or "
+            "--length-matched, and topic in --by"
+        )
+
+
 @dataclass(frozen=True)
 class Before:
     """What is to be asked before a freeze."""
@@ -77,6 +87,8 @@ class Before:
     asking: Asking
     max_void: float
     quiet: bool
+    check: Callable[[], None]
+    """Raises where nothing that is asked could be written; called before anything is."""
 
     @cached_property
     def embedder(self) -> Embedder | None:
@@ -89,6 +101,12 @@ class Before:
         return picture_embedder(name, self.asking.file)
 
     @property
+    def _wanted(self) -> Wanted:
+        from videoautoarena.runs.bench.freeze.hard import unasked
+
+        return unasked(self.selection)
+
+    @property
     def is_needed(self) -> bool:
         """Whether any model is asked."""
         return self.selection.hard or self.embedder is not None
@@ -98,7 +116,11 @@ class Before:
         from videoautoarena.runs.bench.freeze.freeze import Told
         from videoautoarena.runs.selecting.asking import plan_hard
 
-        hard = run_async(plan_hard(self.out, self.asking)) if self.selection.hard else None
+        hard = (
+            run_async(plan_hard(self.out, self.asking, self._wanted))
+            if self.selection.hard
+            else None
+        )
         topics = None
         # Which questions are drawn from shows once all are asked.
         if self.embedder is not None and (hard is None or hard.known == hard.answers):
@@ -122,13 +144,31 @@ class Before:
             return told
         return self._embed(self.embedder, told)
 
+    def named(self, namer: str, to: Path, extras: Extras, told: Told | None) -> Extras:
+        """Return the extras with a name for each topic, asked for once and kept in the run."""
+        from videoautoarena.runs.bench.format.schema import MANIFEST
+        from videoautoarena.runs.bench.freeze.freeze import Told, topics_in
+        from videoautoarena.runs.categories.naming import name_topics
+
+        if not (to / MANIFEST).is_file():
+            # What is there may be this bench, whose names are known.
+            self.check()
+        topics = topics_in(self.out, self.selection, told or Told())
+        names = run_async(name_topics(self.out, topics, namer, say=say))
+        return replace(extras, topic_names=names, topics_named_by=namer if names else None)
+
     def _ask_hard(self) -> Told | int:
         from videoautoarena.runs.bench.freeze.freeze import Told
         from videoautoarena.runs.selecting.asking import ask_hard
 
         found, ended = self._run(
             lambda listeners, on_done: ask_hard(
-                self.out, self.asking, listeners=listeners, on_tried=on_done
+                self.out,
+                self.asking,
+                self._wanted,
+                listeners=listeners,
+                on_tried=on_done,
+                check=self.check,
             )
         )
         if not ended.is_whole:
@@ -152,7 +192,13 @@ class Before:
             return replace(told, documents=Documents({}))
         found, ended = self._run(
             lambda listeners, on_done: embed_documents(
-                self.out, self.asking, embedder, wanted, listeners=listeners, on_done=on_done
+                self.out,
+                self.asking,
+                embedder,
+                wanted,
+                listeners=listeners,
+                on_done=on_done,
+                check=self.check,
             )
         )
         if not ended.is_whole:

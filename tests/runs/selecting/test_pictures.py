@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.clips import draw_folder
@@ -75,6 +75,7 @@ def test_a_vector_of_nothing_weighs_nothing() -> None:
     assert document_of(np.zeros(2), [np.array([0.0, 3.0])]) == pytest.approx([0, 0.5])
 
 
+@settings(max_examples=25)
 @given(NUMBERS, st.lists(NUMBERS, min_size=1, max_size=4), st.floats(0.1, 100))
 def test_how_long_a_vector_is_does_not_matter(
     words: list[float], frames: list[list[float]], by: float
@@ -130,6 +131,7 @@ def test_freezing_again_asks_nobody_and_gives_the_same_bytes(out: Path) -> None:
     assert folder_bytes(out.parent / "bench") == folder_bytes(out.parent / "again")
 
 
+@pytest.mark.slow
 def test_another_draw_asks_for_what_is_new_alone_and_the_first_keeps_its_bytes(out: Path) -> None:
     drawn(out, "--per-video", 5, to="few")
     few = vectors_of(out)

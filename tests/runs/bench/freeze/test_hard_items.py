@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.support.audited import audited, entry, fought
+from tests.support.labelled import label
+from tests.support.played import battle, manifest, play, slot, video
 from videoautoarena.memory.records.records import Battle, Borrowed, Judging
 from videoautoarena.memory.store.evidence import Label
 from videoautoarena.runs.bench.format.schema import Hardness, Item, question_bytes
@@ -16,8 +21,17 @@ from videoautoarena.runs.bench.freeze.hard import (
     HardPool,
     counts_of_hard,
     hard_pool_of,
+    unasked,
 )
-from videoautoarena.runs.bench.freeze.selection import Selection, choose_items
+from videoautoarena.runs.bench.freeze.selection import (
+    FOREIGN,
+    LATER,
+    LEAKED,
+    UNTOLD,
+    Selection,
+    choose_items,
+)
+from videoautoarena.runs.rundir.reader import open_run
 from videoautoarena.runs.selecting.asking import HardFound
 from videoautoarena.runs.selecting.hard import BadQuestion, Tried
 
@@ -97,10 +111,39 @@ def test_why_others_are_left_out_is_counted() -> None:
     assert found.left_out == {EASY: 1, UNTRIED: 2}
 
 
-def test_a_question_that_people_answered_is_not_hard_by_a_judge_alone() -> None:
-    labels = [Label(battle="battle-0", labeller="anna", verdict="a")]
-    found = pool(BadQuestion(bad(), (LOST,)), labels=labels)
-    assert (found.items, found.left_out) == ([], {LIKED: 1})
+def test_what_nobody_was_asked_is_left_out_with_its_reason() -> None:
+    found = pool(BadQuestion(bad(), (), FOREIGN), BadQuestion(bad(1), (LOST,)))
+    assert (len(found.items), found.left_out) == (1, {FOREIGN: 1})
+    assert counts_of_hard(HardFound([BadQuestion(bad(), (), FOREIGN)]), 0)["unasked"] == 1
+
+
+@pytest.mark.parametrize(
+    ("wish", "changed", "why"),
+    [
+        ({}, {}, None),
+        ({"language": "de"}, {"language": "de"}, None),
+        ({"language": "de"}, {"language": "en"}, FOREIGN),
+        ({"language": "de"}, {"question": "12:30 + 4?"}, UNTOLD),
+        ({"turns": 1}, {"round": 0}, None),
+        ({"turns": 1}, {"round": 1}, LATER),
+        ({"leak_filter": True}, {}, LEAKED),
+    ],
+)
+def test_what_a_bench_will_not_have_is_known_before_anybody_is_asked(
+    tmp_path: Path, wish: dict[str, Any], changed: dict[str, Any], why: str | None
+) -> None:
+    asked = battle(slot(video(), 0), verdict="tie_bad", **changed)
+    met = Borrowed(battle=asked.id, seat="a")
+    seen = {"model_b": "mole", "answer_b": "Blind.", "verdict": "b", "borrowed": met}
+    guest = asked.model_copy(update={"id": f"{asked.id}+mole", **seen})
+    settings = manifest()
+    settings["cast"]["mole"]["max_frames"] = 0
+    out = play(tmp_path / "out", [asked, guest], settings=settings)
+    with open_run(out) as run:
+        assert unasked(Selection(hard=True, **wish))(run)(asked) == why
+    label(out, Label(battle=asked.id, labeller="anna", verdict="a"))
+    with open_run(out) as run:
+        assert unasked(Selection(hard=True, **wish))(run)(asked) == LIKED
 
 
 def test_the_hardest_come_first_and_of_equals_those_of_more_models() -> None:
@@ -155,6 +198,7 @@ def test_all_models_are_counted_and_what_was_known_apart() -> None:
     found = HardFound([BadQuestion(bad(), (known, LOST, WON, VOID))], 3, 6, None)
     assert counts_of_hard(found, 1) == {
         "questions": 1,
+        "unasked": 0,
         "asked": 3,
         "known": 1,
         "failed": 2,
