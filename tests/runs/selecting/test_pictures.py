@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +15,11 @@ from hypothesis import strategies as st
 
 from tests.support.clips import draw_folder
 from tests.support.letters import Pictures
+from tests.support.lives import Life
 from tests.support.played import battle, slot, video
 from tests.support.played import play as lay
 from tests.support.small_runs import altered, play
-from tests.support.whole_runs import battles, folder_bytes
+from tests.support.whole_runs import battles, command, folder_bytes
 from videoautoarena.memory.records.records import CallRow
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
@@ -29,6 +31,7 @@ from videoautoarena.runs.selecting.pictures import Documents, document_of
 
 MODEL = "tests.support.letters.Pictures:x"
 OFFLINE = "offline:colours"
+ROOT = Path(__file__).parents[3]
 NUMBERS = st.lists(st.floats(-9, 9).filter(lambda x: abs(x) > 0.01), min_size=3, max_size=3)
 
 
@@ -201,3 +204,29 @@ def test_too_few_questions_for_topics_are_not_embedded(out: Path) -> None:
     assert told.return_value == 0
     assert "nothing is embedded" in told.stderr
     assert vectors_of(out) == []
+
+
+@pytest.mark.slow
+def test_vectors_that_were_had_before_a_kill_are_not_asked_for_again(
+    out: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "asked"
+    line = command("arena", "freeze", out, "--to", out.parent / "bench", "--size", 50)
+    slow = ["--embeddings", "tests.support.letters.Logged:x", "--concurrency", "2"]
+    extra = {"ASKED_LOG": str(log), "PYTHONPATH": str(ROOT)}
+    with Life([*line, *slow], extra=extra) as life:
+        life.until(lambda: log.exists() and len(log.read_text().splitlines()) >= 6)
+        life.interrupt(signal.SIGKILL)
+        assert life.end() == -signal.SIGKILL
+    had = vectors_of(out)
+    assert len(had) >= 3
+    before = log.read_text().splitlines()
+    assert not (out.parent / "bench").exists()
+    with Life([*line, *slow], extra=extra) as life:
+        assert life.end() == 0, life.said
+    rows, asked = vectors_of(out), log.read_text().splitlines()[len(before) :]
+    assert rows[: len(had)] == had
+    assert len(asked) == len(rows) - len(had)
+    # What was sent when it was killed is not known; it is at most as many as are asked at once.
+    assert len(before) - len(had) <= 2
+    assert len(open_bench(out.parent / "bench").items) == 24

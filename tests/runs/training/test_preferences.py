@@ -20,7 +20,6 @@ from videoautoarena.memory.store.evidence import Label
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.rundir.reader import open_run
 from videoautoarena.runs.training import preferences as told
-from videoautoarena.runs.training import sources as sources_of
 from videoautoarena.runs.training.preferences import preferences
 from videoautoarena.runs.training.rows import Preference
 from videoautoarena.runs.training.sources import Sources
@@ -135,15 +134,9 @@ def test_a_model_that_was_sent_no_frame_has_none(tmp_path: Path) -> None:
     assert (pair.chosen_frames.times_s, pair.chosen_frames.digests) == ((), ())
 
 
-def test_language_categories_and_licence_are_carried(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sources_of, "licences_of", lambda _: {video().id: "CC-BY-4.0"})
-    tags = {slot(video(), 0).id: ("counting", "humour")}
-    monkeypatch.setattr(sources_of, "categories_of", lambda _: tags)
+def test_the_language_drawn_is_carried(tmp_path: Path) -> None:
     [pair], _ = of(tmp_path / "out", language="de")
-    assert (pair.language, pair.licence) == ("de", "CC-BY-4.0")
-    assert pair.categories == ("counting", "humour")
+    assert (pair.language, pair.licence, pair.categories) == ("de", None, None)
 
 
 def test_a_decided_battle_without_an_answer_is_damage(tmp_path: Path) -> None:

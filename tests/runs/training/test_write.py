@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from docs.generate import DOCS
+from tests.support import small_runs
+from tests.support.clips import draw_folder
 from tests.support.json_schemas import problems
 from tests.support.played import battle, invoke, lineage, play, slot, video
+from tests.support.small_runs import altered
+from videoautoarena.runs.categories.tags import categories_of
+from videoautoarena.runs.rundir.reader import open_run
 from videoautoarena.runs.training.rows import ROWS, rows_schema
 from videoautoarena.runs.training.write import Wanted, parquet_schema, rows_of
 
@@ -85,13 +91,34 @@ def test_seatings_that_agree_are_counted(tmp_path: Path) -> None:
     assert any("2 of 3 pairs judged" in line for line in summary.as_lines())
 
 
-def test_a_licence_that_is_known_is_not_missed(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from videoautoarena.runs.training import sources
+@pytest.fixture(scope="module")
+def described(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run over two clips, one with a licence in videos.csv, whose questions were tagged."""
+    place = tmp_path_factory.mktemp("described")
+    videos = draw_folder(place / "videos", 2, seconds=2)
+    (videos / "videos.csv").write_text("path,licence\nclip00.mp4,=CC0 <b>\nclip01.mp4,\n")
+    small_runs.play(videos, place / "out", rounds=1)
+    with altered(place / "out") as file:
+        file.execute("UPDATE battles SET body = json_set(body, '$.verdict', 'a')")
+    tagged = invoke("categories", "tag", place / "out", "--classifier", "offline:judge")
+    assert tagged.exit_code == 0, tagged.output
+    return place / "out"
 
-    monkeypatch.setattr(sources, "licences_of", lambda _: {video().id: "CC0-1.0"})
-    result = invoke("export", out, "--what", "preferences")
-    assert {row["licence"] for row in lines(result.stdout)} == {"CC0-1.0"}
-    assert "no licence" not in result.stderr
+
+@pytest.mark.parametrize("what", ROWS)
+def test_licences_and_categories_are_those_of_the_run(described: Path, what: str) -> None:
+    result = invoke("export", described, "--what", what)
+    rows = lines(result.stdout)
+    assert {row["path"]: row["licence"] for row in rows} == {
+        "clip00.mp4": "=CC0 <b>",
+        "clip01.mp4": None,
+    }
+    assert "no licence is known of 1 of 2 videos;" in result.stderr
+    with open_run(described) as run:
+        named = {id_: list(names) for id_, names in categories_of(run).items()}
+    turns = [turn for row in rows for turn in row.get("turns", [row])]
+    assert {turn["battle"]: turn["categories"] for turn in turns} == named
+    assert any(named.values())
 
 
 @pytest.mark.parametrize(
@@ -124,9 +151,10 @@ def test_a_file_that_is_there_or_is_none_is_left_alone(
     assert (tmp_path / "there").read_text() == "mine"
     run = out / "run.sqlite"
     assert "is the run itself" in str(invoke(*words, "--to", run, "--force").exception)
-    device = str(invoke(*words, "--to", "/dev/null", "--force").exception)
-    assert "is no ordinary file" in device
-    assert Path("/dev/null").is_char_device()
+    os.mkfifo(tmp_path / "pipe")
+    said = str(invoke(*words, "--to", tmp_path / "pipe", "--force").exception)
+    assert "is no ordinary file" in said
+    assert (tmp_path / "pipe").is_fifo()
     assert invoke(*words, "--to", tmp_path / "there", "--force").exit_code == 0
 
 
