@@ -2,11 +2,13 @@
 
     python -m benchmarks.categories [--questions N]
 
-What offline users ask is known by its facets: of N such questions, times and orders and counts are
-categories that occur. Of the other ten there are thirty questions each in categories.json, written
-by hand; a question may be of several. The classifier's rules were written before them and are not
-changed for them. Every question goes through the classifier's own prompt, and its reply is read as
-any model's. Intervals are Wilson's.
+What offline users ask is known by its facets: of N such questions in each language that they speak,
+times and orders and counts are categories that occur, and no other may be called. Of the rest there
+are questions written by hand, thirty each in English (categories.json) and ten each in German
+(categories_de.json); a question may be of several. They were written after the classifier's rules,
+by who wrote those; no rule was changed for them. Their bounds were set when the figures were known:
+they tell whether something became worse, and are no evidence that it is good. Every question goes
+through the classifier's own prompt, and its reply is read as any model's. Intervals are Wilson's.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from videoautoarena.memory.records.questions import QUESTION_CATEGORIES
 from videoautoarena.runs.categories.check import Row, Said, check_rows
 
 HAND_MADE = Path(__file__).with_suffix(".json")
+GERMAN = Path(__file__).with_name("categories_de.json")
 COUNTED = frozenset({"shots", "blanks"})
 UNTIMED = COUNTED | {"main_colour", "open_colour", "close_colour"}
 OCCUR = ("counting", "order and time")
@@ -42,8 +45,10 @@ class Bound(NamedTuple):
     recall: float
 
 
-OFFLINE, BY_HAND = Bound(0.95, 0.95), Bound(0.75, 0.5)
-"""Of what offline users ask, which the rules know, and of what was written after the rules."""
+OFFLINE = Bound(0.95, 0.95)
+"""Of what offline users ask, which the rules know."""
+BY_HAND = {"English": Bound(0.75, 0.5), "German": Bound(0.65, 0.5)}
+"""Of what was written by hand, set after the results: bounds of what may not become worse."""
 
 
 class Question(NamedTuple):
@@ -53,8 +58,8 @@ class Question(NamedTuple):
     of: frozenset[str]
 
 
-def offline_questions(count: int) -> list[Question]:
-    """Return questions as offline users put them, of two or three facts, some in a form."""
+def offline_questions(count: int, code: str = "en") -> list[Question]:
+    """Return questions as offline users put them, of one to three facts, some in a form."""
     found = []
     for k in range(count):
         dice = Dice("categories", str(k))
@@ -62,13 +67,13 @@ def offline_questions(count: int) -> list[Question]:
         form = (None, None, "table", "list", "json", "short")[dice.below(6)]
         of = {"counting"} if COUNTED & set(keys) else set()
         of |= {"order_and_time"} if set(keys) - UNTIMED else set()
-        found.append(Question(phrase(Ask(keys, form=form), dice), frozenset(of)))  # type: ignore[arg-type]
+        found.append(Question(phrase(Ask(keys, form=form, code=code), dice), frozenset(of)))  # type: ignore[arg-type]
     return found
 
 
-def hand_made() -> list[Question]:
-    """Return those that were written by hand."""
-    lines = json.loads(HAND_MADE.read_text("utf-8"))
+def hand_made(file: Path = HAND_MADE) -> list[Question]:
+    """Return those that were written by hand, in English or those of another file."""
+    lines = json.loads(file.read_text("utf-8"))
     return [Question(text, frozenset(of)) for text, of in lines]
 
 
@@ -97,25 +102,39 @@ def shown(row: Row) -> str:
     return f"| {row.category} | {row.truths} | {row.claims} | {' | '.join(figures)} |"
 
 
+def printed(questions: Sequence[Question], title: str) -> list[Row]:
+    """Print the table of some questions, and return its rows."""
+    rows = [row for row in classified(questions) if row.claims or row.truths]
+    print(f"{len(questions)} questions {title}\n")
+    print("| category | are | called | precision | recall |\n|---|---|---|---|---|")
+    print("\n".join(map(shown, rows)) + "\n")
+    return rows
+
+
+def kept(rows: Sequence[Row], bound: Bound, title: str) -> bool:
+    """Return whether every category keeps its bound, and say so."""
+    precision = min(row.precision.value or 0.0 for row in rows)
+    recall = min(row.recall.value or 0.0 for row in rows)
+    return keep(f"precision {title} at least {bound.precision}", precision >= bound.precision) & (
+        keep(f"recall {title} at least {bound.recall}", recall >= bound.recall)
+    )
+
+
 def main() -> int:
-    """Print both tables; return 1 where a bound does not hold."""
+    """Print all tables; return 1 where a bound does not hold."""
     parser = parser_of(__doc__)
     parser.add_argument("--questions", type=int, default=400)
     asked = parser.parse_args()
     holds = True
-    for title, questions, bound in (
-        ("of offline users", offline_questions(asked.questions), OFFLINE),
-        ("written by hand", hand_made(), BY_HAND),
-    ):
-        rows = [row for row in classified(questions) if row.claims or row.truths]
-        print(f"{len(questions)} questions {title}\n")
-        print("| category | are | called | precision | recall |\n|---|---|---|---|---|")
-        print("\n".join(map(shown, rows)) + "\n")
-        held = [row for row in rows if (row.category in OCCUR) == (bound is OFFLINE)]
-        precision = min(row.precision.value or 0.0 for row in held)
-        recall = min(row.recall.value or 0.0 for row in held)
-        holds &= keep(f"precision {title} at least {bound.precision}", precision >= bound.precision)
-        holds &= keep(f"recall {title} at least {bound.recall}", recall >= bound.recall)
+    for language, code, file in (("English", "en", HAND_MADE), ("German", "de", GERMAN)):
+        users = offline_questions(asked.questions, code)
+        rows = printed(users, f"of offline users in {language}")
+        known = [row for row in rows if row.category in OCCUR]
+        holds &= kept(known, OFFLINE, f"of offline users in {language}")
+        holds &= keep("nothing else is called", known == rows)
+        written = printed(hand_made(file), f"written by hand in {language}")
+        rest = [row for row in written if row.category not in OCCUR]
+        holds &= kept(rest, BY_HAND[language], f"written by hand in {language}")
     return int(not holds)
 
 

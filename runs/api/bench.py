@@ -112,7 +112,8 @@ class Bench:
             of: the questions that are the whole: those `judged`, those `decided` against both
                 references, or `all` of the bench.
             by: a trait of the questions, for the scores of each part as well: `duration`,
-                `category`, `topic`, or a column of the run's `videos.csv`.
+                `category`, `topic`, `language`, `question-category` (a question stands in each
+                of its own), or a column of the run's `videos.csv`.
             judge: only what this judge said.
             anchor: only what was held against this model's answers.
             as_published: tasks and dialogues by the rules of whoever published them.

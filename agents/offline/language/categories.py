@@ -1,6 +1,8 @@
 """Of which categories a question is, by its words alone: what the offline classifier goes by.
 
-It measures no picture for it: nothing that is measured in frames tells a sign from a diagram.
+It measures no picture for it: nothing that is measured in frames tells a sign from a diagram. Each
+language that offline models speak has rules of its own; a question is read by those of its own
+language, and by all of them where its words do not tell which that is.
 """
 
 from __future__ import annotations
@@ -9,7 +11,8 @@ import re
 from collections import Counter
 from functools import cache
 
-from videoautoarena.agents.offline.language.tables import table
+from videoautoarena.agents.offline.language.tables import wording
+from videoautoarena.agents.offline.language.tongues import CODES, leading
 
 _LONGEST = 4000
 """Characters of a question that are read; its kind is said before."""
@@ -19,17 +22,25 @@ _COMMON = frozenset(
     _WORD.findall(
         "what when where which whose from that this there with does have been being were will "
         "would could should about into their them they your give times point most least many "
-        "please answer second tenth exact list table like know long video picture clip"
+        "please answer second tenth exact list table like know long video picture clip "
+        "wann welche welchem welchen welcher welches oder aber nicht eine einen einem einer dass "
+        "sind wird werden haben hatte kann können sollte über unter zwischen diese diesem dieser "
+        "gern wenn bitte sekunde zehntelsekunde genau viele meisten wenigsten bild gibt wüsste"
     )
 )
 
 
 def categories_in(question: str) -> dict[str, str]:
     """Return yes or no for each category, in their order."""
-    plain = " ".join(question[:_LONGEST].casefold().replace("’", "'").split())
+    # Not casefolded, which would make "ss" of the "ß" that German rules hold.
+    plain = " ".join(question[:_LONGEST].lower().replace("’", "'").split())
+    own = leading(plain)
+    codes = CODES if own is None else (own.code,)
     return {
-        name: "yes" if any(rule.search(plain) for rule in rules) else "no"
-        for name, rules in _rules().items()
+        name: "yes"
+        if any(rule.search(plain) for code in codes for rule in _rules(code)[name])
+        else "no"
+        for name in _rules(CODES[0])
     }
 
 
@@ -43,6 +54,6 @@ def topic_in(questions: str) -> str:
 
 
 @cache
-def _rules() -> dict[str, tuple[re.Pattern[str], ...]]:
-    found = table("language", "categories")
+def _rules(code: str) -> dict[str, tuple[re.Pattern[str], ...]]:
+    found = wording("language", "categories", code)
     return {name: tuple(map(re.compile, rules)) for name, rules in found.items()}

@@ -235,11 +235,11 @@ def part_of(item: Entry, name: str) -> str:
 
 
 def parts_of(item: Entry, name: str) -> list[str]:
-    """Return every part of a slice that an item is in."""
+    """Return every part of a slice that an item is in, each once."""
     if name != QUESTION_CATEGORY:
         return [part_of(item, name)]
     found: list[str] | None = getattr(item, name, None)
-    return [UNKNOWN] if found is None else found or [NO_CATEGORY]
+    return [UNKNOWN] if found is None else list(dict.fromkeys(found)) or [NO_CATEGORY]
 
 
 def counts_of(items: Sequence[Entry]) -> dict[str, dict[str, int]]:

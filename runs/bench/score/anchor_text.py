@@ -16,6 +16,7 @@ from videoautoarena.runs.bench.score.score_text import (
     above_next,
     bounds,
     few_videos,
+    of_several,
     render,
     render_scores,
     sheet,
@@ -114,6 +115,7 @@ def notes(board: Board) -> list[str]:
             "lead over next: difference of the mean share won per question, as in "
             "arena bench compare, not of these win rates."
         )
+    found += of_several(board)
     if board["stand_ins"]:
         found.append(f"{STAND_INS}.")
     if board["style"]:

@@ -24,7 +24,16 @@ from videoautoarena.runs.bench.format.results import (
     read_anchored,
     read_results,
 )
-from videoautoarena.runs.bench.format.schema import COLUMN, UNKNOWN, Item, columns_of, part_of
+from videoautoarena.runs.bench.format.schema import (
+    COLUMN,
+    QUESTION_CATEGORY,
+    UNKNOWN,
+    Item,
+    columns_of,
+    part_of,
+    parts_of,
+)
+from videoautoarena.runs.categories.tags import NONE, SHOWN
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.language import asked_language
 from videoautoarena.runs.text.terminal import safe
@@ -38,6 +47,8 @@ SCORE_SCHEMA = 1
 Of = Literal["judged", "decided", "all"]
 DIMENSIONS = ("duration", "category", "topic", "language")
 """What the questions of every set are parted by; besides them the columns of facts in its items."""
+BY_QUESTION = "question-category"
+"""A trait of sets of which some item says of which categories its question is."""
 FEW_VIDEOS = 10
 PARTIAL, VOIDS, FEW = "partial", "voids", "few videos"
 """Flags: not every question was judged; not every judging could be read; too few for intervals."""
@@ -97,12 +108,11 @@ def sliced(
         return board
     parts: dict[str, list[Item]] = defaultdict(list)
     for item in bench.items:
-        is_told = trait == "language"
-        # Of sets that do not say it, the questions do.
-        part = asked_language(item.language, item.question) if is_told else part_of(item, trait)
-        parts[part].append(item)
-    order = sorted(parts) if by != "duration" else [name for name in BUCKET_NAMES if name in parts]
-    named = [*(name for name in order if name != UNKNOWN), *({UNKNOWN} & set(parts))]
+        for part in _parts(item, trait):
+            parts[part].append(item)
+    order = dict.fromkeys((*_ORDERED.get(trait, ()), *sorted(parts)))
+    last = [UNKNOWN] if UNKNOWN in parts else []
+    named = [*(name for name in order if name in parts and name != UNKNOWN), *last]
     slices = [
         {
             "slice": name,
@@ -114,14 +124,35 @@ def sliced(
     return {**board, "by": by, "slices": slices}
 
 
+def _parts(item: Item, trait: str) -> Sequence[str]:
+    """Return the parts of a trait that an item stands in: several of question categories alone."""
+    if trait == "language":
+        # Of sets that do not say it, the questions do.
+        return [asked_language(item.language, item.question)]
+    if trait == QUESTION_CATEGORY:
+        return list(dict.fromkeys(SHOWN.get(name, name) for name in parts_of(item, trait)))
+    return [part_of(item, trait)]
+
+
+_ORDERED: Mapping[str, Sequence[str]] = {
+    "duration": BUCKET_NAMES,
+    QUESTION_CATEGORY: (*SHOWN.values(), NONE),
+}
+"""Parts of a trait that are shown first, in their order; the others follow by their names."""
+
+
 def _trait(bench: OpenBench, by: str) -> str:
-    """Return what `part_of` knows a trait by; WrongArgument for one that the set does not have."""
-    if by in DIMENSIONS:
-        return by
+    """Return what `parts_of` knows a trait by; WrongArgument for one that the set does not have."""
+    told = (
+        (BY_QUESTION,) if any(item.question_categories is not None for item in bench.items) else ()
+    )
+    known = (*DIMENSIONS, *told)
+    if by in known:
+        return QUESTION_CATEGORY if by == BY_QUESTION else by
     columns, name = columns_of(bench.items), by.removeprefix(COLUMN)
     if name not in columns:
-        own = (f"{COLUMN}{one}" if one in DIMENSIONS else one for one in columns)
-        there = safe(", ".join((*DIMENSIONS, *own)))
+        own = (f"{COLUMN}{one}" if one in known else one for one in columns)
+        there = safe(", ".join((*known, *own)))
         raise WrongArgument(f"by cannot be {quoted(by)}; this set has {there}")
     return f"{COLUMN}{name}"
 

@@ -13,7 +13,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from videoautoarena.runs.bench.score.score import FEW, FEW_VIDEOS, Board
+from videoautoarena.runs.bench.score.score import BY_QUESTION, FEW, FEW_VIDEOS, Board
 from videoautoarena.runs.rundir.reader import STAND_INS, counted
 from videoautoarena.runs.text.tables import Cell, Fitting, Sheet, as_label, comma_separated, mark_up
 from videoautoarena.runs.text.terminal import safe
@@ -219,6 +219,7 @@ def notes(board: Board) -> list[str]:
         f"In percent of the questions {OF[board['of']]}; {board['items']} questions about "
         f"{counted(board['videos'], 'video')} in all."
     ]
+    found += of_several(board)
     if board["stand_ins"]:
         found.append(f"{STAND_INS}.")
     judges = {row["judge"] for row in models}
@@ -230,6 +231,13 @@ def notes(board: Board) -> list[str]:
         rated = [row["model"] for row in models if row["average"] is not None]
         found += who_leads(rated, board["differences"])
     return found
+
+
+def of_several(board: Board) -> list[str]:
+    """Return what has to be known of parts that share questions; nothing of other boards."""
+    if board.get("by") != BY_QUESTION:
+        return []
+    return ["A question stands in each of its categories, so that slices may share questions."]
 
 
 def few_videos(board: Board) -> Iterator[str]:

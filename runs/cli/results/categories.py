@@ -42,13 +42,13 @@ def categories_command() -> None:
 
 @categories_command.command(
     "tag",
-    epilog="""\\b
+    epilog="""\b
 Examples:
   arena categories tag arena-out --classifier openai:gpt-4o-mini --plan
   arena categories tag arena-out --classifier openai:gpt-4o-mini --max-usd 2
   arena leaderboard arena-out --by question-category
 
-\\b
+\b
 """
     + EXIT_CODES,
 )

@@ -143,9 +143,10 @@ def print_board(
 @click.option(
     "--by",
     metavar="TRAIT",
-    help="Rate each slice separately: by duration or category of the video, round, origin or "
-    "format of the question, persona (how close to the video), judge, standard, or a column of "
-    "videos.csv. With pair: head-to-head results.",
+    help="Rate each slice separately: by duration or category of the video, round, origin, "
+    "format or language of the question, question-category once questions are tagged, persona "
+    "(how close to the video), judge, standard, or a column of videos.csv. With pair: head-to-head "
+    "results.",
 )
 @click.option(
     "--without",

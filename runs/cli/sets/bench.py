@@ -233,8 +233,8 @@ Examples:
 )
 @options.BENCH
 @click.option("--by", metavar="TRAIT",
-              help="Also score each part of the bench: by duration, category, topic, language, or "
-                   "a column of videos.csv.")  # fmt: skip
+              help="Also score each part of the bench: by duration, category, topic, language, "
+                   "question-category of a tagged run, or a column of videos.csv.")  # fmt: skip
 @options.choice(
     "--of", ["judged", "decided", "all"], "Questions that count in the percentages.", "whole"
 )
