@@ -185,14 +185,9 @@ class Scores(Board):
 
         As CSV it is one table: that of the references where there are any.
         """
-        from videoautoarena.runs.bench.score.anchor_text import pasted_anchored
-        from videoautoarena.runs.bench.score.score_text import pasted_scores
+        from videoautoarena.runs.bench.score.anchor_text import pasted_each
 
-        board, anchored = self._found.board, self._found.anchored
-        parts = [pasted_scores(board, form)] if board["models"] else []
-        if anchored and (form != "csv" or not parts):
-            parts.append(pasted_anchored(anchored, form))
-        return "\n\n".join(parts)
+        return pasted_each(self._found, form)
 
 
 class TaskScores(Board):

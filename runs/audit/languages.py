@@ -8,8 +8,9 @@ Source: MM-JudgeBench (2026), arXiv 2604.19405, that judges are inconsistent acr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -26,29 +27,29 @@ from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 from videoautoarena.scoring.intervals.proportions import Share, measure_difference, measure_share
 
+Figure = Literal["flips", "first", "longer", "truth"]
 LEAST_KEPT = 0.9
 """Fewer questions in the language that was drawn for them are an alarm."""
 LOOKED_AT = 400
 """Questions of a language whose text is looked at, at most."""
 
 
-class _Hits(NamedTuple):
+class Hits(NamedTuple):
     """What one figure counts, a row each."""
 
     hits: Floats
     language: Sequence[str]
     cluster: Ints
+    """The video of each."""
 
 
 class _Kind(NamedTuple):
     """One figure, measured in each language."""
 
-    key: str
     what: str
     """Of which cases it is the share."""
     sentence: str
     """With the language, the share, and its number of cases."""
-    measure: Callable[[AuditInput, Sequence[str]], _Hits]
 
 
 def audit_languages(given: AuditInput) -> list[Finding]:
@@ -59,18 +60,36 @@ def audit_languages(given: AuditInput) -> list[Finding]:
     of all languages and figures together.
     """
     spoken = [spoken_in(battle, given) for battle in given.battles]
-    codes = sorted(set(spoken) - {UNKNOWN}, key=lambda code: (-spoken.count(code), code))
+    codes = known_languages(spoken)
     if len(codes) < 2:
         return []
     is_whole = given.by_language or not given.is_brief
+    measured = {key: measure(given, spoken) for key, measure in _MEASURES.items()}
+    return [*compare_languages(measured, codes, is_whole=is_whole), *_kept(given, codes)]
+
+
+def known_languages(spoken: Sequence[str]) -> list[str]:
+    """Return the languages there are, the commonest first; none that is unknown."""
+    counts = Counter(spoken)
+    return sorted(set(counts) - {UNKNOWN}, key=lambda code: (-counts[code], code))
+
+
+def compare_languages(
+    measured: Mapping[Figure, Hits], codes: Sequence[str], *, is_whole: bool = True
+) -> list[Finding]:
+    """Return each figure in each language, and beside that of the others; not yet as alarms.
+
+    Nothing of fewer than two languages. Without `is_whole` only what may raise an alarm.
+    """
     found: list[Finding] = []
-    for kind in _KINDS:
-        hits = kind.measure(given, spoken)
-        # Of two languages the one differs from the other as the other does from the one.
-        beside = codes[:1] if len(codes) == 2 else codes
+    if len(codes) < 2:
+        return found
+    # Of two languages the one differs from the other as the other does from the one.
+    beside = codes[:1] if len(codes) == 2 else codes
+    for key, hits in measured.items():
         for code in codes:
-            found += _in_language(kind, hits, code, is_whole=is_whole, is_beside=code in beside)
-    return [*found, *_kept(given, codes)]
+            found += _in_language(key, hits, code, is_whole=is_whole, is_beside=code in beside)
+    return found
 
 
 def spoken_in(battle: Battle, given: AuditInput) -> str:
@@ -81,13 +100,14 @@ def spoken_in(battle: Battle, given: AuditInput) -> str:
 
 
 def _in_language(
-    kind: _Kind, of: _Hits, code: str, *, is_whole: bool, is_beside: bool
+    key: Figure, of: Hits, code: str, *, is_whole: bool, is_beside: bool
 ) -> Iterator[Finding]:
+    kind = _KINDS[key]
     inside = np.array([language == code for language in of.language], dtype=np.bool_)
     share = measure_share(of.hits[inside], of.cluster[inside])
     if is_whole and share.n:
         sentence = kind.sentence.format(called(code), percent(share), share.n)
-        yield finding(f"language.{kind.key}.{code}", share, sentence)
+        yield finding(f"language.{key}.{code}", share, sentence)
     known = np.array([language != UNKNOWN for language in of.language], dtype=np.bool_)
     gap = measure_difference(of.hits[known], inside[known], of.cluster[known])
     if is_beside and gap.n:
@@ -96,8 +116,8 @@ def _in_language(
             f"In {called(code)}, the share of {kind.what} is {value} ({low} to {high}) percentage "
             "points from that in the other languages."
         )
-        key = f"language.{kind.key}_gap.{code}"
-        yield finding(key, gap, sentence, crosses=_differs(gap), is_even=True)
+        name = f"language.{key}_gap.{code}"
+        yield finding(name, gap, sentence, crosses=_differs(gap), is_even=True)
 
 
 def _differs(gap: Share) -> Crosses:
@@ -109,21 +129,21 @@ def called(code: str) -> str:
     return f"{LANGUAGES[code][0]} ({code})" if code in LANGUAGES else safe(code)
 
 
-def _flips(given: AuditInput, spoken: Sequence[str]) -> _Hits:
+def _flips(given: AuditInput, spoken: Sequence[str]) -> Hits:
     twice = judged_twice(given)
     hits = (twice.ab != twice.ba).astype(np.float64)
-    return _Hits(hits, [spoken[k] for k in twice.battle], twice.video)
+    return Hits(hits, [spoken[k] for k in twice.battle], twice.video)
 
 
-def _first(given: AuditInput, spoken: Sequence[str]) -> _Hits:
+def _first(given: AuditInput, spoken: Sequence[str]) -> Hits:
     ballots = given.ballots
     chosen = ballots.camp < 2
     won = ((ballots.camp == 0) != ballots.is_back)[chosen].astype(np.float64)
     battle = ballots.battle[chosen]
-    return _Hits(won, [spoken[k] for k in battle], given.videos[battle])
+    return Hits(won, [spoken[k] for k in battle], given.videos[battle])
 
 
-def _longer(given: AuditInput, spoken: Sequence[str]) -> _Hits:
+def _longer(given: AuditInput, spoken: Sequence[str]) -> Hits:
     hits, rows = [], []
     for k, battle in enumerate(given.battles):
         a, b = len(battle.answer_a or ""), len(battle.answer_b or "")
@@ -131,10 +151,10 @@ def _longer(given: AuditInput, spoken: Sequence[str]) -> _Hits:
             hits.append((battle.verdict == "a") == (a > b))
             rows.append(k)
     languages = [spoken[k] for k in rows]
-    return _Hits(np.array(hits, dtype=np.float64), languages, given.videos[rows])
+    return Hits(np.array(hits, dtype=np.float64), languages, given.videos[rows])
 
 
-def _right(given: AuditInput, _spoken: Sequence[str]) -> _Hits:
+def _right(given: AuditInput, _spoken: Sequence[str]) -> Hits:
     trials = [
         trial
         for trial in standing_trials(given.trials)
@@ -143,35 +163,33 @@ def _right(given: AuditInput, _spoken: Sequence[str]) -> _Hits:
     ]
     hits = np.array([points_of_trial(trial) for trial in trials], dtype=np.float64)
     languages = [trial.language or UNKNOWN for trial in trials]
-    return _Hits(hits, languages, number_names([trial.video for trial in trials]))
+    return Hits(hits, languages, number_names([trial.video for trial in trials]))
 
 
-_KINDS = (
-    _Kind(
-        "flips",
+_KINDS: Mapping[Figure, _Kind] = {
+    "flips": _Kind(
         "verdicts changed by the order of the answers",
         "In {0}, {1} of {2} verdicts changed with the order of the answers.",
-        _flips,
     ),
-    _Kind(
-        "first",
+    "first": _Kind(
         "wins of the answer read first",
         "In {0}, the answer read first won {1} of {2} judgings with a winner.",
-        _first,
     ),
-    _Kind(
-        "longer",
+    "longer": _Kind(
         "wins of the longer answer",
-        "In {0}, the longer answer won {1} of {2} battles with a winner.",
-        _longer,
+        "In {0}, the longer answer won {1} of {2} comparisons with a winner.",
     ),
-    _Kind(
-        "truth",
+    "truth": _Kind(
         "judgings right on known answers",
         "In {0}, {1} of {2} judgings were right on known answers.",
-        _right,
     ),
-)
+}
+_MEASURES: Mapping[Figure, Callable[[AuditInput, Sequence[str]], Hits]] = {
+    "flips": _flips,
+    "first": _first,
+    "longer": _longer,
+    "truth": _right,
+}
 
 
 def _kept(given: AuditInput, codes: Sequence[str]) -> Iterator[Finding]:

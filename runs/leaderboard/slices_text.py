@@ -18,14 +18,19 @@ from videoautoarena.runs.leaderboard.extras import (
 )
 from videoautoarena.runs.leaderboard.markup import COLUMNS, Form, csv_rows
 from videoautoarena.runs.leaderboard.slices import AIMED, Slice, Slices
-from videoautoarena.runs.rating.finding import Finding, alarm_lines, is_by_language, share_lines
+from videoautoarena.runs.rating.finding import (
+    Finding,
+    alarm_lines,
+    is_by_language,
+    language_lines,
+    share_lines,
+)
 from videoautoarena.runs.rating.fit import APART, ONE_SIDED
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, SOLID_BATTLES, THIN, TOO_FEW
 from videoautoarena.runs.text.tables import (
     Cell,
     Sheet,
     as_label,
-    as_markdown,
     comma_separated,
     mark_up,
     plain_grid,
@@ -57,7 +62,7 @@ def render_slices(
 
     With `details` more of them follow, one for each figure of how models behaved.
     """
-    parts: list[RenderableType] = [Text(line) for line in language_lines(sliced)]
+    parts: list[RenderableType] = [Text(line) for line in _first(sliced)]
     parts += [Text("")] * bool(parts)
     for page in _pages(sliced, width):
         parts += [_grid(sliced, page), Text("")]
@@ -80,27 +85,14 @@ def pasted_slices(sliced: Slices, form: Form, *, notes: bool = False) -> str:
             for row in csv_rows(part.board)
         ]
         return comma_separated(("slice", f"slice_{share}", *COLUMNS), rows)
-    first = language_lines(sliced)
-    if form == "latex":
-        return mark_up(_sheet(sliced, [*first, *lines_of(sliced, notes=notes)]), form)
-    sheet = mark_up(_sheet(sliced, lines_of(sliced, notes=notes)), form)
-    return "\n".join([*as_markdown(first), sheet])
+    return mark_up(_sheet(sliced, lines_of(sliced, notes=notes)), form)
 
 
-def language_lines(sliced: Slices) -> list[str]:
-    """Return what stands before a board by language: how the judge is in each; else nothing."""
+def _first(sliced: Slices) -> list[str]:
+    """Return what stands before a board by language; nothing before any other."""
     if sliced.by != "language" or sliced.audit is None:
         return []
-    found = [one for one in sliced.audit if is_by_language(one.key)]
-    marked = [f"{'ALARM' if one.is_alarm else '-'} {one.sentence}" for one in found]
-    return [_BEFORE, *(marked or [_ONE_LANGUAGE])]
-
-
-_BEFORE = "First, the judge in each language (95 % intervals, clustered by video):"
-_ONE_LANGUAGE = (
-    "- No battle is in a second language that is known, so the judge in one cannot be held against "
-    "that in another."
-)
+    return language_lines(sliced.audit)
 
 
 def lines_of(sliced: Slices, *, notes: bool) -> list[str]:
@@ -246,4 +238,5 @@ def _sheet(sliced: Slices, lines: Sequence[str]) -> Sheet:
         notes=lines,
         caption=f"Ratings by {sliced.by}, with the number of battles",
         label=f"by-{as_label(sliced.by)}",
+        first=_first(sliced),
     )

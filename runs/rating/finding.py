@@ -177,6 +177,20 @@ def is_by_language(key: str) -> bool:
     return key.startswith("language.")
 
 
+def language_lines(found: Iterable[Finding]) -> list[str]:
+    """Return what stands above a board by language: what is known of the judge in each."""
+    each = [one for one in found if is_by_language(one.key)]
+    marked = [f"{'ALARM' if one.is_alarm else '-'} {one.sentence}" for one in each]
+    return [_FIRST, *marked] if marked else [_NOTHING_BY_LANGUAGE]
+
+
+_FIRST = "First, the judge in each language (95 % intervals, clustered by video):"
+_NOTHING_BY_LANGUAGE = (
+    "Nothing is known of the judge by language: that takes verdicts in two languages that are "
+    "known, and the order or the answers that they were given on."
+)
+
+
 def alarm_lines(found: Iterable[Finding]) -> list[str]:
     """Return the alarms among what an audit found, a line each."""
     return [f"AUDIT ALARM: {sentence}" for sentence in alarms(found)]

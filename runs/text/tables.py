@@ -63,6 +63,8 @@ class Sheet(NamedTuple):
     """What LaTeX puts above it, in a few words."""
     label: str = "results"
     """By what LaTeX refers to it, behind `tab:`; letters and hyphens."""
+    first: Sequence[str] = ()
+    """Sentences that must be read before it, a paragraph each."""
 
 
 def markdown(sheet: Sheet) -> str:
@@ -70,8 +72,9 @@ def markdown(sheet: Sheet) -> str:
     rules = ["---:" if k in sheet.numbers else "---" for k in range(len(sheet.columns))]
     rows = [[_markdown(cell) for cell in row] for row in (sheet.columns, *sheet.rows)]
     lines = [f"| {' | '.join(row)} |" for row in (rows[0], rules, *rows[1:])]
+    above = [line for text in sheet.first for line in (_markdown(text), "")]
     notes = " ".join(_markdown(note) for note in sheet.notes)
-    return "\n".join([*lines, *(["", notes] if notes else [])])
+    return "\n".join([*above, *lines, *(["", notes] if notes else [])])
 
 
 def latex(sheet: Sheet) -> str:
@@ -80,12 +83,14 @@ def latex(sheet: Sheet) -> str:
     rows = [" & ".join(map(_latex, row)) + r" \\" for row in (sheet.columns, *sheet.rows)]
     notes = " ".join(_latex(note) for note in sheet.notes)
     below = [r"\par\smallskip", rf"\parbox{{\linewidth}}{{\footnotesize {notes}}}"] * bool(notes)
+    above = [rf"\parbox{{\linewidth}}{{\footnotesize {_latex(one)}}}\par" for one in sheet.first]
     lines = [
         r"% needs \usepackage{booktabs}",
         r"\begin{table}",
         r"\centering",
         rf"\caption{{{_latex(sheet.caption)}}}",
         rf"\label{{tab:{sheet.label}}}",
+        *above,
         rf"\begin{{tabular}}{{{spec}}}",
         r"\toprule",
         rows[0],
@@ -110,6 +115,7 @@ def html(sheet: Sheet) -> str:
         for tag, row in (("th", sheet.columns), *(("td", row) for row in sheet.rows))
     ]
     lines = [
+        *(f"<p>{_html(one)}</p>" for one in sheet.first),
         "<table>",
         f"<caption>{_html(sheet.caption)}</caption>",
         f"<thead><tr>{rows[0]}</tr></thead>",
@@ -127,11 +133,6 @@ _MARKUPS = {"markdown": markdown, "latex": latex, "html": html}
 def mark_up(sheet: Sheet, form: str) -> str:
     """Return the sheet as `markdown`, `latex` or `html`."""
     return _MARKUPS[form](sheet)
-
-
-def as_markdown(lines: Sequence[str]) -> list[str]:
-    """Return lines of text as paragraphs of Markdown, an empty line behind each."""
-    return [line for text in lines for line in (_markdown(text), "")]
 
 
 def comma_separated(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:

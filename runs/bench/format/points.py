@@ -6,7 +6,7 @@ Against the references it is the rule of VideoAutoBench, against an anchor that 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -22,7 +22,7 @@ from videoautoarena.runs.bench.format.results import (
     Result,
     TaskResult,
 )
-from videoautoarena.runs.bench.format.schema import Entry
+from videoautoarena.runs.bench.format.schema import Entry, Item
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.words import in_full
 from videoautoarena.scoring.fitting.counts import Ints
@@ -114,6 +114,36 @@ def shares_of(result: Anchored, *, weight: float = WEIGHT) -> dict[str, float]:
             total = sum(game.weight for game in games)
             found[qid] = sum(game.points * game.weight for game in games) / total
     return found
+
+
+class Heard(NamedTuple):
+    """What a judge said of an answer and the one that it was held against."""
+
+    pair: Hashable
+    """The two answers, the same from both seatings."""
+    qid: str
+    seats: str | None
+    lead: int
+    """Above 0 where the candidate won, below where it lost; 0 of a tie."""
+    longer: int
+    """Characters of the candidate's answer beyond the other's; 0 where one is not known."""
+
+
+def heard_of(items: Mapping[str, Item], result: Result | Anchored) -> Iterator[Heard]:
+    """Yield what the judge said, judging by judging, but for those that are void."""
+    about = (result.model, result.judge, getattr(result, "anchor", None))
+    for one in result.rulings:
+        if one.verdict == "void":
+            continue
+        if isinstance(one, Comparison):
+            lead, other = LEADS[one.verdict], one.anchor_response
+        else:
+            item = items[one.qid]
+            other = item.selected_answer if one.against == "selected" else item.rejected_answer
+            lead = {"win": 1, "tie": 0, "loss": -1}[one.verdict]
+        is_known = one.response is not None and other is not None
+        longer = len(one.response or "") - len(other or "") if is_known else 0
+        yield Heard((*about, one.qid, one.against), one.qid, one.seats, lead, longer)
 
 
 def decided(result: AnyResult) -> frozenset[str]:

@@ -142,16 +142,11 @@ class Preference(Scoring):
 
     def pasted(self, scores: Any, form: str) -> str:
         """Return them all; as CSV it is one table: that of the references where there are any."""
-        from videoautoarena.runs.bench.score.anchor_text import pasted_anchored
-        from videoautoarena.runs.bench.score.score_text import pasted_scores
+        from videoautoarena.runs.bench.score.anchor_text import pasted_each
 
-        board, anchored = scores.board, scores.anchored
-        parts = [pasted_scores(board, form)] if board["models"] else []
-        if anchored and (form != "csv" or not parts):
-            parts.append(pasted_anchored(anchored, form))
-        elif anchored:
+        if form == "csv" and scores.anchored and scores.board["models"]:
             say("results against an anchor are left out of the CSV; print them with --anchor")
-        return "\n\n".join(parts)
+        return pasted_each(scores, form)
 
     def rated(self, bench: OpenBench[Any]) -> list[dict[str, Any]]:
         """Return the averages against both references."""

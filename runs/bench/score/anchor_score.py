@@ -46,6 +46,7 @@ from videoautoarena.runs.bench.score.score import (
     results_by,
     sliced,
 )
+from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.style import FEATURES, compare_styles, measure_styles, standardise
 from videoautoarena.scoring.fitting.bradley_terry import MEAN, SCALE
@@ -95,10 +96,17 @@ class Scores:
 
     board: Board
     anchored: list[Board]
+    audit: Sequence[Finding] | None = None
+    """What is known of the judge in each language; None where no board is by language."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena bench score --json`."""
-        return {**self.board, "anchored": self.anchored} if self.anchored else self.board
+        found = {**self.board, "anchored": self.anchored} if self.anchored else self.board
+        if self.audit is None:
+            return found
+        # No board by language is read before what the judge is like in each.
+        head = {name: found[name] for name in ("schema", "bench")}
+        return {**head, "audit": [one.to_json() for one in self.audit], **found}
 
 
 def score_bench(bench: OpenBench, wanted: WantedScores) -> Scores:
@@ -111,7 +119,11 @@ def score_bench(bench: OpenBench, wanted: WantedScores) -> Scores:
     board = build_scores(bench, results, of=wanted.of, by=wanted.by)
     if anchored and not results:
         board["stand_ins"] = all(one["stand_ins"] for one in anchored)
-    return Scores(board, anchored)
+    if wanted.by != "language":
+        return Scores(board, anchored)
+    from videoautoarena.runs.bench.score.validity import languages_of
+
+    return Scores(board, anchored, languages_of(bench, [*results, *held]))
 
 
 def score_results(bench: OpenBench, results: Sequence[object]) -> Scores:

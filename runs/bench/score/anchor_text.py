@@ -17,11 +17,14 @@ from videoautoarena.runs.bench.score.score_text import (
     bounds,
     few_videos,
     of_several,
+    pasted_scores,
     render,
     render_scores,
+    score_sheet,
     sheet,
     who_leads,
 )
+from videoautoarena.runs.rating.finding import language_lines
 from videoautoarena.runs.rundir.reader import STAND_INS, counted
 from videoautoarena.runs.text.tables import comma_separated, mark_up
 from videoautoarena.runs.text.terminal import safe
@@ -35,7 +38,13 @@ CSV_COLUMNS = (
 
 
 def render_each(scores: Scores) -> Iterator[RenderableType]:
-    """Yield the table of scores against the references, and one a judge and anchor."""
+    """Yield the table of scores against the references, and one a judge and anchor.
+
+    Before any board by language stands what the judge is like in each.
+    """
+    if first := _first(scores):
+        yield Text("\n".join(first))
+        yield Text("")
     if scores.board["models"]:
         yield render_scores(scores.board)
     for place, one in enumerate(scores.anchored):
@@ -49,11 +58,27 @@ def render_anchored(board: Board) -> RenderableType:
     return Group(Text(safe(_title(board))), *render(board, _shown(board), notes(board)))
 
 
-def pasted_anchored(boards: Sequence[Board], form: str) -> str:
-    """Return boards as Markdown, LaTeX, HTML or CSV; CSV has all digits and a row a slice."""
-    if form != "csv":
-        sheets = [sheet(one, _shown(one), [f"{_title(one)}.", *notes(one)]) for one in boards]
-        return "\n\n".join(mark_up(found, form) for found in sheets)
+def pasted_each(scores: Scores, form: str) -> str:
+    """Return them all as Markdown, LaTeX, HTML or CSV.
+
+    As CSV it is one table: that of the references where there are any.
+    """
+    if form == "csv":
+        board = scores.board
+        return pasted_scores(board) if board["models"] else _pasted_anchored(scores.anchored)
+    sheets = [score_sheet(scores.board)] if scores.board["models"] else []
+    sheets += [sheet(one, _shown(one), [f"{_title(one)}.", *notes(one)]) for one in scores.anchored]
+    firsts = [_first(scores), *([] for _ in sheets)]
+    each = zip(sheets, firsts, strict=False)
+    return "\n\n".join(mark_up(found._replace(first=first), form) for found, first in each)
+
+
+def _first(scores: Scores) -> list[str]:
+    return [] if scores.audit is None else language_lines(scores.audit)
+
+
+def _pasted_anchored(boards: Sequence[Board]) -> str:
+    """Return boards as CSV: all digits, and a row a slice."""
     rows = []
     for board in boards:
         given = {"judge": board["judge"], "anchor": board["anchor"]}

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from videoautoarena.runs.bench.score.score import BY_QUESTION, FEW, FEW_VIDEOS, Board
 from videoautoarena.runs.rundir.reader import STAND_INS, counted
-from videoautoarena.runs.text.tables import Cell, Fitting, Sheet, as_label, comma_separated, mark_up
+from videoautoarena.runs.text.tables import Cell, Fitting, Sheet, as_label, comma_separated
 from videoautoarena.runs.text.terminal import safe
 
 FIGURES = ("vs selected", "vs rejected", "average")
@@ -60,15 +60,16 @@ def render_scores(board: Board) -> RenderableType:
     return Group(*render(board, _shown(board), notes(board)))
 
 
-def pasted_scores(board: Board, form: str) -> str:
-    """Return scores as Markdown, LaTeX, HTML or CSV; CSV has all digits and a row a slice."""
-    if form == "csv":
-        return comma_separated(CSV_COLUMNS, [_csv_row("", row) for row in board["models"]] + [
-            _csv_row(part["slice"], row)
-            for part in board.get("slices", [])
-            for row in part["models"]
-        ])  # fmt: skip
-    return mark_up(sheet(board, _shown(board), notes(board)), form)
+def pasted_scores(board: Board) -> str:
+    """Return scores as CSV: all digits, and a row a slice."""
+    parts = [{**board, "slice": ""}, *board.get("slices", [])]
+    rows = [_csv_row(part["slice"], row) for part in parts for row in part["models"]]
+    return comma_separated(CSV_COLUMNS, rows)
+
+
+def score_sheet(board: Board) -> Sheet:
+    """Return scores before they take a form for pasting."""
+    return sheet(board, _shown(board), notes(board))
 
 
 CSV_COLUMNS = (

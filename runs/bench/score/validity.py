@@ -7,7 +7,8 @@ the scores order the models as the run's ratings do.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,15 +19,30 @@ import numpy as np
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.audit.canaries import MOST_LEAKED
 from videoautoarena.runs.audit.evidence import above, finding, unknown
+from videoautoarena.runs.audit.languages import Figure, Hits, compare_languages, known_languages
 from videoautoarena.runs.audit.verdicts import MOST_ABSTENTIONS, agreement_of
-from videoautoarena.runs.bench.format.points import Points, judge_of, points_of, videos_of
+from videoautoarena.runs.bench.format.points import (
+    Heard,
+    Points,
+    heard_of,
+    judge_of,
+    points_of,
+    videos_of,
+)
 from videoautoarena.runs.bench.format.reader import OpenBench
-from videoautoarena.runs.bench.format.results import Result, Ruling, Vote, read_results
+from videoautoarena.runs.bench.format.results import (
+    Anchored,
+    Result,
+    Ruling,
+    Vote,
+    read_results,
+)
 from videoautoarena.runs.bench.score.score import lead_of
 from videoautoarena.runs.leaderboard.agreement import Agreed, agree_boards
 from videoautoarena.runs.leaderboard.given_board import Entry, GivenBoard, read_board
 from videoautoarena.runs.rating.finding import Finding, alarms, percent, raise_alarms
 from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.text.language import asked_language
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.agreement.rater_agreement import MISSING
 from videoautoarena.scoring.fitting.counts import Ints
@@ -56,6 +72,36 @@ def panel_of(bench: OpenBench, results: Sequence[Result]) -> list[Finding]:
         *agreement_of(judges, table, video, case="ruling"),
         *(_abstains(judge, [votes for _, votes in voted], video) for judge in judges),
     ]
+
+
+def languages_of(bench: OpenBench, results: Sequence[Result | Anchored]) -> list[Finding]:
+    """Return what judging shows in each language of the questions; nothing where it is but one.
+
+    Their alarms are those that they raise together.
+    """
+    asked = {item.qid: asked_language(item.language, item.question) for item in bench.items}
+    heard = [one for result in results for one in heard_of(bench.by_qid, result)]
+    twice = defaultdict[Hashable, dict[str | None, Heard]](dict)
+    for one in heard:
+        twice[one.pair][one.seats] = one
+    both = [(said["ab"], said["ba"]) for said in twice.values() if {"ab", "ba"} <= set(said)]
+    read = [one for one in heard if one.lead and one.seats]
+    sized = [one for one in heard if one.lead and one.longer]
+
+    def hits(cases: Sequence[Heard], found: Iterable[bool]) -> Hits:
+        qids = [one.qid for one in cases]
+        kept = np.array(list(found), dtype=np.float64)
+        return Hits(kept, [asked[qid] for qid in qids], videos_of(bench.by_qid, qids))
+
+    measured: dict[Figure, Hits] = {
+        "flips": hits(
+            [ab for ab, _ in both], (np.sign(ab.lead) != np.sign(ba.lead) for ab, ba in both)
+        ),
+        "first": hits(read, ((one.seats == "ba") == (one.lead > 0) for one in read)),
+        "longer": hits(sized, ((one.longer > 0) == (one.lead > 0) for one in sized)),
+    }
+    codes = known_languages([asked[one.qid] for one in heard])
+    return raise_alarms(compare_languages(measured, codes))
 
 
 def _abstains(judge: str, votes: Sequence[Sequence[Vote]], video: Ints) -> Finding:

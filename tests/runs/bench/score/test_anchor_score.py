@@ -21,8 +21,8 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.points import LEADS, shares_of
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import Anchored, read_anchored, write_result
-from videoautoarena.runs.bench.score.anchor_score import Way, build_anchored
-from videoautoarena.runs.bench.score.anchor_text import notes, pasted_anchored
+from videoautoarena.runs.bench.score.anchor_score import Scores, Way, build_anchored
+from videoautoarena.runs.bench.score.anchor_text import notes, pasted_each
 from videoautoarena.runs.bench.score.compare import compare
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 
@@ -131,7 +131,7 @@ def test_the_best_stands_first_with_its_lead(bench: OpenBench) -> None:
 def test_a_model_of_which_nothing_counts_has_no_score(bench: OpenBench) -> None:
     found = board(bench, of(bench, "? ?", model="a"), of(bench, "> <", model="b"))
     assert [(row["model"], row["score"]) for row in found["models"]][1] == ("a", None)
-    assert "| a | - |" in pasted_anchored([found], "markdown")
+    assert "| a | - |" in pasted_each(Scores(found | {"models": []}, [found]), "markdown")
 
 
 def test_drawing_videos_again_moves_no_score(bench: OpenBench) -> None:

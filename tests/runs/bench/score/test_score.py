@@ -32,9 +32,16 @@ from videoautoarena.runs.bench.format.results import (
 )
 from videoautoarena.runs.bench.score.compare import compare
 from videoautoarena.runs.bench.score.score import build_scores
-from videoautoarena.runs.bench.score.score_text import notes, pasted_scores, printed, render_scores
+from videoautoarena.runs.bench.score.score_text import (
+    notes,
+    pasted_scores,
+    printed,
+    render_scores,
+    score_sheet,
+)
 from videoautoarena.runs.interop.judgments import import_judgments
 from videoautoarena.runs.interop.videoautobench import import_videoautobench
+from videoautoarena.runs.text.tables import mark_up
 
 TABLE = {
     "GPT-4o": (170, 22, 240, "70.98", "94.12", "82.55"),
@@ -218,7 +225,7 @@ def test_judges_stand_apart_and_are_never_subtracted(bench: OpenBench) -> None:
     board = build_scores(bench, results)
     assert board["differences"] == []
     assert "Judges differ: compare models that one judge judged." in notes(board)
-    assert "| owl | one |" in pasted_scores(board, "markdown")
+    assert "| owl | one |" in mark_up(score_sheet(board), "markdown")
 
 
 def test_a_slice_scores_its_own_questions(bench: OpenBench) -> None:
@@ -246,7 +253,7 @@ def test_a_model_that_was_asked_nothing_of_a_slice_has_no_score_there(bench: Ope
     board = build_scores(sliced, [result(sliced, ["win"] * 50, ["win"] * 50)], by="category")
     empty = board["slices"][1]["models"][0]
     assert (empty["average"], empty["low"], empty["n"]) == (None, None, 0)
-    assert "| owl | 100.00 (50) | - |" in pasted_scores(board, "markdown")
+    assert "| owl | 100.00 (50) | - |" in mark_up(score_sheet(board), "markdown")
 
 
 verdicts = st.lists(st.sampled_from(["win", "tie", "loss", "void"]), min_size=1, max_size=12)
@@ -305,7 +312,7 @@ def test_csv_has_every_digit_and_no_formula(bench: OpenBench) -> None:
     board = build_scores(
         bench, [result(bench, outcomes(1, 0), outcomes(2, 0), model='=cmd("x")')], by="topic"
     )
-    rows = list(csv.DictReader(io.StringIO(pasted_scores(board, "csv"))))
+    rows = list(csv.DictReader(io.StringIO(pasted_scores(board))))
     assert [r["slice"] for r in rows] == ["", "unknown"]
     assert rows[0]["model"] == '\'=cmd("x")'
     assert float(rows[0]["average"]) == board["models"][0]["average"]

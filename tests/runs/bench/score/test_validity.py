@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,12 @@ import pytest
 from tests.support.judged import bench_of, judged
 from tests.support.played import invoke
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.bench.score.validity import check
+from videoautoarena.runs.api.results import drawn
+from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.results import Anchored, Comparison
+from videoautoarena.runs.bench.score.anchor_score import WantedScores, score_bench
+from videoautoarena.runs.bench.score.anchor_text import pasted_each, render_each
+from videoautoarena.runs.bench.score.validity import check, languages_of
 
 
 def figures(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -115,3 +121,57 @@ def test_what_a_result_says_paints_no_terminal(tmp_path: Path) -> None:
     assert told.exit_code == 0
     assert "\x1b" not in told.output
     assert json.loads(invoke("bench", "check", bench.folder, "--json").output)["agreement"] is None
+
+
+def in_two_languages(place: Path) -> OpenBench:
+    """Return a bench whose questions are by turns in German and in English."""
+    bench = bench_of(place, 24)
+    spoken = [
+        item.model_copy(update={"language": ("de", "en")[k % 2]})
+        for k, item in enumerate(bench.items)
+    ]
+    return replace(bench, items=spoken)
+
+
+def test_a_judge_that_likes_length_in_one_language_rings_above_the_board(tmp_path: Path) -> None:
+    bench = in_two_languages(tmp_path)
+    judged(bench, "owl", ["win", "loss"] * 12, ["win", "loss"] * 12, response="so " * 99)
+    judged(bench, "mole", ["loss", "win"] * 12, ["loss", "win"] * 12, response="so " * 99)
+    evenly = score_bench(bench, WantedScores(by="language")).audit or ()
+    assert {f.key: f.value for f in evenly}["language.longer_gap.de"] == 0.0
+    judged(bench, "mole", ["win", "loss"] * 12, ["win", "loss"] * 12, response="so " * 99)
+    scores = score_bench(bench, WantedScores(by="language"))
+    found = {one.key: one for one in scores.audit or ()}
+    assert [found[f"language.longer.{code}"].value for code in ("de", "en")] == [1.0, 0.0]
+    assert (found["language.longer_gap.de"].is_alarm, found["language.longer.de"].n) == (True, 48)
+    assert list(scores.to_json())[:3] == ["schema", "bench", "audit"]
+    lines = drawn(*render_each(scores)).splitlines()
+    assert lines[0].startswith("First, the judge in each language")
+    assert any(line.split() == ["by", "language", "de", "en"] for line in lines[4:])
+    for form in ("markdown", "latex", "html"):
+        assert "ALARM In German" in pasted_each(scores, form)
+
+
+def test_verdicts_from_both_seatings_tell_of_flips_and_of_the_first_seat(tmp_path: Path) -> None:
+    bench = in_two_languages(tmp_path)
+    first = {("de", "ab"): "worse", ("de", "ba"): "better"}
+    rulings = [
+        Comparison(qid=item.qid, verdict=first.get((item.language, seats), "worse"), seats=seats)  # type: ignore[arg-type]
+        for item in bench.items
+        for seats in ("ab", "ba")
+    ]
+    said = Anchored(
+        bench=bench.bench, model="owl", judge="judge", anchor="mole", how="run", rulings=rulings
+    )
+    found = {one.key: one.value for one in languages_of(bench, [said])}
+    assert (found["language.flips.de"], found["language.flips.en"]) == (1.0, 0.0)
+    assert (found["language.first.de"], found["language.first.en"]) == (1.0, 0.5)
+    assert not any("longer" in key for key in found)
+
+
+def test_a_bench_of_one_language_says_that_nothing_is_known_by_language(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, 2, language="de")
+    judged(bench, "owl", ["win"] * 2, ["win"] * 2)
+    scores = score_bench(bench, WantedScores(by="language"))
+    assert drawn(*render_each(scores)).startswith("Nothing is known of the judge by language")
+    assert score_bench(bench, WantedScores(by="category")).audit is None
