@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self, TypeVar
@@ -205,10 +205,14 @@ class Store:
 
     def put_file(self, name: str, text: str, *, replace: bool = False) -> None:
         """Copy a text into the run, unless it has one of that name that is not to be replaced."""
+        self.put_files({name: text}, replace=replace)
+
+    def put_files(self, texts: Mapping[str, str], *, replace: bool = False) -> None:
+        """Copy texts into the run by their names, all in one transaction; see `put_file`."""
         newer = "UPDATE SET digest = excluded.digest, text = excluded.text"
         sql = "INSERT INTO files (name, digest, text) VALUES (?, ?, ?) ON CONFLICT (name) DO "
-        row = (name, digest(text), text)
-        needed(self._writer).write_now(sql + (newer if replace else "NOTHING"), row)
+        rows = [(name, digest(text), text) for name, text in texts.items()]
+        needed(self._writer).write_now(sql + (newer if replace else "NOTHING"), *rows)
 
     def file(self, name: str) -> StoredFile | None:
         """Return the text of that name as it was copied into the run."""

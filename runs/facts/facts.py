@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -187,6 +187,17 @@ def keep_more(store: Store, facts: Facts, videos: Iterable[str]) -> None:
     columns = tuple(dict.fromkeys((*kept.columns, *facts.columns)))
     update = {"videos": kept.videos | known, "columns": columns}
     store.put_file(FILE, write_body(kept.model_copy(update=update)), replace=True)
+
+
+def facts_of_all(parts: Iterable[tuple[Facts, Set[str]]]) -> Facts:
+    """Return what several runs with the same categories know, each of its own videos, as one."""
+    known = list(parts)
+    columns = dict.fromkeys(name for facts, _ in known for name in facts.columns)
+    said: dict[str, VideoFacts] = {}
+    for facts, videos in known:
+        # A file may speak of videos beyond the limit of its run.
+        said |= {id_: one for id_, one in facts.videos.items() if id_ in videos}
+    return Facts(categories=known[0][0].categories, columns=tuple(columns), videos=said)
 
 
 def stored_facts(store: Store) -> Facts | None:

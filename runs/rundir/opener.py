@@ -192,8 +192,7 @@ def _filled(
     store: Store, config: RunConfig, *, prompts: PromptSet, found: Findings, folder: Path
 ) -> Opened:
     """Write down what the run consists of: prompts, videos, skipped files, slots."""
-    for role, text in prompts.texts.items():
-        store.put_file(f"{PROMPT_FILE}{role}", text)
+    store.put_files({f"{PROMPT_FILE}{role}": text for role, text in prompts.texts.items()})
     with suppress(UnicodeEncodeError):
         store.put_file(FOLDER_FILE, str(folder.resolve()).encode().decode(), replace=True)
     before = store.videos()

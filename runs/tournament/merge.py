@@ -7,14 +7,18 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from videoautoarena.memory.records.digests import write_body
 from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.connection import refuse_full_disk, size_of
 from videoautoarena.memory.store.merging import MergedPart, OnPage, merge_files
 from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.facts.facts import FILE as FACTS
+from videoautoarena.runs.facts.facts import facts_of_all, stored_facts
 from videoautoarena.runs.rundir.opener import brief_setting, holds_run
 from videoautoarena.runs.rundir.reader import MERGED, RUN_FILE, Run, counted, open_run, run_file
 from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.users.keeping import FILE as USERS
 
 
 class Merged(NamedTuple):
@@ -64,6 +68,7 @@ def merge_runs(
         videos = [len(run.store.videos()) for run in runs]
         battles = sum(len(run.settled) for run in runs)
         slots = sum(len(run.slots) for run in runs)
+        texts = _common_texts(runs)
     to.mkdir(parents=True, exist_ok=True)
     sources, target = [run_file(folder) for folder in folders], to / RUN_FILE
     refuse_full_disk(target, sum(map(size_of, sources)))
@@ -74,8 +79,20 @@ def merge_runs(
         ]
         return {**manifest, MERGED: told}
 
-    merge_files(sources, target, manifest_of, on_page=on_page)
+    merge_files(sources, target, manifest_of, texts=texts, on_page=on_page)
     return Merged(len(folders), sum(videos), slots, battles, slots - battles, size_of(target))
+
+
+def _common_texts(runs: Sequence[Run]) -> dict[str, str]:
+    """Return what stands in the merged run for texts that are of all videos of each run."""
+    texts: dict[str, str] = {}
+    if stored_facts(runs[0].store) is not None:
+        parts = ((run.known_facts, {video.id for video in run.store.videos()}) for run in runs)
+        texts[FACTS] = write_body(facts_of_all(parts))
+    # The bytes of their files are the same; by what name and of which videos, is not.
+    if (users := runs[0].store.file(USERS)) is not None:
+        texts[USERS] = users.text
+    return texts
 
 
 def runs_in(slots: Slots, manifest: Mapping[str, Any]) -> list[Slots]:
@@ -120,6 +137,8 @@ def _refuse_other(first: Run, other: Run) -> None:
     theirs |= {"rounds": there.rounds, "joined": there.joined}
     for name in ("prompts", "contracts", "schema"):
         mine[name], theirs[name] = first.manifest.get(name), other.manifest.get(name)
+    # An examiner that chose from other ones was asked something else.
+    mine["categories"], theirs["categories"] = _categories(first), _categories(other)
     for key, value in mine.items():
         if value != theirs.get(key):
             a, b = brief_setting(value), brief_setting(theirs.get(key))
@@ -127,6 +146,11 @@ def _refuse_other(first: Run, other: Run) -> None:
                 f"{safe(str(other.folder))} is another run ({key} {b}, in "
                 f"{safe(str(first.folder))} {a}); merge runs with the same settings"
             )
+
+
+def _categories(run: Run) -> tuple[str, ...] | None:
+    facts = stored_facts(run.store)
+    return None if facts is None else facts.categories
 
 
 def _refuse_grown(run: Run) -> None:

@@ -38,8 +38,8 @@ def keep_seats(store: Store, added: Sequence[Video], *, seed: int) -> None:
     if (file := kept_file(store)) is None:
         return
     before = [seats_of(store, video.id) for video in store.videos()]
-    for video, seated in seats(file, added, seed=seed, before=before):
-        store.put_file(f"{FILE}/{video}", write_body(seated))
+    drawn = seats(file, added, seed=seed, before=before)
+    store.put_files({f"{FILE}/{video}": write_body(seated) for video, seated in drawn})
 
 
 def seats_of(store: Store, video: str) -> Seated:

@@ -96,26 +96,27 @@ class RunUser(Published):
     """1 close to the content, 2 less close, 3 unrelated; None where the file does not say."""
     name: str | None
     language: str | None
+    """The code of what it asks in, as it was brought with it or drawn; None where neither was."""
 
 
 def run_users(store: Store, battles: Iterable[Battle]) -> Iterator[RunUser]:
     """Yield the users of a run, video by video; invented ones as far as they have a battle."""
-    invented = {(b.video, b.persona): b.persona_text for b in battles if b.persona_text}
+    played = {(b.video, b.persona): b for b in battles if b.persona_text}
     for video in (video.id for video in store.videos()):
         seated = seats_of(store, video).users
         for place in PERSONAS:
-            user, text = seated.get(place), invented.get((video, place))
+            user, battle = seated.get(place), played.get((video, place))
+            language = battle.language if battle else None
             if user is not None:
+                said = user.model_dump(exclude={"video", "language"})
                 yield RunUser(
-                    video=video,
-                    persona=place,
-                    is_bound=user.video is not None,
-                    **user.model_dump(exclude={"video"}),
+                    **{"video": video, "persona": place, "is_bound": user.video is not None},
+                    **{**said, "language": user.language or language},
                 )
-            elif text is not None:
+            elif battle is not None:
                 yield RunUser(
-                    **{"video": video, "persona": place, "text": text, "line": None},
-                    **{"is_bound": False, "index": place, "name": None, "language": None},
+                    **{"video": video, "persona": place, "text": battle.persona_text, "line": None},
+                    **{"is_bound": False, "index": place, "name": None, "language": language},
                 )
 
 

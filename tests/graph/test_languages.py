@@ -6,7 +6,7 @@ from tests.support.stage import VIDEO, Stage, not_harder
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.agents.prompting.languages import LANGUAGES, noted_language
 from videoautoarena.graph.state import newcomer_id
-from videoautoarena.memory.records.records import Borrowed
+from videoautoarena.memory.records.records import Borrowed, Persona
 
 SPOKEN = {1: "en", 2: "de", 3: "ar"}
 
@@ -37,6 +37,26 @@ def test_the_persona_role_is_told_the_language_of_each_user() -> None:
     (sent,) = (s.text for s in stage.script.seen if s.role == "persona")
     for persona, code in SPOKEN.items():
         assert f"({code}). User {persona} asks in it" in sent
+
+
+def test_what_a_user_brings_wins_over_what_is_drawn_in_battles_and_in_notes() -> None:
+    users = {
+        1: Persona(index=1, text="A nurse.", language="fr"),
+        2: Persona(index=2, text="A cook"),
+    }
+    stage = Stage({"grader": not_harder}, languages=SPOKEN, ways={"brought": lambda _video: users})
+    spoken = {1: "fr", 2: "de", 3: "ar"}
+    assert {(b.persona, b.language) for b in stage.play().values()} == set(spoken.items())
+    for role in ("questioner", "evolver", "grader", "judge"):
+        assert told(stage, role) == set(spoken.values()), role
+    assert (told(stage, "contestant"), told(stage, "examiner")) == ({None}, {None})
+
+
+def test_a_video_that_cannot_be_played_leaves_voids_in_the_languages_brought() -> None:
+    users = {1: Persona(index=1, text="A nurse.", language="fr")}
+    ways = {"brought": lambda _video: users}
+    battles = Stage(languages=SPOKEN, ways=ways, unusable="it has no frames").play()
+    assert {b.language for b in battles.values() if b.persona == 1} == {"fr"}
 
 
 def test_contestants_and_the_examiner_are_told_no_language() -> None:
