@@ -21,7 +21,7 @@ from videoautoarena.runs.realism.question_traits import (
     real_questions,
     simulated_questions,
 )
-from videoautoarena.runs.realism.real_mix import Mix, weigh_to_real, weighted_board
+from videoautoarena.runs.realism.real_mix import Mix, weakness_of, weigh_to_real, weighted_board
 from videoautoarena.runs.rundir.reader import (
     Run,
     counted,
@@ -161,8 +161,10 @@ def _compare(
     weighted = weigh_to_real(battles, measured, real, cap=wish.cap)
     boards = None
     if weighted is not None:
+        weak = weakness_of(weighted.mix)
+        shown = made | {"warnings": (*([weak] if weak else ()), *made["warnings"])}
         boards = Boards(
-            build(battles, models, **made), weighted_board(battles, models, weighted, **made)
+            build(battles, models, **made), weighted_board(battles, models, weighted, **shown)
         )
     sides = (
         _side(simulated, "words" if tags is None else "tags"),
@@ -241,6 +243,8 @@ def _warnings(
 
 
 def _mix_warnings(mix: Mix) -> Iterator[str]:
+    if weak := weakness_of(mix):
+        yield weak
     if mix.lacking:
         alone = f"; {100 * mix.unreachable:.1f} % of real questions stand in no other cell"
         yield (
