@@ -24,6 +24,7 @@ from videoautoarena.memory.records.records import Frames
 
 FRAMES = 8
 """So many go with a question: a sign or a diagram is seen in one of them, and more cost more."""
+_NO_FRAMES = "No frames of the video are at hand: decide by the words of the question alone."
 _MOST_SHOWN = 30
 """Questions of a topic that its namer reads."""
 _LONGEST_SHOWN = 300
@@ -39,14 +40,21 @@ class Classified(NamedTuple):
 
 
 async def classify(
-    prompter: Prompter, model: Model, *, frames: Frames, question: str, scope: str
+    prompter: Prompter, model: Model, *, frames: Frames | None, question: str, scope: str
 ) -> Classified:
     """Return of which categories a question is. One model call, never a second; or CallFailed.
 
-    A reply that cannot be read leaves every category unknown.
+    Without frames the words decide, and the classifier is told so. A reply that cannot be read
+    leaves every category unknown.
     Source: VisionArena (2412.08687), categories as yes/no questions to a cheap model.
     """
-    task = Task("classifier", thinned(frames, FRAMES), scope=scope, texts={"question": question})
+    task = Task(
+        "classifier",
+        None if frames is None else thinned(frames, FRAMES),
+        scope=scope,
+        texts={"question": question},
+        note=_NO_FRAMES if frames is None else "",
+    )
     row = await prompter.ask_row(model, task)
     return read_categories(row.reply or "", ending=row.ending)
 

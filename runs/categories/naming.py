@@ -19,7 +19,13 @@ from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.console.events import Listeners, nobody, pass_on
 from videoautoarena.runs.console.interrupts import until_done
 from videoautoarena.runs.rundir.budget import check_caps, kept_caps
-from videoautoarena.runs.rundir.context import Calling, EarlyEnd, draining_asker, work_off
+from videoautoarena.runs.rundir.context import (
+    Calling,
+    EarlyEnd,
+    draining_asker,
+    no_frames,
+    work_off,
+)
 from videoautoarena.runs.rundir.reader import counted, run_file
 from videoautoarena.runs.text.terminal import safe
 
@@ -49,7 +55,7 @@ async def name_topics(
             say(f"questions of {many} go to {safe(namer)}; no frames, no answers")
         prompts = prompts_with(store, "topic_namer")
         ending, listeners = EarlyEnd(), Listeners(say, nobody)
-        calling = Calling(store, config, _no_frames)
+        calling = Calling(store, config, no_frames)
         hear = partial(pass_on, listeners=listeners)
         asker = draining_asker(calling, ending, pace=TagOrder(), hear=hear)
         prompter = Prompter(asker, prompts, config.seed)
@@ -74,10 +80,6 @@ async def name_topics(
         for line in failed:
             say(safe(f"not named: {line[:200]}"))
     return distinct({words: said[words] for words in topics if words in said})
-
-
-async def _no_frames(_video: str, _digests: list[str]) -> list[bytes]:
-    raise RuntimeError("a call without frames asked for some")
 
 
 def distinct(said: Mapping[str, str]) -> dict[str, str]:

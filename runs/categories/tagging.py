@@ -57,7 +57,8 @@ from videoautoarena.video.workers.decoders import Decoders
 
 PROMPT_FILE = "tags/"
 """What the names of prompts begin with that came into a run after it was played."""
-_AT_WORK = 2
+AT_WORK = 2
+"""Questions under way for each call that may be."""
 
 
 @dataclass(frozen=True)
@@ -300,7 +301,7 @@ async def _tag(
         tally.count(kept)
         on_tagged(tally)
 
-    workers = max(1, min(len(ready.wanted), _AT_WORK * order.concurrency))
+    workers = max(1, min(len(ready.wanted), AT_WORK * order.concurrency))
     try:
         stopped = await until_done(asker, work_off(ready.wanted, tag, workers=workers), listeners)
     finally:

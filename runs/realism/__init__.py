@@ -1,1 +1,1 @@
-"""Owns simulated questions beside real ones, and boards by the real mix; asks no model."""
+"""Owns simulated questions beside real ones, and boards by the real mix; refuses to judge."""

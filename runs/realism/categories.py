@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from videoautoarena.runs.categories.tags import SHOWN
 from videoautoarena.runs.categories.tags import categories_of as question_categories
@@ -17,28 +17,39 @@ from videoautoarena.runs.rundir.reader import Run
 
 Categories = frozenset[str]
 
+
+class Classified(NamedTuple):
+    """What a classifier said of real questions."""
+
+    classifier: str
+    """Its name, by which the run is tagged, too."""
+    categories: Mapping[str, Categories | None]
+    """By the text of a question; None where nothing could be read."""
+
+
 READ = frozenset({"en", "de"})
 """Languages whose words are known here."""
 _WORDS: dict[str, Any] = json.loads(Path(__file__).with_name("words.json").read_text("utf-8"))
-_TOLD = {name: re.compile("|".join(rules)) for name, rules in _WORDS["categories"].items()}
-CATEGORIES = tuple(_TOLD)
-"""What words can tell; a file or tags may name others."""
+_TOLD = {shown: re.compile("|".join(_WORDS["categories"][name])) for name, shown in SHOWN.items()}
 GENERAL = frozenset(" ".join(line for of in _WORDS["general"].values() for line in of).split())
 """English and German words that would fit a question about any video."""
 
 
 def told_categories(question: str) -> Categories:
-    """Return the CATEGORIES that the words of a question stand for; English and German are read."""
+    """Return the categories that a question's words stand for, as they are shown; in READ alone."""
     plain = " ".join(question.casefold().split())
     return frozenset(name for name, rule in _TOLD.items() if rule.search(plain))
 
 
-def categories_of(run: Run) -> Mapping[str, Categories | None] | None:
+def categories_of(
+    run: Run, classifier: str | None = None
+) -> Mapping[str, Categories | None] | None:
     """Return the categories of each battle's question, by its id, as the run was tagged.
 
-    None of a question means that nobody could tell; None at all that the run has no tags.
+    Nobody named: by the classifier who read most of it. A battle that is not there is one of
+    whose question nobody could tell; None at all that the run has no tags.
     """
-    tagged = question_categories(run)
+    tagged = question_categories(run, classifier)
     if not tagged:
         return None
     return {battle: frozenset(SHOWN[name] for name in names) for battle, names in tagged.items()}

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
+from videoautoarena.runs.categories.tags import NONE
 from videoautoarena.runs.rating.finding import Figure, figure_json, figure_of
 from videoautoarena.runs.rating.fit import number_names
-from videoautoarena.runs.realism.question_traits import NONE, Question
+from videoautoarena.runs.realism.question_traits import Question
 from videoautoarena.runs.text.traits import FORMS
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 from videoautoarena.scoring.intervals.proportions import measure_mean, measure_share

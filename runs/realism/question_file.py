@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from videoautoarena.agents.prompting.languages import LANGUAGES
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.questions import QuestionCategory
+from videoautoarena.runs.categories.tags import SHOWN
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.files import decode, kind_of, oddity, parse_json, read_bytes
 
@@ -121,18 +123,21 @@ def _categories(value: dict[str, Any], where: str) -> tuple[str, ...] | None:
 def category_name(written: str) -> str:
     """Return the name of a category as it is compared: small letters, usual names for one thing."""
     plain = " ".join(written.casefold().replace("_", " ").replace("-", " ").split())
-    return _SAME.get(plain, plain)
+    known = _ALSO.get(plain)
+    return plain if known is None else SHOWN[known]
 
 
-_SAME = {
-    **dict.fromkeys(("caption", "captions", "description"), "captioning"),
-    **dict.fromkeys(("ocr", "text", "text in the picture", "screen text"), "text on screen"),
-    **dict.fromkeys(("entity", "entity recognition", "named entities"), "entities"),
-    **dict.fromkeys(("count", "numbers"), "counting"),
-    **dict.fromkeys(("order", "time", "temporal", "sequence"), "order and time"),
-    **dict.fromkeys(("reasoning", "cause", "causal", "why"), "cause and reasoning"),
-    **dict.fromkeys(("humor", "joke", "jokes"), "humour"),
-    **dict.fromkeys(("diagram", "chart", "charts"), "diagrams"),
-    **dict.fromkeys(("creative", "writing"), "creative writing"),
-    **dict.fromkeys(("coding", "programming"), "code"),
+_USUAL: Mapping[QuestionCategory, tuple[str, ...]] = {
+    "captioning": ("caption", "captions", "description"),
+    "text_on_screen": ("ocr", "text", "text in the picture", "screen text"),
+    "entities": ("entity", "entity recognition", "named entities"),
+    "counting": ("count", "numbers"),
+    "order_and_time": ("order", "time", "temporal", "sequence"),
+    "cause_and_reasoning": ("reasoning", "cause", "causal", "why"),
+    "humour": ("humor", "joke", "jokes"),
+    "diagrams": ("diagram", "chart", "charts"),
+    "creative_writing": ("creative", "writing"),
+    "code": ("coding", "programming"),
 }
+"""Other words for a category."""
+_ALSO = {word: name for name, words in _USUAL.items() for word in words}

@@ -13,14 +13,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from videoautoarena.memory.records.records import Battle
+from videoautoarena.runs.categories.tags import NONE
 from videoautoarena.runs.realism.categories import GENERAL, READ, Categories, told_categories
 from videoautoarena.runs.realism.question_file import RealQuestion
 from videoautoarena.runs.text.language import UNKNOWN, asked_language
 from videoautoarena.runs.text.style import count_words
 from videoautoarena.runs.text.traits import asked_form
 
-NONE = "none of these"
-"""Of a question without a category."""
 _FORMS_READ = frozenset({"en"})
 
 
@@ -95,17 +94,25 @@ def asked_once(battles: Sequence[Battle], measured: Mapping[str, Question]) -> l
     return found
 
 
-def real_questions(given: Sequence[RealQuestion], *, own: bool) -> list[Question]:
+def real_questions(
+    given: Sequence[RealQuestion],
+    *,
+    own: bool,
+    classified: Mapping[str, Categories | None] | None = None,
+) -> list[Question]:
     """Return the questions of a file, measured.
 
     Args:
         given: of the file. One without a video is independent of all others.
         own: take the categories that the file states; else words tell.
+        classified: take these instead, by text; one that is not there is unknown.
     """
     found = []
     for number, one in enumerate(given):
         language = _known(asked_language(one.language, one.text))
-        if own:
+        if classified is not None:
+            told = classified.get(one.text)
+        elif own:
             told = None if one.categories is None else frozenset(one.categories)
         else:
             told = _told(one.text, language)

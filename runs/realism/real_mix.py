@@ -17,6 +17,9 @@ from videoautoarena.runs.realism.question_traits import Question
 from videoautoarena.scoring.questions.calibration import calibrate, effective_units
 
 TARGET = "the mix of the real questions"
+LEAST_EFFECTIVE, MOST_UNREACHABLE = 100, 0.5
+"""Effective battles, and the share of real questions in cells that the run lacks: a board beyond
+either says little."""
 LEAST_WEIGHT = 0.01
 """A battle that would weigh less is left out."""
 
@@ -76,6 +79,18 @@ class Mix:
     lacking: tuple[Lacking, ...]
     unreachable: float
     """Share of the real questions that stand only in cells that the run lacks."""
+
+
+def weakness_of(mix: Mix) -> str | None:
+    """Return why a board by such a mix is worth little; None where it is not."""
+    why = []
+    if mix.effective_battles < LEAST_EFFECTIVE:
+        why.append(f"its battles count as {mix.effective_battles:,.0f}")
+    if mix.unreachable > MOST_UNREACHABLE:
+        why.append(
+            f"{100 * mix.unreachable:.0f} % of real questions are of kinds that this run lacks"
+        )
+    return f"the board by the real mix is worth little: {', and '.join(why)}" if why else None
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.rating.finding import fields_json
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.table import build
-from videoautoarena.runs.realism.categories import categories_of
+from videoautoarena.runs.realism.categories import Classified, categories_of
 from videoautoarena.runs.realism.comparison import SURE, TraitComparison, compare_questions
 from videoautoarena.runs.realism.question_file import RealQuestion, read_questions
 from videoautoarena.runs.realism.question_traits import (
@@ -21,7 +21,7 @@ from videoautoarena.runs.realism.question_traits import (
     real_questions,
     simulated_questions,
 )
-from videoautoarena.runs.realism.real_mix import Mix, weigh_to_real, weighted_board
+from videoautoarena.runs.realism.real_mix import Mix, weakness_of, weigh_to_real, weighted_board
 from videoautoarena.runs.rundir.reader import (
     Run,
     counted,
@@ -34,7 +34,7 @@ from videoautoarena.scoring.questions.two_samples import LEAST_CLUSTERS
 
 Told = Literal["auto", "file", "words"]
 """Where categories come from: tags and the file if both have them, the file, or words."""
-ToldBy = Literal["tags", "file", "words"]
+ToldBy = Literal["tags", "classifier", "file", "words"]
 
 
 class Wish(NamedTuple):
@@ -80,6 +80,8 @@ class Realism:
 
     simulated: Side
     real: Side
+    classifier: str | None
+    """Who told the categories of both sides, if somebody did."""
     shared_videos: int
     """Videos of which there are questions of both."""
     level: float
@@ -101,22 +103,27 @@ class Realism:
         return {"schema": SCHEMA, **fields_json(self)}
 
 
-def realism_of(folder: Path, file: Path, wish: Wish = USUAL) -> Realism:
+def realism_of(
+    folder: Path, file: Path, wish: Wish = USUAL, classified: Classified | None = None
+) -> Realism:
     """Return how the questions of the run in `folder` stand to those in `file`; calls no model.
+
+    `classified` is what a classifier said of the file's, by whose tags those of the run count.
 
     Raises:
         BadInput: no such run, a run without a question, or a file or a line that cannot be used.
         WrongArgument: a wish that cannot be.
     """
-    _check(wish)
+    check_wish(wish)
     given = read_questions(file)
     if len(given) > _LONG:
         say(f"comparing {len(given):,} questions of {safe(str(file))}, which takes a minute")
     with open_run(folder) as run:
-        return _compare(run, given, wish)
+        return _compare(run, given, wish, classified)
 
 
-def _check(wish: Wish) -> None:
+def check_wish(wish: Wish) -> None:
+    """Raise WrongArgument for a wish that cannot be."""
     if wish.categories not in get_args(Told):
         raise WrongArgument(f"categories cannot be {wish.categories!r}: auto, file or words")
     if not 1.0 < wish.cap <= MOST_CAP:
@@ -130,14 +137,19 @@ def _check(wish: Wish) -> None:
         raise WrongArgument(f"a seed of {wish.seed} cannot be; give a whole number from 0")
 
 
-def _compare(run: Run, given: Sequence[RealQuestion], wish: Wish) -> Realism:
-    battles, tags = run.battles, categories_of(run)
-    own = _takes_own(given, wish.categories, tagged=tags is not None)
-    if wish.categories == "words" or not (own or wish.categories == "file"):
+def _compare(
+    run: Run, given: Sequence[RealQuestion], wish: Wish, classified: Classified | None
+) -> Realism:
+    battles = run.battles
+    said = None if classified is None else classified.categories
+    tags = categories_of(run, None if classified is None else classified.classifier)
+    own = said is None and _takes_own(given, wish.categories, tagged=tags is not None)
+    if said is None and (wish.categories == "words" or not (own or wish.categories == "file")):
         tags = None
     paths = {video.id: video.path for video in run.store.videos()}
     measured = simulated_questions(battles, paths, tags)
-    simulated, real = asked_once(battles, measured), real_questions(given, own=own)
+    simulated = asked_once(battles, measured)
+    real = real_questions(given, own=own, classified=said)
     if not simulated:
         raise BadInput(f"{run.folder} holds no question yet; play the run first")
     traits = compare_questions(simulated, real, rounds=wish.permutations, seed=wish.seed)
@@ -149,16 +161,19 @@ def _compare(run: Run, given: Sequence[RealQuestion], wish: Wish) -> Realism:
     weighted = weigh_to_real(battles, measured, real, cap=wish.cap)
     boards = None
     if weighted is not None:
+        weak = weakness_of(weighted.mix)
+        shown = made | {"warnings": (*([weak] if weak else ()), *made["warnings"])}
         boards = Boards(
-            build(battles, models, **made), weighted_board(battles, models, weighted, **made)
+            build(battles, models, **made), weighted_board(battles, models, weighted, **shown)
         )
     sides = (
         _side(simulated, "words" if tags is None else "tags"),
-        _side(real, "file" if own else "words"),
+        _side(real, "classifier" if said is not None else "file" if own else "words"),
     )
     mix = None if weighted is None else weighted.mix
     return Realism(
         *sides,
+        classifier=None if classified is None else classified.classifier,
         shared_videos=len({q.cluster for q in simulated} & {q.cluster for q in real}),
         level=SURE,
         permutations=wish.permutations,
@@ -205,6 +220,11 @@ def _warnings(
         yield f"{counted(repeated, 'real question')} repeated word for word"
     if min(simulated.videos, real.videos) < LEAST_CLUSTERS:
         yield f"a test needs {LEAST_CLUSTERS} videos on either side; there is none made"
+    if real.categories == "classifier":
+        yield (
+            "of simulated questions the classifier saw frames, of real ones the words alone: a "
+            "difference in what needs the picture, such as text on screen, may lie in that"
+        )
     if (simulated.categories == "words") != (real.categories == "words"):
         yield (
             f"categories are told by {simulated.categories} of simulated and by "
@@ -223,6 +243,8 @@ def _warnings(
 
 
 def _mix_warnings(mix: Mix) -> Iterator[str]:
+    if weak := weakness_of(mix):
+        yield weak
     if mix.lacking:
         alone = f"; {100 * mix.unreachable:.1f} % of real questions stand in no other cell"
         yield (

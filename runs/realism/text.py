@@ -11,7 +11,7 @@ from videoautoarena.runs.leaderboard.text import interval_text, rank_text
 from videoautoarena.runs.rating.finding import Figure
 from videoautoarena.runs.rating.leaderboard import Row
 from videoautoarena.runs.realism.comparison import TraitComparison
-from videoautoarena.runs.realism.real_mix import Mix
+from videoautoarena.runs.realism.real_mix import Mix, weakness_of
 from videoautoarena.runs.realism.report import Boards, Realism
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.tables import Sheet, plain_grid
@@ -36,8 +36,11 @@ def render_realism(found: Realism) -> RenderableType:
         board = plain_grid(*BOARD_COLUMNS)
         for cells in _board_rows(found.boards):
             board.add_row(*map(Text, cells))
+        parts += map(Text, _weak_lines(found.mix))
         parts += [board, Text(""), *map(Text, _mix_lines(found.mix)), Text("")]
-    return Group(*parts, *(Text(f"note: {safe(line)}.") for line in found.warnings))
+    weak = found.mix and weakness_of(found.mix)
+    below = (line for line in found.warnings if line != weak)
+    return Group(*parts, *(Text(f"note: {safe(line)}.") for line in below))
 
 
 def sheets_of(found: Realism) -> Iterator[Sheet]:
@@ -47,7 +50,7 @@ def sheets_of(found: Realism) -> Iterator[Sheet]:
     yield Sheet(TRAIT_COLUMNS, frozenset({2, 3, 4}), rows, notes, "Questions", "questions")
     if found.boards is not None and found.mix is not None:
         board = list(_board_rows(found.boards))
-        lines = list(_mix_lines(found.mix))
+        lines = [*_weak_lines(found.mix), *_mix_lines(found.mix)]
         numbers = frozenset(range(1, len(BOARD_COLUMNS)))
         yield Sheet(BOARD_COLUMNS, numbers, board, lines, "Board by the real mix", "real-mix")
 
@@ -129,6 +132,12 @@ def _moves(before: Row, after: Row) -> str:
     if before.rating is None or after.rating is None:
         return _UNKNOWN
     return f"{round(after.rating - before.rating):+d}"
+
+
+def _weak_lines(mix: Mix) -> Iterator[str]:
+    """What is to be read before the board."""
+    if weak := weakness_of(mix):
+        yield f"{weak[0].upper()}{weak[1:]}."
 
 
 def _mix_lines(mix: Mix) -> Iterator[str]:

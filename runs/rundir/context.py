@@ -84,6 +84,11 @@ class Calling(NamedTuple):
     """The way to frames."""
 
 
+async def no_frames(_video: str, _digests: list[str]) -> list[bytes]:
+    """Stand for the way to frames where no call carries any."""
+    raise RuntimeError("a call without frames asked for some")
+
+
 def asker_of(
     calling: Calling, budget: Budget, *, pace: Pace, hear: Callable[[Event], None]
 ) -> Asker:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from click.testing import CliRunner, Result
 
 from videoautoarena.memory.records.digests import digest
+from videoautoarena.memory.records.questions import Decision, QuestionCategory
 from videoautoarena.memory.records.records import (
     Analyses,
     Battle,
@@ -24,6 +25,8 @@ from videoautoarena.memory.records.records import (
     Video,
 )
 from videoautoarena.memory.store.store import Store
+from videoautoarena.memory.store.tags import Tag
+from videoautoarena.runs.categories.tags import asked_of
 from videoautoarena.runs.cli.program.main import arena
 from videoautoarena.runs.text import terminal
 
@@ -230,3 +233,36 @@ async def _fill(store: Store, battles: list[Battle], calls: list[CallRow]) -> No
         await store.put_battle(battle)
     for row in calls:
         await store.journal.record(row)
+
+
+def put_tags(
+    out: Path,
+    kinds: Mapping[tuple[str, str], Sequence[QuestionCategory]],
+    *,
+    classifier: str = "c",
+    model: str = "offline:judge",
+) -> None:
+    """Tag questions of a run, named by video and text: yes to these categories, no to advice."""
+    tags = []
+    for (film, text), names in kinds.items():
+        asked = asked_of(film, text)
+        said: dict[QuestionCategory, Decision] = {"advice": "no"}
+        said.update(dict.fromkeys(names, "yes"))
+        tags.append(
+            Tag(
+                id=f"{asked.id}:{classifier}:0",
+                question=asked.id,
+                video=film,
+                text=text,
+                classifier=classifier,
+                model=model,
+                categories=said,
+            )
+        )
+
+    async def put(store: Store) -> None:
+        for tag in tags:
+            await store.tags.put(tag)
+
+    with Store.open(out / "run.sqlite", write=True) as store:
+        asyncio.run(put(store))

@@ -115,16 +115,21 @@ def _tag(out: Path, order: TagOrder, *, quiet: bool) -> tuple[int, TagTally]:
         tally = run_async(
             tag_questions(out, order, listeners=Listeners(say, nobody), on_tagged=on_tagged)
         )
+    return code_of(tally), tally
+
+
+def code_of(tally: TagTally) -> int:
+    """Say what failed and why it ended early, if it did; return the exit code."""
     for reason, count in tally.failures.most_common(3):
         say(safe(f"failed, {count}: {reason[:300]}"))
     left = tally.asked - tally.known - tally.tagged
     code = early_end(tally, f"{tally.in_words}, {left:,} left")
     if code is not None:
-        return code, tally
+        return code
     if tally.failed > MOST_FAILED * max(1, tally.tagged):
         say("to repeat what failed: add --retry-failed")
-        return EXIT_VOIDS, tally
-    return 0, tally
+        return EXIT_VOIDS
+    return 0
 
 
 @categories_command.command(

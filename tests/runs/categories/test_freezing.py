@@ -2,45 +2,36 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.support.played import battle, invoke, play, slot, video
+from tests.support.played import battle, invoke, play, put_tags, slot, video
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.store.store import Store
-from videoautoarena.memory.store.tags import Tag
+from videoautoarena.memory.records.questions import QuestionCategory
 from videoautoarena.runs.bench.format.reader import open_bench
-from videoautoarena.runs.categories.tags import asked_of
-from videoautoarena.runs.rundir.reader import RUN_FILE
 
 FILM = video()
 
 
-def tagged(out: Path, named: dict[int, tuple[str, ...]]) -> Path:
+def tagged(out: Path, named: dict[int, tuple[QuestionCategory, ...]]) -> Path:
     """Lay a run of 12 questions, of which those at some places are of some categories."""
     played = [battle(slot(FILM, k), question=f"Question {k} of {k * k}?") for k in range(12)]
     play(out, played)
 
-    async def put(store: Store) -> None:
-        for k, names in named.items():
-            asked = asked_of(FILM.id, f"Question {k} of {k * k}?")
-            said = {"code": "no", "advice": "no"} | dict.fromkeys(names, "yes")
-            about: dict[str, Any] = {"video": FILM.id, "text": asked.text, "categories": said}
-            about |= {"classifier": "c", "model": "offline:judge", "id": f"{asked.id}:c:0"}
-            await store.tags.put(Tag(question=asked.id, **about))
-
-    with Store.open(out / RUN_FILE, write=True) as store:
-        asyncio.run(put(store))
+    kinds = {(FILM.id, f"Question {k} of {k * k}?"): names for k, names in named.items()}
+    put_tags(out, kinds)
     return out
 
 
 def test_a_draw_over_kinds_of_question_takes_the_rare_ones_first(tmp_path: Path) -> None:
-    kinds = {k: ("advice",) for k in range(9)} | {9: ("advice", "code"), 10: ("code",), 11: ()}
+    kinds: dict[int, tuple[QuestionCategory, ...]] = {k: ("advice",) for k in range(9)} | {
+        9: ("advice", "code"),
+        10: ("code",),
+        11: (),
+    }
     out = tagged(tmp_path / "run", kinds)
     told = invoke(
         "freeze", out, "--to", tmp_path / "b", "--size", 5, "--by", "question-category", "--json"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.support.played import battle, lineage, slot, video
-from videoautoarena.runs.realism.categories import CATEGORIES, GENERAL, told_categories
+from videoautoarena.runs.categories.tags import NONE, SHOWN
+from videoautoarena.runs.realism.categories import GENERAL, told_categories
 from videoautoarena.runs.realism.question_file import RealQuestion
 from videoautoarena.runs.realism.question_traits import (
-    NONE,
     asked_once,
     measure_vagueness,
     real_questions,
@@ -55,7 +55,7 @@ def test_vagueness_is_the_share_of_words_that_fit_any_video(
 )
 def test_words_tell_the_category(question: str, categories: set[str]) -> None:
     assert told_categories(question) == categories
-    assert categories <= set(CATEGORIES)
+    assert categories <= set(SHOWN.values())
 
 
 def test_a_question_of_no_category_stands_among_none_of_these() -> None:

@@ -11,9 +11,8 @@ import pytest
 
 import videoautoarena as va
 from tests.support.pages import first_column, section
-from tests.support.played import battle, invoke, lineage, play, slot, video
+from tests.support.played import battle, invoke, lineage, play, put_tags, slot, video
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.realism.categories import categories_of
 from videoautoarena.runs.realism.report import Wish, realism_of
 
 ASKED = ("How many boats lie there?", "Why is the kite red?", "Give me a table of the stalls.")
@@ -130,28 +129,17 @@ def test_the_files_categories_count_where_they_are_asked_for(ground: Path, tmp_p
     assert "no battle stands in a cell" in " ".join(own.warnings)
 
 
-def test_tags_of_the_run_meet_the_categories_of_the_file(
-    ground: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = written(tmp_path / "real.jsonl", category="counting")
-
-    def tagged(run: Any) -> Any:
-        return {one.id: frozenset({"counting"}) for one in run.battles}
-
-    monkeypatch.setattr("videoautoarena.runs.realism.report.categories_of", tagged)
-    found = realism_of(ground / "out", file)
+def test_tags_of_the_run_meet_the_categories_of_the_file(tmp_path: Path) -> None:
+    out, file = ran(tmp_path / "out"), written(tmp_path / "real.jsonl", category="Text_on-Screen")
+    films = [video(f"clip {k}".encode()).id for k in range(12)]
+    put_tags(out, {(film, text): ("text_on_screen",) for film in films for text in ASKED})
+    found = realism_of(out, file)
     assert (found.simulated.categories, found.real.categories) == ("tags", "file")
-    assert "category" not in found.told_apart
-    assert realism_of(ground / "out", file, Wish("words")).simulated.categories == "words"
-    without = realism_of(ground / "out", written(tmp_path / "plain.jsonl"))
+    (row,) = next(one.values for one in found.traits if one.trait == "category")
+    assert (row.value, row.simulated.value, row.real.value) == ("text on screen", 1.0, 1.0)
+    assert realism_of(out, file, Wish("words")).simulated.categories == "words"
+    without = realism_of(out, written(tmp_path / "plain.jsonl"))
     assert (without.simulated.categories, without.real.categories) == ("words", "words")
-
-
-def test_a_run_has_no_tags_yet(ground: Path) -> None:
-    from videoautoarena.runs.rundir.reader import open_run
-
-    with open_run(ground / "out") as run:
-        assert categories_of(run) is None
 
 
 def test_too_few_videos_are_said_and_no_test_is_made(tmp_path: Path) -> None:
