@@ -117,6 +117,7 @@ def test_freezing_again_asks_nobody_and_gives_the_same_bytes(out: Path) -> None:
     assert folder_bytes(out.parent / "bench") == folder_bytes(out.parent / "again")
 
 
+@pytest.mark.slow
 def test_answers_do_not_depend_on_how_many_are_asked_at_once(ground: Path, tmp_path: Path) -> None:
     benches = []
     for crowd in (1, 16):
