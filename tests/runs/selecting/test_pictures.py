@@ -89,6 +89,7 @@ def test_how_long_a_vector_is_does_not_matter(
     assert np.linalg.norm(one) <= 1 + 1e-9
 
 
+@pytest.mark.slow
 def test_topics_follow_the_documents_where_words_say_nothing(tmp_path: Path) -> None:
     places = [slot(video(), number) for number in range(40)]
     things = ("kettle", "ladder", "pepper", "window")
