@@ -53,15 +53,20 @@ _UNSURE = (
     r"(?:certainty|confidence|precision)|for (?:sure|certain)|definitively|exactly|fully))"
 )
 _HELP_EN = (
-    # "I can't help but notice" helps.
-    rf"{_CANNOT} (?:\w+ ){{0,2}}?(?:help(?! but\b| noticing)|assist|comply|fulfil+|engage|discuss"
-    r"|continue|participate|respond|do that|do this|support|answer"
+    # "I can't help but notice" helps, and "I can't see her answer" sees.
+    rf"{_CANNOT} (?:(?!(?:see|hear|tell|make|find|read|say|watch)\b)\w+ ){{0,2}}?(?:help"
+    r"(?! but\b| (?:notic|think|feel|wonder|laugh|smil)ing)|assist|comply|fulfil+|engage|discuss"
+    r"|continue|participate|respond|do that|do this|support|answer|comment on (?:this|that|it)"
+    r"|(?:process|complete|perform|carry out) (?:this|that|your|the|such an?) (?:request|task)"
     r"|provide (?:\w+ ){0,3}?(?:answer|assistance|response|help|information|analysis"
     rf"|description|summary))\b{_UNSURE}",
     r"(?:sorry,? )?can(?:no|['’])t (?:help|assist|do) (?:you )?(?:with )?(?:that|this)\b",
     rf"{_CANNOT} (?:\w+ or )?(?:identify|name|recogni[sz]e|describe) (?:\w+ ){{0,2}}?"
     r"(?:people|persons|individuals|content)\b(?! (?:in|on|behind|at|near) the)",
-    r"i (?:must|have to|need to|will have to) (?:\w+ )?(?:decline|refuse)\b",
+    r"(?:that|this|it)(?:['’]s| is) (?:not something|nothing) (?:that )?i(?:['’]m| am| can)"
+    r"(?: able to)? (?:help|assist|answer|discuss|do)\b",
+    r"i(?:['’]m going to have to| must|(?: am going to| will)? have to| need to) (?:\w+ )?"
+    r"(?:decline|refuse)\b",
     r"i(?:['’]d| would) (?:rather|prefer) not (?:to )?(?:answer|discuss|say|comment|help)",
     r"i(?:['’]m| am) not (?:comfortable|willing)\b",
     r"i (?:decline|refuse) to\b",
@@ -109,6 +114,7 @@ _HELP_DE = (
     r"(?:in der lage|imstande|möglich|erlaubt|gestattet),? (?:\w+ ){0,4}?(?:zu |be)"
     r"(?:helfen|antworten|beantworten|unterstützen)\b",
     r"(?:[\w-]+ ){0,4}?(?:helfe ich|ich helfe|antworte ich|ich antworte) (?:\w+ ){0,3}?nicht\b",
+    r"ich darf (?:\w+ ){0,5}?(?:nicht |keine (?:\w+ )?)identifizieren",
     r"(?:[\w-]+ ){0,3}?(?:ich muss|muss ich) (?:\w+ ){0,5}?(?:ablehnen|verweigern)",
     r"ich (?:lehne|verweigere)\b",
     r"(?:das|dies) (?:verstößt|widerspricht) (?:gegen )?(?:meinen?|unseren?)\b",
@@ -125,9 +131,14 @@ _BLIND_DE = (
     rf"(?:(?:leider|derzeit|selbst|direkt|nicht) ){{0,3}}{_SEHEN}",
     rf"{_ICH}) (?:(?:leider|derzeit|selbst) ){{0,2}}{_FILME} (?:\w+ ){{0,3}}?(?:nicht|weder) "
     rf"(?:\w+ ){{0,3}}?{_SEHEN}",
+    rf"(?:das|dieses|ihr|dein|den|diesen) {_FILME} kann ich "
+    rf"(?:(?:mir|leider|derzeit|selbst) ){{0,3}}nicht {_SEHEN}",
+    rf"[^.!?]{{0,80}}?\b(?:weil|da) ich (?:\w+ ){{0,2}}?keine {_FILME} (?:\w+ ){{0,2}}?"
+    rf"{_SEHEN} kann",
     r"(?:[\w-]+ ){0,5}?(?:ich bin|bin ich|ist es mir|mir ist es|es ist mir) (?:\w+ ){0,2}?nicht "
     rf"(?:in der lage|fähig|möglich|imstande),? (?:\w+ ){{0,2}}?{_FILME}\b",
-    rf"(?:[\w-]+ ){{0,4}}?(?:ich habe|habe ich) (?:\w+ ){{0,2}}?(?:keinen (?:\w+ )?zugriff auf"
+    r"(?:[\w-]+ ){0,4}?(?:ich habe|habe ich) (?:\w+ ){0,2}?"
+    r"(?:keinen (?:\w+ )?(?:zugriff auf|zugang zu)"
     rf"|keine (?:\w+ )?(?:möglichkeit|fähigkeit),?) (?:\w+ )?{_FILME}\b",
 )
 

@@ -186,8 +186,9 @@ def _hard_rules(hard: Mapping[str, Any]) -> Iterator[str]:
     yield (
         f"- Asked: {counted(hard['asked'], 'answer')} ({counted(hard['calls'], 'call')}, {price})"
         + (f"; {known} more were known from\n  newcomers' battles." if known else ".")
-        + f"\n  Failed: {hard['failed']}, which lost, gave no answer or were found no better than "
-        f"a bad one.\n  Not failed: {hard['passed']}. Without a verdict: {hard['void']}."
+        + f"\n  Failed: {hard['failed']}, which lost, refused, said nothing or were found no "
+        "better than a bad one.\n"
+        f"  Not failed: {hard['passed']}. Without a verdict: {hard['void']}."
     )
     yield (
         "- A question is hard where more of those models failed than did not: "

@@ -211,7 +211,13 @@ def _logs(out: Path, to: Path | None, *, frames: int, force: bool) -> None:
 def _train(
     out: Path, to: Path | None, what: str, form: str, *, top: int | None, force: bool
 ) -> None:
-    from videoautoarena.runs.training.write import Wanted, export_rows, line_of, rows_of
+    from videoautoarena.runs.training.write import (
+        REPORT_EVERY,
+        Wanted,
+        export_rows,
+        line_of,
+        rows_of,
+    )
 
     wanted = Wanted(cast("TrainingKind", what), "parquet" if form == "parquet" else "jsonl", top)
     if to is None:
@@ -222,6 +228,8 @@ def _train(
                 click.echo(line_of(row))
     else:
         summary = export_rows(out, to, wanted, force=force, on_count=_on_row)
+        if summary.rows >= REPORT_EVERY and sys.stderr.isatty():
+            click.echo(err=True)
         say(f"{summary.rows:,} {what} written to {safe(str(to))}")
     for line in summary.as_lines():
         say(line)

@@ -117,6 +117,7 @@ def test_freezing_again_asks_nobody_and_gives_the_same_bytes(out: Path) -> None:
     assert folder_bytes(out.parent / "bench") == folder_bytes(out.parent / "again")
 
 
+@pytest.mark.slow
 def test_answers_do_not_depend_on_how_many_are_asked_at_once(ground: Path, tmp_path: Path) -> None:
     benches = []
     for crowd in (1, 16):
@@ -237,6 +238,7 @@ def test_what_could_not_be_written_is_refused_before_anybody_is_asked(
     assert (place / "mine").read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_a_provider_that_is_down_makes_no_question_hard(out: Path, tmp_path: Path) -> None:
     bad = Manners(mishaps=(Mishap(do="status", nth=1, times=99, status=400),))
     with serving(tmp_path / "log", bad) as server:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from videoautoarena.runs.text.refusals import MOST_WORDS, is_refusal
@@ -118,6 +117,14 @@ REFUSALS = (
     "As an AI assistant, I'm unable to watch the footage.",
     "Sorry — I can't help with this request.",
     "I cannot provide that information.",
+    "I cannot process this request.",
+    "That's not something I can help with.",
+    "I'm going to have to decline.",
+    "Dazu kann ich nichts sagen, weil ich keine Videos sehen kann.",
+    "Das Video kann ich leider nicht ansehen.",
+    "Als Sprachmodell habe ich keinen Zugang zu Videos.",
+    "Ich darf Personen in Bildern nicht identifizieren.",
+    "I'm sorry, I can't comment on that.",
     "Ich kann Ihnen dabei nicht helfen, da ich keine Videos sehen kann.",
     "Tut mir leid, aber ich kann diese Anfrage nicht erfüllen.",
     "Als künstliche Intelligenz kann ich das Video nicht ansehen.",
@@ -249,6 +256,11 @@ ANSWERS = (
     "It is not possible to tell from the given frames.",
     "She says she can't watch videos without glasses.",
     "I cannot say whether it was planned.",
+    "I can't see him complete the task.",
+    "I cannot hear the man answer her.",
+    "I cannot help thinking that the ball is red.",
+    "That is nothing I can answer: the video does not show it.",
+    "Das Video kann ich in drei Teile gliedern: Anfang, Sprung, Ende.",
     "Man kann nicht erkennen, ob die Tür offen ist.",
     "Das Gesicht ist nicht zu erkennen, deshalb kann ich die Frage nicht beantworten.",
     "Ich weiß es nicht, das Bild ist zu dunkel.",
@@ -257,14 +269,12 @@ ANSWERS = (
 """What says that the video does not show something, or what somebody in it says."""
 
 
-@pytest.mark.parametrize("answer", REFUSALS)
-def test_a_refusal_in_plain_words_is_recognised(answer: str) -> None:
-    assert is_refusal(answer)
+def test_a_refusal_in_plain_words_is_recognised() -> None:
+    assert [answer for answer in REFUSALS if not is_refusal(answer)] == []
 
 
-@pytest.mark.parametrize("answer", ANSWERS)
-def test_an_answer_that_says_what_cannot_be_seen_is_no_refusal(answer: str) -> None:
-    assert not is_refusal(answer)
+def test_an_answer_that_says_what_cannot_be_seen_is_no_refusal() -> None:
+    assert [answer for answer in ANSWERS if is_refusal(answer)] == []
 
 
 def test_a_long_answer_that_begins_so_goes_on_to_answer() -> None:
@@ -273,6 +283,7 @@ def test_a_long_answer_that_begins_so_goes_on_to_answer() -> None:
     assert not is_refusal(f"{beginning} {'The car turns left. ' * MOST_WORDS}")
 
 
+@settings(max_examples=40)
 @given(st.sampled_from(REFUSALS), st.sampled_from(["  {}\n", "{}  ", "**{}**", "{}\n\n"]))
 def test_spaces_and_marks_around_a_refusal_change_nothing(answer: str, around: str) -> None:
     assert is_refusal(around.format(answer))
@@ -281,6 +292,7 @@ def test_spaces_and_marks_around_a_refusal_change_nothing(answer: str, around: s
 PIECES = ["i can't", "as an", "a,", "ich kann", "no video", "but", "kann ich", "als ki,", ",", "x"]
 
 
+@settings(max_examples=40)
 @given(st.lists(st.sampled_from(PIECES), max_size=79))
 def test_a_hostile_answer_is_read_in_no_time(words: list[str]) -> None:
     assert is_refusal(" ".join(words)) in (True, False)

@@ -153,7 +153,7 @@ def test_a_battle_over_a_stored_answer_is_a_pair_as_well(tmp_path: Path) -> None
 ENDINGS = ("a", "b", "tie", "tie_good", "tie_bad", "split", "void", "forfeit_a", "forfeit_b")
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.sampled_from(ENDINGS), min_size=1, max_size=8))
 def test_every_battle_is_a_pair_or_counted(
     tmp_path_factory: pytest.TempPathFactory, endings: list[str]
