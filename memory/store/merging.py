@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from videoautoarena.memory.records.digests import canonical_json, read_body, write_body
+from videoautoarena.memory.records.digests import canonical_json, digest, read_body, write_body
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Slot
 from videoautoarena.memory.store.connection import Reader, blaming, connect, real_file, wal_of
@@ -74,6 +74,7 @@ def merge_files(
     target: Path,
     manifest_of: Callable[[Sequence[MergedPart]], dict[str, Any]],
     *,
+    texts: Mapping[str, str] = {},
     on_page: OnPage = lambda _done, _total: None,
 ) -> list[MergedPart]:
     """Write the rows of several run files into a new one, whole or not at all.
@@ -86,6 +87,7 @@ def merge_files(
         sources: run files, at least one; none is changed.
         target: the new file.
         manifest_of: what the new run says of itself, given where each run's slots came to stand.
+        texts: by name, what the new run holds in place of the runs' own texts of those names.
         on_page: called with how many pages of rows are copied, and of how many.
 
     Raises:
@@ -104,7 +106,7 @@ def merge_files(
             connection.execute("PRAGMA journal_mode = MEMORY")
             connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
             migrate(connection)
-            parts = _copied(connection, sources, on_page)
+            parts = _copied(connection, sources, texts, on_page)
             body = canonical_json(manifest_of(parts))
             connection.execute("INSERT INTO manifest (id, body) VALUES (1, ?)", (body,))
         with blaming(target):
@@ -118,8 +120,13 @@ def merge_files(
 
 
 def _copied(
-    connection: sqlite3.Connection, sources: Sequence[Path], on_page: OnPage
+    connection: sqlite3.Connection,
+    sources: Sequence[Path],
+    texts: Mapping[str, str],
+    on_page: OnPage,
 ) -> list[MergedPart]:
+    told = [(name, digest(text), text) for name, text in texts.items()]
+    connection.executemany("INSERT INTO files (name, digest, text) VALUES (?, ?, ?)", told)
     parts: list[MergedPart] = []
     first_ordinal = first_block = done = 0
     total = sum(map(_count_pages, sources))
@@ -130,7 +137,8 @@ def _copied(
             for name, table in TABLES.items():
                 for page in _pages(reader, name, table):
                     rows = _moved(page, part) if name == "slots" else page
-                    rows = [row for row in rows if name != "files" or not row[0].startswith(LOCAL)]
+                    if name == "files":
+                        rows = [r for r in rows if r[0] not in texts and not r[0].startswith(LOCAL)]
                     connection.execute("BEGIN")
                     _insert(connection, name, table, rows=rows, source=source)
                     connection.execute("COMMIT")
