@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -74,7 +74,7 @@ def merge_files(
     target: Path,
     manifest_of: Callable[[Sequence[MergedPart]], dict[str, Any]],
     *,
-    texts: Mapping[str, str] | None = None,
+    texts: Mapping[str, str] = {},
     on_page: OnPage = lambda _done, _total: None,
 ) -> list[MergedPart]:
     """Write the rows of several run files into a new one, whole or not at all.
@@ -87,7 +87,7 @@ def merge_files(
         sources: run files, at least one; none is changed.
         target: the new file.
         manifest_of: what the new run says of itself, given where each run's slots came to stand.
-        texts: by name, those that stand in it for the runs' own.
+        texts: by name, what the new run holds in place of the runs' own texts of those names.
         on_page: called with how many pages of rows are copied, and of how many.
 
     Raises:
@@ -106,9 +106,7 @@ def merge_files(
             connection.execute("PRAGMA journal_mode = MEMORY")
             connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
             migrate(connection)
-            own = [(name, digest(text), text) for name, text in (texts or {}).items()]
-            connection.executemany("INSERT INTO files (name, digest, text) VALUES (?, ?, ?)", own)
-            parts = _copied(connection, sources, given=frozenset(texts or ()), on_page=on_page)
+            parts = _copied(connection, sources, texts, on_page)
             body = canonical_json(manifest_of(parts))
             connection.execute("INSERT INTO manifest (id, body) VALUES (1, ?)", (body,))
         with blaming(target):
@@ -124,10 +122,11 @@ def merge_files(
 def _copied(
     connection: sqlite3.Connection,
     sources: Sequence[Path],
-    *,
-    given: Set[str],
+    texts: Mapping[str, str],
     on_page: OnPage,
 ) -> list[MergedPart]:
+    told = [(name, digest(text), text) for name, text in texts.items()]
+    connection.executemany("INSERT INTO files (name, digest, text) VALUES (?, ?, ?)", told)
     parts: list[MergedPart] = []
     first_ordinal = first_block = done = 0
     total = sum(map(_count_pages, sources))
@@ -139,7 +138,7 @@ def _copied(
                 for page in _pages(reader, name, table):
                     rows = _moved(page, part) if name == "slots" else page
                     if name == "files":
-                        rows = [row for row in rows if not _is_left_out(row[0], given)]
+                        rows = [r for r in rows if r[0] not in texts and not r[0].startswith(LOCAL)]
                     connection.execute("BEGIN")
                     _insert(connection, name, table, rows=rows, source=source)
                     connection.execute("COMMIT")
@@ -154,10 +153,6 @@ def _copied(
         first_ordinal = first_ordinal if ordinal is None else ordinal + 1
         first_block = first_block if block is None else block + 1
     return parts
-
-
-def _is_left_out(name: str, given: Set[str]) -> bool:
-    return name in given or name.startswith(LOCAL)
 
 
 def _count(reader: Reader, table: str) -> int:

@@ -119,11 +119,19 @@ class Status:
         return self.outlook.is_stopped
 
     @property
+    def is_merged(self) -> bool:
+        """Return whether it was put together from other runs, and ends with them."""
+        return bool(self.manifest.get(reader.MERGED))
+
+    @property
     def next(self) -> str:
         """Return the command to type next."""
         out = self._out
         if self.process is not None:
             return f"arena status {out}"
+        if self.is_merged:
+            # It is not played on, whatever is left of it.
+            return f"arena leaderboard {out}"
         if self.settled < self.slots and not self.is_stopped:
             return f"arena resume {out}"
         if self.failed:
@@ -203,16 +211,16 @@ class Status:
     def _repair(self) -> list[str]:
         if not self.failed:
             return []
-        return [
-            f"{counted(self.failed, 'battle')} failed because of a call; to repeat: "
-            f"arena resume {safe(self._out)} --retry-failed"
-        ]
+        failed = f"{counted(self.failed, 'battle')} failed because of a call"
+        if self.is_merged:
+            return [failed]
+        return [f"{failed}; to repeat: arena resume {safe(self._out)} --retry-failed"]
 
     def _quarantined(self) -> list[str]:
         lost = [one for one in self.quarantine if one.when == "decoded"]
         lines = [f"no frames of {safe(one.path)}: {one_line(one.reason, 120)}" for one in lost]
         again = f"  to try again: arena resume {safe(self._out)} --retry-failed"
-        return [*lines, again] if lost else []
+        return [*lines, again] if lost and not self.is_merged else lines
 
     def _rule(self) -> list[str]:
         rule, reading = self.outlook.rule, self.outlook.reading
@@ -232,6 +240,8 @@ class Status:
             return f"process {self.process} is running it"
         if self.is_stopped:
             return "stopped by --until"
+        if self.is_merged:
+            return f"merged from {len(self.manifest[reader.MERGED])} runs"
         return "finished" if self.settled >= self.slots else "stopped; no process is running it"
 
 

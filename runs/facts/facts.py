@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,7 @@ class Facts(Record):
     """What a file says of videos, and what a run makes of it."""
 
     sha256: str | None = None
-    """Of the file's bytes; None where there was none."""
+    """Of the file's bytes; None where there was none, or where runs with several were merged."""
     is_beside: bool = True
     """It is the one beside the videos, and none that was passed."""
     categories: tuple[str, ...] = CATEGORIES
@@ -189,21 +189,41 @@ def keep_more(store: Store, facts: Facts, videos: Iterable[str]) -> None:
     store.put_file(FILE, write_body(kept.model_copy(update=update)), replace=True)
 
 
-def facts_of_all(parts: Iterable[tuple[Facts, Set[str]]]) -> Facts:
-    """Return what several runs with the same categories know, each of its own videos, as one."""
-    known = list(parts)
-    columns = dict.fromkeys(name for facts, _ in known for name in facts.columns)
-    said: dict[str, VideoFacts] = {}
-    for facts, videos in known:
-        # A file may speak of videos beyond the limit of its run.
-        said |= {id_: one for id_, one in facts.videos.items() if id_ in videos}
-    return Facts(categories=known[0][0].categories, columns=tuple(columns), videos=said)
-
-
 def stored_facts(store: Store) -> Facts | None:
     """Return what a run knows of its videos; None of one begun when none was read."""
     file = store.file(FILE)
     return read_body(Facts, file.text) if file else None
+
+
+def merged_facts(kept: Sequence[Facts | None]) -> dict[str, str]:
+    """Return the texts of a run merged from runs with such facts; none where all have the same.
+
+    The first is what all of them know. An examiner chose from the categories of its own run, so
+    that what each was told stands behind it, by the run's place from 0.
+    """
+    told = [facts for facts in kept if facts is not None]
+    if len(told) == len(kept) and all(facts == told[0] for facts in told):
+        return {}
+    categories = [name for facts in told for name in facts.categories if name != OTHER]
+    every = Facts(
+        is_beside=all(facts.is_beside for facts in told),
+        categories=(*dict.fromkeys(categories), OTHER),
+        columns=tuple(dict.fromkeys(name for facts in told for name in facts.columns)),
+        videos={id_: said for facts in told for id_, said in facts.videos.items()},
+    )
+    own = {f"{FILE}/{n}": write_body(facts) if facts else "" for n, facts in enumerate(kept)}
+    return {FILE: write_body(every), **own}
+
+
+def facts_told(store: Store, part: int) -> Facts | None:
+    """Return what was told in one of the runs that this one was merged from, from 0.
+
+    Of a run that was not merged, or merged from runs with the same facts, what it knows.
+    """
+    file = store.file(f"{FILE}/{part}")
+    if file is None:
+        return stored_facts(store)
+    return read_body(Facts, file.text) if file.text else None
 
 
 def changed_facts(store: Store, folder: Path, asked: str | None = None) -> str | None:

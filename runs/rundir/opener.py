@@ -80,15 +80,15 @@ class Opened:
     """Video id to the file that has it now, wherever it was when the run began."""
 
 
-def holds_run(out: Path) -> bool:
+def holds_run(out: Path, option: str = "--out") -> bool:
     """Return whether `out` holds a run; BadInput where it is a file or holds other things."""
     if (out / RUN_FILE).is_file():
         return True
     if out.exists() and not out.is_dir():
-        raise BadInput(f"{out} is a file; pass a folder with --out")
+        raise BadInput(f"{out} is a file; pass a folder with {option}")
     names = (path.name for path in out.iterdir()) if out.is_dir() else ()
     if foreign := sorted(name for name in names if not name.startswith(RUN_FILE)):
-        raise BadInput(f"{out} is not empty ({foreign[0]}); pass a new --out")
+        raise BadInput(f"{out} is not empty ({foreign[0]}); pass a new {option}")
     return False
 
 
@@ -141,10 +141,7 @@ def go_on(
     """
     out, store = run.folder, run.store
     manifest = store.manifest()
-    if manifest.get(MERGED):
-        raise BadInput(
-            f"{safe(str(out))} was merged from other runs; play those on and merge them again"
-        )
+    refuse_merged(out, manifest)
     begun = RunConfig.to_go_on(manifest)
     kept = priced(configured(out, begun, asked, generation=next_generation(store.slots())))
     own = stored_prompts(store, missing=prompts or PromptSet.load())
@@ -171,6 +168,14 @@ def go_on(
     changed = _changed(own, prompts) if prompts else ()
     facts = [differs] if differs else []
     return replace(opened, notes=(*repaired, *joining, *opened.notes, *facts, *changed, *users))
+
+
+def refuse_merged(out: Path, manifest: Mapping[str, Any]) -> None:
+    """Refuse to play a run on that was put together from others; raises BadInput."""
+    if manifest.get(MERGED):
+        raise BadInput(
+            f"{safe(str(out))} was merged from other runs; play those on and merge them again"
+        )
 
 
 def keep_config(store: Store, config: RunConfig) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Set
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,7 @@ from videoautoarena.memory.records.records import Battle, Video, VideoFacts
 from videoautoarena.memory.records.slots import Ids, Slots
 from videoautoarena.memory.store.connection import lock_of, real_file
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.config.stopping_rule import Reading, kept_rule
+from videoautoarena.runs.config.stopping_rule import Reading, kept_rule, parse_rule
 from videoautoarena.runs.facts.facts import NO_FACTS, Facts, stored_facts
 from videoautoarena.runs.rundir.slots import Lineup
 from videoautoarena.runs.text.terminal import safe
@@ -260,9 +261,26 @@ def warnings_of(run: Run) -> list[str]:
             f"{len(run.slots) - len(run.settled)} of {len(run.slots)} slots unplayed: "
             f"{stop.rule.promise}; {stop.rule.on_intervals}"
         )
-    elif unsettled := len(run.slots) - len(run.settled):
+        return lines
+    unsettled = len(run.slots) - len(run.settled)
+    if parts := run.manifest.get(MERGED):
+        return [*lines, *_left_by(parts, unsettled, len(run.slots))]
+    if unsettled:
         lines.append(f"the run is not finished: {unsettled} of {len(run.slots)} slots to go")
     return lines
+
+
+def _left_by(parts: Sequence[Mapping[str, Any]], unsettled: int, slots: int) -> Iterator[str]:
+    """Yield what a reader must know of the runs that one was merged from."""
+    ended = Counter(str(part["until"]) for part in parts if part.get("until"))
+    for text, count in sorted(ended.items()):
+        if (rule := parse_rule(text)) is not None:
+            yield (
+                f"--until {text} ended {count} of the {len(parts)} merged runs early: "
+                f"{rule.promise}; {rule.on_intervals}"
+            )
+    if unsettled:
+        yield f"{unsettled} of {slots} slots were never played in the runs that were merged"
 
 
 def marks(manifest: dict[str, Any]) -> tuple[str, ...]:

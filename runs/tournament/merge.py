@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.digests import write_body
 from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.records.slots import Slots
-from videoautoarena.memory.store.connection import refuse_full_disk, size_of
+from videoautoarena.memory.store.connection import RunLock, lock_of, real_file, size_of
 from videoautoarena.memory.store.merging import MergedPart, OnPage, merge_files
 from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.facts.facts import FILE as FACTS
-from videoautoarena.runs.facts.facts import facts_of_all, stored_facts
+from videoautoarena.runs.facts.facts import merged_facts, stored_facts
 from videoautoarena.runs.rundir.opener import brief_setting, holds_run
-from videoautoarena.runs.rundir.reader import MERGED, RUN_FILE, Run, counted, open_run, run_file
+from videoautoarena.runs.rundir.reader import (
+    MERGED,
+    RUN_FILE,
+    Run,
+    counted,
+    lock_file,
+    open_run,
+    run_file,
+)
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.users.keeping import FILE as USERS
+from videoautoarena.runs.users.keeping import kept_file, merged_users
 
 
 class Merged(NamedTuple):
@@ -30,6 +41,8 @@ class Merged(NamedTuple):
     battles: int
     unplayed: int
     """Slots that count and have no battle, in all of the runs; nobody plays them any more."""
+    namesakes: int
+    """Paths by which several runs know a video each, so that no folder can hold them all."""
     bytes: int
 
 
@@ -55,44 +68,92 @@ def merge_runs(
     if len(folders) < 2:
         raise BadInput("one run alone is merged already; pass two or more")
     _refuse_twice(folders)
-    if holds_run(to):
+    if holds_run(to, "--to"):
         raise BadInput(f"{safe(str(to))} holds a run already; pass a new --to")
+    with ExitStack() as undo:
+        for folder in folders:
+            undo.enter_context(_held(folder))
+        return _merged(folders, to, on_page)
+
+
+def _merged(folders: Sequence[Path], to: Path, on_page: OnPage) -> Merged:
     with ExitStack() as opened:
         runs = [opened.enter_context(open_run(folder)) for folder in folders]
         for run in runs:
             _refuse_grown(run)
         for run in runs[1:]:
             _refuse_other(runs[0], run)
-        _refuse_shared(runs)
+        namesakes = _namesakes(runs)
         manifest = dict(runs[0].manifest)
-        videos = [len(run.store.videos()) for run in runs]
+        texts = merged_facts([stored_facts(run.store) for run in runs])
+        if users := merged_users([kept_file(run.store) for run in runs]):
+            texts[USERS] = write_body(users)
+            manifest["personas"] = users.sha256
+        said = [_said_of(run) for run in runs]
+        videos = sum(one["videos"] for one in said)
         battles = sum(len(run.settled) for run in runs)
         slots = sum(len(run.slots) for run in runs)
-        texts = _common_texts(runs)
-    to.mkdir(parents=True, exist_ok=True)
-    sources, target = [run_file(folder) for folder in folders], to / RUN_FILE
-    refuse_full_disk(target, sum(map(size_of, sources)))
+    sources, target = [real_file(run_file(folder)) for folder in folders], to / RUN_FILE
 
     def manifest_of(parts: Sequence[MergedPart]) -> dict[str, Any]:
-        told = [
-            {**part._asdict(), "videos": count} for part, count in zip(parts, videos, strict=True)
-        ]
+        told = [{**part._asdict(), **one} for part, one in zip(parts, said, strict=True)]
         return {**manifest, MERGED: told}
 
-    merge_files(sources, target, manifest_of, texts=texts, on_page=on_page)
-    return Merged(len(folders), sum(videos), slots, battles, slots - battles, size_of(target))
+    with _made(to):
+        _refuse_full(to, sum(map(size_of, sources)))
+        merge_files(sources, target, manifest_of, texts=texts, on_page=on_page)
+    size = size_of(target)
+    return Merged(len(folders), videos, slots, battles, slots - battles, namesakes, size)
 
 
-def _common_texts(runs: Sequence[Run]) -> dict[str, str]:
-    """Return what stands in the merged run for texts that are of all videos of each run."""
-    texts: dict[str, str] = {}
-    if stored_facts(runs[0].store) is not None:
-        parts = ((run.known_facts, {video.id for video in run.store.videos()}) for run in runs)
-        texts[FACTS] = write_body(facts_of_all(parts))
-    # The bytes of their files are the same; by what name and of which videos, is not.
-    if (users := runs[0].store.file(USERS)) is not None:
-        texts[USERS] = users.text
-    return texts
+def _said_of(run: Run) -> dict[str, Any]:
+    """Return what a merged run says of one that is put into it, besides where it stands."""
+    stop = {"until": str(run.stop.rule)} if run.stop else {}
+    return {"videos": len(run.store.videos()), **stop}
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Let nobody play, tag or label a run meanwhile; RunLocked where somebody does."""
+    if not os.access(run_file(folder).parent, os.W_OK):
+        # Nobody who is like us writes there, and no lock can be made.
+        yield
+        return
+    lock = RunLock(lock_file(folder))
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def _made(to: Path) -> Iterator[None]:
+    """Make a folder that nobody else begins a run in; it is gone again where nothing came of it."""
+    is_new = not to.exists()
+    try:
+        to.mkdir(parents=True, exist_ok=True)
+    except OSError as wrong:
+        reason = f"{safe(str(to))} cannot be made ({wrong.strerror}); pass another --to"
+        raise BadInput(reason) from wrong
+    target = real_file(to / RUN_FILE)
+    lock, is_done = RunLock(lock_of(target), busy=f"{to} is being written"), False
+    try:
+        yield
+        is_done = True
+    finally:
+        lock.release(remove=not is_done)
+        if is_new and not is_done:
+            with suppress(OSError):
+                to.rmdir()
+
+
+def _refuse_full(to: Path, needed_bytes: int) -> None:
+    free = shutil.disk_usage(to).free
+    if free < needed_bytes:
+        raise StoreError(
+            f"{to} has {free} bytes free, and the runs take {needed_bytes}; make room, or pass "
+            "another --to"
+        )
 
 
 def runs_in(slots: Slots, manifest: Mapping[str, Any]) -> list[Slots]:
@@ -137,8 +198,6 @@ def _refuse_other(first: Run, other: Run) -> None:
     theirs |= {"rounds": there.rounds, "joined": there.joined}
     for name in ("prompts", "contracts", "schema"):
         mine[name], theirs[name] = first.manifest.get(name), other.manifest.get(name)
-    # An examiner that chose from other ones was asked something else.
-    mine["categories"], theirs["categories"] = _categories(first), _categories(other)
     for key, value in mine.items():
         if value != theirs.get(key):
             a, b = brief_setting(value), brief_setting(theirs.get(key))
@@ -146,11 +205,6 @@ def _refuse_other(first: Run, other: Run) -> None:
                 f"{safe(str(other.folder))} is another run ({key} {b}, in "
                 f"{safe(str(first.folder))} {a}); merge runs with the same settings"
             )
-
-
-def _categories(run: Run) -> tuple[str, ...] | None:
-    facts = stored_facts(run.store)
-    return None if facts is None else facts.categories
 
 
 def _refuse_grown(run: Run) -> None:
@@ -165,8 +219,8 @@ def _refuse_grown(run: Run) -> None:
         raise BadInput(f"{name} was merged itself; merge the runs it was made of, all at once")
 
 
-def _refuse_shared(runs: Sequence[Run]) -> None:
-    """Refuse a video that two runs were played on: it would count twice."""
+def _namesakes(runs: Sequence[Run]) -> int:
+    """Return how many paths are several videos'; BadInput where a video would count twice."""
     seen: dict[str, tuple[Run, str]] = {}
     for run in runs:
         for video in run.store.videos():
@@ -177,12 +231,15 @@ def _refuse_shared(runs: Sequence[Run]) -> None:
                     f"{safe(str(other.folder))}; play each video in one run"
                 )
             seen[video.id] = (run, video.path)
+    return sum(count > 1 for count in Counter(path for _, path in seen.values()).values())
 
 
 def in_words(merged: Merged) -> str:
     """Return what a merge came to, on one line."""
     left = f", {counted(merged.unplayed, 'slot')} never played" if merged.unplayed else ""
+    same = "stands for several videos" if merged.namesakes == 1 else "stand for several videos each"
+    names = f"; {counted(merged.namesakes, 'path')} {same}" if merged.namesakes else ""
     return (
         f"{counted(merged.runs, 'run')}, {counted(merged.videos, 'video')}, "
-        f"{counted(merged.battles, 'battle')}{left}"
+        f"{counted(merged.battles, 'battle')}{left}{names}"
     )

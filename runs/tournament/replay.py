@@ -19,7 +19,7 @@ from videoautoarena.memory.records.records import Battle
 from videoautoarena.memory.records.slots import Ids, Slots
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.facts.facts import stored_facts
+from videoautoarena.runs.facts.facts import Facts, facts_told
 from videoautoarena.runs.rundir.context import assemble
 from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.rundir.opener import stored_prompts
@@ -62,12 +62,13 @@ async def replay(out: Path) -> Replayed:
 
         manifest = store.manifest()
         config = RunConfig.of_manifest(manifest)
-        for slots in runs_in(store.slots(), manifest):
+        for part, slots in enumerate(runs_in(store.slots(), manifest)):
+            known = facts_told(store, part)
             waves = Waves.of(store, config.models, slots)
             for generation in np.unique(slots.generations).tolist():
                 view = _View.of(slots, generation, settled)
                 if view.fresh:
-                    arena = _arena(store, compare, view, waves)
+                    arena = _arena(store, compare, view, waves, known)
                     of_newcomer = newcomers_among(view.fresh)
                     await _play(arena, view.fresh.where(~of_newcomer), found)
                     guests = view.fresh.where(of_newcomer).ids
@@ -100,7 +101,11 @@ class _View(NamedTuple):
 
 
 def _arena(
-    store: Store, compare: Callable[[Battle], Awaitable[None]], view: _View, waves: Waves
+    store: Store,
+    compare: Callable[[Battle], Awaitable[None]],
+    view: _View,
+    waves: Waves,
+    known: Facts | None,
 ) -> Arena:
     config, slots = RunConfig.of_manifest(store.manifest()), view.slots
     videos = {video.id: video for video in store.videos()}
@@ -111,7 +116,6 @@ def _arena(
     asker = Asker(store.journal, run_frames.jpegs, seed=config.seed, is_replay=True)
     prompts = stored_prompts(store)
     draws = Draws(config, slots, waves, NewcomerDraws(config, store))
-    known = stored_facts(store)
     common = assemble(
         config, asker, prompts=prompts, videos=videos, lineup=view.lineup, facts=known
     )

@@ -37,6 +37,7 @@ from videoautoarena.runs.rundir.opener import (
     go_on,
     holds_run,
     named_in_full,
+    refuse_merged,
     videos_folder,
 )
 from videoautoarena.runs.rundir.reader import Run, counted, problems, run_file
@@ -109,6 +110,7 @@ def resume(
     """Open the run in `out` with its own settings; what comes back plays it to the end."""
     with ExitStack() as undo:
         store = undo.enter_context(_reopened(out, care))
+        refuse_merged(out, store.manifest())
         config = RunConfig.to_go_on(store.manifest())
         folder = videos or videos_folder(store)
         if folder is None:

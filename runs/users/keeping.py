@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from videoautoarena.memory.records.digests import read_body, write_body
+from videoautoarena.memory.records.digests import (
+    canonical_json,
+    digest,
+    read_body,
+    write_body,
+)
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import RunConfig, Settings
 from videoautoarena.runs.text.terminal import safe
-from videoautoarena.runs.users.bring import UserFile, digest_of, read_users
+from videoautoarena.runs.users.bring import BroughtUser, UserFile, digest_of, read_users
 
 if TYPE_CHECKING:
     from videoautoarena.video.folder.find import Findings
@@ -29,6 +35,19 @@ def kept_file(store: Store) -> UserFile | None:
     """Return the users that were brought to a run; StoreError where they are damaged."""
     found = store.file(FILE)
     return read_body(UserFile, found.text) if found else None
+
+
+def merged_users(kept: Sequence[UserFile | None]) -> UserFile | None:
+    """Return the users of all files that were brought to runs; None where one has them all."""
+    files = list({file.sha256: file for file in kept if file is not None}.values())
+    if len(files) < 2:
+        return None
+    users = dict.fromkeys(write_body(user) for file in files for user in file.users)
+    return UserFile(
+        name=", ".join(dict.fromkeys(file.name for file in files)),
+        sha256=digest(canonical_json([file.sha256 for file in files])),
+        users=tuple(read_body(BroughtUser, user) for user in users),
+    )
 
 
 def with_users(

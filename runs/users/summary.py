@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from videoautoarena.graph.state import PERSONAS, slot_id
+from videoautoarena.memory.records.digests import write_body
 from videoautoarena.memory.records.records import Battle, Published
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.text.terminal import safe
@@ -51,8 +52,8 @@ class Users:
             )
         if self.asked_again is not None:
             yield (
-                f"users invented anew, since some were alike: of {_videos(self.asked_again)}; "
-                f"still alike: of {_videos(self.still_alike or 0)}"
+                f"users alike: invented anew on {_videos(self.asked_again)}, still alike on "
+                f"{self.still_alike or 0:,}"
             )
 
 
@@ -60,7 +61,7 @@ def users_of(store: Store, *, looks: bool) -> Users:
     """Return where the users of a run come from; `looks` where alike ones are invented anew."""
     file, videos = kept_file(store), [video.id for video in store.videos()]
     seated = [seats_of(store, video) for video in videos] if file else []
-    users = [user.line for one in seated for user in one.users.values()]
+    users = [write_body(user) for one in seated for user in one.users.values()]
     again = [video for video in videos if _asked_again(store, video)] if looks else []
     alike = sum(bool(repeated_users(_texts(store, video))) for video in again)
     in_file = len(file.users) if file else 0

@@ -191,7 +191,7 @@ def test_users_that_are_alike_are_invented_anew_and_replayed(
     assert terminal.simulate(*run).code == 0
     assert roles(terminal, Path("arena-out"))["persona"] == 2
     said = terminal.arena("status", "arena-out").out
-    assert "users invented anew, since some were alike: of 1 video; still alike: of 0" in said
+    assert "users alike: invented anew on 1 video, still alike on 0" in said
     assert near not in {b.persona_text for b in battles_of(Path("arena-out")) if b.persona != 3}
     assert terminal.arena("replay", "arena-out").code == 0
     setup = json.loads(terminal.arena("export", "arena-out", "--what", "setup").out)

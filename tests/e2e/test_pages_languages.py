@@ -46,7 +46,7 @@ def test_question_user_and_answers_run_the_way_of_their_language(
         page.goto(report.file, f"#battle={battle.id}")
         page.see(".answers .answer >> nth=1")
         assert page.evaluate(WAY, "h1.question") == way
-        assert page.evaluate(WAY, ".persona bdi") == way
+        assert page.evaluate(WAY, ".persona > bdi") == way
         assert set(page.evaluate(WAYS, ".answers .md")) == {way}
 
 
@@ -70,6 +70,21 @@ def test_in_a_list_each_question_is_isolated(browser: Browser, report: Shown) ->
         page.see(".row-question")
         assert set(page.evaluate(WAYS, ".row-question bdi")) == {"ltr", "rtl"}
         assert set(page.evaluate(WAYS, ".row-question")) == {"ltr"}
+
+
+def test_a_heading_keeps_its_room_beside_a_run_with_many_columns(
+    browser: Browser, report: Shown
+) -> None:
+    more = """() => {
+      const tabs = document.querySelector("#slices .segments");
+      for (let n = 0; n < 12; n++) tabs.append(tabs.lastElementChild.cloneNode(true));
+      return document.querySelector("#slices h2").getBoundingClientRect().width;
+    }"""
+    with browser.looking((1280, 900)) as page:
+        page.goto(report.file, "#report")
+        page.see("#slices h2")
+        assert page.evaluate(more) > 250
+        assert page.surplus() <= 0
 
 
 def test_the_judge_in_each_language_stands_before_the_board_by_language(

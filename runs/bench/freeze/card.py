@@ -53,11 +53,14 @@ def card_text(given: CardInput) -> str:
         for name in SLICES
         if name in manifest.counts and not (name == "chosen_by" and len(manifest.counts[name]) < 2)
     }
-    counts |= {
-        f"by {plain(name.removeprefix(COLUMN))}": parts
-        for name, parts in manifest.counts.items()
-        if name.startswith(COLUMN)
-    }
+    kinds = SLICES[QUESTION_CATEGORY]
+    if kinds in counts:
+        counts[kinds] = {name.replace("_", " "): many for name, many in counts[kinds].items()}
+    for name, many in manifest.counts.items():
+        if name.startswith(COLUMN):
+            title = f"by {plain(name.removeprefix(COLUMN))}"
+            # A column may be called as a trait of the questions is; neither stands for the other.
+            counts[f"{title} of the video" if title in SLICES.values() else title] = many
     parts = [
         f"# Bench of {counted(len(items), 'question')}\n",
         *_warnings(manifest.run),

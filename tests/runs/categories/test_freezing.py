@@ -73,3 +73,11 @@ def test_parquet_holds_kinds_where_there_are_any(tmp_path: Path) -> None:
         assert invoke("freeze", out, "--to", tmp_path / f"b-{name}", "--parquet").exit_code == 0
         columns = pq.read_table(tmp_path / f"b-{name}" / "test.parquet").column_names
         assert ("question_categories" in columns) == bool(kinds)
+
+
+def test_the_card_names_kinds_in_words(tmp_path: Path) -> None:
+    out = tagged(tmp_path / "run", {0: ("text_on_screen",)})
+    assert invoke("freeze", out, "--to", tmp_path / "b").exit_code == 0
+    card = (tmp_path / "b" / "card.md").read_text()
+    assert "| text on screen | 1 |" in card
+    assert "text\\_on" not in card

@@ -9,24 +9,41 @@ from pathlib import Path
 import pytest
 
 from tests.support.clips import draw_folder
+from tests.support.faulty_disk import Disk, recorded
+from tests.support.killed_runs import Job, program
 from tests.support.played import invoke
-from tests.support.small_runs import TRIO, alter, battles_of, play, play_again
+from tests.support.small_runs import TRIO, alter, altered, battles_of, play, play_again
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.store.connection import RunLock, lock_of
+from videoautoarena.memory.store.evidence import Label
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.rundir.reader import RUN_FILE
+from videoautoarena.memory.store.votes import Vote
+from videoautoarena.runs.cli.program.ending import run_async
+from videoautoarena.runs.config.stopping_rule import keep_rule
+from videoautoarena.runs.rundir.reader import RUN_FILE, open_run, warnings_of
+from videoautoarena.runs.users.summary import users_of
 
 NEW = "offline:trickster"
 
 
 @pytest.fixture(scope="module")
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two runs of a clip each by `mix`, and one of both by `uniform` with its halves."""
+    """Two runs of a clip each by `mix`, and one of both by `uniform` with its halves.
+
+    Those by `mix` have languages, and each its own users, facts and categories.
+    """
     root = tmp_path_factory.mktemp("merged")
     draw_folder(root / "all", 2)
     for part, clip in zip(("one", "two"), sorted((root / "all").iterdir()), strict=True):
         (root / part).mkdir()
         shutil.copy(clip, root / part)
-        play(root / part, root / f"mix-{part}", rounds=3)
-        play(root / part, root / f"uniform-{part}", pairing="uniform")
+        csv = f"path,title,category,of {part}\n{clip.name},Film {part},{part}s,yes\n"
+        (root / part / "videos.csv").write_text(csv)
+        users = root / f"{part}.jsonl"
+        users.write_text(json.dumps({"text": f"A user of {part}."}) + "\n")
+        brought = {"personas": users, "languages": ("en", "de"), "rounds": 3}
+        play(root / part, root / f"mix-{part}", **brought)
+        play(root / part, root / f"uniform-{part}", pairing="uniform", facts="none")
     play(root / "all", root / "uniform-all", pairing="uniform")
     return root
 
@@ -64,6 +81,137 @@ def test_what_mix_drew_in_each_run_is_drawn_again_in_a_replay(ground: Path, tmp_
     assert (again.battles, again.others, again.differences) == (18, 0, [])
     alter(out, "UPDATE draws SET body = replace(body, '\"propensity\":', '\"propensity\":0')")
     assert play_again(out).differences
+
+
+def test_users_and_facts_of_all_runs_are_known(ground: Path, tmp_path: Path) -> None:
+    out = merged(ground, tmp_path / "to")
+    with open_run(out) as run:
+        facts, users = run.known_facts, users_of(run.store, looks=False)
+        assert facts.columns == ("title", "category", "of one", "of two")
+        assert facts.categories == ("ones", "twos", "other")
+        assert sorted(one.title or "" for one in run.facts().values()) == ["Film one", "Film two"]
+        assert {battle.language for battle in run.battles} == {"en", "de"}
+    assert (users.file, users.in_file, users.not_drawn) == ("one.jsonl, two.jsonl", 2, 0)
+    assert (users.brought, users.invented) == (2, 4)
+
+
+def test_what_was_said_of_battles_comes_along(ground: Path, tmp_path: Path) -> None:
+    parts = [shutil.copytree(ground / f"mix-{n}", tmp_path / n) for n in ("one", "two")]
+    for part in parts:
+        tagged = invoke("categories", "tag", part, "--classifier", "offline:examiner", "-q")
+        assert tagged.exit_code == 0, tagged.output
+        battle = battles_of(part)[0].id
+        with Store.open(part / RUN_FILE, write=True) as store:
+            store.evidence.add_labels([Label(battle=battle, labeller="anna", verdict="a")])
+            vote = Vote(battle=battle, labeller="ben", verdict="b", first="a")
+            run_async(store.evidence.votes.put(vote))
+    to = tmp_path / "to"
+    assert invoke("merge", *parts, "--to", to, "-q").exit_code == 0
+    with open_run(to) as run:
+        tagged_ones = {tag.id for tag in run.store.tags.all()}
+        said = [(label.labeller, label.verdict) for label in run.store.evidence.labels()]
+    assert sorted(said) == [("anna", "a")] * 2 + [("ben", "b")] * 2
+    for part in parts:
+        with open_run(part) as run:
+            mine = {tag.id for tag in run.store.tags.all()}
+            assert mine
+            assert mine <= tagged_ones
+
+
+@pytest.mark.parametrize("number", [3, 4, 5])
+def test_a_run_of_an_older_layout_is_merged_and_left_as_it_is(
+    ground: Path, tmp_path: Path, number: int
+) -> None:
+    older = shutil.copytree(ground / "mix-one", tmp_path / "older")
+    with altered(older) as file:
+        for table in ("intents", "votes", "tags")[number - 3 :]:
+            file.execute(f"DROP TABLE {table}")
+        file.execute(f"PRAGMA user_version = {number}")
+    before = (older / RUN_FILE).read_bytes()
+    to = tmp_path / "to"
+    assert invoke("merge", older, ground / "mix-two", "--to", to, "-q").exit_code == 0
+    assert bytes_of(to) == bytes_of(older) | bytes_of(ground / "mix-two")
+    assert (older / RUN_FILE).read_bytes() == before
+
+
+def test_nobody_else_writes_meanwhile(ground: Path, tmp_path: Path) -> None:
+    line = ("merge", ground / "mix-one", ground / "mix-two", "--to", tmp_path / "to", "-q")
+    (tmp_path / "to").mkdir()
+    for busy in (ground / "mix-two", tmp_path / "to"):
+        lock = RunLock(lock_of(busy / RUN_FILE))
+        done = invoke(*line)
+        lock.release()
+        assert done.exit_code == 1
+        assert "wait for it to end, or stop it" in str(done.exception)
+        assert not (tmp_path / "to" / RUN_FILE).exists()
+    assert invoke(*line).exit_code == 0
+
+
+def test_a_part_that_a_rule_ended_is_said_and_never_called_unfinished(
+    ground: Path, tmp_path: Path
+) -> None:
+    ended = shutil.copytree(ground / "mix-one", tmp_path / "ended")
+    alter(ended, "DELETE FROM battles WHERE id LIKE '%-r2'")
+    with Store.open(ended / RUN_FILE, write=True) as store:
+        keep_rule(store, "battles=2")
+    to = tmp_path / "to"
+    done = invoke("merge", ended, ground / "mix-two", "--to", to, "-q")
+    assert "3 slots never played" in done.output
+    with open_run(to) as run:
+        said = " ".join(warnings_of(run))
+    assert "--until battles=2 ended 1 of the 2 merged runs early" in said
+    assert "3 of 18 slots were never played in the runs that were merged" in said
+    told = json.loads(invoke("status", to, "--json").stdout)
+    assert told["next"].startswith("arena leaderboard")
+    assert "merged from 2 runs" in invoke("status", to).output
+
+
+def test_two_videos_of_one_name_are_said(ground: Path, tmp_path: Path) -> None:
+    other = shutil.copytree(ground / "mix-two", tmp_path / "other")
+    name = next(path.name for path in (ground / "one").iterdir() if path.suffix == ".mp4")
+    alter(other, "UPDATE videos SET body = json_set(body, '$.path', :name)", name=name)
+    done = invoke("merge", ground / "mix-one", other, "--to", tmp_path / "to", "-q")
+    assert "1 path stands for several videos" in done.output
+
+
+@pytest.mark.parametrize("place", ["file", "file/below", "dangling", "/proc/none"])
+def test_a_folder_that_cannot_be_is_refused_in_one_line(
+    ground: Path, tmp_path: Path, place: str
+) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    done = invoke("merge", ground / "mix-one", ground / "mix-two", "--to", tmp_path / place, "-q")
+    assert isinstance(done.exception, BadInput | OSError)
+    assert "\n" not in str(done.exception)
+
+
+@pytest.mark.slow
+def test_killed_or_without_room_at_any_write_nothing_half_is_left(
+    ground: Path, tmp_path: Path
+) -> None:
+    to, record = tmp_path / "to", tmp_path / "ops"
+    line = ["merge", str(ground / "mix-one"), str(ground / "mix-two"), "--to", str(to), "-q"]
+    with program("videoautoarena.runs.cli.playing.resume") as running:
+        assert running.run(Job("arena", line, Disk(record=str(record)))) == 0
+        whole, size = bytes_of(to), (to / RUN_FILE).stat().st_size
+        writes, fates = len(recorded(record)), list[int]()
+        for disk in (
+            *(Disk(kill_at=writes * part // 12) for part in range(1, 12)),
+            *(Disk(room=size * part // 5) for part in range(5)),
+        ):
+            shutil.rmtree(to)
+            fates.append(running.run(Job("arena", line, disk)))
+            if disk.room is not None:
+                assert not to.exists()
+            elif fates[-1]:
+                assert not (to / RUN_FILE).exists()
+                assert running.run(Job("arena", line)) == 0
+            if to.exists():
+                assert bytes_of(to) == whole
+                assert sorted(path.name for path in to.iterdir()) == [RUN_FILE, f"{RUN_FILE}.lock"]
+            to.mkdir(exist_ok=True)
+    assert fates.count(-9) >= 8
+    assert fates[-5:] == [1] * 5
 
 
 def test_a_model_is_added_to_a_merged_run_and_meets_answers_of_all(

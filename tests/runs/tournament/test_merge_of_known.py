@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -12,11 +11,7 @@ import videoautoarena as va
 from tests.support.clips import draw_clip
 from tests.support.played import invoke
 from tests.support.small_runs import battles_of, play, play_again
-from videoautoarena.memory.records.digests import write_body
-from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.facts.facts import FILE, NO_FACTS
 from videoautoarena.runs.leaderboard.board import slices_of
-from videoautoarena.runs.rundir.reader import RUN_FILE
 
 USERS = [
     {"text": "A nurse on the night shift.", "index": 1, "language": "ar"},
@@ -63,15 +58,3 @@ def test_users_are_told_with_what_they_ask_in_brought_drawn_or_invented(ground: 
 def test_what_is_said_of_the_videos_of_each_is_known_of_all(ground: Path) -> None:
     assert {part.name for part in slices_of(ground / "to", "site").parts} == {"one", "two"}
     assert {part.name for part in slices_of(ground / "to", "of two").parts} == {"yes", "unknown"}
-
-
-def test_runs_whose_examiners_chose_from_other_categories_are_not_merged(
-    ground: Path, tmp_path: Path
-) -> None:
-    other = shutil.copytree(ground / "run-two", tmp_path / "other")
-    with Store.open(other / RUN_FILE, write=True) as store:
-        danced = NO_FACTS.model_copy(update={"categories": ("Dance", "other")})
-        store.put_file(FILE, write_body(danced), replace=True)
-    done = invoke("merge", ground / "run-one", other, "--to", tmp_path / "to")
-    assert done.exit_code == 1
-    assert "is another run (categories Dance,other, in " in str(done.exception)

@@ -12,6 +12,11 @@ const TRAITS = [
 const MOST_PANELS = 6;
 const ENOUGH = 100;
 
+/* A column of the file of facts; behind the mark it is called like a trait of ours. */
+const TAKEN = "column:";
+const columnSays = (key) =>
+  key.startsWith(TAKEN) ? `${clip(key.slice(TAKEN.length), 24)} of the video` : clip(key, 24);
+
 /* The battles of a slice, where the list can be narrowed to it. */
 function sliceLink(trait, slice) {
   if (trait === "round") return battlesLink({ round: slice.slice(1) });
@@ -42,7 +47,7 @@ function Slices() {
   const [wanted, setTrait] = useState("duration");
   const named = new Set(TRAITS.map(([key]) => key));
   const own = Object.keys(summary.slices).filter((key) => !named.has(key));
-  const columns = own.map((key) => [key, html`<bdi>${plain(clip(key, 24))}</bdi>`]);
+  const columns = own.map((key) => [key, html`<bdi>${plain(columnSays(key))}</bdi>`]);
   const traits = [...TRAITS, ...columns].filter(([key]) => summary.slices[key]?.length);
   if (!traits.length || !ratedModels().length) return null;
   const trait = traits.some(([key]) => key === wanted) ? wanted : traits[0][0];

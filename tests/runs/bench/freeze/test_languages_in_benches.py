@@ -20,6 +20,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a run in two languages, and the bench of it."""
     place = tmp_path_factory.mktemp("languages")
     videos = draw_folder(place / "videos", 2, seconds=3)
+    (videos / "videos.csv").write_text("path,language\nclip00.mp4,fr\nclip01.mp4,fr\n")
     play(videos, place / "out", rounds=2, languages=("de", "en"))
     frozen = invoke("freeze", place / "out", "--to", place / "bench", "--parquet")
     assert frozen.exit_code == 0, frozen.exception
@@ -39,7 +40,9 @@ def test_each_item_says_what_its_battle_was_asked_in(ground: Path) -> None:
 
 
 def test_the_card_counts_questions_by_language(ground: Path) -> None:
-    assert "| by language | questions |" in (ground / "bench" / "card.md").read_text()
+    card = (ground / "bench" / "card.md").read_text()
+    assert "| by language | questions |\n| --- | ---: |\n| de |" in card
+    assert "| by language of the video | questions |\n| --- | ---: |\n| fr |" in card
 
 
 def test_a_draw_is_even_over_languages(ground: Path) -> None:
