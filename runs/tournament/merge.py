@@ -7,18 +7,16 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from videoautoarena.memory.records.digests import write_body
 from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.connection import refuse_full_disk, size_of
 from videoautoarena.memory.store.merging import MergedPart, OnPage, merge_files
 from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.facts.facts import FILE as FACTS
-from videoautoarena.runs.facts.facts import facts_of_all, stored_facts
+from videoautoarena.runs.facts.facts import facts_of_all, facts_text, stored_facts
 from videoautoarena.runs.rundir.opener import brief_setting, holds_run
 from videoautoarena.runs.rundir.reader import MERGED, RUN_FILE, Run, counted, open_run, run_file
 from videoautoarena.runs.text.terminal import safe
-from videoautoarena.runs.users.keeping import FILE as USERS
+from videoautoarena.runs.users.keeping import kept_file, users_text
 
 
 class Merged(NamedTuple):
@@ -85,13 +83,11 @@ def merge_runs(
 
 def _common_texts(runs: Sequence[Run]) -> dict[str, str]:
     """Return what stands in the merged run for texts that are of all videos of each run."""
-    texts: dict[str, str] = {}
+    # Of users the bytes of the files are the same; by what name and of which videos, is not.
+    texts = users_text(kept_file(runs[0].store))
     if stored_facts(runs[0].store) is not None:
         parts = ((run.known_facts, {video.id for video in run.store.videos()}) for run in runs)
-        texts[FACTS] = write_body(facts_of_all(parts))
-    # The bytes of their files are the same; by what name and of which videos, is not.
-    if (users := runs[0].store.file(USERS)) is not None:
-        texts[USERS] = users.text
+        texts |= facts_text(facts_of_all(parts))
     return texts
 
 

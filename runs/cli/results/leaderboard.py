@@ -144,8 +144,8 @@ def print_board(
     "--by",
     metavar="TRAIT",
     help="Rate each slice separately: by duration or category of the video, round, origin or "
-    "format of the question, persona (how close to the video), judge, standard, or a column of "
-    "videos.csv. With pair: head-to-head results.",
+    "format of the question, persona (how close to the video), language, question-category, "
+    "judge, standard, or a column of videos.csv. With pair: head-to-head results.",
 )
 @click.option(
     "--without",

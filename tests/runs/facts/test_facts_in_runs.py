@@ -11,6 +11,7 @@ from tests.support.clips import draw_clip, draw_folder
 from tests.support.small_runs import battles_of, play, play_again
 from tests.support.typed import Terminal
 from videoautoarena.runs.config.run_config import Flags, resolve
+from videoautoarena.runs.rundir import opener
 from videoautoarena.runs.rundir.reader import open_run
 
 CONTENT = "path,title,category,licence,site\nclip00.mp4,Rain,Sport,CC0,north\nclip01.mp4,,,,south\n"
@@ -65,6 +66,21 @@ def test_a_run_goes_on_without_the_file_and_says_so_once(
     assert sites(out) == {"clip00.mp4": "north", "clip01.mp4": "south"}
     again = play_again(out)
     assert (again.others, again.differences) == (0, [])
+
+
+def test_a_run_that_is_cut_off_at_its_first_step_has_its_facts(
+    videos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut_off(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(opener, "_bound", cut_off)
+        with pytest.raises(KeyboardInterrupt):
+            play(videos, tmp_path / "out", rounds=1)
+    (videos / "videos.csv").unlink()
+    play(videos, tmp_path / "out", rounds=1)
+    assert sites(tmp_path / "out") == {"clip00.mp4": "north", "clip01.mp4": "south"}
 
 
 def test_another_file_for_a_run_that_goes_on_is_said_to_be_unused(

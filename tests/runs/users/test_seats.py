@@ -13,7 +13,7 @@ from tests.support.runfiles import video
 from videoautoarena.graph.state import PERSONAS
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.users.bring import BroughtUser, UserFile
-from videoautoarena.runs.users.keeping import keep_file
+from videoautoarena.runs.users.keeping import users_text
 from videoautoarena.runs.users.seats import Seated, keep_seats, repeated_users, seats, seats_of
 
 FILMS = [video(f"{number}.mp4") for number in range(12)]
@@ -83,8 +83,7 @@ def test_videos_that_come_later_go_on_where_the_draw_ended(first: int, count: in
 
 def test_a_run_that_grows_draws_on_from_who_it_has(tmp_path: Path) -> None:
     file = users(*[{}] * 7)
-    with Store.create(tmp_path / "run.sqlite", {"seed": 3}) as store:
-        keep_file(store, file)
+    with Store.create(tmp_path / "run.sqlite", {"seed": 3}, texts=users_text(file)) as store:
         for part in (FILMS[:5], FILMS[5:]):
             keep_seats(store, part, seed=3)
             store.add_videos(part)
