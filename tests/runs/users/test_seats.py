@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.runfiles import video
@@ -36,6 +36,7 @@ ONE = st.fixed_dictionaries(
 )
 
 
+@settings(max_examples=25)
 @given(st.lists(ONE, max_size=30), st.integers(0, 9), st.integers(1, 12))
 def test_each_place_has_one_user_that_belongs_there(
     told: list[dict[str, Any]], seed: int, count: int
@@ -63,6 +64,7 @@ def test_each_place_has_one_user_that_belongs_there(
         assert bound <= {user.line for user in seated.users.values()}
 
 
+@settings(max_examples=25)
 @given(st.integers(1, 40), st.integers(0, 9))
 def test_users_that_may_sit_anywhere_are_drawn_equally_often(count: int, seed: int) -> None:
     found = dict(seats(users(*[{}] * count), FILMS, seed=seed))
@@ -72,6 +74,7 @@ def test_users_that_may_sit_anywhere_are_drawn_equally_often(count: int, seed: i
     assert max(drawn) - min(drawn) <= 1
 
 
+@settings(max_examples=25)
 @given(st.integers(0, 11), st.integers(1, 20))
 def test_videos_that_come_later_go_on_where_the_draw_ended(first: int, count: int) -> None:
     file = users(*[{}] * count)
