@@ -89,12 +89,18 @@ class Store:
         self._rows = SlotRows(reader)
 
     @classmethod
-    def create(cls, path: Path, manifest: dict[str, Any], *, fsync: bool = False) -> Self:
-        """Begin a run, whole from the first moment, and open it; StoreError or RunLocked."""
-        body = canonical_json(manifest)
+    def create(
+        cls,
+        path: Path,
+        manifest: dict[str, Any],
+        *,
+        texts: Mapping[str, str] | None = None,
+        fsync: bool = False,
+    ) -> Self:
+        """Begin a run, whole from the first moment, with `texts` by name; StoreError, RunLocked."""
         path = real_file(path)
         _make_folder(path.parent, fsync=fsync)
-        return cls._writing(path, fsync=fsync, begin_with=body)
+        return cls._writing(path, fsync=fsync, begin_with=(canonical_json(manifest), texts or {}))
 
     @classmethod
     def open(cls, path: Path, *, write: bool, fsync: bool = False) -> Self:
@@ -111,12 +117,14 @@ class Store:
         return cls._writing(path, fsync=fsync)
 
     @classmethod
-    def _writing(cls, path: Path, *, fsync: bool, begin_with: str | None = None) -> Self:
+    def _writing(
+        cls, path: Path, *, fsync: bool, begin_with: tuple[str, Mapping[str, str]] | None = None
+    ) -> Self:
         with ExitStack() as undo:
             lock = RunLock(lock_of(path))
             undo.callback(lock.release)
             if begin_with is not None:
-                _lay_out(path, begin_with, fsync=fsync)
+                _lay_out(path, *begin_with, fsync=fsync)
             connection = undo.enter_context(closing(open_writing(path, fsync=fsync)))
             store = cls(Reader(path, live=True), Writer(connection), lock)
             undo.pop_all()
@@ -361,7 +369,7 @@ def _make_folder(folder: Path, *, fsync: bool) -> None:
         raise StoreError(reason) from error
 
 
-def _lay_out(path: Path, manifest: str, *, fsync: bool) -> None:
+def _lay_out(path: Path, manifest: str, texts: Mapping[str, str], *, fsync: bool) -> None:
     """Make the file under another name first, so that a kill leaves a whole run or none."""
     if path.exists():
         raise StoreError(f"{path} exists already; continue it, or pass another --out")
@@ -376,6 +384,8 @@ def _lay_out(path: Path, manifest: str, *, fsync: bool) -> None:
             connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
             migrate(connection)
             connection.execute("INSERT INTO manifest (id, body) VALUES (1, ?)", (manifest,))
+            rows = [(name, digest(text), text) for name, text in texts.items()]
+            connection.executemany("INSERT INTO files (name, digest, text) VALUES (?, ?, ?)", rows)
         os.replace(draft, path)
         if fsync:
             _sync_folder(path.parent)

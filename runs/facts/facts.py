@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,19 +91,18 @@ def read_facts(folder: Path, found: Findings, asked: str | None = None) -> Facts
 
 def _matched(table: Table, found: Findings) -> dict[str, Row]:
     """Return the rows by the id of their video; rows of files that cannot be used are left out."""
-    first = {video.path: video.id for video in found.videos}
-    ids = first | {path: first[same] for path, same in found.duplicates}
-    places = {unicodedata.normalize("NFC", path): path for path in ids}
-    unusable = {skipped.path for skipped in found.skipped}
+    from videoautoarena.video.folder.find import Places
+
+    places = Places(found)
     rows: dict[str, Row] = {}
     strangers, twice = list[Row](), list[tuple[Row, Row]]()
     for row in table.rows:
-        path = next((ids[places[p]] for p in _spelled(row.path) if p in places), None)
-        if path is not None:
-            earlier = rows.setdefault(path, row)
+        video = places.id_of(row.path)
+        if video is not None:
+            earlier = rows.setdefault(video, row)
             if earlier is not row:
                 twice.append((earlier, row))
-        elif not any(p in unusable for p in _spelled(row.path)):
+        elif places.why_skipped(row.path) is None:
             strangers.append(row)
     if strangers:
         are = "is no video" if len(strangers) == 1 else "are no videos"
@@ -119,14 +117,6 @@ def _matched(table: Table, found: Findings) -> dict[str, Row]:
             twice[0][1].line, f"{_some(pairs)}: a video has one row; leave the others out"
         )
     return rows
-
-
-def _spelled(path: str) -> Iterator[str]:
-    """Yield the ways in which a path may be written that mean the same."""
-    plain = unicodedata.normalize("NFC", path)
-    yield plain
-    yield plain.removeprefix("./")
-    yield plain.replace("\\", "/").removeprefix("./")
 
 
 def _some(names: Iterable[str]) -> str:
@@ -165,9 +155,9 @@ def _facts(row: Row, names: Mapping[str, str]) -> VideoFacts:
     return VideoFacts(**said, columns=own)
 
 
-def keep_facts(store: Store, facts: Facts) -> None:
-    """Copy what is known of the videos into a run that begins, also where that is nothing."""
-    store.put_file(FILE, write_body(facts))
+def facts_text(facts: Facts) -> dict[str, str]:
+    """Return what a run that begins keeps of what is known of its videos, by its name there."""
+    return {FILE: write_body(facts)}
 
 
 def keep_more(store: Store, facts: Facts, videos: Iterable[str]) -> None:

@@ -18,7 +18,6 @@ from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput, UnusableVideo
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.terminal import safe
-from videoautoarena.video.decode.container import regular, trouble
 
 NAME = "videos.csv"
 """What the file is called that is found beside the videos."""
@@ -88,6 +87,9 @@ def read_table(file: Path) -> Table:
 
 def read_bytes(file: Path) -> bytes:
     """Return the bytes of a file; BadInput where they cannot be read, or are far too many."""
+    # PyAV takes a while to import, and whoever reads a run has no use for it.
+    from videoautoarena.video.decode.container import regular, trouble
+
     name = safe(str(file))
     if not os.path.lexists(file):
         raise BadInput(f"there is no file {name}; pass a CSV file with --facts, or --facts none")

@@ -23,7 +23,7 @@ from videoautoarena.runs.facts.facts import (
     NO_FACTS,
     Facts,
     changed_facts,
-    keep_facts,
+    facts_text,
     keep_more,
 )
 from videoautoarena.runs.rundir.budget import keep_caps, priced
@@ -34,7 +34,7 @@ from videoautoarena.runs.rundir.slots import Lineup, in_order, new_slots, next_g
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import in_full
 from videoautoarena.runs.users.bring import UserFile
-from videoautoarena.runs.users.keeping import go_on_with, keep_file
+from videoautoarena.runs.users.keeping import changed_users, users_text
 from videoautoarena.runs.users.seats import keep_seats
 from videoautoarena.runs.users.summary import users_lines
 from videoautoarena.video.folder.find import Findings
@@ -107,12 +107,12 @@ def begin(
     manifest = config.manifest(
         version("videoautoarena"), prompts.digests, contracts=prompts.contracts
     )
-    store = Store.create(out / RUN_FILE, manifest, fsync=care.fsync)
+    # With the run itself, so that a kill leaves none that is continued without them.
+    texts = facts_text(care.facts or NO_FACTS) | users_text(users)
+    store = Store.create(out / RUN_FILE, manifest, texts=texts, fsync=care.fsync)
     try:
         # Before all that takes time: a run that is cut off there is not continued without its cap.
         _bound(store, care)
-        keep_file(store, users)
-        keep_facts(store, care.facts or NO_FACTS)
         return _filled(store, config, prompts=prompts, found=found, folder=folder)
     except BaseException:
         store.close()
@@ -151,7 +151,7 @@ def go_on(
     _refuse_lost(store, found.videos, folder=folder, rounds=kept.rounds, failed=failed)
     _refuse_idle(store, begun, kept, found)
     file = asked.personas if asked else None
-    users = go_on_with(store, kept.personas, file, found=found, folder=folder)
+    users = changed_users(store, kept.personas, file)
     _bound(store, care)
     keep_config(store, kept)
     # Before rounds are added: those come after what is played again, and are no part of it.

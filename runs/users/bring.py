@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from videoautoarena.agents.prompting.languages import LANGUAGES
@@ -19,7 +19,7 @@ from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.files import decode, kind_of, oddity, parse_json, read_bytes
 
 if TYPE_CHECKING:
-    from videoautoarena.video.folder.find import Findings
+    from videoautoarena.video.folder.find import Findings, Places
 
 LARGEST = 2**26
 """Bytes of a file of users."""
@@ -80,12 +80,14 @@ def read_users(file: Path, found: Findings, folder: Path) -> UserFile:
         BadInput: the first line that cannot be used, a user that is there twice, or more of one
             video than it has places.
     """
+    from videoautoarena.video.folder.find import Places
+
     if not file.is_file():
         raise BadInput(f"{file} is no file; pass JSON lines of users with --personas")
     if file.stat().st_size > LARGEST:
         raise BadInput(f"{file} is larger than {LARGEST >> 20} MB; pass a file of users")
     content = read_bytes(file)
-    known = _Folder.of(found, folder)
+    known = _Folder(folder, Places(found), {video.id: video.path for video in found.videos})
     users = [_user(file, number, row, known) for number, row in _rows(decode(content, str(file)))]
     _refuse_twice(file, users)
     _refuse_crowds(file, users, known)
@@ -100,16 +102,9 @@ class _Folder(NamedTuple):
     """What a user may be bound to."""
 
     folder: Path
-    ids: Mapping[str, str]
-    """Path to the id of its video, paths of copies among them."""
-    skipped: Mapping[str, str]
-    """Path to why it is no use."""
-
-    @classmethod
-    def of(cls, found: Findings, folder: Path) -> _Folder:
-        ids = {video.path: video.id for video in found.videos}
-        ids |= {path: ids[same] for path, same in found.duplicates if same in ids}
-        return cls(folder, ids, {one.path: one.reason for one in found.skipped})
+    places: Places
+    paths: Mapping[str, str]
+    """Id to the path of the video."""
 
 
 def _rows(text: str) -> Iterator[tuple[int, str]]:
@@ -171,13 +166,11 @@ def _video(place: str, value: Mapping[str, Any], known: _Folder) -> str | None:
         return None
     if not isinstance(said, str):
         raise BadInput(f"{place}: video is {kind_of(said)}; write its path in the folder")
-    # Only looked up among what was found: no path of the file is ever opened.
-    path = str(PurePosixPath(said))
-    if path in known.skipped:
-        raise BadInput(f"{place}: {quoted(path)} is not used: {quoted(known.skipped[path])}")
-    if path not in known.ids:
+    if (why := known.places.why_skipped(said)) is not None:
+        raise BadInput(f"{place}: {quoted(said)} is not used: {quoted(why)}")
+    if (video := known.places.id_of(said)) is None:
         raise BadInput(f"{place}: {quoted(said)} is no video in {known.folder}; write its path")
-    return known.ids[path]
+    return video
 
 
 def _language(place: str, value: Mapping[str, Any]) -> str | None:
@@ -216,13 +209,12 @@ def _refuse_twice(file: Path, users: list[BroughtUser]) -> None:
 
 def _refuse_crowds(file: Path, users: list[BroughtUser], known: _Folder) -> None:
     """Refuse more users of one video than it has places."""
-    paths = {id_: path for path, id_ in reversed(list(known.ids.items()))}
     there: dict[str, list[BroughtUser]] = {}
     for user in users:
         if user.video is None:
             continue
         others = there.setdefault(user.video, [])
-        whose = quoted(paths[user.video])
+        whose = quoted(known.paths[user.video])
         same = [other.line for other in others if other.index == user.index and user.index]
         if same:
             raise BadInput(

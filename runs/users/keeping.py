@@ -12,7 +12,7 @@ from videoautoarena.memory.records.digests import (
     read_body,
     write_body,
 )
-from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import RunConfig, Settings
 from videoautoarena.runs.text.terminal import safe
@@ -25,10 +25,9 @@ FILE = "users"
 """Name in the run's file of the users that were brought; with a video's id, of those seated."""
 
 
-def keep_file(store: Store, file: UserFile | None) -> None:
-    """Copy the users into the run, once; nothing where none were brought."""
-    if file is not None:
-        store.put_file(FILE, write_body(file))
+def users_text(file: UserFile | None) -> dict[str, str]:
+    """Return what a run that begins keeps of the users brought to it, by its name there."""
+    return {} if file is None else {FILE: write_body(file)}
 
 
 def kept_file(store: Store) -> UserFile | None:
@@ -60,30 +59,19 @@ def with_users(
     return settings.config.model_copy(update={"personas": users.sha256}), users
 
 
-def go_on_with(
-    store: Store, begun_with: str | None, file: Path | None, *, found: Findings, folder: Path
-) -> tuple[str, ...]:
+def changed_users(store: Store, begun_with: str | None, file: Path | None) -> tuple[str, ...]:
     """Return what to say of a file of users that changed since the run began.
 
-    One that a kill left out of the run is copied now; BadInput where it is not at hand.
-
     Args:
-        store: of the run.
+        store: of the run; StoreError where it lacks the users that it began with.
         begun_with: digest of the file that it was begun with; None: it has no such users.
         file: what was named now, if anything was.
-        found: the videos that a user can be bound to.
-        folder: where they lie.
     """
     if begun_with is None:
         return ()
-    is_same = file is not None and digest_of(file) == begun_with
     if kept_file(store) is None:
-        if file is None or not is_same:
-            raise BadInput(
-                "the run stopped before its users were copied; pass the same file with --personas"
-            )
-        keep_file(store, read_users(file, found, folder))
-    if file is None or is_same:
+        raise StoreError("the run has lost the users that it began with; pass another --out")
+    if file is None or digest_of(file) == begun_with:
         return ()
     return (
         f"{safe(str(file))} is not the file that this run began with; the recorded users are used",

@@ -104,6 +104,7 @@ def _is_shown(terminal: Terminal) -> None:
         assert not {"\x1b", "\u202e"} & set(text)
 
 
+@pytest.mark.slow
 def test_the_rest_is_invented_and_forecast(terminal: Terminal, clips: Path, tmp_path: Path) -> None:
     three = [{**ROWS[2], "index": index, "text": f"User {index}"} for index in (1, 2, 3)]
     file = written(tmp_path / "users.jsonl", *three)
@@ -117,6 +118,7 @@ def test_the_rest_is_invented_and_forecast(terminal: Terminal, clips: Path, tmp_
     assert (shown["brought"], shown["invented"]) == (3, 3)
 
 
+@pytest.mark.slow
 def test_a_file_that_is_gone_or_changed_changes_nothing_any_more(
     terminal: Terminal, clips: Path, file: Path
 ) -> None:
@@ -176,6 +178,7 @@ def test_a_run_that_invents_all_users_takes_none_later(
         assert "was begun without --personas; pass another --out" in refused.err
 
 
+@pytest.mark.slow
 def test_users_that_are_alike_are_invented_anew_and_replayed(
     terminal: Terminal, clips: Path, tmp_path: Path
 ) -> None:

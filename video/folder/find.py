@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput, DecoderLost, UnusableVideo
@@ -37,6 +38,40 @@ class Findings(NamedTuple):
     skipped: list[Skipped]
     duplicates: list[tuple[str, str]]
     """(path, path of the video with the same bytes)."""
+
+
+class Places:
+    """What lies in a folder, looked up by paths as people write them; none is ever opened."""
+
+    def __init__(self, found: Findings) -> None:
+        ids = {video.path: video.id for video in found.videos}
+        ids |= {path: ids[same] for path, same in found.duplicates if same in ids}
+        self._ids = {_plain(path): id_ for path, id_ in ids.items()}
+        self._skipped = {_plain(one.path): one.reason for one in found.skipped}
+
+    def id_of(self, written: str) -> str | None:
+        """Return the id of the video that a path means, or its copy; None where it means none."""
+        return next((self._ids[path] for path in _spelled(written) if path in self._ids), None)
+
+    def why_skipped(self, written: str) -> str | None:
+        """Return why the file that a path means is no use; None where it is, or is not there."""
+        there = (path for path in _spelled(written) if path in self._skipped)
+        return next((self._skipped[path] for path in there), None)
+
+
+def _plain(path: str) -> str:
+    # Some systems write an accent as a character of its own.
+    return unicodedata.normalize("NFC", path)
+
+
+def _spelled(written: str) -> Iterator[str]:
+    """Yield the ways in which a path may be written that mean the same."""
+    plain = _plain(written)
+    yield plain
+    for path in (plain, plain.replace("\\", "/")):
+        # No file's path ends so, whatever comes before it.
+        if not path.endswith("/"):
+            yield str(PurePosixPath(path))
 
 
 def find_videos(folder: Path, on_progress: OnProgress | None = None) -> Findings:

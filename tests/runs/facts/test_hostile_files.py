@@ -125,8 +125,22 @@ def test_what_steers_a_terminal_or_an_eye_is_gone_and_all_else_is_kept(out: Path
     assert first.title == DATA["injection"]
 
 
-@pytest.mark.parametrize("name", DATA)
-@pytest.mark.parametrize("form", ["table", "markdown", "latex", "csv"])
+FORMS = ("table", "markdown", "latex", "csv")
+AT_HOME = {
+    *(("formula", "csv"), ("formula of signs", "csv"), ("markup", "markdown")),
+    *(("Markdown", "markdown"), ("console markup", "table"), ("TeX", "latex")),
+}
+"""Where harm would be done first."""
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        pytest.param(name, form, marks=() if (name, form) in AT_HOME else pytest.mark.slow)
+        for name in DATA
+        for form in FORMS
+    ],
+)
 def test_boards_by_such_a_column_hold_it_as_text(
     out: Path, terminal: Terminal, name: str, form: str
 ) -> None:

@@ -69,6 +69,15 @@ def test_a_video_is_known_by_its_paths_and_those_of_its_copies(tmp_path: Path, p
     assert read(tmp_path, {"text": "A", "video": path}).users[0].video == OTHER.id
 
 
+def test_a_path_is_found_however_its_accents_and_its_folders_are_written(tmp_path: Path) -> None:
+    film = video(b"third", path="sub/caf\u00e9.mp4")
+    file = tmp_path / "users.jsonl"
+    for path in ("sub/cafe\u0301.mp4", "sub\\caf\u00e9.mp4"):
+        file.write_text(json.dumps({"text": "A", "video": path}))
+        found = read_users(file, Findings([film], [], []), Path("clips"))
+        assert [user.video for user in found.users] == [film.id]
+
+
 HOSTILE = (
     "\x1b[2J\x1b]0;title\x07",
     "\u202ereversed\u2066",

@@ -6,14 +6,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.runfiles import video
 from videoautoarena.graph.state import PERSONAS
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.users.bring import BroughtUser, UserFile
-from videoautoarena.runs.users.keeping import keep_file
+from videoautoarena.runs.users.keeping import users_text
 from videoautoarena.runs.users.seats import Seated, keep_seats, repeated_users, seats, seats_of
 
 FILMS = [video(f"{number}.mp4") for number in range(12)]
@@ -36,6 +36,7 @@ ONE = st.fixed_dictionaries(
 )
 
 
+@settings(max_examples=25)
 @given(st.lists(ONE, max_size=30), st.integers(0, 9), st.integers(1, 12))
 def test_each_place_has_one_user_that_belongs_there(
     told: list[dict[str, Any]], seed: int, count: int
@@ -63,6 +64,7 @@ def test_each_place_has_one_user_that_belongs_there(
         assert bound <= {user.line for user in seated.users.values()}
 
 
+@settings(max_examples=25)
 @given(st.integers(1, 40), st.integers(0, 9))
 def test_users_that_may_sit_anywhere_are_drawn_equally_often(count: int, seed: int) -> None:
     found = dict(seats(users(*[{}] * count), FILMS, seed=seed))
@@ -72,6 +74,7 @@ def test_users_that_may_sit_anywhere_are_drawn_equally_often(count: int, seed: i
     assert max(drawn) - min(drawn) <= 1
 
 
+@settings(max_examples=25)
 @given(st.integers(0, 11), st.integers(1, 20))
 def test_videos_that_come_later_go_on_where_the_draw_ended(first: int, count: int) -> None:
     file = users(*[{}] * count)
@@ -83,8 +86,7 @@ def test_videos_that_come_later_go_on_where_the_draw_ended(first: int, count: in
 
 def test_a_run_that_grows_draws_on_from_who_it_has(tmp_path: Path) -> None:
     file = users(*[{}] * 7)
-    with Store.create(tmp_path / "run.sqlite", {"seed": 3}) as store:
-        keep_file(store, file)
+    with Store.create(tmp_path / "run.sqlite", {"seed": 3}, texts=users_text(file)) as store:
         for part in (FILMS[:5], FILMS[5:]):
             keep_seats(store, part, seed=3)
             store.add_videos(part)
