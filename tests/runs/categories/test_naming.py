@@ -65,6 +65,7 @@ def _brain(name: str) -> Brain:
     return lambda model, messages: AIMessage.model_validate(reply(model, messages).model_dump())
 
 
+@pytest.mark.slow
 def test_a_hostile_name_is_text_in_bench_and_card(
     out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
