@@ -100,6 +100,11 @@ def test_every_command_has_a_section_with_its_arguments() -> None:
         assert named[words].removeprefix(words).split() == [name.upper() for name in arguments]
 
 
+def test_no_help_text_shows_the_sign_that_keeps_its_lines() -> None:
+    for words, command in every_command().items():
+        assert "\\b" not in f"{command.help}{command.epilog}", words
+
+
 @pytest.mark.parametrize("words", every_command())
 def test_a_section_names_every_option_and_no_other(words: str) -> None:
     text = (DOCS / "commands.md").read_text()

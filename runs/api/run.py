@@ -1,10 +1,10 @@
-"""Runs and battles of anybody's, as `import videoautoarena` offers them: read, rated, audited."""
+"""Runs as `import videoautoarena` offers them: read, rated, audited."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -35,6 +35,7 @@ from videoautoarena.runs.api.results import (
 
 if TYPE_CHECKING:
     from videoautoarena.memory.records.records import Battle, VideoFacts
+    from videoautoarena.runs.api.categories import Categories
     from videoautoarena.runs.api.profiles import Profile, Profiles
     from videoautoarena.runs.api.realism import Realism
     from videoautoarena.runs.battles.rounds import Round
@@ -132,8 +133,9 @@ class Run:
 
         Args:
             by: a trait that parts the battles (`duration`, `category`, `round`, `origin`,
-                `persona`, `format`, `judge`, `standard`, `language`, or a column of `videos.csv`),
-                for a leaderboard of each part; or `pair`, for head-to-head results.
+                `persona`, `format`, `judge`, `standard`, `language`, `question-category`, or a
+                column of `videos.csv`), for a leaderboard of each part; or `pair`, for
+                head-to-head results.
             labels: rate on the scale of the people who labelled a random draw of battles.
             assume_random: with `labels`: take all labels for those of a random draw.
             options: how battles are rated, by the names of `RatingOptions`.
@@ -335,6 +337,18 @@ class Run:
         wish = Wish(categories, cap, permutations, seed)
         return Realism(realism_of(self.folder, Path(against), wish))
 
+    def categories(self, classifier: str | None = None) -> Categories:
+        """Return what kinds of question were asked, as `arena categories show`; calls no model.
+
+        `classifier`: by whose tags; None: who tagged the most. Raises BadInput where no question
+        was tagged, by it or at all: `arena categories tag` does that.
+        """
+        from videoautoarena.runs.api.categories import Categories
+        from videoautoarena.runs.categories.figures import report_of
+
+        with self._opened() as run:
+            return Categories(report_of(run, classifier))
+
     def close(self) -> None:
         """End its use; nothing has to be closed for anybody else's sake."""
         self._is_closed = True
@@ -352,40 +366,6 @@ class Run:
 
     def __repr__(self) -> str:
         return f"<Run in {str(self._folder)!r}>"
-
-
-def rate(
-    battles: str | os.PathLike[str] | Iterable[Any], **options: Unpack[RatingOptions]
-) -> Leaderboard:
-    """Return the leaderboard of anybody's battles, as `arena rate` does; calls no model.
-
-    Args:
-        battles: a CSV, JSON lines or Parquet file; a table of pandas or Arrow; or an iterable of
-            mappings, of tuples `(model_a, model_b, winner)` or `(.., video)`, or of battles of a
-            run. Columns are `model_a`, `model_b`, and `winner` or `verdict`: `model_a`, `model_b`,
-            `tie`, `tie (bothbad)`, or `a`, `b`, 1, 0, .5. Battles of one `video` are not taken
-            for independent.
-        options: how battles are rated, by the names of `RatingOptions`; `reweight` and `without`
-            are of a run alone.
-
-    Returns:
-        A Leaderboard. Ratings are Elo points with mean 1000.
-
-    Raises:
-        BadInput: no battles, a column that is missing, a row that cannot be used (which is named),
-            or an option that cannot be.
-    """
-    from videoautoarena.runs.rating.rate import rate_file, rate_sheet, wanted_columns
-    from videoautoarena.runs.text.battle_table import sheet_of
-
-    method = read_options(options)
-    if method.reweight or method.without:
-        name = "reweight" if method.reweight else "without"
-        raise WrongArgument(f"{name} needs a run; leave it out")
-    if isinstance(battles, str | os.PathLike):
-        return Leaderboard(rate_file(Path(battles), method))
-    sheet = sheet_of(battles, wanted_columns(method))
-    return Leaderboard(rate_sheet(sheet, method))
 
 
 def _wait(work: Coroutine[Any, Any, T]) -> T:

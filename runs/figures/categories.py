@@ -153,4 +153,4 @@ def _legend(cells: _Cells, *, is_written: bool) -> list[str]:
     legend = [SCALES, how]
     rated = np.isfinite(cells.gaps)
     legend += [f"Pale: under {SOLID_BATTLES}."] * bool((cells.battles[rated] < SOLID_BATTLES).any())
-    return [*legend, *["Grey: not rated."] * bool((~rated).any())]
+    return [*legend, *["Grey: not rated, or never met the rated."] * bool((~rated).any())]

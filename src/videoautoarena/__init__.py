@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from videoautoarena.memory.records.errors import ArenaError, BadInput
     from videoautoarena.runs.api.accounts import Costs, Labels, Setup
     from videoautoarena.runs.api.bench import Bench, DialogueScores, Scores, TaskScores, open_bench
+    from videoautoarena.runs.api.categories import Categories
     from videoautoarena.runs.api.profiles import Profile, Profiles
+    from videoautoarena.runs.api.rate import rate
     from videoautoarena.runs.api.rating_options import RatingOptions
     from videoautoarena.runs.api.realism import Realism
     from videoautoarena.runs.api.results import (
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
         Slices,
         Status,
     )
-    from videoautoarena.runs.api.run import Run, open_run, rate
+    from videoautoarena.runs.api.run import Run, open_run
 
     __version__: str
 
@@ -43,6 +45,7 @@ __all__ = [
     "Audit",
     "BadInput",
     "Bench",
+    "Categories",
     "Costs",
     "DialogueScores",
     "Frames",
@@ -69,13 +72,15 @@ _MODULES = {
     "memory.records.errors": ("ArenaError", "BadInput"),
     "runs.api.accounts": ("Costs", "Labels", "Setup"),
     "runs.api.bench": ("Bench", "DialogueScores", "Scores", "TaskScores", "open_bench"),
+    "runs.api.categories": ("Categories",),
     "runs.api.profiles": ("Profile", "Profiles"),
     "runs.api.realism": ("Realism",),
     "runs.api.results": (
         *("Audit", "Frames", "Leaderboard", "Pairs", "Records", "Slices", "Status"),
     ),
     "runs.api.rating_options": ("RatingOptions",),
-    "runs.api.run": ("Run", "open_run", "rate"),
+    "runs.api.rate": ("rate",),
+    "runs.api.run": ("Run", "open_run"),
 }
 """What is loaded from where when it is first asked for."""
 _PLACES = {name: module for module, names in _MODULES.items() for name in names}

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+import videoautoarena as va
 from tests.support.clips import draw_folder
 from tests.support.played import invoke
 from tests.support.small_runs import play
 from videoautoarena.memory.records.questions import QUESTION_CATEGORIES
 from videoautoarena.runs.categories.check import Said, check_rows
+from videoautoarena.runs.categories.tags import NONE, SHOWN
 
 VIDEOS = [f"v{k}" for k in range(8)]
 
@@ -125,9 +127,35 @@ def test_the_report_counts_every_tagged_question_once_and_battles_in_each_catego
                 assert place["moved"] == place["place"] - place["style_place"]
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("width", [60, 120])
 def test_the_report_fits_its_width(out: Path, width: int) -> None:
     told = invoke("categories", "show", out, width=width)
     assert told.exit_code == 0
     assert max(map(len, told.stdout.splitlines())) <= width
     assert "order and time" in told.stdout
+
+
+def test_the_board_by_category_is_a_command_of_its_own(out: Path) -> None:
+    told = invoke("leaderboard", out, "--by", "question-category", "--json")
+    found = json.loads(told.stdout)
+    shown = json.loads(invoke("categories", "show", out, "--json").stdout)
+    groups = {one["name"]: one["battles"] for one in shown["groups"][1:]}
+    assert found["by"] == "question-category"
+    assert {one["slice"]: one["battles"] for one in found["slices"]} == groups
+    assert "order and time" in invoke("leaderboard", out, "--by", "question-category").stdout
+
+
+def test_python_returns_what_the_command_shows(out: Path) -> None:
+    with va.open_run(out) as run:
+        found = run.categories()
+        with pytest.raises(va.BadInput, match="tagged by nobody; it is by offline:examiner"):
+            run.categories("nobody")
+    assert found.to_json() == json.loads(invoke("categories", "show", out, "--json").stdout)
+    assert str(found) == invoke("categories", "show", out).stdout.removesuffix("\n")
+    rows = {row["category"]: row for row in found}
+    assert [*rows] == [*SHOWN.values(), NONE]
+    assert rows["order and time"]["questions"] > 0
+    assert rows["code"]["both_bad_share"] is None
+    lines = csv.DictReader(found.to_markup("csv").splitlines())
+    assert [int(line["battles"]) for line in lines] == [row["battles"] for row in found]
+    assert "<td>captioning</td>" in found.to_markup("html")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 
@@ -65,6 +65,7 @@ def _brain(name: str) -> Brain:
     return lambda model, messages: AIMessage.model_validate(reply(model, messages).model_dump())
 
 
+@pytest.mark.slow
 def test_a_hostile_name_is_text_in_bench_and_card(
     out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,6 +88,7 @@ def test_a_hostile_name_is_text_in_bench_and_card(
     assert invoke("bench", "verify", tmp_path / "b").exit_code == 0
 
 
+@settings(max_examples=40)
 @given(st.dictionaries(st.text(), st.text(), max_size=6))
 def test_names_are_harmless_short_and_unlike_each_other(said: dict[str, str]) -> None:
     names = distinct(said)

@@ -236,9 +236,8 @@ def test_who_read_the_most_questions_counts(out: Path) -> None:
     assert classifier_of([]) is None
 
 
-@pytest.mark.parametrize(
-    "number", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_at_any_concurrency_and_after_any_end_the_tags_are_the_same_and_paid_once(
     ground: Path, out: Path, tmp_path: Path, number: signal.Signals
 ) -> None:

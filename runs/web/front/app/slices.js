@@ -29,7 +29,8 @@ function slicesSay(all) {
   if (!all.length) return "Nothing is known of this trait.";
   if (all.length === 1) return `Everything here is of one kind: ${all[0].slice}.`;
   const enough = all.filter((one) => one.battles >= ENOUGH).length;
-  if (enough) return `${enough} of ${all.length} slices have a hundred battles or more.`;
+  const have = enough === 1 ? "has" : "have";
+  if (enough) return `${enough} of ${all.length} slices ${have} a hundred battles or more.`;
   return "No slice has the hundred battles that a board of its own needs; read these as hints.";
 }
 
@@ -39,8 +40,9 @@ const SLICES_NOTE =
 
 const HEAT_NOTE =
   "Points above or below the mean of each kind, each on a scale of its own; below them battles. " +
-  "Pale: fewer than a hundred. A question may be of several kinds. Both bad: battles that both " +
-  "answers lost.";
+  "Pale: fewer than a hundred. !: one-sided, no finite gap fits. –: not rated there, or never " +
+  "met those that were. A question may be of several kinds. Both bad: battles that both answers " +
+  "lost.";
 const FULL_HEAT = 400;
 
 function Slices() {
@@ -120,7 +122,8 @@ function Kinds({ boards }) {
     text=${clip(board.slice, 40)} /></th>
     ${models.map(({ model }) => html`<${KindCell} key=${model} board=${board} model=${model} />`)}
     <td class="num">${percent(board.both_bad.value, 1)}</td></tr>`;
-  return html`<div class="matrix-box"><table class="matrix kinds"
+  return html`<div class="matrix-box" tabindex="0" role="region"
+    aria-label="Models by kind of question, may scroll sideways"><table class="matrix kinds"
     style=${{ "--models": models.length + 1 }}>
     <thead><tr><td></td>${models.map(head)}<th scope="col">both bad</th></tr></thead>
     <tbody>${boards.map(line)}</tbody></table></div>`;
@@ -128,10 +131,12 @@ function Kinds({ boards }) {
 
 function KindCell({ board, model }) {
   const row = board.rows.find((one) => one.model === model);
-  if (!isKnown(row?.rating)) return html`<td class="muted">–</td>`;
+  // Who never met the others of a kind stands on a scale of his own.
+  if (!isKnown(row?.rating) || row.flags.includes("not comparable")) return html`<td class="muted">–</td>`;
   const gap = row.rating - summary.settings.mean;
   const style = { "--strength": Math.min(Math.abs(gap) / FULL_HEAT, 1) };
   const cls = `cell ${gap < 0 ? "down" : "up"} ${row.battles < ENOUGH ? "thin" : ""}`;
-  return html`<td class=${cls} style=${style}><b class="num">${signed(gap)}</b>
+  const mark = row.flags.includes("one-sided") ? "!" : "";
+  return html`<td class=${cls} style=${style}><b class="num">${signed(gap)}${mark}</b>
     <small class="num">${whole(row.battles)}</small></td>`;
 }

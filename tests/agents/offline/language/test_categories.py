@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from benchmarks.categories import offline_questions
 from videoautoarena.agents.offline.language.categories import categories_in, topic_in
 from videoautoarena.agents.offline.players.model import reply
 from videoautoarena.agents.offline.vision.frame_features import Sent
@@ -27,10 +28,20 @@ def yes(question: str) -> set[str]:
         ("Why is everybody laughing?", "cause_and_reasoning humour"),
         ("What does the sign say?", "text_on_screen"),
         ("Fix the bug in the Python code.", "code"),
+        ("Wie viele Schnitte gibt es, und wann fällt der letzte?", "counting order_and_time"),
+        ("Warum lachen alle?", "cause_and_reasoning humour"),
+        ("Was steht auf dem Schild?", "text_on_screen"),
+        ("Wie groß ist das Haus, das dort steht?", ""),
+        ("Die, bitte: python?", "code"),
     ],
 )
 def test_a_question_is_of_the_kinds_that_its_words_say(question: str, of: str) -> None:
     assert yes(question) == set(of.split())
+
+
+def test_facets_are_of_the_same_kinds_in_every_language() -> None:
+    for one, other in zip(offline_questions(40), offline_questions(40, "de"), strict=True):
+        assert one.of == other.of == yes(other.text)
 
 
 def test_every_category_has_rules_and_every_question_a_word_on_each() -> None:

@@ -22,6 +22,7 @@ from tests.support.published_bench import (
     write_judgments,
     write_published,
 )
+from videoautoarena.memory.records.errors import WrongArgument
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.results import (
     REFERENCES,
@@ -30,6 +31,7 @@ from videoautoarena.runs.bench.format.results import (
     read_results,
     write_result,
 )
+from videoautoarena.runs.bench.format.schema import counts_of
 from videoautoarena.runs.bench.score.compare import compare
 from videoautoarena.runs.bench.score.score import build_scores
 from videoautoarena.runs.bench.score.score_text import (
@@ -242,6 +244,30 @@ def test_a_slice_scores_its_own_questions(bench: OpenBench) -> None:
     ] == [("rain", 85, 100.0), ("snow", 85, 0.0), ("unknown", 85, 0.0)]
     by_duration = build_scores(sliced, [result(sliced, verdicts, verdicts)], by="duration")
     assert [part["slice"] for part in by_duration["slices"]] == ["8-15 s", "60-180 s", "900-3600 s"]
+
+
+def test_a_question_stands_in_each_of_its_categories_and_once_in_the_whole(
+    bench: OpenBench,
+) -> None:
+    with pytest.raises(WrongArgument, match=r"this set has duration, category, topic, language$"):
+        build_scores(bench, [], by="question-category")
+    kinds = [["code", "text_on_screen", "code"], ["text_on_screen"], [], None, ["=own"]]
+    items = [
+        item.model_copy(update={"question_categories": kinds[k % 5]})
+        for k, item in enumerate(bench.items)
+    ]
+    sliced = OpenBench(bench.folder, bench.bench, bench.manifest, items)
+    verdicts = ["win" if k % 5 == 0 else "loss" for k in range(ITEMS)]
+    board = build_scores(sliced, [result(sliced, verdicts, verdicts)], by="question-category")
+    assert [
+        (part["slice"], part["items"], part["models"][0]["average"]) for part in board["slices"]
+    ] == [
+        *(("text on screen", 102, 50.0), ("code", 51, 100.0), ("none of these", 51, 0.0)),
+        *(("=own", 51, 0.0), ("unknown", 51, 0.0)),
+    ]
+    assert (board["items"], board["models"][0]["average"]) == (255, 20.0)
+    assert "may share questions" in " ".join(notes(board))
+    assert counts_of(items)["question_categories"]["code"] == 51
 
 
 def test_a_model_that_was_asked_nothing_of_a_slice_has_no_score_there(bench: OpenBench) -> None:
