@@ -1,3 +1,5 @@
+"""The note that says which language a task is about, written and read again."""
+
 from __future__ import annotations
 
 from videoautoarena.agents.prompting.languages import (
