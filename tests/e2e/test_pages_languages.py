@@ -46,7 +46,7 @@ def test_question_user_and_answers_run_the_way_of_their_language(
         page.goto(report.file, f"#battle={battle.id}")
         page.see(".answers .answer >> nth=1")
         assert page.evaluate(WAY, "h1.question") == way
-        assert page.evaluate(WAY, ".persona bdi") == way
+        assert page.evaluate(WAY, ".persona > bdi") == way
         assert set(page.evaluate(WAYS, ".answers .md")) == {way}
 
 
