@@ -1,6 +1,6 @@
-from __future__ import annotations
+"""The note that says which language a task is about, written and read again."""
 
-import pytest
+from __future__ import annotations
 
 from videoautoarena.agents.prompting.languages import (
     LANGUAGES,
@@ -10,10 +10,10 @@ from videoautoarena.agents.prompting.languages import (
 )
 
 
-@pytest.mark.parametrize("code", LANGUAGES)
-def test_the_language_of_a_note_is_read_again(code: str) -> None:
-    note = language_note(code, "Ask the question in it.")
-    assert noted_language(f"A prompt.\n\n{note}\n\nReply format: questioner") == code
+def test_the_language_of_a_note_is_read_again() -> None:
+    for code in LANGUAGES:
+        note = language_note(code, "Ask the question in it.")
+        assert noted_language(f"A prompt.\n\n{note}\n\nReply format: questioner") == code
 
 
 def test_the_last_note_binds_and_one_within_a_line_is_none() -> None:

@@ -119,7 +119,7 @@ def raised(runs: int, *, videos: int, languages: Mapping[str, Nature]) -> Counte
 
 
 def test_an_even_judge_is_not_accused_of_a_language() -> None:
-    assert raised(20, videos=12, languages={"en": FAIR, "de": FAIR, "zh": FAIR})["any"] <= 1
+    assert raised(10, videos=12, languages={"en": FAIR, "de": FAIR, "zh": FAIR})["any"] <= 1
 
 
 @pytest.mark.parametrize(
@@ -134,5 +134,5 @@ def test_an_even_judge_is_not_accused_of_a_language() -> None:
 def test_a_judge_that_is_another_in_one_language_is_found(nature: Nature, key: str) -> None:
     # A fifth of the battles is judged twice, so that changed verdicts take more of them.
     videos = 80 if key == "flips" else 40
-    found = raised(5, videos=videos, languages={"en": FAIR, "de": nature})
-    assert found[f"language.{key}_gap.de"] == 5
+    found = raised(3, videos=videos, languages={"en": FAIR, "de": nature})
+    assert found[f"language.{key}_gap.de"] == 3

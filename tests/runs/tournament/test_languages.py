@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -24,7 +25,7 @@ def videos(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def out(videos: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("played") / "out"
-    play(videos, out, languages=("EN", "de"))
+    play(videos, out, languages=("EN", "de"), rounds=1)
     return out
 
 
@@ -33,27 +34,24 @@ def spoken(out: Path) -> dict[str, str | None]:
 
 
 def test_each_language_has_equally_many_battles(out: Path) -> None:
-    assert Counter(spoken(out).values()) == {"de": 6, "en": 6}
-    lineages = {(id_.rpartition("-")[0], code) for id_, code in spoken(out).items()}
-    assert len(lineages) == 6
+    assert Counter(spoken(out).values()) == {"de": 3, "en": 3}
 
 
 def test_a_run_in_languages_replays_byte_for_byte(out: Path) -> None:
     replayed = play_again(out)
-    assert (replayed.battles, replayed.differences) == (12, [])
+    assert (replayed.battles, replayed.differences) == (6, [])
 
 
 def test_more_rounds_keep_the_languages_and_others_are_another_run(
-    videos: Path, tmp_path: Path
+    videos: Path, out: Path, tmp_path: Path
 ) -> None:
-    out = tmp_path / "out"
-    play(videos, out, languages=LANGUAGES, rounds=1)
-    before = spoken(out)
-    play(videos, out, languages=LANGUAGES, rounds=2)
-    assert before.items() <= spoken(out).items()
-    assert {code for id_, code in spoken(out).items() if id_.endswith("r1")} == set(LANGUAGES)
+    longer = shutil.copytree(out, tmp_path / "out")
+    play(videos, longer, languages=LANGUAGES, rounds=2)
+    assert spoken(out).items() < spoken(longer).items()
+    lineages = {(id_.rpartition("-")[0], code) for id_, code in spoken(longer).items()}
+    assert len(lineages) == 6
     with pytest.raises(ForeignRun, match=r"languages de,en, here de\)"):
-        play(videos, out, languages=("de",), rounds=2)
+        play(videos, longer, languages=("de",), rounds=2)
 
 
 def test_an_unknown_language_is_a_usage_error_of_one_line(
@@ -68,4 +66,4 @@ def test_an_unknown_language_is_a_usage_error_of_one_line(
 
 def test_a_board_by_language_has_a_slice_for_each(out: Path) -> None:
     sliced = slices_of(out, "language")
-    assert [(part.name, part.battles) for part in sliced.parts] == [("de", 6), ("en", 6)]
+    assert [(part.name, part.battles) for part in sliced.parts] == [("de", 3), ("en", 3)]

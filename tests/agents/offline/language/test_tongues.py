@@ -89,7 +89,7 @@ ASKS = st.builds(
 )
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(ASKS, st.integers())
 def test_every_question_is_understood_back_in_its_language(ask: Ask, throw: int) -> None:
     assert understand(phrase(ask, Dice(throw))) == ask

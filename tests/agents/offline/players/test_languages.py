@@ -91,7 +91,7 @@ def test_in_a_language_that_nobody_speaks_here_all_is_english(story: Film) -> No
 def test_contestants_answer_in_the_language_of_the_question(
     story: Film, code: str, kind: str
 ) -> None:
-    for throw in range(6):
+    for throw in range(3):
         question = ask_of(code, "darkest", "shots", "main_colour", throw=throw)
         said = answer(kind, story, question)
         assert told(said) == code, said
@@ -113,7 +113,7 @@ def test_the_same_answers_have_the_same_verdict_in_every_language(
     verdicts = []
     for throw, keys in enumerate((["darkest", "shots"], ["main_colour", "longest"])):
         for frames in (story, other_story):
-            for pair in (("hawk", "mole"), ("blind", "owl"), ("hawk", "windbag")):
+            for pair in (("hawk", "mole"), ("blind", "owl")):
                 both = []
                 for each in ("en", code):
                     question = ask_of(each, *keys, throw=throw)
@@ -152,7 +152,7 @@ def test_a_right_answer_in_another_language_beats_a_wrong_one(story: Film, code:
 @pytest.mark.parametrize("code", OTHERS)
 def test_each_user_is_described_in_their_own_language(story: Film, code: str) -> None:
     text, ending = task("persona", brief="{}"), contract("persona")
-    for codes in ((code, "en", "en"), ("en", code, "en"), (code, code, code)):
+    for codes in ((code, "en", "en"), ("en", code, "en"), ("en", "en", code)):
         about = (f"User {n} asks in it and expects answers in it." for n in (1, 2, 3))
         note = "\n".join(map(language_note, codes, about))
         sent = message(thinned(story, 8), text.replace(ending, f"{note}\n\n{ending}"))

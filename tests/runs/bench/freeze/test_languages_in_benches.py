@@ -19,9 +19,9 @@ from videoautoarena.runs.bench.format.schema import Item
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a run in two languages, and the bench of it."""
     place = tmp_path_factory.mktemp("languages")
-    videos = draw_folder(place / "videos", 2, seconds=3)
+    videos = draw_folder(place / "videos", 2, seconds=2)
     (videos / "videos.csv").write_text("path,language\nclip00.mp4,fr\nclip01.mp4,fr\n")
-    play(videos, place / "out", rounds=2, languages=("de", "en"))
+    play(videos, place / "out", rounds=1, languages=("de", "en"))
     frozen = invoke("freeze", place / "out", "--to", place / "bench", "--parquet")
     assert frozen.exit_code == 0, frozen.exception
     models = ("--model", "offline:owl", "--judge", "offline:judge")
@@ -55,12 +55,11 @@ def test_a_draw_is_even_over_languages(ground: Path) -> None:
 def test_scores_are_parted_by_language(ground: Path) -> None:
     said = invoke("bench", "score", ground / "bench", "--by", "language", "--json")
     assert said.exit_code == 0, said.exception
-    slices = json.loads(said.output)["slices"]
-    assert [one["slice"] for one in slices] == ["de", "en"]
+    found = json.loads(said.output)
+    assert [one["slice"] for one in found["slices"]] == ["de", "en"]
+    assert "language.first.de" in {one["key"] for one in found["audit"]}
 
 
-def test_a_bench_of_a_run_without_languages_is_written_as_before(tmp_path: Path) -> None:
-    play(draw_folder(tmp_path / "videos", 1, seconds=3), tmp_path / "out", rounds=1)
-    assert invoke("freeze", tmp_path / "out", "--to", tmp_path / "bench").exit_code == 0
-    assert b'"language"' not in (tmp_path / "bench" / "questions.jsonl").read_bytes()
-    assert "by language" not in (tmp_path / "bench" / "card.md").read_text()
+def test_an_item_without_a_language_is_written_as_before(ground: Path) -> None:
+    item = items(ground / "bench")[0].model_copy(update={"language": None})
+    assert "language" not in item.model_dump()
