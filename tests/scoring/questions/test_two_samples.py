@@ -83,11 +83,6 @@ def test_a_cluster_of_both_sides_is_held_against_itself() -> None:
     assert apart.p > 0.2
     assert shared.p is not None
     assert shared.p < 0.02
-    # Also beside a column without a difference, which is as wide: both are held together.
-    wide = [np.column_stack([side, rng.normal(0, 5, 20)]) for side in (one, other)]
-    held = compare_samples(sample(wide[0]), sample(wide[1]), rounds=ROUNDS, seed=1)
-    assert held.columns[0] < 0.02
-    assert held.columns[1] > 0.2
 
 
 @pytest.mark.parametrize(("ones", "of"), [((2, 60), (30, 250)), ((3, 40), (40, 160))])
