@@ -41,25 +41,13 @@ def test_the_cap_holds_and_what_is_missed_is_said() -> None:
 def test_a_mix_that_cannot_be_had_keeps_the_cap_and_an_average_of_1() -> None:
     # Newton's method does not come to rest here, and left an average of .94 below the cap.
     kinds = [
-        "000000",
-        "000001",
-        "000100",
-        "000101",
-        "010000",
-        "010110",
-        "100000",
-        "100001",
-        "100010",
-        "100100",
-        "100101",
-        "101000",
-        "101001",
-        "101100",
-        "110000",
-        "110001",
-    ]
+        (0, 0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 1), (0, 0, 0, 1, 0, 0), (0, 0, 0, 1, 0, 1),
+        (0, 1, 0, 0, 0, 0), (0, 1, 0, 1, 1, 0), (1, 0, 0, 0, 0, 0), (1, 0, 0, 0, 0, 1),
+        (1, 0, 0, 0, 1, 0), (1, 0, 0, 1, 0, 0), (1, 0, 0, 1, 0, 1), (1, 0, 1, 0, 0, 0),
+        (1, 0, 1, 0, 0, 1), (1, 0, 1, 1, 0, 0), (1, 1, 0, 0, 0, 0), (1, 1, 0, 0, 0, 1),
+    ]  # fmt: skip
     cells = np.repeat(
-        [[int(char) for char in kind] for kind in kinds],
+        kinds,
         [3, 5, 1, 1, 2, 1, 9, 5, 2, 3, 2, 3, 5, 3, 2, 2],
         axis=0,
     )
