@@ -85,9 +85,11 @@ def _weigh(along: Floats, cap: float) -> Floats:
 def _level(along: Floats, share: Floats, cap: float) -> float:
     """What is to be added so that weights are 1 on average, also where a mix cannot be had."""
     furthest = float(np.abs(along).max()) + 1.0
-    return float(
-        brentq(lambda by: share @ _weigh(along + by, cap) - 1.0, -furthest, furthest, xtol=1e-14)
-    )
+
+    def over(by: float) -> float:
+        return float(share @ _weigh(along + by, cap)) - 1.0
+
+    return float(brentq(over, -furthest, furthest, xtol=1e-14))
 
 
 def _settle(rows: Floats, share: Floats, target: Floats, cap: float) -> Floats:
