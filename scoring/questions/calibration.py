@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import brentq
 from scipy.special import expit
 
 from videoautoarena.scoring.fitting.counts import Floats
@@ -56,8 +57,8 @@ def calibrate(cells: ArrayLike, shares: ArrayLike, *, cap: float) -> Calibrated:
     kinds, kind, counts = np.unique(x, axis=0, return_inverse=True, return_counts=True)
     share = counts / len(x)
     rows = np.column_stack([np.ones(len(kinds)), kinds])
-    found = _weigh(rows @ _settle(rows, share, np.append(1.0, target), cap), cap)
-    found = np.minimum(found / float(share @ found), cap)
+    along = rows @ _settle(rows, share, np.append(1.0, target), cap)
+    found = _weigh(along + _level(along, share, cap), cap)
     return Calibrated(found[kind.ravel()], np.asarray((share * found) @ kinds, dtype=np.float64))
 
 
@@ -79,6 +80,16 @@ def effective_units(weights: ArrayLike) -> float:
 def _weigh(along: Floats, cap: float) -> Floats:
     """Weights between 0 and the cap, 1 where `along` is 0."""
     return np.asarray(cap * expit(cap / (cap - 1.0) * along - np.log(cap - 1.0)), np.float64)
+
+
+def _level(along: Floats, share: Floats, cap: float) -> float:
+    """What is to be added so that weights are 1 on average, also where a mix cannot be had."""
+    furthest = float(np.abs(along).max()) + 1.0
+
+    def over(by: float) -> float:
+        return float(share @ _weigh(along + by, cap)) - 1.0
+
+    return float(brentq(over, -furthest, furthest, xtol=1e-14))
 
 
 def _settle(rows: Floats, share: Floats, target: Floats, cap: float) -> Floats:

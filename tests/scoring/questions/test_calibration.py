@@ -38,6 +38,24 @@ def test_the_cap_holds_and_what_is_missed_is_said() -> None:
     assert found.reached == pytest.approx([0.7, 0.3], abs=1e-3)
 
 
+def test_a_mix_that_cannot_be_had_keeps_the_cap_and_an_average_of_1() -> None:
+    # Newton's method does not come to rest here, and left an average of .94 below the cap.
+    kinds = [
+        (0, 0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 1), (0, 0, 0, 1, 0, 0), (0, 0, 0, 1, 0, 1),
+        (0, 1, 0, 0, 0, 0), (0, 1, 0, 1, 1, 0), (1, 0, 0, 0, 0, 0), (1, 0, 0, 0, 0, 1),
+        (1, 0, 0, 0, 1, 0), (1, 0, 0, 1, 0, 0), (1, 0, 0, 1, 0, 1), (1, 0, 1, 0, 0, 0),
+        (1, 0, 1, 0, 0, 1), (1, 0, 1, 1, 0, 0), (1, 1, 0, 0, 0, 0), (1, 1, 0, 0, 0, 1),
+    ]  # fmt: skip
+    cells = np.repeat(
+        kinds,
+        [3, 5, 1, 1, 2, 1, 9, 5, 2, 3, 2, 3, 5, 3, 2, 2],
+        axis=0,
+    )
+    found = calibrate(cells, [0.42, 0.0, 0.036, 0.345, 0.0, 0.035], cap=2)
+    assert found.weights.max() <= 2.0
+    assert found.weights.mean() == pytest.approx(1.0, abs=1e-12)
+
+
 def test_a_mix_that_is_there_already_weighs_nothing() -> None:
     cells = np.repeat(np.eye(2), [60, 40], axis=0)
     assert calibrate(cells, [0.6, 0.4], cap=5).weights == pytest.approx(np.ones(100), abs=1e-6)
@@ -54,8 +72,8 @@ def test_weights_of_any_mix_lie_below_the_cap_and_are_1_on_average(
     table = rng.random((units, cells)) < rng.random(cells)
     cap = data.draw(st.sampled_from([1.01, 2.0, 5.0, 100.0]))
     found = calibrate(table, rng.random(cells) * rng.integers(0, 2, cells), cap=cap)
-    assert ((found.weights >= 0) & (found.weights <= cap * (1 + 1e-9))).all()
-    assert found.weights.mean() == pytest.approx(1.0, abs=1e-6)
+    assert ((found.weights >= 0) & (found.weights <= cap)).all()
+    assert found.weights.mean() == pytest.approx(1.0, abs=1e-9)
     assert found.reached == pytest.approx((found.weights[:, None] * table).mean(axis=0), abs=1e-9)
 
 

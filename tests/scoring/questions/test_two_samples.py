@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import fisher_exact
 
 from videoautoarena.scoring.fitting.counts import Floats
 from videoautoarena.scoring.questions.two_samples import (
@@ -82,6 +83,16 @@ def test_a_cluster_of_both_sides_is_held_against_itself() -> None:
     assert apart.p > 0.2
     assert shared.p is not None
     assert shared.p < 0.02
+
+
+@pytest.mark.parametrize(("ones", "of"), [((2, 60), (30, 250)), ((3, 40), (40, 160))])
+def test_noughts_and_ones_are_told_apart_as_surely_as_fishers_exact_test_does(
+    ones: tuple[int, int], of: tuple[int, int]
+) -> None:
+    sides = [np.arange(many) < few for few, many in zip(ones, of, strict=True)]
+    exact = fisher_exact([[few, many - few] for few, many in zip(ones, of, strict=True)]).pvalue
+    found = compare_samples(sample(sides[0]), sample(sides[1], first=999), rounds=1999, seed=1)
+    assert found.p == pytest.approx(exact, rel=0.2)
 
 
 def test_of_few_clusters_or_a_rare_value_nothing_is_said() -> None:
