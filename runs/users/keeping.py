@@ -38,13 +38,15 @@ def kept_file(store: Store) -> UserFile | None:
 
 def merged_users(kept: Sequence[UserFile | None]) -> UserFile | None:
     """Return the users of all files that were brought to runs; None where one has them all."""
-    files = list({file.sha256: file for file in kept if file is not None}.values())
+    # Of one file the same bytes may stand for users of other videos, in each run its own.
+    files = list({write_body(file): file for file in kept if file is not None}.values())
     if len(files) < 2:
         return None
+    digests = list(dict.fromkeys(file.sha256 for file in files))
     users = dict.fromkeys(write_body(user) for file in files for user in file.users)
     return UserFile(
         name=", ".join(dict.fromkeys(file.name for file in files)),
-        sha256=digest(canonical_json([file.sha256 for file in files])),
+        sha256=digests[0] if len(digests) == 1 else digest(canonical_json(digests)),
         users=tuple(read_body(BroughtUser, user) for user in users),
     )
 

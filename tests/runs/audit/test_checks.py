@@ -20,7 +20,7 @@ from videoautoarena.runs.trials.truth_cases import KINDS
 ROOMS = Path(__file__).parents[3] / "runs" / "audit"
 FORMS = ("short", "long")
 HOLES = {
-    "{kind.key}": ("flips", "first", "longer", "truth"),
+    "language.{key}": [f"language.{one}" for one in ("flips", "first", "longer", "truth")],
     "{kind}": KINDS,
     "{right}-{wrong}": [f"{one}-{two}" for one in FORMS for two in FORMS],
     "labels.{name}": [f"labels.{name}" for name in STANDARDS],

@@ -132,7 +132,8 @@ function Kinds({ boards }) {
 function KindCell({ board, model }) {
   const row = board.rows.find((one) => one.model === model);
   // Who never met the others of a kind stands on a scale of his own.
-  if (!isKnown(row?.rating) || row.flags.includes("not comparable")) return html`<td class="muted">–</td>`;
+  if (!isKnown(row?.rating) || row.flags.includes("not comparable"))
+    return html`<td class="muted">–</td>`;
   const gap = row.rating - summary.settings.mean;
   const style = { "--strength": Math.min(Math.abs(gap) / FULL_HEAT, 1) };
   const cls = `cell ${gap < 0 ? "down" : "up"} ${row.battles < ENOUGH ? "thin" : ""}`;
