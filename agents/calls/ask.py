@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Literal, Protocol
 from weakref import WeakValueDictionary
@@ -17,10 +17,11 @@ from weakref import WeakValueDictionary
 from videoautoarena.agents.calls.attempts import Attempts, Listener
 from videoautoarena.agents.calls.clients import ChatClients, Client, Load
 from videoautoarena.agents.calls.rows import NO_USAGE, replied, row_of
+from videoautoarena.agents.limits.budget import CappedBudget
 from videoautoarena.agents.limits.estimates import Estimates, may_be_charged
 from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.agents.limits.prices import Boundless, Hold, SpendCap
-from videoautoarena.agents.limits.scheduler import Scheduler
+from videoautoarena.agents.limits.scheduler import Loan, Place, Scheduler, Wants
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import Request, fragment
@@ -51,6 +52,8 @@ class Event:
     text: str = ""
     """The reply, or why there is none, of a call that is finished or recalled; of one that taught
     something of its server, what that is, in a line."""
+    node: str = ""
+    """The machine of a cluster that it was made on."""
 
 
 class Journal(Protocol):
@@ -96,6 +99,8 @@ class Asker:
     estimates: Estimates = field(default_factory=Estimates)
     """What tries may cost; learns from every call."""
     on_outage: Callable[[Outage], None] = lambda _outage: None
+    proven: Collection[str] = ()
+    """Addresses that have answered before, besides those that the journal knows."""
     is_broke: bool = field(default=False, init=False)
     lost: Outage | None = field(default=None, init=False)
     drained: asyncio.Event = field(default_factory=asyncio.Event, init=False, repr=False)
@@ -113,7 +118,7 @@ class Asker:
             self.concurrency,
             self.pause,
             self.patience_s,
-            self.journal.has_answered,
+            lambda address: address in self.proven or self.journal.has_answered(address),
             self._hear_outage,
         )
         self._tries = Attempts(
@@ -186,6 +191,25 @@ class Asker:
     def _look_whether_drained(self) -> None:
         if self.is_draining and not self.under_way and not self._recording:
             self.drained.set()
+
+    def announce(self, on_empty: Callable[[], None], on_outage: Callable[[Outage], None]) -> None:
+        """Have it said when the cap is reached, and when an endpoint is gone or back."""
+        if isinstance(self.spend_cap, CappedBudget):
+            self.spend_cap.on_empty = on_empty
+        self.on_outage = on_outage
+
+    def share_limits(self, on_waiting: Callable[[], None]) -> None:
+        """Send nothing but what is lent from now on; `on_waiting` is called where that is short."""
+        self._turns.on_waiting = on_waiting
+        self._turns.lend(Loan(0, {}, {}))
+
+    def lend(self, loan: Loan) -> None:
+        """Send as many tries at once as are lent, until it is called again."""
+        self._turns.lend(loan)
+
+    def wants(self) -> tuple[Wants, dict[Place, Wants]]:
+        """Return what could be used at once, in all and of each endpoint."""
+        return self._turns.wants()
 
     async def aclose(self) -> None:
         await self._tries.aclose()

@@ -15,7 +15,7 @@ from videoautoarena.agents.transport.faults import Garbled
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.agents.transport.splice import FrameBytes, Run, carrying, run_of
 from videoautoarena.agents.transport.splice import Load as Load
-from videoautoarena.agents.transport.transport import splices
+from videoautoarena.agents.transport.transport import ask_guard, splices
 from videoautoarena.memory.records.records import Frames, Role, TokenField, Usage
 
 if TYPE_CHECKING:
@@ -112,6 +112,7 @@ class ChatClient:
         chat = self._chat
         if self._model.is_offline:
             return await chat.ainvoke(laid_out)
+        ask_guard()
         # The clients' own limits count single reads and writes; this one counts the whole try.
         try:
             async with asyncio.timeout(self._model.timeout_s):

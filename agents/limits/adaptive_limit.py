@@ -80,8 +80,8 @@ class AdaptiveLimit:
 
     @property
     def places(self) -> int:
-        """How many calls may be under way at once."""
-        return max(1, min(self.ceiling, int(self.limit)))
+        """How many calls may be under way at once; none only where none are lent to it."""
+        return min(self.ceiling, max(1, int(self.limit)))
 
     @property
     def free(self) -> int:

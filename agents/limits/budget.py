@@ -134,7 +134,7 @@ class CappedBudget:
     async def hold(self, model: Model, request: Request) -> Reserve | None:
         """Set aside what a call may cost at most; None where the cap is reached."""
         hold = Reserve(self._most(model, request), self.rank(request.nonce))
-        return hold if await self._take(hold) else None
+        return hold if await self.take(hold) else None
 
     def _most(self, model: Model, request: Request) -> Sum:
         most = self.estimates.most(model, request)
@@ -145,8 +145,8 @@ class CappedBudget:
         if not may_be_charged(attempt.kind) or not isinstance(hold, Reserve):
             return True
         size = hold.size
-        self._spend(hold, _cost_of(attempt, size))
-        return await self._retake(hold, size)
+        self.spend(hold, cost_of_try(attempt, size))
+        return await self.retake(hold, size)
 
     def is_enough(self, hold: Hold, model: Model, request: Request) -> bool:
         """Return whether enough is set aside for a call, by what is known of its server now."""
@@ -161,14 +161,14 @@ class CappedBudget:
             return True
         most, held = self._most(model, request), hold.size
         hold.size = Sum()
-        self._free(held)
-        return await self._retake(hold, most)
+        self.free(held)
+        return await self.retake(hold, most)
 
-    async def _retake(self, hold: Reserve, size: Sum) -> bool:
+    async def retake(self, hold: Reserve, size: Sum) -> bool:
         """Set aside so much for a call that holds nothing; False where the cap is reached."""
         hold.size = Sum()
         again = Reserve(size, hold.place)
-        if not await self._take(again):
+        if not await self.take(again):
             return False
         hold.size = again.size
         return True
@@ -177,7 +177,7 @@ class CappedBudget:
         """Count what a call did cost, or may have, and free what it held."""
         if not isinstance(hold, Reserve):
             raise TypeError("another cap gave out what is settled here")
-        self._spend(hold, _cost_of(row, hold.size) if row is not None else NOTHING)
+        self.spend(hold, cost_of_try(row, hold.size) if row is not None else NOTHING)
         hold.size = Sum()
 
     def rank(self, nonce: Nonce) -> int:
@@ -189,13 +189,15 @@ class CappedBudget:
             self.spend_order.end(scope)
             self._wake()
 
-    def _spend(self, hold: Reserve, cost: Sum) -> None:
+    def spend(self, hold: Reserve, cost: Sum) -> None:
+        """Count what a try came to, and free what was held for it."""
         self.spent = self.spent.plus(cost)
         if self.spend_order:
             self.spend_order.pay(hold.place, cost)
-        self._free(hold.size)
+        self.free(hold.size)
 
-    async def _take(self, hold: Reserve) -> bool:
+    async def take(self, hold: Reserve) -> bool:
+        """Set aside what a call may cost, once that fits; False where the cap is reached."""
         hold.let_through = asyncio.get_running_loop().create_future()
         self._waiting.append(hold)
         self._wake()
@@ -207,10 +209,11 @@ class CappedBudget:
                 self._waiting.remove(hold)
                 self._wake()
             elif not hold.let_through.cancelled() and hold.let_through.result():
-                self._free(hold.size)
+                self.free(hold.size)
             raise
 
-    def _free(self, size: Sum) -> None:
+    def free(self, size: Sum) -> None:
+        """Let others have what was held and will not be spent."""
         self.held = self.held.minus(size)
         self._wake()
 
@@ -263,7 +266,7 @@ class CappedBudget:
         return has_money and (tokens is None or total.tokens <= tokens)
 
 
-def _cost_of(row: CallRow | Attempt, held: Sum) -> Sum:
+def cost_of_try(row: CallRow | Attempt, held: Sum) -> Sum:
     """Return what one try came to; what nobody says counts as all that was held."""
     tokens = row.usage.total
     # Not by the kind: a filter that refuses costs nothing, one that ends a reply may cost all.

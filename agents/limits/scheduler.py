@@ -5,20 +5,43 @@ from __future__ import annotations
 import asyncio
 import math
 from bisect import insort
-from collections import deque
-from collections.abc import Awaitable, Callable, Hashable, Iterator
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
+from typing import NamedTuple
 
 from videoautoarena.agents.limits.adaptive_limit import AdaptiveLimit
 from videoautoarena.agents.limits.outages import Contact, Endpoint, Outage
 from videoautoarena.agents.limits.rate_limit import Outcome, Pacer, Sent, Started
 from videoautoarena.agents.models.registry import Model
+from videoautoarena.memory.records.records import CallLimits
 
 Place = tuple[str, tuple[str, ...]]
 """An endpoint: its host, and the variables that hold its key."""
+Rates = tuple[float | None, float | None]
+Spot = tuple[str, tuple[str, ...], str, CallLimits]
+"""Where calls of one model wait: its place, its name and what its server's limits are."""
 Pause = Callable[[float], Awaitable[None]]
+
+
+class Loan(NamedTuple):
+    """What a process of several may use of the limits that they share, for the time being."""
+
+    total: int
+    """Tries under way at once."""
+    places: Mapping[Place, int]
+    """The same at each endpoint; none at those that are not named."""
+    rates: Mapping[Place, float]
+    """Share of an endpoint's declared rates, above 0; all of them where it is not named."""
+
+
+class Wants(NamedTuple):
+    """What a process could use at once: tries under way, and those that wait for a place."""
+
+    under_way: int
+    waiting: int
 
 
 @dataclass(order=True)
@@ -91,12 +114,18 @@ class Scheduler:
     has_answered: Callable[[str], bool] = lambda _address: False
     """Whether an address ever has, in earlier processes."""
     on_outage: Callable[[Outage], None] = lambda _outage: None
+    loan: Loan | None = None
+    """What others leave to this process; None: it shares its limits with nobody."""
+    on_waiting: Callable[[], None] = lambda: None
+    """Called when a try has to wait for a place."""
     under_way: int = 0
     is_closed: bool = False
-    _lines: dict[Hashable, Line] = field(default_factory=dict)
+    _lines: dict[Spot, Line] = field(default_factory=dict)
     _gates: dict[Place, AdaptiveLimit] = field(default_factory=dict)
+    _ceilings: dict[Place, int] = field(default_factory=dict)
+    """Of gates, where all places are this process's."""
     _endpoints: dict[str, Endpoint] = field(default_factory=dict)
-    _pacers: dict[Hashable, Pacer] = field(default_factory=dict)
+    _pacers: dict[tuple[Place, Rates], Pacer] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=count)
     _last: int = -1
     """Number of the turn that was given last."""
@@ -110,12 +139,14 @@ class Scheduler:
         Models behind one address and key share a gate. Those of them that state the same rates
         share a pacer: it is their server's. Where each states its own, they are the models'.
         """
-        place = (model.endpoint, model.key_names)
-        spot = (*place, model.resolved, model.limits)
+        place: Place = (model.endpoint, model.key_names)
+        spot: Spot = (*place, model.resolved, model.limits)
         if spot not in self._lines:
             gate = None if model.is_offline else self._gate(place, model.limits.concurrency)
-            rates = (model.limits.requests_per_minute, model.limits.tokens_per_minute)
+            rates: Rates = (model.limits.requests_per_minute, model.limits.tokens_per_minute)
             pacer = self._pacers.setdefault((place, rates), Pacer(*rates)) if any(rates) else None
+            if self.loan:
+                self.lend(self.loan)
             address = model.endpoint
             endpoint = Endpoint(address, self.patience_s, self.has_answered, self.on_outage)
             endpoint = self._endpoints.setdefault(address, endpoint)
@@ -126,7 +157,26 @@ class Scheduler:
         ceiling = min(self.ceiling, limit or self.ceiling)
         gate = self._gates.setdefault(place, AdaptiveLimit(ceiling))
         gate.ceiling = min(gate.ceiling, ceiling)
+        self._ceilings[place] = gate.ceiling
         return gate
+
+    def lend(self, loan: Loan) -> None:
+        """Use so much of the shared limits from now on; what is under way beyond that ends."""
+        self.loan, self.ceiling = loan, loan.total
+        for place, gate in self._gates.items():
+            gate.ceiling = min(self._ceilings[place], loan.places.get(place, 0))
+        for (place, rates), pacer in self._pacers.items():
+            share = loan.rates.get(place, 1.0)
+            pacer.requests, pacer.tokens = (rate and rate * share for rate in rates)
+        self._serve()
+
+    def wants(self) -> tuple[Wants, dict[Place, Wants]]:
+        """Return what could be used at once, in all and of each endpoint that has a gate."""
+        waiting: Counter[Place] = Counter()
+        for spot, line in self._lines.items():
+            waiting[spot[0], spot[1]] += len(line.waiting)
+        of = {place: Wants(gate.under_way, waiting[place]) for place, gate in self._gates.items()}
+        return Wants(self.under_way, waiting.total()), of
 
     def close(self) -> None:
         """Let nobody in any more; those who wait go on waiting until they are cancelled."""
@@ -138,6 +188,8 @@ class Scheduler:
         waiter = Waiter(rank, next(self._numbers), tokens, loop.create_future())
         insort(line.waiting, waiter)
         self._serve()
+        if not waiter.admitted.done():
+            self.on_waiting()
         try:
             return await waiter.admitted
         except asyncio.CancelledError:

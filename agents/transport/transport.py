@@ -86,6 +86,23 @@ CONNECT_S = 20.0
 MISDIRECTED = 421
 """The status of an answer that comes from here and from no server."""
 
+_guards: list[Callable[[], None]] = []
+
+
+def guard_sending(guard: Callable[[], None]) -> None:
+    """Have this called at the last moment before a request is sent; what it raises keeps it back.
+
+    It is asked again once a connection is there, before the first byte of a body goes out.
+    """
+    _guards[:] = [guard]
+
+
+def ask_guard() -> None:
+    """Raise what the guard of this process raises, if it has one."""
+    for guard in _guards:
+        guard()
+
+
 _SOCKS = ("socks5", "socks5h")
 _CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 """Variables that name whom to trust."""
@@ -117,6 +134,7 @@ class SplicingTransport:
     async def handle_async_request(self, request: Any) -> Any:
         if self._leads_away(request):
             return _refusal(request)
+        ask_guard()
         body = await request.aread() if request.method == "POST" else None
         filled = _filled(request, body, _AsyncChunks)
         client = self._client(request, "AsyncClient")
@@ -226,6 +244,8 @@ def _filled(request: Any, body: bytes | None, chunks: Callable[[list[bytes]], An
         limits["connect"] = CONNECT_S
     request.extensions = {**request.extensions, "timeout": limits}
     pieces = None if body is None else spliced(body)
+    if body is not None and pieces is None and _guards:
+        pieces = [body]
     if pieces is None:
         return request
     headers = request.headers.copy()
@@ -258,5 +278,6 @@ class _AsyncChunks:
         self._chunks = _Chunks(pieces)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        ask_guard()
         for chunk in self._chunks:
             yield chunk

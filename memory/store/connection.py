@@ -292,11 +292,14 @@ class Reader:
                 if fill_in(reading.connection):
                     # What stands in for a table would hide the one that is made meanwhile.
                     reading = replace(reading, seen=seen)
-                self._db = Database(reading.connection, execute_plugins=False)
             except BaseException:
                 reading.close()
                 raise
-            self._reading = reading
+            self._take(reading)
+
+    def _take(self, reading: Reading) -> None:
+        self._db = Database(reading.connection, execute_plugins=False)
+        self._reading = reading
 
 
 COPIES = 2

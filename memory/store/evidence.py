@@ -14,7 +14,7 @@ from videoautoarena.memory.records.digests import read_body, write_body
 from videoautoarena.memory.records.records import Choice, Frame, Judging, Record, Sparse, Standard
 from videoautoarena.memory.store.connection import Reader
 from videoautoarena.memory.store.votes import Vote, Votes
-from videoautoarena.memory.store.writer import Writer, needed
+from videoautoarena.memory.store.writer import Writes, needed
 
 TrialKind = Literal["rejudge", "repeat", "attack", "constant", "truth"]
 
@@ -117,7 +117,7 @@ def standing_trials(trials: Iterable[Trial]) -> list[Trial]:
 class Evidence:
     """Labels, votes, draws and trials of a run, never overwritten; read only without a writer."""
 
-    def __init__(self, reader: Reader, writer: Writer | None = None) -> None:
+    def __init__(self, reader: Reader, writer: Writes | None = None) -> None:
         self.votes = Votes(reader, writer)
         self._reader = reader
         self._writer = writer

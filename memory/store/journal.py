@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from videoautoarena.memory.records.digests import read_body, write_body
 from videoautoarena.memory.records.records import Attempt, CallRow, Intent, Lost, Nonce, Role
 from videoautoarena.memory.store.connection import Reader
-from videoautoarena.memory.store.writer import Writer, needed
+from videoautoarena.memory.store.writer import Writes, needed
 
 _COLUMNS = "key, scope, role, generation, ordinal, model, body"
 _IN_COLUMNS = frozenset({"key", "nonce", "model"})
@@ -152,13 +152,18 @@ class Sent(NamedTuple):
 class Journal:
     """The calls of one run; without a writer it can only be read."""
 
-    def __init__(self, reader: Reader, writer: Writer | None = None) -> None:
+    def __init__(
+        self, reader: Reader, writer: Writes | None = None, *, is_alone: bool = True
+    ) -> None:
+        """Read from one and write to the other; not `is_alone` where others have calls under way.
+
+        Whoever is alone knows that nobody waits for what was sent before.
+        """
         self._reader = reader
         self._writer = writer
         self._intended: set[str] = set()
         """Keys of calls that are under way."""
-        if writer is not None and self.intents():
-            # Whoever may write is alone, so nobody waits for what was sent before.
+        if writer is not None and is_alone and self.intents():
             writer.write_now(_LEAVE_OVER, ())
 
     def find(self, key: str) -> CallRow | None:

@@ -66,7 +66,9 @@ TABLES: dict[str, _Table] = {
     "tags": _Table(("id", "body"), ("id",), "the tag"),
     "votes": _Table(("task", "subject", "labeller", "body", "is_superseded")),
 }
-"""Every table of a run file but its manifest, in an order in which what is referred to is there."""
+"""Every table of a run file that is merged, in an order in which what is referred to is there."""
+OWN = ("manifest", "claims", "deliveries")
+"""The tables that say something of one run file alone."""
 
 
 def merge_files(

@@ -100,8 +100,18 @@ def _sixth(db: Database) -> None:
     db.execute(f"CREATE TABLE {_TAGS}")
 
 
-MIGRATIONS: tuple[Step, ...] = (_first, _second, _third, _fourth, _fifth, _sixth)
-_ADDED = {4: _INTENTS, 5: _VOTES, 6: _TAGS}
+_CLAIMS = "claims (unit TEXT PRIMARY KEY, epoch INTEGER NOT NULL, worker TEXT NOT NULL)"
+_DELIVERIES = "deliveries (sender TEXT PRIMARY KEY, number INTEGER NOT NULL)"
+
+
+def _seventh(db: Database) -> None:
+    """Which worker of a cluster plays what, and which of its messages came last."""
+    db.execute(f"CREATE TABLE {_CLAIMS}")
+    db.execute(f"CREATE TABLE {_DELIVERIES}")
+
+
+MIGRATIONS: tuple[Step, ...] = (_first, _second, _third, _fourth, _fifth, _sixth, _seventh)
+_ADDED = ((4, _INTENTS), (5, _VOTES), (6, _TAGS), (7, _CLAIMS), (7, _DELIVERIES))
 """The tables that a step added to the oldest layout that is read."""
 READABLE = 3
 """The oldest layout that is read as it is: all that it lacks is what `fill_in` stands in for."""
@@ -128,7 +138,7 @@ def check_layout(connection: sqlite3.Connection, name: str, *, write: bool) -> N
 def fill_in(connection: sqlite3.Connection) -> bool:
     """Let queries find what an older layout lacks, empty, and return whether it lacks anything."""
     layout = _pragma(connection, "user_version")
-    for step, table in _ADDED.items():
+    for step, table in _ADDED:
         if layout < step:
             connection.execute(f"CREATE TEMP TABLE {table}")
     return layout < len(MIGRATIONS)

@@ -12,7 +12,7 @@ import numpy as np
 
 from videoautoarena.memory.records.slots import NO_SLOTS, Ints, Kind, Slots
 from videoautoarena.memory.store.connection import Reader
-from videoautoarena.memory.store.writer import Writer, needed
+from videoautoarena.memory.store.writer import Writes, needed
 
 # A text for what slots about different videos have in common, so that each is read once only.
 _SLOTS = (
@@ -103,7 +103,7 @@ class Session(NamedTuple):
 class Sessions:
     """The sessions of one run; without a writer they can only be read."""
 
-    def __init__(self, reader: Reader, writer: Writer | None = None) -> None:
+    def __init__(self, reader: Reader, writer: Writes | None = None) -> None:
         self._reader = reader
         self._writer = writer
 

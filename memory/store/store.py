@@ -33,9 +33,10 @@ from videoautoarena.memory.store.connection import (
 from videoautoarena.memory.store.evidence import Evidence
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.migrations import migrate
+from videoautoarena.memory.store.shares import Shares
 from videoautoarena.memory.store.slot_rows import Sessions, SlotRows
 from videoautoarena.memory.store.tags import Tags
-from videoautoarena.memory.store.writer import Writer, needed
+from videoautoarena.memory.store.writer import Writer, Writes, needed
 
 R = TypeVar("R", bound=Record)
 
@@ -78,8 +79,17 @@ class Store:
     every write to a run that was opened for reading.
     """
 
-    def __init__(self, reader: Reader, writer: Writer | None, lock: RunLock | None) -> None:
-        self.journal = Journal(reader, writer)
+    def __init__(
+        self,
+        reader: Reader,
+        writer: Writes | None,
+        lock: RunLock | None,
+        *,
+        is_alone: bool = True,
+    ) -> None:
+        """Read from one, write to the other; see `Journal` for `is_alone`."""
+        self.journal = Journal(reader, writer, is_alone=is_alone)
+        self.shares = Shares(reader, writer)
         self.sessions = Sessions(reader, writer)
         self.evidence = Evidence(reader, writer)
         self.tags = Tags(reader, writer)
@@ -103,9 +113,10 @@ class Store:
         return cls._writing(path, fsync=fsync, begin_with=(canonical_json(manifest), texts or {}))
 
     @classmethod
-    def open(cls, path: Path, *, write: bool, fsync: bool = False) -> Self:
+    def open(cls, path: Path, *, write: bool, fsync: bool = False, is_alone: bool = True) -> Self:
         """Open the run at `path`; for reading it takes no lock, changes nothing, leaves no file.
 
+        Not `is_alone` where calls may be under way that others write down through this process.
         Raises StoreError, StoreTooNew, or RunLocked where another process is writing it.
         """
         if not path.is_file():
@@ -114,11 +125,16 @@ class Store:
         if not write:
             return cls(Reader(path), None, None)
         refuse_stranger(path)
-        return cls._writing(path, fsync=fsync)
+        return cls._writing(path, fsync=fsync, is_alone=is_alone)
 
     @classmethod
     def _writing(
-        cls, path: Path, *, fsync: bool, begin_with: tuple[str, Mapping[str, str]] | None = None
+        cls,
+        path: Path,
+        *,
+        fsync: bool,
+        begin_with: tuple[str, Mapping[str, str]] | None = None,
+        is_alone: bool = True,
     ) -> Self:
         with ExitStack() as undo:
             lock = RunLock(lock_of(path))
@@ -126,7 +142,8 @@ class Store:
             if begin_with is not None:
                 _lay_out(path, *begin_with, fsync=fsync)
             connection = undo.enter_context(closing(open_writing(path, fsync=fsync)))
-            store = cls(Reader(path, live=True), Writer(connection), lock)
+            reader, writer = Reader(path, live=True), Writer(connection)
+            store = cls(reader, writer, lock, is_alone=is_alone)
             undo.pop_all()
         return store
 

@@ -8,7 +8,7 @@ from videoautoarena.memory.records.digests import read_body, write_body
 from videoautoarena.memory.records.questions import Decision, QuestionCategory
 from videoautoarena.memory.records.records import Record
 from videoautoarena.memory.store.connection import Reader
-from videoautoarena.memory.store.writer import Writer, needed
+from videoautoarena.memory.store.writer import Writes, needed
 
 TAG_SCOPE = "tag:"
 """What the scope of every classifier's calls begins with; no slot and no video has such an id."""
@@ -39,7 +39,7 @@ class Tag(Record):
 class Tags:
     """The tags of a run, never overwritten; read only without a writer."""
 
-    def __init__(self, reader: Reader, writer: Writer | None = None) -> None:
+    def __init__(self, reader: Reader, writer: Writes | None = None) -> None:
         self._reader = reader
         self._writer = writer
 

@@ -13,7 +13,7 @@ from pydantic import Field
 from videoautoarena.memory.records.digests import canonical_json, digest, read_body, write_body
 from videoautoarena.memory.records.records import Choice, Record, Standard
 from videoautoarena.memory.store.connection import Reader
-from videoautoarena.memory.store.writer import Writer, needed
+from videoautoarena.memory.store.writer import Writes, needed
 
 Task = Literal["battle", "ranking"]
 Answered = Literal["a", "b"]
@@ -83,7 +83,7 @@ class Cast(NamedTuple, Generic[V]):
 class Votes:
     """The votes of a run, in the order in which they were cast; read only without a writer."""
 
-    def __init__(self, reader: Reader, writer: Writer | None = None) -> None:
+    def __init__(self, reader: Reader, writer: Writes | None = None) -> None:
         self._reader = reader
         self._writer = writer
 

@@ -10,6 +10,7 @@ import asyncio
 import queue
 import sqlite3
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from typing import NamedTuple
@@ -29,7 +30,42 @@ Statement = tuple[str, Iterable[Row]]
 """SQL, and the rows that it is applied to."""
 
 
-def needed(writer: Writer | None, lack: str = "nothing can be written") -> Writer:
+class Writes(ABC):
+    """What takes the writes of a run; StoreError from what did not reach the disk."""
+
+    @abstractmethod
+    async def write_all(self, *statements: Statement) -> None:
+        """Apply several statements, all or none; they are committed when this returns.
+
+        A caller that is cancelled meanwhile stops waiting; its rows are written all the same.
+        """
+
+    @abstractmethod
+    def write_each_now(self, sql: str, rows: Iterable[Row]) -> None:
+        """Do as `write_now` with rows that are made, in another thread, as they are written."""
+
+    @abstractmethod
+    def write_soon(self, sql: str, *rows: Row) -> None:
+        """Do as `write`, and wait for nothing; for what a task leaves behind that is cancelled."""
+
+    @abstractmethod
+    def write_with_each(self, sql: str, row: Callable[[], Row]) -> None:
+        """Write what `row` gives with every commit from now on, which makes none of its own."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Write what has been handed in, then let go of the run; again is harmless."""
+
+    async def write(self, sql: str, *rows: Row) -> None:
+        """Apply `sql` to each row, all or none; see `write_all`."""
+        await self.write_all((sql, rows))
+
+    def write_now(self, sql: str, *rows: Row) -> None:
+        """Do as `write`, and stand still until it is done; for the start of a run."""
+        self.write_each_now(sql, rows)
+
+
+def needed(writer: Writes | None, lack: str = "nothing can be written") -> Writes:
     """Return the writer of a run; StoreError with this `lack` where there is none."""
     if writer is None:
         raise StoreError(f"the run was opened for reading; {lack}")
@@ -41,7 +77,7 @@ class _Write(NamedTuple):
     future: asyncio.Future[None] | Future[None]
 
 
-class Writer:
+class Writer(Writes):
     """Owns the writing connection and closes it; StoreError from what did not reach the disk."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -55,22 +91,11 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="run-writer", daemon=True)
         self._thread.start()
 
-    async def write(self, sql: str, *rows: Row) -> None:
-        """Apply `sql` to each row, all or none; they are committed when this returns.
-
-        A caller that is cancelled meanwhile stops waiting; its rows are written all the same.
-        """
-        await self.write_all((sql, rows))
-
     async def write_all(self, *statements: Statement) -> None:
-        """Do as `write` with several statements, which are applied all or none."""
+        """Apply several statements, all or none, and return once they are committed."""
         future = asyncio.get_running_loop().create_future()
         self._submit(_Write(statements, future))
         await future
-
-    def write_now(self, sql: str, *rows: Row) -> None:
-        """Do as `write`, and stand still until it is done; for the start of a run."""
-        self.write_each_now(sql, rows)
 
     def write_each_now(self, sql: str, rows: Iterable[Row]) -> None:
         """Do as `write_now` with rows that are made, in another thread, as they are written."""

@@ -76,6 +76,31 @@ class Looked:
 
 
 @dataclass(frozen=True, slots=True)
+class Machine:
+    """How a machine of a cluster stands."""
+
+    node: str
+    workers: int = 0
+    """Processes that play there."""
+    under_way: int = 0
+    """Tries that they have sent."""
+    calls: int = 0
+    """That they have finished."""
+    lost: int = 0
+    """Workers that were given up there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machines:
+    """How the machines of a cluster stand."""
+
+    machines: tuple[Machine, ...]
+    """By name."""
+    losses: int = 0
+    """Workers that were given up since the process began."""
+
+
+@dataclass(frozen=True, slots=True)
 class Draining:
     """Calls under way are being finished, nothing more is sent."""
 
@@ -100,7 +125,9 @@ class Ended:
     """The address of an endpoint that was waited for in vain."""
 
 
-Happening = Event | Outage | Begun | Watched | Drawn | Settled | Looked | Draining | Ended
+Happening = (
+    Event | Outage | Begun | Watched | Drawn | Settled | Looked | Machines | Draining | Ended
+)
 Hear = Callable[[Happening], None]
 
 

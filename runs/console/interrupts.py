@@ -6,17 +6,39 @@ import asyncio
 import signal
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
-from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.limits.budget import CappedBudget
 from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.runs.console.events import Draining, Listeners
 from videoautoarena.runs.rundir.reader import counted, spent
 from videoautoarena.runs.text.terminal import safe
 
 
-async def until_done(asker: Asker, work: Coroutine[Any, Any, None], listeners: Listeners) -> bool:
+class InFlight(Protocol):
+    """What makes all calls of some work, here or elsewhere."""
+
+    @property
+    def drained(self) -> asyncio.Event:
+        """Set once `drain` was called and every call that was under way is recorded."""
+
+    @property
+    def under_way(self) -> int:
+        """How many tries have been sent and have not come back."""
+
+    @property
+    def is_broke(self) -> bool:
+        """Whether a cap is reached."""
+
+    def announce(self, on_empty: Callable[[], None], on_outage: Callable[[Outage], None]) -> None:
+        """Have it said when the cap is reached, and when an endpoint is gone or back."""
+
+    def drain(self) -> None:
+        """Send nothing more; calls under way are finished."""
+
+
+async def until_done(
+    asker: InFlight, work: Coroutine[Any, Any, None], listeners: Listeners
+) -> bool:
     """Await `work`, all of whose calls go through `asker`; return whether it was ended early.
 
     The first interrupt lets calls under way finish and sends no other, a second one stops; a cap
@@ -38,7 +60,7 @@ async def until_done(asker: Asker, work: Coroutine[Any, Any, None], listeners: L
     return False
 
 
-def _announce(asker: Asker, listeners: Listeners) -> None:
+def _announce(asker: InFlight, listeners: Listeners) -> None:
     """Let listeners hear when a cap is reached, and of endpoints that cannot be reached."""
 
     def announce_cap() -> None:
@@ -53,9 +75,7 @@ def _announce(asker: Asker, listeners: Listeners) -> None:
             listeners.say(f"finishing {counted(asker.under_way, 'call')} in flight")
             listeners.hear(Draining(asker.under_way, gone=outage.address))
 
-    if isinstance(asker.spend_cap, CappedBudget):
-        asker.spend_cap.on_empty = announce_cap
-    asker.on_outage = announce_outage
+    asker.announce(announce_cap, announce_outage)
 
 
 def _about_outage(outage: Outage) -> str:
@@ -71,7 +91,9 @@ def _about_outage(outage: Outage) -> str:
 
 
 @contextmanager
-def _interrupts(asker: Asker, main: asyncio.Future[None], listeners: Listeners) -> Iterator[None]:
+def _interrupts(
+    asker: InFlight, main: asyncio.Future[None], listeners: Listeners
+) -> Iterator[None]:
     """Let the first interrupt drain the asker and the second one stop all work."""
     is_asked = is_hung_up = False
 
@@ -97,7 +119,7 @@ def _interrupts(asker: Asker, main: asyncio.Future[None], listeners: Listeners) 
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
-def _drain(asker: Asker, listeners: Listeners) -> None:
+def _drain(asker: InFlight, listeners: Listeners) -> None:
     """Say that calls under way are being finished, and send no other."""
     calls = counted(asker.under_way, "call")
     listeners.say(f"stopping: finishing {calls} in flight; interrupt again to stop at once")

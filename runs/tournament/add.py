@@ -92,7 +92,7 @@ class Addition:
 
 def add(out: Path, request: AddRequest, *, limits: Limits, listeners: Listeners) -> Play:
     """Add a model to a run, or what is missing of it; what comes back plays it. Or BadInput."""
-    opened = _open(out, request, listeners.say)
+    opened = _open(out, request, listeners.say, has_engine=limits.engine is not None)
     return play_run(opened, out, limits=limits, listeners=listeners, newcomers_only=True)
 
 
@@ -112,7 +112,7 @@ def plan_as_json(plan: Plan, notes: list[str]) -> dict[str, Any]:
     return {**plan.to_json(), "schema": SCHEMA, "told": notes}
 
 
-def _open(out: Path, request: AddRequest, say: Say) -> Opened:
+def _open(out: Path, request: AddRequest, say: Say, *, has_engine: bool) -> Opened:
     # Opened for writing, which brings a run of an older layout up to date.
     store = Store.open(run_file(out), write=True, fsync=request.fsync)
     try:
@@ -125,7 +125,8 @@ def _open(out: Path, request: AddRequest, say: Say) -> Opened:
         caps = merged_caps(kept_caps(store), request.caps)
         check_caps(found.config, caps)
         config = priced(found.config)
-        check_keys(config.model_of(alias) for alias in (request.model, *config.judges))
+        if not has_engine:
+            check_keys(config.model_of(alias) for alias in (request.model, *config.judges))
         files = {video.id: folder / video.path for video in gather(folder, say).videos}
         keep_caps(store, caps)
         # The newcomer, then its slots: a kill between leaves nothing to be played.

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple, Protocol
 
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.limits.budget import CappedBudget, Caps
@@ -34,12 +35,12 @@ from videoautoarena.runs.console.events import (
 )
 from videoautoarena.runs.console.interrupts import until_done
 from videoautoarena.runs.facts.facts import stored_facts
-from videoautoarena.runs.rundir.budget import NO_CAPS, Budget
+from videoautoarena.runs.rundir.budget import NO_CAPS, Budget, kept_caps
 from videoautoarena.runs.rundir.context import Calling, asker_of, assemble
 from videoautoarena.runs.rundir.failures import Faulty, Forfeits
 from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.rundir.opener import Opened
-from videoautoarena.runs.rundir.reader import Run, damage
+from videoautoarena.runs.rundir.reader import Run, damage, run_file
 from videoautoarena.runs.rundir.slots import Lineup, Tally, newcomers_among
 from videoautoarena.runs.rundir.waves import (
     NOTHING_LEFT,
@@ -108,6 +109,28 @@ class Finished:
         return self.void_share > self.max_void
 
 
+class Early(NamedTuple):
+    """What ended the playing of a run before everything was played, if anything did."""
+
+    is_stopped: bool = False
+    is_capped: bool = False
+    gone: Outage | None = None
+    """An endpoint that was waited for in vain."""
+    needed: Sum = NOTHING
+    """What a cap had to be for the next call."""
+    met: Reading | None = None
+    """What met a rule that may stop the run."""
+
+
+class Engine(Protocol):
+    """Plays a run elsewhere than in this process."""
+
+    async def play(
+        self, run: Opened, out: Path, *, limits: Limits, listeners: Listeners, newcomers_only: bool
+    ) -> Early:
+        """Play every unsettled slot of a run whose file nobody has open any more."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """What is no part of a run and may change whenever it is continued."""
@@ -120,6 +143,8 @@ class Limits:
     """What was asked for; what was not leaves the run's as they are."""
     patience_s: float = PATIENCE_S
     """How long an endpoint is waited for that cannot be reached."""
+    engine: Engine | None = None
+    """What plays; None: this process."""
 
 
 Play = Coroutine[object, object, Finished]
@@ -136,56 +161,82 @@ async def play_run(
 
     An interrupt lets calls under way finish, a second one stops.
     """
-    with run.store as store:
-        lineup = Lineup(store.slots())
-        count = partial(_count_forfeits, store)
-        alarm = Alarm(out, listeners.say, count, accepted=limits.max_void)
-        listeners = Listeners(listeners.say, all_of(listeners.hear, alarm.hear))
-        stopped = is_capped = False
-        gone: Outage | None = None
-        rule = kept_rule(store).rule
-        in_waves = rule is not None or run.config.pairing == "mix"
-        spend_order = partial(
-            spend_order_of, run.config, store, in_waves=in_waves, newcomers_only=newcomers_only
-        )
-        budget = Budget.of(store, run.config, spend_order=spend_order)
+    early, store = Early(), run.store
+    try:
+        lineup, said = Lineup(store.slots()), listeners.say
+        alarm = Alarm(out, said, lambda: _count_forfeits(store), accepted=limits.max_void)
+        listeners = Listeners(said, all_of(listeners.hear, alarm.hear))
+        caps = kept_caps(store)
         slots = lineup.slots.without(store.settled_ids())
         if slots := slots.where(newcomers_among(slots)) if newcomers_only else slots:
-            store.sessions.begin()
-            listeners.hear(_beginning(run, out, budget))
-            async with playing(run, budget, limits=limits, hear=listeners.hear) as game:
-                stopped = await _play_all(game, slots, listeners)
-                is_capped = stopped and game.asker.is_broke
-                gone = game.asker.lost if stopped else None
-            if game.watch is not None:
-                game.watch.look()
-                keep_met(store, game.watch.met)
-            address = gone.address if gone else ""
-            listeners.hear(Ended(stopped, is_capped, store.journal.spent(), address))
+            listeners.hear(_beginning(run, out, caps))
+            if limits.engine is None:
+                early = await _play_here(run, slots, limits, listeners, newcomers_only)
+            else:
+                store.close()
+                # Others write it now; what is read of it here is what they have committed.
+                store = Store.open(run_file(out), write=False)
+                early = await limits.engine.play(
+                    run, out, limits=limits, listeners=listeners, newcomers_only=newcomers_only
+                )
+                store.close()
+                store = Store.open(run_file(out), write=True)
+            keep_met(store, early.met)
+            address = early.gone.address if early.gone else ""
+            listeners.hear(Ended(early.is_stopped, early.is_capped, store.journal.spent(), address))
         for line in damage(store):
             listeners.say(line)
-        forfeits, spend_cap = count(), budget.spend_cap
+        forfeits = _count_forfeits(store)
         return Finished(
             total=len(lineup.slots),
             settled=forfeits.verdicts.total(),
             voids=forfeits.verdicts["void"],
-            interrupted=stopped and not is_capped and gone is None,
+            interrupted=early.is_stopped and not early.is_capped and early.gone is None,
             max_void=limits.max_void,
-            is_capped=is_capped,
-            gone=gone,
+            is_capped=early.is_capped,
+            gone=early.gone,
             faulty=forfeits.faulty(limits.max_void),
-            caps=budget.caps,
-            needed=spend_cap.needed if isinstance(spend_cap, CappedBudget) else NOTHING,
+            caps=caps,
+            needed=early.needed,
             spent=store.journal.spent(),
             outlook=look_ahead(store),
         )
+    finally:
+        store.close()
+
+
+async def _play_here(
+    run: Opened, slots: Slots, limits: Limits, listeners: Listeners, newcomers_only: bool
+) -> Early:
+    """Play slots in this process."""
+    store = run.store
+    in_waves = kept_rule(store).rule is not None or run.config.pairing == "mix"
+    spend_order = partial(
+        spend_order_of, run.config, store, in_waves=in_waves, newcomers_only=newcomers_only
+    )
+    budget = Budget.of(store, run.config, spend_order=spend_order)
+    store.sessions.begin()
+    async with playing(run, budget, limits=limits, hear=listeners.hear) as game:
+        stopped = await _play_all(game, slots, listeners)
+    asker, met = game.asker, None
+    if game.watch is not None:
+        game.watch.look()
+        met = game.watch.met
+    cap = budget.spend_cap
+    return Early(
+        stopped,
+        is_capped=stopped and asker.is_broke,
+        gone=asker.lost if stopped else None,
+        needed=cap.needed if isinstance(cap, CappedBudget) else NOTHING,
+        met=met,
+    )
 
 
 def _count_forfeits(store: Store) -> Forfeits:
     return Forfeits.of(store, superseded=Tally.of(store).superseded)
 
 
-def _beginning(run: Opened, out: Path, budget: Budget) -> Begun:
+def _beginning(run: Opened, out: Path, caps: Caps) -> Begun:
     stored, config = Run(out, run.store), run.config
     return Begun(
         out=out,
@@ -197,7 +248,7 @@ def _beginning(run: Opened, out: Path, budget: Budget) -> Begun:
         videos={video.id: video.path for video in run.store.videos()},
         slots=stored.slots,
         battles=stored.each_battle,
-        caps=budget.caps,
+        caps=caps,
         spent=run.store.journal.spent(),
     )
 

@@ -47,7 +47,7 @@ from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.tournament.forecast import work_left
 from videoautoarena.runs.tournament.plan import plan_of
 from videoautoarena.runs.tournament.plan_text import cap_notice, money_notice
-from videoautoarena.runs.tournament.runner import Finished, Limits, Play, play_run
+from videoautoarena.runs.tournament.runner import Engine, Finished, Limits, Play, play_run
 from videoautoarena.runs.users.keeping import with_users
 from videoautoarena.video.folder.find import Findings
 
@@ -62,16 +62,19 @@ def simulate(
     say: Say,
     hear: Hear | None = None,
     care: Care = NO_CARE,
+    engine: Engine | None = None,
 ) -> Play:
     """Start the run, or open the one that `out` holds; what comes back plays it to the end.
 
-    `say` takes a line of chatter, `hear` what happens; None says each battle as a line.
+    `say` takes a line of chatter, `hear` what happens; None says each battle as a line. An
+    `engine` plays in place of this process, and looks after the keys.
     BadInput or ForeignRun, which says what to change, leaves nothing written.
     """
     settings = resolve(named_in_full(out, flags))
     prompts = PromptSet.load(settings.prompts)
     exists = holds_run(out)
-    check_keys(settings.config.model_of(alias) for alias in settings.config.cast)
+    if engine is None:
+        check_keys(settings.config.model_of(alias) for alias in settings.config.cast)
     refuse_missing(settings.config.sampling)
     with ExitStack() as undo:
         store = undo.enter_context(_reopened(out, care)) if exists else None
@@ -100,7 +103,9 @@ def simulate(
         undo.pop_all()
     introduce(ready, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)
     listeners = Listeners(say, hear or plain_lines(say))
-    limits = Limits(settings.concurrency, settings.max_void, patience_s=settings.patience_s)
+    limits = Limits(
+        settings.concurrency, settings.max_void, patience_s=settings.patience_s, engine=engine
+    )
     return play_run(ready, out, limits=limits, listeners=listeners)
 
 
@@ -118,7 +123,8 @@ def resume(
         if videos is None and not folder.is_dir():
             raise BadInput(f"the videos of {out} were in {folder}, which is gone; pass --videos")
         care = replace(care, caps=merged_caps(kept_caps(store), limits.caps))
-        check_keys(config.model_of(alias) for alias in config.cast)
+        if limits.engine is None:
+            check_keys(config.model_of(alias) for alias in config.cast)
         refuse_missing(config.sampling)
         check_caps(config, care.caps or NO_CAPS)
         found = look(folder, listeners.say)

@@ -11,9 +11,11 @@ import click
 
 from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.program.ending import EXIT_CODES, ending, if_whole, run_async
+from videoautoarena.runs.cli.program.engine import ENGINE, engine_of
 from videoautoarena.runs.text.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
+    from videoautoarena.runs.cluster.engine import RayEngine
     from videoautoarena.runs.tournament.add import AddRequest
     from videoautoarena.runs.tournament.simulate import Limits
 
@@ -35,6 +37,7 @@ Examples:
 @options.CAPS
 @options.UNTIL
 @options.CARE
+@ENGINE
 @options.DISPLAY
 @options.STATE_AS_JSON
 def resume_command(
@@ -45,19 +48,29 @@ def resume_command(
     from videoautoarena.runs.rundir.opener import Care
     from videoautoarena.runs.tournament.simulate import resume
 
-    with audience(options.take_display(typed)) as listeners:
+    with engine_of(typed) as engine, audience(options.take_display(typed)) as listeners:
         care = Care(typed["retry_failed"], typed["fsync"], until=until)
         finished = run_async(
-            resume(out, videos=videos, limits=_limits(typed), listeners=listeners, care=care)
+            resume(
+                out,
+                videos=videos,
+                limits=_limits(typed, engine),
+                listeners=listeners,
+                care=care,
+            )
         )
     return if_whole(ending(finished, out, as_json=as_json), listeners)
 
 
-def _limits(typed: dict[str, Any]) -> Limits:
+def _limits(typed: dict[str, Any], engine: RayEngine | None) -> Limits:
     from videoautoarena.runs.tournament.simulate import Limits
 
     return Limits(
-        typed["concurrency"], typed["max_void"], options.caps_of(typed), options.patience_s(typed)
+        typed["concurrency"],
+        typed["max_void"],
+        options.caps_of(typed),
+        options.patience_s(typed),
+        engine,
     )
 
 
@@ -90,6 +103,7 @@ Examples:
 @options.PLAN
 @options.FSYNC
 @options.CAPS
+@ENGINE
 @options.DISPLAY
 @options.STATE_AS_JSON
 def add_command(out: Path, model: str, *, as_json: bool, plan: bool, **typed: Any) -> int:
@@ -113,8 +127,9 @@ def add_command(out: Path, model: str, *, as_json: bool, plan: bool, **typed: An
     if plan:
         _print_plan(out, request, as_json=as_json)
         return 0
-    with audience(options.take_display(typed)) as listeners:
-        finished = run_async(add(out, request, limits=_limits(typed), listeners=listeners))
+    with engine_of(typed) as engine, audience(options.take_display(typed)) as listeners:
+        limits = _limits(typed, engine)
+        finished = run_async(add(out, request, limits=limits, listeners=listeners))
     return if_whole(ending(finished, out, as_json=as_json), listeners)
 
 

@@ -14,6 +14,7 @@ import click
 
 from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.program.ending import EXIT_CODES, ending, if_whole, run_async
+from videoautoarena.runs.cli.program.engine import ENGINE, ENGINE_NAMES, engine_of
 from videoautoarena.runs.text.terminal import finish_though_unread, print_result, safe, say
 
 if TYPE_CHECKING:
@@ -155,6 +156,7 @@ Examples:
 @options.CAPS
 @options.UNTIL
 @options.CARE
+@ENGINE
 @options.DISPLAY
 @options.STATE_AS_JSON
 @click.version_option(package_name="videoautoarena", prog_name="simulate")
@@ -168,6 +170,7 @@ def simulate_command(
     from videoautoarena.runs.tournament.simulate import simulate
 
     display = options.take_display(typed)
+    chosen = {name: typed.pop(name) for name in ENGINE_NAMES}
     care = Care(**{name: typed.pop(name) for name in ("retry_failed", "fsync")})
     flags = Flags(**typed)
     if plan:
@@ -175,8 +178,16 @@ def simulate_command(
         if found is None:
             return 0
         care = replace(care, found=found)
-    with audience(display) as listeners:
-        game = simulate(videos, out, flags=flags, say=listeners.say, hear=listeners.hear, care=care)
+    with engine_of(chosen) as engine, audience(display) as listeners:
+        game = simulate(
+            videos,
+            out,
+            flags=flags,
+            say=listeners.say,
+            hear=listeners.hear,
+            care=care,
+            engine=engine,
+        )
         finished = run_async(game)
     return if_whole(ending(finished, out, as_json=as_json), listeners)
 

@@ -1,0 +1,368 @@
+"""The workers of a run: who plays what, who was lost, and how all of them stand.
+
+A job is handed to the machine with the least to do. Where a worker is lost it is played by another,
+but not before the lender says that the lost one's time has run out: until then nobody can know
+whether it still sends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Any
+
+from videoautoarena.agents.limits.outages import Outage
+from videoautoarena.memory.records.errors import ArenaError, BadInput, StoreError
+from videoautoarena.runs.cluster.actors import ClusterWorker, calls_of, is_away
+from videoautoarena.runs.cluster.connection import Connection, Node, own_version
+from videoautoarena.runs.cluster.fence import GAP_S
+from videoautoarena.runs.cluster.jobs import Job, Refused, Roll, Setup
+from videoautoarena.runs.cluster.worker import Ready
+from videoautoarena.runs.console.events import Hear, Machine, Machines, Say
+from videoautoarena.runs.text.terminal import safe
+
+LOOK_S = 0.5
+"""Between two looks at all workers."""
+AWAY_S = 120.0
+"""How long owner or lender may be gone before the run stops: a process begins anew in seconds."""
+CPUS_EACH = 4
+"""Processors of a machine for each of its workers: decoding has processes of its own."""
+TROUBLE = 5
+"""So many workers in a row that die on a machine before they have ended a job: it is left out."""
+
+
+class Head:
+    """A way to owner or lender; StoreError where it does not come back."""
+
+    def __init__(self, actor: Any, what: str) -> None:
+        self.actor, self._what, self._call = actor, what, calls_of(actor)
+
+    async def __call__(self, method: str, *values: Any) -> Any:
+        """Return what a method comes to; again while the process begins anew."""
+        loop = asyncio.get_running_loop()
+        until_s = loop.time() + AWAY_S
+        while True:
+            try:
+                return await self._call(method, *values)
+            except Exception as error:
+                if not is_away(error):
+                    raise
+                if loop.time() > until_s:
+                    words = " ".join(str(error).split())[:200]
+                    raise StoreError(
+                        f"{self._what} on the head of the cluster is gone ({safe(words)}); "
+                        "nothing is lost: the same command continues"
+                    ) from None
+            await asyncio.sleep(GAP_S)
+
+
+@dataclass(eq=False)
+class Hand:
+    """A worker at work."""
+
+    name: str
+    node: Node
+    actor: Any
+    busy: set[str] = field(default_factory=set)
+    gone: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once it surely does nothing more."""
+    losing: asyncio.Task[None] | None = None
+    has_ended_one: bool = False
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether it is given up, or about to be."""
+        return self.losing is not None
+
+
+@dataclass(eq=False)
+class Crew:
+    """All workers of one run."""
+
+    cluster: Connection
+    setup: Setup
+    owner: Head
+    lender: Head
+    lease_s: float
+    say: Say
+    hear: Hear
+    on_left_out: Callable[[str], None] = lambda _line: None
+    is_draining: bool = False
+    is_broke: bool = False
+    lost: Outage | None = None
+    drained: asyncio.Event = field(default_factory=asyncio.Event)
+    _hands: list[Hand] = field(default_factory=list)
+    _roll: Roll | None = None
+    _losses: int = 0
+    _troubles: dict[str, int] = field(default_factory=dict)
+    _left_out: dict[str, str] = field(default_factory=dict)
+    """Machines that are not played on, and why."""
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+    _numbers: count[int] = field(default_factory=lambda: count(1))
+    _on_empty: Callable[[], None] = lambda: None
+    _on_outage: Callable[[Outage], None] = lambda _outage: None
+    _away: set[str] = field(default_factory=set)
+    """Addresses that some worker cannot reach."""
+    _shown: Machines | None = None
+
+    @property
+    def under_way(self) -> int:
+        """How many tries have been sent and have not come back, on all machines."""
+        return sum(one.under_way for one in self._roll.hands) if self._roll else 0
+
+    def announce(self, on_empty: Callable[[], None], on_outage: Callable[[Outage], None]) -> None:
+        """Have it said when the cap is reached, and when an endpoint is gone or back."""
+        self._on_empty, self._on_outage = on_empty, on_outage
+
+    def drain(self) -> None:
+        """Send nothing more; calls under way are finished."""
+        self.is_draining = True
+        for hand in self._hands:
+            hand.actor.drain.remote()
+        if not self._hands:
+            self.drained.set()
+
+    async def start(self) -> None:
+        """Start workers on all machines that have what they need; BadInput where none has."""
+        await self._man(self.cluster.nodes())
+        if not self._hands:
+            reasons = "; ".join(f"{node}: {why}" for node, why in self._left_out.items())
+            raise BadInput(
+                f"no machine of the cluster can play ({safe(reasons or 'none has processors')})"
+            )
+
+    async def _man(self, nodes: Sequence[Node]) -> None:
+        """Start the workers of machines; what they lack is said once, and they are left out."""
+        await asyncio.gather(*(self._man_one(node) for node in nodes))
+
+    async def _man_one(self, node: Node) -> None:
+        found = await self.cluster.probe(node, (), ())
+        why = None
+        if found is None:
+            why = "it does not answer"
+        elif "error" in found:
+            why = f"videoautoarena cannot be used there ({found['error']}); install it there"
+        elif found["version"] != own_version():
+            why = f"it has videoautoarena {found['version']}, this machine {own_version()}"
+        if why is None:
+            starting = (self._enlist(node) for _ in range(max(1, node.cpus // CPUS_EACH)))
+            whys = await asyncio.gather(*starting)
+            why = next(filter(None, whys), None)
+        if why is not None and node.name not in self._left_out:
+            self._left_out[node.name] = why
+            self.say(f"machine {safe(node.name)} is left out: {safe(why)}")
+
+    async def _enlist(self, node: Node) -> str | None:
+        """Start a worker; return what it lacks, if anything."""
+        name = f"{node.id[:8]}-{next(self._numbers)}-{id(self):x}"
+        await self.lender("enlist", name, node.name)
+        values = (name, node.name, self.setup, self.owner.actor, self.lender.actor, self.lease_s)
+        actor = self.cluster.on_node(node, ClusterWorker, *values)
+        try:
+            ready: Ready = await calls_of(actor)("start")
+        except ArenaError:
+            raise
+        except Exception as error:
+            if not is_away(error):
+                raise
+            return "its worker ended before it began"
+        if ready.lacks:
+            self.cluster.kill(actor)
+            return "; ".join(ready.lacks)
+        hand = Hand(name, node, actor)
+        self._hands.append(hand)
+        if self.is_draining:
+            actor.drain.remote()
+        self._tell_change()
+        return None
+
+    async def play(self, job: Job) -> None:
+        """Play a job to its end, on whatever machine; void where none of them has its video."""
+        refused: dict[str, str] = {}
+        while True:
+            hand = await self._pick(refused)
+            if hand is None:
+                why = "; ".join(f"{node}: {reason}" for node, reason in sorted(refused.items()))
+                await self.owner("condemn", job.unit.name, f"no machine has its file ({why})")
+                job, refused = replace(job, is_lost=True, path=""), {}
+                continue
+            found = await self._try(hand, job)
+            if found is None:
+                return
+            if isinstance(found, Refused):
+                refused[hand.node.id] = f"{found.node}: {found.reason}"
+
+    async def _try(self, hand: Hand, job: Job) -> Refused | str | None:
+        """Let a worker play a job; return why it has to be played again, None where it ended."""
+        hand.busy.add(job.unit.name)
+        playing = asyncio.ensure_future(calls_of(hand.actor)("play", job))
+        gone = asyncio.ensure_future(hand.gone.wait())
+        try:
+            await asyncio.wait({playing, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not playing.done():
+                return "its worker was lost"
+            try:
+                refusal: Refused | None = playing.result()
+            except Exception as error:
+                if not is_away(error):
+                    raise
+                self._lose(hand)
+                await hand.gone.wait()
+                return "its worker was lost"
+            hand.has_ended_one = True
+            self._troubles.pop(hand.node.id, None)
+            return refusal
+        finally:
+            hand.busy.discard(job.unit.name)
+            playing.cancel()
+            gone.cancel()
+            self._tell_change()
+
+    async def _pick(self, refused: dict[str, str]) -> Hand | None:
+        """Return who has the least to do; None where every machine refused."""
+        while True:
+            alive = [hand for hand in self._hands if not hand.is_lost]
+            able = [hand for hand in alive if hand.node.id not in refused]
+            if able:
+                return min(able, key=lambda hand: len(hand.busy))
+            if alive:
+                return None
+            self._changed.clear()
+            try:
+                async with asyncio.timeout(self.setup.patience_s):
+                    await self._changed.wait()
+            except TimeoutError:
+                raise StoreError(
+                    "no machine of the cluster is left to play on; nothing is lost: the same "
+                    "command continues once there is one"
+                ) from None
+
+    def _lose(self, hand: Hand) -> None:
+        """Give a worker up; `gone` is set once its time has run out."""
+        if hand.losing is None:
+            hand.losing = asyncio.ensure_future(self._see_off(hand))
+
+    async def _see_off(self, hand: Hand) -> None:
+        self._losses += 1
+        self.say(
+            f"a worker on {safe(hand.node.name)} is lost with {len(hand.busy)} videos; they are "
+            "played again once its lease has run out"
+        )
+        while not await self.lender("is_gone", hand.name):
+            await asyncio.sleep(LOOK_S / 2)
+        await self.owner("cut_off", hand.name)
+        self.cluster.kill(hand.actor)
+        hand.gone.set()
+        self._hands.remove(hand)
+        if not hand.has_ended_one:
+            self._troubles[hand.node.id] = self._troubles.get(hand.node.id, 0) + 1
+        if self._troubles.get(hand.node.id, 0) >= TROUBLE:
+            self._left_out[hand.node.name] = "its workers die"
+            self.say(f"machine {safe(hand.node.name)} is left out: its workers die")
+        self._tell_change()
+
+    def _tell_change(self) -> None:
+        self._changed.set()
+
+    async def watch(self) -> None:
+        """Look after all workers, until cancelled."""
+        manning: asyncio.Task[None] | None = None
+        while True:
+            known = [hand.name for hand in self._hands]
+            self._roll = await self.lender("roll", known)
+            self._look(self._roll)
+            await self._listen()
+            self._show()
+            if manning is None or manning.done():
+                if manning is not None:
+                    manning.result()
+                manning = asyncio.ensure_future(self._man_more())
+            await asyncio.sleep(LOOK_S)
+
+    async def _man_more(self) -> None:
+        """Start workers on machines that have none: new ones, and those that lost theirs."""
+        await asyncio.sleep(LOOK_S)
+        manned = {hand.node.id for hand in self._hands}
+        nodes = await asyncio.to_thread(self.cluster.nodes)
+        free = [n for n in nodes if n.id not in manned and n.name not in self._left_out]
+        if free and not self.is_draining:
+            await self._man(free)
+
+    def _look(self, roll: Roll) -> None:
+        gone = {one.worker for one in roll.hands if one.is_gone}
+        for hand in list(self._hands):
+            if hand.name in gone:
+                self._lose(hand)
+        if roll.is_broke and not self.is_broke:
+            self.is_broke = True
+            self._on_empty()
+            self.drain()
+        if roll.lost is not None and self.lost is None and not self.is_broke:
+            self.lost = roll.lost
+            self._on_outage(roll.lost)
+            self.drain()
+        working = {hand.name for hand in self._hands if not hand.is_lost}
+        if self.is_draining and working <= roll.drained:
+            self.drained.set()
+
+    async def _listen(self) -> None:
+        """Pass on what happened on the workers."""
+        hands = [hand for hand in self._hands if not hand.is_lost]
+        calls = (calls_of(hand.actor)("events") for hand in hands)
+        for hand, events in zip(
+            hands, await asyncio.gather(*calls, return_exceptions=True), strict=True
+        ):
+            if isinstance(events, Exception) and is_away(events):
+                self._lose(hand)
+                continue
+            if isinstance(events, BaseException):
+                raise events
+            for event in events:
+                self._pass_on(event)
+
+    def _pass_on(self, event: Any) -> None:
+        if not isinstance(event, Outage):
+            self.hear(event)
+            return
+        if event.state == "given-up":
+            # Said once for all workers, when the run drains.
+            return
+        # Each worker finds out for itself; a person hears of it once.
+        if (event.state == "waiting") != (event.address in self._away):
+            self._away ^= {event.address}
+            self._on_outage(event)
+
+    def _show(self) -> None:
+        if self._roll is None:
+            return
+        of: dict[str, Machine] = {}
+        for one in self._roll.hands:
+            before = of.get(one.node, Machine(one.node))
+            of[one.node] = replace(
+                before,
+                workers=before.workers + (not one.is_gone),
+                under_way=before.under_way + one.under_way,
+                calls=before.calls + one.calls,
+                lost=before.lost + one.is_gone,
+            )
+        shown = Machines(tuple(of[name] for name in sorted(of)), self._losses)
+        if shown != self._shown:
+            self._shown = shown
+            self.hear(shown)
+
+    async def stop(self) -> None:
+        """End all workers; what they have in hand is written down first."""
+        hands = [hand for hand in self._hands if not hand.is_lost]
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.lease_s):
+                calls = (calls_of(hand.actor)("stop") for hand in hands)
+                await asyncio.gather(*calls, return_exceptions=True)
+        with suppress(Exception):
+            await self._listen()
+        for hand in self._hands:
+            if hand.losing is not None:
+                hand.losing.cancel()
+            self.cluster.kill(hand.actor)

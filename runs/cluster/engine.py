@@ -1,0 +1,241 @@
+"""Playing a run on a Ray cluster: the head hands out videos, one process there owns the file."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from videoautoarena.agents.limits.estimates import SEEN_FRAMES
+from videoautoarena.agents.limits.prices import NOTHING
+from videoautoarena.memory.records.slots import Slots
+from videoautoarena.memory.store.shares import Unit
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.cluster.actors import Lender, Owner, RunOwner
+from videoautoarena.runs.cluster.connection import Connection
+from videoautoarena.runs.cluster.crew import LOOK_S, Crew, Head
+from videoautoarena.runs.cluster.jobs import LEASE_S, Job, Setup
+from videoautoarena.runs.config.stopping_rule import Reading, kept_rule
+from videoautoarena.runs.console.events import (
+    Happening,
+    Hear,
+    Listeners,
+    Looked,
+    Machines,
+    Settled,
+    all_of,
+)
+from videoautoarena.runs.console.interrupts import until_done
+from videoautoarena.runs.rundir.budget import kept_caps
+from videoautoarena.runs.rundir.context import Pace
+from videoautoarena.runs.rundir.opener import Opened
+from videoautoarena.runs.rundir.reader import run_file
+from videoautoarena.runs.rundir.slots import Lineup, newcomers_among
+from videoautoarena.runs.tournament.runner import Early, Limits
+from videoautoarena.runs.tournament.schedule import Visit, blocks_of, one_after_another, play_blocks
+
+
+@dataclass(frozen=True)
+class RayEngine:
+    """Plays runs and benches on a cluster."""
+
+    cluster: Connection
+    lease_s: float = LEASE_S
+
+    async def play(
+        self, run: Opened, out: Path, *, limits: Limits, listeners: Listeners, newcomers_only: bool
+    ) -> Early:
+        """Play every unsettled slot of a run, as `play_run` does in one process."""
+        path = run_file(out).resolve()
+        with Store.open(path, write=False) as seen:
+            setup = setup_of(seen, run, patience_s=limits.patience_s)
+            lineup = Lineup(seen.slots())
+            slots = lineup.slots.without(seen.settled_ids())
+            news = _News(seen, listeners.hear)
+            owner = Head(self.cluster.on_head(RunOwner, str(path), run.config), "the run's file")
+            async with self.hired(
+                owner, path, setup, limits, listeners, newcomers_only=newcomers_only
+            ) as crew:
+                sizes = {video.id: video.size_bytes for video in seen.videos()}
+                jobs = _Jobs(run, crew, sizes)
+                work = _play_all(jobs, slots, newcomers_only=newcomers_only)
+                async with news.told(owner):
+                    stopped = await until_done(crew, work, listeners)
+                needed = await crew.lender("needed") if setup.caps else NOTHING
+                reading: Reading | None = await owner("reading")
+            news.look()
+        return Early(
+            stopped,
+            is_capped=stopped and crew.is_broke,
+            gone=crew.lost if stopped else None,
+            needed=needed,
+            met=reading if reading and reading.is_met else None,
+        )
+
+    @asynccontextmanager
+    async def hired(
+        self,
+        owner: Head,
+        path: Path,
+        setup: Setup,
+        pace: Pace,
+        listeners: Listeners,
+        *,
+        newcomers_only: bool = False,
+    ) -> AsyncIterator[Crew]:
+        """Give all workers of a cluster, set up, and end them and the file's owner."""
+        async with AsyncExitStack() as undo:
+            undo.push_async_callback(self._close, owner)
+            await owner("begin")
+            lending = self.cluster.on_head(
+                Lender,
+                str(path),
+                setup.config,
+                concurrency=pace.concurrency,
+                lease_s=self.lease_s,
+                newcomers_only=newcomers_only,
+            )
+            lender = Head(lending, "the lender")
+            undo.callback(self.cluster.kill, lending)
+            await lender("begin")
+            hear = all_of(_Note(owner).hear, listeners.hear)
+            crew = Crew(self.cluster, setup, owner, lender, self.lease_s, listeners.say, hear)
+            undo.push_async_callback(crew.stop)
+            await crew.start()
+            watching = asyncio.create_task(crew.watch())
+            undo.push_async_callback(_ended, watching)
+            yield crew
+
+    async def _close(self, owner: Head) -> None:
+        """Let the owner write what it was handed, and let go of the file."""
+        with suppress(Exception):
+            async with asyncio.timeout(self.lease_s):
+                await owner("close")
+        self.cluster.kill(owner.actor)
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+
+
+def setup_of(store: Store, run: Opened, *, patience_s: float) -> Setup:
+    """Return what every worker of a run is told."""
+    return Setup(
+        run.config,
+        run.prompts,
+        patience_s,
+        caps=kept_caps(store),
+        seen=store.journal.frame_tokens(SEEN_FRAMES),
+        proven=frozenset(proven_of(store, run)),
+        has_rule=kept_rule(store).rule is not None,
+    )
+
+
+def proven_of(store: Store, run: Opened) -> set[str]:
+    """Return the addresses of a run's models that have answered before."""
+    addresses = {run.config.model_of(alias).endpoint for alias in run.config.cast}
+    return {one for one in addresses if store.journal.has_answered(one)}
+
+
+@dataclass(frozen=True)
+class _Jobs:
+    """Makes jobs of videos, and has them played."""
+
+    run: Opened
+    crew: Crew
+    sizes: Mapping[str, int]
+    """Of the videos' files, in bytes."""
+
+    async def play(self, visit: Visit) -> None:
+        await self.crew.play(self._job(visit.video, generation=visit.generation))
+
+    async def meet(self, video: str) -> None:
+        """Play what newcomers have to do with a video."""
+        await self.crew.play(self._job(video, newcomers=True))
+
+    def _job(self, video: str, *, generation: int = 0, newcomers: bool = False) -> Job:
+        file = self.run.files.get(video)
+        return Job(
+            Unit(video, (video,)),
+            str(file.resolve()) if file else "",
+            self.sizes[video],
+            generation,
+            newcomers,
+            is_lost=file is None,
+        )
+
+
+async def _play_all(jobs: _Jobs, slots: Slots, *, newcomers_only: bool) -> None:
+    """Play slots as one process would: whole blocks in stored order, then newcomers'."""
+    of_newcomer = newcomers_among(slots)
+    if not newcomers_only:
+        blocks = blocks_of(slots.where(~of_newcomer))
+        await play_blocks(blocks, one_after_another(jobs.play))
+    async with asyncio.TaskGroup() as group:
+        for video in dict.fromkeys(slot.video for slot in slots.where(of_newcomer)):
+            group.create_task(jobs.meet(video))
+
+
+class _News:
+    """Tells of battles that stand in the run's file, and of what a rule has seen."""
+
+    def __init__(self, seen: Store, hear: Hear) -> None:
+        self._seen, self._hear = seen, hear
+        self._place = seen.last_settled()
+        self._reading: Reading | None = None
+
+    @asynccontextmanager
+    async def told(self, owner: Head) -> AsyncIterator[None]:
+        """Tell for as long as the block lasts."""
+        telling = asyncio.create_task(self._go_on(owner))
+        try:
+            yield
+        finally:
+            await _ended(telling)
+
+    async def _go_on(self, owner: Head) -> None:
+        while True:
+            self.look()
+            reading = await owner("reading")
+            if reading is not None and reading != self._reading:
+                self._reading = reading
+                self._hear(Looked(reading))
+            await asyncio.sleep(LOOK_S)
+
+    def look(self) -> None:
+        """Tell of the battles that were settled since."""
+        self._place, ids = self._seen.settled_after(self._place)
+        for id_ in ids:
+            battle = self._seen.battle(id_)
+            if battle is not None:
+                self._hear(Settled(battle))
+
+
+class _Note:
+    """Keeps in the run's file how the machines stand, for those who follow it."""
+
+    def __init__(self, owner: Head) -> None:
+        self._owner = owner
+        self._noting: asyncio.Task[None] | None = None
+
+    def hear(self, event: Happening) -> None:
+        """Write it down where it changed; one that comes while another is written is left out."""
+        if not isinstance(event, Machines):
+            return
+        if self._noting is None or self._noting.done():
+            self._noting = asyncio.ensure_future(self._owner("note_nodes", nodes_text(event)))
+
+
+def nodes_text(event: Machines) -> str:
+    """Return how machines stand, as it is kept in the run's file."""
+    return json.dumps(asdict(event))
+
+
+def owner_of_calls(cluster: Connection, path: Path) -> Head:
+    """Return the owner of a file that holds calls and no battles."""
+    return Head(cluster.on_head(Owner, str(path.resolve())), "the file of calls")

@@ -1,0 +1,90 @@
+"""Keeping a worker that was given up from doing anything more, and its calls to the head.
+
+A process that stood still for a minute cannot know that it was given up. So it looks at its own
+clock at the last moment before it sends anything, and ends where its lease has run out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, NoReturn, Protocol
+
+GIVEN_UP = 75
+"""The exit code of a worker whose lease has run out: EX_TEMPFAIL."""
+SURE = 0.8
+"""A worker believes in so much of its lease: clocks differ, and so do the ways of messages."""
+GAP_S = 0.2
+"""Between two tries of a message to the head while nobody is there."""
+
+
+class Ask(Protocol):
+    """A way to the owner of the file or to the lender, which holds until it is answered."""
+
+    async def __call__(self, method: str, *values: Any) -> Any:
+        """Return what a method comes to; again where the other side died meanwhile."""
+
+
+def now_s() -> float:
+    """Return seconds that go on while the process, or the whole machine, is stopped."""
+    clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+    return time.clock_gettime(clock)
+
+
+def _exit() -> NoReturn:
+    os._exit(GIVEN_UP)
+
+
+class Fence:
+    """The lease of this process, by its own clock; `on_end` is called once it has run out."""
+
+    def __init__(
+        self,
+        lease_s: float,
+        *,
+        clock: Callable[[], float] = now_s,
+        on_end: Callable[[], object] = _exit,
+    ) -> None:
+        self.clock = clock
+        self._on_end = on_end
+        self._until_s = clock() + SURE * lease_s
+
+    def extend(self, asked_s: float, lease_s: float) -> None:
+        """Go on for a lease, counted from when it was asked for."""
+        self._until_s = max(self._until_s, asked_s + SURE * lease_s)
+
+    def check(self) -> None:
+        """Return while the lease holds."""
+        if self.clock() >= self._until_s:
+            self._on_end()
+
+    def end(self) -> None:
+        """Let the lease be over."""
+        self._on_end()
+
+
+class Fenced:
+    """A way to the head that is gone once the lease is over."""
+
+    def __init__(
+        self,
+        call: Callable[..., Awaitable[Any]],
+        fence: Fence,
+        *,
+        is_away: Callable[[Exception], bool],
+    ) -> None:
+        """Take what calls a method once, and what tells a death at the other end from an error."""
+        self._call, self._fence, self._is_away = call, fence, is_away
+
+    async def __call__(self, method: str, *values: Any) -> Any:
+        """Return what a method comes to; again and again while nobody is there."""
+        while True:
+            self._fence.check()
+            try:
+                return await self._call(method, *values)
+            except Exception as error:
+                if not self._is_away(error):
+                    raise
+            await asyncio.sleep(GAP_S)

@@ -1,0 +1,255 @@
+"""What workers of a cluster share: time to go on, places at endpoints, and the dollars of a cap.
+
+All is lent for some seconds. A worker that says nothing for so long has nothing any more, and knows
+it: its own clock ends the loan a little earlier, and it sends nothing after that. So what was lent
+comes back by time alone, whoever died of whatever. The lender may die as well: in its next life it
+lends nothing until all that it lent in the last one has run out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import uuid4
+
+from videoautoarena.agents.limits.prices import Sum
+from videoautoarena.agents.limits.rate_limit import MINUTE_S
+from videoautoarena.agents.limits.scheduler import Loan, Place, Wants
+from videoautoarena.memory.records.records import Nonce
+from videoautoarena.runs.cluster.jobs import Hand, Lease, Report, Roll
+from videoautoarena.runs.cluster.purse import Purse
+from videoautoarena.runs.config.run_config import RunConfig
+
+TICK_S = 0.5
+GRACE = 1.2
+"""A new life of the lender lends nothing for so many leases, unless all are heard of earlier."""
+NOTHING = Wants(0, 0)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What an endpoint takes of all workers together."""
+
+    places: int
+    is_rated: bool = False
+    """It states rates a minute; each worker keeps to a share of them."""
+    is_scant: bool = False
+    """Its rates are so low that one worker alone may call it at a time."""
+
+
+@dataclass
+class _Worker:
+    node: str
+    enlisted_s: float
+    until_s: float
+    report: Report = field(default_factory=lambda: Report(NOTHING, {}, 0))
+    total: int = 0
+    """Tries it may have under way at once, or has."""
+    places: dict[Place, int] = field(default_factory=dict)
+
+
+class Lender:
+    """Lends what workers share; a new one that follows a dead one waits before it does."""
+
+    def __init__(
+        self,
+        path: str,
+        config: RunConfig,
+        *,
+        concurrency: int,
+        lease_s: float,
+        newcomers_only: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.boot = uuid4().hex
+        self._clock, self._lease_s = clock, lease_s
+        self._concurrency = concurrency
+        self._limits = limits_in(config, concurrency)
+        self._purse = Purse(Path(path), config, newcomers_only=newcomers_only)
+        self._workers: dict[str, _Worker] = {}
+        self._gone: dict[str, str] = {}
+        """Workers whose time has run out, and their nodes."""
+        self._opens_s = clock() + GRACE * lease_s
+        self._is_open = False
+        self._ticking: asyncio.Task[None] | None = None
+
+    async def begin(self) -> None:
+        """Lend at once: nobody lent anything before."""
+        self._opens_s = self._clock()
+        self._tick()
+
+    async def enlist(self, worker: str, node: str) -> None:
+        """Take a worker in, which is alive from now on for as long as a lease lasts."""
+        now_s = self._clock()
+        self._workers[worker] = _Worker(node, now_s, now_s + self._lease_s)
+
+    async def renew(self, worker: str, node: str, report: Report) -> Lease | None:
+        """Lend to a worker for another while; None where its time has run out."""
+        self._keep_ticking()
+        now_s = self._clock()
+        self._tick()
+        one = self._workers.get(worker)
+        if one is None and worker not in self._gone and not self._is_open:
+            # An earlier life lent to it.
+            one = self._workers[worker] = _Worker(node, now_s, 0.0)
+        if one is None:
+            return None
+        one.until_s, one.report = now_s + self._lease_s, report
+        loan = self._lend(one) if self._is_open else Loan(0, {}, {})
+        one.total = max(loan.total, report.total.under_way)
+        under_way = {place: wants.under_way for place, wants in report.places.items()}
+        for place in {*loan.places, *under_way}:
+            one.places[place] = max(loan.places.get(place, 0), under_way.get(place, 0))
+        return Lease(self._lease_s, loan, self.boot)
+
+    async def roll(self, known: Iterable[str]) -> Roll:
+        """Return how all workers stand; `known` are those that may still be at work."""
+        self._keep_ticking()
+        now_s = self._clock()
+        if not self._is_open and set(known) <= self._workers.keys():
+            # All that an earlier life may have lent to was heard of.
+            self._opens_s = now_s
+        self._tick()
+        hands = [_hand(name, one, now_s, self._lease_s) for name, one in self._workers.items()]
+        hands += [Hand(name, node, True, 0.0, 0, 0, 0) for name, node in self._gone.items()]
+        reports = {name: one.report for name, one in self._workers.items()}
+        lost = [report.lost for report in reports.values() if report.lost]
+        return Roll(
+            self.boot,
+            tuple(hands),
+            self._purse.is_empty or any(report.is_broke for report in reports.values()),
+            lost[0] if lost else None,
+            frozenset(name for name, report in reports.items() if report.is_drained),
+        )
+
+    async def is_gone(self, worker: str) -> bool:
+        """Return whether a worker's time has run out, so that it can do nothing more."""
+        self._tick()
+        return worker in self._gone or (self._is_open and worker not in self._workers)
+
+    async def hold(self, worker: str, number: int, nonce: Nonce, size: Sum) -> int | None:
+        """Set a call's dollars and tokens aside; return its battle's place, None: the cap."""
+        await self._until_open()
+        return await self._purse.hold((worker, number), nonce, size)
+
+    async def pay(self, worker: str, number: int, step: int, cost: Sum, size: Sum) -> bool:
+        """Count what a try cost, and set `size` aside for the next; False: the cap is reached."""
+        return await self._purse.pay((worker, number), step, cost, size)
+
+    async def settle(self, worker: str, number: int, cost: Sum) -> None:
+        """Count what a call cost in the end, and free the rest."""
+        self._purse.settle((worker, number), cost)
+
+    async def needed(self) -> Sum:
+        """Return what the cap has to be at least for the call that did not fit."""
+        return self._purse.needed
+
+    async def _until_open(self) -> None:
+        while not self._is_open:
+            await asyncio.sleep(TICK_S / 5)
+            self._tick()
+
+    def _keep_ticking(self) -> None:
+        if self._ticking is None:
+            self._ticking = asyncio.get_running_loop().create_task(self._go_on_ticking())
+
+    async def _go_on_ticking(self) -> None:
+        while True:
+            self._tick()
+            if self._is_open:
+                self._purse.look()
+            await asyncio.sleep(TICK_S)
+
+    def _tick(self) -> None:
+        now_s = self._clock()
+        for name in [name for name, one in self._workers.items() if one.until_s < now_s]:
+            self._gone[name] = self._workers.pop(name).node
+            self._purse.release(name)
+        if not self._is_open and now_s >= self._opens_s:
+            self._purse.open()
+            self._is_open = True
+
+    def _lend(self, worker: _Worker) -> Loan:
+        others = [one for one in self._workers.values() if one is not worker]
+        total = shared(
+            self._concurrency,
+            worker.report.total,
+            wants=[one.report.total for one in others],
+            held=sum(one.total for one in others),
+        )
+        places = {}
+        for place, limit in self._limits.items():
+            places[place] = shared(
+                self._open_places(limit, worker),
+                worker.report.places.get(place, NOTHING),
+                wants=[one.report.places.get(place, NOTHING) for one in others],
+                held=sum(one.places.get(place, 0) for one in others),
+            )
+            if limit.is_scant and any(one.places.get(place) for one in others):
+                places[place] = 0
+        rated = (place for place, limit in self._limits.items() if limit.is_rated)
+        share = 1.0 / len(self._workers)
+        return Loan(
+            total,
+            places,
+            {place: 1.0 if self._limits[place].is_scant else share for place in rated},
+        )
+
+    def _open_places(self, limit: Limit, worker: _Worker) -> int:
+        """Return how many there are; for a minute none of a rated endpoint for who came later.
+
+        What others sent in that minute, by the larger shares that they had, still counts there.
+        """
+        now_s, first_s = self._clock(), min(one.enlisted_s for one in self._workers.values())
+        is_late = worker.enlisted_s > first_s + self._lease_s
+        is_new = is_late and now_s < worker.enlisted_s + MINUTE_S
+        return 0 if limit.is_rated and is_new else limit.places
+
+
+def shared(capacity: int, mine: Wants, *, wants: Iterable[Wants], held: int) -> int:
+    """Return how much of a capacity one of several gets, of what others do not hold.
+
+    Whoever wants less than an equal part leaves the rest to the others (max-min fairness). Where
+    there is enough for all, each gets one ahead, so that nobody has to ask before it begins.
+    """
+    others = [one.under_way + one.waiting for one in wants]
+    want = mine.under_way + mine.waiting
+    if sum(others) + want + len(others) < capacity:
+        want += 1
+    left, fair = capacity, 0
+    # Among equals the one who asks comes last, and gets what cannot be parted evenly.
+    for rank, one in enumerate(sorted([*others, want])):
+        part = left // (len(others) + 1 - rank)
+        if one == want:
+            fair = min(want, part)
+        left -= min(one, part)
+    return max(0, min(fair, capacity - held))
+
+
+def limits_in(config: RunConfig, concurrency: int) -> Mapping[Place, Limit]:
+    """Return what the endpoints of a run take, as its settings state it."""
+    found: dict[Place, Limit] = {}
+    for alias in config.cast:
+        model = config.model_of(alias)
+        if model.is_offline:
+            continue
+        place = (model.endpoint, model.key_names)
+        rates = [model.limits.requests_per_minute, model.limits.tokens_per_minute]
+        most = min(concurrency, model.limits.concurrency or concurrency)
+        before = found.get(place, Limit(most))
+        scant = rates[0] is not None and rates[0] < MINUTE_S
+        found[place] = Limit(
+            min(before.places, most),
+            before.is_rated or any(rates),
+            before.is_scant or scant,
+        )
+    return found
+
+
+def _hand(name: str, one: _Worker, now_s: float, lease_s: float) -> Hand:
+    silent_s = now_s - (one.until_s - lease_s)
+    total = one.report.total
+    return Hand(name, one.node, False, silent_s, total.under_way, total.waiting, one.report.calls)

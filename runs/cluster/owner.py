@@ -1,0 +1,172 @@
+"""The one writer: it has the run's file open, on the head's disk, and writes what workers send.
+
+It may die at any moment and begin again: all that it knows stands in the file. Workers repeat what
+they were not told was committed, under the same number, so that nothing counts twice. Who was cut
+off writes nothing more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+from videoautoarena.graph.state import PERSONAS
+from videoautoarena.memory.records.records import Battle, Draw
+from videoautoarena.memory.records.slots import Slots
+from videoautoarena.memory.store.forwarding import Claim, Write
+from videoautoarena.memory.store.shares import Share
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.cluster.jobs import Claimed, Job, Part
+from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.config.stopping_rule import Reading, kept_rule
+from videoautoarena.runs.rundir.failures import condemn
+from videoautoarena.runs.rundir.slots import LineageLanguages, Lineup, newcomers_among
+from videoautoarena.runs.rundir.waves import Watch, Waves, ending_of
+from videoautoarena.runs.tournament.newcomers import NewcomerDraws, write_draws
+from videoautoarena.runs.tournament.pairing import Draws, WrittenDraws
+
+NODES_FILE = "local/nodes"
+"""Name in the run's file of how the machines stand that play it; no part of the run."""
+
+
+class Owner:
+    """Owns a file of calls; RunLocked where another process does."""
+
+    def __init__(self, path: str, *, fsync: bool = False) -> None:
+        # Calls may be under way of which only workers know: this is not the first life.
+        self._store = Store.open(Path(path), write=True, fsync=fsync, is_alone=False)
+        self._epochs = self._store.shares.epochs()
+        self._numbers = self._store.shares.deliveries()
+        self._locks: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._cut_off: set[str] = set()
+
+    async def begin(self) -> None:
+        """Count the time that is worked on the run from now on."""
+        self._store.sessions.begin()
+
+    async def common(self) -> Share:
+        """Return what every worker needs of the file."""
+        return self._store.shares.common()
+
+    async def claim(self, job: Job, worker: str) -> Claimed | None:
+        """Let a worker play a unit from now on, and nobody else; None where it was cut off."""
+        unit = job.unit
+        if worker in self._cut_off:
+            return None
+        epoch = self._epochs[unit.name] = self._epochs.get(unit.name, 0) + 1
+        await self._store.shares.claim(unit, epoch, worker)
+        share = self._store.shares.of(unit)
+        return Claimed(Claim(unit.name, epoch), share, self._part(job))
+
+    async def deliver(self, worker: str, number: int, writes: Sequence[Write]) -> list[bool]:
+        """Commit a worker's message, once; return of which of its writes the claim holds.
+
+        What is written by a claim that holds no longer is left out. Messages of a worker are
+        numbered from 1 and come one after the other; a number that was committed changes nothing.
+        """
+        async with self._locks[worker]:
+            held = [worker not in self._cut_off and self._holds(one.claim) for one in writes]
+            if number > self._numbers.get(worker, 0):
+                pairs = zip(writes, held, strict=True)
+                taken = [sql for write, is_held in pairs if is_held for sql in write.statements]
+                await self._store.shares.deliver(worker, number, taken)
+                self._numbers[worker] = number
+            return held
+
+    async def cut_off(self, worker: str) -> None:
+        """Take nothing more from a worker, whatever of it is still on its way."""
+        self._cut_off.add(worker)
+
+    async def condemn(self, video: str, reason: str) -> None:
+        """Write down that no machine has a video."""
+        condemn(self._store, video, reason)
+
+    async def note_nodes(self, text: str) -> None:
+        """Keep how the machines stand, for whoever looks at the run from outside."""
+        self._store.put_file(NODES_FILE, text, replace=True)
+
+    async def close(self) -> None:
+        """Write what is under way, and let go of the file."""
+        self._store.close()
+
+    def _holds(self, claim: Claim) -> bool:
+        return self._epochs.get(claim.unit) == claim.epoch
+
+    def _part(self, _job: Job) -> Part | None:
+        return None
+
+
+class RunOwner(Owner):
+    """Owns a run: it alone draws pairs, since it alone sees whole waves."""
+
+    def __init__(self, path: str, config: RunConfig, *, fsync: bool = False) -> None:
+        super().__init__(path, fsync=fsync)
+        store = self._store
+        self._slots = slots = store.slots()
+        self._lineup = Lineup(slots)
+        self._videos = {video.id: video for video in store.videos()}
+        self._waves = Waves.of(store, config.models)
+        rule = kept_rule(store).rule
+        self._reading: Reading | None = None
+        self._watch = rule and Watch(rule, config, self._waves, self._note_reading)
+        self._guests = NewcomerDraws(config, store)
+        self._draws = WrittenDraws(Draws(config, slots, self._waves, self._guests), store)
+        self._languages = LineageLanguages(
+            config.languages, self._lineup.lineages, seed=config.seed
+        )
+
+    async def begin(self) -> None:
+        """Write down whom newcomers meet, and count the time from now on."""
+        await super().begin()
+        slots = self._lineup.slots
+        await write_draws(self._store, self._guests, slots.where(newcomers_among(slots)))
+
+    async def draw(self, claim: Claim, slot: str) -> Draw | None:
+        """Return who meets in a slot, written down before; None where the claim does not hold.
+
+        Waits until the waves are settled that the draw looks at.
+        """
+        return await self._draws(slot) if self._holds(claim) else None
+
+    async def turn(self, claim: Claim, slot: str) -> bool | None:
+        """Return whether a rule lets a slot be played, once that is known; None as for `draw`."""
+        if not self._holds(claim):
+            return None
+        return self._watch is None or await self._watch.turn(slot)
+
+    async def settle(self, claim: Claim, battle: Battle) -> bool:
+        """Commit a battle, and return whether the claim held."""
+        if not self._holds(claim):
+            return False
+        await self._store.put_battle(battle)
+        self._waves.note(ending_of(battle))
+        return True
+
+    async def reading(self) -> Reading | None:
+        """Return what the rule that may stop the run saw last, of the waves settled by now."""
+        if self._watch is not None:
+            self._watch.look()
+        return self._reading
+
+    def _note_reading(self, reading: Reading) -> None:
+        self._reading = reading
+
+    def _part(self, job: Job) -> Part:
+        video = self._videos[job.unit.name]
+        # As a table of its own, which is all that goes to the worker.
+        about = Slots.of(list(self._slots.where(self._slots.about(video.id))))
+        standing = Lineup(about).slots
+        of_newcomer = newcomers_among(standing)
+        due = standing.where(of_newcomer if job.newcomers else ~of_newcomer)
+        if not job.newcomers:
+            due = due.where(due.generations <= job.generation)
+        met = [slot.id for slot in due if job.newcomers and not self._store.has_battle(slot.id)]
+        return Part(
+            video,
+            about,
+            frozenset(due.ids),
+            {persona: self._languages.of(video.id, persona) for persona in PERSONAS},
+            {slot: self._guests.source_of(slot) for slot in met},
+        )

@@ -1,0 +1,188 @@
+"""The money of a run with a cap, for many workers: one budget, by the run's own file.
+
+What a dead worker held may have been spent: where the file says that a try was about to be sent, it
+counts as spent in full; where it does not, nothing was sent and it is free again. After a death of
+the lender all of it follows from the file: every try stands there before it is sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from videoautoarena.agents.limits.budget import CappedBudget, Reserve, cost_of_try
+from videoautoarena.agents.limits.estimates import may_be_charged
+from videoautoarena.agents.limits.prices import NOTHING, Sum, summed
+from videoautoarena.graph.state import base_of
+from videoautoarena.memory.records.records import CallRow, Intent, Nonce
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.config.stopping_rule import kept_rule
+from videoautoarena.runs.rundir.budget import Budget
+from videoautoarena.runs.tournament.forecast import spend_order_of
+
+Who = tuple[str, int]
+"""A worker, and its number for one call."""
+
+
+@dataclass
+class _Held:
+    """What is set aside for a call."""
+
+    nonce: Nonce
+    reserve: Reserve
+    granted: asyncio.Future[bool]
+    step: int = 0
+    """How often it was paid for since."""
+
+
+class Purse:
+    """The budget of a run; lends nothing before it was opened."""
+
+    def __init__(self, path: Path, config: RunConfig, *, newcomers_only: bool = False) -> None:
+        self._path, self._config, self._newcomers_only = path, config, newcomers_only
+        self._budget: CappedBudget | None = None
+        self._held: dict[Who, _Held] = {}
+        self._flying: dict[str, Sum] = {}
+        """By key: what tries of before this life may cost that have not come back."""
+        self._place = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether a call did not fit."""
+        return self._budget is not None and self._budget.is_empty
+
+    @property
+    def needed(self) -> Sum:
+        """What the cap has to be at least for it to fit."""
+        return self._budget.needed if self._budget else NOTHING
+
+    def open(self) -> None:
+        """Read from the file what was spent, and what may be being spent."""
+        with self._reading() as store:
+            if store.manifest().get("bench") is not None:
+                budget = Budget.of(store, self._config)
+            else:
+                in_waves = kept_rule(store).rule is not None or self._config.pairing == "mix"
+                order = partial(
+                    spend_order_of,
+                    self._config,
+                    store,
+                    in_waves=in_waves,
+                    newcomers_only=self._newcomers_only,
+                )
+                budget = Budget.of(store, self._config, spend_order=order)
+            if not isinstance(budget.spend_cap, CappedBudget):
+                return
+            self._budget = budget.spend_cap
+            self._place = store.last_settled()
+            for intent in store.journal.intents():
+                if not intent.is_left_over:
+                    self._fly(intent)
+
+    def _fly(self, intent: Intent) -> None:
+        if self._budget is None:
+            return
+        size = summed(intent.usd, intent.tokens)
+        # It stands in what was spent so far, and is no more than held.
+        before = self._flying.get(intent.key, NOTHING)
+        self._flying[intent.key] = before.plus(size)
+        self._budget.spent = self._budget.spent.minus(size)
+        self._budget.held = self._budget.held.plus(size)
+
+    async def hold(self, who: Who, nonce: Nonce, size: Sum) -> int | None:
+        """Set so much aside; return the place of its battle once it fits, None: the cap."""
+        budget = self._budget
+        if budget is None:
+            return 0
+        held = self._held.get(who)
+        if held is None:
+            reserve = Reserve(size, budget.rank(nonce))
+            granted = asyncio.ensure_future(budget.take(reserve))
+            held = self._held[who] = _Held(nonce, reserve, granted)
+        if await asyncio.shield(held.granted):
+            return held.reserve.place
+        self._held.pop(who, None)
+        return None
+
+    async def pay(self, who: Who, step: int, cost: Sum, size: Sum) -> bool:
+        """Count what a try cost and set aside for another; once for each `step`, from 1."""
+        budget, held = self._budget, self._held.get(who)
+        if budget is None or held is None:
+            return True
+        if step > held.step:
+            held.step = step
+            reserve = held.reserve
+            budget.spend(reserve, cost)
+            held.granted = asyncio.ensure_future(budget.retake(reserve, size))
+        return await asyncio.shield(held.granted)
+
+    def settle(self, who: Who, cost: Sum) -> None:
+        """Count what a call cost in the end; what is not known here was read from the file."""
+        held = self._held.pop(who, None)
+        if held is None or self._budget is None:
+            return
+        if not held.granted.done():
+            held.granted.cancel()
+            return
+        if not held.granted.cancelled() and held.granted.result():
+            self._budget.spend(held.reserve, cost)
+
+    def release(self, worker: str) -> None:
+        """Take back what a worker held whose time has run out, as the file tells of each call."""
+        mine = {who: held for who, held in self._held.items() if who[0] == worker}
+        if not mine:
+            return
+        with self._reading() as store:
+            open_ = {_where(one.nonce) for one in store.journal.intents()}
+            for who, held in mine.items():
+                cost = held.reserve.size
+                if _where(held.nonce) not in open_:
+                    rows = store.journal.calls(held.nonce.scope)
+                    row = next((row for row in rows if row.nonce == held.nonce), None)
+                    cost = cost_of_call(row, cost) if row else NOTHING
+                self.settle(who, cost)
+
+    def look(self) -> None:
+        """Read from the file which battles have ended, and what came of tries of before."""
+        budget = self._budget
+        if budget is None:
+            return
+        with self._reading() as store:
+            place, ended = store.settled_after(self._place)
+            tries = store.journal.intents() if self._flying else []
+            flying = {one.key for one in tries if not one.is_left_over}
+            landed = self._flying.keys() - flying
+            rows = {key: store.journal.find(key) for key in landed}
+            left_over = {one.key for one in tries if one.is_left_over}
+        self._place = place
+        for id_ in ended:
+            budget.end(base_of(id_))
+        for key in landed:
+            size, row = self._flying.pop(key), rows[key]
+            cost = size if row is None and key in left_over else NOTHING
+            if row is not None:
+                cost = cost_of_call(row, size)
+            budget.spend(Reserve(size), cost)
+
+    @contextmanager
+    def _reading(self) -> Iterator[Store]:
+        with Store.open(self._path, write=False) as store:
+            yield store
+
+
+def cost_of_call(row: CallRow, held: Sum) -> Sum:
+    """Return what all tries of a finished call came to; what nobody says counts as all held."""
+    cost = cost_of_try(row, held)
+    for attempt in row.attempts:
+        if may_be_charged(attempt.kind):
+            cost = cost.plus(cost_of_try(attempt, held))
+    return cost
+
+
+def _where(nonce: Nonce) -> tuple[str, str, int, int]:
+    return (nonce.scope, nonce.role, nonce.generation, nonce.ordinal)

@@ -1,0 +1,310 @@
+"""A worker of a cluster: plays videos as one process would, and keeps nothing for itself.
+
+It decodes, caches frames, builds bodies and makes calls on its own machine. What it writes goes to
+the owner of the run's file, what it may use of shared limits comes from the lender, and the few
+rows that it needs of the file are with it in memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+from videoautoarena.agents.calls.ask import Asker, Event
+from videoautoarena.agents.limits.estimates import Estimates
+from videoautoarena.agents.limits.prices import Boundless
+from videoautoarena.agents.models.registry import check_keys
+from videoautoarena.agents.transport.transport import guard_sending
+from videoautoarena.graph.context import Arena, always
+from videoautoarena.memory.records.digests import write_body
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import Battle, Draw, Frames, Video
+from videoautoarena.memory.store.forwarding import CLAIM, Claim, ForwardingWriter, Write
+from videoautoarena.memory.store.shares import Mirror
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.cluster.fence import Ask, Fence
+from videoautoarena.runs.cluster.jobs import Claimed, Job, Part, Refused, Report, Setup
+from videoautoarena.runs.cluster.lent_budget import LentBudget
+from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.console.events import Drawn, Happening, Watched
+from videoautoarena.runs.facts.facts import stored_facts
+from videoautoarena.runs.rundir.budget import Budget
+from videoautoarena.runs.rundir.context import Calling, asker_of, assemble
+from videoautoarena.runs.rundir.frames import RunFrames
+from videoautoarena.runs.rundir.server_limits import limits_of
+from videoautoarena.runs.rundir.slots import Lineup
+from videoautoarena.runs.tournament.newcomers import play_newcomers
+from videoautoarena.runs.users.seats import personas_of
+from videoautoarena.video.sampling.cache import FrameCache
+from videoautoarena.video.workers.decoders import Decoders
+
+RENEW_S = 1.0
+"""Between two words to the lender, at most a fifth of a lease."""
+SOON_S = 0.02
+"""Before the lender is asked again, where a call waits for a place."""
+CALLS = 1_000_000
+"""More than are ever under way at once; what is lent is the limit."""
+
+
+class Ready(NamedTuple):
+    """What a worker says when it is set up."""
+
+    pid: int
+    lacks: tuple[str, ...]
+    """What of the keys that the run needs is not there, by their variables."""
+
+
+@dataclass(frozen=True)
+class _Pace:
+    concurrency: int
+    patience_s: float
+
+
+@dataclass
+class Worker:
+    """One process that plays; its methods are called from the head."""
+
+    name: str
+    node: str
+    setup: Setup
+    owner: Ask
+    lender: Ask
+    fence: Fence
+    lease_s: float
+    _number: int = 0
+    _calls: int = 0
+    _events: list[Happening] = field(default_factory=list)
+    _playing: dict[str, asyncio.Task[object]] = field(default_factory=dict)
+    _background: list[asyncio.Task[None]] = field(default_factory=list)
+    _urgent: asyncio.Event = field(default_factory=asyncio.Event)
+    _files: dict[str, Path] = field(default_factory=dict)
+    _money: LentBudget | None = None
+    _videos: dict[str, Video] = field(default_factory=dict)
+
+    async def start(self) -> Ready:
+        """Set everything up that all videos share."""
+        import videoautoarena.graph.tournament  # noqa: F401 - it takes a second
+
+        self._urgent = asyncio.Event()
+        setup = self.setup
+        self._mirror = mirror = Mirror()
+        mirror.add(await self.owner("common"))
+        self._writer = ForwardingWriter(mirror, self._send)
+        self._store = store = Store(mirror, self._writer, None, is_alone=False)
+        self._decoders = await Decoders(FrameCache()).__aenter__()
+        config = setup.config
+        self._frames = RunFrames(
+            store,
+            self._decoders,
+            files=self._files,
+            sampling=config.sampling,
+            videos=self._videos,
+            preset=setup.bench.preset if setup.bench else None,
+        )
+        self._asker = self._make_asker()
+        self._facts = stored_facts(store)
+        self._background += [
+            asyncio.create_task(self._writer.run()),
+            asyncio.create_task(self._stay_alive()),
+        ]
+        if (bench := setup.bench) is not None:
+            self._videos.update(bench.videos)
+            self._files.update(bench.files)
+        guard_sending(self.fence.check)
+        gc.freeze()
+        return Ready(os.getpid(), tuple(lacking(config)))
+
+    def _make_asker(self) -> Asker:
+        setup, store = self.setup, self._store
+        estimates = Estimates(dict(setup.seen), limits=limits_of(store))
+        self._money = LentBudget(self.lender, self.name, estimates) if setup.caps else None
+        budget = Budget(setup.caps, self._money or Boundless(), estimates)
+        calling = Calling(store, setup.config, self._frames.jpegs)
+        pace = _Pace(CALLS, setup.patience_s)
+        asker = asker_of(calling, budget, pace=pace, hear=self._hear)
+        asker.on_outage = self._hear
+        asker.proven = setup.proven
+        asker.share_limits(self._urgent.set)
+        return asker
+
+    async def play(self, job: Job) -> Refused | None:
+        """Play a unit to its end; None where that was reached, else why somebody else should."""
+        if (refusal := self._refusal(job)) is not None:
+            return refusal
+        claimed: Claimed | None = await self.owner("claim", job, self.name)
+        if claimed is None:
+            self.fence.end()
+            return None
+        unit = job.unit
+        self._mirror.add(claimed.share)
+        CLAIM.set(claimed.claim)
+        task = asyncio.current_task()
+        if task is not None:
+            self._playing[unit.name] = task
+        try:
+            if job.path:
+                self._files[unit.name] = Path(job.path)
+            if claimed.part is not None:
+                await self._play_video(job, claimed.claim, claimed.part)
+            else:
+                await self.setup.bench.play(job, self._store, self._asker, self._frames)
+            if not self._writer.is_idle:
+                await self._writer.write_all()
+        finally:
+            self._playing.pop(unit.name, None)
+            self._mirror.forget(unit)
+        return None
+
+    def _refusal(self, job: Job) -> Refused | None:
+        """Return why this machine cannot play a unit, by what it sees of the file."""
+        if job.is_lost or not job.path:
+            return None
+        try:
+            size = os.stat(job.path).st_size
+        except OSError as error:
+            return Refused(self.node, error.strerror or "it cannot be read")
+        if size != job.size_bytes:
+            return Refused(self.node, "another file lies there")
+        return None
+
+    async def _play_video(self, job: Job, claim: Claim, part: Part) -> None:
+        from videoautoarena.graph.tournament import play
+
+        video = part.video.id
+        self._videos[video] = part.video
+        arena = self._arena(claim, part)
+        if job.newcomers:
+            slots = [slot for slot in part.slots if slot.id in part.sources]
+            await play_newcomers(arena, slots, part.sources.__getitem__)
+        else:
+            await play(arena, video)
+
+    def _arena(self, claim: Claim, part: Part) -> Arena:
+        store, setup = self._store, self.setup
+        common = assemble(
+            setup.config,
+            self._asker,
+            prompts=setup.prompts,
+            videos=self._videos,
+            lineup=Lineup(part.slots),
+            facts=self._facts,
+        )
+        arena = common(
+            frames=self._look,
+            draw=partial(self._draw, claim),
+            settle=partial(self._settle, claim),
+            settled=store.battle,
+            wanted=part.wanted.__contains__,
+            turn=partial(self._turn, claim) if setup.has_rule else always,
+            brought=partial(personas_of, store),
+        )
+        return replace(arena, language=lambda _video, persona: part.languages.get(persona))
+
+    async def _look(self, video: str) -> Frames:
+        self._hear(Watched(video))
+        return await self._frames.frames(video)
+
+    async def _draw(self, claim: Claim, slot: str) -> Draw:
+        draw: Draw | None = await self.owner("draw", claim, slot)
+        if draw is None:
+            self._end()
+        self._hear(Drawn(draw))
+        return draw
+
+    async def _turn(self, claim: Claim, slot: str) -> bool:
+        is_due: bool | None = await self.owner("turn", claim, slot)
+        if is_due is None:
+            self._end()
+        return bool(is_due)
+
+    async def _settle(self, claim: Claim, battle: Battle) -> None:
+        if not self._writer.is_idle:
+            await self._writer.write_all()
+        if not await self.owner("settle", claim, battle):
+            self._end()
+        self._mirror.add({"battles": [(battle.id, write_body(battle))]})
+
+    def _end(self) -> NoReturn:
+        """End, since somebody else plays what this worker was at."""
+        self.fence.end()
+        raise RuntimeError("a worker went on after its end")
+
+    async def _send(self, writes: Sequence[Write]) -> Sequence[bool]:
+        self._number += 1
+        held: list[bool] = await self.owner("deliver", self.name, self._number, writes)
+        if not all(held):
+            self.fence.end()
+        return held
+
+    def _hear(self, event: Happening) -> None:
+        if isinstance(event, Event):
+            self._calls += event.kind == "finished"
+            event = replace(event, node=self.node)
+        self._events.append(event)
+
+    async def events(self) -> list[Happening]:
+        """Return what happened here since this was asked last."""
+        events, self._events = self._events, []
+        return events
+
+    async def drain(self) -> None:
+        """Send nothing more; calls under way are finished and written down."""
+        self._asker.drain()
+        self._urgent.set()
+
+    async def stop(self) -> None:
+        """End all that is played here, and write down what was handed in."""
+        for task in [*self._playing.values()]:
+            task.cancel()
+        with suppress(asyncio.CancelledError):
+            await asyncio.gather(*self._playing.values(), return_exceptions=True)
+        await self._asker.aclose()
+        while not self._writer.is_idle:
+            await asyncio.sleep(SOON_S)
+        for task in self._background:
+            task.cancel()
+        await self._decoders.close()
+
+    async def _stay_alive(self) -> None:
+        """Renew the lease for as long as the process is at work."""
+        gap_s = min(RENEW_S, self.lease_s / 5)
+        while True:
+            self._urgent.clear()
+            asked_s = self.fence.clock()
+            lease = await self.lender("renew", self.name, self.node, self._report())
+            if lease is None:
+                self.fence.end()
+                return
+            self.fence.extend(asked_s, lease.seconds)
+            if self._money:
+                self._money.boot = lease.boot
+            self._asker.lend(lease.loan)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._urgent.wait(), gap_s)
+            await asyncio.sleep(SOON_S)
+
+    def _report(self) -> Report:
+        asker = self._asker
+        total, places = asker.wants()
+        return Report(
+            total, places, self._calls, asker.is_broke, asker.lost, asker.drained.is_set()
+        )
+
+
+def lacking(config: RunConfig) -> Iterator[str]:
+    """Yield what of the keys of a run is not there in the environment of this process."""
+    seen: set[str] = set()
+    for alias in config.cast:
+        try:
+            check_keys([config.model_of(alias)])
+        except BadInput as lack:
+            if (line := str(lack)) not in seen:
+                seen.add(line)
+                yield line
