@@ -20,7 +20,7 @@ from typing import NamedTuple, NoReturn
 from videoautoarena.agents.calls.ask import Asker, Event
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.limits.prices import Boundless
-from videoautoarena.agents.models.registry import check_keys
+from videoautoarena.agents.models.registry import build_chat_model, check_keys
 from videoautoarena.agents.transport.transport import guard_sending
 from videoautoarena.graph.context import Arena, always
 from videoautoarena.memory.records.digests import write_body
@@ -67,7 +67,7 @@ class _Pace:
     patience_s: float
 
 
-@dataclass
+@dataclass(repr=False)
 class Worker:
     """One process that plays; its methods are called from the head."""
 
@@ -110,16 +110,23 @@ class Worker:
         )
         self._asker = self._make_asker()
         self._facts = stored_facts(store)
-        self._background += [
-            asyncio.create_task(self._writer.run()),
-            asyncio.create_task(self._stay_alive()),
-        ]
+        self._background.append(asyncio.create_task(self._writer.run()))
         if (bench := setup.bench) is not None:
             self._videos.update(bench.videos)
             self._files.update(bench.files)
+        lacks = tuple(lacking(config))
+        if not lacks:
+            for alias in config.cast:
+                # Importing a client takes seconds, during which nobody would renew the lease.
+                build_chat_model(config.model_of(alias))
         guard_sending(self.fence.check)
         gc.freeze()
-        return Ready(os.getpid(), tuple(lacking(config)))
+        return Ready(os.getpid(), lacks)
+
+    async def go(self) -> None:
+        """Begin to renew the lease, which the lender has given by now."""
+        self.fence.extend(self.fence.clock(), self.lease_s)
+        self._background.append(asyncio.create_task(self._stay_alive()))
 
     def _make_asker(self) -> Asker:
         setup, store = self.setup, self._store
