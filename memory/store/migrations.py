@@ -100,8 +100,10 @@ def _sixth(db: Database) -> None:
     db.execute(f"CREATE TABLE {_TAGS}")
 
 
-_CLAIMS = "claims (unit TEXT PRIMARY KEY, epoch INTEGER NOT NULL, worker TEXT NOT NULL)"
-_DELIVERIES = "deliveries (sender TEXT PRIMARY KEY, number INTEGER NOT NULL)"
+_CLAIMS = (
+    "claims (unit TEXT PRIMARY KEY, epoch INTEGER NOT NULL, worker TEXT NOT NULL) WITHOUT ROWID"
+)
+_DELIVERIES = "deliveries (sender TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID"
 
 
 def _seventh(db: Database) -> None:

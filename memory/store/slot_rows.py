@@ -32,6 +32,24 @@ _ROWS_AT_ONCE = 4096
 """Rows that are read in one go where they are short."""
 
 
+class Ending(NamedTuple):
+    """How a battle ended, without what was said in it; None where the file does not say."""
+
+    id: str
+    model_a: str | None
+    model_b: str | None
+    verdict: str | None
+
+
+class Answered(NamedTuple):
+    """Of what a contestant's answers about a video were made, in one battle or more."""
+
+    video: str
+    model: str
+    times: tuple[float, ...]
+    """Of the frames it was sent, in seconds."""
+
+
 class SlotRows:
     """The slots of one run file; what was read of them is kept, since they only grow."""
 

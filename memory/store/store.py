@@ -34,6 +34,8 @@ from videoautoarena.memory.store.evidence import Evidence
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.migrations import migrate
 from videoautoarena.memory.store.shares import Shares
+from videoautoarena.memory.store.slot_rows import Answered as Answered
+from videoautoarena.memory.store.slot_rows import Ending as Ending
 from videoautoarena.memory.store.slot_rows import Sessions, SlotRows
 from videoautoarena.memory.store.tags import Tags
 from videoautoarena.memory.store.writer import Writer, Writes, needed
@@ -50,24 +52,6 @@ class StoredFile(NamedTuple):
     name: str
     digest: str
     text: str
-
-
-class Ending(NamedTuple):
-    """How a battle ended, without what was said in it; None where the file does not say."""
-
-    id: str
-    model_a: str | None
-    model_b: str | None
-    verdict: str | None
-
-
-class Answered(NamedTuple):
-    """Of what a contestant's answers about a video were made, in one battle or more."""
-
-    video: str
-    model: str
-    times: tuple[float, ...]
-    """Of the frames it was sent, in seconds."""
 
 
 class Store:
@@ -87,7 +71,6 @@ class Store:
         *,
         is_alone: bool = True,
     ) -> None:
-        """Read from one, write to the other; see `Journal` for `is_alone`."""
         self.journal = Journal(reader, writer, is_alone=is_alone)
         self.shares = Shares(reader, writer)
         self.sessions = Sessions(reader, writer)
@@ -347,7 +330,7 @@ class Store:
     def astray(self) -> list[str]:
         """Return the ids of battles that have no slot, as only a file has that was changed."""
         sql = "SELECT id FROM battles WHERE id NOT IN (SELECT id FROM slots) ORDER BY id"
-        return [row[0] for row in self._reader.rows(sql)]
+        return [id_ for (id_,) in self._reader.rows(sql)]
 
     def last_settled(self) -> int:
         """Return the place of the battle that was settled last, 0 where there is none."""

@@ -8,12 +8,48 @@ from typing import Any
 from ray.exceptions import RayActorError
 
 from videoautoarena.memory.records.errors import ArenaError
+from videoautoarena.runs.cluster import lender, owner
 from videoautoarena.runs.cluster.fence import Fence, Fenced
 from videoautoarena.runs.cluster.jobs import Setup
-from videoautoarena.runs.cluster.lender import Lender as Lender
-from videoautoarena.runs.cluster.owner import Owner as Owner
-from videoautoarena.runs.cluster.owner import RunOwner as RunOwner
+from videoautoarena.runs.cluster.owner import Owner
 from videoautoarena.runs.cluster.worker import Worker
+
+
+class Process:
+    """A process on the head; what it is made of is made at the first call, and errors are told.
+
+    One that failed before would be taken for a process that died, and be begun again for ever.
+    """
+
+    kind: type
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        self._values, self._named = values, named
+        self._made: Any = None
+
+    async def call(self, method: str, *values: Any) -> Any:
+        """Return what a method comes to."""
+        if self._made is None:
+            self._made = self.kind(*self._values, **self._named)
+        return await getattr(self._made, method)(*values)
+
+
+class CallsOwner(Process):
+    """Owns a file of calls."""
+
+    kind = Owner
+
+
+class RunOwner(Process):
+    """Owns a run."""
+
+    kind = owner.RunOwner
+
+
+class Lender(Process):
+    """Lends what workers share."""
+
+    kind = lender.Lender
 
 
 class ClusterWorker(Worker):
@@ -24,20 +60,12 @@ class ClusterWorker(Worker):
         name: str,
         node: str,
         setup: Setup,
-        owner: Any,
-        lender: Any,
+        head: tuple[Any, Any],
         lease_s: float,
     ) -> None:
         fence = Fence()
-        super().__init__(
-            name,
-            node,
-            setup,
-            Fenced(calls_of(owner), fence, is_away=is_away),
-            Fenced(calls_of(lender), fence, is_away=is_away),
-            fence,
-            lease_s,
-        )
+        to_owner, to_lender = (Fenced(calls_of(one), fence, is_away=is_away) for one in head)
+        super().__init__(name, node, setup, to_owner, to_lender, fence, lease_s)
 
     def __repr__(self) -> str:
         """Return what Ray calls it in its logs, where no setting and no prompt belongs."""
@@ -49,6 +77,8 @@ def calls_of(actor: Any) -> Callable[..., Awaitable[Any]]:
 
     async def call(method: str, *values: Any) -> Any:
         try:
+            if hasattr(actor, "call"):
+                return await actor.call.remote(method, *values)
             return await getattr(actor, method).remote(*values)
         except ArenaError as error:
             # Ray raises a class of its own beside ours, with a page of text.

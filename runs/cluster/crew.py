@@ -8,7 +8,7 @@ whether it still sends.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -89,11 +89,12 @@ class Crew:
     lease_s: float
     say: Say
     hear: Hear
-    on_left_out: Callable[[str], None] = lambda _line: None
     is_draining: bool = False
     is_broke: bool = False
     lost: Outage | None = None
     drained: asyncio.Event = field(default_factory=asyncio.Event)
+    watching: asyncio.Task[None] | None = None
+    """Looks after the workers; where it fails, nothing goes on."""
     _hands: list[Hand] = field(default_factory=list)
     _roll: Roll | None = None
     _losses: int = 0
@@ -148,17 +149,23 @@ class Crew:
         elif found["version"] != own_version():
             why = f"it has videoautoarena {found['version']}, this machine {own_version()}"
         if why is None:
-            starting = (self._enlist(node) for _ in range(max(1, node.cpus // CPUS_EACH)))
+            starting = (self._enlist(node) for _ in range(self._missing(node)))
             whys = await asyncio.gather(*starting)
             why = next(filter(None, whys), None)
         if why is not None and node.name not in self._left_out:
             self._left_out[node.name] = why
             self.say(f"machine {safe(node.name)} is left out: {safe(why)}")
 
+    def _missing(self, node: Node) -> int:
+        """Return how many more workers a machine should have."""
+        there = sum(hand.node.id == node.id for hand in self._hands)
+        return max(1, node.cpus // CPUS_EACH) - there
+
     async def _enlist(self, node: Node) -> str | None:
         """Start a worker; return what it lacks, if anything."""
         name = f"{node.id[:8]}-{next(self._numbers)}-{id(self):x}"
-        values = (name, node.name, self.setup, self.owner.actor, self.lender.actor, self.lease_s)
+        head = (self.owner.actor, self.lender.actor)
+        values = (name, node.name, self.setup, head, self.lease_s)
         actor = self.cluster.on_node(node, ClusterWorker, *values)
         try:
             ready: Ready = await calls_of(actor)("start")
@@ -269,6 +276,20 @@ class Crew:
     def _tell_change(self) -> None:
         self._changed.set()
 
+    async def guarding(self, work: Coroutine[Any, Any, None]) -> None:
+        """Await work that workers do, for as long as they are looked after."""
+        working = asyncio.ensure_future(work)
+        try:
+            await asyncio.wait(
+                {working, *filter(None, [self.watching])}, return_when=asyncio.FIRST_COMPLETED
+            )
+            if not working.done() and self.watching is not None:
+                self.watching.result()
+            await working
+        finally:
+            working.cancel()
+            await asyncio.wait({working})
+
     async def watch(self) -> None:
         """Look after all workers, until cancelled."""
         manning: asyncio.Task[None] | None = None
@@ -287,9 +308,8 @@ class Crew:
     async def _man_more(self) -> None:
         """Start workers on machines that have none: new ones, and those that lost theirs."""
         await asyncio.sleep(LOOK_S)
-        manned = {hand.node.id for hand in self._hands}
         nodes = await asyncio.to_thread(self.cluster.nodes)
-        free = [n for n in nodes if n.id not in manned and n.name not in self._left_out]
+        free = [n for n in nodes if self._missing(n) > 0 and n.name not in self._left_out]
         if free and not self.is_draining:
             await self._man(free)
 

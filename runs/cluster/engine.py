@@ -14,7 +14,7 @@ from videoautoarena.agents.limits.prices import NOTHING
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.shares import Unit
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.cluster.actors import Lender, Owner, RunOwner
+from videoautoarena.runs.cluster.actors import CallsOwner, Lender, RunOwner
 from videoautoarena.runs.cluster.connection import Connection
 from videoautoarena.runs.cluster.crew import LOOK_S, Crew, Head
 from videoautoarena.runs.cluster.jobs import LEASE_S, Job, Setup
@@ -63,7 +63,7 @@ class RayEngine:
                 jobs = _Jobs(run, crew, sizes)
                 work = _play_all(jobs, slots, newcomers_only=newcomers_only)
                 async with news.told(owner):
-                    stopped = await until_done(crew, work, listeners)
+                    stopped = await until_done(crew, crew.guarding(work), listeners)
                 needed = await crew.lender("needed") if setup.caps else NOTHING
                 reading: Reading | None = await owner("reading")
             news.look()
@@ -105,8 +105,8 @@ class RayEngine:
             crew = Crew(self.cluster, setup, owner, lender, self.lease_s, listeners.say, hear)
             undo.push_async_callback(crew.stop)
             await crew.start()
-            watching = asyncio.create_task(crew.watch())
-            undo.push_async_callback(_ended, watching)
+            crew.watching = asyncio.create_task(crew.watch())
+            undo.push_async_callback(_ended, crew.watching)
             yield crew
 
     async def _close(self, owner: Head) -> None:
@@ -118,6 +118,7 @@ class RayEngine:
 
 
 async def _ended(task: asyncio.Task[None]) -> None:
+    """End a task; what it failed of is raised."""
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task
@@ -238,4 +239,4 @@ def nodes_text(event: Machines) -> str:
 
 def owner_of_calls(cluster: Connection, path: Path) -> Head:
     """Return the owner of a file that holds calls and no battles."""
-    return Head(cluster.on_head(Owner, str(path.resolve())), "the file of calls")
+    return Head(cluster.on_head(CallsOwner, str(path.resolve())), "the file of calls")

@@ -10,12 +10,12 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from videoautoarena.agents.calls.ask import Asker, Event
 from videoautoarena.agents.limits.estimates import Estimates
@@ -83,6 +83,7 @@ class Worker:
     _events: list[Happening] = field(default_factory=list)
     _playing: dict[str, asyncio.Task[object]] = field(default_factory=dict)
     _background: list[asyncio.Task[None]] = field(default_factory=list)
+    _failed: list[BaseException] = field(default_factory=list)
     _urgent: asyncio.Event = field(default_factory=asyncio.Event)
     _files: dict[str, Path] = field(default_factory=dict)
     _money: LentBudget | None = None
@@ -110,7 +111,7 @@ class Worker:
         )
         self._asker = self._make_asker()
         self._facts = stored_facts(store)
-        self._background.append(asyncio.create_task(self._writer.run()))
+        self._keep_going(self._writer.run())
         if (bench := setup.bench) is not None:
             self._videos.update(bench.videos)
             self._files.update(bench.files)
@@ -126,7 +127,17 @@ class Worker:
     async def go(self) -> None:
         """Begin to renew the lease, which the lender has given by now."""
         self.fence.extend(self.fence.clock(), self.lease_s)
-        self._background.append(asyncio.create_task(self._stay_alive()))
+        self._keep_going(self._stay_alive())
+
+    def _keep_going(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something beside all that is played; where it fails, the head is told."""
+        task = asyncio.create_task(work)
+        self._background.append(task)
+        task.add_done_callback(self._note_end)
+
+    def _note_end(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (failure := task.exception()) is not None:
+            self._failed.append(failure)
 
     def _make_asker(self) -> Asker:
         setup, store = self.setup, self._store
@@ -257,7 +268,9 @@ class Worker:
         self._events.append(event)
 
     async def events(self) -> list[Happening]:
-        """Return what happened here since this was asked last."""
+        """Return what happened here since this was asked last; raises what went wrong beside."""
+        for failure in self._failed:
+            raise failure
         events, self._events = self._events, []
         return events
 

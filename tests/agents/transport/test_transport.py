@@ -208,12 +208,14 @@ def test_the_same_host_may_ask_for_encryption_and_not_for_less() -> None:
     assert leads_away("http://a.example/v1", "http://a.example.org/v1")
 
 
-def test_a_list_of_hosts_without_proxy_that_nobody_can_read_is_one_line(
-    monkeypatch: pytest.MonkeyPatch, book: Book
+def test_a_list_of_hosts_without_proxy_that_httpx_cannot_read_is_one_line(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # httpx2 reads such lists since 2.16; httpx, which other clients bring, does not.
     monkeypatch.setenv("NO_PROXY", "[::1]")
+    transport = SplicingTransport("http://a.example")
     with pytest.raises(BadInput, match="NO_PROXY"):
-        run(send_once(model_at("google_genai", book.url), Film()))
+        transport.handle_request(httpx.Request("POST", "http://a.example", content=b"{}"))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Slot, Video
 from videoautoarena.memory.store.connection import connect
-from videoautoarena.memory.store.merging import LOCAL, TABLES, merge_files
+from videoautoarena.memory.store.merging import LOCAL, OWN, TABLES, merge_files
 from videoautoarena.memory.store.store import Store
 
 SIZES = {"videos": 2, "slots": 4, "calls": 6, "sessions": 2, "lost": 2, "intents": 2, "votes": 2}
@@ -92,7 +92,7 @@ def two(tmp_path: Path) -> list[Path]:
 
 def test_each_table_of_a_run_file_is_copied_with_all_its_columns(two: list[Path]) -> None:
     tables = {name for (name,) in rows(two[0], "SELECT name FROM sqlite_master WHERE type='table'")}
-    assert tables == {*TABLES, "manifest"}
+    assert tables == {*TABLES, *OWN}
     for name, table in TABLES.items():
         columns = {row[1] for row in rows(two[0], f"PRAGMA table_info({name})")}
         assert columns - {"place"} == set(table.columns)

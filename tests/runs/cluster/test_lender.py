@@ -1,0 +1,296 @@
+"""What workers share: nobody gets more than there is, and what the dead had comes back by time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.played import manifest
+from tests.support.runfiles import intent, slot, video
+from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.prices import Sum, summed
+from videoautoarena.agents.limits.scheduler import Place, Wants
+from videoautoarena.memory.records.records import CallLimits, Nonce
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.cluster.jobs import Report
+from videoautoarena.runs.cluster.lender import Lender, limits_in, shared
+from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.rundir.budget import keep_caps
+
+T = TypeVar("T")
+LEASE_S = 10.0
+HOST: Place = ("127.0.0.1:8000", ("KEY",))
+NONCE = Nonce(scope="v-p1-r0", role="judge", ordinal=2)
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    return asyncio.run(work)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def config(**limits: Any) -> RunConfig:
+    base = RunConfig.of_manifest(manifest())
+    entry = next(iter(base.cast.values())).model_copy(
+        update={
+            "model": "openai:one",
+            "base_url": f"http://{HOST[0]}/v1",
+            "endpoint": HOST[0],
+            "key_env": HOST[1][0],
+            "limits": CallLimits(**limits),
+        }
+    )
+    return base.model_copy(update={"cast": {**base.cast, "one": entry}})
+
+
+def busy(under_way: int, waiting: int) -> Report:
+    wants = Wants(under_way, waiting)
+    return Report(wants, {HOST: wants}, calls=0)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "run.sqlite"
+    with Store.create(file, manifest()) as store:
+        store.add_videos([video()])
+        store.add_slots([slot()])
+        keep_caps(store, Caps(usd=1.0))
+    return file
+
+
+def lending(path: Path, clock: Clock, *, concurrency: int = 12, **limits: Any) -> Lender:
+    return Lender(
+        str(path), config(**limits), concurrency=concurrency, lease_s=LEASE_S, clock=clock
+    )
+
+
+def test_places_are_parted_equally_and_the_rest_goes_to_who_can_use_it() -> None:
+    many = Wants(0, 100)
+    assert shared(12, many, wants=[many, many], held=0) == 4
+    assert shared(12, many, wants=[Wants(1, 0), Wants(1, 0)], held=2) == 10
+    assert shared(12, Wants(0, 1), wants=[many, many], held=8) == 1
+    assert shared(12, many, wants=[many], held=12) == 0
+
+
+@given(
+    st.integers(1, 40),
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 30)), min_size=1, max_size=6),
+    st.lists(st.integers(0, 5), min_size=1, max_size=60),
+)
+def test_no_more_than_there_is_is_ever_lent_whoever_asks_when(
+    capacity: int, wants: list[tuple[int, int]], order: list[int]
+) -> None:
+    asked = [Wants(*one) for one in wants]
+    held = [0] * len(asked)
+    for turn in order:
+        mine = turn % len(asked)
+        others = [one for place, one in enumerate(asked) if place != mine]
+        held[mine] = shared(capacity, asked[mine], wants=others, held=sum(held) - held[mine])
+        assert sum(held) <= capacity
+
+
+def test_a_worker_that_is_silent_for_a_lease_has_nothing_any_more(path: Path) -> None:
+    clock = Clock()
+
+    async def live() -> None:
+        lender = lending(path, clock)
+        await lender.begin()
+        for name in ("a", "b"):
+            await lender.enlist(name, "node")
+            assert await lender.renew(name, "node", busy(0, 100))
+        clock.now_s += LEASE_S - 1
+        lease = await lender.renew("a", "node", busy(6, 100))
+        assert lease is not None
+        assert lease.loan.total <= 6
+        assert not await lender.is_gone("b")
+        clock.now_s += 2
+        assert await lender.is_gone("b")
+        assert await lender.renew("b", "node", busy(0, 1)) is None
+        lease = await lender.renew("a", "node", busy(6, 100))
+        assert lease is not None
+        assert lease.loan.total == lease.loan.places[HOST] == 12
+
+    run(live())
+
+
+def test_a_new_life_lends_nothing_until_what_the_old_one_lent_has_run_out(path: Path) -> None:
+    clock = Clock()
+
+    async def live() -> None:
+        lender = lending(path, clock)
+        first = await lender.renew("a", "node", busy(3, 9))
+        assert first is not None
+        assert first.loan.total == 0
+        assert not await lender.is_gone("b")
+        clock.now_s += LEASE_S / 2
+        await lender.renew("a", "node", busy(3, 9))
+        clock.now_s += LEASE_S
+        later = await lender.renew("a", "node", busy(3, 9))
+        assert later is not None
+        assert later.loan.total == 12
+        assert await lender.is_gone("b")
+        assert await lender.renew("b", "node", busy(1, 1)) is None
+
+    run(live())
+
+
+def test_a_new_life_begins_at_once_where_all_that_live_were_heard_of(path: Path) -> None:
+    async def live() -> None:
+        lender = lending(path, Clock())
+        await lender.renew("a", "node", busy(0, 1))
+        await lender.roll(["a", "b"])
+        lease = await lender.renew("b", "node", busy(0, 1))
+        assert lease is not None
+        assert lease.loan.total == 0
+        await lender.roll(["a", "b"])
+        lease = await lender.renew("b", "node", busy(0, 1))
+        assert lease is not None
+        assert lease.loan.total > 0
+
+    run(live())
+
+
+def test_an_endpoint_takes_no_more_than_it_says_of_all_workers_together(path: Path) -> None:
+    async def live() -> None:
+        lender = lending(path, Clock(), concurrency=3)
+        await lender.begin()
+        for name in ("a", "b"):
+            await lender.enlist(name, "node")
+        lent = {}
+        for _ in range(3):
+            for name in ("a", "b"):
+                lease = await lender.renew(name, "node", busy(lent.get(name, 0), 50))
+                assert lease is not None
+                lent[name] = lease.loan.places[HOST]
+                assert sum(lent.values()) <= 3
+
+    run(live())
+
+
+def test_rates_are_parted_and_scant_ones_are_one_workers_alone(path: Path) -> None:
+    async def shares(**limits: Any) -> list[tuple[int, float]]:
+        lender = lending(path, Clock(), **limits)
+        await lender.begin()
+        found = []
+        for name in ("a", "b"):
+            await lender.enlist(name, "node")
+        for name in ("a", "b"):
+            lease = await lender.renew(name, "node", busy(0, 5))
+            assert lease is not None
+            found.append((lease.loan.places[HOST], lease.loan.rates[HOST]))
+        return found
+
+    assert [share for _, share in run(shares(requests_per_minute=600))] == [0.5, 0.5]
+    (first, whole), (second, _) = run(shares(requests_per_minute=6))
+    assert first > 0
+    assert whole == 1.0
+    assert second == 0
+
+
+def test_who_comes_late_waits_a_minute_at_an_endpoint_with_rates(path: Path) -> None:
+    clock = Clock()
+
+    async def live() -> None:
+        lender = lending(path, clock, requests_per_minute=600)
+        await lender.begin()
+        await lender.enlist("a", "node")
+        for _ in range(4):
+            clock.now_s += LEASE_S / 2
+            await lender.renew("a", "node", busy(1, 5))
+        await lender.enlist("late", "node")
+        lease = await lender.renew("late", "node", busy(0, 5))
+        assert lease is not None
+        assert lease.loan.places[HOST] == 0
+        for _ in range(13):
+            clock.now_s += LEASE_S / 2
+            await lender.renew("a", "node", busy(1, 5))
+            lease = await lender.renew("late", "node", busy(0, 5))
+        assert lease is not None
+        assert lease.loan.places[HOST] > 0
+
+    run(live())
+
+
+def test_the_limits_of_a_place_are_the_least_that_any_of_its_models_states() -> None:
+    assert limits_in(config(concurrency=3), 16)[HOST].places == 3
+    assert limits_in(config(), 16)[HOST].places == 16
+    assert not limits_in(config(), 16)[HOST].is_rated
+
+
+def test_what_a_dead_worker_may_have_spent_counts_and_what_it_did_not_send_is_free(
+    path: Path,
+) -> None:
+    clock = Clock()
+
+    async def live() -> None:
+        lender = lending(path, clock)
+        await lender.begin()
+        await lender.enlist("a", "node")
+        for number in (1, 2):
+            held = await lender.hold("a", number, _nonce(number), summed(0.4, 10))
+            assert held is not None
+        with Store.open(path, write=True) as store:
+            await store.journal.intend(intent(usd=0.4)._replace(nonce=_nonce(1)))
+            clock.now_s += 2 * LEASE_S
+            assert await lender.is_gone("a")
+        await lender.enlist("b", "node")
+        # 0.4 of a dollar may be spent, so that 0.6 are left and no more.
+        assert await lender.hold("b", 1, _nonce(3), summed(0.6, 10)) is not None
+        await lender.settle("b", 1, Sum())
+        assert await lender.hold("b", 2, _nonce(3), summed(0.61, 10)) is None
+
+    run(live())
+
+
+def test_a_new_life_reads_from_the_file_what_may_be_being_spent(path: Path) -> None:
+    clock = Clock()
+
+    async def live() -> None:
+        with Store.open(path, write=True) as store:
+            await store.journal.intend(intent(usd=0.7)._replace(nonce=_nonce(1)))
+            lender = lending(path, clock)
+            await lender.begin()
+            await lender.enlist("a", "node")
+            waiting = asyncio.ensure_future(lender.hold("a", 1, _nonce(2), summed(0.5, 10)))
+            await asyncio.sleep(0)
+            assert not waiting.done()
+            # It comes back, and cost next to nothing.
+            store.journal.withdraw(intent().key, 1)
+            await store.journal.intend(intent("other", usd=0.0)._replace(nonce=_nonce(9)))
+            lender._purse.look()
+            assert await waiting is not None
+
+    run(live())
+
+
+def test_a_message_about_money_counts_once_however_often_it_comes(path: Path) -> None:
+    async def live() -> None:
+        lender = lending(path, Clock())
+        await lender.begin()
+        await lender.enlist("a", "node")
+        for _ in range(3):
+            assert await lender.hold("a", 1, NONCE, summed(0.5, 10)) is not None
+            assert await lender.pay("a", 1, 1, summed(0.2, 4), summed(0.3, 10))
+        await lender.settle("a", 1, summed(0.1, 4))
+        await lender.settle("a", 1, summed(0.1, 4))
+        assert await lender.hold("a", 2, NONCE, summed(0.7, 10)) is not None
+        await lender.settle("a", 2, Sum())
+        assert await lender.hold("a", 3, NONCE, summed(0.71, 10)) is None
+
+    run(live())
+
+
+def _nonce(number: int) -> Nonce:
+    return NONCE.model_copy(update={"ordinal": number})

@@ -1,0 +1,107 @@
+"""Workers that play a run without a file of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.clustered import InOneLoop
+from tests.support.small_runs import TRIO, battles_of, play, play_again
+from tests.support.whole_runs import battles
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.cli.program.ending import run_async
+from videoautoarena.runs.config.run_config import Flags
+from videoautoarena.runs.console.events import Listeners
+from videoautoarena.runs.rundir.reader import RUN_FILE
+from videoautoarena.runs.tournament.add import AddRequest, add
+from videoautoarena.runs.tournament.runner import Limits
+from videoautoarena.runs.tournament.simulate import simulate
+
+CLIPS = 4
+
+
+@pytest.fixture(scope="module")
+def clips(sample_clips: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("four")
+    for clip in sorted(sample_clips.glob("*.mp4"))[:CLIPS]:
+        (folder / clip.name).write_bytes(clip.read_bytes())
+    return folder
+
+
+def clustered(clips: Path, out: Path, engine: InOneLoop, **flags: Any) -> Any:
+    typed = Flags(**{"models": TRIO, "rounds": 2, "block": 2, **flags})
+    return run_async(simulate(clips, out, flags=typed, say=lambda _line: None, engine=engine))
+
+
+@pytest.fixture(scope="module")
+def alone(clips: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("alone")
+    play(clips, out, block=2)
+    return out
+
+
+def test_three_workers_come_to_the_battles_of_one_process(
+    clips: Path, alone: Path, tmp_path: Path
+) -> None:
+    engine = InOneLoop()
+    finished = clustered(clips, tmp_path / "run", engine)
+    assert (finished.settled, finished.total) == (CLIPS * 6, CLIPS * 6)
+    assert battles(tmp_path / "run") == battles(alone)
+    assert len(set(engine.played)) > 1
+    assert not play_again(tmp_path / "run").differences
+
+
+def test_a_lost_worker_leaves_its_videos_to_others(
+    clips: Path, alone: Path, tmp_path: Path
+) -> None:
+    def lose(engine: InOneLoop, count: int) -> None:
+        if count == 5:
+            engine.lose("w1")
+
+    clustered(clips, tmp_path / "run", InOneLoop(at_battle=lose))
+    assert battles(tmp_path / "run") == battles(alone)
+    with Store.open(tmp_path / "run" / RUN_FILE, write=False) as store:
+        assert max(store.shares.epochs().values()) > 1
+
+
+def test_an_owner_that_begins_anew_knows_all_that_it_was_told(
+    clips: Path, alone: Path, tmp_path: Path
+) -> None:
+    def die(engine: InOneLoop, count: int) -> None:
+        if count in (3, 9, 15):
+            engine.begin_owner_anew()
+
+    clustered(clips, tmp_path / "run", InOneLoop(at_battle=die))
+    assert battles(tmp_path / "run") == battles(alone)
+
+
+def test_newcomers_meet_stored_answers_on_workers_too(
+    clips: Path, alone: Path, tmp_path: Path
+) -> None:
+    request = AddRequest("offline:owl", 9, config=None, videos=clips)
+    listeners = Listeners(lambda _line: None, lambda _event: None)
+    for name, engine in (("here", None), ("there", InOneLoop())):
+        play(clips, tmp_path / name, block=2)
+        run_async(add(tmp_path / name, request, limits=Limits(engine=engine), listeners=listeners))
+    assert battles(tmp_path / "there") == battles(tmp_path / "here")
+    assert len(battles_of(tmp_path / "there")) == CLIPS * 6 + 9
+
+
+def test_languages_and_a_stopping_rule_hold_on_workers(clips: Path, tmp_path: Path) -> None:
+    flags = {"languages": ("en", "de"), "until": "battles=8"}
+    play(clips, tmp_path / "here", block=1, **flags)
+    finished = clustered(clips, tmp_path / "there", InOneLoop(), **{**flags, "block": 1})
+    assert battles(tmp_path / "there") == battles(tmp_path / "here")
+    assert finished.is_stopped
+
+
+def test_a_run_that_one_process_began_goes_on_with_workers(
+    clips: Path, alone: Path, tmp_path: Path
+) -> None:
+    play(clips, tmp_path / "run", block=2, rounds=1)
+    clustered(clips, tmp_path / "run", InOneLoop(), rounds=2)
+    play(clips, tmp_path / "here", block=2, rounds=1)
+    play(clips, tmp_path / "here", block=2, rounds=2)
+    assert battles(tmp_path / "run") == battles(tmp_path / "here")

@@ -1,0 +1,157 @@
+"""A cluster without Ray: owner, lender and workers in one event loop, and messages as bytes."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.cluster.fence import Ask, Fence
+from videoautoarena.runs.cluster.jobs import Job, Setup, Unit
+from videoautoarena.runs.cluster.lender import Lender
+from videoautoarena.runs.cluster.owner import RunOwner
+from videoautoarena.runs.cluster.worker import Worker
+from videoautoarena.runs.config.stopping_rule import kept_rule
+from videoautoarena.runs.console.events import Listeners
+from videoautoarena.runs.rundir.budget import kept_caps
+from videoautoarena.runs.rundir.opener import Opened
+from videoautoarena.runs.rundir.reader import run_file
+from videoautoarena.runs.rundir.slots import Lineup, newcomers_among
+from videoautoarena.runs.tournament.runner import Early, Limits
+from videoautoarena.runs.tournament.schedule import Visit, blocks_of, one_after_another, play_blocks
+
+LEASE_S = 60.0
+
+
+class Ended(BaseException):
+    """A worker's process would have ended here."""
+
+
+def _end() -> None:
+    raise Ended
+
+
+def carried(value: Any) -> Any:
+    """Return what arrives at the other end of a wire."""
+    return pickle.loads(pickle.dumps(value))
+
+
+def asking(target: Callable[[], Any]) -> Ask:
+    """Return a way to what stands there by then."""
+
+    async def ask(method: str, *values: Any) -> Any:
+        return carried(await getattr(target(), method)(*carried(values)))
+
+    return ask
+
+
+@dataclass
+class InOneLoop:
+    """An engine whose machines are objects; `at_battle` is called after each one is settled."""
+
+    workers: int = 3
+    at_battle: Callable[[InOneLoop, int], None] = lambda _engine, _count: None
+    hands: list[Worker] = field(default_factory=list)
+    lost: set[str] = field(default_factory=set)
+    busy: Counter[str] = field(default_factory=Counter)
+    """Units that each was ever given."""
+    played: list[str] = field(default_factory=list)
+    """Names of the workers, by the units that they ended."""
+    _settled: int = 0
+
+    async def play(
+        self, run: Opened, out: Path, *, limits: Limits, listeners: Listeners, newcomers_only: bool
+    ) -> Early:
+        """Play a run as a cluster would."""
+        path = run_file(out)
+        with Store.open(path, write=False) as seen:
+            slots = Lineup(seen.slots()).slots.without(seen.settled_ids())
+            rule, caps = kept_rule(seen).rule, kept_caps(seen)
+            sizes = {video.id: video.size_bytes for video in seen.videos()}
+        self._open = lambda: RunOwner(str(path), run.config)
+        self.owner = self._open()
+        self.lender = Lender(str(path), run.config, concurrency=limits.concurrency, lease_s=LEASE_S)
+        await self.owner.begin()
+        await self.lender.begin()
+        setup = Setup(run.config, run.prompts, 1.0, caps=caps, has_rule=rule is not None)
+        for number in range(self.workers):
+            await self._hire(f"w{number}", setup)
+        of_newcomer = newcomers_among(slots)
+
+        async def visit(one: Visit) -> None:
+            await self.give(_job(run, one.video, sizes, generation=one.generation))
+
+        try:
+            if not newcomers_only:
+                blocks = blocks_of(slots.where(~of_newcomer))
+                await play_blocks(blocks, one_after_another(visit))
+            for video in dict.fromkeys(slot.video for slot in slots.where(of_newcomer)):
+                await self.give(_job(run, video, sizes, newcomers=True))
+            for hand in self.hands:
+                for event in await hand.events():
+                    listeners.hear(event)
+        finally:
+            for hand in self.hands:
+                await hand.stop()
+            await self.owner.close()
+        return Early()
+
+    async def _hire(self, name: str, setup: Setup) -> None:
+        hand = Worker(
+            name,
+            f"node-{name}",
+            carried(setup),
+            self._counting(asking(lambda: self.owner)),
+            asking(lambda: self.lender),
+            Fence(on_end=_end),
+            LEASE_S,
+        )
+        await hand.start()
+        await self.lender.enlist(name, hand.node)
+        await hand.go()
+        self.hands.append(hand)
+
+    def _counting(self, ask: Ask) -> Ask:
+        async def counted(method: str, *values: Any) -> Any:
+            answer = await ask(method, *values)
+            if method == "settle":
+                self._settled += 1
+                self.at_battle(self, self._settled)
+            return answer
+
+        return counted
+
+    async def give(self, job: Job) -> None:
+        """Have a job played by whoever is not lost and has the least to do."""
+        while True:
+            able = [hand for hand in self.hands if hand.name not in self.lost]
+            hand = min(able, key=lambda one: self.busy[one.name])
+            self.busy[hand.name] += 1
+            task = asyncio.ensure_future(hand.play(carried(job)))
+            with suppress(asyncio.CancelledError, Ended):
+                await task
+                self.played.append(hand.name)
+                return
+
+    def lose(self, name: str) -> None:
+        """Let a worker die in the middle of whatever it does."""
+        self.lost.add(name)
+        hand = next(one for one in self.hands if one.name == name)
+        for task in [*hand._playing.values(), *hand._background]:
+            task.cancel()
+
+    def begin_owner_anew(self) -> None:
+        """Let the owner of the file die, and another open it."""
+        self.owner._store.close()
+        self.owner = self._open()
+
+
+def _job(run: Opened, video: str, sizes: dict[str, int], **more: Any) -> Job:
+    file = run.files[video].resolve()
+    return Job(Unit(video, (video,)), str(file), sizes[video], **more)
