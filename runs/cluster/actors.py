@@ -7,6 +7,7 @@ from typing import Any
 
 from ray.exceptions import RayActorError
 
+from videoautoarena.agents.transport.redaction import keep_keys_out_of_logs
 from videoautoarena.memory.records.errors import ArenaError
 from videoautoarena.runs.cluster.fence import Fence, Fenced
 from videoautoarena.runs.cluster.jobs import Setup
@@ -14,6 +15,7 @@ from videoautoarena.runs.cluster.lender import Lender as Lender
 from videoautoarena.runs.cluster.owner import Owner as Owner
 from videoautoarena.runs.cluster.owner import RunOwner as RunOwner
 from videoautoarena.runs.cluster.worker import Worker
+from videoautoarena.runs.console.logs import hear_logs
 
 
 class ClusterWorker(Worker):
@@ -28,6 +30,7 @@ class ClusterWorker(Worker):
         lender: Any,
         lease_s: float,
     ) -> None:
+        keep_keys_out_of_logs()
         fence = Fence(lease_s)
         super().__init__(
             name,
@@ -38,6 +41,7 @@ class ClusterWorker(Worker):
             fence,
             lease_s,
         )
+        hear_logs(node, self._hear)
 
 
 def calls_of(actor: Any) -> Callable[..., Awaitable[Any]]:

@@ -124,6 +124,8 @@ class Checkup:
     models: list[Cast]
     calls: Calls | None
     live: list[Report] | None
+    cluster: Report | None = None
+    """What the machines of a cluster say of themselves."""
 
     @property
     def version(self) -> str:
@@ -150,6 +152,7 @@ class Checkup:
             "models": [model._asdict() for model in self.models],
             "calls": self.calls._asdict() if self.calls else None,
             "live": self.live,
+            "cluster": self.cluster,
         }
 
 
