@@ -106,7 +106,7 @@ def test_a_run_is_followed_to_its_end(watched: Watched) -> None:
 def has_begun(out: Path) -> bool:
     """Return whether a run can be looked at, with its first battle settled."""
     try:
-        return events._counts(out)[0] > 0
+        return events._stand(out, None).settled > 0
     except ArenaError:
         return False
 
