@@ -27,7 +27,7 @@ class Cluster(Protocol):
         """Return the machines."""
 
     async def probe(
-        self, node: Node, names: Sequence[str], paths: Sequence[str]
+        self, node: Node, names: Sequence[str], paths: Sequence[str], /
     ) -> dict[str, Any] | None:
         """Return what a machine says of itself."""
 
