@@ -249,11 +249,11 @@ class Crew:
     def _lose(self, hand: Hand) -> None:
         """Give a worker up; `gone` is set once its time has run out."""
         if hand.losing is None:
+            self._losses += 1
+            self._lost[hand.node.name] += 1
             hand.losing = asyncio.ensure_future(self._see_off(hand))
 
     async def _see_off(self, hand: Hand) -> None:
-        self._losses += 1
-        self._lost[hand.node.name] += 1
         self.say(
             f"a worker on {safe(hand.node.name)} is lost with {len(hand.busy)} videos; they are "
             "played again once its lease has run out"
