@@ -332,7 +332,7 @@ def doctor_command(
     if engine == "local" and address is not None:
         raise click.UsageError("--address goes with --engine ray")
     visit = partial(_visit, is_full=frames is not False) if live else None
-    report = examine_house(flags, videos, visit=visit)
+    report = examine_house(flags, videos, visit=visit, calls_here=engine == "local")
     machines: Entries = ()
     if engine == "ray":
         report, machines = _with_machines(report, address, videos)

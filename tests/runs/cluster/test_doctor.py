@@ -153,6 +153,21 @@ def test_the_command_prints_machines_and_fails_where_none_can_play(
     assert report["cluster"]["machines"][0]["can_play"] is False
 
 
+def test_only_machines_that_call_need_the_keys(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    async def examine(_address: None, keys: Mapping[str, Sequence[str]], _videos: None) -> Any:
+        return await examine_machines(Fake(a=SOUND), keys, None)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(doctor, "examine_cluster", examine)
+    models = ("--models", "openai:gpt-4o,openai:gpt-4.1", "--examiner", "openai:gpt-4.1-mini")
+    said = Terminal(capsys).arena("doctor", "--engine", "ray", *models)
+    assert said.code == 0
+    assert "OPENAI_API_KEY" in said.out
+    assert "1 of 1 machine can play" in said.out
+
+
 def test_an_address_alone_is_refused(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
