@@ -7,12 +7,14 @@ from typing import Any
 
 from ray.exceptions import RayActorError
 
+from videoautoarena.agents.transport.redaction import keep_keys_out_of_logs
 from videoautoarena.memory.records.errors import ArenaError
 from videoautoarena.runs.cluster import lender, owner
 from videoautoarena.runs.cluster.fence import Fence, Fenced
 from videoautoarena.runs.cluster.jobs import Setup
 from videoautoarena.runs.cluster.owner import Owner
 from videoautoarena.runs.cluster.worker import Worker
+from videoautoarena.runs.console.logs import hear_logs
 
 
 class Process:
@@ -63,9 +65,11 @@ class ClusterWorker(Worker):
         head: tuple[Any, Any],
         lease_s: float,
     ) -> None:
+        keep_keys_out_of_logs()
         fence = Fence()
         to_owner, to_lender = (Fenced(calls_of(one), fence, is_away=is_away) for one in head)
         super().__init__(name, node, setup, to_owner, to_lender, fence, lease_s)
+        hear_logs(node, self._hear)
 
     def __repr__(self) -> str:
         """Return what Ray calls it in its logs, where no setting and no prompt belongs."""

@@ -25,6 +25,11 @@ REACH_S = 5.0
 """How long a cluster's address may take to answer."""
 PROBE_S = 60.0
 """And a machine to say what it has."""
+AUTO = "auto"
+"""The address that means: the cluster of this machine, wherever its head is."""
+SETTINGS = b"\x04"
+HTTP2_GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0" + SETTINGS + b"\0\0\0\0\0"
+"""The preface and empty settings, which a server of HTTP/2 answers by its own (RFC 9113, 3.4)."""
 CALLS_AT_ONCE = 100_000
 """Of one process: most of them wait for waves."""
 INSTALL = "pip install 'videoautoarena[ray]'"
@@ -114,21 +119,24 @@ def connected(address: str | None) -> Iterator[Connection]:
     Ray reports no usage and prints nothing of its workers.
     """
     refuse_no_ray()
-    if address is not None:
-        _refuse_unreachable(address)
+    if address not in (None, AUTO):
+        refuse_unreachable(address or "")
     # Before the import: Ray reads them there, and so do the processes that it starts.
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     import ray
 
     _be_silent(ray)
-    # Nobody outside this machine has any business there.
-    alone = {"include_dashboard": False, "_node_ip_address": LOOPBACK}
-    local = {} if address else alone
+    if address == AUTO:
+        address = _found_here(ray)
+    # Without an address Ray would look for a cluster as for "auto", and wait for one long gone;
+    # and nobody outside this machine has any business with one of this machine alone.
+    alone = {"address": "local", "include_dashboard": False, "_node_ip_address": LOOPBACK}
+    options = {"address": address} if address else alone
     try:
-        ray.init(address=address, log_to_driver=False, logging_level="ERROR", **local)
+        ray.init(log_to_driver=False, logging_level="ERROR", **options)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-        raise BadInput(_why_not(address, error)) from None
+        raise BadInput(why_not(address, error, ray_version=ray.__version__)) from None
     from videoautoarena.runs.cluster import probe
 
     ray.cloudpickle.register_pickle_by_value(probe)
@@ -144,10 +152,24 @@ def refuse_no_ray() -> None:
         raise BadInput(f"--engine ray needs Ray: {INSTALL}")
 
 
-def _refuse_unreachable(address: str) -> None:
-    """Refuse an address at which nobody listens; Ray itself would try for minutes."""
-    if address == "auto":
-        return
+def _found_here(ray: Any) -> str:
+    """Return the address of the cluster that this machine is part of; BadInput without one."""
+    try:
+        found = ray._private.services.canonicalize_bootstrap_address(AUTO)
+    except AttributeError:
+        return AUTO
+    except (ConnectionError, RuntimeError, ValueError, OSError):
+        found = None
+    if not found or found == AUTO:
+        raise BadInput(
+            "--address auto finds no Ray cluster on this machine; start one: ray start --head"
+        )
+    refuse_unreachable(found)
+    return str(found)
+
+
+def refuse_unreachable(address: str) -> None:
+    """Refuse an address at which no Ray listens; Ray itself would try for minutes."""
     host, _, port = address.rpartition(":")
     if not host or "/" in address or not port.isdecimal():
         raise BadInput(
@@ -155,21 +177,36 @@ def _refuse_unreachable(address: str) -> None:
             "there, or auto on the head itself"
         )
     try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=REACH_S).close()
+        is_ray = _speaks_grpc(host.strip("[]"), int(port))
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error) or "no answer"
         raise BadInput(
             f"no Ray cluster answers at {safe(address)} ({safe(reason)}); check --address, or start"
             " one there: ray start --head"
         ) from None
+    if not is_ray:
+        raise BadInput(
+            f"what answers at {safe(address)} is no head of a Ray cluster; check the port of "
+            "--address (ray start uses 6379)"
+        )
 
 
-def _why_not(address: str | None, error: Exception) -> str:
+def _speaks_grpc(host: str, port: int) -> bool:
+    """Return whether a server greets as HTTP/2 servers do, such as a head's."""
+    with socket.create_connection((host, port), timeout=REACH_S) as line:
+        if os.environ.get("RAY_USE_TLS", "0") != "0":
+            return True  # it greets nobody before it has seen a certificate
+        line.sendall(HTTP2_GREETING)
+        with suppress(ConnectionResetError):
+            return line.recv(9)[3:4] == SETTINGS
+    return False
+
+
+def why_not(address: str | None, error: Exception, *, ray_version: str) -> str:
+    """Return in a line why a cluster that answers cannot be used."""
     words = " ".join(str(error).split())
     if "ersion mismatch" in words:
-        import ray
-
-        ours = f"Ray {ray.__version__} and Python {sys.version.split()[0]}"
+        ours = f"Ray {ray_version} and Python {sys.version.split()[0]}"
         return (
             f"the cluster at {safe(address or 'this machine')} has another version of Ray or "
             f"Python than {ours} here; install the same on all machines"

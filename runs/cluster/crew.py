@@ -8,12 +8,14 @@ whether it still sends.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
+from videoautoarena.agents.calls.ask import Event
 from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.memory.records.errors import ArenaError, BadInput, StoreError
 from videoautoarena.runs.cluster.actors import ClusterWorker, calls_of, is_away
@@ -107,6 +109,10 @@ class Crew:
     _on_outage: Callable[[Outage], None] = lambda _outage: None
     _away: set[str] = field(default_factory=set)
     """Addresses that some worker cannot reach."""
+    _calls: Counter[str] = field(default_factory=Counter)
+    """Machine to the calls that were heard to finish there, of whatever became of its workers."""
+    _lost: Counter[str] = field(default_factory=Counter)
+    """Machine to the workers that were given up there."""
     _shown: Machines | None = None
 
     @property
@@ -252,10 +258,11 @@ class Crew:
     def _lose(self, hand: Hand) -> None:
         """Give a worker up; `gone` is set once its time has run out."""
         if hand.losing is None:
+            self._losses += 1
+            self._lost[hand.node.name] += 1
             hand.losing = asyncio.ensure_future(self._see_off(hand))
 
     async def _see_off(self, hand: Hand) -> None:
-        self._losses += 1
         self.say(
             f"a worker on {safe(hand.node.name)} is lost with {len(hand.busy)} videos; they are "
             "played again once its lease has run out"
@@ -347,6 +354,8 @@ class Crew:
 
     def _pass_on(self, event: Any) -> None:
         if not isinstance(event, Outage):
+            if isinstance(event, Event) and event.kind == "finished":
+                self._calls[event.node] += 1
             self.hear(event)
             return
         if event.state == "given-up":
@@ -357,20 +366,14 @@ class Crew:
             self._away ^= {event.address}
             self._on_outage(event)
 
-    def _show(self) -> None:
-        if self._roll is None:
-            return
-        of: dict[str, Machine] = {}
-        for one in self._roll.hands:
-            before = of.get(one.node, Machine(one.node))
-            of[one.node] = replace(
-                before,
-                workers=before.workers + (not one.is_gone),
-                under_way=before.under_way + one.under_way,
-                calls=before.calls + one.calls,
-                lost=before.lost + one.is_gone,
-            )
-        shown = Machines(tuple(of[name] for name in sorted(of)), self._losses)
+    def _show(self, *, is_over: bool = False) -> None:
+        workers = Counter(hand.node.name for hand in self._hands if not hand.is_lost)
+        flying: Counter[str] = Counter()
+        for one in self._roll.hands if self._roll and not is_over else ():
+            flying[one.node] += one.under_way
+        names = sorted({*workers, *self._calls, *self._lost})
+        of = (Machine(n, workers[n], flying[n], self._calls[n], self._lost[n]) for n in names)
+        shown = Machines(tuple(of), self._losses)
         if shown != self._shown:
             self._shown = shown
             self.hear(shown)
@@ -384,6 +387,7 @@ class Crew:
                 await asyncio.gather(*calls, return_exceptions=True)
         with suppress(Exception):
             await self._listen()
+        self._show(is_over=True)
         for hand in self._hands:
             if hand.losing is not None:
                 hand.losing.cancel()

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from videoautoarena.agents.limits.estimates import SEEN_FRAMES
@@ -101,7 +100,9 @@ class RayEngine:
             lender = Head(lending, "the lender")
             undo.callback(self.cluster.kill, lending)
             await lender("begin")
-            hear = all_of(_Note(owner).hear, listeners.hear)
+            note = _Note(owner)
+            undo.push_async_callback(note.close)
+            hear = all_of(note.hear, listeners.hear)
             crew = Crew(self.cluster, setup, owner, lender, self.lease_s, listeners.say, hear)
             undo.push_async_callback(crew.stop)
             await crew.start()
@@ -222,19 +223,28 @@ class _Note:
 
     def __init__(self, owner: Head) -> None:
         self._owner = owner
+        self._latest: Machines | None = None
         self._noting: asyncio.Task[None] | None = None
 
     def hear(self, event: Happening) -> None:
-        """Write it down where it changed; one that comes while another is written is left out."""
+        """Write it down where it changed; of those that come meanwhile, the last."""
         if not isinstance(event, Machines):
             return
+        self._latest = event
         if self._noting is None or self._noting.done():
-            self._noting = asyncio.ensure_future(self._owner("note_nodes", nodes_text(event)))
+            self._noting = asyncio.create_task(self._write())
 
+    async def _write(self) -> None:
+        while self._latest is not None:
+            latest, self._latest = self._latest, None
+            await self._owner("note_machines", latest)
 
-def nodes_text(event: Machines) -> str:
-    """Return how machines stand, as it is kept in the run's file."""
-    return json.dumps(asdict(event))
+    async def close(self) -> None:
+        """Write what was heard last, if the owner is there."""
+        if self._noting is not None:
+            with suppress(Exception):
+                async with asyncio.timeout(LOOK_S):
+                    await self._noting
 
 
 def owner_of_calls(cluster: Connection, path: Path) -> Head:

@@ -8,6 +8,7 @@ off writes nothing more.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,14 +22,13 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cluster.jobs import Claimed, Job, Part
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.config.stopping_rule import Reading, kept_rule
+from videoautoarena.runs.console.events import Machines
+from videoautoarena.runs.console.machines import keep_machines
 from videoautoarena.runs.rundir.failures import condemn
 from videoautoarena.runs.rundir.slots import LineageLanguages, Lineup, newcomers_among
 from videoautoarena.runs.rundir.waves import Watch, Waves, ending_of
 from videoautoarena.runs.tournament.newcomers import NewcomerDraws, write_draws
 from videoautoarena.runs.tournament.pairing import Draws, WrittenDraws
-
-NODES_FILE = "local/nodes"
-"""Name in the run's file of how the machines stand that play it; no part of the run."""
 
 
 class Owner:
@@ -83,9 +83,9 @@ class Owner:
         """Write down that no machine has a video."""
         condemn(self._store, video, reason)
 
-    async def note_nodes(self, text: str) -> None:
+    async def note_machines(self, machines: Machines) -> None:
         """Keep how the machines stand, for whoever looks at the run from outside."""
-        self._store.put_file(NODES_FILE, text, replace=True)
+        keep_machines(self._store, machines, os.getpid())
 
     async def close(self) -> None:
         """Write what is under way, and let go of the file."""

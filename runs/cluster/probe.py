@@ -17,14 +17,15 @@ _PACKAGE = "videoautoarena"
 
 
 def look(names: Sequence[str], paths: Sequence[str]) -> dict[str, Any]:
-    """Return version, or why there is none; which variables are empty, which paths are missing."""
+    """Return versions, or why there is none; which variables are empty, which paths are missing."""
     found: dict[str, Any] = {
         "host": platform.node(),
         "pid": os.getpid(),
         "python": platform.python_version(),
-        "empty": [name for name in names if not os.environ.get(name)],
+        "empty": [name for name in names if not os.environ.get(name, "").strip()],
         "missing": [path for path in paths if not os.path.exists(path)],
-        "free_bytes": shutil.disk_usage(os.path.expanduser("~")).free,
+        "ray": importlib.metadata.version("ray"),
+        "free_bytes": _room_for_cache(),
     }
     try:
         importlib.import_module(f"{_PACKAGE}.runs.cluster.actors")
@@ -32,3 +33,13 @@ def look(names: Sequence[str], paths: Sequence[str]) -> dict[str, Any]:
     except Exception as error:  # noqa: BLE001 - whatever it is, it is what the machine lacks
         found["error"] = f"{type(error).__name__}: {error}"
     return found
+
+
+def _room_for_cache() -> int:
+    """Return how many bytes are free where this machine keeps decoded frames."""
+    folder = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(folder):
+        folder = os.path.join(os.path.expanduser("~"), ".cache")
+    while not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
+    return shutil.disk_usage(folder).free

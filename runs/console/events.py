@@ -101,6 +101,17 @@ class Machines:
 
 
 @dataclass(frozen=True, slots=True)
+class Logged:
+    """A worker's process has logged a warning, or worse; for a trace alone."""
+
+    node: str
+    level: str
+    logger: str
+    text: str
+    """One line without keys."""
+
+
+@dataclass(frozen=True, slots=True)
 class Draining:
     """Calls under way are being finished, nothing more is sent."""
 
@@ -126,7 +137,17 @@ class Ended:
 
 
 Happening = (
-    Event | Outage | Begun | Watched | Drawn | Settled | Looked | Machines | Draining | Ended
+    Event
+    | Outage
+    | Begun
+    | Watched
+    | Drawn
+    | Settled
+    | Looked
+    | Machines
+    | Logged
+    | Draining
+    | Ended
 )
 Hear = Callable[[Happening], None]
 

@@ -18,8 +18,17 @@ from videoautoarena.agents.calls.ask import Event
 from videoautoarena.memory.records.records import CallRow
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.config.stopping_rule import kept_rule
-from videoautoarena.runs.console.events import Begun, Drawn, Ended, Listeners, Looked, Settled
+from videoautoarena.runs.console.events import (
+    Begun,
+    Drawn,
+    Ended,
+    Listeners,
+    Looked,
+    Machines,
+    Settled,
+)
 from videoautoarena.runs.console.interrupts import heard
+from videoautoarena.runs.console.machines import machines_at_work
 from videoautoarena.runs.console.status import holder
 from videoautoarena.runs.rundir.budget import kept_caps
 from videoautoarena.runs.rundir.reader import Run, lock_file, open_run
@@ -48,6 +57,7 @@ class Follower:
         """Lines about servers that were said."""
         self._waves: Waves | None = None
         self._watch: Watch | None = None
+        self._machines: Machines | None = None
         self.total = 0
         self.has_begun = False
 
@@ -56,8 +66,8 @@ class Follower:
         """How many battles are settled, as far as the file was read."""
         return int(self._is_settled.sum())
 
-    def look(self) -> None:
-        """Pass on what is new since the last look."""
+    def look(self, process: int | None = None) -> None:
+        """Pass on what is new since the last look; `process` holds the run's file."""
         with open_run(self._folder) as run:
             # Slots are only ever added.
             if run.store.count_slots() != self._slots:
@@ -73,6 +83,10 @@ class Follower:
             for id_ in sorted(new):
                 self._settle(run, id_)
             self._look_for_rule(run)
+            machines = machines_at_work(run.store, process)
+            if machines is not None and machines != self._machines:
+                self._machines = machines
+                self._listeners.hear(machines)
 
     def _begin(self, run: Run) -> None:
         manifest = run.manifest
@@ -158,7 +172,7 @@ async def follow(folder: Path, listeners: Listeners) -> str:
     with heard(dict.fromkeys(signals, left.set)):
         while True:
             process = holder(lock)
-            follower.look()
+            follower.look(process)
             if is_chatter_unread():
                 left.set()
             if process is None or left.is_set():

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from rich.text import Text
 
 from videoautoarena.runs.battles.listing import result, short_names, why
+from videoautoarena.runs.console.events import Machine
+from videoautoarena.runs.console.machines import summed, troubled_first
 from videoautoarena.runs.console.snapshot import Flight, Standing, Voice
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
 from videoautoarena.runs.rundir.reader import counted
@@ -40,6 +42,9 @@ def budget(standing: Standing, line: Line) -> Text:
     return line.text
 
 
+ROWS_BEFORE_MACHINES = 16
+ROWS_A_MACHINE = 3
+"""A terminal has a row for another machine with each so many more rows than the former."""
 WIDE = 120
 """Columns from which on the leaderboard and the lineages stand side by side."""
 SPEECH = {
@@ -157,6 +162,7 @@ def _head(standing: Standing, names: dict[str, str], size: Size) -> Iterator[Tex
         yield Line(size.width, size.marks).add(until).text
     if has_budget(standing):
         yield budget(standing, Line(size.width, size.marks))
+    yield from _machines(standing, size)
     if size.height >= 24:
         yield Text()
 
@@ -211,6 +217,36 @@ def _counts(standing: Standing, size: Size, dot: str) -> Text:
     line.add(counted(standing.forfeits, "forfeit"), "yellow" * bool(standing.forfeits))
     tokens = f"{short(standing.tokens_in)} in, {short(standing.tokens_out)} out"
     return line.add(f"{dot}tokens {tokens}").text
+
+
+def _machines(standing: Standing, size: Size) -> Iterator[Text]:
+    """Yield the machines of a cluster in a row for all and, where there is room, one for some."""
+    if standing.machines is None or not standing.machines.machines:
+        return
+    ordered = troubled_first(standing.machines)
+    if len(ordered) == 1:
+        yield _machine(Line(size.width, size.marks).add("on ").add(plain(ordered[0].node)), ordered)
+        return
+    line = Line(size.width, size.marks).add(f"on {counted(len(ordered), 'machine')}")
+    yield _machine(line, ordered)
+    rows = max(0, (size.height - ROWS_BEFORE_MACHINES) // ROWS_A_MACHINE)
+    shown = ordered if len(ordered) <= rows else ordered[: max(rows - 1, 0)]
+    room = min(max((cells(plain(one.node)) for one in shown), default=0), size.width // 3)
+    for one in shown:
+        name = fit(plain(one.node), room, size.marks)
+        yield _machine(Line(size.width, size.marks).add("  ").add(name), [one])
+    if rows and (more := ordered[len(shown) :]):
+        name = fit(f"{len(more)} more", room, size.marks)
+        yield _machine(Line(size.width, size.marks).add("  ").add(name), more)
+
+
+def _machine(line: Line, machines: Sequence[Machine]) -> Text:
+    """Add how machines stand to a line; what went wrong comes first, since the rest may be cut."""
+    of_all, dot = summed(machines), f" {line.marks.between} "
+    if of_all.lost:
+        line.add(dot).add(f"{counted(of_all.lost, 'worker')} lost", "yellow")
+    flying = f"{counted(of_all.under_way, 'call')} in flight{dot}{of_all.calls:,} finished"
+    return line.add(f"{dot}{counted(of_all.workers, 'worker')}{dot}{flying}").text
 
 
 def _title(name: str, note: str, size: Size, *, right: str = "") -> Text:

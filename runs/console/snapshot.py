@@ -99,6 +99,8 @@ class Standing:
         """Addresses that cannot be reached, and since when."""
         self.reading: Reading | None = None
         """What a rule that may stop it saw last."""
+        self.machines: events.Machines | None = None
+        """None where no cluster plays it."""
         self.fresh = 0
         self._lineup = Lineup(())
         self._endings = Endings(self._lineup.slots)
@@ -121,6 +123,8 @@ class Standing:
                 self._settle(battle)
             case events.Looked(reading):
                 self.reading = reading
+            case events.Machines():
+                self.machines = event
             case Outage(address, "waiting"):
                 self.awaited[address] = self.clock()
             case Outage(address):

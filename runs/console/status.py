@@ -17,6 +17,13 @@ from videoautoarena.memory.records import records
 from videoautoarena.memory.records.records import DECIDED, SCHEMA, TIES, Intent
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.costs import Costs, in_flight_line, possibly_paid_lines
+from videoautoarena.runs.console.machines import (
+    Kept,
+    kept_machines,
+    machine_lines,
+    machines_json,
+    past_line,
+)
 from videoautoarena.runs.rundir import reader
 from videoautoarena.runs.rundir.budget import describe_caps, kept_caps
 from videoautoarena.runs.rundir.failures import Forfeits, Quarantined, failed_slots, quarantine
@@ -102,6 +109,8 @@ class Status:
     """Attempts without a reply: those that a process left behind, and those in flight now."""
     lost: records.Lost
     """What the former may have cost; in no other sum."""
+    nodes: Kept | None = None
+    """The machines of the cluster that played it last."""
 
     @property
     def settled(self) -> int:
@@ -163,6 +172,7 @@ class Status:
             "frames_short": [one.as_json() for one in self.shortfalls],
             "users": self.users.to_json(),
             "process": self.process,
+            "cluster": self._cluster_json(),
             "work": self.work.as_json(),
             "until": self.outlook.reading.as_json() if self.outlook.reading else None,
             "failed": self.failed,
@@ -174,6 +184,7 @@ class Status:
         settled = f"{self.settled} of {self.slots} slots settled"
         return [
             f"{settled}, {self.decided} decided; {self._state()}",
+            *self._machine_lines(),
             *self.endings.as_lines(),
             *self._repair(),
             *([self.work.as_line()] if self.work.processes else []),
@@ -207,6 +218,23 @@ class Status:
         if self.process is None:
             return []
         return [intent for intent in self.intents if not intent.is_left_over]
+
+    @property
+    def _is_on_cluster(self) -> bool:
+        return self.nodes is not None and self.nodes.process == self.process
+
+    def _cluster_json(self) -> dict[str, Any] | None:
+        if self.nodes is None:
+            return None
+        return {"is_playing": self._is_on_cluster, **machines_json(self.nodes.machines)}
+
+    def _machine_lines(self) -> list[str]:
+        # What a cluster did before is of no matter while this machine alone plays it.
+        if self.nodes is None or not self.nodes.machines.machines:
+            return []
+        if self._is_on_cluster:
+            return machine_lines(self.nodes.machines)
+        return [past_line(self.nodes.machines)] if self.process is None else []
 
     def _repair(self) -> list[str]:
         if not self.failed:
@@ -273,6 +301,7 @@ def status_of(folder: Path) -> Status:
             process=process,
             intents=journal.intents(),
             lost=journal.lost(besides="offline:*", in_flight=process is None),
+            nodes=kept_machines(store),
         )
 
 

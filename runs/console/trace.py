@@ -19,7 +19,16 @@ from videoautoarena.agents.prompting.contracts import ExaminerReply
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.battles.detail_text import story, wrapped
-from videoautoarena.runs.console.events import Begun, Ended, Happening, Looked, Say, Settled
+from videoautoarena.runs.console.events import (
+    Begun,
+    Ended,
+    Happening,
+    Looked,
+    Machines,
+    Say,
+    Settled,
+)
+from videoautoarena.runs.console.machines import machines_json
 from videoautoarena.runs.text.terminal import safe
 
 RULE = "=" * 72
@@ -137,6 +146,8 @@ def as_json(event: Happening) -> dict[str, Any]:
             return {"event": "ended", **why}
         case Looked(reading):
             return {"event": "looked", "reading": reading.as_json()}
+        case Machines():
+            return {"event": "machines", **machines_json(event)}
     facts = {
         name: value.model_dump(mode="json") if isinstance(value, BaseModel) else value
         for name in event.__dataclass_fields__
@@ -149,6 +160,8 @@ def _call(event: Event) -> dict[str, Any]:
     nonce = event.nonce
     facts = {"scope": nonce.scope, "role": nonce.role, "ordinal": nonce.ordinal}
     facts |= {"generation": nonce.generation, "model": event.alias, "fault": event.fault}
+    if event.node:
+        facts["node"] = event.node
     if event.kind == "started":
         return facts
     if event.kind == "retry":

@@ -124,6 +124,8 @@ class Checkup:
     models: list[Cast]
     calls: Calls | None
     live: list[Report] | None
+    cluster: Report | None = None
+    """What the machines of a cluster say of themselves."""
 
     @property
     def version(self) -> str:
@@ -150,14 +152,18 @@ class Checkup:
             "models": [model._asdict() for model in self.models],
             "calls": self.calls._asdict() if self.calls else None,
             "live": self.live,
+            "cluster": self.cluster,
         }
 
 
-def examine_house(flags: Flags, videos: Path | None, *, visit: Visit | None = None) -> Checkup:
+def examine_house(
+    flags: Flags, videos: Path | None, *, visit: Visit | None = None, calls_here: bool = True
+) -> Checkup:
     """Return what a run with these flags over these videos would find.
 
     `missing` names everything that keeps it from starting; of keys only names are given. No model
-    is asked anything but by `visit`.
+    is asked anything but by `visit`. Without `calls_here` other machines call the models, and need
+    the keys.
     """
     missing: list[str] = []
     config = _config(flags, missing)
@@ -166,7 +172,7 @@ def examine_house(flags: Flags, videos: Path | None, *, visit: Visit | None = No
     cache = _cache(missing)
     host = trace_host() if is_traced() else None
     found = None if videos is None else _videos(videos, missing)
-    models = [] if config is None else _models(config, missing)
+    models = [] if config is None else _models(config, missing if calls_here else [])
     live = None if visit is None or config is None else _live(config, visit, missing)
     return Checkup(
         missing=list(dict.fromkeys(missing)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from videoautoarena.runs.media.doctor import Checkup, Folder
 from videoautoarena.runs.media.live_check import verdict
@@ -18,10 +18,17 @@ _FEW = 5
 """Likewise of files that are the same video as another."""
 
 
-def as_lines(report: Checkup, width: int) -> list[str]:
-    """Return the report for a terminal of `width` columns; text of files and names is made safe."""
+Entries = Iterable[tuple[str, str]]
+"""Title and text of lines; a title stands once above those without one."""
+
+
+def as_lines(report: Checkup, width: int, machines: Entries = ()) -> list[str]:
+    """Return the report for a terminal of `width` columns; text of files and names is made safe.
+
+    `machines` are lines on a cluster.
+    """
     lines = []
-    for title, text in _entries(report):
+    for title, text in _entries(report, machines):
         indent = " " * _INDENT
         lines += textwrap.wrap(
             safe(text),
@@ -33,7 +40,7 @@ def as_lines(report: Checkup, width: int) -> list[str]:
     return lines
 
 
-def _entries(report: Checkup) -> Iterator[tuple[str, str]]:
+def _entries(report: Checkup, machines: Entries) -> Iterator[tuple[str, str]]:
     yield "version", f"videoautoarena {report.version}, Python {platform.python_version()}"
     packages = report.packages.items()
     yield "packages", ", ".join(f"{name} {there or 'IS MISSING'}" for name, there in packages)
@@ -48,6 +55,7 @@ def _entries(report: Checkup) -> Iterator[tuple[str, str]]:
         yield "asked", "no model; all run in this process"
     for k, found in enumerate(report.live or []):
         yield "" if k else "asked", verdict(found)
+    yield from machines
     yield "run", "could start" if not report.missing else "could not start:"
     for missing in report.missing:
         yield "", f"- {missing}"

@@ -7,6 +7,7 @@ import shutil
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +16,14 @@ import click
 
 from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.program.ending import early_end, exit_codes, run_async
+from videoautoarena.runs.cli.program.engine import CLUSTER
 from videoautoarena.runs.cli.program.main import EXIT_VOIDS
 from videoautoarena.runs.text.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.agents.models.registry import Model
-    from videoautoarena.runs.media.doctor import Report
+    from videoautoarena.runs.media.doctor import Checkup, Report
+    from videoautoarena.runs.media.doctor_text import Entries
     from videoautoarena.runs.media.frame_cache import Wish
     from videoautoarena.runs.rundir.context import EarlyEnd
     from videoautoarena.runs.scenes.show import Shown
@@ -275,7 +278,8 @@ def _agreed(what: str) -> bool:
     epilog="""\b
 Examples:
   arena doctor --videos clips --config arena.toml
-  arena doctor --live --no-frames""",
+  arena doctor --live --no-frames
+  arena doctor --engine ray --address auto --videos clips""",
 )
 @click.option("--videos", type=options.PATH, help="Also check a folder of videos.")
 @click.option(
@@ -296,6 +300,7 @@ Examples:
     default=None,
     help="With --live: also send as many pictures as a run would.  [default: frames]",
 )
+@CLUSTER
 @options.AS_JSON
 def doctor_command(
     videos: Path | None,
@@ -306,12 +311,15 @@ def doctor_command(
     config: Path | None,
     live: bool,
     frames: bool | None,
+    engine: str,
+    address: str | None,
     as_json: bool,
 ) -> None:
     """Check what is installed, what is missing and which models a run would call.
 
     The exit code is 1 if no run could start. No model is called without --live. Of API keys, only
-    whether they are set is shown.
+    whether they are set is shown. With --engine ray each machine is asked for its versions, its
+    keys, the videos and its disk; a run could start as long as one of them has all it needs.
     """
     from videoautoarena.memory.records.errors import BadInput
     from videoautoarena.runs.config.run_config import Flags
@@ -321,16 +329,33 @@ def doctor_command(
     if frames is not None and not live:
         raise click.UsageError(f"--{'' if frames else 'no-'}frames needs --live")
     flags = Flags(models=models, examiner=examiner, judge=judge, config=config)
+    if engine == "local" and address is not None:
+        raise click.UsageError("--address goes with --engine ray")
     visit = partial(_visit, is_full=frames is not False) if live else None
-    report = examine_house(flags, videos, visit=visit)
+    report = examine_house(flags, videos, visit=visit, calls_here=engine == "local")
+    machines: Entries = ()
+    if engine == "ray":
+        report, machines = _with_machines(report, address, videos)
     width = shutil.get_terminal_size().columns
     if as_json:
         click.echo(json.dumps(report.to_json(), indent=2))
     else:
-        click.echo("\n".join(as_lines(report, width)))
+        click.echo("\n".join(as_lines(report, width, machines)))
     if more := report.missing:
         others = f" (and {len(more) - 1} more, see above)" if len(more) > 1 else ""
         raise BadInput(f"a run could not start: {more[0]}{others}")
+
+
+def _with_machines(
+    report: Checkup, address: str | None, videos: Path | None
+) -> tuple[Checkup, Entries]:
+    """Add what the machines of a cluster lack to a report; return their lines, too."""
+    from videoautoarena.runs.cluster.doctor import examine_cluster
+
+    keys = {model.model: model.keys for model in report.models}
+    found = run_async(examine_cluster(address, keys, videos))
+    missing = [*report.missing, *found.missing]
+    return replace(report, missing=missing, cluster=found.to_json()), found.entries()
 
 
 def _visit(models: Sequence[Model], most: Mapping[str, int], *, is_full: bool) -> list[Report]:

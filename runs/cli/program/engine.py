@@ -13,7 +13,7 @@ from videoautoarena.runs.cli.program import options
 if TYPE_CHECKING:
     from videoautoarena.runs.cluster.engine import RayEngine
 
-ENGINE = options.together(
+CLUSTER = options.together(
     options.choice(
         "--engine",
         ("local", "ray"),
@@ -26,6 +26,9 @@ ENGINE = options.together(
         help="With --engine ray: head of the cluster. Run the command on the head's machine.  "
         "[default: a cluster of this machine alone]",
     ),
+)
+ENGINE = options.together(
+    CLUSTER,
     click.option(
         "--lease",
         "lease_s",

@@ -6,12 +6,13 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.errors import ArenaError
+from videoautoarena.runs.console.machines import machines_at_work, machines_json
 from videoautoarena.runs.console.status import holder
 from videoautoarena.runs.rundir.reader import lock_file, open_run
 from videoautoarena.runs.rundir.slots import Tally
@@ -39,6 +40,8 @@ class Live:
     """Seconds that are left at the pace so far; None where nobody can say."""
     spent_usd: float | None = None
     """When its data were last read."""
+    cluster: dict[str, Any] | None = None
+    """The machines that play it, where a cluster does: names, workers, calls, lost workers."""
 
 
 class Watch:
@@ -61,8 +64,10 @@ class Watch:
         """Return how far the run is right now, of which `data` is what was read last."""
         if self._live is not None and self._following is not None:
             return self._live
-        settled, slots = await aside(lambda: _counts(self._current.folder))
-        return Live(settled, slots, self._is_running(), None, _spent(data))
+        process = self._process()
+        stand = await aside(lambda: _stand(self._current.folder, process))
+        live = Live(stand.settled, stand.slots, process is not None, None, _spent(data))
+        return replace(live, cluster=stand.cluster)
 
     async def events(self) -> AsyncIterator[bytes]:
         """Yield server-sent events until the run is no longer played."""
@@ -110,7 +115,8 @@ class Watch:
         reading = asyncio.create_task(self._renew())
         try:
             while not self._is_over:
-                running = self._is_running()
+                process = self._process()
+                running = process is not None
                 now = stamp_of(self._current.folder)
                 if not running:
                     await reading
@@ -120,7 +126,7 @@ class Watch:
                     reading = asyncio.create_task(self._renew())
                 # What is written after this look is seen at the next one.
                 if now != stamp or not running:
-                    stamp, self._live = now, await self._look(running)
+                    stamp, self._live = now, await self._look(process)
                 self._is_over = not running
                 self._tell()
                 if running:
@@ -137,13 +143,16 @@ class Watch:
         if before is not None and self._data is not before:
             self._news.append(_first_difference(before.ids, self._data.ids))
 
-    async def _look(self, running: bool) -> Live:
-        settled, slots = await aside(lambda: _counts(self._current.folder))
+    async def _look(self, process: int | None) -> Live:
+        stand = await aside(lambda: _stand(self._current.folder, process))
         spent = _spent(self._data) if self._data else None
-        return Live(settled, slots, running, self._left_s(settled, slots), spent)
+        left_s = self._left_s(stand.settled, stand.slots)
+        return Live(
+            stand.settled, stand.slots, process is not None, left_s, spent, cluster=stand.cluster
+        )
 
-    def _is_running(self) -> bool:
-        return holder(lock_file(self._current.folder)) is not None
+    def _process(self) -> int | None:
+        return holder(lock_file(self._current.folder))
 
     def _left_s(self, settled: int, slots: int) -> int | None:
         now = time.monotonic()
@@ -157,10 +166,17 @@ class Watch:
         changed.set()
 
 
-def _counts(folder: Path) -> tuple[int, int]:
+class _Stand(NamedTuple):
+    settled: int
+    slots: int
+    cluster: dict[str, Any] | None
+
+
+def _stand(folder: Path, process: int | None) -> _Stand:
     with open_run(folder) as run:
         tally = Tally.of(run.store)
-    return tally.settled, tally.slots
+        machines = machines_at_work(run.store, process)
+    return _Stand(tally.settled, tally.slots, machines_json(machines) if machines else None)
 
 
 def _spent(data: Data) -> float | None:

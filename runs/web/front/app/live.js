@@ -64,7 +64,40 @@ function leftOf(live) {
   return isKnown(live.eta_s) ? `${roughly(live.eta_s)} left` : "time left not known yet";
 }
 
-/* A slim line at the top: how far the run has come. */
+const sumOf = (machines, name) => machines.reduce((sum, one) => sum + one[name], 0);
+
+function standOf(machines) {
+  const [workers, flying, calls, lost] = ["workers", "under_way", "calls", "lost"].map((name) =>
+    sumOf(machines, name),
+  );
+  const stand = `${counted(workers, "worker")}, ${counted(flying, "call")} in flight`;
+  const loss = lost > 0 && html`, <em class="loud">${counted(lost, "worker")} lost</em>`;
+  return html`${stand}, ${whole(calls)} finished${loss}`;
+}
+
+/* The machines of a cluster in a line; of several, each in a table to be opened. */
+function MachinesStrip({ machines }) {
+  if (machines.length === 1)
+    return html`<p class="on-machines">on ${machines[0].node}: ${standOf(machines)}</p>`;
+  const ordered = [...machines].sort((a, b) => b.lost - a.lost);
+  return html`<details class="on-machines">
+    <summary>on ${counted(machines.length, "machine")}: ${standOf(machines)}</summary>
+    <div class="scroll" tabindex="0" role="region" aria-label="Machines"><table>
+      <thead><tr><th>Machine</th><th>Workers</th><th>In flight</th><th>Finished</th>
+        <th>Lost</th></tr></thead>
+      <tbody>${ordered.map(
+        (one) => html`<tr key=${one.node}><td class="machine">${one.node}</td>
+          ${["workers", "under_way", "calls"].map(
+            (name) => html`<td class="num">${whole(one[name])}</td>`,
+          )}
+          <td class="num">${one.lost ? html`<em class="loud">${whole(one.lost)}</em>` : "0"}</td>
+        </tr>`,
+      )}</tbody>
+    </table></div>
+  </details>`;
+}
+
+/* A slim line at the top: how far the run has come, and on which machines. */
 function ProgressStrip() {
   const [, redraw] = useState(0);
   useWindowEvent("arena-live", () => redraw((n) => n + 1));
@@ -72,9 +105,10 @@ function ProgressStrip() {
   if (!live) return null;
   const share = live.slots ? live.settled / live.slots : 0;
   const spent = isKnown(live.spent_usd) && live.spent_usd > 0 ? `, ${money(live.spent_usd)}` : "";
-  return html`<div class=${`strip-live ${live.running ? "running" : ""}`} role="status">
+  return html`<div class=${`strip-live ${live.running ? "running" : ""}`}>
     <i style=${{ width: `${100 * share}%` }}></i>
-    <p><b class="num">${whole(live.settled)}</b> of ${counted(live.slots, "battle")} ·${" "}
+    <p role="status"><b class="num">${whole(live.settled)}</b> of ${counted(live.slots, "battle")} ·${" "}
       ${leftOf(live)}${spent}${data.error && html` · <em class="loud">${data.error}</em>`}</p>
+    ${live.running && live.cluster && html`<${MachinesStrip} machines=${live.cluster.machines} />`}
   </div>`;
 }

@@ -15,9 +15,14 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.support.clips import draw_folder
+from tests.support.played import lineage, play, video
 from tests.support.served import Visitor, serving
 from tests.support.whole_runs import command
 from videoautoarena.memory.records.errors import ArenaError, BadInput
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.console.events import Machine, Machines
+from videoautoarena.runs.console.machines import keep_machines
+from videoautoarena.runs.rundir.reader import RUN_FILE
 from videoautoarena.runs.web.server.guard import Guard
 from videoautoarena.runs.web.server.serve import listen, port_of
 from videoautoarena.runs.web.server.sessions import Sessions
@@ -106,7 +111,7 @@ def test_a_run_is_followed_to_its_end(watched: Watched) -> None:
 def has_begun(out: Path) -> bool:
     """Return whether a run can be looked at, with its first battle settled."""
     try:
-        return events._counts(out)[0] > 0
+        return events._stand(out, None).settled > 0
     except ArenaError:
         return False
 
@@ -149,3 +154,13 @@ def test_what_is_no_run_and_holds_none_is_one_line(tmp_path: Path) -> None:
         with pytest.raises(BadInput) as refused:
             asyncio.run(view(tmp_path / name, None))
         assert str(refused.value) == f"{tmp_path / name} {line}"
+
+
+def test_the_machines_of_a_run_are_part_of_what_a_page_hears(tmp_path: Path) -> None:
+    out = play(tmp_path / "out", lineage(video()))
+    machines = Machines((Machine("<b>alpha</b>", 1, 2, 30, 1),), 1)
+    with Store.open(out / RUN_FILE, write=True) as store:
+        keep_machines(store, machines, 4321)
+    alpha = {"node": "<b>alpha</b>", "workers": 1, "under_way": 2, "calls": 30, "lost": 1}
+    assert events._stand(out, 4321).cluster == {"machines": [alpha], "losses": 1}
+    assert events._stand(out, None).cluster is None
