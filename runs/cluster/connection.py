@@ -123,7 +123,8 @@ def connected(address: str | None) -> Iterator[Connection]:
     _be_silent(ray)
     local = {} if address else {"include_dashboard": False}
     try:
-        ray.init(address=address, log_to_driver=False, logging_level="ERROR", **local)
+        # By no address at all Ray would join whatever cluster somebody began on this machine.
+        ray.init(address=address or "local", log_to_driver=False, logging_level="ERROR", **local)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         raise BadInput(_why_not(address, error)) from None
     from videoautoarena.runs.cluster import probe
