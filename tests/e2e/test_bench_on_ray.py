@@ -72,6 +72,12 @@ def workers_of(process: int) -> list[int]:
     return [one for one, name in names.items() if b"ClusterWorker" in name and is_below(one)]
 
 
+def wait_for(server: Loopback, answers: int, playing: subprocess.Popen[str]) -> None:
+    """Wait for so many answers for as long as it plays: a cluster may take minutes to begin."""
+    while len(server.events("sent")) < answers and playing.poll() is None:
+        server.after(answers)
+
+
 def results_of(bench: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in (bench / "results").glob("*.jsonl")}
 
@@ -102,7 +108,7 @@ def test_a_killed_worker_changes_no_byte_of_a_benchs_results(
         stderr=subprocess.PIPE,
         text=True,
     ) as playing:
-        server.after(sent + 6)
+        wait_for(server, sent + 6, playing)
         (worker,) = workers_of(playing.pid)[:1]
         os.kill(worker, signal.SIGKILL)
         _, said = playing.communicate(timeout=240)
@@ -122,7 +128,7 @@ def test_an_interrupt_costs_no_call_and_the_same_command_goes_on(
     with subprocess.Popen(
         words, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as playing:
-        server.after(sent + 3)
+        wait_for(server, sent + 3, playing)
         playing.send_signal(signal.SIGINT)
         _, said = playing.communicate(timeout=240)
     assert playing.returncode == 130, said

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,12 +13,16 @@ import pytest
 
 from tests.support.clips import draw_folder
 from tests.support.dialogue_sets import dialogue, write_dialogues
+from tests.support.loopback import serving
+from tests.support.manners import Manners
 from tests.support.one_loop import OneLoop
 from tests.support.small_benches import calls_of, freeze_ground
 from tests.support.task_sets import choice, free, write_set
+from tests.support.whole_runs import write_config
 from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.kinds.scorings import scoring_of
+from videoautoarena.runs.bench.play.calls import CALLS
 from videoautoarena.runs.bench.play.cast import Wanted
 from videoautoarena.runs.bench.play.runner import Asked, Ran
 from videoautoarena.runs.console.events import Listeners, nobody
@@ -163,3 +169,47 @@ def test_a_cap_ends_a_bench_early_and_a_higher_one_goes_on(ground: Path, tmp_pat
     assert play(shared, replace(how, caps=Caps(usd=1.0), engine=OneLoop())).results
     assert results_of(shared) == results_of(alone)
     assert {row.key for row in calls_of(shared)} == {row.key for row in calls_of(alone)}
+
+
+def fail_one(bench: Path) -> None:
+    """Make the first answer and the last judging of a bench calls that failed for good."""
+    failed = (
+        "json_set(body, '$.reply', NULL, '$.failure', 'HTTP 500', '$.failure_kind', 'http-500')"
+    )
+    ends = (
+        "SELECT min(place) FROM calls WHERE role = 'contestant' UNION SELECT max(place) FROM calls"
+    )
+    with closing(sqlite3.connect(bench / "results" / CALLS)) as file:
+        file.execute(f"UPDATE calls SET body = {failed} WHERE place IN ({ends})")
+        file.commit()
+
+
+def test_what_failed_is_asked_again_by_workers_and_nothing_else(
+    ground: Path, tmp_path: Path
+) -> None:
+    how = replace(asked(ground, "bench", Wanted(PAIR)), retry_failed=True)
+    first = Path(shutil.copytree(ground / "bench", tmp_path / "first"))
+    play(first, how)
+    whole = results_of(first)
+    fail_one(first)
+    alone, shared = (Path(shutil.copytree(first, tmp_path / name)) for name in "ab")
+    engine = OneLoop()
+    play(alone, how)
+    play(shared, replace(how, engine=engine))
+    assert results_of(shared) == results_of(alone) == whole
+    assert {row.key for row in calls_of(shared)} == {row.key for row in calls_of(alone)}
+    assert 1 <= sum(len(job.questions) for job in engine.jobs) <= 2
+
+
+def test_a_refused_key_ends_a_bench_on_workers_as_in_one_process(
+    ground: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOPBACK_KEY", "another")
+    with serving(tmp_path / "log", Manners(api_key="the one")) as server:
+        config = write_config(tmp_path / "served.toml", "openai", server)
+        how = asked(ground, "choice", Wanted(("hawk",), config=config))
+        alone, shared = (Path(shutil.copytree(ground / "choice", tmp_path / name)) for name in "ab")
+        one, other = play(alone, how).tally, play(shared, replace(how, engine=OneLoop())).tally
+    assert one.hopeless.startswith("hawk: its API key is refused")
+    assert other.hopeless == one.hopeless
+    assert (other.is_interrupted, other.is_capped) == (False, False)
