@@ -100,7 +100,7 @@ def test_a_killed_worker_changes_no_byte_of_a_benchs_results(
     )
     assert results_of(alone), told.stderr
     sent = len(server.events("sent"))
-    ray = ["--engine", "ray", "--lease", "6"]
+    ray = ["--engine", "ray", "--lease", "15"]
     with subprocess.Popen(
         [arena, *line(shared, config, ground / "videos"), *ray],
         env=environment(),

@@ -145,7 +145,7 @@ def test_the_video_that_no_machine_has_makes_its_questions_void_with_the_reason(
     class Elsewhere(OneLoop):
         async def play_bench(self, *given: object, **named: object) -> None:
             (videos / gone.path).unlink()
-            await super().play_bench(*given, **named)  # type: ignore[arg-type]
+            await super().play_bench(*given, **named)
 
     how = replace(asked(ground, "tasks", Wanted(PAIR)), videos=videos, engine=Elsewhere())
     tally = play(bench, how).tally
