@@ -132,6 +132,11 @@ class Scheduler:
     _coming: dict[int, int] = field(default_factory=dict)
     """By gate: who was woken and has not queued up yet."""
     _alarm: asyncio.TimerHandle | None = None
+    _most: int = field(init=False, repr=False)
+    """Its ceiling while nothing is lent to it."""
+
+    def __post_init__(self) -> None:
+        self._most = self.ceiling
 
     def line(self, model: Model) -> Line:
         """Return the line in which calls of a model wait.
@@ -154,7 +159,7 @@ class Scheduler:
         return self._lines[spot]
 
     def _gate(self, place: Place, limit: int | None) -> AdaptiveLimit:
-        ceiling = min(self.ceiling, limit or self.ceiling)
+        ceiling = min(self._most, limit or self._most)
         gate = self._gates.setdefault(place, AdaptiveLimit(ceiling))
         gate.ceiling = min(gate.ceiling, ceiling)
         self._ceilings[place] = gate.ceiling

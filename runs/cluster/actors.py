@@ -28,7 +28,7 @@ class ClusterWorker(Worker):
         lender: Any,
         lease_s: float,
     ) -> None:
-        fence = Fence(lease_s)
+        fence = Fence()
         super().__init__(
             name,
             node,
@@ -38,6 +38,10 @@ class ClusterWorker(Worker):
             fence,
             lease_s,
         )
+
+    def __repr__(self) -> str:
+        """Return what Ray calls it in its logs, where no setting and no prompt belongs."""
+        return type(self).__name__
 
 
 def calls_of(actor: Any) -> Callable[..., Awaitable[Any]]:

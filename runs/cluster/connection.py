@@ -20,6 +20,7 @@ HEAD = "node:__internal_head__"
 """The resource that Ray gives to the head of a cluster, and to no other machine."""
 PINNED = 0.001
 """How much of it a process takes that has to be there."""
+LOOPBACK = "127.0.0.1"
 REACH_S = 5.0
 """How long a cluster's address may take to answer."""
 PROBE_S = 60.0
@@ -121,7 +122,9 @@ def connected(address: str | None) -> Iterator[Connection]:
     import ray
 
     _be_silent(ray)
-    local = {} if address else {"include_dashboard": False}
+    # Nobody outside this machine has any business there.
+    alone = {"include_dashboard": False, "_node_ip_address": LOOPBACK}
+    local = {} if address else alone
     try:
         # By no address at all Ray would join whatever cluster somebody began on this machine.
         ray.init(address=address or "local", log_to_driver=False, logging_level="ERROR", **local)

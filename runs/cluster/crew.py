@@ -158,7 +158,6 @@ class Crew:
     async def _enlist(self, node: Node) -> str | None:
         """Start a worker; return what it lacks, if anything."""
         name = f"{node.id[:8]}-{next(self._numbers)}-{id(self):x}"
-        await self.lender("enlist", name, node.name)
         values = (name, node.name, self.setup, self.owner.actor, self.lender.actor, self.lease_s)
         actor = self.cluster.on_node(node, ClusterWorker, *values)
         try:
@@ -172,6 +171,8 @@ class Crew:
         if ready.lacks:
             self.cluster.kill(actor)
             return "; ".join(ready.lacks)
+        await self.lender("enlist", name, node.name)
+        await calls_of(actor)("go")
         hand = Hand(name, node, actor)
         self._hands.append(hand)
         if self.is_draining:
@@ -234,6 +235,7 @@ class Crew:
             if alive:
                 return None
             self._changed.clear()
+            self.say("no machine of the cluster is left to play on; waiting for one")
             try:
                 async with asyncio.timeout(self.setup.patience_s):
                     await self._changed.wait()

@@ -38,26 +38,25 @@ def _exit() -> NoReturn:
 
 
 class Fence:
-    """The lease of this process, by its own clock; `on_end` is called once it has run out."""
+    """The lease of this process, by its own clock; `on_end` is called once it has run out.
+
+    Before the first one there is nothing that it could keep others from.
+    """
 
     def __init__(
-        self,
-        lease_s: float,
-        *,
-        clock: Callable[[], float] = now_s,
-        on_end: Callable[[], object] = _exit,
+        self, *, clock: Callable[[], float] = now_s, on_end: Callable[[], object] = _exit
     ) -> None:
         self.clock = clock
         self._on_end = on_end
-        self._until_s = clock() + SURE * lease_s
+        self._until_s: float | None = None
 
     def extend(self, asked_s: float, lease_s: float) -> None:
         """Go on for a lease, counted from when it was asked for."""
-        self._until_s = max(self._until_s, asked_s + SURE * lease_s)
+        self._until_s = max(self._until_s or 0.0, asked_s + SURE * lease_s)
 
     def check(self) -> None:
         """Return while the lease holds."""
-        if self.clock() >= self._until_s:
+        if self._until_s is not None and self.clock() >= self._until_s:
             self._on_end()
 
     def end(self) -> None:

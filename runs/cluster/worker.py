@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -20,7 +20,7 @@ from typing import NamedTuple, NoReturn
 from videoautoarena.agents.calls.ask import Asker, Event
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.limits.prices import Boundless
-from videoautoarena.agents.models.registry import check_keys
+from videoautoarena.agents.models.registry import build_chat_model, check_keys
 from videoautoarena.agents.transport.transport import guard_sending
 from videoautoarena.graph.context import Arena, always
 from videoautoarena.memory.records.digests import write_body
@@ -67,7 +67,7 @@ class _Pace:
     patience_s: float
 
 
-@dataclass
+@dataclass(repr=False)
 class Worker:
     """One process that plays; its methods are called from the head."""
 
@@ -110,16 +110,24 @@ class Worker:
         )
         self._asker = self._make_asker()
         self._facts = stored_facts(store)
-        self._background += [
-            asyncio.create_task(self._writer.run()),
-            asyncio.create_task(self._stay_alive()),
-        ]
+        self._background.append(asyncio.create_task(self._writer.run()))
         if (bench := setup.bench) is not None:
             self._videos.update(bench.videos)
             self._files.update(bench.files)
+        called = config.cast if setup.called is None else sorted(setup.called)
+        lacks = tuple(lacking(config, called))
+        if not lacks:
+            for alias in called:
+                # Importing a client takes seconds, during which nobody would renew the lease.
+                build_chat_model(config.model_of(alias))
         guard_sending(self.fence.check)
         gc.freeze()
-        return Ready(os.getpid(), tuple(lacking(config, setup.called)))
+        return Ready(os.getpid(), lacks)
+
+    async def go(self) -> None:
+        """Begin to renew the lease, which the lender has given by now."""
+        self.fence.extend(self.fence.clock(), self.lease_s)
+        self._background.append(asyncio.create_task(self._stay_alive()))
 
     def _make_asker(self) -> Asker:
         setup, store = self.setup, self._store
@@ -302,13 +310,10 @@ class Worker:
         )
 
 
-def lacking(config: RunConfig, called: Collection[str] | None = None) -> Iterator[str]:
-    """Yield what of the keys of a run is not there in the environment of this process.
-
-    `called` names the models that need one, where that is not the whole cast.
-    """
+def lacking(config: RunConfig, called: Iterable[str]) -> Iterator[str]:
+    """Yield what of the keys that these models need is not there in this process's environment."""
     seen: set[str] = set()
-    for alias in config.cast if called is None else sorted(called):
+    for alias in called:
         try:
             check_keys([config.model_of(alias)])
         except BadInput as lack:

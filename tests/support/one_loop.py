@@ -44,7 +44,7 @@ def end_loudly() -> None:
 
 def worker(name: str, setup: Setup, owner: object, lender: object) -> Worker:
     """Return a worker on a machine of its own."""
-    fence = Fence(LEASE_S, on_end=end_loudly)
+    fence = Fence(on_end=end_loudly)
     told = pickle.loads(pickle.dumps(setup))
     return Worker(name, f"machine-{name}", told, asked(owner), asked(lender), fence, LEASE_S)
 
@@ -85,9 +85,11 @@ class OneLoop:
         watching = None
         try:
             for number in range(self.workers):
-                await lender.enlist(str(number), "here")
-                self._hands.append(worker(str(number), setup, owner, lender))
-                await self._hands[-1].start()
+                hand = worker(str(number), setup, owner, lender)
+                assert (await hand.start()).lacks == ()
+                await lender.enlist(hand.name, hand.node)
+                await hand.go()
+                self._hands.append(hand)
             watching = asyncio.create_task(self._watch(lender, hearing))
 
             async def play(job: Job) -> None:

@@ -1,0 +1,113 @@
+"""A Ray cluster as a test sees it: where it is, which processes play on it, and how they die."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.whole_runs import environment
+
+ROOT = Path(__file__).parents[2]
+ENVIRONMENT = ROOT / ".venv-ray"
+OWNER, LENDER, WORKER = "ray::RunOwner", "ray::Lender", "ray::ClusterWorker"
+PATIENCE_S = 120.0
+LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+"""Has Ray take 127.0.0.1 for the machine's address, as it does where it fears a firewall."""
+
+
+def require() -> None:
+    """Skip the test where there is no Ray, or fail it where CI is set."""
+    if not (ENVIRONMENT / ".installed").exists():
+        why = "make slow makes .venv-ray"
+        if os.environ.get("CI"):
+            pytest.fail(f"NO RAY: {why}")
+        pytest.skip(why)
+
+
+def command(name: str, *arguments: str | Path) -> list[str]:
+    """Return the command line of one of the project's commands, with Ray beside it."""
+    return [str(ENVIRONMENT / "bin" / name), *map(str, arguments)]
+
+
+class Rayed:
+    """A cluster that is up."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+        self.address = str(self._answer()["address"])
+
+    def tell(self, do: str, **facts: Any) -> None:
+        """Have the cluster do something, and wait until it has."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps({"do": do, **facts}) + "\n")
+        self._process.stdin.flush()
+        assert self._answer()["did"] == do
+
+    def _answer(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        assert line, "the cluster has ended"
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def processes(self, title: str) -> list[int]:
+        """Return the processes of this cluster whose title begins so."""
+        return sorted(_titled(title, self._process.pid))
+
+    def kill(self, title: str, which: int = 0, number: int = signal.SIGKILL) -> int:
+        """Send a signal to one of these processes, and return which it was."""
+        end = time.monotonic() + PATIENCE_S
+        while len(found := self.processes(title)) <= which:
+            assert time.monotonic() < end, f"there is no {title}"
+            time.sleep(0.05)
+        os.kill(found[which], number)
+        return found[which]
+
+
+def _titled(title: str, ancestor: int) -> Iterator[int]:
+    parents, titles = {}, {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, ValueError, IndexError):
+            pid = int(folder.name)
+            stat = (folder / "stat").read_text()
+            parents[pid] = int(stat.rpartition(")")[2].split()[1])
+            titles[pid] = (folder / "cmdline").read_text()
+    for pid, said in titles.items():
+        if said.startswith(title) and ancestor in _ancestors(pid, parents):
+            yield pid
+
+
+def _ancestors(pid: int, parents: dict[int, int]) -> set[int]:
+    found = set()
+    while pid in parents and pid not in found:
+        found.add(pid)
+        pid = parents[pid]
+    return found
+
+
+@contextmanager
+def cluster(nodes: int = 3) -> Iterator[Rayed]:
+    """Give a cluster of a head and so many nodes while the block lasts."""
+    line = [str(ENVIRONMENT / "bin" / "python"), "-m", "tests.support.cluster_process", str(nodes)]
+    pipe = subprocess.PIPE
+    env = {**environment(), **LOOPBACK}
+    with subprocess.Popen(
+        line, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, env=env
+    ) as process:
+        try:
+            yield Rayed(process)
+        finally:
+            assert process.stdin is not None
+            process.stdin.close()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=30)
+            process.kill()
