@@ -50,6 +50,13 @@ class Unit(NamedTuple):
     """The video's id."""
     scopes: tuple[str, ...]
     """What the scopes of all its calls begin with: letters, digits, `-` and `~` alone."""
+    beside: tuple[str, ...] = ()
+    """Ids of other videos that are looked at."""
+
+    @property
+    def videos(self) -> tuple[str, ...]:
+        """Ids of all videos that are looked at; nobody else looks at one of them meanwhile."""
+        return (self.name, *self.beside)
 
 
 class Shares:
@@ -89,14 +96,13 @@ class Shares:
 
     def of(self, unit: Unit) -> Share:
         """Return what the file holds of a unit: texts, frames, battles and finished calls."""
-        video = unit.name
+        share: dict[str, list[tuple[Any, ...]]] = {"files": [], "frames": [], "battles": []}
+        for video in unit.videos:
+            share["files"] += self._rows("files", f"WHERE ({_OF_VIDEOS}) AND instr(name, ?)", video)
+            share["frames"] += self._rows("frames", "WHERE video = ?", video)
+            share["battles"] += self._rows("battles", "WHERE id GLOB ?", f"{video}*")
         calls = (self._rows("calls", "WHERE scope GLOB ?", f"{one}*") for one in unit.scopes)
-        return {
-            "files": self._rows("files", f"WHERE ({_OF_VIDEOS}) AND instr(name, ?)", video),
-            "frames": self._rows("frames", "WHERE video = ?", video),
-            "battles": self._rows("battles", "WHERE id GLOB ?", f"{video}*"),
-            "calls": [row for rows in calls for row in rows],
-        }
+        return {**share, "calls": [row for rows in calls for row in rows]}
 
     def _rows(self, table: str, which: str, *values: str) -> Rows:
         return self._reader.rows(f"SELECT {_COLUMNS[table]} FROM {table} {which}", *values)
@@ -131,9 +137,10 @@ class Mirror(Reader):
 
 
 def _forgotten(unit: Unit) -> Iterator[tuple[str, str]]:
-    yield f"DELETE FROM files WHERE ({_OF_VIDEOS}) AND instr(name, ?)", unit.name
-    yield "DELETE FROM frames WHERE video = ?", unit.name
-    yield "DELETE FROM battles WHERE id GLOB ?", f"{unit.name}*"
+    for video in unit.videos:
+        yield f"DELETE FROM files WHERE ({_OF_VIDEOS}) AND instr(name, ?)", video
+        yield "DELETE FROM frames WHERE video = ?", video
+        yield "DELETE FROM battles WHERE id GLOB ?", f"{video}*"
     for scope in unit.scopes:
         yield "DELETE FROM calls WHERE scope GLOB ?", f"{scope}*"
         yield "DELETE FROM intents WHERE scope GLOB ?", f"{scope}*"

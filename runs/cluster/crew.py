@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -195,19 +195,22 @@ class Crew:
 
     async def play(self, job: Job) -> None:
         """Play a job to its end, on whatever machine; void where none of them has its video."""
-        refused: dict[str, str] = {}
+        refused: dict[str, Refused] = {}
         while True:
             hand = await self._pick(refused)
             if hand is None:
-                why = "; ".join(f"{node}: {reason}" for node, reason in sorted(refused.items()))
-                await self.owner("condemn", job.unit.name, f"no machine has its file ({why})")
-                job, refused = replace(job, is_lost=True, path=""), {}
+                those = [one for _, one in sorted(refused.items())]
+                why = "; ".join(f"{one.node}: {one.reason}" for one in those)
+                lost = {one.video for one in those}
+                for video in sorted(lost):
+                    await self.owner("condemn", video, f"no machine has its file ({why})")
+                job, refused = replace(job, lost=job.lost | lost), {}
                 continue
             found = await self._try(hand, job)
             if found is None:
                 return
             if isinstance(found, Refused):
-                refused[hand.node.id] = f"{found.node}: {found.reason}"
+                refused[hand.node.id] = found
 
     async def _try(self, hand: Hand, job: Job) -> Refused | str | None:
         """Let a worker play a job; return why it has to be played again, None where it ended."""
@@ -235,7 +238,7 @@ class Crew:
             gone.cancel()
             self._tell_change()
 
-    async def _pick(self, refused: dict[str, str]) -> Hand | None:
+    async def _pick(self, refused: Mapping[str, Refused]) -> Hand | None:
         """Return who has the least to do; None where every machine refused."""
         while True:
             alive = [hand for hand in self._hands if not hand.is_lost]

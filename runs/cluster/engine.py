@@ -5,18 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from videoautoarena.agents.limits.estimates import SEEN_FRAMES
 from videoautoarena.agents.limits.prices import NOTHING
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.shares import Unit
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.cluster.actors import CallsOwner, Lender, RunOwner
+from videoautoarena.runs.bench.play.work import AT_WORK, OnPlayed, Remaining
+from videoautoarena.runs.cluster.actors import Lender, RunOwner
+from videoautoarena.runs.cluster.bench import DrainedOnce, bench_setup, jobs_of, play_apart
 from videoautoarena.runs.cluster.connection import Connection
 from videoautoarena.runs.cluster.crew import LOOK_S, Crew, Head
-from videoautoarena.runs.cluster.jobs import LEASE_S, Job, Setup
+from videoautoarena.runs.cluster.jobs import LEASE_S, Job, Setup, setup_from
 from videoautoarena.runs.config.stopping_rule import Reading, kept_rule
 from videoautoarena.runs.console.events import (
     Happening,
@@ -28,8 +29,7 @@ from videoautoarena.runs.console.events import (
     all_of,
 )
 from videoautoarena.runs.console.interrupts import until_done
-from videoautoarena.runs.rundir.budget import kept_caps
-from videoautoarena.runs.rundir.context import Pace
+from videoautoarena.runs.rundir.context import EarlyEnd, Pace
 from videoautoarena.runs.rundir.opener import Opened
 from videoautoarena.runs.rundir.reader import run_file
 from videoautoarena.runs.rundir.slots import Lineup, newcomers_among
@@ -73,6 +73,32 @@ class RayEngine:
             needed=needed,
             met=reading if reading and reading.is_met else None,
         )
+
+    async def play_bench(
+        self,
+        left: Remaining,
+        ending: EarlyEnd,
+        *,
+        pace: Pace,
+        listeners: Listeners,
+        on_played: OnPlayed,
+    ) -> None:
+        """Have workers fill a bench's file of calls; `on_played` repeats it from there."""
+        path = left.file.resolve()
+        with Store.open(path, write=False) as seen:
+            setup = bench_setup(seen, left, pace)
+        owner = Head(self.cluster.on_head(CallsOwner, str(path)), "the file of calls")
+        hearing = DrainedOnce(ending, listeners)
+        heard = Listeners(listeners.say, hearing.hear)
+        async with self.hired(owner, path, setup, pace, heard) as crew:
+
+            async def play(job: Job) -> None:
+                await crew.play(job)
+                await on_played(job.questions)
+
+            hearing.drain = crew.drain
+            work = play_apart(jobs_of(left), play, most=AT_WORK * pace.concurrency)
+            ending.end(crew, stopped=await until_done(crew, work, listeners))
 
     @asynccontextmanager
     async def hired(
@@ -127,21 +153,10 @@ async def _ended(task: asyncio.Task[None]) -> None:
 
 def setup_of(store: Store, run: Opened, *, patience_s: float) -> Setup:
     """Return what every worker of a run is told."""
-    return Setup(
-        run.config,
-        run.prompts,
-        patience_s,
-        caps=kept_caps(store),
-        seen=store.journal.frame_tokens(SEEN_FRAMES),
-        proven=frozenset(proven_of(store, run)),
-        has_rule=kept_rule(store).rule is not None,
+    has_rule = kept_rule(store).rule is not None
+    return replace(
+        setup_from(store, run.config, run.prompts, patience_s=patience_s), has_rule=has_rule
     )
-
-
-def proven_of(store: Store, run: Opened) -> set[str]:
-    """Return the addresses of a run's models that have answered before."""
-    addresses = {run.config.model_of(alias).endpoint for alias in run.config.cast}
-    return {one for one in addresses if store.journal.has_answered(one)}
 
 
 @dataclass(frozen=True)
@@ -168,7 +183,7 @@ class _Jobs:
             self.sizes[video],
             generation,
             newcomers,
-            is_lost=file is None,
+            lost=frozenset() if file else frozenset({video}),
         )
 
 
@@ -245,8 +260,3 @@ class _Note:
             with suppress(Exception):
                 async with asyncio.timeout(LOOK_S):
                     await self._noting
-
-
-def owner_of_calls(cluster: Connection, path: Path) -> Head:
-    """Return the owner of a file that holds calls and no battles."""
-    return Head(cluster.on_head(CallsOwner, str(path.resolve())), "the file of calls")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import NamedTuple, Protocol
 
+from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.estimates import SEEN_FRAMES
 from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.agents.limits.scheduler import Loan, Place, Wants
 from videoautoarena.agents.prompting.prompts import PromptSet
@@ -14,11 +17,32 @@ from videoautoarena.memory.records.records import Battle, Video
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.forwarding import Claim
 from videoautoarena.memory.store.shares import Share, Unit
+from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.rundir.budget import NO_CAPS
+from videoautoarena.runs.rundir.budget import NO_CAPS, kept_caps
+from videoautoarena.runs.rundir.frames import RunFrames
 
 LEASE_S = 15.0
 """For how long a worker may go on without hearing from the head, unless it is told otherwise."""
+
+
+class Questions(Protocol):
+    """Plays the questions of a bench on a worker; it can be pickled."""
+
+    @property
+    def preset(self) -> str | None:
+        """How videos are looked at, where that is not the usual way."""
+
+    @property
+    def videos(self) -> Mapping[str, Video]:
+        """All videos by their own ids."""
+
+    @property
+    def files(self) -> Mapping[str, Path]:
+        """Where each of them lies, on whatever machine has it."""
+
+    async def play(self, job: Job, store: Store, asker: Asker, frames: RunFrames) -> None:
+        """Play the questions of a job to their ends."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +59,23 @@ class Setup:
     """Addresses that have answered before."""
     has_rule: bool = False
     """Whether a rule may stop the run."""
-    bench: Any = None
+    bench: Questions | None = None
     """What plays the questions of a bench, where that is what is played."""
+    called: frozenset[str] | None = None
+    """Names of the models that may be called; None: the whole cast."""
+
+
+def setup_from(store: Store, config: RunConfig, prompts: PromptSet, *, patience_s: float) -> Setup:
+    """Return what every worker is told of what a file holds: its caps, and what calls taught."""
+    addresses = {config.model_of(alias).endpoint for alias in config.cast}
+    return Setup(
+        config,
+        prompts,
+        patience_s,
+        caps=kept_caps(store),
+        seen=store.journal.frame_tokens(SEEN_FRAMES),
+        proven=frozenset(one for one in addresses if store.journal.has_answered(one)),
+    )
 
 
 @dataclass(frozen=True)
@@ -53,8 +92,8 @@ class Job:
     """Slots of newcomers are played, and no others."""
     questions: tuple[tuple[str, str], ...] = ()
     """Of a bench: player and qid."""
-    is_lost: bool = False
-    """No machine has the video: what is open about it ends void."""
+    lost: frozenset[str] = frozenset()
+    """Ids of videos that no machine has: what is open about them ends void."""
 
 
 class Part(NamedTuple):
@@ -85,6 +124,8 @@ class Refused(NamedTuple):
 
     node: str
     reason: str
+    video: str
+    """Id of the one that its machine does not have."""
 
 
 class Report(NamedTuple):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -33,7 +33,7 @@ from videoautoarena.runs.cluster.fence import Ask, Fence
 from videoautoarena.runs.cluster.jobs import Claimed, Job, Part, Refused, Report, Setup
 from videoautoarena.runs.cluster.lent_budget import LentBudget
 from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.console.events import Drawn, Happening, Watched
+from videoautoarena.runs.console.events import Drawn, Happening, Watched, why_hopeless
 from videoautoarena.runs.facts.facts import stored_facts
 from videoautoarena.runs.rundir.budget import Budget
 from videoautoarena.runs.rundir.context import Calling, asker_of, assemble
@@ -115,9 +115,10 @@ class Worker:
         if (bench := setup.bench) is not None:
             self._videos.update(bench.videos)
             self._files.update(bench.files)
-        lacks = tuple(lacking(config))
+        called = config.cast if setup.called is None else sorted(setup.called)
+        lacks = tuple(lacking(config, called))
         if not lacks:
-            for alias in config.cast:
+            for alias in called:
                 # Importing a client takes seconds, during which nobody would renew the lease.
                 build_chat_model(config.model_of(alias))
         guard_sending(self.fence.check)
@@ -167,12 +168,12 @@ class Worker:
         if task is not None:
             self._playing[unit.name] = task
         try:
-            if job.path:
+            if job.path and unit.name not in job.lost:
                 self._files[unit.name] = Path(job.path)
-            if claimed.part is not None:
+            if (bench := self.setup.bench) is not None:
+                await bench.play(job, self._store, self._asker, self._frames)
+            elif claimed.part is not None:
                 await self._play_video(job, claimed.claim, claimed.part)
-            else:
-                await self.setup.bench.play(job, self._store, self._asker, self._frames)
             if not self._writer.is_idle:
                 await self._writer.write_all()
         finally:
@@ -181,15 +182,13 @@ class Worker:
         return None
 
     def _refusal(self, job: Job) -> Refused | None:
-        """Return why this machine cannot play a unit, by what it sees of the file."""
-        if job.is_lost or not job.path:
-            return None
-        try:
-            size = os.stat(job.path).st_size
-        except OSError as error:
-            return Refused(self.node, error.strerror or "it cannot be read")
-        if size != job.size_bytes:
-            return Refused(self.node, "another file lies there")
+        """Return why this machine cannot play a unit, by what it sees of the files."""
+        places = {job.unit.name: (job.path, job.size_bytes)}
+        for video in job.unit.beside:
+            places[video] = (str(self._files[video]), self._videos[video].size_bytes)
+        for video, (path, size_bytes) in places.items():
+            if path and video not in job.lost and (why := _lack(path, size_bytes)):
+                return Refused(self.node, why, video)
         return None
 
     async def _play_video(self, job: Job, claim: Claim, part: Part) -> None:
@@ -266,6 +265,9 @@ class Worker:
             self._calls += event.kind == "finished"
             event = replace(event, node=self.node)
         self._events.append(event)
+        if self.setup.bench is not None and why_hopeless(event):
+            # The head drains all workers once it hears of it; here nothing more is sent from now.
+            self._drain()
 
     async def events(self) -> list[Happening]:
         """Return what happened here since this was asked last; raises what went wrong beside."""
@@ -276,6 +278,9 @@ class Worker:
 
     async def drain(self) -> None:
         """Send nothing more; calls under way are finished and written down."""
+        self._drain()
+
+    def _drain(self) -> None:
         self._asker.drain()
         self._urgent.set()
 
@@ -318,13 +323,22 @@ class Worker:
         )
 
 
-def lacking(config: RunConfig) -> Iterator[str]:
-    """Yield what of the keys of a run is not there in the environment of this process."""
+def lacking(config: RunConfig, called: Iterable[str]) -> Iterator[str]:
+    """Yield what of the keys that these models need is not there in this process's environment."""
     seen: set[str] = set()
-    for alias in config.cast:
+    for alias in called:
         try:
             check_keys([config.model_of(alias)])
         except BadInput as lack:
             if (line := str(lack)) not in seen:
                 seen.add(line)
                 yield line
+
+
+def _lack(path: str, size_bytes: int) -> str | None:
+    """Return what is wrong with the file at a path, if anything."""
+    try:
+        size = os.stat(path).st_size
+    except OSError as error:
+        return error.strerror or "it cannot be read"
+    return None if size == size_bytes else "another file lies there"

@@ -35,6 +35,18 @@ class Pace(Protocol):
         """How long an endpoint is waited for that cannot be reached."""
 
 
+class Endable(Protocol):
+    """What makes all calls of some work, here or elsewhere."""
+
+    @property
+    def is_broke(self) -> bool:
+        """Whether a cap is reached."""
+
+    @property
+    def lost(self) -> Outage | None:
+        """An endpoint that was waited for in vain."""
+
+
 @dataclass(kw_only=True)
 class EarlyEnd:
     """Why a process stopped before everything was asked, if it did."""
@@ -46,7 +58,19 @@ class EarlyEnd:
     hopeless: str = ""
     """Why nothing more was asked, where a model can do no more; may hold a provider's words."""
 
-    def end(self, asker: Asker, *, stopped: bool) -> None:
+    @property
+    def is_early(self) -> bool:
+        """Whether it did."""
+        return bool(self.is_interrupted or self.is_capped or self.gone or self.hopeless)
+
+    def note(self, event: object, why: str | None) -> bool:
+        """Take note of why a model can do no more, if so; return whether nothing more is asked."""
+        if not why or self.hopeless or not isinstance(event, Event):
+            return False
+        self.hopeless = f"{event.alias}: {why}: {event.text}"
+        return True
+
+    def end(self, asker: Endable, *, stopped: bool) -> None:
         """Take note of why it was stopped early, if it was."""
         self.is_capped = stopped and asker.is_broke
         self.gone = asker.lost if stopped else None
@@ -114,9 +138,7 @@ def draining_asker(
     """
 
     def listen(event: Event) -> None:
-        why = hear(event)
-        if why and isinstance(event, Event) and not ending.hopeless:
-            ending.hopeless = f"{event.alias}: {why}: {event.text}"
+        if ending.note(event, hear(event)):
             asker.drain()
 
     budget = Budget.of(calling.store, calling.config)

@@ -103,6 +103,10 @@ class Game(ABC, Generic[E]):
         """Return the frames that a player is shown a part of."""
         return await self.frames(item)
 
+    def shown(self, item: E, _player: Player) -> tuple[str, ...]:
+        """Return the own ids of the videos a player is shown, first the one it is asked about."""
+        return (self.films.videos[item.video_id].id,)
+
     def has_frames(self, item: E) -> bool:
         """Return whether the frames were looked at before that a question is about."""
         return self.run_frames.has(self.films.videos[item.video_id].id)

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.agents.limits.outages import PATIENCE_S
 from videoautoarena.agents.models.registry import check_keys
-from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.store import Store
@@ -26,24 +22,32 @@ from videoautoarena.runs.bench.format.schema import DialogueItem
 from videoautoarena.runs.bench.play.calls import (
     Generations,
     begin_calls,
+    calls_file,
     keep_prompts,
     open_calls,
     own_prompts,
     prompt_notes,
 )
-from videoautoarena.runs.bench.play.cast import BenchCast, Player, Wanted
+from videoautoarena.runs.bench.play.cast import BenchCast, Wanted
 from videoautoarena.runs.bench.play.forecast import Forecast
-from videoautoarena.runs.bench.play.game import Game, Outcome
+from videoautoarena.runs.bench.play.game import Outcome
 from videoautoarena.runs.bench.play.plan import BenchPlan, Left, look_ahead, plan_of, priced_plan
 from videoautoarena.runs.bench.play.rules import Rules
 from videoautoarena.runs.bench.play.tally import BenchTally, Outcomes, keep_results
 from videoautoarena.runs.bench.play.videos import (
-    BenchVideos,
     find_bench_videos,
     refuse_strangers,
     remember_videos,
     subtitle_chars,
     video_notes,
+)
+from videoautoarena.runs.bench.play.work import (
+    AT_WORK,
+    BenchEngine,
+    Pair,
+    Remaining,
+    Repetition,
+    Work,
 )
 from videoautoarena.runs.console.events import Listeners, pass_on
 from videoautoarena.runs.console.interrupts import until_done
@@ -56,13 +60,10 @@ from videoautoarena.runs.rundir.budget import (
 )
 from videoautoarena.runs.rundir.context import Calling, draining_asker, work_off
 from videoautoarena.runs.rundir.failures import pardon
-from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
 
-_AT_WORK = 2
-"""Questions in hand for each call that may be under way: the next one is worded meanwhile."""
 OnSettled = Callable[[BenchTally], None]
 """Called after every question of every model with how all of them went so far."""
 
@@ -82,6 +83,8 @@ class Asked:
     retry_failed: bool = False
     prompts: Path | None = None
     """Folder of prompts that replace ours in all that ever plays this bench."""
+    engine: BenchEngine | None = None
+    """What plays; None: this process."""
 
 
 class Ran(NamedTuple):
@@ -105,32 +108,33 @@ class _Ready:
     """A bench that can be played."""
 
     bench: OpenBench[Any]
-    rules: Rules
-    cast: BenchCast
-    items: list[Any]
-    films: BenchVideos
+    work: Work
     store: Store | None
     """None where nothing was ever played, and nothing is to be."""
     left: Left
     notes: tuple[str, ...]
-    prompts: PromptSet
+    held: ExitStack
+    """Has the file of calls open until it ends."""
 
     @property
     def plan(self) -> BenchPlan:
         """What it takes, in calls."""
-        return plan_of(self.cast, self.items, left=self.left, notes=self.notes, store=self.store)
+        work = self.work
+        return plan_of(work.cast, work.items, left=self.left, notes=self.notes, store=self.store)
 
     @property
     def forecast(self) -> Forecast:
         """What sizes calls in tokens and dollars."""
-        spoken = subtitle_chars(self.bench, self.store, self.films)
-        return Forecast(self.cast, self.films, self.prompts, self.store, spoken)
+        work = self.work
+        spoken = subtitle_chars(self.bench, self.store, work.films)
+        return Forecast(work.cast, work.films, work.prompts, self.store, spoken)
 
 
 async def plan_bench(bench: OpenBench[Any], asked: Asked, *, rules: Rules) -> BenchPlan:
     """Return what it would take to play a bench, or BadInput; calls and writes nothing."""
     async with _ready(bench, asked, rules, write=False) as ready:
-        return priced_plan(ready.plan, ready.items, left=ready.left, forecast=ready.forecast)
+        items = ready.work.items
+        return priced_plan(ready.plan, items, left=ready.left, forecast=ready.forecast)
 
 
 async def run_bench(
@@ -149,26 +153,26 @@ async def run_bench(
     async with _ready(bench, asked, rules, write=True) as ready:
         for line in ready.plan.as_lines():
             listeners.say(line)
-        if ready.left.calls.total() and ready.films.folder is None:
+        work = ready.work
+        cast, items = work.cast, work.items
+        if ready.left.calls.total() and work.films.folder is None:
             raise BadInput(
                 f"{bench.folder} is not finished and holds no copies of its videos; pass "
                 "their folder with --videos"
             )
-        config = ready.cast.config
-        check_keys(config.model_of(name) for name, count in ready.left.calls.items() if count)
-        unit = "dialogue" if isinstance(ready.items[0], DialogueItem) else "answer"
-        tally = BenchTally(len(ready.items) * len(ready.cast.players), unit=unit)
+        check_keys(cast.config.model_of(name) for name, n in ready.left.calls.items() if n)
+        unit = "dialogue" if isinstance(items[0], DialogueItem) else "answer"
+        tally = BenchTally(len(items) * len(cast.players), unit=unit)
         outcomes = await _play(
             ready, asked, tally=tally, listeners=listeners, on_settled=on_settled
         )
         results = list[AnyResult]()
         if tally.settled == tally.total:
-            prompts = own_prompts(ready.store)
-            results = rules.results(bench, ready.cast, ready.items, outcomes, prompts=prompts)
+            results = rules.results(bench, cast, items, outcomes, prompts=work.prompts)
         files, kept = keep_results(bench, results)
-        names = tuple(player.name for player in ready.cast.players)
-        anchor = ready.cast.anchor.name if ready.cast.anchor else None
-        return Ran(tally, ready.cast.judge, names, tuple(results), files, kept, anchor)
+        names = tuple(player.name for player in cast.players)
+        anchor = cast.anchor.name if cast.anchor else None
+        return Ran(tally, cast.judge, names, tuple(results), files, kept, anchor)
 
 
 @asynccontextmanager
@@ -208,11 +212,12 @@ async def _ready(
         notes += video_notes(bench, films)
         if write and asked.retry_failed and store is not None:
             pardon(store, [video.id for video in films.videos.values()], 0)
-        left = await _look(rules, cast, items, films=films, store=store)
+        work = Work(rules, cast, items, films, prompts)
+        left = await _look(work, store)
         if write and asked.retry_failed and left.failed:
             Generations(store).add(left.failed)
-            left = await _look(rules, cast, items, films=films, store=store)
-        yield _Ready(bench, rules, cast, items, films, store, left, tuple(notes), prompts)
+            left = await _look(work, store)
+        yield _Ready(bench, work, store, left, tuple(notes), stack)
 
 
 def _refuse_imported(bench: OpenBench[Any], cast: BenchCast, rules: Rules) -> None:
@@ -227,43 +232,14 @@ def _refuse_imported(bench: OpenBench[Any], cast: BenchCast, rules: Rules) -> No
             )
 
 
-async def _look(
-    rules: Rules, cast: BenchCast, items: list[Any], *, films: BenchVideos, store: Store | None
-) -> Left:
+async def _look(work: Work, store: Store | None) -> Left:
     """Return what is left to be called, by repeating all that is known."""
-    if store is None:
-        return await look_ahead(rules.unknown, None, cast, items=items, films=films)
-    asker = Asker(store.journal, _no_bytes, is_replay=True)
     failed: set[str] = set()
-    run_frames = _run_frames(cast, films, store, decoders=None)
-    game = rules.game(cast, _prompter(cast, asker, store), run_frames, films)
-    game = replace(game, on_failed=failed.add)
-    left = await look_ahead(rules.unknown, game, cast, items=items, films=films)
+    game = replace(work.repeated(store), on_failed=failed.add) if store is not None else None
+    unknown, items = work.rules.unknown, work.items
+    left = await look_ahead(unknown, game, work.cast, items=items, films=work.films)
     left.failed |= failed
     return left
-
-
-async def _no_bytes(_video: str, _digests: list[str]) -> list[bytes]:
-    raise RuntimeError("a game that only repeats what is known asked for frames")
-
-
-def _run_frames(
-    cast: BenchCast, films: BenchVideos, store: Store, *, decoders: Decoders | None
-) -> RunFrames:
-    videos = {video.id: video for video in films.videos.values()}
-    files = films.files if decoders is not None else {}
-    return RunFrames(
-        store,
-        decoders,
-        files=files,
-        sampling=cast.config.sampling,
-        videos=videos,
-        preset=cast.preset,
-    )
-
-
-def _prompter(cast: BenchCast, asker: Asker, store: Store) -> Prompter:
-    return Prompter(asker, own_prompts(store), cast.config.seed, generations=Generations(store))
 
 
 async def _play(
@@ -275,32 +251,93 @@ async def _play(
     on_settled: OnSettled,
 ) -> Outcomes:
     """Play every question for every player; at an interrupt or a cap, as many as came to an end."""
-    store, cast = ready.store, ready.cast
+    store, work = ready.store, ready.work
     if store is None:
         raise RuntimeError("a bench was to be played without a file for its calls")
+    settled = _Settled(tally, on_settled)
+    if asked.engine is not None and ready.left.calls.total():
+        store = await _play_elsewhere(ready, store, asked, settled=settled, listeners=listeners)
+    left = [pair for pair in work.pairs if pair not in settled.outcomes]
+    if left and not tally.is_early:
+        await _play_here(work, store, asked, settled=settled, listeners=listeners)
+    tally.lost = store.journal.lost(besides="offline:*")
+    played = Counter(qid for _, qid in settled.outcomes)
+    players = len(work.cast.players)
+    open_ = (k for k, one in enumerate(work.items) if played[one.qid] < players)
+    tally.complete = next(open_, len(work.items))
+    return settled.outcomes
+
+
+@dataclass
+class _Settled:
+    """What questions came to, counted as they come."""
+
+    tally: BenchTally
+    on_settled: OnSettled
+    outcomes: dict[Pair, Outcome] = field(default_factory=dict)
+
+    def add(self, pair: Pair, outcome: Outcome) -> None:
+        """Count one."""
+        self.outcomes[pair] = outcome
+        self.tally.count(outcome, pair[0])
+        self.on_settled(self.tally)
+
+    async def add_known(self, pairs: Iterable[Pair], repetition: Repetition) -> None:
+        """Count those that the file of calls knows to their end."""
+        for pair in pairs:
+            if pair in self.outcomes:
+                continue
+            if (outcome := await repetition.outcome(pair)) is not None:
+                self.add(pair, outcome)
+
+
+async def _play_here(
+    work: Work, store: Store, asked: Asked, *, settled: _Settled, listeners: Listeners
+) -> None:
+    """Play in this process what was not played before."""
+    tally = settled.tally
     async with Decoders(FrameCache()) as decoders:
-        run_frames = _run_frames(cast, ready.films, store, decoders=decoders)
-        calling = Calling(store, cast.config, run_frames.jpegs)
+        run_frames = work.frames(store, decoders)
+        calling = Calling(store, work.cast.config, run_frames.jpegs)
         hear = partial(pass_on, listeners=listeners)
         asker = draining_asker(calling, tally, pace=asked, hear=hear)
-        prompter = _prompter(cast, asker, store)
-        game: Game[Any] = ready.rules.game(cast, prompter, run_frames, ready.films)
-        outcomes: dict[tuple[str, str], Outcome] = {}
+        game = work.game(asker, store, run_frames)
 
-        async def play(job: tuple[Any, Player]) -> None:
-            item, player = job
-            outcome = outcomes[player.name, item.qid] = await game.play(item, player)
-            tally.count(outcome, player.name)
-            on_settled(tally)
+        async def play(pair: Pair) -> None:
+            item, player = work.pairs[pair]
+            settled.add(pair, await game.play(item, player))
 
-        jobs, workers = product(ready.items, cast.players), _AT_WORK * asked.concurrency
+        jobs = [pair for pair in work.pairs if pair not in settled.outcomes]
+        playing = work_off(jobs, play, workers=AT_WORK * asked.concurrency)
         try:
-            stopped = await until_done(asker, work_off(jobs, play, workers=workers), listeners)
+            stopped = await until_done(asker, playing, listeners)
         finally:
             await asker.aclose()
-    tally.lost = store.journal.lost(besides="offline:*")
     tally.end(asker, stopped=stopped)
-    played = Counter(qid for _, qid in outcomes)
-    open_ = (k for k, one in enumerate(ready.items) if played[one.qid] < len(cast.players))
-    tally.complete = next(open_, len(ready.items))
-    return outcomes
+
+
+async def _play_elsewhere(
+    ready: _Ready, store: Store, asked: Asked, *, settled: _Settled, listeners: Listeners
+) -> Store:
+    """Have played what is not known, and repeat it; return the file of calls, open again."""
+    work, file, engine = ready.work, calls_file(ready.bench), asked.engine
+    known = Repetition(work, store)
+    await settled.add_known(work.pairs, known)
+    due = [known.due(pair) for pair in work.pairs if pair not in settled.outcomes]
+    called = frozenset(name for name, calls in ready.left.calls.items() if calls)
+    if engine is None or not due:
+        return store
+    store.close()
+    # Others write it now; what is read of it here is what they have committed.
+    with Store.open(file, write=False) as seen:
+        written = Repetition(work, seen)
+        await engine.play_bench(
+            Remaining(work, due, file, called),
+            settled.tally,
+            pace=asked,
+            listeners=listeners,
+            on_played=partial(settled.add_known, repetition=written),
+        )
+    store = ready.held.enter_context(Store.open(file, write=True))
+    await settled.add_known(work.pairs, Repetition(work, store))
+    return store

@@ -110,6 +110,11 @@ class TaskGame(Game[TaskItem]):
         )
         return self._shuffled(sent, item)
 
+    def shown(self, item: TaskItem, player: Player) -> tuple[str, ...]:
+        """Return the own ids of the videos a player is shown, first the one it is asked about."""
+        other = self._other(item) if player.view == "other" else None
+        return super().shown(item, player) + ((other,) if other is not None else ())
+
     def knows_frames(self, item: TaskItem, player: Player) -> bool:
         """Return whether what a player is shown was looked at before; the item's own video was."""
         other = self._other(item) if player.view == "other" else None

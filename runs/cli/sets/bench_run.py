@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from videoautoarena.runs.bench.play.runner import OnSettled
 from videoautoarena.runs.bench.play.tally import BenchTally
 from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.program.ending import early_end, exit_codes, run_async
+from videoautoarena.runs.cli.program.engine import ENGINE, ENGINE_NAMES, engine_of
 from videoautoarena.runs.cli.program.main import EXIT_CAP, EXIT_VOIDS
 from videoautoarena.runs.console.events import Listeners, Say, nobody
 from videoautoarena.runs.console.listeners import progress
@@ -93,7 +95,7 @@ _PACE = options.together(
     options.PATIENCE,
     options.flag("--retry-failed", "Repeat failed answers and judgings."),
 )
-_WORK = options.together(options.PLAN, options.NO_PROGRESS, options.CAPS, options.AS_JSON)
+_WORK = options.together(options.PLAN, options.NO_PROGRESS, options.CAPS, ENGINE, options.AS_JSON)
 
 
 @click.command(
@@ -180,11 +182,12 @@ def bench_run_command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
 
+    engine = {name: typed.pop(name) for name in ENGINE_NAMES}
     opened = open_bench(bench)
     scoring = scoring_of(opened)
     if plan:
         return _plan(opened, _asked(typed), as_json=as_json)
-    ran = _run(opened, _asked(typed), is_quiet=quiet)
+    ran = _run(opened, _asked(typed), engine, is_quiet=quiet)
     scores = scoring.played(opened, ran) if ran.results else None
     if as_json:
         _print_json(ran, scores, folder=bench)
@@ -222,13 +225,14 @@ def probe(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) 
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.score.asked_probes import asked_table, probe_all
 
+    engine = {name: typed.pop(name) for name in ENGINE_NAMES}
     opened, code = open_bench(bench), 0
     found = probe_all(opened)
     if typed["model"]:
         asked = _asked({**_UNASKED, **typed}, views=("blind", "one", "shuffled", "other"))
         if plan:
             return _plan(opened, asked, as_json=as_json)
-        code = _ending(_run(opened, asked, is_quiet=quiet))
+        code = _ending(_run(opened, asked, engine, is_quiet=quiet))
         found = probe_all(opened)
     options.print_report(found.to_json(), found.as_lines(), as_json=as_json)
     if found.asked.probes and not as_json:
@@ -283,11 +287,12 @@ def _plan(opened: OpenBench[Any], asked: Asked, *, as_json: bool) -> int:
     return 0
 
 
-def _run(opened: OpenBench[Any], asked: Asked, *, is_quiet: bool) -> Ran:
+def _run(opened: OpenBench[Any], asked: Asked, engine: dict[str, Any], *, is_quiet: bool) -> Ran:
+    """Play it, in this process or by the `engine` that was typed."""
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
 
-    with showing(say, is_quiet=is_quiet) as on_settled:
-        run = scoring_of(opened).run
+    with engine_of(engine) as plays, showing(say, is_quiet=is_quiet) as on_settled:
+        run, asked = scoring_of(opened).run, replace(asked, engine=plays)
         return run_async(
             run(opened, asked, listeners=Listeners(say, nobody), on_settled=on_settled)
         )

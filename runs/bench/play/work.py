@@ -1,0 +1,160 @@
+"""What of a bench is played, as one value: another process can play it, or repeat what it played.
+
+Whatever was played elsewhere is known by the file of calls alone. It is repeated from there, and
+comes to the same as if it had been played here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from videoautoarena.agents.calls.ask import Asker
+from videoautoarena.agents.prompting.prompts import PromptSet
+from videoautoarena.agents.roles.prompter import Prompter
+from videoautoarena.memory.records.errors import JournalMiss
+from videoautoarena.memory.records.records import Frames, Video
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.bench.play.calls import Generations
+from videoautoarena.runs.bench.play.cast import BenchCast, Player
+from videoautoarena.runs.bench.play.game import Game, Outcome
+from videoautoarena.runs.bench.play.rules import Rules
+from videoautoarena.runs.bench.play.videos import BenchVideos
+from videoautoarena.runs.console.events import Listeners
+from videoautoarena.runs.rundir.context import EarlyEnd, Pace
+from videoautoarena.runs.rundir.frames import WHOLE, RunFrames, Spans
+from videoautoarena.video.workers.decoders import Decoders
+
+AT_WORK = 2
+"""Questions in hand for each call that may be under way: the next one is worded meanwhile."""
+Pair = tuple[str, str]
+"""A player's name and a qid."""
+
+
+class Due(NamedTuple):
+    """A question that is to be played for one player."""
+
+    pair: Pair
+    videos: tuple[str, ...]
+    """Own ids of those that are looked at for it, first the one that it is about."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """Who is asked what about which videos, by which rules."""
+
+    rules: Rules
+    cast: BenchCast
+    items: Sequence[Any]
+    """In the order in which they are asked."""
+    films: BenchVideos
+    prompts: PromptSet
+
+    @cached_property
+    def videos(self) -> Mapping[str, Video]:
+        """Videos by their own ids."""
+        return {video.id: video for video in self.films.videos.values()}
+
+    @cached_property
+    def pairs(self) -> Mapping[Pair, tuple[Any, Player]]:
+        """Every question for every player, in the order in which they are asked."""
+        both = product(self.items, self.cast.players)
+        return {(player.name, item.qid): (item, player) for item, player in both}
+
+    def frames(self, store: Store, decoders: Decoders) -> RunFrames:
+        """Return the way to the frames of the videos."""
+        return RunFrames(
+            store,
+            decoders,
+            files=self.films.files,
+            sampling=self.cast.config.sampling,
+            videos=self.videos,
+            preset=self.cast.preset,
+        )
+
+    def game(self, asker: Asker, store: Store, run_frames: RunFrames) -> Game[Any]:
+        """Return what plays a question for a player."""
+        generations = Generations(store)
+        prompter = Prompter(asker, self.prompts, self.cast.config.seed, generations=generations)
+        return self.rules.game(self.cast, prompter, run_frames, self.films)
+
+    def repeated(self, store: Store) -> Game[Any]:
+        """Return a game that calls nobody: JournalMiss where anything was not played."""
+        known = _KnownFrames(
+            store,
+            None,
+            files={},
+            sampling=self.cast.config.sampling,
+            videos=self.videos,
+            preset=self.cast.preset,
+        )
+        return self.game(Asker(store.journal, _no_bytes, is_replay=True), store, known)
+
+
+class _KnownFrames(RunFrames):
+    """Frames that were looked at before; of others nothing is said but that they were not."""
+
+    async def frames(self, video: str, spans: Spans = WHOLE) -> Frames:
+        """Return a video's frames, or UnusableVideo; JournalMiss where nobody has looked at it."""
+        if not (self.has(video, spans) or self.is_quarantined(video)):
+            raise JournalMiss(f"nobody has looked at the frames of {video}")
+        return await super().frames(video, spans)
+
+
+async def _no_bytes(_video: str, _digests: list[str]) -> list[bytes]:
+    raise RuntimeError("a game that only repeats what is known asked for frames")
+
+
+class Repetition:
+    """What the file of calls says of questions."""
+
+    def __init__(self, work: Work, store: Store) -> None:
+        self._work, self._game = work, work.repeated(store)
+
+    async def outcome(self, pair: Pair) -> Outcome | None:
+        """Return what a question came to for a player; None where it was not played to its end."""
+        item, player = self._work.pairs[pair]
+        try:
+            return await self._game.play(item, player)
+        except JournalMiss:
+            return None
+
+    def due(self, pair: Pair) -> Due:
+        """Return what playing a question takes, whose video must not be lost."""
+        item, player = self._work.pairs[pair]
+        return Due(pair, self._game.shown(item, player))
+
+
+@dataclass(frozen=True)
+class Remaining:
+    """What of a bench is left to be played."""
+
+    work: Work
+    due: Sequence[Due]
+    file: Path
+    """Of its calls; nobody has it open."""
+    called: frozenset[str]
+    """Names of the models that may be called."""
+
+
+OnPlayed = Callable[[Sequence[Pair]], Awaitable[None]]
+"""Called with questions that were played to their end: the file of calls says what they came to."""
+
+
+class BenchEngine(Protocol):
+    """Plays a bench elsewhere than in this process."""
+
+    async def play_bench(
+        self,
+        left: Remaining,
+        ending: EarlyEnd,
+        *,
+        pace: Pace,
+        listeners: Listeners,
+        on_played: OnPlayed,
+    ) -> None:
+        """Fill the file of calls with what is left, and note in `ending` what ended it early."""

@@ -1,0 +1,145 @@
+"""A bench on a real cluster of this machine, over HTTP, of which a worker is killed on the way."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.loopback import ROOT, Loopback, serving_apart
+from tests.support.small_benches import freeze_ground
+from tests.support.whole_runs import command, environment, write_config
+
+pytestmark = pytest.mark.slow
+RAY = ROOT / ".venv-ray"
+MAKE = 'python3 -m venv .venv-ray && .venv-ray/bin/pip install -e ".[ray]"'
+
+
+@pytest.fixture(scope="module")
+def arena() -> Path:
+    """The command of an environment that has Ray."""
+    found = RAY / "bin" / "arena"
+    if not found.is_file():
+        if os.environ.get("CI"):
+            pytest.fail(f"there is no {RAY}: {MAKE}")
+        pytest.skip(f"NOTHING IS PLAYED ON A CLUSTER: there is no {RAY.name}; make it: {MAKE}")
+    return found
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loopback]:
+    log = tmp_path_factory.mktemp("server") / "log"
+    with serving_apart(log, "--latency-s", "0.2", "0.6") as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two clips and a bench about them."""
+    return freeze_ground(tmp_path_factory.mktemp("ground"), seconds=2)
+
+
+def line(bench: Path, config: Path, videos: Path) -> list[str | Path]:
+    models = ("--model", "hawk,mole,terse", "--judge", "judge", "--swap", "all")
+    where = ("--config", config, "--videos", videos, "--concurrency", "4")
+    return ["bench", "run", bench, *models, *where]
+
+
+def workers_of(process: int) -> list[int]:
+    """Return the processes below another one that play."""
+    parents: dict[int, int] = {}
+    names: dict[int, bytes] = {}
+    for place in Path("/proc").iterdir():
+        if place.name.isdecimal():
+            try:
+                stat = (place / "stat").read_text().rpartition(")")[2].split()
+                names[int(place.name)] = (place / "cmdline").read_bytes()
+            except OSError:
+                continue
+            parents[int(place.name)] = int(stat[1])
+
+    def is_below(one: int) -> bool:
+        while one and one != process:
+            one = parents.get(one, 0)
+        return bool(one)
+
+    return [one for one, name in names.items() if b"ClusterWorker" in name and is_below(one)]
+
+
+def wait_for(server: Loopback, answers: int, playing: subprocess.Popen[str]) -> None:
+    """Wait for so many answers for as long as it plays: a cluster may take minutes to begin."""
+    while len(server.events("sent")) < answers and playing.poll() is None:
+        server.after(answers)
+
+
+def results_of(bench: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in (bench / "results").glob("*.jsonl")}
+
+
+def keys_of(bench: Path) -> list[str]:
+    with sqlite3.connect(bench / "results" / "calls.sqlite") as file:
+        return [key for (key,) in file.execute("SELECT key FROM calls ORDER BY key")]
+
+
+def test_a_killed_worker_changes_no_byte_of_a_benchs_results(
+    arena: Path, server: Loopback, ground: Path, tmp_path: Path
+) -> None:
+    config = write_config(tmp_path / "arena.toml", "openai", server)
+    alone, shared = (Path(shutil.copytree(ground / "bench", tmp_path / name)) for name in "ab")
+    told = subprocess.run(
+        command("arena", *line(alone, config, ground / "videos")),
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert results_of(alone), told.stderr
+    sent = len(server.events("sent"))
+    ray = ["--engine", "ray", "--lease", "15"]
+    with subprocess.Popen(
+        [arena, *line(shared, config, ground / "videos"), *ray],
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as playing:
+        wait_for(server, sent + 6, playing)
+        (worker,) = workers_of(playing.pid)[:1]
+        os.kill(worker, signal.SIGKILL)
+        _, said = playing.communicate(timeout=240)
+    assert playing.returncode == told.returncode, said
+    assert "a worker on" in said
+    assert results_of(shared) == results_of(alone)
+    assert keys_of(shared) == keys_of(alone)
+
+
+def test_an_interrupt_costs_no_call_and_the_same_command_goes_on(
+    arena: Path, server: Loopback, ground: Path, tmp_path: Path
+) -> None:
+    config = write_config(tmp_path / "arena.toml", "openai", server)
+    bench = Path(shutil.copytree(ground / "bench", tmp_path / "bench"))
+    sent = len(server.events("sent"))
+    words = [arena, *line(bench, config, ground / "videos"), "--engine", "ray"]
+    with subprocess.Popen(
+        words, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as playing:
+        wait_for(server, sent + 3, playing)
+        playing.send_signal(signal.SIGINT)
+        _, said = playing.communicate(timeout=240)
+    assert playing.returncode == 130, said
+    assert "interrupted: " in said
+    known = keys_of(bench)
+    assert len(known) == len(server.events("sent")) - sent
+    told = subprocess.run(
+        command("arena", *line(bench, config, ground / "videos")),
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert results_of(bench), told.stderr
+    assert len(keys_of(bench)) == len(server.events("sent")) - sent
