@@ -34,9 +34,10 @@ _FRAMES = (
     "AND json_extract(body, '$.usage.input_tokens') IS NOT NULL GROUP BY model"
 )
 _ANSWERS = (
-    "SELECT scope, ordinal, json_extract(body, '$.reply') IS NOT NULL, "
+    "SELECT place, scope, ordinal, json_extract(body, '$.reply') IS NOT NULL, "
     "json_extract(body, '$.usage.output_tokens'), json_extract(body, '$.usage.reasoning_tokens'), "
-    "json_extract(body, '$.failure_kind') FROM calls WHERE role = 'contestant' ORDER BY place"
+    "json_extract(body, '$.failure_kind') FROM calls WHERE place > ? AND role = 'contestant' "
+    "ORDER BY place LIMIT ?"
 )
 _ANSWERED = (
     "SELECT place, scope, json_extract(body, '$.alias'), role FROM calls "
@@ -258,10 +259,10 @@ class Journal:
         for page in self._reader.pages(_TAKEN, 0, _ROWS_AT_ONCE):
             yield from map(_taken, page)
 
-    def answers(self) -> list[Said]:
-        """Return what came of every contestant's call, in the order in which they were recorded."""
-        found: list[Any] = self._reader.rows(_ANSWERS)
-        return [Said(scope, k, bool(reply), *rest) for scope, k, reply, *rest in found]
+    def each_answer(self) -> Iterator[Said]:
+        """Give what came of every contestant's call, in the order in which they were recorded."""
+        for page in self._reader.pages(_ANSWERS, 0, _ROWS_AT_ONCE):
+            yield from (Said(scope, k, bool(reply), *rest) for _, scope, k, reply, *rest in page)
 
     def frame_tokens(self, frames: int) -> dict[str, float]:
         """Return each model's most input tokens a frame, over its calls of so many at least."""

@@ -196,7 +196,7 @@ def _beginning(run: Opened, out: Path, budget: Budget) -> Begun:
         judges=tuple(config.judges),
         videos={video.id: video.path for video in run.store.videos()},
         slots=stored.slots,
-        battles=stored.each_battle,
+        battles=stored.battles,
         caps=budget.caps,
         spent=run.store.journal.spent(),
     )

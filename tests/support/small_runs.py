@@ -49,6 +49,13 @@ def altered(out: Path) -> Iterator[sqlite3.Connection]:
         connection.close()
 
 
+def forget_outlines(file: sqlite3.Connection) -> None:
+    """Take from a run's file what older layouts did not keep of battles."""
+    for trigger in ("made", "gone", "changed"):
+        file.execute(f"DROP TRIGGER outline_{trigger}")
+    file.execute("DROP TABLE outlines")
+
+
 def alter(out: Path, sql: str, **values: Any) -> None:
     """Change one thing in a run's file; it must be there."""
     with altered(out) as file:

@@ -98,7 +98,7 @@ class PageData:
     def parts(self, run: Run) -> Iterator[list[Json]]:
         """Give all parts in their order, with one in memory at a time."""
         there = set(self.index["id"])
-        battles = (self._battle(battle) for battle in run.each_battle if battle.id in there)
+        battles = (self._battle(battle) for battle in run.battles if battle.id in there)
         while part := list(islice(battles, CHUNK)):
             yield part
 
@@ -234,7 +234,7 @@ def _took(model: str, setup: Setup, costs: RunCosts) -> Json:
 
 def _traits(run: Run) -> tuple[str, ...]:
     """Return by what slices are shown: languages and kinds of question where they are known."""
-    has_languages = any(battle.language for battle in run.each_battle)
+    has_languages = any(battle.language for battle in run.battles)
     language, kind = ["language"] * has_languages, [QUESTION_CATEGORY] * bool(tags_of(run))
     return (*TRAITS, *language, *kind)
 
