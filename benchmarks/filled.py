@@ -8,6 +8,7 @@ both seatings.
 
 from __future__ import annotations
 
+import argparse
 import math
 import random
 import sqlite3
@@ -38,8 +39,9 @@ from videoautoarena.memory.records.records import (
 )
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.leaderboard.board import board_in
 from videoautoarena.runs.rundir.opener import begin
-from videoautoarena.runs.rundir.reader import run_file
+from videoautoarena.runs.rundir.reader import open_run, run_file
 from videoautoarena.video.folder.find import Findings
 
 FRAMES = 8
@@ -334,3 +336,41 @@ def checked(out: Path, every: int = 997) -> int:
             for call in store.journal.calls(battle.id):
                 assert call.reply
     return len(slots)
+
+
+def as_parquet(lines: Path, to: Path) -> None:
+    """Write JSON lines as Parquet."""
+    import pyarrow.json
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(pyarrow.json.read_json(lines), to)
+
+
+def rate(run: Path) -> None:
+    """Rate a run from what its file keeps of every battle, and say how many there are."""
+    with open_run(run) as opened:
+        board = board_in(opened, behaviour=False)
+    print(f"{board.settings.totals.decided} of {board.settings.totals.battles} battles decided")
+
+
+def main() -> None:
+    """Fill runs in folders, rate one, or write one's lines as Parquet."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("videos", "rounds", "models"):
+        parser.add_argument(f"--{name}", type=int, default=10)
+    parser.add_argument("--runs", type=Path, nargs=2, help="where two halves are made")
+    parser.add_argument("--rate", type=Path, metavar="RUN")
+    parser.add_argument("--parquet", type=Path, nargs=2, metavar=("LINES", "FILE"))
+    options = parser.parse_args()
+    if options.rate:
+        rate(options.rate)
+    elif options.parquet:
+        as_parquet(*options.parquet)
+    else:
+        size = Size(options.videos, options.rounds, options.models)
+        for folder, half in zip(options.runs, size.halves(), strict=True):
+            checked(fill(folder, half))
+
+
+if __name__ == "__main__":
+    main()

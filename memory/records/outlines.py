@@ -18,7 +18,7 @@ from videoautoarena.memory.records.records import Battle, Seats
 from videoautoarena.memory.records.slots import Ints, Longs, Mask, Slots
 
 Told = Literal["a", "b", "tie", "tie_good", "tie_bad", "abstain", "failed"]
-TEXTS = ("model_a", "model_b", "verdict", "reason", "language", "ballots")
+TEXTS = ("model_a", "model_b", "verdict", "language", "ballots")
 LENGTHS = ("length_a", "length_b")
 """Characters of the answers."""
 NO_ANSWER = -1
@@ -46,7 +46,6 @@ class Outline(NamedTuple):
     model_a: str | None
     model_b: str | None
     verdict: str
-    reason: str | None
     language: str | None
     verdicts: tuple[Ballot, ...]
     persona: int
@@ -237,7 +236,7 @@ def row_of(battle: Battle) -> tuple[Any, ...]:
     ballots = [[one.judge, one.seats, one.verdict] for one in battle.verdicts]
     lengths = (None if text is None else len(text) for text in (battle.answer_a, battle.answer_b))
     return (
-        *(battle.model_a, battle.model_b, battle.verdict, battle.reason, battle.language),
+        *(battle.model_a, battle.model_b, battle.verdict, battle.language),
         json.dumps(ballots, ensure_ascii=False, separators=(",", ":")),
         *lengths,
     )

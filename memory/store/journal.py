@@ -44,9 +44,13 @@ _ANSWERED = (
     "WHERE place > ? AND json_extract(body, '$.reply') IS NOT NULL ORDER BY place LIMIT ?"
 )
 _SENT = (
-    "SELECT json_extract(body, '$.alias'), role, substr(scope, 1, 12), "
-    "json_extract(body, '$.frames') AS frames, count(*) FROM calls "
-    "WHERE frames IS NOT NULL AND json_type(body, '$.reply') = 'text' GROUP BY 1, 2, 3, 4"
+    "SELECT alias, role, shown, frames, calls FROM sent WHERE calls > 0 "
+    "ORDER BY alias, role, shown, frames"
+)
+_SENT_ABOUT = (
+    "SELECT json_extract(body, '$.alias'), role, json_extract(body, '$.frames') AS frames, "
+    "count(*) FROM calls WHERE scope >= ? AND scope < ? || '~' AND substr(scope, 1, 12) = ? "
+    "AND frames IS NOT NULL AND json_type(body, '$.reply') = 'text' GROUP BY 1, 2, 3"
 )
 _TAKEN = (
     "SELECT place, scope, role, generation, model, json_extract(body, '$.alias'), "
@@ -140,12 +144,12 @@ class Taken(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """How many answered calls of a model, in one role and for one video, had how many frames."""
+    """How many answered calls of a model, in one role, had how many frames of how many."""
 
     alias: str
     role: Role
-    video: str
-    """What its scope begins with: the video's id, but for trials."""
+    shown: int
+    """Frames that the run uses of the video it was about."""
     frames: int
     calls: int
 
@@ -269,8 +273,13 @@ class Journal:
         found = self._reader.rows(_FRAMES, frames)
         return {model: float(tokens) for model, tokens in found}
 
+    def sent_about(self, video: str) -> list[Sent]:
+        """Return the same of the calls about one video, whose frames are not counted."""
+        found: list[Any] = self._reader.rows(_SENT_ABOUT, video, video, video)
+        return [Sent(alias, role, 0, frames, calls) for alias, role, frames, calls in found]
+
     def sent_frames(self) -> list[Sent]:
-        """Return how many frames answered calls were made from."""
+        """Return how many frames answered calls were made from; those of trials are left out."""
         found: list[Any] = self._reader.rows(_SENT)
         return [Sent(*row) for row in found]
 

@@ -5,13 +5,13 @@ A step's number is its place in MIGRATIONS, counted from 1; the file keeps the n
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Callable, Sequence
 
 from sqlite_utils import Database
 
 from videoautoarena.memory.records.errors import StoreError, StoreTooNew
+from videoautoarena.memory.store.derived import VIEWS, keep
 
 Step = Callable[[Database], None]
 
@@ -101,57 +101,18 @@ def _sixth(db: Database) -> None:
     db.execute(f"CREATE TABLE {_TAGS}")
 
 
-_OUTLINES = (
-    "outlines (ordinal INTEGER PRIMARY KEY, model_a TEXT, model_b TEXT, verdict TEXT, "
-    "reason TEXT, language TEXT, ballots TEXT NOT NULL, length_a INTEGER, length_b INTEGER)"
+def _derived(db: Database) -> None:
+    """What ratings, audits and status want of battles and calls, kept by the file itself."""
+    keep(db.conn)
+
+
+MIGRATIONS: tuple[Step, ...] = (_first, _second, _third, _fourth, _fifth, _sixth, _derived)
+_ADDED = (
+    (_fourth, f"TABLE {_INTENTS}"),
+    (_fifth, f"TABLE {_VOTES}"),
+    (_sixth, f"TABLE {_TAGS}"),
+    *((_derived, f"VIEW {name} AS {rows}") for name, rows in VIEWS.items()),
 )
-
-
-def _outline(source: str, body: str) -> str:
-    """Return what selects the outlines of battles; a body that is no JSON says nothing."""
-    names = ("model_a", "model_b", "verdict", "reason", "language")
-    said = {name: f"json_extract(body, '$.{name}')" for name in names}
-    ballot = ", ".join(f"json_extract(value, '$.{name}')" for name in ("judge", "seats", "verdict"))
-    said["ballots"] = (
-        f"(SELECT json_group_array(json_array({ballot})) FROM json_each(body, '$.verdicts'))"
-    )
-    # SQLite counts up to a NUL alone; a blank in its place is as long.
-    plain = "replace(body, 'u0000', 'u0020')"
-    said |= {f"length_{seat}": f"length(json_extract({plain}, '$.answer_{seat}'))" for seat in "ab"}
-    order = re.findall(r"(\w+) (?:TEXT|INTEGER)", _OUTLINES)[1:]
-    columns = ", ".join(f"{said[name]} AS {name}" for name in order)
-    whole = f"CASE WHEN json_valid({body}) THEN {body} ELSE '{{}}' END"
-    return f"SELECT ordinal, {columns} FROM (SELECT s.ordinal, {whole} AS body FROM {source})"
-
-
-_EACH_OUTLINE = _outline("slots s JOIN battles b ON b.id = s.id", "b.body")
-
-
-def _outlines(db: Database) -> None:
-    """What ratings and audits want of battles, kept by the file itself with every battle.
-
-    Triggers, so that a row is there if and only if its battle is, whoever writes the file.
-    """
-    db.execute(f"CREATE TABLE {_OUTLINES}")
-    db.execute(f"INSERT INTO outlines {_EACH_OUTLINE}")
-    mine = "ordinal = (SELECT ordinal FROM slots WHERE id = OLD.id)"
-    gone = f"DELETE FROM outlines WHERE {mine};"
-    made = f"INSERT INTO outlines {_outline('slots s WHERE s.id = NEW.id', 'NEW.body')};"
-    for name, when, then in (
-        ("outline_made", "INSERT", made),
-        ("outline_gone", "DELETE", gone),
-        ("outline_changed", "UPDATE", gone + made),
-    ):
-        db.execute(f"CREATE TRIGGER {name} AFTER {when} ON battles BEGIN {then} END")
-
-
-MIGRATIONS: tuple[Step, ...] = (_first, _second, _third, _fourth, _fifth, _sixth, _outlines)
-_ADDED = {
-    4: f"TABLE {_INTENTS}",
-    5: f"TABLE {_VOTES}",
-    6: f"TABLE {_TAGS}",
-    7: f"VIEW outlines AS {_EACH_OUTLINE}",
-}
 """What stands in for that which a step added to the oldest layout that is read."""
 READABLE = 3
 """The oldest layout that is read as it is: all that it lacks is what `fill_in` stands in for."""
@@ -178,11 +139,11 @@ def check_layout(connection: sqlite3.Connection, name: str, *, write: bool) -> N
 def fill_in(connection: sqlite3.Connection) -> bool:
     """Let queries find what an older layout lacks, and return whether it lacks anything.
 
-    Tables are empty, since nothing of theirs was kept; outlines follow from the battles.
+    Tables are empty, since nothing of theirs was kept; what is derived follows from the rest.
     """
     layout = _pragma(connection, "user_version")
-    for step, lacking in _ADDED.items():
-        if layout < step:
+    for step, lacking in _ADDED:
+        if layout <= MIGRATIONS.index(step):
             connection.execute(f"CREATE TEMP {lacking}")
     return layout < len(MIGRATIONS)
 

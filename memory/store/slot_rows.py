@@ -1,9 +1,6 @@
 """Reading slots and settled battles a few rows at a time, and how long processes have worked.
 
-Of every battle the file keeps, beside its bytes, an outline: who met, how it ended, who judged it
-how, how long the answers are. It follows from the bytes alone. Triggers of the file write it in the
-statement that writes the battle, so it cannot stay behind, whoever writes and however that ends.
-A file of an older layout has the same rows as a view of its battles.
+Which are settled, and all but the texts of battles, stands in `outlines` (`derived.py`).
 """
 
 from __future__ import annotations
@@ -23,9 +20,9 @@ from videoautoarena.memory.store.writer import Writer, needed
 
 # A text for what slots about different videos have in common, so that each is read once only.
 _SLOTS = (
-    "SELECT ordinal, video, json_extract(body, '$.block'), "
+    "SELECT ordinal, video, "
     "CASE WHEN substr(id, 1, length(video)) = video THEN substr(id, length(video) + 1) END "
-    "|| json_extract(body, '$.generation', '$.persona', '$.round') "
+    "|| json_extract(body, '$.generation', '$.persona', '$.round', '$.block') "
     "FROM slots WHERE ordinal > ? ORDER BY ordinal LIMIT ?"
 )
 _SETTLED = "SELECT ordinal FROM outlines WHERE ordinal > ? ORDER BY ordinal LIMIT ?"
@@ -91,12 +88,13 @@ class SlotRows:
             yield from self._reader.rows(sql, json.dumps(part))
 
 
-def _kind_of(text: str | None) -> Kind:
-    """Return the kind behind a text of suffix and numbers; raises ValueError for any other."""
+def _kind_of(text: str | None) -> tuple[Kind, int]:
+    """Return kind and block behind a text of suffix and numbers; ValueError for any other."""
     if text is None:
         raise ValueError("its id does not begin with its video")
     suffix, _, numbers = text.rpartition("[")
-    return Kind(suffix, *json.loads(f"[{numbers}"))
+    generation, persona, round_, block = json.loads(f"[{numbers}")
+    return Kind(suffix, generation, persona, round_), block
 
 
 _BEGIN = "INSERT INTO sessions (place, began_at_s, worked_s) VALUES (?, ?, 0)"

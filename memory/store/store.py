@@ -68,7 +68,6 @@ class Ending(NamedTuple):
 class Answered(NamedTuple):
     """Of what a contestant's answers about a video were made, in one battle or more."""
 
-    video: str
     model: str
     times: tuple[float, ...]
     """Of the frames it was sent, in seconds."""
@@ -253,12 +252,6 @@ class Store:
         """Return how many frames of each video may be others than asked for; likewise."""
         return self._frames_counted("approximate")
 
-    def frame_counts(self) -> dict[str, int]:
-        """Return how many frames of each video a run uses, as far as they were decoded."""
-        count = "json_array_length(body, '$.frames')"
-        found = self._reader.rows(f"SELECT video, {count} FROM frames")
-        return {video: int(frames) for video, frames in found}
-
     def _frames_counted(self, what: Literal["damaged", "approximate"]) -> dict[str, int]:
         count = f"json_extract(body, '$.{what}')"
         found = self._reader.rows(f"SELECT video, {count} FROM frames WHERE {count} > 0")
@@ -331,24 +324,21 @@ class Store:
         )
         return (Ending(*row) for row in self._rows.each_settled("b.id", *fields))
 
-    def answered_from(self) -> list[Answered]:
+    def answered_from(self, video: str) -> list[Answered]:
         """Return once each of what frames of a video a contestant's answers were made."""
         seats = " UNION ".join(
-            f"SELECT s.video, {_field(f'model_{seat}')}, {_field(f'frames_{seat}')} "
-            "FROM slots s JOIN battles b ON b.id = s.id "
-            f"WHERE {_field(f'answer_{seat}')} IS NOT NULL"
+            f"SELECT {_field(f'model_{seat}')}, {_field(f'frames_{seat}')} {_ABOUT} "
+            f"AND {_field(f'answer_{seat}')} IS NOT NULL"
             for seat in "ab"
         )
-        found = self._reader.rows(seats)
-        return [Answered(video, model, tuple(json.loads(times))) for video, model, times in found]
+        found = self._reader.rows(seats, *([video] * 6))
+        return [Answered(model, tuple(json.loads(times))) for model, times in found]
 
-    def categories(self) -> dict[str, str]:
-        """Return the category of each video that was examined, as its battles have it."""
-        sql = (
-            f"SELECT DISTINCT s.video, {_field('category')} FROM slots s "
-            f"JOIN battles b ON b.id = s.id WHERE {_field('category')} IS NOT NULL"
-        )
-        return {video: category for video, category in self._reader.rows(sql)}
+    def category(self, video: str) -> str | None:
+        """Return the category of a video as its battles have it; None where nobody examined it."""
+        sql = f"SELECT {_field('category')} AS of {_ABOUT} AND of IS NOT NULL LIMIT 1"
+        row = self._reader.row(sql, video, video, video)
+        return row[0] if row else None
 
     def settled_ids(self) -> Ids:
         """Return the ids of all battles."""
@@ -379,6 +369,12 @@ class Store:
 
     def _all(self, kind: type[R], sql: str) -> list[R]:
         return [read_body(kind, row[0]) for row in self._reader.rows(sql)]
+
+
+# Ids of slots begin with their videos', so that an index finds them.
+_ABOUT = (
+    "FROM battles b JOIN slots s ON s.id = b.id WHERE b.id >= ? AND b.id < ? || '~' AND s.video = ?"
+)
 
 
 def _field(name: str) -> str:

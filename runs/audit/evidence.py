@@ -81,6 +81,13 @@ class AuditInput:
         """The battles that enter the ratings, without their texts."""
         return self.outlines.where(self.outlines.texts["verdict"].among(DECIDED))
 
+    def void_reasons(self) -> list[str | None]:
+        """Return why battles are void, in their order."""
+        is_void = self.outlines.texts["verdict"].among(["void"])
+        if isinstance(self.battles, BattlesOf):
+            return [why for (why,) in self.battles.where(is_void).fields("reason")]
+        return [battle.reason for battle in self.battles if battle.verdict == "void"]
+
     def find(self, ids: Iterable[str]) -> dict[str, Battle]:
         """Return the battles that have one of these ids, in whole."""
         if isinstance(self.battles, BattlesOf):

@@ -66,7 +66,7 @@ def _of_decided(verdicts: Words, given: AuditInput) -> Iterable[Finding]:
 def _lost(verdicts: Words, given: AuditInput) -> Iterable[Finding]:
     battles = given.outlines
     voids = measure_share((verdicts == "void"), given.videos)
-    sentence = f"{percent(voids)} of {voids.n} battles ended void{_why(battles)}."
+    sentence = f"{percent(voids)} of {voids.n} battles ended void{_why(given)}."
     yield finding("verdicts.voids", voids, sentence, crosses=above(voids, MOST_VOIDS))
     gone = np.isin(verdicts, ("forfeit_a", "forfeit_b"))
     share = measure_share(gone, given.videos)
@@ -90,10 +90,9 @@ def _of_judgings(given: AuditInput) -> Iterable[Finding]:
     yield finding("verdicts.abstentions", share, sentence, crosses=crosses)
 
 
-def _why(battles: Outlines) -> str:
-    void = battles.texts["reason"].where(battles.texts["verdict"].among(["void"]))
+def _why(given: AuditInput) -> str:
     # What a reason says before it goes into the case at hand.
-    kinds = ((reason or "no reason").partition(": ")[0] for reason in void.each())
+    kinds = ((reason or "no reason").partition(": ")[0] for reason in given.void_reasons())
     reasons = Counter(one_line(kind, 60) for kind in kinds)
     most = reasons.most_common(_REASONS)
     more = reasons.total() - sum(n for _, n in most)

@@ -165,9 +165,11 @@ def as_lines(
     most = max((room - len(" beat ")) // 2, len("..."))
     cut = {m: fit(name, most, CUT) if cells(name) > most else name for m, name in names.items()}
 
+    reasons = dict(battles.reasons())
+
     def ended(battle: Outline) -> str:
         a, b = (cut.get(model or "", model) for model in (battle.model_a, battle.model_b))
-        return outcome(battle._replace(model_a=a, model_b=b))
+        return outcome(battle._replace(model_a=a, model_b=b), reasons.get(battle.id))
 
     width = min(_widest(map(ended, outlines)), room * 3 // 5)
     for battle, (question,) in zip(outlines, battles.fields("question"), strict=True):

@@ -292,15 +292,25 @@ def board_in(run: Run, method: Method = USUAL, *, behaviour: bool = True) -> Lea
 
 def slices_in(run: Run, by: str, method: Method = USUAL, *, behaviour: bool = True) -> Slices:
     """Return the leaderboards of the slices of an open run, as `board_in`."""
+    return slices_by(run, [by], method, behaviour=behaviour)[by]
+
+
+def slices_by(
+    run: Run, traits: Sequence[str], method: Method = USUAL, *, behaviour: bool = True
+) -> dict[str, Slices]:
+    """Return the same by each of several traits, for which every battle is read once."""
     from videoautoarena.runs.leaderboard.run_traits import known_of
-    from videoautoarena.runs.leaderboard.slices import build_slices
+    from videoautoarena.runs.leaderboard.slices import parts_of, slices_of_parts
 
     both, models = run.manifest.get("swap") == "all", run.manifest["models"]
+    known = {by: known_of(run, by) for by in traits}
+    found: dict[str, Slices] = {}
     given = _given(run, method, behaviour=behaviour)
-    known = known_of(run, by)
-    found = build_slices(run.battles, models, by=by, seats_count=both, known=known, **given)
-    parts = tuple(replace(part, board=_of_run(part.board, run)) for part in found.parts)
-    return replace(found, parts=parts)
+    for by, parts in parts_of(run.battles, known, seats_count=both).items():
+        sliced = slices_of_parts(run.battles, models, by=by, parts=parts, **given)
+        boards = tuple(replace(part, board=_of_run(part.board, run)) for part in sliced.parts)
+        found[by] = replace(sliced, parts=boards)
+    return found
 
 
 def pairs_in(run: Run, method: Method = USUAL) -> Pairs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -50,10 +51,11 @@ def altered(out: Path) -> Iterator[sqlite3.Connection]:
 
 
 def forget_outlines(file: sqlite3.Connection) -> None:
-    """Take from a run's file what older layouts did not keep of battles."""
-    for trigger in ("made", "gone", "changed"):
-        file.execute(f"DROP TRIGGER outline_{trigger}")
+    """Take from a run's file what older layouts did not keep of battles and calls."""
+    for table, event in product(("battles", "calls", "frames"), ("insert", "delete", "update")):
+        file.execute(f"DROP TRIGGER {table}_{event}")
     file.execute("DROP TABLE outlines")
+    file.execute("DROP TABLE sent")
 
 
 def alter(out: Path, sql: str, **values: Any) -> None:

@@ -92,8 +92,8 @@ def two(tmp_path: Path) -> list[Path]:
 
 def test_each_table_of_a_run_file_is_copied_with_all_its_columns(two: list[Path]) -> None:
     tables = {name for (name,) in rows(two[0], "SELECT name FROM sqlite_master WHERE type='table'")}
-    # Outlines follow from the battles, with which triggers write them.
-    assert tables == {*TABLES, "manifest", "outlines"}
+    # The last two follow from the others, with which triggers write them.
+    assert tables == {*TABLES, "manifest", "outlines", "sent"}
     for name, table in TABLES.items():
         columns = {row[1] for row in rows(two[0], f"PRAGMA table_info({name})")}
         assert columns - {"place"} == set(table.columns)
