@@ -24,8 +24,6 @@ from typing import NamedTuple
 VIDEOS, ROUNDS, MODELS = 33_334, 10, 70
 MOST_MB, MOST_RATING_S = 1000.0, 10.0
 RATING = "rating alone"
-QUESTIONS = 500
-"""Of the set that is frozen."""
 _UNIT = 1 if sys.platform == "darwin" else 1024
 """Bytes in which the system counts what a process held."""
 ARENA = Path(sys.executable).with_name("arena")
@@ -97,9 +95,6 @@ def commands(run: Path, place: Path) -> Iterator[tuple[str, list[object], Path |
             to = place / f"{what}.{form}"
             line = ["export", run, "--what", what, "--format", form, "--to", to, "--force"]
             yield f"arena export --what {what} --format {form}", [ARENA, *line], to
-    bench = place / "bench"
-    frozen = [ARENA, "freeze", run, "--size", QUESTIONS, "--to", bench]
-    yield f"arena freeze --size {QUESTIONS}", frozen, None
 
 
 @contextmanager
