@@ -234,7 +234,8 @@ def seen_in(model_a: Column, model_b: Column) -> list[str]:
 def row_of(battle: Battle) -> tuple[Any, ...]:
     """Return TEXTS and LENGTHS of a battle."""
     ballots = [[one.judge, one.seats, one.verdict] for one in battle.verdicts]
-    lengths = (None if text is None else len(text) for text in (battle.answer_a, battle.answer_b))
+    answers = (battle.answer_a, battle.answer_b)
+    lengths = (NO_ANSWER if text is None else len(text) for text in answers)
     return (
         *(battle.model_a, battle.model_b, battle.verdict, battle.language),
         json.dumps(ballots, ensure_ascii=False, separators=(",", ":")),
@@ -270,7 +271,7 @@ class _Rows:
     def add(self, columns: Sequence[Sequence[Any]]) -> None:
         self._texts.add(columns[: len(TEXTS)])
         for lengths, column in zip(self._lengths, columns[len(TEXTS) :], strict=True):
-            lengths.extend(NO_ANSWER if chars is None else chars for chars in column)
+            lengths.extend(column)
 
     def done(self, names: Mapping[str, Column], places: Mapping[str, Ints]) -> Outlines:
         texts = dict(zip(TEXTS, self._texts.done(), strict=True))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from videoautoarena.memory.records.outlines import LENGTHS, TEXTS, Outlines
+from videoautoarena.memory.records.outlines import LENGTHS, NO_ANSWER, TEXTS, Outlines
 from videoautoarena.memory.records.slots import NO_SLOTS, Ints, Kind, Slots
 from videoautoarena.memory.store.connection import Reader
 from videoautoarena.memory.store.writer import Writer, needed
@@ -27,7 +27,8 @@ _SLOTS = (
 )
 _SETTLED = "SELECT ordinal FROM outlines WHERE ordinal > ? ORDER BY ordinal LIMIT ?"
 _OUTLINES = (
-    f"SELECT ordinal, {', '.join((*TEXTS, *LENGTHS))} FROM outlines "
+    f"SELECT ordinal, {', '.join(TEXTS)}, "
+    f"{', '.join(f'ifnull({name}, {NO_ANSWER})' for name in LENGTHS)} FROM outlines "
     "WHERE ordinal > ? ORDER BY ordinal LIMIT ?"
 )
 _BATTLES_AT_ONCE = 256
