@@ -11,7 +11,7 @@ PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test slow check chromium bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-labels bench-pairing bench-latency bench-memory bench-slots bench-kills bench-resume bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap bench-ladder bench-retrieval bench-watched bench-tasks bench-scenes bench-dialogues bench-realism bench-languages bench-categories docs pictures clean
+.PHONY: help install demo test slow check chromium bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-labels bench-pairing bench-latency bench-memory bench-slots bench-kills bench-resume bench-million bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap bench-ladder bench-retrieval bench-watched bench-tasks bench-scenes bench-dialogues bench-realism bench-languages bench-categories docs pictures clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -127,6 +127,9 @@ bench-slots: $(STAMP) ## memory and status of a run of 750,000 slots
 
 bench-resume: $(STAMP) ## what a large run costs to go on with, to replay and to read
 	$(BIN)/python -m benchmarks.resume
+
+bench-million: $(STAMP) ## time, size and peak memory of every command on a run of a million battles
+	$(BIN)/python -m benchmarks.million $(if $(RUNS),--runs "$(RUNS)")
 
 bench-freeze: $(STAMP) ## what freezing, verifying and opening 10,000 questions costs
 	$(BIN)/python -m benchmarks.freezing

@@ -34,7 +34,7 @@ class Kind(NamedTuple):
 
 
 K = TypeVar("K", bound=Hashable)
-Row = tuple[int, str, int, K]
+Row = tuple[int, str, K]
 
 
 class Columns(NamedTuple):
@@ -69,34 +69,37 @@ class Slots(Sequence[Slot]):
         """Return a table of slots; one that is a table already stays what it is."""
         if isinstance(slots, Slots):
             return slots
-        rows = [(s.ordinal, s.video, s.block, _kind_of(s)) for s in slots]
-        return cls.read([rows] if rows else [], kind_of=Kind._make)
+        rows = [(s.ordinal, s.video, (_kind_of(s), s.block)) for s in slots]
+        return cls.read([rows] if rows else [], kind_of=lambda pair: pair)
 
     @classmethod
-    def read(cls, pages: Iterable[Sequence[Row[K]]], *, kind_of: Callable[[K], Kind]) -> Slots:
-        """Return a table of rows: ordinal, video, block, kind by `kind_of`; or StoreError."""
+    def read(
+        cls, pages: Iterable[Sequence[Row[K]]], *, kind_of: Callable[[K], tuple[Kind, int]]
+    ) -> Slots:
+        """Return a table of rows: ordinal, video, kind and block by `kind_of`; or StoreError."""
         videos: dict[str, int] = {}
         kinds: dict[K, int] = {}
-        known: list[Kind] = []
+        blocks: dict[K, int] = {}
+        known: dict[Kind, int] = {}
         ordinal, video_at, kind_at, block = (array("i") for _ in range(4))
         for page in pages:
-            ordinals, of_video, blocks, of_kind = zip(*page, strict=True)
+            ordinals, of_video, of_kind = zip(*page, strict=True)
             for video in dict.fromkeys(of_video):
                 videos.setdefault(video, len(videos))
             try:
                 for kind in dict.fromkeys(of_kind):
                     if kind not in kinds:
-                        known.append(_checked(kind_of(kind)))
-                        kinds[kind] = len(kinds)
+                        found, blocks[kind] = kind_of(kind)
+                        kinds[kind] = known.setdefault(_checked(found), len(known))
                 ordinal.extend(ordinals)
-                block.extend(blocks)
+                block.extend(map(blocks.__getitem__, of_kind))
             except (ValueError, TypeError, OverflowError) as error:
                 raise StoreError("the run holds a Slot that cannot be read") from error
             video_at.extend(map(videos.__getitem__, of_video))
             kind_at.extend(map(kinds.__getitem__, of_kind))
         arrays = (ordinal, video_at, kind_at, block)
         columns = Columns(*(np.array(numbers, dtype=np.int32) for numbers in arrays))
-        return cls(list(videos), known, columns)
+        return cls(list(videos), list(known), columns)
 
     def __len__(self) -> int:
         return len(self.columns.ordinal)

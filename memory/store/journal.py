@@ -34,18 +34,23 @@ _FRAMES = (
     "AND json_extract(body, '$.usage.input_tokens') IS NOT NULL GROUP BY model"
 )
 _ANSWERS = (
-    "SELECT scope, ordinal, json_extract(body, '$.reply') IS NOT NULL, "
+    "SELECT place, scope, ordinal, json_extract(body, '$.reply') IS NOT NULL, "
     "json_extract(body, '$.usage.output_tokens'), json_extract(body, '$.usage.reasoning_tokens'), "
-    "json_extract(body, '$.failure_kind') FROM calls WHERE role = 'contestant' ORDER BY place"
+    "json_extract(body, '$.failure_kind') FROM calls WHERE place > ? AND role = 'contestant' "
+    "ORDER BY place LIMIT ?"
 )
 _ANSWERED = (
     "SELECT place, scope, json_extract(body, '$.alias'), role FROM calls "
     "WHERE place > ? AND json_extract(body, '$.reply') IS NOT NULL ORDER BY place LIMIT ?"
 )
 _SENT = (
-    "SELECT json_extract(body, '$.alias'), role, substr(scope, 1, 12), "
-    "json_extract(body, '$.frames') AS frames, count(*) FROM calls "
-    "WHERE frames IS NOT NULL AND json_type(body, '$.reply') = 'text' GROUP BY 1, 2, 3, 4"
+    "SELECT alias, role, shown, frames, calls FROM sent WHERE calls > 0 "
+    "ORDER BY alias, role, shown, frames"
+)
+_SENT_ABOUT = (
+    "SELECT json_extract(body, '$.alias'), role, json_extract(body, '$.frames') AS frames, "
+    "count(*) FROM calls WHERE scope >= ? AND scope < ? || '~' AND substr(scope, 1, 12) = ? "
+    "AND frames IS NOT NULL AND json_type(body, '$.reply') = 'text' GROUP BY 1, 2, 3"
 )
 _TAKEN = (
     "SELECT place, scope, role, generation, model, json_extract(body, '$.alias'), "
@@ -139,12 +144,12 @@ class Taken(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """How many answered calls of a model, in one role and for one video, had how many frames."""
+    """How many answered calls of a model, in one role, had how many frames of how many."""
 
     alias: str
     role: Role
-    video: str
-    """What its scope begins with: the video's id, but for trials."""
+    shown: int
+    """Frames that the run uses of the video it was about."""
     frames: int
     calls: int
 
@@ -263,18 +268,23 @@ class Journal:
         for page in self._reader.pages(_TAKEN, 0, _ROWS_AT_ONCE):
             yield from map(_taken, page)
 
-    def answers(self) -> list[Said]:
-        """Return what came of every contestant's call, in the order in which they were recorded."""
-        found: list[Any] = self._reader.rows(_ANSWERS)
-        return [Said(scope, k, bool(reply), *rest) for scope, k, reply, *rest in found]
+    def each_answer(self) -> Iterator[Said]:
+        """Give what came of every contestant's call, in the order in which they were recorded."""
+        for page in self._reader.pages(_ANSWERS, 0, _ROWS_AT_ONCE):
+            yield from (Said(scope, k, bool(reply), *rest) for _, scope, k, reply, *rest in page)
 
     def frame_tokens(self, frames: int) -> dict[str, float]:
         """Return each model's most input tokens a frame, over its calls of so many at least."""
         found = self._reader.rows(_FRAMES, frames)
         return {model: float(tokens) for model, tokens in found}
 
+    def sent_about(self, video: str) -> list[Sent]:
+        """Return the same of the calls about one video, whose frames are not counted."""
+        found: list[Any] = self._reader.rows(_SENT_ABOUT, video, video, video)
+        return [Sent(alias, role, 0, frames, calls) for alias, role, frames, calls in found]
+
     def sent_frames(self) -> list[Sent]:
-        """Return how many frames answered calls were made from."""
+        """Return how many frames answered calls were made from; those of trials are left out."""
         found: list[Any] = self._reader.rows(_SENT)
         return [Sent(*row) for row in found]
 

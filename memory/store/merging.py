@@ -67,8 +67,8 @@ TABLES: dict[str, _Table] = {
     "votes": _Table(("task", "subject", "labeller", "body", "is_superseded")),
 }
 """Every table of a run file that is merged, in an order in which what is referred to is there."""
-OWN = ("manifest", "claims", "deliveries")
-"""The tables that say something of one run file alone."""
+OWN = ("manifest", "claims", "deliveries", "outlines", "sent")
+"""The tables that say something of one run file alone, or follow from the others by triggers."""
 
 
 def merge_files(

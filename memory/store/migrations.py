@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from sqlite_utils import Database
 
 from videoautoarena.memory.records.errors import StoreError, StoreTooNew
+from videoautoarena.memory.store.derived import VIEWS, keep
 
 Step = Callable[[Database], None]
 
@@ -106,15 +107,36 @@ _CLAIMS = (
 _DELIVERIES = "deliveries (sender TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID"
 
 
-def _seventh(db: Database) -> None:
+def _clusters(db: Database) -> None:
     """Which worker of a cluster plays what, and which of its messages came last."""
     db.execute(f"CREATE TABLE {_CLAIMS}")
     db.execute(f"CREATE TABLE {_DELIVERIES}")
 
 
-MIGRATIONS: tuple[Step, ...] = (_first, _second, _third, _fourth, _fifth, _sixth, _seventh)
-_ADDED = ((4, _INTENTS), (5, _VOTES), (6, _TAGS), (7, _CLAIMS), (7, _DELIVERIES))
-"""The tables that a step added to the oldest layout that is read."""
+def _derived(db: Database) -> None:
+    """What ratings, audits and status want of battles and calls, kept by the file itself."""
+    keep(db.conn)
+
+
+MIGRATIONS: tuple[Step, ...] = (
+    _first,
+    _second,
+    _third,
+    _fourth,
+    _fifth,
+    _sixth,
+    _clusters,
+    _derived,
+)
+_ADDED = (
+    (_fourth, f"TABLE {_INTENTS}"),
+    (_fifth, f"TABLE {_VOTES}"),
+    (_sixth, f"TABLE {_TAGS}"),
+    (_clusters, f"TABLE {_CLAIMS}"),
+    (_clusters, f"TABLE {_DELIVERIES}"),
+    *((_derived, f"VIEW {name} AS {rows}") for name, rows in VIEWS.items()),
+)
+"""What stands in for that which a step added to the oldest layout that is read."""
 READABLE = 3
 """The oldest layout that is read as it is: all that it lacks is what `fill_in` stands in for."""
 
@@ -138,11 +160,14 @@ def check_layout(connection: sqlite3.Connection, name: str, *, write: bool) -> N
 
 
 def fill_in(connection: sqlite3.Connection) -> bool:
-    """Let queries find what an older layout lacks, empty, and return whether it lacks anything."""
+    """Let queries find what an older layout lacks, and return whether it lacks anything.
+
+    Tables are empty, since nothing of theirs was kept; what is derived follows from the rest.
+    """
     layout = _pragma(connection, "user_version")
-    for step, table in _ADDED:
-        if layout < step:
-            connection.execute(f"CREATE TEMP TABLE {table}")
+    for step, lacking in _ADDED:
+        if layout <= MIGRATIONS.index(step):
+            connection.execute(f"CREATE TEMP {lacking}")
     return layout < len(MIGRATIONS)
 
 

@@ -1,4 +1,7 @@
-"""Reading slots a few rows at a time, and how long processes have worked on a run."""
+"""Reading slots and settled battles a few rows at a time, and how long processes have worked.
+
+Which are settled, and all but the texts of battles, stands in `outlines` (`derived.py`).
+"""
 
 from __future__ import annotations
 
@@ -6,25 +9,27 @@ import json
 import time
 from array import array
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from videoautoarena.memory.records.outlines import LENGTHS, NO_ANSWER, TEXTS, Outlines
 from videoautoarena.memory.records.slots import NO_SLOTS, Ints, Kind, Slots
 from videoautoarena.memory.store.connection import Reader
 from videoautoarena.memory.store.writer import Writes, needed
 
 # A text for what slots about different videos have in common, so that each is read once only.
 _SLOTS = (
-    "SELECT ordinal, video, json_extract(body, '$.block'), "
+    "SELECT ordinal, video, "
     "CASE WHEN substr(id, 1, length(video)) = video THEN substr(id, length(video) + 1) END "
-    "|| json_extract(body, '$.generation', '$.persona', '$.round') "
+    "|| json_extract(body, '$.generation', '$.persona', '$.round', '$.block') "
     "FROM slots WHERE ordinal > ? ORDER BY ordinal LIMIT ?"
 )
-# CROSS JOIN keeps the order: of a battle no more than its id is touched, which an index has.
-_SETTLED = (
-    "SELECT b.id, s.ordinal FROM battles b CROSS JOIN slots s ON s.id = b.id "
-    "WHERE b.id > ? ORDER BY b.id LIMIT ?"
+_SETTLED = "SELECT ordinal FROM outlines WHERE ordinal > ? ORDER BY ordinal LIMIT ?"
+_OUTLINES = (
+    f"SELECT ordinal, {', '.join(TEXTS)}, "
+    f"{', '.join(f'ifnull({name}, {NO_ANSWER})' for name in LENGTHS)} FROM outlines "
+    "WHERE ordinal > ? ORDER BY ordinal LIMIT ?"
 )
 _BATTLES_AT_ONCE = 256
 """Battles that are read in one go."""
@@ -44,7 +49,6 @@ class Ending(NamedTuple):
 class Answered(NamedTuple):
     """Of what a contestant's answers about a video were made, in one battle or more."""
 
-    video: str
     model: str
     times: tuple[float, ...]
     """Of the frames it was sent, in seconds."""
@@ -66,7 +70,7 @@ class SlotRows:
         return self._number("SELECT count(*) FROM slots")
 
     def count_settled(self) -> int:
-        return self._number("SELECT count(*) FROM battles b JOIN slots s ON s.id = b.id")
+        return self._number("SELECT count(*) FROM outlines")
 
     def superseding(self) -> list[str]:
         return [row[0] for row in self._reader.rows("SELECT id FROM slots WHERE instr(id, '~')")]
@@ -78,31 +82,37 @@ class SlotRows:
         return slots.where(slots.rows_of(ordinals))
 
     def _settled_ordinals(self) -> Ints:
-        pages = self._reader.pages(_SETTLED, "", _ROWS_AT_ONCE)
-        found = array("i", (ordinal for page in pages for _, ordinal in page))
-        return np.sort(np.array(found, dtype=np.int32))
+        pages = self._reader.pages(_SETTLED, -1, _ROWS_AT_ONCE)
+        found = array("i", (ordinal for page in pages for (ordinal,) in page))
+        return np.array(found, dtype=np.int32)
 
     def _number(self, sql: str) -> int:
         return int((self._reader.row(sql) or ("0",))[0])
 
-    def each_settled(self, *what: str) -> Iterator[tuple[str, ...]]:
-        """Give what SQL says of a battle `b`, for every battle by the ordinals of their slots."""
+    def outlines(self) -> Outlines:
+        """Return all battles without their texts, by the ordinals of their slots."""
+        return Outlines.read(self._reader.pages(_OUTLINES, -1, _ROWS_AT_ONCE), self.all)
+
+    def each_settled(self, *what: str, ordinals: Ints | None = None) -> Iterator[tuple[Any, ...]]:
+        """Give what SQL says of a battle `b`, by the ordinals of their slots, all or some."""
+        # A list of numbers in place of a range: of a few of many nothing else is read.
         sql = (
-            f"SELECT {', '.join(what)} FROM slots s JOIN battles b ON b.id = s.id "
-            "WHERE s.ordinal BETWEEN ? AND ? ORDER BY s.ordinal"
+            f"SELECT {', '.join(what)} FROM json_each(?) e JOIN slots s ON s.ordinal = e.value "
+            "JOIN battles b ON b.id = s.id ORDER BY e.key"
         )
-        ordinals = self._settled_ordinals()
+        ordinals = self._settled_ordinals() if ordinals is None else ordinals
         for first in range(0, len(ordinals), _BATTLES_AT_ONCE):
-            part = ordinals[first : first + _BATTLES_AT_ONCE]
-            yield from self._reader.rows(sql, int(part[0]), int(part[-1]))
+            part = ordinals[first : first + _BATTLES_AT_ONCE].tolist()
+            yield from self._reader.rows(sql, json.dumps(part))
 
 
-def _kind_of(text: str | None) -> Kind:
-    """Return the kind behind a text of suffix and numbers; raises ValueError for any other."""
+def _kind_of(text: str | None) -> tuple[Kind, int]:
+    """Return kind and block behind a text of suffix and numbers; ValueError for any other."""
     if text is None:
         raise ValueError("its id does not begin with its video")
     suffix, _, numbers = text.rpartition("[")
-    return Kind(suffix, *json.loads(f"[{numbers}"))
+    generation, persona, round_, block = json.loads(f"[{numbers}")
+    return Kind(suffix, generation, persona, round_), block
 
 
 _BEGIN = "INSERT INTO sessions (place, began_at_s, worked_s) VALUES (?, ?, 0)"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self, TypeVar
+from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args
+
+import numpy as np
 
 from videoautoarena.memory.records.digests import (
     canonical_json,
@@ -17,22 +18,29 @@ from videoautoarena.memory.records.digests import (
     write_body,
 )
 from videoautoarena.memory.records.errors import StoreError
-from videoautoarena.memory.records.records import Battle, Draw, Frames, Record, Skipped, Slot, Video
-from videoautoarena.memory.records.slots import Ids, Slots
+from videoautoarena.memory.records.outlines import Outlines
+from videoautoarena.memory.records.records import (
+    Battle,
+    Draw,
+    Frames,
+    Record,
+    Skipped,
+    Slot,
+    Verdict,
+    Video,
+)
+from videoautoarena.memory.records.slots import Ids, Ints, Slots
 from videoautoarena.memory.store.connection import (
     Reader,
     RunLock,
-    blaming,
-    connect,
     lock_of,
     open_writing,
     real_file,
     refuse_stranger,
-    wal_of,
 )
 from videoautoarena.memory.store.evidence import Evidence
 from videoautoarena.memory.store.journal import Journal
-from videoautoarena.memory.store.migrations import migrate
+from videoautoarena.memory.store.new_file import lay_out, make_folder
 from videoautoarena.memory.store.shares import Shares
 from videoautoarena.memory.store.slot_rows import Answered as Answered
 from videoautoarena.memory.store.slot_rows import Ending as Ending
@@ -41,9 +49,6 @@ from videoautoarena.memory.store.tags import Tags
 from videoautoarena.memory.store.writer import Writer, Writes, needed
 
 R = TypeVar("R", bound=Record)
-
-PAGE_BYTES = 8192
-"""A call with its reply takes about 2 KB; of SQLite's own pages, half would stay empty."""
 
 
 class StoredFile(NamedTuple):
@@ -92,7 +97,7 @@ class Store:
     ) -> Self:
         """Begin a run, whole from the first moment, with `texts` by name; StoreError, RunLocked."""
         path = real_file(path)
-        _make_folder(path.parent, fsync=fsync)
+        make_folder(path.parent, fsync=fsync)
         return cls._writing(path, fsync=fsync, begin_with=(canonical_json(manifest), texts or {}))
 
     @classmethod
@@ -123,7 +128,7 @@ class Store:
             lock = RunLock(lock_of(path))
             undo.callback(lock.release)
             if begin_with is not None:
-                _lay_out(path, *begin_with, fsync=fsync)
+                lay_out(path, *begin_with, fsync=fsync)
             connection = undo.enter_context(closing(open_writing(path, fsync=fsync)))
             reader, writer = Reader(path, live=True), Writer(connection)
             store = cls(reader, writer, lock, is_alone=is_alone)
@@ -248,12 +253,6 @@ class Store:
         """Return how many frames of each video may be others than asked for; likewise."""
         return self._frames_counted("approximate")
 
-    def frame_counts(self) -> dict[str, int]:
-        """Return how many frames of each video a run uses, as far as they were decoded."""
-        count = "json_array_length(body, '$.frames')"
-        found = self._reader.rows(f"SELECT video, {count} FROM frames")
-        return {video: int(frames) for video, frames in found}
-
     def _frames_counted(self, what: Literal["damaged", "approximate"]) -> dict[str, int]:
         count = f"json_extract(body, '$.{what}')"
         found = self._reader.rows(f"SELECT video, {count} FROM frames WHERE {count} > 0")
@@ -284,9 +283,31 @@ class Store:
         """Return all battles by the ordinals of their slots."""
         return list(self.each_battle())
 
-    def each_battle(self) -> Iterator[Battle]:
-        """Give all battles by the ordinals of their slots, a few in memory at a time."""
-        return (read_body(Battle, body) for (body,) in self._rows.each_settled("b.body"))
+    def each_battle(self, ordinals: Ints | None = None) -> Iterator[Battle]:
+        """Give all battles by the ordinals of their slots, a few in memory at a time.
+
+        With `ordinals`, which ascend, those of these slots alone.
+        """
+        bodies = self._rows.each_settled("b.body", ordinals=ordinals)
+        return (read_body(Battle, body) for (body,) in bodies)
+
+    def each_fields(self, ordinals: Ints, names: Sequence[str]) -> Iterator[list[Any]]:
+        """Give fields of the battles of some slots, whose ordinals ascend, likewise."""
+        # As JSON, which alone holds every text that a model may have said; one path gives no list.
+        paths = ", ".join(f"'$.{name}'" for name in ("id", *names))
+        said = f"json_extract(b.body, {paths})"
+        return (json.loads(one)[1:] for (one,) in self._rows.each_settled(said, ordinals=ordinals))
+
+    def outlines(self) -> Outlines:
+        """Return all battles without their texts, by the ordinals of their slots.
+
+        Raises StoreError where one of them cannot be read.
+        """
+        found = self._rows.outlines()
+        for row in np.flatnonzero(~found.texts["verdict"].among(get_args(Verdict))):
+            # What no battle can end as stands for a body that is none: reading it says why.
+            self.battle(found[int(row)].id)
+        return found
 
     def each_verdict(self) -> Iterator[tuple[str, str]]:
         """Give id and verdict of every battle by the ordinals of their slots, likewise."""
@@ -304,24 +325,21 @@ class Store:
         )
         return (Ending(*row) for row in self._rows.each_settled("b.id", *fields))
 
-    def answered_from(self) -> list[Answered]:
+    def answered_from(self, video: str) -> list[Answered]:
         """Return once each of what frames of a video a contestant's answers were made."""
         seats = " UNION ".join(
-            f"SELECT s.video, {_field(f'model_{seat}')}, {_field(f'frames_{seat}')} "
-            "FROM slots s JOIN battles b ON b.id = s.id "
-            f"WHERE {_field(f'answer_{seat}')} IS NOT NULL"
+            f"SELECT {_field(f'model_{seat}')}, {_field(f'frames_{seat}')} {_ABOUT} "
+            f"AND {_field(f'answer_{seat}')} IS NOT NULL"
             for seat in "ab"
         )
-        found = self._reader.rows(seats)
-        return [Answered(video, model, tuple(json.loads(times))) for video, model, times in found]
+        found = self._reader.rows(seats, *([video] * 6))
+        return [Answered(model, tuple(json.loads(times))) for model, times in found]
 
-    def categories(self) -> dict[str, str]:
-        """Return the category of each video that was examined, as its battles have it."""
-        sql = (
-            f"SELECT DISTINCT s.video, {_field('category')} FROM slots s "
-            f"JOIN battles b ON b.id = s.id WHERE {_field('category')} IS NOT NULL"
-        )
-        return {video: category for video, category in self._reader.rows(sql)}
+    def category(self, video: str) -> str | None:
+        """Return the category of a video as its battles have it; None where nobody examined it."""
+        sql = f"SELECT {_field('category')} AS of {_ABOUT} AND of IS NOT NULL LIMIT 1"
+        row = self._reader.row(sql, video, video, video)
+        return row[0] if row else None
 
     def settled_ids(self) -> Ids:
         """Return the ids of all battles."""
@@ -354,47 +372,11 @@ class Store:
         return [read_body(kind, row[0]) for row in self._reader.rows(sql)]
 
 
+# Ids of slots begin with their videos', so that an index finds them.
+_ABOUT = (
+    "FROM battles b JOIN slots s ON s.id = b.id WHERE b.id >= ? AND b.id < ? || '~' AND s.video = ?"
+)
+
+
 def _field(name: str) -> str:
     return f"json_extract(b.body, '$.{name}')"
-
-
-def _make_folder(folder: Path, *, fsync: bool) -> None:
-    try:
-        missing = [each for each in (folder, *folder.parents) if not each.exists()]
-        folder.mkdir(parents=True, exist_ok=True)
-        for made in missing if fsync else []:
-            _sync_folder(made.parent)
-    except OSError as error:
-        reason = f"{folder} cannot be made ({error.strerror}); pass another --out"
-        raise StoreError(reason) from error
-
-
-def _lay_out(path: Path, manifest: str, texts: Mapping[str, str], *, fsync: bool) -> None:
-    """Make the file under another name first, so that a kill leaves a whole run or none."""
-    if path.exists():
-        raise StoreError(f"{path} exists already; continue it, or pass another --out")
-    draft = path.with_name(f"{path.name}.new")
-    with blaming(path):
-        # A log without its file would be taken for the log of the new one.
-        for left_over in (draft, wal_of(path)):
-            left_over.unlink(missing_ok=True)
-        with closing(connect(draft, "mode=rwc")) as connection:
-            # A journal on disk could outlive a kill, and be played back into the next draft.
-            connection.execute("PRAGMA journal_mode = MEMORY")
-            connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
-            migrate(connection)
-            connection.execute("INSERT INTO manifest (id, body) VALUES (1, ?)", (manifest,))
-            rows = [(name, digest(text), text) for name, text in texts.items()]
-            connection.executemany("INSERT INTO files (name, digest, text) VALUES (?, ?, ?)", rows)
-        os.replace(draft, path)
-        if fsync:
-            _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Wait until the disk has the names in a folder as well."""
-    number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)

@@ -171,7 +171,7 @@ class Run:
         `void`) and every judging. `to_json()` is what `arena battles --json` prints.
         """
         with self._opened() as run:
-            return Records(run.battles, "battles", shown=_LISTED)
+            return Records(list(run.battles), "battles", shown=_LISTED)
 
     def audit(self) -> Audit:
         """Return what the run says of its judges, as `arena audit` prints it; calls no model."""
@@ -282,7 +282,7 @@ class Run:
         from videoautoarena.runs.users.summary import run_users
 
         with self._opened() as run:
-            return Records(list(run_users(run.store, run.each_battle)), "users", shown=_USERS)
+            return Records(list(run_users(run.store, run.battles)), "users", shown=_USERS)
 
     def costs(self) -> Costs:
         """Return what the calls of the run took, as `arena export --what costs` prints it."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from videoautoarena.memory.records.outlines import LENGTHS
 from videoautoarena.runs.audit.evidence import (
     POINTS,
     AuditInput,
@@ -22,7 +23,6 @@ from videoautoarena.runs.audit.evidence import (
     unknown,
 )
 from videoautoarena.runs.rating.finding import Crosses, Finding, percent
-from videoautoarena.runs.rating.fit import number_names
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 from videoautoarena.scoring.intervals.proportions import Share, measure_excess, measure_share
@@ -139,15 +139,16 @@ MOST_MATCHED = 0.55
 
 def audit_length(given: AuditInput) -> list[Finding]:
     """Return how often the longer answer won, and what a judge of lengths would have said."""
-    decided = [b for b in given.decided if b.answer_a and b.answer_b]
+    a, b = (given.decided.numbers[name] for name in LENGTHS)
+    decided = given.decided.where((a > 0) & (b > 0))
     if not decided:
         return [
             unknown("length.longer", "No battle was decided, so length bias cannot be measured.")
         ]
-    a, b = [len(x.answer_a or "") for x in decided], [len(x.answer_b or "") for x in decided]
-    lengths = np.array([a, b]).T
-    camps = np.array([_CAMPS.get(x.verdict, 2) for x in decided])
-    video = number_names([battle.video for battle in decided])
+    lengths = np.array([decided.numbers[name] for name in LENGTHS]).T
+    verdict = decided.texts["verdict"]
+    camps = np.array([_CAMPS.get(one, 2) for one in verdict.values])[verdict.codes]
+    video = decided.videos
     longer = np.where(lengths[:, 0] == lengths[:, 1], 2, lengths[:, 1] > lengths[:, 0])
     chosen = (camps < 2) & (longer < 2)
     matched = chosen & (lengths.max(axis=1) <= (1.0 + MATCHED) * lengths.min(axis=1))
@@ -255,14 +256,19 @@ def _own(judge: int, family: str, given: AuditInput) -> _Own:
 
 def _ours(family: str, given: AuditInput) -> Mask:
     """Shape (battles, 2), whether model_a and model_b are of a family."""
-    sides = [b.model_a or "" for b in given.battles], [b.model_b or "" for b in given.battles]
-    ours = {name: family_of(given.model_of(name)) == family for name in set().union(*sides)}
-    return np.array([[ours[name] for name in side] for side in sides], dtype=np.bool_).T
+    sides = [given.outlines.texts[seat] for seat in ("model_a", "model_b")]
+    return np.stack(
+        [
+            side.among(x for x in side.values if family_of(given.model_of(x or "")) == family)
+            for side in sides
+        ],
+        axis=1,
+    )
 
 
 def _said_elsewhere(family: str, given: AuditInput) -> Floats:
     """What judges of other families gave model_a in each seating, in the mean; NaN of none."""
-    ballots, size = given.ballots, 2 * len(given.battles)
+    ballots, size = given.ballots, 2 * len(given.outlines)
     kin = np.array([family_of(given.model_of(name)) == family for name in given.judges])
     apart = ballots.has_voted & ~kin[ballots.judge]
     seating = _seating(ballots)[apart]

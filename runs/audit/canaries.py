@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from videoautoarena.memory.records.outlines import Outline, seen_in
 from videoautoarena.memory.records.records import TIES, Battle
 from videoautoarena.runs.audit.evidence import AuditInput, above, finding, unknown
 from videoautoarena.runs.rating.finding import ENOUGH, Finding, percent, sure_percent
-from videoautoarena.runs.rating.fit import number_names, share_of
+from videoautoarena.runs.rating.fit import share_of
 from videoautoarena.runs.rundir.reader import about_video
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
@@ -40,12 +41,18 @@ def audit_leak(given: AuditInput) -> list[Finding]:
 
 def blind_of(given: AuditInput) -> list[str]:
     """Return the names of those who played without a frame."""
-    names = {name for b in given.decided for name in (b.model_a, b.model_b) if name}
-    return sorted(name for name in names if given.is_blind(name))
+    return sorted(name for name in _models(given) if given.is_blind(name))
+
+
+def _models(given: AuditInput) -> list[str]:
+    texts = given.decided.texts
+    return seen_in(texts["model_a"], texts["model_b"])
 
 
 def _leak(name: str, given: AuditInput) -> Finding:
-    fought = [b for b in given.decided if is_leak_test(b, name, given)]
+    every = given.decided
+    mine = every.texts["model_a"].among([name]) | every.texts["model_b"].among([name])
+    fought = [b for b in every.where(mine) if is_leak_test(b, name, given)]
     key, shown = f"leak.blind.{safe(name)}", safe(name)
     if not fought:
         return unknown(key, f"{shown} met no model that saw the video.")
@@ -58,7 +65,7 @@ def _leak(name: str, given: AuditInput) -> Finding:
     return finding(key, share, sentence, crosses=above(share, MOST_LEAKED))
 
 
-def is_leak_test(battle: Battle, name: str, given: AuditInput) -> bool:
+def is_leak_test(battle: Battle | Outline, name: str, given: AuditInput) -> bool:
     """Return whether a battle shows if its question can be answered without the video.
 
     Args:
@@ -72,13 +79,13 @@ def is_leak_test(battle: Battle, name: str, given: AuditInput) -> bool:
     return not given.is_blind(other) and given.model_of(other) != _CONSTANT
 
 
-def _points(battle: Battle, name: str) -> float:
+def _points(battle: Outline, name: str) -> float:
     if battle.verdict in TIES:
         return 0.5
     return float((battle.verdict == "a") == (battle.model_a == name))
 
 
-def _worst(fought: Sequence[Battle], name: str, given: AuditInput) -> str:
+def _worst(fought: Sequence[Outline], name: str, given: AuditInput) -> str:
     """Name questions it won, the latest rounds first: those were meant to be the hardest."""
     won = [battle for battle in fought if _points(battle, name) == 1.0]
     won.sort(key=lambda battle: -battle.round)
@@ -87,7 +94,7 @@ def _worst(fought: Sequence[Battle], name: str, given: AuditInput) -> str:
     return f", such as {named}{more}" if won else ""
 
 
-def _about(battle: Battle, given: AuditInput) -> str:
+def _about(battle: Outline, given: AuditInput) -> str:
     film = given.films.get(battle.video)
     return f"{safe(battle.id)} ({about_video(film)})" if film else safe(battle.id)
 
@@ -159,7 +166,7 @@ class _Canary(NamedTuple):
 
 def audit_canaries(given: AuditInput) -> list[Finding]:
     """Return whether those stand below whose place is below, where they play."""
-    models = {m: given.model_of(m) for b in given.decided for m in (b.model_a, b.model_b) if m}
+    models = {name: given.model_of(name) for name in _models(given)}
     canaries = list(_expected(models, given))
     if not canaries:
         return [unknown("canary.any", _NO_CANARY)]
@@ -185,13 +192,16 @@ def _expected(models: dict[str, str], given: AuditInput) -> Iterator[_Canary]:
 def _rate(names: list[str], given: AuditInput) -> _Gaps:
     place = {name: k for k, name in enumerate(names)}
     decided = given.decided
+    seats = (decided.texts[seat] for seat in ("model_a", "model_b"))
+    a, b = (np.array([place.get(n, -1) for n in seat.values])[seat.codes] for seat in seats)
+    verdict = decided.texts["verdict"]
+    points = np.array([0.5 if one in TIES else float(one == "a") for one in verdict.values])
     ratings = rate(
         count_cells(
-            np.array([place[b.model_a or ""] for b in decided]),
-            np.array([place[b.model_b or ""] for b in decided]),
-            outcome=[0.5 if b.verdict in TIES else float(b.verdict == "a") for b in decided],
+            *(a, b),
+            outcome=points[verdict.codes],
             models=len(names),
-            cluster=number_names([b.video for b in decided]),
+            cluster=decided.videos,
         )
     )
     points, halves = np.full((2, len(names), len(names)), np.nan)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from videoautoarena.memory.records.outlines import Outlines
 from videoautoarena.memory.records.records import DECIDED, TIES, Battle, Video
 from videoautoarena.memory.store.evidence import Label, Sample, Trial
 from videoautoarena.runs.rating.finding import ENOUGH, Crosses, Finding
-from videoautoarena.runs.rating.fit import number_names
+from videoautoarena.runs.rundir.reader import BattlesOf
 from videoautoarena.runs.rundir.server_limits import Shortfall
 from videoautoarena.scoring.fitting.counts import Ints
 from videoautoarena.scoring.intervals.proportions import Share
@@ -53,7 +54,8 @@ class Ballots:
 class AuditInput:
     """The battles of a run that count, and what is known of its judges beside them."""
 
-    battles: Sequence[Battle]
+    battles: Collection[Battle]
+    """Those of a run are read each time they are gone through."""
     manifest: Mapping[str, Any]
     labels: Sequence[Label] = ()
     samples: Sequence[Sample] = ()
@@ -68,14 +70,37 @@ class AuditInput:
     """Ask for all figures by language, also where a question's own words have to tell it."""
 
     @cached_property
-    def decided(self) -> list[Battle]:
-        """The battles that enter the ratings."""
-        return [battle for battle in self.battles if battle.verdict in DECIDED]
+    def outlines(self) -> Outlines:
+        """The battles without their texts, which is all that most sections look at."""
+        if isinstance(self.battles, BattlesOf):
+            return self.battles.outlines
+        return Outlines.of(self.battles)
+
+    @cached_property
+    def decided(self) -> Outlines:
+        """The battles that enter the ratings, without their texts."""
+        return self.outlines.where(self.outlines.texts["verdict"].among(DECIDED))
+
+    def void_reasons(self) -> list[str | None]:
+        """Return why battles are void, in their order."""
+        is_void = self.outlines.texts["verdict"].among(["void"])
+        if isinstance(self.battles, BattlesOf):
+            return [why for (why,) in self.battles.where(is_void).fields("reason")]
+        return [battle.reason for battle in self.battles if battle.verdict == "void"]
+
+    def find(self, ids: Iterable[str]) -> dict[str, Battle]:
+        """Return the battles that have one of these ids, in whole."""
+        if isinstance(self.battles, BattlesOf):
+            each = map(self.battles.find, dict.fromkeys(ids))
+            return {battle.id: battle for battle in each if battle is not None}
+        wanted = set(ids)
+        return {battle.id: battle for battle in self.battles if battle.id in wanted}
 
     @cached_property
     def judges(self) -> list[str]:
         """Names of all who were asked to judge, in the order of the panel."""
-        asked = {judging.judge: None for battle in self.battles for judging in battle.verdicts}
+        told, codes = self.outlines.told, self.outlines.texts["ballots"].counts_by_code()
+        asked = {ballot.judge: None for code in codes for ballot in told[code]}
         panel = [judge for judge in self.manifest.get("judges") or () if judge in asked]
         return list(dict.fromkeys([*panel, *asked]))
 
@@ -83,20 +108,24 @@ class AuditInput:
     def ballots(self) -> Ballots:
         """What every judge said of every battle, from every seating."""
         place = {judge: k for k, judge in enumerate(self.judges)}
-        every = [judging for battle in self.battles for judging in battle.verdicts]
-        size, asked = len(every), [len(battle.verdicts) for battle in self.battles]
-        # Column by column: a tuple a row would keep the garbage collector at work.
+        told, codes = self.outlines.told, self.outlines.texts["ballots"].codes
+        # What judges said of a battle occurs again and again: each such set is coded once.
+        size, every = [len(ballots) for ballots in told], [b for ballots in told for b in ballots]
+        asked = np.array(size, dtype=np.int64)[codes] if len(codes) else np.empty(0, dtype=np.int64)
+        first = (np.cumsum(size, dtype=np.int64) - size)[codes] if len(codes) else asked
+        behind = np.arange(asked.sum()) - np.repeat(np.cumsum(asked) - asked, asked)
+        row = np.repeat(first, asked) + behind
         return Ballots(
-            np.repeat(np.arange(len(asked)), asked),
-            np.fromiter((place[judging.judge] for judging in every), np.int64, size),
-            np.fromiter((judging.seats == "ba" for judging in every), np.bool_, size),
-            np.fromiter((_CAMPS[judging.verdict] for judging in every), np.int64, size),
+            np.repeat(np.arange(len(codes)), asked),
+            np.array([place.get(b.judge, -1) for b in every], dtype=np.int64)[row],
+            np.array([b.seats == "ba" for b in every], dtype=np.bool_)[row],
+            np.array([_CAMPS[b.verdict] for b in every], dtype=np.int64)[row],
         )
 
     @cached_property
     def videos(self) -> Ints:
         """Shape (battles,), a number for the video of each: the clusters of their shares."""
-        return number_names([battle.video for battle in self.battles])
+        return self.outlines.videos
 
     def model_of(self, name: str) -> str:
         """Return the `provider:model` that a name of the run stands for."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import combinations, pairwise
 from typing import Any, NamedTuple
 
@@ -42,7 +42,8 @@ class Spoken(NamedTuple):
 def spoken_of(run: Run) -> list[Spoken]:
     """Return the labels of a run that count, in the order in which they were added."""
     labels = run.store.evidence.labels()
-    return join_labels(labels, run.each_battle if labels else ())
+    found = map(run.battles.find, dict.fromkeys(label.battle for label in labels))
+    return join_labels(labels, [battle for battle in found if battle is not None])
 
 
 def join_labels(labels: Sequence[Label], battles: Iterable[Battle]) -> list[Spoken]:
@@ -149,7 +150,7 @@ def _pairs_of(ratings: Ints) -> tuple[Ints, Ints, Ints]:
     return first, second, where
 
 
-def calibrate(battles: Sequence[Rated], spoken: Sequence[Spoken]) -> list[dict[str, Any]]:
+def calibrate(battles: Collection[Rated], spoken: Sequence[Spoken]) -> list[dict[str, Any]]:
     """Return, for gaps between two models' ratings, how far judges and ratings are right.
 
     Ties of either side are left out. In each row `agreed` is how often a label says what the judge
@@ -189,7 +190,7 @@ _NOBODY = "No battle that counts has a human label, so agreement with people is 
 
 def audit_labels(given: AuditInput) -> list[Finding]:
     """Return how far the judges of a run agree with the people who labelled its battles."""
-    spoken = join_labels(given.labels, given.battles)
+    spoken = join_labels(given.labels, given.find(of.battle for of in given.labels).values())
     if given.is_brief:
         return list(_length_gain(compare(spoken).without_ties)) if spoken else []
     return judge_labels(spoken, seats_count=given.manifest.get("swap") == "all")

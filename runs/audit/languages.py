@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from videoautoarena.agents.prompting.languages import LANGUAGES
+from videoautoarena.memory.records.outlines import Outline
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.memory.store.evidence import standing_trials
 from videoautoarena.runs.audit.biases import judged_twice
@@ -59,7 +60,9 @@ def audit_languages(given: AuditInput) -> list[Finding]:
     count that were drawn, and a brief audit says only what may raise an alarm. Alarms are those
     of all languages and figures together.
     """
-    spoken = [spoken_in(battle, given) for battle in given.battles]
+    # The words of a question are read only where they have to tell its language.
+    battles = given.battles if given.by_language else given.outlines
+    spoken = [spoken_in(battle, given) for battle in battles]
     codes = known_languages(spoken)
     if len(codes) < 2:
         return []
@@ -92,9 +95,9 @@ def compare_languages(
     return found
 
 
-def spoken_in(battle: Battle, given: AuditInput) -> str:
+def spoken_in(battle: Battle | Outline, given: AuditInput) -> str:
     """Return the language of a battle, told by its question only where a board by it is wanted."""
-    if given.by_language:
+    if isinstance(battle, Battle) and given.by_language:
         return asked_language(battle.language, battle.question)
     return battle.language or UNKNOWN
 
@@ -145,8 +148,8 @@ def _first(given: AuditInput, spoken: Sequence[str]) -> Hits:
 
 def _longer(given: AuditInput, spoken: Sequence[str]) -> Hits:
     hits, rows = [], []
-    for k, battle in enumerate(given.battles):
-        a, b = len(battle.answer_a or ""), len(battle.answer_b or "")
+    for k, battle in enumerate(given.outlines):
+        a, b = battle.length_a or 0, battle.length_b or 0
         if battle.verdict in ("a", "b") and a and b and a != b:
             hits.append((battle.verdict == "a") == (a > b))
             rows.append(k)
@@ -192,11 +195,20 @@ _MEASURES: Mapping[Figure, Callable[[AuditInput, Sequence[str]], Hits]] = {
 }
 
 
+def _drawn_in(given: AuditInput, code: str) -> list[str]:
+    """Return the battles whose question was to be in a language, where they came to one."""
+    mine = given.outlines.where(given.outlines.texts["language"].among([code]))
+    # What has neither answers nor models may be void for want of a question.
+    lost = [one.id for one in mine if one.length_a is None and one.length_b is None]
+    silent = {id_ for id_, battle in given.find(lost).items() if battle.question is None}
+    return [id_ for id_ in mine.ids() if id_ not in silent]
+
+
 def _kept(given: AuditInput, codes: Sequence[str]) -> Iterator[Finding]:
     """Yield how often questions are in the language that was drawn for them."""
     for code in codes:
-        drawn = [b for b in given.battles if b.language == code and b.question is not None]
-        looked = drawn[:: max(1, -(-len(drawn) // LOOKED_AT))]
+        drawn = _drawn_in(given, code)
+        looked = given.find(drawn[:: max(1, -(-len(drawn) // LOOKED_AT))]).values()
         told = [(b, told_language(b.question or "")) for b in looked]
         sure = [(battle, language) for battle, language in told if language != UNKNOWN]
         kept = np.array([language == code for _, language in sure], dtype=np.bool_)

@@ -180,7 +180,7 @@ def verdicts_anew(run: Run, trials: Sequence[Trial]) -> list[Both]:
         said[trial.battle or ""].append(trial.judging)
     audit_only = run.manifest.get("swap") != "all"
     found = []
-    for battle in run.each_battle:
+    for battle in run.battles:
         if judgings := sorted(said.get(battle.id, ()), key=lambda j: j.seats):
             verdict, reason = settle_verdict(judgings, audit_only=audit_only)
             changed = {"verdict": verdict, "reason": reason, "verdicts": tuple(judgings)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -49,7 +48,7 @@ def _trials(given: AuditInput) -> list[Finding]:
 
 
 def _languages(given: AuditInput) -> list[Finding]:
-    if not given.by_language and not any(battle.language for battle in given.battles):
+    if not given.by_language and not any(given.outlines.texts["language"].counts()):
         return []
     from videoautoarena.runs.audit.languages import audit_languages
 
@@ -121,7 +120,7 @@ def audit_in(run: Run) -> AuditReport:
     given = read_input(run)
     return AuditReport(
         {judge: given.model_of(judge) for judge in given.judges},
-        count_verdicts(Counter(battle.verdict for battle in given.battles)),
+        count_verdicts(given.outlines.texts["verdict"].counts()),
         rates_stand_ins(run.manifest),
         warnings_of(run),
         with_checks(find_all(given)),

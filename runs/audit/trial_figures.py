@@ -44,7 +44,7 @@ class Word(NamedTuple):
 def audit_trials(given: AuditInput) -> list[Finding]:
     """Return what repeats, attacks and constant answers show of each judge that was on trial."""
     trials = standing_trials(given.trials)
-    battles = {battle.id: battle for battle in given.battles}
+    battles = given.find(trial.battle for trial in trials if trial.battle)
     found: list[Finding] = []
     for judge in dict.fromkeys(trial.judging.judge for trial in trials):
         mine = [trial for trial in trials if trial.judging.judge == judge]

@@ -9,7 +9,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from videoautoarena.memory.records.records import DECIDED, TIES, Battle
+from videoautoarena.memory.records.outlines import Outlines
+from videoautoarena.memory.records.records import DECIDED, TIES
 from videoautoarena.runs.audit.evidence import (
     ABSTAINED,
     FAILED,
@@ -42,7 +43,7 @@ def audit_verdicts(given: AuditInput) -> list[Finding]:
     """Return the shares of battles that say nothing, or little, about who is better."""
     if not given.battles:
         return [unknown("verdicts.voids", "The run holds no battle yet.")]
-    verdicts = np.array([battle.verdict for battle in given.battles])
+    verdicts = np.array(list(given.outlines.texts["verdict"].each()))
     return [*_of_decided(verdicts, given), *_lost(verdicts, given), *_of_judgings(given)]
 
 
@@ -63,9 +64,9 @@ def _of_decided(verdicts: Words, given: AuditInput) -> Iterable[Finding]:
 
 
 def _lost(verdicts: Words, given: AuditInput) -> Iterable[Finding]:
-    battles = given.battles
+    battles = given.outlines
     voids = measure_share((verdicts == "void"), given.videos)
-    sentence = f"{percent(voids)} of {voids.n} battles ended void{_why(battles)}."
+    sentence = f"{percent(voids)} of {voids.n} battles ended void{_why(given)}."
     yield finding("verdicts.voids", voids, sentence, crosses=above(voids, MOST_VOIDS))
     gone = np.isin(verdicts, ("forfeit_a", "forfeit_b"))
     share = measure_share(gone, given.videos)
@@ -89,9 +90,9 @@ def _of_judgings(given: AuditInput) -> Iterable[Finding]:
     yield finding("verdicts.abstentions", share, sentence, crosses=crosses)
 
 
-def _why(battles: Sequence[Battle]) -> str:
+def _why(given: AuditInput) -> str:
     # What a reason says before it goes into the case at hand.
-    kinds = ((b.reason or "no reason").partition(": ")[0] for b in battles if b.verdict == "void")
+    kinds = ((reason or "no reason").partition(": ")[0] for reason in given.void_reasons())
     reasons = Counter(one_line(kind, 60) for kind in kinds)
     most = reasons.most_common(_REASONS)
     more = reasons.total() - sum(n for _, n in most)
@@ -99,12 +100,9 @@ def _why(battles: Sequence[Battle]) -> str:
     return f" ({', '.join(named)})" if named else ""
 
 
-def _who(battles: Sequence[Battle]) -> str:
-    gone = Counter(
-        b.model_a if b.verdict == "forfeit_a" else b.model_b
-        for b in battles
-        if b.verdict.startswith("forfeit")
-    )
+def _who(battles: Outlines) -> str:
+    fallen = battles.where(battles.texts["verdict"].among(["forfeit_a", "forfeit_b"]))
+    gone = Counter(b.model_a if b.verdict == "forfeit_a" else b.model_b for b in fallen)
     named = [f"{safe(name or '?')} {n}" for name, n in gone.most_common(_REASONS)]
     return f" ({', '.join(named)})" if named else ""
 
@@ -123,7 +121,7 @@ def audit_panel(given: AuditInput) -> list[Finding]:
         return [unknown("panel.alpha", _ONE_JUDGE)] if judges else []
     ballots = given.ballots
     kept = ballots.has_voted & ~ballots.is_back
-    table = np.full((len(given.battles), len(judges)), MISSING)
+    table = np.full((len(given.outlines), len(judges)), MISSING)
     table[ballots.battle[kept], ballots.judge[kept]] = ballots.camp[kept]
     agreement = agreement_of(judges, table, given.videos, is_brief=given.is_brief)
     return [*agreement, *(_abstains(k, given) for k in range(len(judges)))]

@@ -131,26 +131,26 @@ def find(run: Run, wanted: str) -> Battle:
     exact = run.store.battle(wanted)
     if exact is not None:
         return exact
-    fitting = [battle for battle in run.battles if battle.id.startswith(wanted)]
-    if len(fitting) == 1:
-        return fitting[0]
+    ids = list(run.settled)
+    fitting = [id_ for id_ in ids if id_.startswith(wanted)]
+    if len(fitting) == 1 and (found := run.store.battle(fitting[0])) is not None:
+        return found
     if fitting:
         raise BadInput(f"{wanted!r} matches {len(fitting)} battles: {_named(fitting)}")
-    raise BadInput(f"no battle is called {wanted!r}; {_nearest(run.battles, wanted)}")
+    raise BadInput(f"no battle is called {wanted!r}; {_nearest(ids, wanted)}")
 
 
-def _named(battles: list[Battle]) -> str:
-    names = ", ".join(battle.id for battle in battles[:NAMED])
-    more = len(battles) - NAMED
+def _named(ids: list[str]) -> str:
+    names = ", ".join(ids[:NAMED])
+    more = len(ids) - NAMED
     return f"{names} and {more} more" if more > 0 else names
 
 
-def _nearest(battles: list[Battle], wanted: str) -> str:
-    if not battles:
+def _nearest(ids: list[str], wanted: str) -> str:
+    if not ids:
         return "no battle of this run is settled yet"
-    ids = {battle.id: battle for battle in battles}
     near = get_close_matches(wanted[:64], ids, n=NAMED, cutoff=0.5)
-    return f"there are {_named([ids[id_] for id_ in near] or battles)}"
+    return f"there are {_named(near or ids)}"
 
 
 def _subtitles(kept: Subtitles | None) -> dict[str, Any] | None:

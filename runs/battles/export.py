@@ -33,7 +33,7 @@ _OVERALL = {"a": "A", "b": "B"}
 def published_battles(run: Run, form: ExportForm) -> Iterator[dict[str, Any]]:
     """Yield the decided battles that count, in slot order; others have no word for the rest."""
     written = _as_fastchat if form == "fastchat" else _as_video_arena
-    for battle in run.each_battle:
+    for battle in run.battles:
         if battle.verdict in DECIDED:
             yield written(battle)
 
@@ -95,7 +95,7 @@ def lines_of(run: Run, what: What, form: ExportForm = "arena") -> Lines:
     decided battles that count are there. All else are records that follow from what it holds.
     """
     if what == "battles" and form != "arena":
-        decided = sum(battle.verdict in DECIDED for battle in run.each_battle)
+        decided = sum(battle.verdict in DECIDED for battle in run.battles)
         return Lines(decided, map(json.dumps, published_battles(run, form)))
     if what == "labels":
         labels = run.store.evidence.labels()
@@ -119,7 +119,7 @@ def records_of(run: Run, what: Kind) -> Iterable[Published]:
     if what == "videos":
         return videos_of(run)
     if what == "users":
-        return run_users(run.store, run.each_battle)
+        return run_users(run.store, run.battles)
     if what == "costs":
         return [costs_of(run)]
     if what == "rounds":

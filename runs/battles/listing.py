@@ -6,11 +6,13 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from textwrap import indent
 from typing import Any, Literal
 
+from videoautoarena.memory.records.outlines import Outline
 from videoautoarena.memory.records.records import Battle, Judging, Video
-from videoautoarena.runs.rundir.reader import open_run, outcome, readable_reason
-from videoautoarena.runs.text.tables import Marks, cells, comma_separated, fit
+from videoautoarena.runs.rundir.reader import BattlesOf, open_run, outcome, readable_reason
+from videoautoarena.runs.text.tables import Marks, cells, comma_separated_lines, fit
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import length
 
@@ -117,15 +119,24 @@ def listing(folder: Path, form: ListForm, columns: int = 80) -> Iterator[str]:
         if form == "jsonl":
             yield from (json.dumps(as_json(battle)) for battle in run.battles)
         elif form == "csv":
-            rows = [[getattr(battle, name) for name in COLUMNS] for battle in run.battles]
-            yield comma_separated(COLUMNS, rows)
+            yield from comma_separated_lines(COLUMNS, run.battles.fields(*COLUMNS))
         elif form == "json":
-            yield json.dumps([as_json(battle) for battle in run.battles], indent=2)
-        else:
+            yield from _as_array(map(as_json, run.battles))
+        elif len(run.battles):
             films = {video.id: video for video in run.store.videos()}
             names = short_names(run.manifest.get("models") or ())
-            texts = as_lines(run.battles, films, names, columns)
-            yield from texts or ["no battle is settled yet"]
+            yield from as_lines(run.battles, films, names, columns)
+        else:
+            yield "no battle is settled yet"
+
+
+def _as_array(objects: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Give one JSON array, indented, an object at a time."""
+    held = ""
+    for found in objects:
+        yield f"{held}," if held else "["
+        held = indent(json.dumps(found, indent=2), "  ")
+    yield f"{held}\n]" if held else "[]"
 
 
 def as_json(battle: Battle) -> dict[str, Any]:
@@ -134,37 +145,40 @@ def as_json(battle: Battle) -> dict[str, Any]:
 
 
 def as_lines(
-    battles: Sequence[Battle], films: Mapping[str, Video], names: Mapping[str, str], columns: int
-) -> list[str]:
-    """Return one aligned line a battle: id, video, outcome, question, cut to `columns`.
+    battles: BattlesOf, films: Mapping[str, Video], names: Mapping[str, str], columns: int
+) -> Iterator[str]:
+    """Give one aligned line a battle: id, video, outcome, question, cut to `columns`.
 
     Args:
-        battles: in the order in which they are listed.
+        battles: in the order in which they are listed, one at least.
         films: by id.
         names: of models, as short as they may be.
         columns: of the terminal.
     """
-    if not battles:
-        return []
-    ids = [safe(battle.id) for battle in battles]
-    seen = [_seen(films.get(battle.video)) for battle in battles]
-    long, file, lasts = (_widest(column) for column in (ids, *zip(*seen, strict=True)))
+    outlines = battles.outlines
+    seen = {video: _seen(films.get(video)) for video in outlines.texts["video"].counts()}
+    long = _widest(map(safe, outlines.ids()))
+    file, lasts = (_widest(column) for column in zip(*seen.values(), strict=True))
     file = min(file, columns // 5)
     room = max(columns - long - file - lasts - 5, LEAST)
     # Both names of a pair are to be seen, whatever their lengths.
     most = max((room - len(" beat ")) // 2, len("..."))
     cut = {m: fit(name, most, CUT) if cells(name) > most else name for m, name in names.items()}
-    texts = []
-    for battle in battles:
-        pair = {"model_a": battle.model_a, "model_b": battle.model_b}
-        named = {seat: cut.get(model or "", model) for seat, model in pair.items()}
-        texts.append(outcome(battle.model_copy(update=named)))
-    width = min(_widest(texts), room * 3 // 5)
-    return [
-        f"{id_:<{long}}  {fit(name, file, CUT)} {length_:>{lasts}}  "
-        f"{_ended(text, ' '.join(safe(battle.question or '').split()), width, room)}".rstrip()
-        for id_, (name, length_), text, battle in zip(ids, seen, texts, battles, strict=True)
-    ]
+
+    reasons = dict(battles.reasons())
+
+    def ended(battle: Outline) -> str:
+        a, b = (cut.get(model or "", model) for model in (battle.model_a, battle.model_b))
+        return outcome(battle._replace(model_a=a, model_b=b), reasons.get(battle.id))
+
+    width = min(_widest(map(ended, outlines)), room * 3 // 5)
+    for battle, (question,) in zip(outlines, battles.fields("question"), strict=True):
+        name, length_ = seen[battle.video]
+        asked = " ".join(safe(question or "").split())
+        yield (
+            f"{safe(battle.id):<{long}}  {fit(name, file, CUT)} {length_:>{lasts}}  "
+            f"{_ended(ended(battle), asked, width, room)}".rstrip()
+        )
 
 
 def _widest(texts: Iterable[str]) -> int:

@@ -130,7 +130,7 @@ class _Sum:
 
 def rounds_in(run: Run) -> list[Round]:
     """Return the rounds of a run; their themes are those of the profiles of its models."""
-    return rounds_of(run.each_battle, themes=read_looks(run.each_battle).theme_of)
+    return rounds_of(run.battles, themes=read_looks(run.battles).theme_of)
 
 
 def rounds_of(battles: Iterable[Battle], *, themes: Themes = NO_THEMES) -> list[Round]:

@@ -54,6 +54,6 @@ def by_standard(battle: Battle, *, seats_count: bool) -> dict[Standard, Verdict 
 def standards_of(run: Run) -> Iterator[StandardVerdicts]:
     """Give the verdicts by standard of the battles that count, in slot order."""
     seats_count = run.manifest.get("swap") == "all"
-    for battle in run.each_battle:
+    for battle in run.battles:
         found = by_standard(battle, seats_count=seats_count)
         yield StandardVerdicts(battle=battle.id, **found)

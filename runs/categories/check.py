@@ -137,7 +137,7 @@ def write_sheet(run: Run, to: Path, *, sample: int, seed: int, force: bool = Fal
     """
     refuse_existing(to, force=force)
     tags = tags_of(run)
-    asked = [one for one in questions_of(run.each_battle) if one.id in tags]
+    asked = [one for one in questions_of(run.battles) if one.id in tags]
     if not asked:
         raise BadInput(
             f"no question of {run.folder} is tagged; first: arena categories tag {run.folder}"

@@ -107,7 +107,7 @@ def report_of(run: Run, classifier: str | None = None) -> CategoryReport:
         of = "" if classifier is None else f" by {classifier}"
         known = f"it is by {there}" if of and there else f"first: arena categories tag {run.folder}"
         raise BadInput(f"no question of {run.folder} is tagged{of}; {known}")
-    battles = run.battles
+    battles = list(run.battles)
     asked = [one for one in questions_of(battles) if one.id in tags]
     found = [tags[one.id] for one in asked]
     named = {

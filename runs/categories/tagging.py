@@ -204,7 +204,7 @@ async def _ready(out: Path, order: TagOrder, *, write: bool) -> AsyncIterator[_R
         run, model = Run(out, store), config.model_of(name)
         prompts = prompts_with(store, "classifier", keep=write)
         run_frames = _run_frames(run, config, decoders, order)
-        drawn = draw(questions_of(run.each_battle), order.sample, order.seed)
+        drawn = draw(questions_of(run.battles), order.sample, order.seed)
         wanted = _open(store, drawn, model, prompts, retry_failed=order.retry_failed)
         plan = plan_tags(config, name, [one.asked for one in wanted], of=len(drawn), store=store)
         yield _Ready(store, config, model, prompts, run_frames, wanted, plan)

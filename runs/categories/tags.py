@@ -85,7 +85,7 @@ def categories_of(run: Run, classifier: str | None = None) -> Mapping[str, tuple
         return {}
     return {
         battle.id: said_yes(tags[asked.id])
-        for battle in run.each_battle
+        for battle in run.battles
         if battle.question is not None
         and (asked := asked_of(battle.video, battle.question)).id in tags
     }

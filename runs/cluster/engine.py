@@ -13,7 +13,7 @@ from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.shares import Unit
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.play.work import AT_WORK, OnPlayed, Remaining
-from videoautoarena.runs.cluster.actors import Lender, RunOwner
+from videoautoarena.runs.cluster.actors import CallsOwner, Lender, RunOwner
 from videoautoarena.runs.cluster.bench import DrainedOnce, bench_setup, jobs_of, play_apart
 from videoautoarena.runs.cluster.connection import Connection
 from videoautoarena.runs.cluster.crew import LOOK_S, Crew, Head
@@ -98,7 +98,7 @@ class RayEngine:
 
             hearing.drain = crew.drain
             work = play_apart(jobs_of(left), play, most=AT_WORK * pace.concurrency)
-            ending.end(crew, stopped=await until_done(crew, work, listeners))
+            ending.end(crew, stopped=await until_done(crew, crew.guarding(work), listeners))
 
     @asynccontextmanager
     async def hired(

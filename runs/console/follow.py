@@ -106,7 +106,7 @@ class Follower:
                 judges=tuple(manifest["judges"]),
                 videos={video.id: video.path for video in run.store.videos()},
                 slots=run.slots,
-                battles=run.each_battle,
+                battles=run.battles,
                 caps=kept_caps(run.store),
                 played_s=_played_s(lock_file(self._folder)),
             )

@@ -108,7 +108,7 @@ def draw_run(folder: Path, wish: Wish) -> Album:
     }
     files = _files(makers, wish)
     with open_run(folder) as run:
-        if not any(battle.verdict in DECIDED for battle in run.each_battle):
+        if not run.outlines.texts["verdict"].among(DECIDED).any():
             raise BadInput(f"{folder}: {_NOTHING}")
     return _drawn(makers, files, wish)
 
@@ -244,7 +244,7 @@ def _judge(folder: Path) -> Picture | LeftOut:
     board = board_of(folder, USUAL)
     with open_run(folder) as run:
         evidence = run.store.evidence
-        echoes = find_echoes(run.battles, trials=evidence.trials(), labels=evidence.labels())
+        echoes = find_echoes(list(run.battles), trials=evidence.trials(), labels=evidence.labels())
         courses = measure_courses(board, echoes)
     if not courses:
         why = f"it needs {LEAST} battles judged in both orders, rejudged or labelled by people"

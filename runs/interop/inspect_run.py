@@ -129,7 +129,7 @@ def export_run(
 def _about(run: Run, board: Leaderboard) -> Json:
     """Return what holds for all logs of a run."""
     names = ("schema", "seed", "rounds", "judges", "pairing", "swap", "sampling", "prompts")
-    nobody = [b for b in run.each_battle if b.model_a is None or b.model_b is None]
+    nobody = [b for b in run.battles if b.model_a is None or b.model_b is None]
     return {
         **{name: run.manifest.get(name) for name in names},
         "contracts": contracts_of(run.manifest),
@@ -146,7 +146,7 @@ def _metadata(run: Run, name: str, about: Json) -> Json:
 
 
 def _samples(run: Run, name: str, pictures: Frames) -> Iterator[Sample]:
-    for battle in run.each_battle:
+    for battle in run.battles:
         for is_a, model in ((True, battle.model_a), (False, battle.model_b)):
             if model == name:
                 yield _sample(run, _Side(battle, is_a), name, pictures)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
+from videoautoarena.memory.records.outlines import Outlines
 from videoautoarena.memory.records.records import DECIDED, Battle
 from videoautoarena.runs.audit.report import brief
 from videoautoarena.runs.rating.behaviour import asked_contestants
@@ -18,8 +19,15 @@ from videoautoarena.runs.rating.finding import figure_json
 from videoautoarena.runs.rating.fit import Bouts, RatedBouts, how_of, no_finite_rating, rate_bouts
 from videoautoarena.runs.rating.leaderboard import LabelGroup, Labelling, Leaderboard
 from videoautoarena.runs.rating.method import USUAL, Method, weigh_battles
-from videoautoarena.runs.rating.table import build
-from videoautoarena.runs.rundir.reader import Run, counted, open_run, rates_stand_ins, warnings_of
+from videoautoarena.runs.rating.table import build, some_of
+from videoautoarena.runs.rundir.reader import (
+    BattlesOf,
+    Run,
+    counted,
+    open_run,
+    rates_stand_ins,
+    warnings_of,
+)
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.terminal import say
 from videoautoarena.scoring.ratings.prediction_powered import (
@@ -97,7 +105,8 @@ def people_of(run: Run, *, assume_random: bool = False) -> People:
     spoken, samples = spoken_of(run), run.store.evidence.samples()
     if not spoken:
         raise BadInput(f"no battle of this run has a label; {_SAMPLE_FIRST}")
-    here = {battle.id for battle in run.each_battle if battle.verdict in DECIDED}
+    outlines = run.outlines
+    here = set(outlines.where(outlines.texts["verdict"].among(DECIDED)).ids())
     if assume_random:
         people = {of.label.labeller for of in spoken}
         chance = dict.fromkeys(here, 1.0)
@@ -116,7 +125,7 @@ def people_of(run: Run, *, assume_random: bool = False) -> People:
 
 
 def build_labelled(
-    battles: Sequence[Battle],
+    battles: Collection[Battle],
     roster: Sequence[str],
     people: People,
     *,
@@ -141,8 +150,11 @@ def build_labelled(
         BadInput: too few labels of a model, an anchor that is no model of the run, or models
             without a finite rating by plain maximum likelihood.
     """
-    spoken_for = [of for of in battles if of.verdict not in DECIDED or of.id in people.chance]
-    ids = [battle.id for battle in spoken_for if battle.verdict in DECIDED]
+    of = battles.outlines if isinstance(battles, BattlesOf) else Outlines.of(battles)
+    decided = of.texts["verdict"].among(DECIDED)
+    has_chance = np.array([id_ in people.chance for id_ in of.ids()], dtype=np.bool_)
+    spoken_for = some_of(battles, ~decided | has_chance)
+    ids = list(of.where(decided & has_chance).ids())
     found: list[tuple[Judged, Powered, RatedBouts]] = []
 
     def on_labels(bouts: Bouts, method: Method) -> RatedBouts:
@@ -249,17 +261,18 @@ def _refuse_further(method: Method) -> None:
         )
 
 
-def board_of(folder: Path, method: Method = USUAL) -> Leaderboard:
-    """Return the leaderboard of the run in `folder`."""
+def board_of(folder: Path, method: Method = USUAL, *, behaviour: bool = True) -> Leaderboard:
+    """Return the leaderboard of the run in `folder`; `behaviour` as for `board_in`."""
     with open_run(folder) as run:
-        return replace(board_in(run, method), audit=tuple(brief(run)))
+        return replace(board_in(run, method, behaviour=behaviour), audit=tuple(brief(run)))
 
 
-def slices_of(folder: Path, by: str, method: Method = USUAL) -> Slices:
-    """Return the leaderboards of the slices of the run in `folder`."""
+def slices_of(folder: Path, by: str, method: Method = USUAL, *, behaviour: bool = True) -> Slices:
+    """Return the leaderboards of the slices of the run in `folder`, as `board_of`."""
     with open_run(folder) as run:
         audit = brief(run, by_language=by == "language")
-        return replace(slices_in(run, by, method), audit=tuple(audit))
+        found = slices_in(run, by, method, behaviour=behaviour)
+        return replace(found, audit=tuple(audit))
 
 
 def pairs_of(folder: Path, method: Method = USUAL) -> Pairs:
@@ -279,15 +292,25 @@ def board_in(run: Run, method: Method = USUAL, *, behaviour: bool = True) -> Lea
 
 def slices_in(run: Run, by: str, method: Method = USUAL, *, behaviour: bool = True) -> Slices:
     """Return the leaderboards of the slices of an open run, as `board_in`."""
+    return slices_by(run, [by], method, behaviour=behaviour)[by]
+
+
+def slices_by(
+    run: Run, traits: Sequence[str], method: Method = USUAL, *, behaviour: bool = True
+) -> dict[str, Slices]:
+    """Return the same by each of several traits, for which every battle is read once."""
     from videoautoarena.runs.leaderboard.run_traits import known_of
-    from videoautoarena.runs.leaderboard.slices import build_slices
+    from videoautoarena.runs.leaderboard.slices import parts_of, slices_of_parts
 
     both, models = run.manifest.get("swap") == "all", run.manifest["models"]
+    known = {by: known_of(run, by) for by in traits}
+    found: dict[str, Slices] = {}
     given = _given(run, method, behaviour=behaviour)
-    known = known_of(run, by)
-    found = build_slices(run.battles, models, by=by, seats_count=both, known=known, **given)
-    parts = tuple(replace(part, board=_of_run(part.board, run)) for part in found.parts)
-    return replace(found, parts=parts)
+    for by, parts in parts_of(run.battles, known, seats_count=both).items():
+        sliced = slices_of_parts(run.battles, models, by=by, parts=parts, **given)
+        boards = tuple(replace(part, board=_of_run(part.board, run)) for part in sliced.parts)
+        found[by] = replace(sliced, parts=boards)
+    return found
 
 
 def pairs_in(run: Run, method: Method = USUAL) -> Pairs:
@@ -313,7 +336,7 @@ def profiles_of(folder: Path, embeddings: str | None = None) -> Profiles:
 
     embed = None if embeddings is None else _embedder(embeddings, folder)
     with open_run(folder) as run:
-        looks = read_looks(run.each_battle, embed)
+        looks = read_looks(run.battles, embed)
         rows = build(looks.battles, run.manifest["models"]).models
     ratings = {row.model: row.rating for row in rows}
     return build_profiles(looks, ratings, grouped_by=embeddings or "words")

@@ -6,8 +6,7 @@ tell beside a rating is whether the pair fits the one scale on which all were ra
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -21,14 +20,13 @@ from videoautoarena.runs.leaderboard.extras import closing_line, extra_lines
 from videoautoarena.runs.leaderboard.markup import Form
 from videoautoarena.runs.leaderboard.text import totals_text
 from videoautoarena.runs.rating.finding import Figure, fields_json, figure_json, figure_of
-from videoautoarena.runs.rating.fit import share_of
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN, Method
-from videoautoarena.runs.rating.table import answered, build, points_of, wanted
+from videoautoarena.runs.rating.table import Fought, answered, build, fought_of, points_of, wanted
 from videoautoarena.runs.text.tables import Sheet, comma_separated, mark_up, plain_grid
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
-from videoautoarena.scoring.intervals.proportions import Share
+from videoautoarena.scoring.intervals.proportions import Share, measure_share
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ class Pairs:
         }
 
 
-def build_pairs(battles: Sequence[Battle], roster: Sequence[str], **given: Any) -> Pairs:
+def build_pairs(battles: Collection[Battle], roster: Sequence[str], **given: Any) -> Pairs:
     """Return the record of every pair that met in a decided battle, the better-rated one first.
 
     Args:
@@ -79,7 +77,7 @@ def build_pairs(battles: Sequence[Battle], roster: Sequence[str], **given: Any) 
     """
     board = build(battles, roster, **given)
     method: Method = given["method"]
-    every, met = _met(answered(battles, method)), _met(wanted(battles, method)[0])
+    every, met = _met(answered(battles, method)), _met(wanted(battles, method))
     rated = [row for row in board.models if row.rating is not None]
     # Ratings of equal style, or with ties apart: no share follows from those.
     is_expected = board.settings.ties != "davidson" and board.settings.terms is None
@@ -88,7 +86,7 @@ def build_pairs(battles: Sequence[Battle], roster: Sequence[str], **given: Any) 
             (first.model, second.model),
             met[key],
             expected=_expected(first, second) if is_expected else np.nan,
-            bad=both_bad(every[key]),
+            bad=_both_bad(every[key]),
         )
         for first, second in combinations(rated, 2)
         if (key := frozenset((first.model, second.model))) in met
@@ -96,13 +94,25 @@ def build_pairs(battles: Sequence[Battle], roster: Sequence[str], **given: Any) 
     return Pairs(tuple(pairs), board)
 
 
-def _met(battles: Sequence[Battle]) -> Mapping[frozenset[str], list[Battle]]:
+def _met(battles: Collection[Battle]) -> Mapping[frozenset[str], Fought]:
     """Return the decided battles of each pair."""
-    met = defaultdict[frozenset[str], list[Battle]](list)
-    for battle in battles:
-        if battle.verdict in DECIDED:
-            met[frozenset((battle.model_a or "", battle.model_b or ""))].append(battle)
-    return met
+    fought = fought_of(battles)
+    fought = fought.where(fought.verdict.among(DECIDED))
+    names = fought.models
+    if not names:
+        return {}
+    places = {name: k for k, name in enumerate(names)}
+    seats = [
+        np.array([places.get(name, -1) for name in seat.values], dtype=np.int64)[seat.codes]
+        for seat in (fought.model_a, fought.model_b)
+    ]
+    pair = np.minimum(*seats) * len(names) + np.maximum(*seats)
+    order = np.argsort(pair, kind="stable")
+    keys, first = np.unique(pair[order], return_index=True)
+    return {
+        frozenset(names[k] for k in divmod(key, len(names))): fought.where(rows)
+        for key, rows in zip(keys.tolist(), np.split(order, first[1:]), strict=True)
+    }
 
 
 def _expected(first: Row, second: Row) -> float:
@@ -111,35 +121,38 @@ def _expected(first: Row, second: Row) -> float:
     return float(1.0 / (1.0 + np.exp(gap / SCALE)))
 
 
-def _pair(
-    names: tuple[str, str], battles: Sequence[Battle], *, expected: float, bad: Share
-) -> Pair:
-    of_a = [(battle.model_a, points_of(battle.verdict)) for battle in battles]
+def _pair(names: tuple[str, str], fought: Fought, *, expected: float, bad: Share) -> Pair:
+    of_a = zip(fought.model_a.each(), map(points_of, fought.verdict.each()), strict=True)
     points = [of if model == names[0] else 1.0 - of for model, of in of_a]
-    videos = [battle.video for battle in battles]
-    share = share_of(points, videos)
+    videos = fought.video.numbered()
+    share = measure_share(points, videos)
     is_odd = not (np.isnan(expected) or share.low <= expected <= share.high)
     return Pair(
         model=names[0],
         rival=names[1],
-        battles=len(battles),
-        videos=len(set(videos)),
+        battles=len(points),
+        videos=len(np.unique(videos)),
         wins=points.count(1.0),
         losses=points.count(0.0),
-        ties=sum(battle.verdict in TIES for battle in battles),
+        ties=int(fought.verdict.among(TIES).sum()),
         share=figure_of(share),
         expected=figure_json(expected),
         both_bad_share=figure_of(bad),
-        flags=(*[THIN] * (len(battles) < SOLID_BATTLES), *[UNLIKE] * is_odd),
+        flags=(*[THIN] * (len(points) < SOLID_BATTLES), *[UNLIKE] * is_odd),
     )
 
 
 UNLIKE = "unlike its ratings"
 
 
-def both_bad(decided: Sequence[Battle]) -> Share:
-    """Return of how many decided battles the judge called both answers bad."""
-    return share_of([b.verdict == "tie_bad" for b in decided], [b.video for b in decided])
+def both_bad(battles: Collection[Battle]) -> Share:
+    """Return of how many of those that are decided the judge called both answers bad."""
+    fought = fought_of(battles)
+    return _both_bad(fought.where(fought.verdict.among(DECIDED)))
+
+
+def _both_bad(decided: Fought) -> Share:
+    return measure_share(decided.verdict.among(["tie_bad"]), decided.video.numbered())
 
 
 TITLES = ("model", "rival", "share %", "interval", "expected", "W-L-T", "battles", "both bad %", "")

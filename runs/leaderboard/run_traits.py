@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, get_args
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import Battle
-from videoautoarena.runs.leaderboard.slices import UNKNOWN, By
+from videoautoarena.runs.leaderboard.slices import UNKNOWN, By, Known
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.language import asked_language
 from videoautoarena.runs.text.terminal import safe
 
 if TYPE_CHECKING:
     from videoautoarena.runs.rundir.reader import Run
-
-Known = Callable[[Battle], Iterable[str]]
-"""The slices that a battle stands in; it may stand in several."""
 
 
 def _languages(_run: Run) -> Known:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from array import array
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
+
+import numpy as np
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import CATEGORIES, DECIDED, SCHEMA, STANDARDS, Battle
@@ -12,12 +15,13 @@ from videoautoarena.runs.categories.tags import NONE, SHOWN, UNTAGGED
 from videoautoarena.runs.leaderboard.head_to_head import both_bad
 from videoautoarena.runs.rating.finding import UNKNOWN as NO_FIGURE
 from videoautoarena.runs.rating.finding import Figure, Finding, fields_json, figure_of
-from videoautoarena.runs.rating.fit import share_of
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN, TOO_FEW, USUAL, Method
-from videoautoarena.runs.rating.table import answered, build, points_of
+from videoautoarena.runs.rating.table import answered, build, fought_of, points_of
+from videoautoarena.runs.rundir.reader import BattlesOf
 from videoautoarena.runs.text.traits import BUCKET_NAMES, FORMS, asked_form, bucket
 from videoautoarena.runs.users.summary import BROUGHT, PLAIN
+from videoautoarena.scoring.intervals.proportions import measure_share
 
 By = Literal["duration", "category", "round", "origin", "persona", "format", "judge", "standard"]
 UNKNOWN = "unknown"
@@ -70,7 +74,7 @@ class Slices:
 
 
 def build_slices(
-    battles: Sequence[Battle],
+    battles: Collection[Battle],
     roster: Sequence[str],
     *,
     by: str,
@@ -95,16 +99,71 @@ def build_slices(
         seats_count: both seatings of a judge decide.
         given: how each part is rated, as for `runs.rating.table.build`.
     """
-    parts: dict[str, list[Battle]] = {}
-    slices_of = known or _TRAITS.get(by, lambda _: [UNKNOWN])
-    ended = {battle.id: battle.verdict for battle in battles}
-    for battle in battles:
-        if by in _RULINGS:
-            for name, verdict in _RULINGS[by](battle, seats_count):
-                parts.setdefault(name, []).append(battle.model_copy(update={"verdict": verdict}))
-            continue
-        for name in slices_of(battle):
-            parts.setdefault(name, []).append(battle)
+    parts = parts_of(battles, {by: known}, seats_count=seats_count)[by]
+    return slices_of_parts(battles, roster, by=by, parts=parts, **given)
+
+
+@dataclass
+class Part:
+    """Which battles stand in one slice."""
+
+    rows: array[int] = field(default_factory=lambda: array("i"))
+    """Their places among all, ascending."""
+    verdicts: list[str] = field(default_factory=list)
+    """How they end in it, where a slice is a way to decide them."""
+
+    def of(self, battles: Collection[Battle]) -> Collection[Battle]:
+        """Return its battles."""
+        rows = np.array(self.rows, dtype=np.int64)
+        if isinstance(battles, BattlesOf):
+            found = battles.where(rows)
+            return found.ended(self.verdicts) if self.verdicts else found
+        listed = list(battles)
+        some = [listed[row] for row in rows]
+        if not self.verdicts:
+            return some
+        pairs = zip(some, self.verdicts, strict=True)
+        return [battle.model_copy(update={"verdict": verdict}) for battle, verdict in pairs]
+
+
+Known = Callable[[Battle], Iterable[str]]
+"""The slices that a battle stands in; it may stand in several."""
+
+
+def parts_of(
+    battles: Iterable[Battle], traits: Mapping[str, Known | None], *, seats_count: bool = False
+) -> dict[str, dict[str, Part]]:
+    """Return the slices by each trait, from one look at every battle.
+
+    Args:
+        battles: those that count, in slot order.
+        traits: each with the slices of a battle, where it is none of the battles' own.
+        seats_count: both seatings of a judge decide.
+    """
+    found: dict[str, dict[str, Part]] = {by: {} for by in traits}
+    slices = {by: known or _TRAITS.get(by, lambda _: [UNKNOWN]) for by, known in traits.items()}
+    for row, battle in enumerate(battles):
+        for by, parts in found.items():
+            if by in _RULINGS:
+                for name, verdict in _RULINGS[by](battle, seats_count):
+                    part = parts.setdefault(name, Part())
+                    part.rows.append(row)
+                    part.verdicts.append(verdict)
+                continue
+            for name in slices[by](battle):
+                parts.setdefault(name, Part()).rows.append(row)
+    return found
+
+
+def slices_of_parts(
+    battles: Collection[Battle],
+    roster: Sequence[str],
+    *,
+    by: str,
+    parts: Mapping[str, Part],
+    **given: Any,
+) -> Slices:
+    """Return a board for every slice of battles that were parted by a trait; see `build_slices`."""
     if by == "standard" and battles and not parts:
         raise BadInput(
             "the judges of this run gave no verdict by standard, as those of new "
@@ -112,12 +171,11 @@ def build_slices(
         )
     order = [name for name in _order(by, parts) if name in parts]
     method: Method = given.get("method", USUAL)
-    found = [
-        _slice(name, build(parts[name], roster, **given), answered(parts[name], method))
-        for name in order
-    ]
-    if by == "standard":
-        found = [_by_itself(part, parts[part.name], ended) for part in found]
+    found = []
+    for name in order:
+        mine = parts[name].of(battles)
+        one = _slice(name, build(mine, roster, **given), answered(mine, method))
+        found.append(_by_itself(one, battles, parts[name]) if by == "standard" else one)
     return Slices(by, tuple(found))
 
 
@@ -139,14 +197,17 @@ def _by_standard(battle: Battle, seats_count: bool) -> Iterable[tuple[str, str]]
             yield standard.replace("_", " "), verdict
 
 
-def _by_itself(found: Slice, part: Sequence[Battle], ended: Mapping[str, str]) -> Slice:
+def _by_itself(found: Slice, battles: Collection[Battle], part: Part) -> Slice:
     """Return the slice of a standard, with how often it decides as the verdict does.
 
     A tie of any kind is one, and none by a standard is called good or bad.
     """
-    both = [b for b in part if b.verdict in DECIDED and ended[b.id] in DECIDED]
-    same = [points_of(b.verdict) == points_of(ended[b.id]) for b in both]
-    agreement = share_of(same, [battle.video for battle in both])
+    mine = fought_of(battles).where(np.array(part.rows, dtype=np.int64))
+    ended, ends = list(mine.verdict.each()), part.verdicts
+    both = np.array([{one, other} <= DECIDED for one, other in zip(ended, ends, strict=True)])
+    same = [points_of(one) == points_of(other)
+            for one, other, counts in zip(ended, ends, both, strict=True) if counts]  # fmt: skip
+    agreement = measure_share(same, mine.video.where(both).numbered())
     rows = (
         replace(row, behaviour=row.behaviour and replace(row.behaviour, both_bad_share=NO_FIGURE))
         for row in found.board.models
@@ -155,14 +216,14 @@ def _by_itself(found: Slice, part: Sequence[Battle], ended: Mapping[str, str]) -
     return replace(found, board=board, both_bad_share=NO_FIGURE, agreement=figure_of(agreement))
 
 
-def _slice(name: str, board: Leaderboard, battles: Sequence[Battle]) -> Slice:
+def _slice(name: str, board: Leaderboard, battles: Collection[Battle]) -> Slice:
     decided = board.settings.totals.decided
     flags = [THIN] if decided < SOLID_BATTLES else []
     flags += sorted(
         {flag for row in board.models for flag in row.flags},
         key=lambda flag: (flag == TOO_FEW, flag),
     )
-    bad = both_bad([battle for battle in battles if battle.verdict in DECIDED])
+    bad = both_bad(battles)
     rows = (
         replace(row, flags=(*row.flags, *[THIN] * (row.battles < SOLID_BATTLES)))
         for row in board.models

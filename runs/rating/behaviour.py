@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from videoautoarena.graph.state import base_of
 from videoautoarena.memory.records.records import DECIDED
+from videoautoarena.memory.store.journal import Said
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.rating.finding import figure_of
 from videoautoarena.runs.rating.leaderboard import SHARES, Behaviour
@@ -19,6 +21,8 @@ from videoautoarena.runs.text.style import count_words
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 from videoautoarena.scoring.intervals.proportions import measure_mean, measure_share
 
+_NOBODY, _UNKNOWN = -2, -1
+"""Stand for the tokens of a seat that was never asked, and of an answer nobody counted."""
 MARKED = "refusal"
 """Kind of a failed call whose reply the provider marked as a refusal."""
 Seat = tuple[str, int]
@@ -37,20 +41,50 @@ class Asked(NamedTuple):
 NOBODY: Mapping[Seat, Asked] = MappingProxyType({})
 
 
-def asked_contestants(store: Store) -> dict[Seat, Asked]:
+class AskedSeats(Mapping[Seat, Asked]):
+    """What the journal knows of every contestant's call, two numbers a seat."""
+
+    def __init__(self, store: Store) -> None:
+        self._slots = store.slots()
+        self._tokens = np.full((len(self._slots), 2), _NOBODY, dtype=np.int64)
+        self._is_refusal = np.zeros((len(self._slots), 2), dtype=np.bool_)
+        for said in store.journal.each_answer():
+            self._note(said)
+
+    def _note(self, said: Said) -> None:
+        """Keep what came of a call; the one that answered binds."""
+        row, seat = self._slots.find(base_of(said.scope)), said.ordinal // 2
+        if row is None or (self._tokens[row, seat] != _NOBODY and not said.is_answered):
+            return
+        out, thought = said.output_tokens, said.reasoning_tokens or 0
+        is_known = said.is_answered and out is not None
+        self._tokens[row, seat] = max(0, (out or 0) - thought) if is_known else _UNKNOWN
+        self._is_refusal[row, seat] = said.failure_kind == MARKED
+
+    def __getitem__(self, seat: Seat) -> Asked:
+        id_, place = seat
+        row = self._slots.find(id_)
+        tokens = _NOBODY if row is None else int(self._tokens[row, place])
+        if row is None or tokens == _NOBODY:
+            raise KeyError(seat)
+        is_refusal = bool(self._is_refusal[row, place])
+        return Asked(None if tokens == _UNKNOWN else tokens, is_refusal)
+
+    def __len__(self) -> int:
+        return int((self._tokens != _NOBODY).sum())
+
+    def __iter__(self) -> Iterator[Seat]:
+        for row, place in np.argwhere(self._tokens != _NOBODY).tolist():
+            yield self._slots.id(row), place
+
+
+def asked_contestants(store: Store) -> Mapping[Seat, Asked]:
     """Return what the journal knows of every contestant's call; the one that answered binds."""
-    found: dict[Seat, Asked] = {}
-    for said in store.journal.answers():
-        seat = (base_of(said.scope), said.ordinal // 2)
-        if said.is_answered or seat not in found:
-            out, thought = said.output_tokens, said.reasoning_tokens or 0
-            tokens = max(0, out - thought) if said.is_answered and out is not None else None
-            found[seat] = Asked(tokens, said.failure_kind == MARKED)
-    return found
+    return AskedSeats(store)
 
 
 def measure_behaviour(
-    battles: Sequence[Rated], names: Iterable[str], asked: Mapping[Seat, Asked] = NOBODY
+    battles: Iterable[Rated], names: Iterable[str], asked: Mapping[Seat, Asked] = NOBODY
 ) -> dict[str, Behaviour]:
     """Return for each model its shares and the length of its answers.
 
@@ -76,20 +110,21 @@ def measure_behaviour(
 
 
 class _Seen:
-    """What was seen of one model: hits and the video of each, by figure."""
+    """What was seen of one model: hits and the video of each, by figure; no text."""
 
     def __init__(self) -> None:
-        self.found: dict[str, list[tuple[float, int]]] = {name: [] for name in (*SHARES, "tokens")}
-        self.answers: list[tuple[str, int]] = []
+        figures = (*SHARES, "tokens", "words")
+        self.found = {name: (array("d"), array("l")) for name in figures}
 
     def add(self, figure: str, value: float, video: int) -> None:
-        self.found[figure].append((value, video))
+        values, videos = self.found[figure]
+        values.append(value)
+        videos.append(video)
 
     def measured(self) -> Behaviour:
         shares = {name: figure_of(measure_share(*_columns(self.found[name]))) for name in SHARES}
-        lengths, known = self.found["tokens"], len(self.found["tokens"]) == len(self.answers)
-        if not known:
-            lengths = [(count_words(answer), video) for answer, video in self.answers]
+        known = len(self.found["tokens"][0]) == len(self.found["words"][0])
+        lengths = self.found["tokens" if known else "words"]
         return Behaviour(
             **shares,
             mean_tokens=figure_of(measure_mean(*_columns(lengths))),
@@ -97,9 +132,8 @@ class _Seen:
         )
 
 
-def _columns(found: Sequence[tuple[float, int]]) -> tuple[Floats, Ints]:
-    values, videos = zip(*found, strict=True) if found else ((), ())
-    return np.array(values, dtype=np.float64), np.array(videos, dtype=np.int64)
+def _columns(found: tuple[array[float], array[int]]) -> tuple[Floats, Ints]:
+    return np.array(found[0], dtype=np.float64), np.array(found[1], dtype=np.int64)
 
 
 def _look(
@@ -118,7 +152,8 @@ def _look(
     answer = getattr(battle, ("answer_a", "answer_b")[seat], None)
     if answer is not None:
         seen.add("refusal_share", is_refusal(answer), video)
-        seen.answers.append((answer, video))
+        # Whether providers counted every answer shows at the end alone.
+        seen.add("words", count_words(answer), video)
         if call is not None and call.tokens is not None:
             seen.add("tokens", call.tokens, video)
     elif call is not None and call.is_refusal:

@@ -137,7 +137,7 @@ def read_anchor(text: str, names: Sequence[str]) -> Anchored:
     return Anchored(name, value)
 
 
-def weigh_battles(battles: Sequence[Battle], slots: Iterable[Slot]) -> dict[str, float]:
+def weigh_battles(battles: Iterable[Battle], slots: Iterable[Slot]) -> dict[str, float]:
     """Return how much each decided battle counts: one over the propensity of its pair.
 
     In each generation of slots, whose pairs were drawn from one roster, weights are 1 on average:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from itertools import compress
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from videoautoarena.memory.records.outlines import Column, Outlines, seen_in
 from videoautoarena.memory.records.records import DECIDED, TIES
 from videoautoarena.runs.rating.fit import (
     Bouts,
@@ -23,17 +27,20 @@ from videoautoarena.runs.rating.fit import (
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.method import USUAL, Method, Rated, Totals
 from videoautoarena.runs.text.refusals import is_refusal
-from videoautoarena.runs.text.style import FEATURES, compare_styles, measure_styles
+from videoautoarena.runs.text.style import FEATURES, compare_styles, count_style
+from videoautoarena.scoring.fitting.counts import Floats, Ints
 
 if TYPE_CHECKING:
     from videoautoarena.runs.rating.behaviour import Asked, Seat
 
 
 B = TypeVar("B", bound=Rated)
+N = TypeVar("N", np.int64, np.float64)
+Mask = NDArray[np.bool_]
 
 
 def build(
-    battles: Sequence[Rated],
+    battles: Collection[Rated],
     roster: Sequence[str],
     *,
     method: Method = USUAL,
@@ -65,16 +72,24 @@ def build(
     # What reads a run opens stores, which cost more to import than a file of battles to rate.
     from videoautoarena.runs.rundir.reader import STAND_INS
 
-    seen = (name for battle in battles for name in (battle.model_a, battle.model_b) if name)
-    names = list(dict.fromkeys([*roster, *seen]))
-    kept, left_out = wanted(battles, method)
-    decided = [battle for battle in kept if battle.verdict in DECIDED]
-    verdicts: Counter[str] = Counter(battle.verdict for battle in kept)
-    forfeits = Counter(b.model_a if b.verdict == "forfeit_a" else b.model_b
-                       for b in kept if b.verdict.startswith("forfeit"))  # fmt: skip
+    fought = fought_of(battles)
+    names = list(dict.fromkeys([*roster, *fought.models]))
+    is_kept, left_out = _sift(battles, fought, method)
+    kept = fought.where(is_kept)
+    decided = is_kept & fought.verdict.among(DECIDED)
+    verdicts = kept.verdict.counts()
     board = tabulate(
-        rater(_bouts(decided, names, method, weights), method),
-        forfeits={name: forfeits[name] for name in names},
+        rater(
+            _bouts(
+                some_of(battles, decided),
+                fought.where(decided),
+                names,
+                method=method,
+                weights=weights,
+            ),
+            method,
+        ),
+        forfeits=_forfeits(kept),
         totals=count_verdicts(verdicts),
     )
     settings = replace(
@@ -90,6 +105,50 @@ def build(
         behaviour = measure_behaviour(battles, [row.model for row in rows], asked)
         rows = tuple(replace(row, behaviour=behaviour[row.model]) for row in rows)
     return replace(board, models=rows, settings=settings)
+
+
+class Fought(NamedTuple):
+    """Who met, how it ended and about which video, one row a battle."""
+
+    model_a: Column
+    model_b: Column
+    verdict: Column
+    video: Column
+
+    def where(self, rows: Mask | Ints) -> Fought:
+        """Return some of the rows."""
+        return Fought(*(column.where(rows) for column in self))
+
+    @property
+    def models(self) -> list[str]:
+        """All who met, in the order in which they first come, model_a before model_b."""
+        return seen_in(self.model_a, self.model_b)
+
+
+def fought_of(battles: Collection[Rated]) -> Fought:
+    """Return battles as columns; those of a run are in outline already."""
+    outlines: Outlines | None = getattr(battles, "outlines", None)
+    if outlines is None and isinstance(battles, Outlines):
+        outlines = battles
+    if outlines is not None:
+        return Fought(*(outlines.texts[name] for name in Fought._fields))
+    return Fought(*(Column.of([getattr(of, name) for of in battles]) for name in Fought._fields))
+
+
+def some_of(battles: Collection[B], rows: Mask) -> Collection[B]:
+    """Return the battles of a mask; those of a run are not read for that."""
+    if (where := getattr(battles, "where", None)) is not None:
+        found: Collection[B] = where(rows)
+        return found
+    return list(compress(battles, rows.tolist()))
+
+
+def _forfeits(fought: Fought) -> Counter[str]:
+    """How often each model forfeited."""
+    found = Counter[str]()
+    for verdict, seat in (("forfeit_a", fought.model_a), ("forfeit_b", fought.model_b)):
+        found.update(seat.where(fought.verdict.among([verdict])).counts())
+    return found
 
 
 def tabulate(rated: RatedBouts, *, forfeits: Mapping[str, int], totals: Totals) -> Leaderboard:
@@ -119,58 +178,97 @@ def count_verdicts(verdicts: Mapping[str, int]) -> Totals:
     )
 
 
-def wanted(battles: Sequence[B], method: Method) -> tuple[list[B], Counter[str]]:
-    """Return the battles that the method leaves in, and how many it leaves out for what."""
-    kept, left_out = list[B](), Counter[str]()
-    for battle in battles:
-        reason = next((why for why in method.without if _LEFT_OUT[why](battle)), None)
-        if reason is None:
-            kept.append(battle)
-        else:
-            left_out[reason] += 1
+def wanted(battles: Collection[B], method: Method) -> Collection[B]:
+    """Return the battles that the method leaves in."""
+    return some_of(battles, _sift(battles, fought_of(battles), method)[0])
+
+
+def answered(battles: Collection[B], method: Method) -> Collection[B]:
+    """Return those that figures beside the fit count: all, or where refusals are out all others."""
+    if "refusals" not in method.without:
+        return battles
+    return some_of(battles, ~_refused(battles, fought_of(battles)))
+
+
+def _sift(battles: Collection[Rated], fought: Fought, method: Method) -> tuple[Mask, Counter[str]]:
+    """Which battles the method leaves in, and how many it leaves out for what."""
+    kept, left_out = np.ones(len(battles), dtype=np.bool_), Counter[str]()
+    for why in method.without:
+        hit = fought.verdict.among(TIES) if why == "ties" else _refused(battles, fought)
+        left_out[why] = int((kept & hit).sum())
+        kept &= ~hit
     return kept, left_out
 
 
-def answered(battles: Sequence[B], method: Method) -> list[B]:
-    """Return those that figures beside the fit count: all, or where refusals are out all others."""
-    return [b for b in battles if "refusals" not in method.without or not _refuses(b)]
+def _refused(battles: Collection[Rated], fought: Fought) -> Mask:
+    """Which decided battles have an answer that is a refusal."""
+    found = fought.verdict.among(DECIDED)
+    found[found] = [
+        any(is_refusal(text) for text in pair if text)
+        for pair in answers_of(some_of(battles, found))
+    ]
+    return found
 
 
-def _refuses(battle: Rated) -> bool:
-    answers = (getattr(battle, name, None) for name in ("answer_a", "answer_b"))
-    return battle.verdict in DECIDED and any(is_refusal(text) for text in answers if text)
+Pair = tuple[str | None, str | None]
 
 
-_LEFT_OUT: dict[str, Callable[[Rated], bool]] = {
-    "ties": lambda battle: battle.verdict in TIES,
-    "refusals": _refuses,
-}
+def answers_of(battles: Collection[Rated]) -> Iterator[Pair]:
+    """Give both answers of every battle; of a run nothing else is read."""
+    if (answers := getattr(battles, "answers", None)) is not None:
+        yield from answers()
+        return
+    for battle in battles:
+        yield getattr(battle, "answer_a", None), getattr(battle, "answer_b", None)
 
 
 def _bouts(
-    decided: Sequence[Rated],
+    battles: Collection[Rated],
+    decided: Fought,
     names: Sequence[str],
+    *,
     method: Method,
     weights: Mapping[str, float] | None,
 ) -> Bouts:
     place = {name: k for k, name in enumerate(names)}
-    videos = {battle.video: k for k, battle in enumerate(decided)}
-    style = None
-    if method.style:
-        style = compare_styles(*(
-            measure_styles(getattr(battle, seat, None) or "" for battle in decided)
-            for seat in ("answer_a", "answer_b")
-        ))  # fmt: skip
+    a, b = (
+        np.array([place.get(name or "", -1) for name in seat.values], dtype=np.int64)
+        for seat in (decided.model_a, decided.model_b)
+    )
+    points = np.array([points_of(verdict) for verdict in decided.verdict.values], dtype=np.float64)
     return Bouts(
         names,
-        np.array([place[battle.model_a or ""] for battle in decided], dtype=np.int64),
-        np.array([place[battle.model_b or ""] for battle in decided], dtype=np.int64),
-        np.array([points_of(battle.verdict) for battle in decided], dtype=np.float64),
-        np.array([videos[battle.video] for battle in decided], dtype=np.int64),
-        style,
+        _coded(a, decided.model_a),
+        _coded(b, decided.model_b),
+        _coded(points, decided.verdict),
+        # In the order in which seeded draws have always taken them.
+        decided.video.by_last(),
+        _styles(battles) if method.style else None,
         FEATURES,
-        None if weights is None else np.array([weights[getattr(b, "id", "")] for b in decided]),
+        None if weights is None else np.array([weights[id_] for id_ in _ids(battles)]),
     )
+
+
+def _coded(values: NDArray[N], column: Column) -> NDArray[N]:
+    """What each of a column's texts stands for, for every battle."""
+    return values[column.codes] if len(values) else values
+
+
+def _styles(battles: Collection[Rated]) -> Floats:
+    """How the answers of each battle differ; of their texts one pair is in memory at a time."""
+    counts = array("d")
+    for pair in answers_of(battles):
+        for answer in pair:
+            counts.extend(count_style(answer or ""))
+    both = np.array(counts).reshape(-1, 2, len(FEATURES))
+    return compare_styles(both[:, 0], both[:, 1])
+
+
+def _ids(battles: Collection[Rated]) -> Iterator[str]:
+    outlines: Outlines | None = getattr(battles, "outlines", None)
+    if outlines is not None:
+        return outlines.ids()
+    return (getattr(battle, "id", "") for battle in battles)
 
 
 def points_of(verdict: str) -> float:

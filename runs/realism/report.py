@@ -140,7 +140,7 @@ def check_wish(wish: Wish) -> None:
 def _compare(
     run: Run, given: Sequence[RealQuestion], wish: Wish, classified: Classified | None
 ) -> Realism:
-    battles = run.battles
+    battles = list(run.battles)
     said = None if classified is None else classified.categories
     tags = categories_of(run, None if classified is None else classified.classifier)
     own = said is None and _takes_own(given, wish.categories, tagged=tags is not None)

@@ -93,17 +93,17 @@ def failed_slots(store: Store, *, at_hand: Collection[str] = ()) -> set[str]:
     """
     superseded = Tally.of(store).superseded
     undecided = [id_ for id_, verdict in store.each_verdict() if verdict not in DECIDED]
-    battles = [store.battle(id_) for id_ in undecided if id_ not in superseded]
-    has_frames = {b.video: False for b in battles if b}
-    for video in has_frames:
-        has_frames[video] = video in at_hand or store.frames(video) is not None
-    return {
-        b.id
+    battles = (store.battle(id_) for id_ in undecided if id_ not in superseded)
+    failed = [
+        (b.id, b.video)
         for b in battles
-        if b
-        and has_frames[b.video]
-        and (not b.verdicts or any(one.verdict == "failed" for one in b.verdicts))
+        if b and (not b.verdicts or any(one.verdict == "failed" for one in b.verdicts))
+    ]
+    has_frames = {
+        video: video in at_hand or store.frames(video) is not None
+        for video in dict.fromkeys(video for _, video in failed)
     }
+    return {id_ for id_, video in failed if has_frames[video]}
 
 
 def supersede(store: Store, failed: Collection[str]) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from videoautoarena.memory.records.records import SCOUTS, Published, Video
 from videoautoarena.memory.store.journal import Sent
-from videoautoarena.memory.store.store import Answered
+from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.rundir.frames import stored_subtitles
 from videoautoarena.runs.rundir.reader import Run
@@ -41,30 +41,20 @@ class RunVideo(Published):
 
 @dataclass(frozen=True)
 class _Readers:
-    """Who was sent which frames, by video."""
+    """Who was sent which frames."""
 
-    answers: Mapping[str, Sequence[Answered]]
-    """Of contestants."""
-    others: Mapping[str, Sequence[Sent]]
-    """Of all other roles."""
+    store: Store
     config: RunConfig
-
-    @classmethod
-    def of(cls, run: Run) -> _Readers:
-        answers: dict[str, list[Answered]] = {}
-        for one in run.store.answered_from():
-            answers.setdefault(one.video, []).append(one)
-        others: dict[str, list[Sent]] = {}
-        for sent in run.store.journal.sent_frames():
-            if sent.role not in ("contestant", *SCOUTS) and sent.frames:
-                others.setdefault(sent.video, []).append(sent)
-        return cls(answers, others, RunConfig.of_manifest(run.manifest))
 
     def seen(self, video: str, times: Sequence[float]) -> dict[str, Places]:
         """Return by name which of a video's frames a reader saw, roles first."""
-        others = self.others.get(video, ())
+        others = [
+            sent
+            for sent in self.store.journal.sent_about(video)
+            if sent.role not in ("contestant", *SCOUTS) and sent.frames
+        ]
         roles = _gathered((self._reader(one), self._sent(one, len(times))) for one in others)
-        answers = self.answers.get(video, ())
+        answers = self.store.answered_from(video)
         return roles | _gathered((one.model, places_of(times, one.times)) for one in answers)
 
     def _reader(self, sent: Sent) -> str:
@@ -81,11 +71,12 @@ class _Readers:
         return (kept[place] for place in kept_places(len(kept), sent.frames))
 
 
-def videos_of(run: Run) -> Iterator[RunVideo]:
-    """Give the videos of a run in their order, one in memory at a time."""
-    categories, readers = run.store.categories(), _Readers.of(run)
+def videos_of(run: Run, some: Container[str] | None = None) -> Iterator[RunVideo]:
+    """Give the videos of a run in their order, or `some` by id, one in memory at a time."""
+    readers = _Readers(run.store, RunConfig.of_manifest(run.manifest))
     for video in run.store.videos():
-        yield _video(run, video, readers, category=categories.get(video.id))
+        if some is None or video.id in some:
+            yield _video(run, video, readers, category=run.store.category(video.id))
 
 
 def _video(run: Run, video: Video, readers: _Readers, *, category: str | None) -> RunVideo:

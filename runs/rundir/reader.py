@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from videoautoarena.memory.records.errors import BadInput, StoreError
-from videoautoarena.memory.records.records import Battle, Video, VideoFacts
-from videoautoarena.memory.records.slots import Ids, Slots
+from videoautoarena.memory.records.outlines import ORDINAL, Outline, Outlines
+from videoautoarena.memory.records.records import DECIDED, Battle, Video, VideoFacts
+from videoautoarena.memory.records.slots import Ids, Ints, Longs, Mask, Slots
 from videoautoarena.memory.store.connection import lock_of, real_file
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.stopping_rule import Reading, kept_rule, parse_rule
@@ -103,12 +106,23 @@ class Run:
     @cached_property
     def settled(self) -> Ids:
         """The ids of the battles that count."""
+        if "outlines" in vars(self):
+            # They are known already; to read which are settled again would take as long.
+            known = np.isin(self.slots.columns.ordinal, self.outlines.numbers[ORDINAL])
+            return self.slots.where(known).ids
         return self.slots.where(self.slots.among(self.store.settled_ids())).ids
 
     @cached_property
-    def battles(self) -> list[Battle]:
+    def outlines(self) -> Outlines:
+        """The battles that count without their texts, in slot order."""
+        every = self.store.outlines()
+        counts = np.isin(every.numbers[ORDINAL], self.slots.columns.ordinal)
+        return every if counts.all() else every.where(counts)
+
+    @property
+    def battles(self) -> BattlesOf:
         """The battles that count, in slot order; superseded ones are left out."""
-        return list(self.each_battle)
+        return BattlesOf(self, self.outlines)
 
     @cached_property
     def stop(self) -> Reading | None:
@@ -138,27 +152,51 @@ class Run:
         """The same with the file's columns and categories; empty where no file was read."""
         return stored_facts(self.store) or NO_FACTS
 
-    @property
-    def each_battle(self) -> BattlesOf:
-        """The same battles, a few in memory at a time."""
-        return BattlesOf(self, self.settled)
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BattlesOf(Collection[Battle]):
     """Battles of a run in slot order, read each time they are gone through and never kept."""
 
     run: Run
-    ids: Set[str]
+    outlines: Outlines
+    """The same without their texts, which are in memory."""
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.outlines)
 
     def __iter__(self) -> Iterator[Battle]:
-        return (battle for battle in self.run.store.each_battle() if battle.id in self.ids)
+        each = self.run.store.each_battle(self.outlines.numbers[ORDINAL])
+        for battle, verdict in zip(each, self.outlines.texts["verdict"].each(), strict=True):
+            is_so = battle.verdict == verdict
+            yield battle if is_so else battle.model_copy(update={"verdict": verdict})
 
     def __contains__(self, battle: object) -> bool:
-        return isinstance(battle, Battle) and battle.id in self.ids
+        return isinstance(battle, Battle) and self.find(battle.id) == battle
+
+    def answers(self) -> Iterator[tuple[str | None, str | None]]:
+        """Give both answers of each, and read nothing else of it."""
+        return ((a, b) for a, b in self.fields("answer_a", "answer_b"))
+
+    def fields(self, *names: str) -> Iterator[list[Any]]:
+        """Give some fields of each as JSON has them, and read nothing else of it."""
+        return self.run.store.each_fields(self.outlines.numbers[ORDINAL], names)
+
+    def reasons(self) -> Iterator[tuple[str, str | None]]:
+        """Give the ids of those that were not decided, each with why."""
+        lost = self.where(~self.outlines.texts["verdict"].among(DECIDED))
+        return zip(lost.outlines.ids(), (why for (why,) in lost.fields("reason")), strict=True)
+
+    def find(self, battle: str) -> Battle | None:
+        """Return the one with this id; None where it is none of the run's that count."""
+        return self.run.store.battle(battle) if battle in self.run.slots.ids else None
+
+    def where(self, rows: Mask | Ints | Longs) -> BattlesOf:
+        """Return some of them: those of a mask, or of rows that ascend."""
+        return BattlesOf(self.run, self.outlines.where(rows))
+
+    def ended(self, verdicts: Sequence[str]) -> BattlesOf:
+        """Return them as if they had ended otherwise."""
+        return BattlesOf(self.run, self.outlines.ended(verdicts))
 
 
 @contextmanager
@@ -195,12 +233,13 @@ def lock_file(folder: Path) -> Path:
     return lock_of(real_file(run_file(folder)))
 
 
-def outcome(battle: Battle) -> str:
-    """Return who beat whom, or why nobody did, in a few words."""
+def outcome(battle: Battle | Outline, reason: str | None = None) -> str:
+    """Return who beat whom, or why nobody did, in a few words; an outline says no reason itself."""
+    reason = battle.reason if isinstance(battle, Battle) else reason
     return _OUTCOMES[battle.verdict].format(
         a=safe(battle.model_a or "?"),
         b=safe(battle.model_b or "?"),
-        why=one_line(readable_reason(battle.reason or "no reason recorded"), 100),
+        why=one_line(readable_reason(reason or "no reason recorded"), 100),
     )
 
 

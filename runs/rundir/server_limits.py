@@ -102,18 +102,18 @@ def shortfalls(store: Store) -> list[Shortfall]:
 
     Trials are left out: what they show may be no frames of the run.
     """
-    cast, there = store.manifest().get("cast") or {}, store.frame_counts()
+    cast = store.manifest().get("cast") or {}
     short: dict[tuple[str, Post], Shortfall] = {}
     answered: dict[tuple[str, Post], int] = {}
     for sent in store.journal.sent_frames():
         entry = cast.get(sent.alias)
-        if sent.video not in there or entry is None or sent.role in SCOUTS:
+        if entry is None or sent.role in SCOUTS:
             continue
         if entry.get("retrieval") and sent.role == "contestant":
             continue
         key = (sent.alias, _POSTS.get(sent.role, "examiner"))
         answered[key] = answered.get(key, 0) + sent.calls
-        wanted = min(there[sent.video], usual_frames(entry.get("max_frames"), sent.role))
+        wanted = min(sent.shown, usual_frames(entry.get("max_frames"), sent.role))
         if sent.frames < wanted:
             seen = Shortfall(*key, sent.frames, sent.frames, wanted, sent.calls, 0)
             before = short.get(key, seen._replace(calls=0))

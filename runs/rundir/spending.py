@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -157,11 +157,17 @@ class _Timed:
         )
 
 
-def costs_of(run: Run) -> RunCosts:
-    """Return what the calls of a run took; only numbers are in memory."""
+def costs_of(run: Run, some: Collection[str] | None = None) -> RunCosts:
+    """Return what the calls of a run took; only numbers are in memory.
+
+    Args:
+        run: whose calls.
+        some: ids of those battles alone of which is said what each took; None for all.
+    """
     roles: dict[str, _Timed] = {}
     models: dict[tuple[str, str], _Timed] = {}
-    generations = {base_of(battle): generation_of(battle) for battle in run.settled}
+    listed = run.settled if some is None else some
+    generations = {base_of(battle): generation_of(battle) for battle in listed}
     battles: dict[str, dict[str, _Timed]] = {place: {} for place in generations}
     for call in run.store.journal.each_taken():
         role = role_of(call.scope, call.role)
@@ -173,7 +179,7 @@ def costs_of(run: Run) -> RunCosts:
     return RunCosts(
         roles=tuple(roles[role].row(role, None) for role in sorted(roles)),
         models=tuple(models[key].row(*key) for key in sorted(models)),
-        battles={battle: _took(battles[base_of(battle)]) for battle in run.settled},
+        battles={battle: _took(battles[base_of(battle)]) for battle in listed},
     )
 
 

@@ -176,7 +176,7 @@ async def ask_hard(
 async def _known(ground: Ground, asking: Asking, wanted: Wanted) -> _Work:
     """Return what the journal knows of every meeting, and which are left; or BadInput."""
     run, config = ground.run, ground.config
-    work = _Work(candidates_of(run.each_battle, config, wanted(run)))
+    work = _Work(candidates_of(run.battles, config, wanted(run)))
     if not work.found.battles:
         raise BadInput(
             f"in no battle of {safe(str(run.folder))} were both answers called bad, so it has no "

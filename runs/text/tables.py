@@ -6,7 +6,7 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import NamedTuple
@@ -137,14 +137,22 @@ def mark_up(sheet: Sheet, form: str) -> str:
 
 def comma_separated(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
     """Return rows as CSV with a header, one line each; nothing for None, no live formula."""
+    return "\n".join(comma_separated_lines(columns, rows))
+
+
+def comma_separated_lines(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
+    """Give the same a line at a time."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    writer = csv.writer(text, lineterminator="")
     writer.writerow(columns)
-    writer.writerows(
-        [quote_formula(safe(cell)) if isinstance(cell, str) else cell for cell in row]
-        for row in rows
-    )
-    return text.getvalue().removesuffix("\n")
+    for row in rows:
+        yield text.getvalue()
+        text.seek(0)
+        text.truncate()
+        writer.writerow(
+            [quote_formula(safe(cell)) if isinstance(cell, str) else cell for cell in row]
+        )
+    yield text.getvalue()
 
 
 def quote_formula(text: str) -> str:

@@ -247,7 +247,7 @@ def _beginning(run: Opened, out: Path, caps: Caps) -> Begun:
         judges=tuple(config.judges),
         videos={video.id: video.path for video in run.store.videos()},
         slots=stored.slots,
-        battles=stored.each_battle,
+        battles=stored.battles,
         caps=caps,
         spent=run.store.journal.spent(),
     )

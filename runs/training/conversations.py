@@ -6,11 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
+from videoautoarena.graph.state import PERSONAS
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import DECIDED, Battle
 from videoautoarena.runs.rating.leaderboard import Row
 from videoautoarena.runs.rating.table import build
-from videoautoarena.runs.rundir.reader import Run, counted
+from videoautoarena.runs.rundir.reader import BattlesOf, Run, counted
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.training.rows import Conversation, Message, Turn
 from videoautoarena.runs.training.sources import Sources, there
@@ -87,15 +90,30 @@ def conversations(
         left_out: counts answers that are in no chat, by the reason; complete at the end.
     """
     names = {row.model for row in best.rows}
-    lineages: dict[tuple[str, int], dict[str, list[Battle]]] = {}
-    for battle in run.battles:
-        for model in _answering(battle, names, left_out):
-            of_user = lineages.setdefault((battle.video, battle.persona), {})
-            of_user.setdefault(model, []).append(battle)
-    for of_user in lineages.values():
+    for lineage in _lineages(run, names):
+        of_user: dict[str, list[Battle]] = {}
+        for battle in lineage:
+            for model in _answering(battle, names, left_out):
+                of_user.setdefault(model, []).append(battle)
         for row in best.rows:
             if row.model in of_user:
                 yield _chat(row, of_user[row.model], sources, left_out)
+
+
+def _lineages(run: Run, names: set[str]) -> Iterator[BattlesOf]:
+    """Yield the battles of each lineage that have one of the models, one lineage in memory."""
+    texts, personas = run.outlines.texts, run.outlines.numbers["persona"]
+    has_any = texts["model_a"].among(names) | texts["model_b"].among(names)
+    rows = np.flatnonzero(has_any)
+    lineage = texts["video"].codes[rows].astype(np.int64) * (len(PERSONAS) + 1) + personas[rows]
+    order = np.argsort(lineage, kind="stable")
+    _, first = np.unique(lineage[order], return_index=True)
+    # Those come first whose first decided battle does.
+    is_decided = texts["verdict"].among(DECIDED)[rows]
+    parts = np.split(order, first[1:]) if len(order) else []
+    starts = [int(part[is_decided[part]].min(initial=len(rows))) for part in parts]
+    for start in np.argsort(starts, kind="stable").tolist():
+        yield run.battles.where(rows[parts[start]])
 
 
 def _answering(battle: Battle, names: set[str], left_out: Counter[str]) -> Iterator[str]:

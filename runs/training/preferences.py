@@ -32,7 +32,7 @@ def preferences(run: Run, sources: Sources, left_out: Counter[str]) -> Iterator[
         left_out: counts what gives no pair, by the reason; complete at the end.
     """
     votes = votes_of(run.store.evidence.labels())
-    for battle in run.each_battle:
+    for battle in run.battles:
         choice = choose(battle, votes.get(battle.id))
         why = why_no_pair(battle, choice)
         if why is None:

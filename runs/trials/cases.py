@@ -141,7 +141,7 @@ def choose(
 ) -> list[Battle]:
     """Return fit battles in seeded order; `most` is None for all, -1 for as many as asked."""
     seed, run = material.config.seed, material.run
-    fit = [battle.id for battle in run.each_battle if is_fit(battle)]
+    fit = [battle.id for battle in run.battles if is_fit(battle)]
     fit.sort(key=lambda battle: derive(seed, "trial", kind, battle))
     most = material.count if most == -1 else most
     found = (run.store.battle(battle) for battle in fit[:most])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,14 @@ def altered(out: Path) -> Iterator[sqlite3.Connection]:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     finally:
         connection.close()
+
+
+def forget_outlines(file: sqlite3.Connection) -> None:
+    """Take from a run's file what older layouts did not keep of battles and calls."""
+    for table, event in product(("battles", "calls", "frames"), ("insert", "delete", "update")):
+        file.execute(f"DROP TRIGGER {table}_{event}")
+    file.execute("DROP TABLE outlines")
+    file.execute("DROP TABLE sent")
 
 
 def alter(out: Path, sql: str, **values: Any) -> None:

@@ -224,7 +224,7 @@ def bench_of(run: Run, selection: Selection, extras: Extras, told: Told) -> Benc
     items = with_names(chosen.items, extras.topic_names)
     entries = entries_of(run.store, {item.video_id for item in items})
     # Which battles count, how each ended and what people said of them.
-    battles = [[battle.id, battle.verdict] for battle in run.battles]
+    battles = [[battle.id, battle.verdict] for battle in run.outlines]
     labels = [label.model_dump() for label in run.store.evidence.labels()]
     draft = Manifest(
         generator=Generator(name="videoautoarena", version=version("videoautoarena")),
@@ -354,7 +354,7 @@ def _beside(run: Run, pool: Pool, items: Sequence[Item], told: Told) -> dict[str
 def _worth(pool: Pool, selection: Selection, given: AuditInput) -> Mapping[str, float] | None:
     if isinstance(pool, HardPool):
         return pool.worth
-    return worth_of(pool.items, given.battles) if selection.separating else None
+    return worth_of(pool.items, given.outlines) if selection.separating else None
 
 
 def _embed(folder: Path, selection: Selection, told: Told) -> Embed | None:

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from videoautoarena.memory.records.errors import BadInput, StoreError
+from videoautoarena.memory.records.outlines import Outline
 from videoautoarena.memory.records.records import DECIDED, TIES, Battle, VideoFacts
 from videoautoarena.memory.store.evidence import Label
 from videoautoarena.runs.audit.canaries import is_leak_test
@@ -27,7 +28,7 @@ FLOOR = 1e-6
 """Of the noise of a battle, so that a certain outcome is worth nothing and not everything."""
 
 
-def worth_of(items: Sequence[Item], battles: Sequence[Battle]) -> dict[str, float]:
+def worth_of(items: Sequence[Item], battles: Sequence[Outline]) -> dict[str, float]:
     """Return of each qid how well its two answers separate models, and how sure its winner is.
 
     An answer separates two models by the squared difference of their chances against it over the
@@ -44,7 +45,7 @@ def worth_of(items: Sequence[Item], battles: Sequence[Battle]) -> dict[str, floa
     }
 
 
-def _ratios(battles: Sequence[Battle]) -> Mapping[str, float]:
+def _ratios(battles: Sequence[Outline]) -> Mapping[str, float]:
     decided = [b for b in battles if b.verdict in DECIDED and b.model_a and b.model_b]
     names = list(dict.fromkeys(m for b in decided for m in (b.model_a or "", b.model_b or "")))
     if not names:

@@ -297,6 +297,8 @@ def report_command(
         return
     for line in written.as_lines():
         print_result(line)
+    if not is_bench(out) and (note := getattr(written, "note", None)):
+        say(note)
 
 
 @click.command(

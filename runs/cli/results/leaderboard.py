@@ -196,27 +196,33 @@ def leaderboard_command(
 
         board: Any = labelled_board_of(out, how, assume_random=assume_random)
     else:
-        board = rate_run(out, by=by, method=how)
+        is_told = details or chosen in ("csv", "json")
+        board = rate_run(out, by=by, method=how, behaviour=is_told)
     print_board(board, chosen, details=details, notes=notes)
     draw_picture(board, picture, bare=bare)
 
 
 def show_leaderboard(folder: Path) -> None:
     """Print the leaderboard of the run in `folder`."""
-    print_board(rate_run(folder), "table")
+    print_board(rate_run(folder, behaviour=False), "table")
 
 
 def rate_run(
-    folder: Path, *, by: str | None = None, method: Method | None = None
+    folder: Path, *, by: str | None = None, method: Method | None = None, behaviour: bool = True
 ) -> Leaderboard | Slices | Pairs:
-    """Return the leaderboard of the run in `folder`, those of its slices, or its pairs."""
+    """Return the leaderboard of the run in `folder`, those of its slices, or its pairs.
+
+    Without `behaviour` nothing is known of refusals and lengths, which takes a look at each answer.
+    """
     from videoautoarena.runs.leaderboard.board import board_of, pairs_of, slices_of
     from videoautoarena.runs.rating.method import USUAL
 
     how = method or USUAL
     if by is None:
-        return board_of(folder, how)
-    return pairs_of(folder, how) if by == "pair" else slices_of(folder, by, how)
+        return board_of(folder, how, behaviour=behaviour)
+    if by == "pair":
+        return pairs_of(folder, how)
+    return slices_of(folder, by, how, behaviour=behaviour)
 
 
 @click.command("rate", epilog="Example: arena rate battles.csv --json")

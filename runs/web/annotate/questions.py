@@ -113,7 +113,7 @@ def question_sets(run: Run, given: Mapping[str, Sequence[Posed]], seed: int) -> 
     if not given:
         return []
     own: dict[str, dict[str, Posed]] = {}
-    for battle in run.each_battle:
+    for battle in run.battles:
         if battle.verdict in DECIDED and battle.question and battle.video in given:
             posed = Posed(source=OWN, text=battle.question)
             own.setdefault(battle.video, {})[battle.question] = posed

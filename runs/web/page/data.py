@@ -7,12 +7,15 @@ shows before anybody opens a list, `index` a column for each thing that battles 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+
+from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.audit.labels_text import show_labels
 from videoautoarena.runs.audit.report import audit_in
@@ -20,17 +23,18 @@ from videoautoarena.runs.battles.rounds import rounds_of
 from videoautoarena.runs.battles.standards import StandardVerdicts, by_standard
 from videoautoarena.runs.categories.tags import tags_of
 from videoautoarena.runs.console.status import status_of
-from videoautoarena.runs.leaderboard.board import board_in, pairs_in, slices_in
+from videoautoarena.runs.leaderboard.board import board_in, pairs_in, slices_by
 from videoautoarena.runs.leaderboard.run_traits import (
     COLUMN,
     NAMES,
     QUESTION_CATEGORY,
     names_of,
 )
+from videoautoarena.runs.leaderboard.slices import Slices
 from videoautoarena.runs.rating.method import USUAL
 from videoautoarena.runs.rating.profile import build_profiles
 from videoautoarena.runs.rundir.films import videos_of
-from videoautoarena.runs.rundir.reader import Run, open_run
+from videoautoarena.runs.rundir.reader import BattlesOf, Run, counted, open_run
 from videoautoarena.runs.rundir.setup import Setup, setup_of
 from videoautoarena.runs.rundir.spending import RunCosts, Took, costs_of
 from videoautoarena.runs.rundir.weaknesses import read_looks
@@ -41,6 +45,8 @@ SCHEMA = 1
 """Of what a page reads."""
 CHUNK = 200
 """Battles in a part."""
+LISTED = 100_000
+"""Battles that a page lists at most: an index of more takes a browser seconds to search."""
 QUESTION_CHARS = 400
 """Of a question in the index; the whole is in the part."""
 TRAITS = ("duration", "category", "round", "origin", "persona", "format")
@@ -71,22 +77,31 @@ class PageData:
     videos: dict[str, Json]
     took: Mapping[str, Mapping[str, Took]]
     """What the calls of each battle took."""
+    note: str | None = None
+    """Of which battles the lists are, where not of all."""
     slice_of: Callable[[Battle], Iterable[str]] | None = None
     """What a board by persona calls its user, where users were brought."""
 
     @classmethod
-    def read(cls, folder: Path) -> Self:
-        """Return what the run in `folder` holds by now; BadInput where there is none."""
+    def read(cls, folder: Path, most: int = LISTED) -> Self:
+        """Return what the run in `folder` holds by now; BadInput where there is none.
+
+        Of a run with more than `most` battles, the pages list those of some videos; see
+        `listed_of`.
+        """
         with open_run(folder) as run:
-            figures = _figures(run)
-            index = index_of(run.battles, seats_count=run.manifest.get("swap") == "all")
-        # The battles of 10,000 take 300 MB, which what the calls took finds free again.
-        with open_run(folder) as run:
-            costs, setup, slice_of = costs_of(run), setup_of(run), slices_of(run.store)
-            videos = {video.id: video.to_json() | {"sprite": None} for video in videos_of(run)}
+            listed = listed_of(run, most)
+            figures, note = _figures(run, listed), _note(listed, len(run.battles))
+            figures["settings"]["warnings"] += [] if note is None else [note]
+            index = index_of(listed, seats_count=run.manifest.get("swap") == "all")
+            costs, setup, slice_of = _costs(run, listed), setup_of(run), slices_of(run.store)
+            videos = {
+                video.id: video.to_json() | {"sprite": None}
+                for video in videos_of(run, set(index["videos"]))
+            }
         summary = _summary(figures, setup, costs)
         kept = {id_: videos[id_] for id_ in index["videos"]}
-        return cls(folder, summary, index, kept, costs.battles, slice_of)
+        return cls(folder, summary, index, kept, costs.battles, note, slice_of)
 
     def part(self, number: int) -> list[Json]:
         """Return the battles at the places from `number` times CHUNK on; none beyond the last."""
@@ -98,7 +113,8 @@ class PageData:
     def parts(self, run: Run) -> Iterator[list[Json]]:
         """Give all parts in their order, with one in memory at a time."""
         there = set(self.index["id"])
-        battles = (self._battle(battle) for battle in run.each_battle if battle.id in there)
+        listed = run.battles.where(np.array([id_ in there for id_ in run.outlines.ids()], bool))
+        battles = map(self._battle, listed)
         while part := list(islice(battles, CHUNK)):
             yield part
 
@@ -112,26 +128,69 @@ class PageData:
         return body | {"took": {who: of.model_dump(by_alias=True) for who, of in took.items()}}
 
 
+def listed_of(run: Run, most: int) -> BattlesOf:
+    """Return the battles that a page lists: all, or of a larger run those of some videos.
+
+    Videos are drawn by the run's seed, as many as have `most` battles together; of each all battles
+    are listed, so that every chain of questions is whole.
+    """
+    battles = run.battles
+    if len(battles) <= most:
+        return battles
+    column, seed = battles.outlines.texts["video"], int(run.manifest.get("seed") or 0)
+    drawn, left = list[str](), most
+    counts = column.counts()
+    for video in sorted(counts, key=lambda video: derive(seed, "listed", video)):
+        if counts[video] > left:
+            break
+        drawn.append(video)
+        left -= counts[video]
+    return battles.where(column.among(drawn))
+
+
+def _note(listed: BattlesOf, every: int) -> str | None:
+    """Return of which battles a page's lists are; None where of all."""
+    if len(listed) == every:
+        return None
+    videos = len(listed.outlines.texts["video"].counts())
+    return (
+        f"battles to read, difficulty and weaknesses are those of {counted(videos, 'video')} drawn "
+        f"by the run's seed, {len(listed):,} of {every:,} battles; all other figures are of all"
+    )
+
+
+def _costs(run: Run, listed: BattlesOf) -> RunCosts:
+    return costs_of(run, list(listed.outlines.ids()))
+
+
 def index_of(battles: Collection[Battle], *, seats_count: bool) -> Json:
     """Return the columns by which battles are listed, filtered and searched."""
-    names = sorted({name for of in battles for name in (of.model_a, of.model_b) if name})
-    videos = sorted({battle.video for battle in battles})
-    model = {name: place for place, name in enumerate(names)}
-    video = {id_: place for place, id_ in enumerate(videos)}
-    columns: dict[str, list[Any]] = {
-        "id": [battle.id for battle in battles],
-        "video": [video[battle.video] for battle in battles],
-        "a": [model.get(battle.model_a or "", -1) for battle in battles],
-        "b": [model.get(battle.model_b or "", -1) for battle in battles],
-        **{name: [getattr(battle, name) for battle in battles] for name in _PLAIN},
-        "question": [(battle.question or "")[:QUESTION_CHARS] for battle in battles],
-        "seats": [_seats(battle) for battle in battles],
-        "standards": [_letters(battle, seats_count=seats_count) for battle in battles],
-    }
-    return {"models": names, "videos": videos, "chunk": CHUNK, **columns}
+    names, videos = set[str](), set[str]()
+    columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
+    for battle in battles:
+        names |= {name for name in (battle.model_a, battle.model_b) if name}
+        videos.add(battle.video)
+        for name, cell in zip(columns, _cells(battle, seats_count=seats_count), strict=True):
+            columns[name].append(cell)
+    model = {name: place for place, name in enumerate(sorted(names))}
+    video = {id_: place for place, id_ in enumerate(sorted(videos))}
+    columns["video"] = [video[id_] for id_ in columns["video"]]
+    for seat in "ab":
+        columns[seat] = [model.get(name or "", -1) for name in columns[seat]]
+    return {"models": [*model], "videos": [*video], "chunk": CHUNK, **columns}
+
+
+def _cells(battle: Battle, *, seats_count: bool) -> Iterator[Any]:
+    """Yield what stands of a battle in each of the columns; models and video by their names."""
+    yield from (battle.id, battle.video, battle.model_a, battle.model_b)
+    yield from (getattr(battle, name) for name in _PLAIN)
+    yield (battle.question or "")[:QUESTION_CHARS]
+    yield _seats(battle)
+    yield _letters(battle, seats_count=seats_count)
 
 
 _PLAIN = ("persona", "round", "verdict", "origin", "category", "difficulty")
+_COLUMNS = ("id", "video", "a", "b", *_PLAIN, "question", "seats", "standards")
 
 
 def _seats(battle: Battle) -> int:
@@ -145,12 +204,15 @@ def _letters(battle: Battle, *, seats_count: bool) -> str:
     return StandardVerdicts(battle=battle.id, **found).letters
 
 
-def _figures(run: Run) -> Json:
-    """Return what a report shows that is made of battles and labels."""
+def _figures(run: Run, listed: BattlesOf) -> Json:
+    """Return what a report shows that is made of battles and labels.
+
+    Difficulty and weaknesses are those of the battles that are listed.
+    """
     board = board_in(run, replace(USUAL, pairs=True, fragility=True)).to_json()
     styled = board_in(run, replace(USUAL, style=True, seats=True), behaviour=False).to_json()
     style = {row["model"]: row for row in styled["models"]}
-    looks = read_looks(run.battles)
+    looks = read_looks(listed)
     profiles = build_profiles(looks, {row["model"]: row["rating"] for row in board["models"]})
     audit, status = audit_in(run).to_json(), status_of(run.folder).to_json()
     return {
@@ -162,8 +224,8 @@ def _figures(run: Run) -> Json:
         "fragility": board["fragility"],
         "better": {"models": board["pairs"]["models"], "p": board["pairs"]["better"]},
         "pairs": pairs_in(run).to_json()["pairs"],
-        "slices": {trait: _slices(run, trait) for trait in (*_traits(run), *own_traits(run))},
-        "rounds": [one.to_json() for one in rounds_of(run.battles, themes=looks.theme_of)],
+        "slices": _slices(run, (*_traits(run), *own_traits(run))),
+        "rounds": [one.to_json() for one in rounds_of(listed, themes=looks.theme_of)],
         "profiles": {row["model"]: row for row in profiles.to_json()["profiles"]},
         "audit": audit["findings"],
         "judges": audit["judges"],
@@ -234,7 +296,7 @@ def _took(model: str, setup: Setup, costs: RunCosts) -> Json:
 
 def _traits(run: Run) -> tuple[str, ...]:
     """Return by what slices are shown: languages and kinds of question where they are known."""
-    has_languages = any(battle.language for battle in run.each_battle)
+    has_languages = any(run.outlines.texts["language"].counts())
     language, kind = ["language"] * has_languages, [QUESTION_CATEGORY] * bool(tags_of(run))
     return (*TRAITS, *language, *kind)
 
@@ -250,8 +312,13 @@ def own_traits(run: Run) -> list[str]:
     return [name for name in columns if 1 < len(kinds.get(name, ())) <= MOST_KINDS][:MOST_COLUMNS]
 
 
-def _slices(run: Run, trait: str) -> list[Json]:
-    """Return the leaderboards of a trait, cut to what small multiples draw."""
+def _slices(run: Run, traits: Sequence[str]) -> dict[str, list[Json]]:
+    """Return the leaderboards of traits, cut to what small multiples draw."""
+    found = slices_by(run, traits, behaviour=False)
+    return {trait: _cut(found[trait]) for trait in traits}
+
+
+def _cut(found: Slices) -> list[Json]:
     return [
         {
             "slice": part["slice"],
@@ -261,5 +328,5 @@ def _slices(run: Run, trait: str) -> list[Json]:
             "both_bad": part["both_bad_share"],
             "rows": [{key: row[key] for key in _SLICE_ROW} for row in part["models"]],
         }
-        for part in slices_in(run, trait, behaviour=False).to_json()["slices"]
+        for part in found.to_json()["slices"]
     ]

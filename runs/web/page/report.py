@@ -16,13 +16,13 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.rundir.reader import RUN_FILE, Run, counted, open_run
 from videoautoarena.runs.text.files import make_folder, refuse_existing, whole_file, write_whole
 from videoautoarena.runs.text.terminal import safe
-from videoautoarena.runs.web.page.data import PageData
+from videoautoarena.runs.web.page.data import LISTED, PageData
 from videoautoarena.runs.web.page.document import block, document
 from videoautoarena.runs.web.page.sentences import as_text
 from videoautoarena.runs.web.page.sheets import Sheet, Studio
 
 MOST_BATTLES = 10_000
-"""Of a report that is one file: about 12 MB without pictures."""
+"""That a report lists which is one file: about 12 MB without pictures."""
 THUMBS = 16
 """Of a video at least, where nobody says how many."""
 LEVEL = 6
@@ -50,11 +50,14 @@ class Written:
 
     to: Path
     battles: int
+    """In its lists."""
     size_bytes: int
     """With the files beside it."""
     pictures_bytes: int
     missing: Mapping[str, str]
     """Videos of which no frame could be had any more, by their paths, and why."""
+    note: str | None = None
+    """Of which battles the lists are, where not of all."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `arena report --json` prints it."""
@@ -64,6 +67,7 @@ class Written:
             "bytes": self.size_bytes,
             "picture_bytes": self.pictures_bytes,
             "missing_pictures": [{"path": p, "reason": why} for p, why in self.missing.items()],
+            **({} if self.note is None else {"note": self.note}),
         }
 
     def as_lines(self) -> list[str]:
@@ -101,22 +105,15 @@ async def write_report(order: Order, on_sheet: OnSheet | None = None) -> Written
     whose frames are gone is left without, and named in what comes back.
 
     Raises:
-        BadInput: no run, too many battles for one file, or a file that cannot be written.
+        BadInput: no run, or a file that cannot be written.
     """
-    with open_run(order.folder) as run:
-        count = len(run.settled)
-    if count > MOST_BATTLES and not order.split:
-        raise BadInput(
-            f"{counted(count, 'battle')} are more than one file should hold ({MOST_BATTLES:,}); "
-            "pass --split to write them into a folder beside it"
-        )
-    data = PageData.read(order.folder)
+    data = PageData.read(order.folder, LISTED if order.split else MOST_BATTLES)
     with open_run(order.folder) as run:
         sheets, missing = await draw_sheets(run, data, order.thumbs, on_sheet)
         with whole_file(order.to) as file:
             size = _write(file, run, data, sheets, _siblings(order.to) if order.split else None)
     pictures = sum(len(sheet.webp) for sheet in sheets.values())
-    return Written(order.to, len(data.index["id"]), size, pictures, missing)
+    return Written(order.to, len(data.index["id"]), size, pictures, missing, data.note)
 
 
 async def draw_sheets(

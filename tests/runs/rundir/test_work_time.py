@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.clips import draw_folder
-from tests.support.small_runs import TRIO, altered
+from tests.support.small_runs import TRIO, altered, forget_outlines
 from tests.support.typed import Terminal
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.rundir.reader import RUN_FILE, Work, spent
@@ -62,6 +62,7 @@ def test_a_run_of_the_first_layout_is_read_once_it_was_continued(
         later = ("sessions", "lost", "labels", "trials", "samples", "intents", "votes", "tags")
         for table in later:
             file.execute(f"DROP TABLE {table}")
+        forget_outlines(file)
         file.execute("PRAGMA user_version = 1")
     old = terminal.arena("status", out)
     assert (old.code, "continue the run once to update it" in old.err) == (1, True)

@@ -218,5 +218,5 @@ def begun_of(run: Run) -> Begun:
         judges=("judge",),
         videos={},
         slots=run.slots,
-        battles=run.each_battle,
+        battles=run.battles,
     )

@@ -12,7 +12,15 @@ from tests.support.clips import draw_folder
 from tests.support.faulty_disk import Disk, recorded
 from tests.support.killed_runs import Job, program
 from tests.support.played import invoke
-from tests.support.small_runs import TRIO, alter, altered, battles_of, play, play_again
+from tests.support.small_runs import (
+    TRIO,
+    alter,
+    altered,
+    battles_of,
+    forget_outlines,
+    play,
+    play_again,
+)
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.connection import RunLock, lock_of
 from videoautoarena.memory.store.evidence import Label
@@ -118,7 +126,7 @@ def test_what_was_said_of_battles_comes_along(ground: Path, tmp_path: Path) -> N
             assert mine <= tagged_ones
 
 
-@pytest.mark.parametrize("number", [3, 4, 5])
+@pytest.mark.parametrize("number", [3, 4, 5, 6])
 def test_a_run_of_an_older_layout_is_merged_and_left_as_it_is(
     ground: Path, tmp_path: Path, number: int
 ) -> None:
@@ -126,6 +134,7 @@ def test_a_run_of_an_older_layout_is_merged_and_left_as_it_is(
     with altered(older) as file:
         for table in ("intents", "votes", "tags")[number - 3 :]:
             file.execute(f"DROP TABLE {table}")
+        forget_outlines(file)
         file.execute(f"PRAGMA user_version = {number}")
     before = (older / RUN_FILE).read_bytes()
     to = tmp_path / "to"

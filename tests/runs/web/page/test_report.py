@@ -203,16 +203,34 @@ def test_a_run_without_a_battle_has_a_report_that_says_so(tmp_path: Path) -> Non
     assert blocks.read("videos") == {}
 
 
-def test_more_battles_than_a_file_holds_go_beside_it(
+def test_of_more_battles_than_a_file_holds_those_of_some_videos_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    films = [video(bytes([k]) * 9, path=f"{k}.mp4") for k in range(4)]
+    battles = [battle(slot(film, k)) for film in films for k in range(3)]
+    out = play(tmp_path / "out", battles, videos=films)
+    whole = written(out).read("summary")
+    monkeypatch.setattr(report, "MOST_BATTLES", 7)
+    done = invoke("report", out, "--force", "--json")
+    assert done.exit_code == 0
+    told = json.loads(done.stdout)
+    assert told["battles"] == 6
+    assert "those of 2 videos drawn by the run's seed, 6 of 12 battles" in told["note"]
+    blocks = Blocks((out / "report.html").read_text())
+    index = blocks.read("index")
+    assert (len(index["id"]), len(index["videos"])) == (6, 2)
+    assert set(blocks.read("videos")) == set(index["videos"])
+    part, summary = blocks.read("part-0"), blocks.read("summary")
+    assert [one["id"] for one in part] == index["id"]
+    assert summary["settings"]["warnings"] == [*whole["settings"]["warnings"], told["note"]]
+    for same in ("models", "pairs", "slices", "audit", "status"):
+        assert summary[same] == whole[same]
+
+
+def test_more_battles_than_a_file_lists_go_beside_it(
     small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(report, "MOST_BATTLES", 2)
-    refused = invoke("report", small)
-    assert refused.exit_code == 1
-    assert "3 battles are more than one file should hold (2); pass --split" in str(
-        refused.exception
-    )
-    assert not (small / "report.html").exists()
     done = invoke("report", small, "--split")
     assert done.exit_code == 0
     beside = {path.name for path in (small / "report-files").iterdir()}

@@ -1,0 +1,279 @@
+"""Battles in outline: who met, how it ended and who judged it how, without a word of the texts.
+
+A million of them take some 60 MB: columns of numbers, and every text that occurs once.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import islice
+from typing import Any, Literal, NamedTuple, overload
+
+import numpy as np
+
+from videoautoarena.memory.records.records import Battle, Seats
+from videoautoarena.memory.records.slots import Ints, Longs, Mask, Slots
+
+Told = Literal["a", "b", "tie", "tie_good", "tie_bad", "abstain", "failed"]
+TEXTS = ("model_a", "model_b", "verdict", "language", "ballots")
+LENGTHS = ("length_a", "length_b")
+"""Characters of the answers."""
+NO_ANSWER = -1
+"""Stands for the length of an answer that is not there."""
+_NAMES = ("head", "tail", "video")
+"""The two halves of an id, and the video's."""
+_PLACES = ("persona", "round")
+ORDINAL = "ordinal"
+_AT_ONCE = 4096
+
+
+class Ballot(NamedTuple):
+    """What a judge said of a battle from one seating."""
+
+    judge: str
+    seats: Seats
+    verdict: Told
+
+
+class Outline(NamedTuple):
+    """One battle in outline; what it has in common with a Battle is called alike."""
+
+    id: str
+    video: str
+    model_a: str | None
+    model_b: str | None
+    verdict: str
+    language: str | None
+    verdicts: tuple[Ballot, ...]
+    persona: int
+    round: int
+    length_a: int | None
+    length_b: int | None
+
+
+class Column(NamedTuple):
+    """One text a battle."""
+
+    values: Sequence[Any]
+    """Each once, None among them."""
+    codes: Ints
+    """Shape (battles,), places in `values`."""
+
+    @classmethod
+    def of(cls, texts: Sequence[Any]) -> Column:
+        """Return a column of texts."""
+        place = {text: k for k, text in enumerate(dict.fromkeys(texts))}
+        return cls(list(place), np.fromiter(map(place.__getitem__, texts), np.int32, len(texts)))
+
+    def where(self, rows: Mask | Ints | Longs) -> Column:
+        """Return some of it."""
+        return Column(self.values, self.codes[rows])
+
+    def among(self, some: Iterable[Any]) -> Mask:
+        """Return which battles have one of some texts."""
+        wanted = set(some)
+        found = np.array([value in wanted for value in self.values], dtype=np.bool_)
+        return found[self.codes] if len(found) else np.zeros(len(self.codes), dtype=np.bool_)
+
+    def numbered(self) -> Longs:
+        """Return a whole number for each text, counted from 0 as they first come."""
+        _, first, number = np.unique(self.codes, return_index=True, return_inverse=True)
+        place = np.empty(len(first), dtype=np.int64)
+        place[np.argsort(first)] = np.arange(len(first))
+        found: Longs = place[number]
+        return found
+
+    def by_last(self) -> Longs:
+        """Return a whole number for each text: the last place in which it stands."""
+        last = np.zeros(len(self.values), dtype=np.int64)
+        last[self.codes] = np.arange(len(self.codes))
+        found: Longs = last[self.codes]
+        return found
+
+    def each(self) -> Iterator[Any]:
+        """Give every battle's."""
+        return map(self.values.__getitem__, self.codes.tolist())
+
+    def counts(self) -> dict[Any, int]:
+        """Return how many battles have each text, in the order in which they first come."""
+        return {self.values[code]: times for code, times in self.counts_by_code().items()}
+
+    def counts_by_code(self) -> dict[int, int]:
+        """Return the same by the place of each in `values`."""
+        codes, first, times = np.unique(self.codes, return_index=True, return_counts=True)
+        return {int(codes[k]): int(times[k]) for k in np.argsort(first)}
+
+
+class Outlines(Sequence[Outline]):
+    """Battles in outline, in the order of their slots."""
+
+    def __init__(self, texts: Mapping[str, Column], numbers: Mapping[str, Ints]) -> None:
+        self.texts = texts
+        """By name: TEXTS, and what they and their videos are called."""
+        self.numbers = numbers
+        """By name: persona, round, LENGTHS, and the ordinals of their slots."""
+
+    @classmethod
+    def read(
+        cls, pages: Iterable[Sequence[Sequence[Any]]], slots_of: Callable[[], Slots]
+    ) -> Outlines:
+        """Return what rows of an ordinal, TEXTS and LENGTHS say.
+
+        `slots_of` returns all slots of the run, by their ordinals; it is asked when the rows are
+        read.
+        """
+        ordinals, rows = array("i"), _Rows()
+        for page in pages:
+            ordinal, *columns = zip(*page, strict=True)
+            ordinals.extend(ordinal)
+            rows.add(columns)
+        known, slots = np.array(ordinals, dtype=np.int32), slots_of()
+        mine = slots.where(slots.rows_of(known))
+        video = Column(mine.videos, mine.columns.video)
+        tail = Column([kind.suffix for kind in mine.kinds], mine.columns.kind)
+        places = {"persona": mine.personas, "round": mine.rounds, ORDINAL: known}
+        return rows.done({"head": video, "tail": tail, "video": video}, places)
+
+    @classmethod
+    def of(cls, battles: Iterable[Battle]) -> Outlines:
+        """Return battles in outline, in their own order."""
+        if isinstance(battles, Outlines):
+            return battles
+        rows, names, places = _Rows(), _Texts(len(_NAMES)), [array("i"), array("i")]
+        each = iter(battles)
+        while some := list(islice(each, _AT_ONCE)):
+            rows.add(list(zip(*map(row_of, some), strict=True)))
+            names.add([[""] * len(some), [one.id for one in some], [one.video for one in some]])
+            for numbers, name in zip(places, _PLACES, strict=True):
+                numbers.extend(getattr(one, name) for one in some)
+        found = {
+            name: np.array(one, dtype=np.int32) for name, one in zip(_PLACES, places, strict=True)
+        }
+        found[ORDINAL] = np.arange(len(places[0]), dtype=np.int32)
+        return rows.done(dict(zip(_NAMES, names.done(), strict=True)), found)
+
+    def __len__(self) -> int:
+        return len(self.texts["verdict"].codes)
+
+    @overload
+    def __getitem__(self, row: int) -> Outline: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> Outlines: ...
+
+    def __getitem__(self, row: int | slice) -> Outline | Outlines:
+        if isinstance(row, slice):
+            return self.where(np.arange(len(self))[row])
+        return next(iter(self.where(np.array([range(len(self))[row]]))))
+
+    def __iter__(self) -> Iterator[Outline]:
+        names = (*_NAMES, *TEXTS[:-1])
+        values = [self.texts[name].values for name in names]
+        codes = [self.texts[name].codes for name in (*names, "ballots")]
+        told = self.told
+        for first in range(0, len(self), _AT_ONCE):
+            part = slice(first, first + _AT_ONCE)
+            *texts, ballots = (one[part].tolist() for one in codes)
+            head, tail, *rest = (
+                map(value.__getitem__, code) for value, code in zip(values, texts, strict=True)
+            )
+            numbers = [self.numbers[name][part].tolist() for name in (*_PLACES, *LENGTHS)]
+            lengths = ([None if n == NO_ANSWER else n for n in one] for one in numbers[2:])
+            ids = (one + other for one, other in zip(head, tail, strict=True))
+            verdicts = map(told.__getitem__, ballots)
+            columns = (ids, *rest, verdicts, *numbers[:2], *lengths)
+            yield from map(Outline._make, zip(*columns, strict=True))
+
+    def where(self, rows: Mask | Ints | Longs) -> Outlines:
+        """Return some of them: those of a mask, or of rows in their order."""
+        return Outlines(
+            {name: column.where(rows) for name, column in self.texts.items()},
+            {name: numbers[rows] for name, numbers in self.numbers.items()},
+        )
+
+    def id(self, row: int) -> str:
+        """Return the id of the battle in a row."""
+        head, tail = (self.texts[name] for name in _NAMES[:2])
+        return f"{head.values[head.codes[row]]}{tail.values[tail.codes[row]]}"
+
+    def ids(self) -> Iterator[str]:
+        """Give the ids of all of them."""
+        return map(str.__add__, self.texts["head"].each(), self.texts["tail"].each())
+
+    def ended(self, verdicts: Sequence[str]) -> Outlines:
+        """Return them as if they had ended otherwise."""
+        return Outlines({**self.texts, "verdict": Column.of(verdicts)}, self.numbers)
+
+    @property
+    def videos(self) -> Longs:
+        """Shape (battles,), a number for the video of each, counted from 0 as they first come."""
+        return self.texts["video"].numbered()
+
+    @cached_property
+    def told(self) -> list[tuple[Ballot, ...]]:
+        """What judges said, for each value of `ballots`."""
+        values = self.texts["ballots"].values
+        return [tuple(Ballot(*one) for one in json.loads(text or "[]")) for text in values]
+
+
+def seen_in(model_a: Column, model_b: Column) -> list[str]:
+    """Return all who met, in the order in which they first come, model_a before model_b."""
+    seen: dict[str, int] = {}
+    for turn, column in enumerate((model_a, model_b)):
+        codes, firsts = np.unique(column.codes, return_index=True)
+        for code, first in zip(codes.tolist(), firsts.tolist(), strict=True):
+            if model := column.values[code]:
+                place = 2 * first + turn
+                seen[model] = min(place, seen.get(model, place))
+    return sorted(seen, key=seen.__getitem__)
+
+
+def row_of(battle: Battle) -> tuple[Any, ...]:
+    """Return TEXTS and LENGTHS of a battle."""
+    ballots = [[one.judge, one.seats, one.verdict] for one in battle.verdicts]
+    answers = (battle.answer_a, battle.answer_b)
+    lengths = (NO_ANSWER if text is None else len(text) for text in answers)
+    return (
+        *(battle.model_a, battle.model_b, battle.verdict, battle.language),
+        json.dumps(ballots, ensure_ascii=False, separators=(",", ":")),
+        *lengths,
+    )
+
+
+class _Texts:
+    """Columns of texts that come in portions."""
+
+    def __init__(self, count: int) -> None:
+        self._place: list[dict[str | None, int]] = [{} for _ in range(count)]
+        self._codes = [array("i") for _ in range(count)]
+
+    def add(self, columns: Sequence[Sequence[str | None]]) -> None:
+        for place, codes, column in zip(self._place, self._codes, columns, strict=True):
+            for text in dict.fromkeys(column):
+                place.setdefault(text, len(place))
+            codes.extend(map(place.__getitem__, column))
+
+    def done(self) -> list[Column]:
+        pairs = zip(self._place, self._codes, strict=True)
+        return [Column(list(place), np.array(codes, dtype=np.int32)) for place, codes in pairs]
+
+
+class _Rows:
+    """TEXTS and LENGTHS of battles that come in portions."""
+
+    def __init__(self) -> None:
+        self._texts = _Texts(len(TEXTS))
+        self._lengths = [array("i") for _ in LENGTHS]
+
+    def add(self, columns: Sequence[Sequence[Any]]) -> None:
+        self._texts.add(columns[: len(TEXTS)])
+        for lengths, column in zip(self._lengths, columns[len(TEXTS) :], strict=True):
+            lengths.extend(column)
+
+    def done(self, names: Mapping[str, Column], places: Mapping[str, Ints]) -> Outlines:
+        texts = dict(zip(TEXTS, self._texts.done(), strict=True))
+        lengths = (np.array(one, dtype=np.int32) for one in self._lengths)
+        return Outlines({**names, **texts}, {**places, **dict(zip(LENGTHS, lengths, strict=True))})
