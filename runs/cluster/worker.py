@@ -291,7 +291,7 @@ class Worker:
         with suppress(asyncio.CancelledError):
             await asyncio.gather(*self._playing.values(), return_exceptions=True)
         await self._asker.aclose()
-        while not self._writer.is_idle:
+        while not self._writer.is_idle and not any(task.done() for task in self._background):
             await asyncio.sleep(SOON_S)
         for task in self._background:
             task.cancel()
