@@ -25,7 +25,7 @@ from videoautoarena.runs.config.run_config import Flags, resolve
 
 README = ROOT / "README.md"
 PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
-OTHERS_FLAGS = {"--limit-mm-per-prompt"}
+OTHERS_FLAGS = {"--limit-mm-per-prompt", "--num-cpus", "--head", "--port", "--export", "--overlap"}
 """Of programs that are not ours."""
 
 

@@ -183,7 +183,9 @@ def _heads(node: ast.Import | ast.ImportFrom) -> set[str]:
 
 @pytest.mark.slow
 def test_nothing_of_ours_is_loaded_under_a_name_of_its_own(tmp_path: Path) -> None:
-    modules = sorted(f"{NAMESPACE}.{name}" for name in imports())
+    # What runs as a process of Ray's needs Ray; it has an environment of its own.
+    rays = {"runs.cluster.actors", "runs.cluster.crew", "runs.cluster.engine"}
+    modules = sorted(f"{NAMESPACE}.{name}" for name in imports().keys() - rays)
     code = (
         "import importlib, sys\n"
         f"for name in {modules}: importlib.import_module(name)\n"

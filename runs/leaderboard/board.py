@@ -168,15 +168,7 @@ def build_labelled(
     board = build(spoken_for, roster, method=method, **given)
     ((judged, powered, by_judge),) = found
     counts = dict(zip(by_judge.bouts.names, count_labels(judged).tolist(), strict=True))
-    labels = Labelling(
-        battles=sum(tuning.labels for tuning in powered.tunings),
-        labellers=people.labellers,
-        random="assumed" if people.is_assumed else "drawn",
-        groups=tuple(
-            LabelGroup(of.labels, of.battles, figure_json(of.lam), figure_json(of.gain, 4))
-            for of in powered.tunings
-        ),
-    )
+    labels = _labelling(powered, people)
     settings = replace(
         board.settings,
         # What the flags stand on are videos with labels; what was decided, was on all of them.
@@ -186,6 +178,19 @@ def build_labelled(
     )
     rows = tuple(replace(row, labels=counts[row.model]) for row in board.models)
     return replace(board, models=rows, settings=settings)
+
+
+def _labelling(powered: Powered, people: People) -> Labelling:
+    """Return how labels were used."""
+    return Labelling(
+        battles=sum(tuning.labels for tuning in powered.tunings),
+        labellers=people.labellers,
+        random="assumed" if people.is_assumed else "drawn",
+        groups=tuple(
+            LabelGroup(of.labels, of.battles, figure_json(of.lam), figure_json(of.gain, 4))
+            for of in powered.tunings
+        ),
+    )
 
 
 def _rate(judged: Judged, names: Sequence[str], method: Method) -> Powered:

@@ -77,21 +77,10 @@ def build(
     is_kept, left_out = _sift(battles, fought, method)
     kept = fought.where(is_kept)
     decided = is_kept & fought.verdict.among(DECIDED)
-    verdicts = kept.verdict.counts()
-    board = tabulate(
-        rater(
-            _bouts(
-                some_of(battles, decided),
-                fought.where(decided),
-                names,
-                method=method,
-                weights=weights,
-            ),
-            method,
-        ),
-        forfeits=_forfeits(kept),
-        totals=count_verdicts(verdicts),
-    )
+    met = some_of(battles, decided), fought.where(decided)
+    bouts = _bouts(*met, names, method=method, weights=weights)
+    totals = count_verdicts(kept.verdict.counts())
+    board = tabulate(rater(bouts, method), forfeits=_forfeits(kept), totals=totals)
     settings = replace(
         board.settings,
         without={reason: left_out[reason] for reason in method.without} or None,

@@ -73,6 +73,15 @@ class Rayed:
         return found[which]
 
 
+def go_on(process: int) -> None:
+    """Let a process go on that was stopped, and wait until it has ended, or a while."""
+    with suppress(ProcessLookupError):
+        os.kill(process, signal.SIGCONT)
+    end = time.monotonic() + 20
+    while Path(f"/proc/{process}").exists() and time.monotonic() < end:
+        time.sleep(0.05)
+
+
 def _titled(title: str, ancestor: int) -> Iterator[int]:
     parents, titles = {}, {}
     for folder in Path("/proc").glob("[0-9]*"):

@@ -109,6 +109,7 @@ def test_two_workers_write_the_bytes_of_one_process_and_make_its_calls(
     assert {row.key for row in calls_of(shared)} == {row.key for row in calls_of(alone)}
 
 
+@pytest.mark.slow
 def test_whoever_is_shown_another_video_pays_no_clip_of_it_twice(
     ground: Path, tmp_path: Path
 ) -> None:
@@ -184,6 +185,7 @@ def fail_one(bench: Path) -> None:
         file.commit()
 
 
+@pytest.mark.slow
 def test_what_failed_is_asked_again_by_workers_and_nothing_else(
     ground: Path, tmp_path: Path
 ) -> None:
@@ -201,6 +203,7 @@ def test_what_failed_is_asked_again_by_workers_and_nothing_else(
     assert 1 <= sum(len(job.questions) for job in engine.jobs) <= 2
 
 
+@pytest.mark.slow
 def test_a_refused_key_ends_a_bench_on_workers_as_in_one_process(
     ground: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,9 @@ import pytest
 from tests.support.clustered import InOneLoop
 from tests.support.small_runs import TRIO, battles_of, play, play_again
 from tests.support.whole_runs import battles
+from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.store.store import Store
+from videoautoarena.memory.store.writer import Writer
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.config.run_config import Flags
 from videoautoarena.runs.console.events import Listeners
@@ -19,7 +21,7 @@ from videoautoarena.runs.tournament.add import AddRequest, add
 from videoautoarena.runs.tournament.runner import Limits
 from videoautoarena.runs.tournament.simulate import simulate
 
-CLIPS = 4
+CLIPS = 3
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +68,7 @@ def test_a_lost_worker_leaves_its_videos_to_others(
         assert max(store.shares.epochs().values()) > 1
 
 
+@pytest.mark.slow
 def test_an_owner_that_begins_anew_knows_all_that_it_was_told(
     clips: Path, alone: Path, tmp_path: Path
 ) -> None:
@@ -77,6 +80,24 @@ def test_an_owner_that_begins_anew_knows_all_that_it_was_told(
     assert battles(tmp_path / "run") == battles(alone)
 
 
+def test_a_full_disk_on_the_head_is_one_line_and_the_same_command_goes_on(
+    clips: Path, alone: Path, tmp_path: Path
+) -> None:
+    def fill(engine: InOneLoop, count: int) -> None:
+        if count == 5:
+            writing = engine.owner._store._writer
+            assert isinstance(writing, Writer)
+            pages = writing._connection.execute("PRAGMA page_count").fetchone()[0]
+            writing._connection.execute(f"PRAGMA max_page_count = {pages}")
+
+    with pytest.raises(StoreError, match=r"full.*; check the disk, then continue"):
+        clustered(clips, tmp_path / "run", InOneLoop(at_battle=fill))
+    assert 5 <= len(battles(tmp_path / "run")) < len(battles(alone))
+    clustered(clips, tmp_path / "run", InOneLoop())
+    assert battles(tmp_path / "run") == battles(alone)
+
+
+@pytest.mark.slow
 def test_newcomers_meet_stored_answers_on_workers_too(
     clips: Path, alone: Path, tmp_path: Path
 ) -> None:
@@ -89,6 +110,7 @@ def test_newcomers_meet_stored_answers_on_workers_too(
     assert len(battles_of(tmp_path / "there")) == CLIPS * 6 + 9
 
 
+@pytest.mark.slow
 def test_languages_and_a_stopping_rule_hold_on_workers(clips: Path, tmp_path: Path) -> None:
     flags = {"languages": ("en", "de"), "until": "battles=8"}
     play(clips, tmp_path / "here", block=1, **flags)
@@ -97,6 +119,7 @@ def test_languages_and_a_stopping_rule_hold_on_workers(clips: Path, tmp_path: Pa
     assert finished.is_stopped
 
 
+@pytest.mark.slow
 def test_a_run_that_one_process_began_goes_on_with_workers(
     clips: Path, alone: Path, tmp_path: Path
 ) -> None:

@@ -1,0 +1,116 @@
+"""A run on a real cluster of four nodes comes to the battles of one process, whatever dies."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.test_cap import write_arena
+from tests.support import rayed
+from tests.support.cluster_deaths import (
+    DEATHS,
+    LATENCY_S,
+    LEASE_S,
+    Ground,
+    died,
+    hung,
+    running,
+    until,
+)
+from tests.support.loopback import serving_apart
+from tests.support.rayed import LENDER, OWNER, WORKER, Rayed
+from tests.support.serverlog import Log, arrivals
+from tests.support.whole_runs import battles
+
+pytestmark = pytest.mark.slow
+NODES = 3
+CAP_USD, CALL_USD = 2.0, 0.02
+"""A run of about 400 calls would cost four times the cap."""
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
+    rayed.require()
+    return Ground.made(tmp_path_factory.mktemp("ground"))
+
+
+@pytest.fixture(scope="module")
+def cluster(ground: Ground) -> Iterator[Rayed]:
+    with rayed.cluster(NODES) as up:
+        yield up
+
+
+@pytest.mark.parametrize("name", DEATHS)
+def test_whatever_dies_nothing_is_lost_and_what_was_under_way_is_listed(
+    ground: Ground, cluster: Rayed, name: str
+) -> None:
+    found = died(ground, cluster, name, f"died-{name}")
+    assert found.code == 0, found.said[-2000:]
+    assert found.battles == ground.calm
+    assert not found.late
+    assert set(found.again) <= found.listed
+    assert sum(found.again.values()) - len(found.again) <= found.in_flight + 12
+
+
+def test_a_worker_that_stood_still_sends_and_commits_nothing_when_it_goes_on(
+    ground: Ground, cluster: Rayed
+) -> None:
+    found, sent, gained = hung(ground, cluster, 60)
+    assert found.code == 0, found.said[-2000:]
+    assert found.battles == ground.calm
+    assert set(found.again) <= found.listed
+    assert not sent
+    assert not gained
+
+
+def test_the_cap_is_kept_by_the_servers_own_ledger_though_worker_and_lender_die(
+    ground: Ground, cluster: Rayed, tmp_path: Path
+) -> None:
+    log_path, out = tmp_path / "log", tmp_path / "capped"
+    with serving_apart(log_path, "--canned", "--latency-s", *LATENCY_S) as server:
+        # 100 tokens in and 8 out of each call, at so much a million.
+        config = write_arena(tmp_path / "arena.toml", server.openai_url, CALL_USD * 1e6 / 108)
+        typed = ["--videos", str(ground.folder / "videos"), "--out", str(out), "--rounds", "3"]
+        engine = ["--engine", "ray", "--address", cluster.address, "--lease", str(LEASE_S)]
+        cap = ["--max-usd", str(CAP_USD), "--config", str(config), "--json", "-q"]
+        log = Log(log_path)
+        line = rayed.command("simulate", *typed, *cap, *engine)
+        with running(line) as driver:
+            for title, calls in ((WORKER, 15), (LENDER, 30), (OWNER, 45)):
+                until(driver, lambda calls=calls: _came(log) >= calls)
+                cluster.kill(title)
+            told, err = driver.communicate(timeout=300)
+        log.read_on()
+    assert driver.returncode == 4, err.decode()[-2000:]
+    assert json.loads(told)["capped"]
+    assert 45 <= len(arrivals(log.events)) <= CAP_USD / CALL_USD
+
+
+def test_the_death_of_the_head_leaves_a_run_that_a_new_cluster_goes_on_with(
+    ground: Ground, tmp_path: Path
+) -> None:
+    log_path = tmp_path / "log"
+    with serving_apart(log_path, "--canned", "--latency-s", *LATENCY_S) as server:
+        log = Log(log_path)
+        with rayed.cluster(1) as up, running(ground.clustered(server, "headless", up)) as driver:
+            until(driver, lambda: _came(log) >= 30)
+            up.tell("kill-head")
+            driver.send_signal(signal.SIGKILL)
+        out = ground.folder / "headless"
+        with rayed.cluster(1) as second:
+            engine = ("--engine", "ray", "--address", second.address, "--lease", str(LEASE_S))
+            line = rayed.command("arena", "resume", out, *engine, "-q")
+            with running(line) as driver:
+                _, err = driver.communicate(timeout=300)
+    assert driver.returncode == 0, err.decode()[-2000:]
+    assert battles(out) == ground.calm
+
+
+def _came(log: Log) -> int:
+    if log.path.exists():
+        log.read_on()
+    return len(arrivals(log.events))
