@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from ray.exceptions import RayActorError
 
 from videoautoarena.agents.transport.redaction import keep_keys_out_of_logs
-from videoautoarena.memory.records.errors import ArenaError
+from videoautoarena.memory.records.errors import ArenaError, StoreError
 from videoautoarena.runs.cluster import lender, owner
-from videoautoarena.runs.cluster.fence import Fence, Fenced
+from videoautoarena.runs.cluster.fence import GAP_S, Fence, Fenced
 from videoautoarena.runs.cluster.jobs import Setup
 from videoautoarena.runs.cluster.owner import Owner
 from videoautoarena.runs.cluster.worker import Worker
 from videoautoarena.runs.console.logs import hear_logs
+from videoautoarena.runs.text.terminal import safe
+
+AWAY_S = 120.0
+"""How long owner or lender may be gone before the run stops: a process begins anew in seconds."""
 
 
 class Process:
@@ -94,3 +99,28 @@ def calls_of(actor: Any) -> Callable[..., Awaitable[Any]]:
 def is_away(error: Exception) -> bool:
     """Return whether an error says that an actor is gone, for now or for good."""
     return isinstance(error, RayActorError)
+
+
+class Head:
+    """A way to owner or lender; StoreError where it does not come back."""
+
+    def __init__(self, actor: Any, what: str) -> None:
+        self.actor, self._what, self._call = actor, what, calls_of(actor)
+
+    async def __call__(self, method: str, *values: Any) -> Any:
+        """Return what a method comes to; again while the process begins anew."""
+        loop = asyncio.get_running_loop()
+        until_s = loop.time() + AWAY_S
+        while True:
+            try:
+                return await self._call(method, *values)
+            except Exception as error:
+                if not is_away(error):
+                    raise
+                if loop.time() > until_s:
+                    words = " ".join(str(error).split())[:200]
+                    raise StoreError(
+                        f"{self._what} on the head of the cluster is gone ({safe(words)}); "
+                        "nothing is lost: the same command continues"
+                    ) from None
+            await asyncio.sleep(GAP_S)

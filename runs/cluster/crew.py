@@ -18,9 +18,8 @@ from typing import Any
 from videoautoarena.agents.calls.ask import Event
 from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.memory.records.errors import ArenaError, BadInput, StoreError
-from videoautoarena.runs.cluster.actors import ClusterWorker, calls_of, is_away
+from videoautoarena.runs.cluster.actors import ClusterWorker, Head, calls_of, is_away
 from videoautoarena.runs.cluster.connection import Connection, Node, own_version
-from videoautoarena.runs.cluster.fence import GAP_S
 from videoautoarena.runs.cluster.jobs import Job, Refused, Roll, Setup
 from videoautoarena.runs.cluster.worker import Ready
 from videoautoarena.runs.console.events import Hear, Machine, Machines, Say
@@ -28,37 +27,10 @@ from videoautoarena.runs.text.terminal import safe
 
 LOOK_S = 0.5
 """Between two looks at all workers."""
-AWAY_S = 120.0
-"""How long owner or lender may be gone before the run stops: a process begins anew in seconds."""
 CPUS_EACH = 4
 """Processors of a machine for each of its workers: decoding has processes of its own."""
 TROUBLE = 5
 """So many workers in a row that die on a machine before they have ended a job: it is left out."""
-
-
-class Head:
-    """A way to owner or lender; StoreError where it does not come back."""
-
-    def __init__(self, actor: Any, what: str) -> None:
-        self.actor, self._what, self._call = actor, what, calls_of(actor)
-
-    async def __call__(self, method: str, *values: Any) -> Any:
-        """Return what a method comes to; again while the process begins anew."""
-        loop = asyncio.get_running_loop()
-        until_s = loop.time() + AWAY_S
-        while True:
-            try:
-                return await self._call(method, *values)
-            except Exception as error:
-                if not is_away(error):
-                    raise
-                if loop.time() > until_s:
-                    words = " ".join(str(error).split())[:200]
-                    raise StoreError(
-                        f"{self._what} on the head of the cluster is gone ({safe(words)}); "
-                        "nothing is lost: the same command continues"
-                    ) from None
-            await asyncio.sleep(GAP_S)
 
 
 @dataclass(eq=False)
@@ -72,6 +44,8 @@ class Hand:
     gone: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once it surely does nothing more."""
     losing: asyncio.Task[None] | None = None
+    telling: asyncio.Future[list[Any]] | None = None
+    """What happened there, as soon as it says so."""
     has_ended_one: bool = False
 
     @property
@@ -307,7 +281,7 @@ class Crew:
             known = [hand.name for hand in self._hands]
             self._roll = await self.lender("roll", known)
             self._look(self._roll)
-            await self._listen()
+            self._listen()
             self._show()
             if manning is None or manning.done():
                 if manning is not None:
@@ -340,20 +314,25 @@ class Crew:
         if self.is_draining and working <= roll.drained:
             self.drained.set()
 
-    async def _listen(self) -> None:
-        """Pass on what happened on the workers."""
-        hands = [hand for hand in self._hands if not hand.is_lost]
-        calls = (calls_of(hand.actor)("events") for hand in hands)
-        for hand, events in zip(
-            hands, await asyncio.gather(*calls, return_exceptions=True), strict=True
-        ):
-            if isinstance(events, Exception) and is_away(events):
-                self._lose(hand)
-                continue
-            if isinstance(events, BaseException):
-                raise events
-            for event in events:
-                self._pass_on(event)
+    def _listen(self) -> None:
+        """Pass on what happened on the workers, without waiting for one that says nothing."""
+        for hand in [hand for hand in self._hands if not hand.is_lost]:
+            if hand.telling is None:
+                hand.telling = asyncio.ensure_future(calls_of(hand.actor)("events"))
+            elif hand.telling.done():
+                told, hand.telling = hand.telling, None
+                self._hear_of(hand, told)
+
+    def _hear_of(self, hand: Hand, told: asyncio.Future[list[Any]]) -> None:
+        try:
+            events = told.result()
+        except Exception as error:
+            if not is_away(error):
+                raise
+            self._lose(hand)
+            return
+        for event in events:
+            self._pass_on(event)
 
     def _pass_on(self, event: Any) -> None:
         if not isinstance(event, Outage):
@@ -386,12 +365,17 @@ class Crew:
         hands = [hand for hand in self._hands if not hand.is_lost]
         with suppress(TimeoutError):
             async with asyncio.timeout(self.lease_s):
-                calls = (calls_of(hand.actor)("stop") for hand in hands)
-                await asyncio.gather(*calls, return_exceptions=True)
-        with suppress(Exception):
-            await self._listen()
+                await asyncio.gather(*map(self._end, hands), return_exceptions=True)
         self._show(is_over=True)
         for hand in self._hands:
             if hand.losing is not None:
                 hand.losing.cancel()
             self.cluster.kill(hand.actor)
+
+    async def _end(self, hand: Hand) -> None:
+        """End a worker, and pass on what it still had to tell."""
+        await calls_of(hand.actor)("stop")
+        told = [hand.telling] if hand.telling is not None else []
+        for events in (*told, calls_of(hand.actor)("events")):
+            for event in await events:
+                self._pass_on(event)

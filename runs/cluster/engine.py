@@ -13,10 +13,10 @@ from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.shares import Unit
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.play.work import AT_WORK, OnPlayed, Remaining
-from videoautoarena.runs.cluster.actors import CallsOwner, Lender, RunOwner
+from videoautoarena.runs.cluster.actors import CallsOwner, Head, Lender, RunOwner
 from videoautoarena.runs.cluster.bench import DrainedOnce, bench_setup, jobs_of, play_apart
 from videoautoarena.runs.cluster.connection import Connection
-from videoautoarena.runs.cluster.crew import LOOK_S, Crew, Head
+from videoautoarena.runs.cluster.crew import LOOK_S, Crew
 from videoautoarena.runs.cluster.jobs import LEASE_S, Job, Setup, setup_from
 from videoautoarena.runs.config.stopping_rule import Reading, kept_rule
 from videoautoarena.runs.console.events import (

@@ -23,7 +23,7 @@ from tests.support.whole_runs import battles, command, end_well, environment, op
 CLIPS, ROUNDS, BLOCK = 9, 2, 3
 SECONDS = 3.0
 LATENCY_S = ("0.1", "0.4")
-LEASE_S = 6.0
+LEASE_S = 10.0
 CALLS_BEFORE = 60
 """Calls that have come when something dies; about one in seven of all."""
 PATIENCE_S = 200.0

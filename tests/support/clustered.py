@@ -1,9 +1,8 @@
-"""A cluster without Ray: owner, lender and workers in one event loop, and messages as bytes."""
+"""A run on a cluster without Ray, in which workers and the owner die on command."""
 
 from __future__ import annotations
 
 import asyncio
-import pickle
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.support.one_loop import LEASE_S, asking, carried, end, hired
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.cluster.fence import Ask, Fence
+from videoautoarena.runs.cluster.fence import Ask
 from videoautoarena.runs.cluster.jobs import Job, Setup, Unit
 from videoautoarena.runs.cluster.lender import Lender
 from videoautoarena.runs.cluster.owner import RunOwner
@@ -26,8 +26,6 @@ from videoautoarena.runs.rundir.slots import Lineup, newcomers_among
 from videoautoarena.runs.tournament.runner import Early, Limits
 from videoautoarena.runs.tournament.schedule import Visit, blocks_of, one_after_another, play_blocks
 
-LEASE_S = 60.0
-
 
 class Ended(BaseException):
     """A worker's process would have ended here."""
@@ -35,20 +33,6 @@ class Ended(BaseException):
 
 def _end() -> None:
     raise Ended
-
-
-def carried(value: Any) -> Any:
-    """Return what arrives at the other end of a wire."""
-    return pickle.loads(pickle.dumps(value))
-
-
-def asking(target: Callable[[], Any]) -> Ask:
-    """Return a way to what stands there by then."""
-
-    async def ask(method: str, *values: Any) -> Any:
-        return carried(await getattr(target(), method)(*carried(values)))
-
-    return ask
 
 
 @dataclass
@@ -81,7 +65,9 @@ class InOneLoop:
         await self.lender.begin()
         setup = Setup(run.config, run.prompts, 1.0, caps=caps, has_rule=rule is not None)
         for number in range(self.workers):
-            await self._hire(f"w{number}", setup)
+            ask = self._counting(asking(lambda: self.owner))
+            hand = await hired(f"w{number}", setup, ask, self.lender, on_end=_end)
+            self.hands.append(hand)
         of_newcomer = newcomers_among(slots)
 
         async def visit(one: Visit) -> None:
@@ -97,25 +83,9 @@ class InOneLoop:
                 for event in await hand.events():
                     listeners.hear(event)
         finally:
-            for hand in self.hands:
-                await hand.stop()
+            await end(self.hands, self.lender)
             await self.owner.close()
         return Early()
-
-    async def _hire(self, name: str, setup: Setup) -> None:
-        hand = Worker(
-            name,
-            f"node-{name}",
-            carried(setup),
-            self._counting(asking(lambda: self.owner)),
-            asking(lambda: self.lender),
-            Fence(on_end=_end),
-            LEASE_S,
-        )
-        await hand.start()
-        await self.lender.enlist(name, hand.node)
-        await hand.go()
-        self.hands.append(hand)
 
     def _counting(self, ask: Ask) -> Ask:
         async def counted(method: str, *values: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import pickle
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,7 +14,7 @@ from videoautoarena.agents.transport.transport import guard_sending
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.play.work import OnPlayed, Remaining
 from videoautoarena.runs.cluster.bench import DrainedOnce, bench_setup, jobs_of, play_apart
-from videoautoarena.runs.cluster.fence import Fence
+from videoautoarena.runs.cluster.fence import Ask, Fence
 from videoautoarena.runs.cluster.jobs import Job, Refused, Setup
 from videoautoarena.runs.cluster.lender import Lender
 from videoautoarena.runs.cluster.owner import Owner
@@ -27,12 +27,16 @@ LEASE_S = 600.0
 """Longer than any test: nobody is given up."""
 
 
-def asked(actor: object) -> Callable[..., Awaitable[Any]]:
-    """Return what calls a method of something, with values that went through a message."""
+def carried(value: Any) -> Any:
+    """Return what arrives at the other end of a wire."""
+    return pickle.loads(pickle.dumps(value))
+
+
+def asking(target: Callable[[], object]) -> Ask:
+    """Return a way to what stands there by then; values go through a message."""
 
     async def ask(method: str, *values: Any) -> Any:
-        found = await getattr(actor, method)(*pickle.loads(pickle.dumps(values)))
-        return pickle.loads(pickle.dumps(found))
+        return carried(await getattr(target(), method)(*carried(values)))
 
     return ask
 
@@ -42,11 +46,33 @@ def end_loudly() -> None:
     raise AssertionError("a worker was given up")
 
 
-def worker(name: str, setup: Setup, owner: object, lender: object) -> Worker:
-    """Return a worker on a machine of its own."""
-    fence = Fence(on_end=end_loudly)
-    told = pickle.loads(pickle.dumps(setup))
-    return Worker(name, f"machine-{name}", told, asked(owner), asked(lender), fence, LEASE_S)
+async def hired(
+    name: str,
+    setup: Setup,
+    owner: Ask,
+    lender: Lender,
+    *,
+    on_end: Callable[[], object] = end_loudly,
+) -> Worker:
+    """Return a worker on a machine of its own, at work."""
+    fence, to_lender = Fence(on_end=on_end), asking(lambda: lender)
+    hand = Worker(name, f"machine-{name}", carried(setup), owner, to_lender, fence, LEASE_S)
+    assert (await hand.start()).lacks == ()
+    await lender.enlist(hand.name, hand.node)
+    await hand.go()
+    return hand
+
+
+async def end(hands: list[Worker], lender: Lender, *beside: asyncio.Task[Any]) -> None:
+    """End workers and their lender; calls of this process are nobody's business any more."""
+    for hand in hands:
+        await hand.stop()
+    hands.clear()
+    for task in filter(None, (*beside, lender._ticking)):
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+    guard_sending(lambda: None)
 
 
 @dataclass
@@ -85,11 +111,7 @@ class OneLoop:
         watching = None
         try:
             for number in range(self.workers):
-                hand = worker(str(number), setup, owner, lender)
-                assert (await hand.start()).lacks == ()
-                await lender.enlist(hand.name, hand.node)
-                await hand.go()
-                self._hands.append(hand)
+                self._hands.append(await hired(str(number), setup, asking(lambda: owner), lender))
             watching = asyncio.create_task(self._watch(lender, hearing))
 
             async def play(job: Job) -> None:
@@ -99,16 +121,8 @@ class OneLoop:
             work = play_apart(jobs_of(left), play, most=pace.concurrency)
             ending.end(self, stopped=await until_done(self, work, listeners))
         finally:
-            for hand in self._hands:
-                await hand.stop()
-            self._hands.clear()
-            for task in (watching, lender._ticking):
-                if task is not None:
-                    task.cancel()
-                    with suppress(asyncio.CancelledError):
-                        await task
+            await end(self._hands, lender, *filter(None, [watching]))
             await owner.close()
-            guard_sending(lambda: None)
 
     async def _play(self, job: Job, owner: Owner) -> None:
         self.jobs.append(job)
