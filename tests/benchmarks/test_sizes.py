@@ -45,6 +45,7 @@ SMALL: dict[str, Small] = {
     ),
 }
 ELSEWHERE: dict[str, str] = {
+    "cluster": "tests/e2e/test_cluster_deaths.py",
     "damage": "tests/benchmarks/test_damage.py",
     "dialogues": "tests/benchmarks/test_dialogues.py",
     "kills": "tests/e2e/test_killed_at_writes.py",

@@ -28,8 +28,8 @@ from tests.support.whole_runs import battles
 
 pytestmark = pytest.mark.slow
 NODES = 3
-CAP_USD, CALL_USD = 2.0, 0.02
-"""A run of about 400 calls would cost four times the cap."""
+CAP_USD, CALL_USD, TAKES = 2.0, 0.02, 1400
+"""A run of about 400 calls would cost four times the cap; each takes so many tokens of 1,500."""
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +71,12 @@ def test_the_cap_is_kept_by_the_servers_own_ledger_though_worker_and_lender_die(
     ground: Ground, cluster: Rayed, tmp_path: Path
 ) -> None:
     log_path, out = tmp_path / "log", tmp_path / "capped"
-    with serving_apart(log_path, "--canned", "--latency-s", *LATENCY_S) as server:
-        # 100 tokens in and 8 out of each call, at so much a million.
-        config = write_arena(tmp_path / "arena.toml", server.openai_url, CALL_USD * 1e6 / 108)
+    manners = ("--canned", "--takes", str(TAKES), "--latency-s", *LATENCY_S)
+    with serving_apart(log_path, *manners) as server:
+        # Only what is written costs anything, so that a call comes to nearly all that it may.
+        usd = CALL_USD * 1e6 / TAKES
+        config = write_arena(tmp_path / "arena.toml", server.openai_url, usd)
+        config.write_text(config.read_text().replace(f"input_usd = {usd}", "input_usd = 0"))
         typed = ["--videos", str(ground.folder / "videos"), "--out", str(out), "--rounds", "3"]
         engine = ["--engine", "ray", "--address", cluster.address, "--lease", str(LEASE_S)]
         cap = ["--max-usd", str(CAP_USD), "--config", str(config), "--json", "-q"]
@@ -98,8 +101,8 @@ def test_the_death_of_the_head_leaves_a_run_that_a_new_cluster_goes_on_with(
         log = Log(log_path)
         with rayed.cluster(1) as up, running(ground.clustered(server, "headless", up)) as driver:
             until(driver, lambda: _came(log) >= 30)
-            up.tell("kill-head")
             driver.send_signal(signal.SIGKILL)
+            up.die()
         out = ground.folder / "headless"
         with rayed.cluster(1) as second:
             engine = ("--engine", "ray", "--address", second.address, "--lease", str(LEASE_S))

@@ -39,8 +39,6 @@ def main() -> None:
             if told["do"] == "kill-node":
                 # SIGKILL to the node and all that runs there.
                 cluster.remove_node(nodes.pop(told.get("which", 0)), allow_graceful=False)
-            elif told["do"] == "kill-head":
-                cluster.remove_node(cluster.head_node, allow_graceful=False)
             elif told["do"] == "add-node":
                 nodes.append(cluster.add_node(num_cpus=1, **common))
                 cluster.wait_for_nodes()

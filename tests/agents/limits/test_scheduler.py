@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from tests.support.virtual import run_virtual
-from videoautoarena.agents.limits.scheduler import Scheduler, Turn
+from videoautoarena.agents.limits.scheduler import Loan, Scheduler, Turn
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.memory.records.records import CallLimits
 
@@ -212,3 +212,44 @@ def test_models_that_state_the_same_rate_share_it() -> None:
         return began
 
     assert run_virtual(times()) == [0.0, 1.0, 2.0, 3.0]
+
+
+def test_what_is_lent_is_all_that_is_used_and_less_of_it_ends_with_what_is_under_way() -> None:
+    async def counts() -> list[int]:
+        turns, asked = Scheduler(100), list[int]()
+        turns.on_waiting = lambda: asked.append(1)
+        turns.lend(Loan(0, {}, {}))
+        place = (FAR.endpoint, FAR.key_names)
+        waiting = [asyncio.create_task(take(turns, FAR)) for _ in range(6)]
+        await settle()
+        seen = [turns.under_way, len(asked), turns.wants()[1][place].waiting]
+        turns.lend(Loan(4, {place: 2}, {}))
+        await settle()
+        seen.append(turns.under_way)
+        turns.lend(Loan(4, {place: 5}, {}))
+        await settle()
+        seen.append(turns.under_way)
+        turns.lend(Loan(1, {place: 5}, {}))
+        for task in waiting[:3]:
+            turns.give_back(task.result())
+        await settle()
+        seen.append(turns.under_way)
+        for task in waiting:
+            task.cancel()
+        await settle()
+        return seen
+
+    assert run_virtual(counts()) == [0, 6, 6, 2, 4, 1]
+
+
+def test_a_share_of_declared_rates_is_kept_to() -> None:
+    async def second_start_s() -> float:
+        turns, model = Scheduler(8), limited(requests_per_minute=60)
+        place = (model.endpoint, model.key_names)
+        turns.line(model)
+        turns.lend(Loan(8, {place: 8}, {place: 0.25}))
+        await take(turns, model)
+        await take(turns, model)
+        return asyncio.get_running_loop().time()
+
+    assert run_virtual(second_start_s()) >= 4.0
