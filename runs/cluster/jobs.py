@@ -151,6 +151,15 @@ class Lease(NamedTuple):
     """Which life of the lender gave it: what an earlier one lent is to be asked for anew."""
 
 
+class Grant(NamedTuple):
+    """What is set aside for a call."""
+
+    place: int
+    """Of the battle that it is made for; calls of the first ones go first."""
+    boot: str
+    """Which life of the lender has set it aside."""
+
+
 class Hand(NamedTuple):
     """A worker, as the lender knows it."""
 

@@ -19,7 +19,7 @@ from videoautoarena.agents.limits.prices import Sum
 from videoautoarena.agents.limits.rate_limit import MINUTE_S
 from videoautoarena.agents.limits.scheduler import Loan, Place, Wants
 from videoautoarena.memory.records.records import Nonce
-from videoautoarena.runs.cluster.jobs import Hand, Lease, Report, Roll
+from videoautoarena.runs.cluster.jobs import Grant, Hand, Lease, Report, Roll
 from videoautoarena.runs.cluster.purse import Purse
 from videoautoarena.runs.config.run_config import RunConfig
 
@@ -130,10 +130,11 @@ class Lender:
         self._tick()
         return worker in self._gone or (self._is_open and worker not in self._workers)
 
-    async def hold(self, worker: str, number: int, nonce: Nonce, size: Sum) -> int | None:
-        """Set a call's dollars and tokens aside; return its battle's place, None: the cap."""
+    async def hold(self, worker: str, number: int, nonce: Nonce, size: Sum) -> Grant | None:
+        """Set a call's dollars and tokens aside; None: the cap is reached."""
         await self._until_open()
-        return await self._purse.hold((worker, number), nonce, size)
+        place = await self._purse.hold((worker, number), nonce, size)
+        return None if place is None else Grant(place, self.boot)
 
     async def pay(self, worker: str, number: int, step: int, cost: Sum, size: Sum) -> bool:
         """Count what a try cost, and set `size` aside for the next; False: the cap is reached."""

@@ -13,6 +13,7 @@ from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.memory.records.records import Attempt, CallRow, Nonce
 from videoautoarena.runs.cluster.fence import Ask
+from videoautoarena.runs.cluster.jobs import Grant
 
 
 @dataclass(eq=False)
@@ -47,11 +48,14 @@ class LentBudget:
         return lent if await self._take(lent) else None
 
     async def _take(self, lent: Lent) -> bool:
-        lent.boot, lent.step = self.boot, 0
-        place = await self.ask("hold", self.worker, lent.number, lent.nonce, lent.size)
-        if place is None:
+        lent.step = 0
+        granted: Grant | None
+        granted = await self.ask("hold", self.worker, lent.number, lent.nonce, lent.size)
+        if granted is None:
             return False
-        self._places[lent.nonce.scope] = place
+        # A lender that died meanwhile has a successor, which may not have been heard of yet.
+        self.boot = lent.boot = granted.boot
+        self._places[lent.nonce.scope] = granted.place
         return True
 
     def _most(self, model: Model, request: Request) -> Sum:

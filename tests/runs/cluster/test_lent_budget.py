@@ -1,0 +1,69 @@
+"""A worker's part of the run's budget, and what becomes of it when the lender dies."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from videoautoarena.agents.limits.estimates import Estimates
+from videoautoarena.agents.limits.prices import Sum
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.layout import Request
+from videoautoarena.memory.records.records import Nonce, Price
+from videoautoarena.runs.cluster.jobs import Grant
+from videoautoarena.runs.cluster.lent_budget import LentBudget
+
+PRICE = Price(input_usd=1.0, output_usd=1.0, source="own")
+MODEL = Model("far", "openai", "far", base_url="http://far/v1", price=PRICE)
+NONCE = Nonce(scope="v-p1-r0", role="judge", ordinal=2)
+REQUEST = Request(role="judge", text="?", frames=None, nonce=NONCE, prompt="p")
+
+
+class Books:
+    """Stands for a lender: what it has set aside, in the life that it is in."""
+
+    def __init__(self) -> None:
+        self.boot, self.held = "first", dict[int, Sum]()
+
+    def die(self) -> None:
+        self.boot, self.held = "second", {}
+
+    async def __call__(self, method: str, _worker: str, number: int, *values: Any) -> Any:
+        if method == "hold":
+            self.held[number] = values[1]
+            return Grant(0, self.boot)
+        if method == "settle":
+            self.held.pop(number, None)
+        return True
+
+
+def test_what_a_dead_lender_had_set_aside_is_asked_for_again_and_once() -> None:
+    async def live() -> None:
+        books = Books()
+        budget = LentBudget(books, "w", Estimates())
+        hold = await budget.hold(MODEL, REQUEST)
+        assert hold is not None
+        assert budget.is_enough(hold, MODEL, REQUEST)
+        books.die()
+        budget.boot = "second"
+        assert not budget.is_enough(hold, MODEL, REQUEST)
+        assert await budget.enlarge(hold, MODEL, REQUEST)
+        assert budget.is_enough(hold, MODEL, REQUEST)
+        assert len(books.held) == 1
+
+    asyncio.run(live())
+
+
+def test_what_a_successor_grants_before_it_is_heard_of_is_not_asked_for_twice() -> None:
+    async def live() -> None:
+        books = Books()
+        budget = LentBudget(books, "w", Estimates(), boot="first")
+        books.die()
+        hold = await budget.hold(MODEL, REQUEST)
+        assert hold is not None
+        assert budget.is_enough(hold, MODEL, REQUEST)
+        budget.settle(hold, None)
+        await asyncio.sleep(0)
+        assert not books.held
+
+    asyncio.run(live())
