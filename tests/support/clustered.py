@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -104,8 +103,13 @@ class InOneLoop:
             hand = min(able, key=lambda one: self.busy[one.name])
             self.busy[hand.name] += 1
             task = asyncio.ensure_future(hand.play(carried(job)))
-            with suppress(asyncio.CancelledError, Ended):
+            try:
                 await task
+            except (asyncio.CancelledError, Ended):
+                if hand.name not in self.lost:
+                    task.cancel()
+                    raise
+            else:
                 self.played.append(hand.name)
                 return
 
