@@ -102,12 +102,12 @@ def measure_behaviour(
     """
     seen = {name: _Seen() for name in names}
     videos: dict[str, int] = {}
-    for battle, *said in _told(battles):
+    for battle, answers, borrowed in _told(battles):
         video = videos.setdefault(battle.video, len(videos))
         for seat, name in enumerate((battle.model_a, battle.model_b)):
             if name is not None:
                 of = seen[name] if name in seen else seen.setdefault(name, _Seen())
-                _look(of, battle, seat, *said, video=video, asked=asked)
+                _look(of, battle, seat, answers, borrowed, video=video, asked=asked)
     return {name: of.measured() for name, of in seen.items()}
 
 
