@@ -10,6 +10,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
@@ -128,10 +129,9 @@ class Outlines(Sequence[Outline]):
         """
         told, numbers = _Texts(1), [array("i") for _ in (ORDINAL, *LENGTHS)]
         for page in pages:
-            ordinal, said, *lengths = zip(*page, strict=True)
-            told.add([said])
-            for kept, column in zip(numbers, (ordinal, *lengths), strict=True):
-                kept.extend(column)
+            told.add([map(itemgetter(1), page)])
+            for kept, place in zip(numbers, (0, 2, 3), strict=True):
+                kept.extend(map(itemgetter(place), page))
         known, *sizes = (np.array(one, dtype=np.int32) for one in numbers)
         slots = slots_of()
         mine = slots.where(slots.rows_of(known))
@@ -270,7 +270,7 @@ class _Texts:
         self._place = [numbering() for _ in range(count)]
         self._codes = [array("i") for _ in range(count)]
 
-    def add(self, columns: Sequence[Sequence[str | None]]) -> None:
+    def add(self, columns: Sequence[Iterable[str | None]]) -> None:
         for place, codes, column in zip(self._place, self._codes, columns, strict=True):
             codes.extend(map(place.__getitem__, column))
 

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence, Set
 from functools import cached_property
 from itertools import islice
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar, overload
 
 import numpy as np
@@ -81,7 +82,7 @@ class Slots(Sequence[Slot]):
         ordinal, video_at, kind_at, block = (array("i") for _ in range(4))
         places: list[int] = []
         for page in pages:
-            ordinals, of_video, of_kind, blocks = zip(*page, strict=True)
+            ordinals, of_video, of_kind, blocks = (map(itemgetter(k), page) for k in range(4))
             video_at.extend(map(videos.__getitem__, of_video))
             try:
                 kind_at.extend(map(kinds.__getitem__, of_kind))
