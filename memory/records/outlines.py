@@ -10,12 +10,13 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
 from videoautoarena.memory.records.records import Battle, Seats
-from videoautoarena.memory.records.slots import Ints, Longs, Mask, Slots
+from videoautoarena.memory.records.slots import Ints, Longs, Mask, Slots, numbering
 
 Told = Literal["a", "b", "tie", "tie_good", "tie_bad", "abstain", "failed"]
 TEXTS = ("model_a", "model_b", "verdict", "language", "ballots")
@@ -65,8 +66,9 @@ class Column(NamedTuple):
     @classmethod
     def of(cls, texts: Sequence[Any]) -> Column:
         """Return a column of texts."""
-        place = {text: k for k, text in enumerate(dict.fromkeys(texts))}
-        return cls(list(place), np.fromiter(map(place.__getitem__, texts), np.int32, len(texts)))
+        place = numbering()
+        codes = np.fromiter(map(place.__getitem__, texts), np.int32, len(texts))
+        return cls(list(place), codes)
 
     def where(self, rows: Mask | Ints | Longs) -> Column:
         """Return some of it."""
@@ -120,22 +122,24 @@ class Outlines(Sequence[Outline]):
     def read(
         cls, pages: Iterable[Sequence[Sequence[Any]]], slots_of: Callable[[], Slots]
     ) -> Outlines:
-        """Return what rows of an ordinal, TEXTS and LENGTHS say.
+        """Return what rows of an ordinal, a text of all TEXTS and LENGTHS say.
 
         `slots_of` returns all slots of the run, by their ordinals; it is asked when the rows are
         read.
         """
-        ordinals, rows = array("i"), _Rows()
+        told, numbers = _Texts(1), [array("i") for _ in (ORDINAL, *LENGTHS)]
         for page in pages:
-            ordinal, *columns = zip(*page, strict=True)
-            ordinals.extend(ordinal)
-            rows.add(columns)
-        known, slots = np.array(ordinals, dtype=np.int32), slots_of()
+            told.add([map(itemgetter(1), page)])
+            for kept, place in zip(numbers, (0, 2, 3), strict=True):
+                kept.extend(map(itemgetter(place), page))
+        known, *sizes = (np.array(one, dtype=np.int32) for one in numbers)
+        slots = slots_of()
         mine = slots.where(slots.rows_of(known))
         video = Column(mine.videos, mine.columns.video)
         tail = Column([kind.suffix for kind in mine.kinds], mine.columns.kind)
         places = {"persona": mine.personas, "round": mine.rounds, ORDINAL: known}
-        return rows.done({"head": video, "tail": tail, "video": video}, places)
+        texts = {"head": video, "tail": tail, "video": video, **_apart(*told.done())}
+        return cls(texts, {**places, **dict(zip(LENGTHS, sizes, strict=True))})
 
     @classmethod
     def of(cls, battles: Iterable[Battle]) -> Outlines:
@@ -243,17 +247,31 @@ def row_of(battle: Battle) -> tuple[Any, ...]:
     )
 
 
+def _apart(told: Column) -> dict[str, Column]:
+    """Return TEXTS of a column that holds them in one, a list and the ballots behind it."""
+    read, rows = json.JSONDecoder().raw_decode, []
+    for text in told.values:
+        texts, end = read(text)
+        # What is no text stands in a body that no battle has.
+        plain = (one if one is None or isinstance(one, str) else str(one) for one in texts)
+        rows.append((*plain, text[end:]))
+    columns = zip(*rows, strict=True) if rows else [()] * len(TEXTS)
+    apart = map(Column.of, columns)
+    return {
+        name: Column(one.values, one.codes[told.codes])
+        for name, one in zip(TEXTS, apart, strict=True)
+    }
+
+
 class _Texts:
     """Columns of texts that come in portions."""
 
     def __init__(self, count: int) -> None:
-        self._place: list[dict[str | None, int]] = [{} for _ in range(count)]
+        self._place = [numbering() for _ in range(count)]
         self._codes = [array("i") for _ in range(count)]
 
-    def add(self, columns: Sequence[Sequence[str | None]]) -> None:
+    def add(self, columns: Sequence[Iterable[str | None]]) -> None:
         for place, codes, column in zip(self._place, self._codes, columns, strict=True):
-            for text in dict.fromkeys(column):
-                place.setdefault(text, len(place))
             codes.extend(map(place.__getitem__, column))
 
     def done(self) -> list[Column]:

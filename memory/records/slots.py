@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence, Set
 from functools import cached_property
-from typing import NamedTuple, TypeVar, overload
+from itertools import islice
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +37,7 @@ class Kind(NamedTuple):
 
 
 K = TypeVar("K", bound=Hashable)
-Row = tuple[int, str, K]
+Row = tuple[int, str, K, int]
 
 
 class Columns(NamedTuple):
@@ -69,37 +72,30 @@ class Slots(Sequence[Slot]):
         """Return a table of slots; one that is a table already stays what it is."""
         if isinstance(slots, Slots):
             return slots
-        rows = [(s.ordinal, s.video, (_kind_of(s), s.block)) for s in slots]
-        return cls.read([rows] if rows else [], kind_of=lambda pair: pair)
+        rows = [(s.ordinal, s.video, _kind_of(s), s.block) for s in slots]
+        return cls.read([rows] if rows else [], kind_of=lambda kind: kind)
 
     @classmethod
-    def read(
-        cls, pages: Iterable[Sequence[Row[K]]], *, kind_of: Callable[[K], tuple[Kind, int]]
-    ) -> Slots:
-        """Return a table of rows: ordinal, video, kind and block by `kind_of`; or StoreError."""
-        videos: dict[str, int] = {}
-        kinds: dict[K, int] = {}
-        blocks: dict[K, int] = {}
-        known: dict[Kind, int] = {}
+    def read(cls, pages: Iterable[Sequence[Row[K]]], *, kind_of: Callable[[K], Kind]) -> Slots:
+        """Return a table of rows: ordinal, video, kind by `kind_of`, block; or StoreError."""
+        videos, kinds, known = numbering(), numbering(), numbering()
         ordinal, video_at, kind_at, block = (array("i") for _ in range(4))
+        places: list[int] = []
         for page in pages:
-            ordinals, of_video, of_kind = zip(*page, strict=True)
-            for video in dict.fromkeys(of_video):
-                videos.setdefault(video, len(videos))
+            ordinals, of_video, of_kind, blocks = (map(itemgetter(k), page) for k in range(4))
+            video_at.extend(map(videos.__getitem__, of_video))
             try:
-                for kind in dict.fromkeys(of_kind):
-                    if kind not in kinds:
-                        found, blocks[kind] = kind_of(kind)
-                        kinds[kind] = known.setdefault(_checked(found), len(known))
+                kind_at.extend(map(kinds.__getitem__, of_kind))
+                new = islice(kinds, len(places), None)
+                places += [known[_checked(kind_of(kind))] for kind in new]
                 ordinal.extend(ordinals)
-                block.extend(map(blocks.__getitem__, of_kind))
+                block.extend(blocks)
             except (ValueError, TypeError, OverflowError) as error:
                 raise StoreError("the run holds a Slot that cannot be read") from error
-            video_at.extend(map(videos.__getitem__, of_video))
-            kind_at.extend(map(kinds.__getitem__, of_kind))
         arrays = (ordinal, video_at, kind_at, block)
         columns = Columns(*(np.array(numbers, dtype=np.int32) for numbers in arrays))
-        return cls(list(videos), list(known), columns)
+        kind_of_slot = np.array(places, dtype=np.int32)[columns.kind]
+        return cls(list(videos), list(known), columns._replace(kind=kind_of_slot))
 
     def __len__(self) -> int:
         return len(self.columns.ordinal)
@@ -275,6 +271,13 @@ class Ids(Set[str]):
 
     def __len__(self) -> int:
         return len(self.slots)
+
+
+def numbering() -> defaultdict[Any, int]:
+    """Return a dictionary that gives whatever it is asked for first the next number from 0."""
+    found = defaultdict[Any, int]()
+    found.default_factory = found.__len__
+    return found
 
 
 def _kind_of(slot: Slot) -> Kind:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import gc
 import os
 import shutil
 import sqlite3
@@ -272,9 +273,19 @@ class Reader:
 
     def pages(self, sql: str, after: str | int, most: int) -> Iterator[list[tuple[Any, ...]]]:
         """Give rows behind a value of their first column, by which they are in order."""
-        while found := self.rows(sql, after, most):
+        while found := self._many(sql, after, most):
             yield found
             after = found[-1][0]
+
+    def _many(self, sql: str, *values: str | int) -> list[tuple[str, ...]]:
+        # Rows refer to nothing; to search thousands for circles takes a third as long as they do.
+        was_on = gc.isenabled()
+        gc.disable()
+        try:
+            return self.rows(sql, *values)
+        finally:
+            if was_on:
+                gc.enable()
 
     def row(self, sql: str, *values: str | int) -> tuple[str, ...] | None:
         found = self.rows(sql, *values)

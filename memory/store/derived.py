@@ -1,10 +1,11 @@
 """What a run's file keeps of its own accord, beside the bytes it follows from, so as to be counted.
 
+- `places`: a row a slot, its video, what its kind is, its block.
 - `outlines`: a row a battle, who met, how it ended, who judged it how, how long the answers are.
 - `sent`: of how many frames answered calls were made, by model, role and frames of the video.
 
-Triggers of the file write both in the statement that writes a battle, a call or frames. So they
-cannot stay behind, whoever writes, merges or removes rows, and however that ends. A file of an
+Triggers of the file write them in the statement that writes a slot, a battle, a call or frames. So
+they cannot stay behind, whoever writes, merges or removes rows, and however that ends. A file of an
 older layout has the same rows as views of what they follow from.
 """
 
@@ -15,8 +16,9 @@ from collections.abc import Iterator
 
 _OUTLINE = ("model_a", "model_b", "verdict", "language")
 _TABLES = (
-    "outlines (ordinal INTEGER PRIMARY KEY, model_a TEXT, model_b TEXT, verdict TEXT, "
-    "language TEXT, ballots TEXT NOT NULL, length_a INTEGER, length_b INTEGER)",
+    "places (ordinal INTEGER PRIMARY KEY, video TEXT, kind TEXT, block INTEGER)",
+    "outlines (ordinal INTEGER PRIMARY KEY, told TEXT NOT NULL, length_a INTEGER, "
+    "length_b INTEGER)",
     "sent (alias TEXT, role TEXT, shown INTEGER, frames INTEGER, calls INTEGER NOT NULL, "
     "PRIMARY KEY (alias, role, shown, frames)) WITHOUT ROWID",
 )
@@ -26,8 +28,8 @@ def keep(connection: sqlite3.Connection) -> None:
     """Make the tables, fill them with what is there, and let the file keep them from now on."""
     for table in _TABLES:
         connection.execute(f"CREATE TABLE {table}")
-    connection.execute(f"INSERT INTO outlines {_EACH_OUTLINE}")
-    connection.execute(f"INSERT INTO sent {_EACH_SENT}")
+    for name, rows in VIEWS.items():
+        connection.execute(f"INSERT INTO {name} {rows}")
     for table, event, statements in _triggers():
         connection.execute(
             f"CREATE TRIGGER {table}_{event.lower()} AFTER {event} ON {table} "
@@ -40,13 +42,27 @@ def _whole(body: str) -> str:
     return f"CASE WHEN json_valid({body}) THEN {body} ELSE '{{}}' END"
 
 
-def _outline(source: str, body: str) -> str:
-    said = [f"json_extract(body, '$.{name}') AS {name}" for name in _OUTLINE]
-    ballot = ", ".join(f"json_extract(value, '$.{name}')" for name in ("judge", "seats", "verdict"))
-    said.append(
-        f"(SELECT json_group_array(json_array({ballot})) FROM json_each(body, '$.verdicts')) "
-        "AS ballots"
+def _place(source: str, slot: str) -> str:
+    """What slots about different videos have in common is a text: the id's end and numbers."""
+    return (
+        "SELECT ordinal, video, CASE WHEN substr(id, 1, length(video)) = video "
+        "THEN substr(id, length(video) + 1) END "
+        "|| json_extract(body, '$.generation', '$.persona', '$.round') AS kind, "
+        "json_extract(body, '$.block') AS block FROM "
+        f"(SELECT {slot}.ordinal, {slot}.id, {slot}.video, {_whole(f'{slot}.body')} AS body "
+        f"{source})"
     )
+
+
+_EACH_PLACE = _place("FROM slots s", "s")
+
+
+def _outline(source: str, body: str) -> str:
+    # One text, of which a run has far fewer than battles: who reads them looks each up once.
+    paths = ", ".join(f"'$.{name}'" for name in _OUTLINE)
+    ballot = ", ".join(f"json_extract(value, '$.{name}')" for name in ("judge", "seats", "verdict"))
+    ballots = f"SELECT json_group_array(json_array({ballot})) FROM json_each(body, '$.verdicts')"
+    said = [f"json_extract(body, {paths}) || ({ballots}) AS told"]
     # SQLite counts up to a NUL alone; a blank in its place is as long.
     plain = "replace(body, 'u0000', 'u0020')"
     said += [f"length(json_extract({plain}, '$.answer_{seat}')) AS length_{seat}" for seat in "ab"]
@@ -71,12 +87,16 @@ def _sent(source: str, *, call: str = "c", frames: str = "f", sign: str = "") ->
 
 
 _EACH_SENT = _sent("FROM calls c JOIN frames f ON f.video = substr(c.scope, 1, 12)")
-VIEWS = {"outlines": _EACH_OUTLINE, "sent": _EACH_SENT}
+VIEWS = {"places": _EACH_PLACE, "outlines": _EACH_OUTLINE, "sent": _EACH_SENT}
 """What stands in for each table where a file has none."""
 
 
 def _triggers() -> Iterator[tuple[str, str, list[str]]]:
     """Yield of which table and event what is done."""
+    forget, place = "DELETE FROM places WHERE ordinal = OLD.ordinal", _place("", "NEW")
+    yield "slots", "INSERT", [f"INSERT INTO places {place}"]
+    yield "slots", "DELETE", [forget]
+    yield "slots", "UPDATE", [forget, f"INSERT INTO places {place}"]
     gone = "DELETE FROM outlines WHERE ordinal = (SELECT ordinal FROM slots WHERE id = OLD.id)"
     made = f"INSERT INTO outlines {_outline('slots s WHERE s.id = NEW.id', 'NEW.body')}"
     yield "battles", "INSERT", [made]

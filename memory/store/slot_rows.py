@@ -13,22 +13,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from videoautoarena.memory.records.outlines import LENGTHS, NO_ANSWER, TEXTS, Outlines
+from videoautoarena.memory.records.outlines import LENGTHS, NO_ANSWER, Outlines
 from videoautoarena.memory.records.slots import NO_SLOTS, Ints, Kind, Slots
 from videoautoarena.memory.store.connection import Reader
 from videoautoarena.memory.store.writer import Writes, needed
 
-# A text for what slots about different videos have in common, so that each is read once only.
-_SLOTS = (
-    "SELECT ordinal, video, "
-    "CASE WHEN substr(id, 1, length(video)) = video THEN substr(id, length(video) + 1) END "
-    "|| json_extract(body, '$.generation', '$.persona', '$.round', '$.block') "
-    "FROM slots WHERE ordinal > ? ORDER BY ordinal LIMIT ?"
-)
+_SLOTS = "SELECT ordinal, video, kind, block FROM places WHERE ordinal > ? ORDER BY ordinal LIMIT ?"
 _SETTLED = "SELECT ordinal FROM outlines WHERE ordinal > ? ORDER BY ordinal LIMIT ?"
 _OUTLINES = (
-    f"SELECT ordinal, {', '.join(TEXTS)}, "
-    f"{', '.join(f'ifnull({name}, {NO_ANSWER})' for name in LENGTHS)} FROM outlines "
+    f"SELECT ordinal, told, {', '.join(f'ifnull({name}, {NO_ANSWER})' for name in LENGTHS)} "
+    "FROM outlines "
     "WHERE ordinal > ? ORDER BY ordinal LIMIT ?"
 )
 _BATTLES_AT_ONCE = 256
@@ -106,13 +100,13 @@ class SlotRows:
             yield from self._reader.rows(sql, json.dumps(part))
 
 
-def _kind_of(text: str | None) -> tuple[Kind, int]:
-    """Return kind and block behind a text of suffix and numbers; ValueError for any other."""
+def _kind_of(text: str | None) -> Kind:
+    """Return the kind behind a text of suffix and numbers; ValueError for any other."""
     if text is None:
         raise ValueError("its id does not begin with its video")
     suffix, _, numbers = text.rpartition("[")
-    generation, persona, round_, block = json.loads(f"[{numbers}")
-    return Kind(suffix, generation, persona, round_), block
+    generation, persona, round_ = json.loads(f"[{numbers}")
+    return Kind(suffix, generation, persona, round_)
 
 
 _BEGIN = "INSERT INTO sessions (place, began_at_s, worked_s) VALUES (?, ?, 0)"

@@ -309,21 +309,19 @@ class Store:
             self.battle(found[int(row)].id)
         return found
 
-    def each_verdict(self) -> Iterator[tuple[str, str]]:
-        """Give id and verdict of every battle by the ordinals of their slots, likewise."""
-        return ((row[0], row[1]) for row in self._rows.each_settled("b.id", _field("verdict")))
+    def each_ending(self) -> Iterator[Ending]:
+        """Give how all battles ended, by the ordinals of their slots; None where unreadable."""
+        found = self._rows.outlines()
+        said = (found.texts[name].each() for name in ("model_a", "model_b", "verdict"))
+        return map(Ending, found.ids(), *said)
+
+    def each_verdict(self) -> Iterator[tuple[str, str | None]]:
+        """Give id and verdict of every battle, likewise."""
+        return ((ending.id, ending.verdict) for ending in self.each_ending())
 
     def verdicts(self) -> dict[str, str]:
         """Return the verdict of every battle by its id, without reading the battles into memory."""
-        return dict(self.each_verdict())
-
-    def each_ending(self) -> Iterator[Ending]:
-        """Give how all battles ended, by the ordinals of their slots; None where unreadable."""
-        fields = (
-            f"CASE WHEN json_valid(b.body) THEN {_field(name)} END"
-            for name in ("model_a", "model_b", "verdict")
-        )
-        return (Ending(*row) for row in self._rows.each_settled("b.id", *fields))
+        return {id_: verdict for id_, verdict in self.each_verdict() if verdict is not None}
 
     def answered_from(self, video: str) -> list[Answered]:
         """Return once each of what frames of a video a contestant's answers were made."""

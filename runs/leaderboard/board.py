@@ -291,8 +291,9 @@ def board_in(run: Run, method: Method = USUAL, *, behaviour: bool = True) -> Lea
 
     Without `behaviour` rows leave out what takes a look at every answer: refusals, tokens.
     """
-    given = _given(run, method, behaviour=behaviour)
-    return _of_run(build(run.battles, run.manifest["models"], **given), run)
+    # First: what is warned of then need not read which slots are settled again.
+    battles, given = run.battles, _given(run, method, behaviour=behaviour)
+    return _of_run(build(battles, run.manifest["models"], **given), run)
 
 
 def slices_in(run: Run, by: str, method: Method = USUAL, *, behaviour: bool = True) -> Slices:

@@ -25,6 +25,7 @@ _NOBODY, _UNKNOWN = -2, -1
 """Stand for the tokens of a seat that was never asked, and of an answer nobody counted."""
 MARKED = "refusal"
 """Kind of a failed call whose reply the provider marked as a refusal."""
+Answers = tuple[str | None, ...]
 Seat = tuple[str, int]
 """Id of the first slot in a place, and 0 or 1."""
 
@@ -101,12 +102,28 @@ def measure_behaviour(
     """
     seen = {name: _Seen() for name in names}
     videos: dict[str, int] = {}
-    for battle in battles:
+    for battle, answers, borrowed in _told(battles):
         video = videos.setdefault(battle.video, len(videos))
         for seat, name in enumerate((battle.model_a, battle.model_b)):
             if name is not None:
-                _look(seen.setdefault(name, _Seen()), battle, seat, video=video, asked=asked)
+                of = seen[name] if name in seen else seen.setdefault(name, _Seen())
+                _look(of, battle, seat, answers, borrowed, video=video, asked=asked)
     return {name: of.measured() for name, of in seen.items()}
+
+
+def _told(battles: Iterable[Rated]) -> Iterator[tuple[Rated, Answers, str | None]]:
+    """Give each battle with its answers and the seat whose answer is a borrowed one."""
+    fields, outlines = (getattr(battles, name, None) for name in ("fields", "outlines"))
+    if fields is None or outlines is None:
+        for battle in battles:
+            answers = tuple(getattr(battle, f"answer_{seat}", None) for seat in "ab")
+            yield battle, answers, getattr(getattr(battle, "borrowed", None), "seat", None)
+        return
+    # Of a run's battles nothing else is read.
+    for outline, (a, b, borrowed) in zip(
+        outlines, fields("answer_a", "answer_b", "borrowed"), strict=True
+    ):
+        yield outline, (a, b), borrowed["seat"] if borrowed else None
 
 
 class _Seen:
@@ -137,19 +154,25 @@ def _columns(found: tuple[array[float], array[int]]) -> tuple[Floats, Ints]:
 
 
 def _look(
-    seen: _Seen, battle: Rated, seat: int, *, video: int, asked: Mapping[Seat, Asked]
+    seen: _Seen,
+    battle: Rated,
+    seat: int,
+    answers: Answers,
+    borrowed: str | None,
+    *,
+    video: int,
+    asked: Mapping[Seat, Asked],
 ) -> None:
     """Add what one battle says of the model in one of its seats."""
     verdict = battle.verdict
     seen.add("void_share", verdict == "void", video)
     if verdict in DECIDED:
         seen.add("both_bad_share", verdict == "tie_bad", video)
-    borrowed = getattr(battle, "borrowed", None)
-    if borrowed is not None and borrowed.seat == "ab"[seat]:
+    if borrowed == "ab"[seat]:
         return
     call = asked.get((base_of(getattr(battle, "id", "")), seat))
     seen.add("forfeit_share", verdict == f"forfeit_{'ab'[seat]}", video)
-    answer = getattr(battle, ("answer_a", "answer_b")[seat], None)
+    answer = answers[seat]
     if answer is not None:
         seen.add("refusal_share", is_refusal(answer), video)
         # Whether providers counted every answer shows at the end alone.

@@ -216,7 +216,10 @@ def is_refusal(answer: str) -> bool:
     if len(answer) > 20 * MOST_WORDS or len(answer.split()) > MOST_WORDS:
         return False
     lower = answer[:_OPENING].lower()
-    if not any(cue in lower for cue in _CUES):
+    for cue in _CUES:
+        if cue in lower:
+            break
+    else:
         return False
     opening = _QUOTED.sub("x", " ".join(answer[:_OPENING].split())).lstrip("*_#>- ")
     for sentence in _opening_sentences(opening):

@@ -32,6 +32,8 @@ _UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 def safe(text: str, *, lines: bool = False) -> str:
     """Return text with all but visible characters escaped; line feeds survive only with `lines`."""
+    if text.isprintable():
+        return text
     return "".join(_shown(c, lines) for c in text)
 
 

@@ -52,10 +52,11 @@ def altered(out: Path) -> Iterator[sqlite3.Connection]:
 
 def forget_outlines(file: sqlite3.Connection) -> None:
     """Take from a run's file what older layouts did not keep of battles and calls."""
-    for table, event in product(("battles", "calls", "frames"), ("insert", "delete", "update")):
+    tables, events = ("slots", "battles", "calls", "frames"), ("insert", "delete", "update")
+    for table, event in product(tables, events):
         file.execute(f"DROP TRIGGER {table}_{event}")
-    file.execute("DROP TABLE outlines")
-    file.execute("DROP TABLE sent")
+    for table in ("places", "outlines", "sent"):
+        file.execute(f"DROP TABLE {table}")
 
 
 def alter(out: Path, sql: str, **values: Any) -> None:

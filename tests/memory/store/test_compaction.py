@@ -20,7 +20,7 @@ TABLES = ("manifest", "files", "videos", "slots", "draws", "battles", "calls", "
 def filled(path: Path) -> Path:
     """Return a run with a large gap in it."""
     with Store.create(path, {"seed": 3}) as store:
-        for number in range(60):
+        for number in range(120):
             store.put_file(f"text{number}", f"{number}" * 4000)
     with closing(sqlite3.connect(path)) as file:
         file.execute("DELETE FROM files WHERE name NOT LIKE 'text3_'")

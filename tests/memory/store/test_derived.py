@@ -137,7 +137,7 @@ def test_a_file_of_an_older_layout_says_the_same_and_is_filled_when_written(
     store.close()
     with closing(sqlite3.connect(path)) as file, file:
         forget_outlines(file)
-        file.execute("PRAGMA user_version = 6")
+        file.execute("PRAGMA user_version = 7")
     before = path.read_bytes()
     with Store.open(path, write=False) as old:
         assert list(old.outlines()) == kept

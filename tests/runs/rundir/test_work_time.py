@@ -59,7 +59,18 @@ def test_a_run_of_the_first_layout_is_read_once_it_was_continued(
     line = ("--videos", videos, "--out", out, "--models", ",".join(TRIO), "--rounds", "1")
     assert terminal.simulate(*line).code == 0
     with altered(out) as file:
-        later = ("sessions", "lost", "labels", "trials", "samples", "intents", "votes", "tags")
+        later = (
+            "sessions",
+            "lost",
+            "labels",
+            "trials",
+            "samples",
+            "intents",
+            "votes",
+            "tags",
+            "claims",
+            "deliveries",
+        )
         for table in later:
             file.execute(f"DROP TABLE {table}")
         forget_outlines(file)
