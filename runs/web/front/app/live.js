@@ -107,7 +107,8 @@ function ProgressStrip() {
   const spent = isKnown(live.spent_usd) && live.spent_usd > 0 ? `, ${money(live.spent_usd)}` : "";
   return html`<div class=${`strip-live ${live.running ? "running" : ""}`}>
     <i style=${{ width: `${100 * share}%` }}></i>
-    <p role="status"><b class="num">${whole(live.settled)}</b> of ${counted(live.slots, "battle")} ·${" "}
+    <p role="status"><b class="num">${whole(live.settled)}</b> of${" "}
+      ${counted(live.slots, "battle")} ·${" "}
       ${leftOf(live)}${spent}${data.error && html` · <em class="loud">${data.error}</em>`}</p>
     ${live.running && live.cluster && html`<${MachinesStrip} machines=${live.cluster.machines} />`}
   </div>`;
