@@ -94,7 +94,7 @@ def test_a_run_that_is_over_says_so(shown: Site, out: Path) -> None:
     count = len(invoke("battles", out, "--jsonl").stdout.splitlines())
     live = parsed(shown.ask("/api/summary"))["live"]
     over = {"settled": count, "slots": count, "running": False, "eta_s": None, "spent_usd": 0.0}
-    over["machines"] = None
+    over["cluster"] = None
     assert live == over
     events = shown.ask("/api/events")
     assert events.headers["content-type"].startswith("text/event-stream")
