@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,7 +23,6 @@ from tests.support.cluster_deaths import (
 from tests.support.loopback import serving_apart
 from tests.support.rayed import OWNER, WORKER, Rayed
 from tests.support.serverlog import Log, arrivals
-from tests.support.whole_runs import battles
 
 pytestmark = pytest.mark.slow
 NODES = 3
@@ -91,26 +89,6 @@ def test_the_cap_is_kept_by_the_servers_own_ledger_though_worker_and_owner_die(
     assert driver.returncode == 4, err.decode()[-2000:]
     assert json.loads(told)["capped"]
     assert 30 <= len(arrivals(log.events)) <= CAP_USD / CALL_USD
-
-
-def test_the_death_of_the_head_leaves_a_run_that_a_new_cluster_goes_on_with(
-    ground: Ground, tmp_path: Path
-) -> None:
-    log_path = tmp_path / "log"
-    with serving_apart(log_path, "--canned", "--latency-s", *LATENCY_S) as server:
-        log = Log(log_path)
-        with rayed.cluster(1) as up, running(ground.clustered(server, "headless", up)) as driver:
-            until(driver, lambda: _came(log) >= 30)
-            driver.send_signal(signal.SIGKILL)
-            up.die()
-        out = ground.folder / "headless"
-        with rayed.cluster(1) as second:
-            engine = ("--engine", "ray", "--address", second.address, "--lease", str(LEASE_S))
-            line = rayed.command("arena", "resume", out, *engine, "-q")
-            with running(line) as driver:
-                _, err = driver.communicate(timeout=300)
-    assert driver.returncode == 0, err.decode()[-2000:]
-    assert battles(out) == ground.calm
 
 
 def _came(log: Log) -> int:

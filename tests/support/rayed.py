@@ -52,12 +52,6 @@ class Rayed:
         self._process.stdin.flush()
         assert self._answer()["did"] == do
 
-    def die(self) -> None:
-        """Kill the head, with which a cluster ends, and all that runs on this machine of it."""
-        for pid in [*_titled("", self._process.pid), self._process.pid]:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-
     def _answer(self) -> dict[str, Any]:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
