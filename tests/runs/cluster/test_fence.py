@@ -53,6 +53,9 @@ def test_an_answer_that_comes_late_shortens_no_lease() -> None:
     fence.extend(clock() - 5, LEASE_S)
     clock.now_s += SURE * LEASE_S - 0.01
     fence.check()
+    clock.now_s += 0.01
+    with pytest.raises(Over):
+        fence.check()
 
 
 def test_the_clock_goes_on() -> None:
