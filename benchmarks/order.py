@@ -76,9 +76,10 @@ def measure(clips: Path, place: Path, seeds: Sequence[int]) -> Pool:
         flags = Flags(models=CAST, rounds=rounds, seed=seed, pairing="round-robin", swap="all")
         asyncio.run(simulate(clips, out, flags=flags, say=lambda _line: None))
         with open_run(out) as run:
-            pool.seeds.append(run.battles)
+            battles = list(run.battles)
+            pool.seeds.append(battles)
             pictures = {v.id: _pictures(run, v) for v in run.store.videos()}
-            for battle in run.battles:
+            for battle in battles:
                 _measure_answers(pool, battle, pictures[battle.video])
         print(f"seed {seed}: {len(pool.seeds[-1])} battles on {videos} videos", file=sys.stderr)
     return pool

@@ -160,9 +160,10 @@ class Scheduler:
 
     def _gate(self, place: Place, limit: int | None) -> AdaptiveLimit:
         ceiling = min(self._most, limit or self._most)
+        ceiling = min(self._ceilings.get(place, ceiling), ceiling)
         gate = self._gates.setdefault(place, AdaptiveLimit(ceiling))
-        gate.ceiling = min(gate.ceiling, ceiling)
-        self._ceilings[place] = gate.ceiling
+        # Not by the gate's own, which may be what was lent to it a moment ago.
+        gate.ceiling = self._ceilings[place] = ceiling
         return gate
 
     def lend(self, loan: Loan) -> None:

@@ -267,6 +267,22 @@ class Reader:
             if not (self._reading.is_immutable and self._has_changed()):
                 return found
 
+    @contextmanager
+    def of_one_moment(self) -> Iterator[None]:
+        """Read within the block what stood in the file at one moment, whoever writes meanwhile."""
+        if self._reading.seen is not None:
+            self.close()
+            self._open()
+        if self._reading.seen is not None:
+            # Nobody has it open for writing.
+            yield
+            return
+        self._db.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._db.execute("COMMIT")
+
     def _has_changed(self) -> bool:
         """Return whether somebody has begun to write, or has come and gone, unseen by SQLite."""
         return self._reading.seen is not None and self._reading.seen != _look_at(self._path)

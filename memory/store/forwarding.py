@@ -66,6 +66,10 @@ class ForwardingWriter(Writes):
         self._waiting: list[_Waiting] = []
         self._some, self._enough = asyncio.Event(), asyncio.Event()
         self._is_sending = False
+        self.handed_in = 0
+        """How many writes so far."""
+        self.delivered = 0
+        """How many of these, from the first on, the owner has answered for."""
 
     @property
     def is_idle(self) -> bool:
@@ -108,6 +112,7 @@ class ForwardingWriter(Writes):
         # Not everybody waits for it: what comes of it is then nobody's business.
         future.add_done_callback(lambda one: one.cancelled() or one.exception())
         self._waiting.append(_Waiting(Write(CLAIM.get(), kept), future, is_applied))
+        self.handed_in += 1
         self._some.set()
         if len(self._waiting) >= ENOUGH:
             self._enough.set()
@@ -123,6 +128,7 @@ class ForwardingWriter(Writes):
             self._is_sending = True
             try:
                 await self._deliver(batch)
+                self.delivered += len(batch)
             finally:
                 self._is_sending = False
             if not self._waiting:

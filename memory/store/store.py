@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import AbstractContextManager, ExitStack, closing
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args
 
@@ -347,6 +347,10 @@ class Store:
         """Return the ids of battles that have no slot, as only a file has that was changed."""
         sql = "SELECT id FROM battles WHERE id NOT IN (SELECT id FROM slots) ORDER BY id"
         return [id_ for (id_,) in self._reader.rows(sql)]
+
+    def of_one_moment(self) -> AbstractContextManager[None]:
+        """Read within the block what stood in the file at one moment, whoever writes meanwhile."""
+        return self._reader.of_one_moment()
 
     def last_settled(self) -> int:
         """Return the place of the battle that was settled last, 0 where there is none."""

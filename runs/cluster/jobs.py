@@ -140,6 +140,8 @@ class Report(NamedTuple):
     lost: Outage | None = None
     """An endpoint that was waited for in vain."""
     is_drained: bool = False
+    boot: str = ""
+    """The life of the lender by whose leave alone it sends; earlier tries stand in the file."""
 
 
 class Lease(NamedTuple):

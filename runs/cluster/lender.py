@@ -73,6 +73,7 @@ class Lender:
         self._gone: dict[str, str] = {}
         """Workers whose time has run out, and their nodes."""
         self._opens_s = clock() + GRACE * lease_s
+        """When all have been heard of whom an earlier life may have lent to, or are given up."""
         self._is_open = False
         self._ticking: asyncio.Task[None] | None = None
 
@@ -84,7 +85,8 @@ class Lender:
     async def enlist(self, worker: str, node: str) -> None:
         """Take a worker in, which is alive from now on for as long as a lease lasts."""
         now_s = self._clock()
-        self._workers[worker] = _Worker(node, now_s, now_s + self._lease_s)
+        self._workers[worker] = one = _Worker(node, now_s, now_s + self._lease_s)
+        one.report = one.report._replace(boot=self.boot)
 
     async def renew(self, worker: str, node: str, report: Report) -> Lease | None:
         """Lend to a worker for another while; None where its time has run out."""
@@ -98,6 +100,7 @@ class Lender:
         if one is None:
             return None
         one.until_s, one.report = now_s + self._lease_s, report
+        self._tick()
         loan = self._lend(one) if self._is_open else Loan(0, {}, {})
         one.total = max(loan.total, report.total.under_way)
         under_way = {place: wants.under_way for place, wants in report.places.items()}
@@ -169,9 +172,17 @@ class Lender:
         for name in [name for name, one in self._workers.items() if one.until_s < now_s]:
             self._gone[name] = self._workers.pop(name).node
             self._purse.release(name)
-        if not self._is_open and now_s >= self._opens_s:
+        if not self._is_open and now_s >= self._opens_s and self._has_all():
             self._purse.open()
             self._is_open = True
+
+    def _has_all(self) -> bool:
+        """Return whether the file says of every try that it may be sent, but by this life's leave.
+
+        A worker goes on with what it was lent until it hears of a new life; what it announces
+        after the file was read would be spent beside the cap.
+        """
+        return all(one.report.boot == self.boot for one in self._workers.values())
 
     def _lend(self, worker: _Worker) -> Loan:
         others = [one for one in self._workers.values() if one is not worker]

@@ -63,7 +63,7 @@ class Purse:
 
     def open(self) -> None:
         """Read from the file what was spent, and what may be being spent."""
-        with self._reading() as store:
+        with self._reading() as store, store.of_one_moment():
             if store.manifest().get("bench") is not None:
                 budget = Budget.of(store, self._config)
             else:

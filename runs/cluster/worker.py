@@ -87,6 +87,10 @@ class Worker:
     _urgent: asyncio.Event = field(default_factory=asyncio.Event)
     _files: dict[str, Path] = field(default_factory=dict)
     _money: LentBudget | None = None
+    _boot: str = ""
+    """The lender's present life, as far as this worker knows."""
+    _handed_in: int = 0
+    """Writes by which tries were announced that an earlier life had lent to."""
     _videos: dict[str, Video] = field(default_factory=dict)
 
     async def start(self) -> Ready:
@@ -308,18 +312,31 @@ class Worker:
                 self.fence.end()
                 return
             self.fence.extend(asked_s, lease.seconds)
-            if self._money:
-                self._money.boot = lease.boot
+            self._belong_to(lease.boot)
             self._asker.lend(lease.loan)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._urgent.wait(), gap_s)
             await asyncio.sleep(SOON_S)
 
+    def _belong_to(self, boot: str) -> None:
+        """Use nothing from now on that an earlier life of the lender has lent."""
+        if boot == self._boot:
+            return
+        self._boot, self._handed_in = boot, self._writer.handed_in
+        if self._money:
+            self._money.boot = boot
+
     def _report(self) -> Report:
         asker = self._asker
         total, places = asker.wants()
         return Report(
-            total, places, self._calls, asker.is_broke, asker.lost, asker.drained.is_set()
+            total,
+            places,
+            self._calls,
+            asker.is_broke,
+            asker.lost,
+            asker.drained.is_set(),
+            self._boot if self._writer.delivered >= self._handed_in else "",
         )
 
 

@@ -34,7 +34,7 @@ SMALL: dict[str, Small] = {
     "labels": Small(("--sets", "12")),
     "languages": Small(("--seeds", "2", "--even", "4")),
     "ladder": Small(("--minutes", "0.1", "0.5"), ("of under 3 x",)),
-    "memory": Small(("--videos", "200")),
+    "memory": Small(("--videos", "400")),
     "million": Small(("--videos", "100", "--rounds", "4"), ("rating alone:",)),
     "realism": Small(("--seeds", "12", "--shifts", "2")),
     "one_sided": Small(("--sets", "400")),

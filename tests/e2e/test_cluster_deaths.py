@@ -21,7 +21,7 @@ from tests.support.cluster_deaths import (
     until,
 )
 from tests.support.loopback import serving_apart
-from tests.support.rayed import OWNER, WORKER, Rayed
+from tests.support.rayed import LENDER, OWNER, WORKER, Rayed
 from tests.support.serverlog import Log, arrivals
 
 pytestmark = pytest.mark.slow
@@ -65,7 +65,7 @@ def test_a_worker_that_stood_still_sends_and_commits_nothing_when_it_goes_on(
     assert not gained
 
 
-def test_the_cap_is_kept_by_the_servers_own_ledger_though_worker_and_owner_die(
+def test_the_cap_is_kept_by_the_servers_own_ledger_though_worker_lender_and_owner_die(
     ground: Ground, cluster: Rayed, tmp_path: Path
 ) -> None:
     log_path, out = tmp_path / "log", tmp_path / "capped"
@@ -81,7 +81,7 @@ def test_the_cap_is_kept_by_the_servers_own_ledger_though_worker_and_owner_die(
         log = Log(log_path)
         line = rayed.command("simulate", *typed, *cap, *engine)
         with running(line) as driver:
-            for title, calls in ((WORKER, 15), (OWNER, 30)):
+            for title, calls in ((WORKER, 15), (LENDER, 15), (OWNER, 30)):
                 until(driver, lambda calls=calls: _came(log) >= calls)
                 cluster.kill(title)
             told, err = driver.communicate(timeout=300)

@@ -47,6 +47,8 @@ class InOneLoop:
     played: list[str] = field(default_factory=list)
     """Names of the workers, by the units that they ended."""
     _settled: int = 0
+    _asked: set[asyncio.Task[Any]] = field(default_factory=set)
+    """Calls of the owner's present life that it has not answered."""
 
     async def play(
         self, run: Opened, out: Path, *, limits: Limits, listeners: Listeners, newcomers_only: bool
@@ -64,7 +66,7 @@ class InOneLoop:
         await self.lender.begin()
         setup = Setup(run.config, run.prompts, 1.0, caps=caps, has_rule=rule is not None)
         for number in range(self.workers):
-            ask = self._counting(asking(lambda: self.owner))
+            ask = self._counting(self._ask_owner)
             hand = await hired(f"w{number}", setup, ask, self.lender, on_end=_end)
             self.hands.append(hand)
         of_newcomer = newcomers_among(slots)
@@ -85,6 +87,22 @@ class InOneLoop:
             await end(self.hands, self.lender)
             await self.owner.close()
         return Early()
+
+    async def _ask_owner(self, method: str, *values: Any) -> Any:
+        """Return what a method comes to, of a later life where the owner dies meanwhile."""
+        while True:
+            asked, owner = asyncio.ensure_future(self._once(method, *values)), self.owner
+            self._asked.add(asked)
+            try:
+                return await asked
+            except asyncio.CancelledError:
+                if self.owner is owner:
+                    raise
+            finally:
+                self._asked.discard(asked)
+
+    async def _once(self, method: str, *values: Any) -> Any:
+        return await asking(lambda: self.owner)(method, *values)
 
     def _counting(self, ask: Ask) -> Ask:
         async def counted(method: str, *values: Any) -> Any:
@@ -122,6 +140,8 @@ class InOneLoop:
 
     def begin_owner_anew(self) -> None:
         """Let the owner of the file die, and another open it."""
+        for asked in self._asked:
+            asked.cancel()
         self.owner._store.close()
         self.owner = self._open()
 

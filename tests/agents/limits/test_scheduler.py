@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from tests.support.virtual import run_virtual
 from videoautoarena.agents.limits.scheduler import Loan, Scheduler, Turn
@@ -240,6 +241,23 @@ def test_what_is_lent_is_all_that_is_used_and_less_of_it_ends_with_what_is_under
         return seen
 
     assert run_virtual(counts()) == [0, 6, 6, 2, 4, 1]
+
+
+def test_a_model_that_is_first_called_while_nothing_is_lent_keeps_nobody_out_later() -> None:
+    async def count() -> int:
+        turns, place = Scheduler(8), (FAR.endpoint, FAR.key_names)
+        turns.lend(Loan(8, {place: 8}, {}))
+        turns.line(FAR)
+        turns.lend(Loan(0, {}, {}))
+        turns.line(replace(FAR, alias="another", name="another"))
+        turns.lend(Loan(8, {place: 8}, {}))
+        waiting = [asyncio.create_task(take(turns, FAR)) for _ in range(6)]
+        await settle()
+        for task in waiting:
+            task.cancel()
+        return sum(task.done() for task in waiting)
+
+    assert run_virtual(count()) == 6
 
 
 def test_a_share_of_declared_rates_is_kept_to() -> None:
