@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import os
-import socket
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -14,6 +13,7 @@ from importlib.metadata import version
 from typing import Any
 
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.cluster.greeting import knock, own_token
 from videoautoarena.runs.text.terminal import safe
 
 HEAD = "node:__internal_head__"
@@ -21,17 +21,13 @@ HEAD = "node:__internal_head__"
 PINNED = 0.001
 """How much of it a process takes that has to be there."""
 LOOPBACK = "127.0.0.1"
-REACH_S = 5.0
-"""How long a cluster's address may take to answer."""
 PROBE_S = 60.0
-"""And a machine to say what it has."""
+"""How long a machine may take to say what it has."""
 AUTO = "auto"
 """The address that means: the cluster of this machine, wherever its head is."""
-SETTINGS = b"\x04"
-HTTP2_GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0" + SETTINGS + b"\0\0\0\0\0"
-"""The preface and empty settings, which a server of HTTP/2 answers by its own (RFC 9113, 3.4)."""
 CALLS_AT_ONCE = 100_000
 """Of one process: most of them wait for waves."""
+TOKEN_MODE = "RAY_AUTH_MODE"
 INSTALL = "pip install 'videoautoarena[ray]'"
 
 
@@ -119,8 +115,7 @@ def connected(address: str | None) -> Iterator[Connection]:
     Ray reports no usage and prints nothing of its workers.
     """
     refuse_no_ray()
-    if address not in (None, AUTO):
-        refuse_unreachable(address or "")
+    is_locked = address is not None and address != AUTO and refuse_unreachable(address)
     # Before the import: Ray reads them there, and so do the processes that it starts.
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
@@ -128,7 +123,9 @@ def connected(address: str | None) -> Iterator[Connection]:
 
     _be_silent(ray)
     if address == AUTO:
-        address = _found_here(ray)
+        is_locked = _find_here(ray)
+    if is_locked:
+        _use_token()
     # Without an address Ray would look for a cluster as for "auto", and wait for one long gone;
     # and nobody outside this machine has any business with one of this machine alone.
     alone = {"address": "local", "include_dashboard": False, "_node_ip_address": LOOPBACK}
@@ -152,54 +149,70 @@ def refuse_no_ray() -> None:
         raise BadInput(f"--engine ray needs Ray: {INSTALL}")
 
 
-def _found_here(ray: Any) -> str:
-    """Return the address of the cluster that this machine is part of; BadInput without one."""
+def _find_here(ray: Any) -> bool:
+    """Look up the cluster that this machine is part of, as `refuse_unreachable` does."""
     try:
         found = ray._private.services.canonicalize_bootstrap_address(AUTO)
     except AttributeError:
-        return AUTO
+        return False
     except (ConnectionError, RuntimeError, ValueError, OSError):
         found = None
     if not found or found == AUTO:
         raise BadInput(
             "--address auto finds no Ray cluster on this machine; start one: ray start --head"
         )
-    refuse_unreachable(found)
-    return str(found)
+    return refuse_unreachable(str(found))
 
 
-def refuse_unreachable(address: str) -> None:
-    """Refuse an address at which no Ray listens; Ray itself would try for minutes."""
+def refuse_unreachable(address: str) -> bool:
+    """Return whether a head asks for a token; BadInput where none listens or takes ours."""
     host, _, port = address.rpartition(":")
     if not host or "/" in address or not port.isdecimal():
         raise BadInput(
             f"--address {safe(address)!a} is no HOST:PORT of a head; give what ray start printed "
             "there, or auto on the head itself"
         )
+    where = host.strip("[]"), int(port)
     try:
-        is_ray = _speaks_grpc(host.strip("[]"), int(port))
+        door = knock(*where)
+        if door == "locked":
+            _refuse_wrong_token(address, where)
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error) or "no answer"
         raise BadInput(
             f"no Ray cluster answers at {safe(address)} ({safe(reason)}); check --address, or start"
             " one there: ray start --head"
         ) from None
-    if not is_ray:
+    if door == "none":
         raise BadInput(
             f"what answers at {safe(address)} is no head of a Ray cluster; check the port of "
             "--address (ray start uses 6379)"
         )
+    return door == "locked"
 
 
-def _speaks_grpc(host: str, port: int) -> bool:
-    """Return whether a server greets as HTTP/2 servers do, such as a head's."""
-    with socket.create_connection((host, port), timeout=REACH_S) as line:
-        if os.environ.get("RAY_USE_TLS", "0") != "0":
-            return True  # it greets nobody before it has seen a certificate
-        line.sendall(HTTP2_GREETING)
-        with suppress(ConnectionResetError):
-            return line.recv(9)[3:4] == SETTINGS
-    return False
+def _refuse_wrong_token(address: str, where: tuple[str, int]) -> None:
+    remedy = "set RAY_AUTH_TOKEN to what ray get-auth-token prints on its head"
+    token = own_token()
+    if token is None:
+        raise BadInput(f"the cluster at {safe(address)} asks for its token; {remedy}")
+    if knock(*where, token) != "open":
+        raise BadInput(
+            f"the cluster at {safe(address)} does not take the token in {token.place}; {remedy}"
+        )
+    if (mode := os.environ.get(TOKEN_MODE, "token")).lower() != "token":
+        raise BadInput(
+            f"the cluster at {safe(address)} asks for its token, and {TOKEN_MODE} is {safe(mode)} "
+            "here; unset it"
+        )
+
+
+def _use_token() -> None:
+    """Have Ray send its token, which it does by itself to clusters that it has found alone."""
+    with suppress(ImportError, AttributeError):
+        from ray._private.authentication import authentication_token_setup
+
+        authentication_token_setup._enable_token_auth()
 
 
 def why_not(address: str | None, error: Exception, *, ray_version: str) -> str:

@@ -73,6 +73,15 @@ class Coder:
             place.setdefault(value, len(place))
         self._codes.append(np.fromiter(map(place.__getitem__, values), np.int64, len(values)))
 
+    def add_coded(self, values: Sequence[Any], codes: Ints) -> None:
+        """Take the next rows, which are coded by `values` of their own."""
+        place = self._place
+        used = np.unique(codes)
+        moved = np.zeros(len(values), dtype=np.int64)
+        for k in used.tolist():
+            moved[k] = place.setdefault(values[k], len(place))
+        self._codes.append(moved[codes])
+
     def done(self) -> Coded:
         """Return the whole column."""
         codes = np.concatenate(self._codes) if self._codes else np.empty(0, dtype=np.int64)
@@ -252,34 +261,35 @@ def _read_parquet(file: Path, wanted: Wanted) -> Sheet:
             f"{file}: Parquet needs pyarrow; install it with pip install 'videoautoarena[parquet]'"
         ) from None
     try:
-        schema = pq.read_schema(file)
-        chosen = [name for name in schema.names if wanted(name)]
-        texts = [name for name in chosen if pa.types.is_string(schema.field(name).type)]
         # Read as one file: pyarrow's data sets take longer to import than a million rows to read.
-        table = pq.ParquetFile(file, read_dictionary=texts).read(columns=chosen)
-        columns = {name: _decode(table[name]) for name in table.column_names}
+        with pq.ParquetFile(file) as opened:
+            names = opened.schema_arrow.names
+            chosen = list(filter(wanted, names))
+            columns = _columns_of(opened.iter_batches(_PORTION, columns=chosen), chosen)
     except (pa.ArrowException, OSError, ValueError) as wrong:
         first = (str(wrong).splitlines() or ["unreadable"])[0]
         raise BadInput(f"{file} is no Parquet file that can be read: {quoted(first)}") from None
-    return Sheet(str(file), "row", 1, columns, schema.names)
+    return Sheet(str(file), "row", 1, columns, names)
 
 
-def _decode(column: Any) -> Coded:
-    """A column of Arrow, without making a Python value of every cell."""
+def _columns_of(batches: Iterable[Any], names: Sequence[str]) -> dict[str, Coded]:
+    """The columns of a table of Arrow, of which no more is in memory than a portion."""
+    coders = {name: Coder() for name in names}
+    for batch in batches:
+        for name, coder in coders.items():
+            coder.add_coded(*_decode(batch[name]))
+    return {name: coder.done() for name, coder in coders.items()}
+
+
+def _decode(piece: Any) -> tuple[list[Any], Ints]:
+    """Values and codes of a piece of a column of Arrow, with no Python value for every cell."""
     import pyarrow as pa
 
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
-    pieces = column.unify_dictionaries().chunks
-    values: Sequence[Any] = pieces[0].dictionary.to_pylist() if pieces else []
-    codes = [
-        piece.indices.cast(pa.int64()).fill_null(len(values)).to_numpy(zero_copy_only=False)
-        for piece in pieces
-    ]
-    return Coded(
-        [_cell(value) for value in [*values, None]],
-        np.concatenate(codes) if codes else np.empty(0, dtype=np.int64),
-    )
+    if not pa.types.is_dictionary(piece.type):
+        piece = piece.dictionary_encode()
+    values = [_cell(value) for value in [*piece.dictionary.to_pylist(), None]]
+    codes = piece.indices.cast(pa.int64()).fill_null(len(values) - 1)
+    return values, codes.to_numpy(zero_copy_only=False)
 
 
 TUPLE = ("model_a", "model_b", "winner", "video")
@@ -335,7 +345,7 @@ def _of_arrow(given: Any, wanted: Wanted) -> Sheet:
         ) from None
     table = pa.table(given)
     names: list[str] = table.column_names
-    columns = {name: _decode(table[name]) for name in names if wanted(name)}
+    columns = _columns_of(table.to_batches(_PORTION), list(filter(wanted, names)))
     return Sheet("battles", "row", 0, columns, names)
 
 

@@ -17,6 +17,7 @@ from tests.support.cluster_deaths import (
     Ground,
     died,
     hung,
+    lost_head,
     running,
     until,
 )
@@ -52,6 +53,14 @@ def test_whatever_dies_nothing_is_lost_and_what_was_under_way_is_listed(
     assert not found.late
     assert set(found.again) <= found.listed
     assert sum(found.again.values()) - len(found.again) <= found.in_flight + 12
+
+
+def test_a_run_goes_on_on_a_new_cluster_after_the_heads_death(ground: Ground) -> None:
+    found = lost_head(ground, "headless")
+    assert found.code == 0, found.said[-2000:]
+    assert found.battles == ground.calm
+    assert not found.late
+    assert set(found.again) <= found.listed
 
 
 def test_a_worker_that_stood_still_sends_and_commits_nothing_when_it_goes_on(

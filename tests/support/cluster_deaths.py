@@ -100,34 +100,77 @@ def _kill(cluster: Rayed, title: str) -> None:
 
 def died(ground: Ground, cluster: Rayed, name: str, out: str) -> Found:
     """Play a run in which something of that name dies, to its end."""
-    log_path = ground.folder / f"{out}-log"
-    with serving_apart(log_path, "--canned", "--latency-s", *LATENCY_S) as server:
-        log = Log(log_path)
+    with watched(ground, out) as (server, log):
         line = ground.clustered(server, out, cluster)
         with running(line) as driver:
-            until(driver, lambda: _came(log) >= CALLS_BEFORE)
-            committed = _kept(ground.folder / out)
-            before = len(log.events)
+            death = at_work(ground, out, driver, log)
             DEATHS[name](cluster, driver)
-            log.read_on()
-            # What was on its way when it died may come a moment later.
-            settled = open_calls(log.events) + len(log.events) - before
+            in_flight = death.in_flight(log)
             _, err = driver.communicate(timeout=PATIENCE_S)
         if name == "driver":
             driver, err = goes_on(line)
         if name == "node":
             cluster.tell("add-node")
+        return death.found(log, driver.returncode, in_flight, err)
+
+
+def lost_head(ground: Ground, out: str) -> Found:
+    """Play a run whose whole cluster and command die at once, and resume it on a new cluster."""
+    with watched(ground, out) as (server, log):
+        with rayed.cluster(1) as first, running(ground.clustered(server, out, first)) as driver:
+            death = at_work(ground, out, driver, log)
+            driver.kill()
+            first.die()
+            in_flight = death.in_flight(log)
+        with rayed.cluster(1) as second:
+            config = ground.folder / f"{out}.toml"
+            engine = ["--engine", "ray", "--address", second.address, "--lease", str(LEASE_S)]
+            line = ["resume", str(ground.folder / out), "--config", str(config), "-q", *engine]
+            driver, err = goes_on(rayed.command("arena", *line))
+        return death.found(log, driver.returncode, in_flight, err)
+
+
+@contextmanager
+def watched(ground: Ground, out: str) -> Iterator[tuple[Loopback, Log]]:
+    """Give a server, and the log of what comes to it."""
+    log_path = ground.folder / f"{out}-log"
+    with serving_apart(log_path, "--canned", "--latency-s", *LATENCY_S) as server:
+        yield server, Log(log_path)
+
+
+class Death(NamedTuple):
+    """A run, just before something of it dies."""
+
+    out: Path
+    committed: set[str]
+    """Keys of the calls that are written down."""
+    before: int
+    """Events of the server."""
+
+    def in_flight(self, log: Log) -> int:
+        """Return how many calls may be under way just after the death."""
+        log.read_on()
+        # What was on its way when it died may come a moment later.
+        return open_calls(log.events) + len(log.events) - self.before
+
+    def found(self, log: Log, code: int, in_flight: int, err: bytes) -> Found:
+        """Return what came of the run, now that it is over."""
         log.read_on()
         times = Counter(arrivals(log.events))
         again = Counter({key: count for key, count in times.items() if count > 1})
-        late = committed & set(arrivals(log.events[before:]))
-        with opened(ground.folder / out) as file:
+        late = self.committed & set(arrivals(log.events[self.before :]))
+        with opened(self.out) as file:
             listed = {k for (k,) in file.execute("SELECT key FROM intents WHERE is_left_over")}
             still = file.execute("SELECT count(*) FROM intents WHERE NOT is_left_over").fetchone()
         assert still == (0,), "a try is said to be under way, and nobody is there"
-    said = err.decode()
-    found = battles(ground.folder / out)
-    return Found(driver.returncode, found, settled, again, listed, tuple(late), said)
+        found = battles(self.out)
+        return Found(code, found, in_flight, again, listed, tuple(late), err.decode())
+
+
+def at_work(ground: Ground, out: str, driver: subprocess.Popen[bytes], log: Log) -> Death:
+    """Wait until a run is well under way, and return what there is of it."""
+    until(driver, lambda: _came(log) >= CALLS_BEFORE)
+    return Death(ground.folder / out, _kept(ground.folder / out), len(log.events))
 
 
 def goes_on(line: list[str]) -> tuple[subprocess.Popen[bytes], bytes]:
@@ -180,13 +223,12 @@ def hung(ground: Ground, cluster: Rayed, seconds: float) -> tuple[Found, list[st
     Also return what it sent after that, and how many rows the file gained through it.
     """
     out = "hung"
-    log_path = ground.folder / f"{out}-log"
-    with serving_apart(log_path, "--canned", "--latency-s", *LATENCY_S) as server:
-        log = Log(log_path)
+    with watched(ground, out) as (server, log):
         with running(ground.clustered(server, out, cluster)) as driver:
-            until(driver, lambda: _came(log) >= CALLS_BEFORE)
+            death = at_work(ground, out, driver, log)
             worker = cluster.kill(WORKER, number=signal.SIGSTOP)
             stopped_at = time.monotonic()
+            in_flight = death.in_flight(log)
             _, err = driver.communicate(timeout=PATIENCE_S)
             time.sleep(max(0.0, seconds - (time.monotonic() - stopped_at)))
             log.read_on()
@@ -195,12 +237,7 @@ def hung(ground: Ground, cluster: Rayed, seconds: float) -> tuple[Found, list[st
             log.read_on()
             sent = arrivals(log.events[came:])
             gained = len(_kept(ground.folder / out)) - rows
-        times = Counter(arrivals(log.events))
-        again = Counter({key: count for key, count in times.items() if count > 1})
-        with opened(ground.folder / out) as file:
-            listed = {k for (k,) in file.execute("SELECT key FROM intents WHERE is_left_over")}
-    found = battles(ground.folder / out)
-    end = Found(driver.returncode, found, 0, again, listed, (), err.decode())
+        end = death.found(log, driver.returncode, in_flight, err)
     return end, sent, gained
 
 

@@ -72,6 +72,14 @@ class Rayed:
         os.kill(found[which], number)
         return found[which]
 
+    def die(self) -> None:
+        """Send SIGKILL to all there is of it, the head first, as a power cut would."""
+        own = self._process.pid
+        for pid in [own, *_titled("", own)]:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self._process.wait()
+
 
 def go_on(process: int) -> None:
     """Let a process go on that was stopped, and wait until it has ended, or a while."""
@@ -116,7 +124,8 @@ def cluster(nodes: int = 3) -> Iterator[Rayed]:
             yield Rayed(process)
         finally:
             assert process.stdin is not None
-            process.stdin.close()
+            with suppress(BrokenPipeError):
+                process.stdin.close()
             with suppress(subprocess.TimeoutExpired):
                 process.wait(timeout=30)
             process.kill()
