@@ -21,7 +21,7 @@ from videoautoarena.runs.cluster.actors import CallsOwner, calls_of
 from videoautoarena.runs.cluster.connection import connected
 from videoautoarena.runs.cluster.jobs import Job
 
-SENDERS, SECONDS, ROW_BYTES = 3, 4.0, 5000
+SENDERS, SECONDS, ROW_BYTES = 3, 4.0, 4960
 SIZES = (1, 32, 128)
 _SQL = (
     "INSERT INTO calls (key, scope, role, generation, ordinal, model, body) "
@@ -40,7 +40,8 @@ class Sender:
         """Send messages of so many rows for a while, and return how many rows were committed."""
         job = Job(Unit(self._name, (self._name,)), "", 0)
         claimed = await self._owner("claim", job, self._name)
-        sent, body = 0, "x" * ROW_BYTES
+        # Read by the file's triggers, as any call's is.
+        sent, body = 0, json.dumps({"alias": "one", "frames": 8, "reply": "x" * ROW_BYTES})
         end_s = time.monotonic() + seconds
         while time.monotonic() < end_s:
             self._number += 1

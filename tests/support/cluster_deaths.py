@@ -28,6 +28,7 @@ CALLS_BEFORE = 60
 """Calls that have come when something dies; about one in seven of all."""
 PATIENCE_S = 200.0
 GLANCE_S = 0.02
+TOKEN = "7a" * 32
 
 
 class Found(NamedTuple):
@@ -115,18 +116,20 @@ def died(ground: Ground, cluster: Rayed, name: str, out: str) -> Found:
 
 
 def lost_head(ground: Ground, out: str) -> Found:
-    """Play a run whose whole cluster and command die at once, and resume it on a new cluster."""
+    """Play a run whose whole cluster and command die at once, and resume it on a new cluster.
+
+    The new one asks for a token.
+    """
     with watched(ground, out) as (server, log):
         with rayed.cluster(1) as first, running(ground.clustered(server, out, first)) as driver:
             death = at_work(ground, out, driver, log)
             driver.kill()
             first.die()
             in_flight = death.in_flight(log)
-        with rayed.cluster(1) as second:
-            config = ground.folder / f"{out}.toml"
+        with rayed.cluster(1, token=TOKEN) as second:
             engine = ["--engine", "ray", "--address", second.address, "--lease", str(LEASE_S)]
-            line = ["resume", str(ground.folder / out), "--config", str(config), "-q", *engine]
-            driver, err = goes_on(rayed.command("arena", *line))
+            line = ["resume", str(ground.folder / out), "-q", *engine]
+            driver, err = goes_on(rayed.command("arena", *line), RAY_AUTH_TOKEN=TOKEN)
         return death.found(log, driver.returncode, in_flight, err)
 
 
@@ -162,7 +165,7 @@ class Death(NamedTuple):
         with opened(self.out) as file:
             listed = {k for (k,) in file.execute("SELECT key FROM intents WHERE is_left_over")}
             still = file.execute("SELECT count(*) FROM intents WHERE NOT is_left_over").fetchone()
-        assert still == (0,), "a try is said to be under way, and nobody is there"
+        assert still == (0,), (code, err[-1500:])
         found = battles(self.out)
         return Found(code, found, in_flight, again, listed, tuple(late), err.decode())
 
@@ -173,11 +176,11 @@ def at_work(ground: Ground, out: str, driver: subprocess.Popen[bytes], log: Log)
     return Death(ground.folder / out, _kept(ground.folder / out), len(log.events))
 
 
-def goes_on(line: list[str]) -> tuple[subprocess.Popen[bytes], bytes]:
+def goes_on(line: list[str], **variables: str) -> tuple[subprocess.Popen[bytes], bytes]:
     """Give the same command again, until nobody has the run's file any more."""
     end = time.monotonic() + PATIENCE_S
     while True:
-        with running(line) as again:
+        with running(line, **variables) as again:
             _, err = again.communicate(timeout=PATIENCE_S)
         if b"wait for it to end" not in err or time.monotonic() > end:
             return again, err
@@ -185,9 +188,9 @@ def goes_on(line: list[str]) -> tuple[subprocess.Popen[bytes], bytes]:
 
 
 @contextmanager
-def running(line: list[str]) -> Iterator[subprocess.Popen[bytes]]:
+def running(line: list[str], **variables: str) -> Iterator[subprocess.Popen[bytes]]:
     """Run a command while the block lasts."""
-    env = {**environment(), **LOOPBACK}
+    env = {**environment(), **LOOPBACK, **variables}
     with subprocess.Popen(line, env=env, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         try:
             yield process

@@ -112,11 +112,13 @@ def _ancestors(pid: int, parents: dict[int, int]) -> set[int]:
 
 
 @contextmanager
-def cluster(nodes: int = 3) -> Iterator[Rayed]:
-    """Give a cluster of a head and so many nodes while the block lasts."""
+def cluster(nodes: int = 3, *, token: str | None = None) -> Iterator[Rayed]:
+    """Give a cluster of a head and so many nodes while the block lasts; it may ask for a token."""
     line = [str(ENVIRONMENT / "bin" / "python"), "-m", "tests.support.cluster_process", str(nodes)]
     pipe = subprocess.PIPE
     env = {**environment(), **LOOPBACK}
+    if token is not None:
+        env |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": token}
     with subprocess.Popen(
         line, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, env=env
     ) as process:
