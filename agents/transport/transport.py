@@ -278,6 +278,7 @@ class _AsyncChunks:
         self._chunks = _Chunks(pieces)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        ask_guard()
+        # Before each: a process may stand still for an hour in the middle of a body.
         for chunk in self._chunks:
+            ask_guard()
             yield chunk

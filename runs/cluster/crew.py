@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
+from ray.exceptions import RayError
+
 from videoautoarena.agents.calls.ask import Event
 from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.memory.records.errors import ArenaError, BadInput, StoreError
@@ -27,6 +29,8 @@ from videoautoarena.runs.text.terminal import safe
 
 LOOK_S = 0.5
 """Between two looks at all workers."""
+START_S = 120.0
+"""How long a worker may take to be set up."""
 CPUS_EACH = 4
 """Processors of a machine for each of its workers: decoding has processes of its own."""
 TROUBLE = 5
@@ -76,7 +80,9 @@ class Crew:
     _losses: int = 0
     _troubles: dict[str, int] = field(default_factory=dict)
     _left_out: dict[str, str] = field(default_factory=dict)
-    """Machines that are not played on, and why."""
+    """Machines that are not played on, by their ids, and why."""
+    _unheard: set[str] = field(default_factory=set)
+    """Ids of machines that did not answer when they were asked last."""
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _numbers: count[int] = field(default_factory=lambda: count(1))
     _on_empty: Callable[[], None] = lambda: None
@@ -110,7 +116,7 @@ class Crew:
         """Start workers on all machines that have what they need; BadInput where none has."""
         await self._man(self.cluster.nodes())
         if not self._hands:
-            reasons = "; ".join(f"{node}: {why}" for node, why in self._left_out.items())
+            reasons = "; ".join(self._left_out.values())
             raise BadInput(
                 f"no machine of the cluster can play ({safe(reasons or 'none has processors')})"
             )
@@ -123,8 +129,13 @@ class Crew:
         found = await self.cluster.probe(node, (), ())
         why = None
         if found is None:
-            why = "it does not answer"
-        elif "error" in found:
+            # It may be gone, or come back: it is asked again for as long as the cluster lists it.
+            if node.id not in self._unheard:
+                self._unheard.add(node.id)
+                self.say(f"machine {safe(node.name)} does not answer")
+            return
+        self._unheard.discard(node.id)
+        if "error" in found:
             why = f"videoautoarena cannot be used there ({found['error']}); install it there"
         elif found["version"] != own_version():
             why = f"it has videoautoarena {found['version']}, this machine {own_version()}"
@@ -132,8 +143,8 @@ class Crew:
             starting = (self._enlist(node) for _ in range(self._missing(node)))
             whys = await asyncio.gather(*starting)
             why = next(filter(None, whys), None)
-        if why is not None and node.name not in self._left_out:
-            self._left_out[node.name] = why
+        if why is not None and node.id not in self._left_out:
+            self._left_out[node.id] = f"{node.name}: {why}"
             self.say(f"machine {safe(node.name)} is left out: {safe(why)}")
 
     def _missing(self, node: Node) -> int:
@@ -148,18 +159,24 @@ class Crew:
         values = (name, node.name, self.setup, head, self.lease_s)
         actor = self.cluster.on_node(node, ClusterWorker, *values)
         try:
-            ready: Ready = await calls_of(actor)("start")
-        except ArenaError:
+            async with asyncio.timeout(START_S):
+                ready: Ready = await calls_of(actor)("start")
+            if ready.lacks:
+                self.cluster.kill(actor)
+                return "; ".join(ready.lacks)
+            await self.lender("enlist", name, node.name)
+            await calls_of(actor)("go")
+        except StoreError:
             raise
-        except Exception as error:
-            if not is_away(error):
-                raise
-            return "its worker ended before it began"
-        if ready.lacks:
+        except (ArenaError, RayError, TimeoutError) as error:
+            # Whatever is wrong with a machine, the others go on.
             self.cluster.kill(actor)
-            return "; ".join(ready.lacks)
-        await self.lender("enlist", name, node.name)
-        await calls_of(actor)("go")
+            if is_away(error):
+                return "its worker ended before it began"
+            if isinstance(error, TimeoutError):
+                return f"its worker takes longer than {START_S:.0f} s to begin"
+            words = " ".join(str(error).split())[:200]
+            return f"its worker cannot begin ({words or type(error).__name__})"
         hand = Hand(name, node, actor)
         self._hands.append(hand)
         if self.is_draining:
@@ -213,24 +230,39 @@ class Crew:
             self._tell_change()
 
     async def _pick(self, refused: Mapping[str, Refused]) -> Hand | None:
-        """Return who has the least to do; None where every machine refused."""
+        """Return who has the least to do; None where every machine refused.
+
+        One that has lost its worker has not: it is waited for until it has a new one.
+        """
+        loop = asyncio.get_running_loop()
+        until_s = loop.time() + self.setup.patience_s
+        is_said = False
         while True:
             alive = [hand for hand in self._hands if not hand.is_lost]
             able = [hand for hand in alive if hand.node.id not in refused]
             if able:
                 return min(able, key=lambda hand: len(hand.busy))
-            if alive:
+            is_late = loop.time() > until_s
+            if alive and (is_late or not await self._is_awaited(refused)):
                 return None
-            self._changed.clear()
-            self.say("no machine of the cluster is left to play on; waiting for one")
-            try:
-                async with asyncio.timeout(self.setup.patience_s):
-                    await self._changed.wait()
-            except TimeoutError:
+            if is_late:
                 raise StoreError(
                     "no machine of the cluster is left to play on; nothing is lost: the same "
                     "command continues once there is one"
-                ) from None
+                )
+            if not alive and not is_said:
+                is_said = True
+                self.say("no machine of the cluster is left to play on; waiting for one")
+            self._changed.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), LOOK_S)
+
+    async def _is_awaited(self, refused: Mapping[str, Refused]) -> bool:
+        """Return whether the cluster lists a machine that has no worker, but may get one."""
+        manned = {hand.node.id for hand in self._hands if not hand.is_lost}
+        nodes = await asyncio.to_thread(self.cluster.nodes)
+        others = {node.id for node in nodes} - manned - refused.keys()
+        return bool(others - self._left_out.keys())
 
     def _lose(self, hand: Hand) -> None:
         """Give a worker up; `gone` is set once its time has run out."""
@@ -253,7 +285,7 @@ class Crew:
         if not hand.has_ended_one:
             self._troubles[hand.node.id] = self._troubles.get(hand.node.id, 0) + 1
         if self._troubles.get(hand.node.id, 0) >= TROUBLE:
-            self._left_out[hand.node.name] = "its workers die"
+            self._left_out[hand.node.id] = f"{hand.node.name}: its workers die"
             self.say(f"machine {safe(hand.node.name)} is left out: its workers die")
         self._tell_change()
 
@@ -277,10 +309,16 @@ class Crew:
     async def watch(self) -> None:
         """Look after all workers, until cancelled."""
         manning: asyncio.Task[None] | None = None
+        asking: asyncio.Task[None] | None = None
         while True:
+            if asking is None or asking.done():
+                if asking is not None:
+                    asking.result()
+                asking = asyncio.ensure_future(self._ask_owner())
             known = [hand.name for hand in self._hands]
             self._roll = await self.lender("roll", known)
             self._look(self._roll)
+            self._raise_what_failed()
             self._listen()
             self._show()
             if manning is None or manning.done():
@@ -289,13 +327,22 @@ class Crew:
                 manning = asyncio.ensure_future(self._man_more())
             await asyncio.sleep(LOOK_S)
 
+    async def _ask_owner(self) -> None:
+        """Make sure that there is an owner: workers would wait for one for ever."""
+        await self.owner("is_there")
+
     async def _man_more(self) -> None:
         """Start workers on machines that have none: new ones, and those that lost theirs."""
         await asyncio.sleep(LOOK_S)
         nodes = await asyncio.to_thread(self.cluster.nodes)
-        free = [n for n in nodes if self._missing(n) > 0 and n.name not in self._left_out]
+        free = [n for n in nodes if self._missing(n) > 0 and n.id not in self._left_out]
         if free and not self.is_draining:
             await self._man(free)
+
+    def _raise_what_failed(self) -> None:
+        for hand in self._hands:
+            if hand.losing is not None and hand.losing.done():
+                hand.losing.result()
 
     def _look(self, roll: Roll) -> None:
         gone = {one.worker for one in roll.hands if one.is_gone}

@@ -18,6 +18,7 @@ from videoautoarena.runs.cluster.bench import DrainedOnce, bench_setup, jobs_of,
 from videoautoarena.runs.cluster.connection import Connection
 from videoautoarena.runs.cluster.crew import LOOK_S, Crew
 from videoautoarena.runs.cluster.jobs import LEASE_S, Job, Setup, setup_from
+from videoautoarena.runs.cluster.lender import limits_in
 from videoautoarena.runs.config.stopping_rule import Reading, kept_rule
 from videoautoarena.runs.console.events import (
     Happening,
@@ -121,6 +122,7 @@ class RayEngine:
                 setup.config,
                 concurrency=pace.concurrency,
                 lease_s=self.lease_s,
+                limits=limits_in(setup.config, pace.concurrency),
                 newcomers_only=newcomers_only,
             )
             lender = Head(lending, "the lender")
@@ -193,9 +195,7 @@ async def _play_all(jobs: _Jobs, slots: Slots, *, newcomers_only: bool) -> None:
     if not newcomers_only:
         blocks = blocks_of(slots.where(~of_newcomer))
         await play_blocks(blocks, one_after_another(jobs.play))
-    async with asyncio.TaskGroup() as group:
-        for video in dict.fromkeys(slot.video for slot in slots.where(of_newcomer)):
-            group.create_task(jobs.meet(video))
+    await play_blocks([list(dict.fromkeys(s.video for s in slots.where(of_newcomer)))], jobs.meet)
 
 
 class _News:

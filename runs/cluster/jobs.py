@@ -55,6 +55,8 @@ class Setup:
     caps: Caps = NO_CAPS
     seen: Mapping[str, float] = field(default_factory=dict)
     """`provider:model` to the most input tokens for each frame of a call so far."""
+    endpoints: Mapping[str, str] = field(default_factory=dict)
+    """Name of a model to where it is called, as the command that plays has it."""
     proven: frozenset[str] = frozenset()
     """Addresses that have answered before."""
     has_rule: bool = False
@@ -67,14 +69,15 @@ class Setup:
 
 def setup_from(store: Store, config: RunConfig, prompts: PromptSet, *, patience_s: float) -> Setup:
     """Return what every worker is told of what a file holds: its caps, and what calls taught."""
-    addresses = {config.model_of(alias).endpoint for alias in config.cast}
+    endpoints = {alias: config.model_of(alias).endpoint for alias in config.cast}
     return Setup(
         config,
         prompts,
         patience_s,
         caps=kept_caps(store),
         seen=store.journal.frame_tokens(SEEN_FRAMES),
-        proven=frozenset(one for one in addresses if store.journal.has_answered(one)),
+        endpoints=endpoints,
+        proven=frozenset(filter(store.journal.has_answered, set(endpoints.values()))),
     )
 
 

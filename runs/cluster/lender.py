@@ -27,6 +27,7 @@ TICK_S = 0.5
 GRACE = 1.2
 """A new life of the lender lends nothing for so many leases, unless all are heard of earlier."""
 NOTHING = Wants(0, 0)
+NO_LOAN = Loan(0, {}, {})
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,21 @@ class _Worker:
     enlisted_s: float
     until_s: float
     report: Report = field(default_factory=lambda: Report(NOTHING, {}, 0))
+    loan: Loan = NO_LOAN
+    """The latest one, of which it may not have heard yet."""
     total: int = 0
-    """Tries it may have under way at once, or has."""
+    """Tries it may have under way at once, by that loan or the one before, or has."""
     places: dict[Place, int] = field(default_factory=dict)
+
+    def take(self, loan: Loan) -> None:
+        """Take a loan, and go on with the one before until that was heard of."""
+        before, self.loan = self.loan, loan
+        wants = self.report.places
+        self.total = max(loan.total, before.total, self.report.total.under_way)
+        for place in {*loan.places, *before.places, *wants}:
+            under_way = wants.get(place, NOTHING).under_way
+            lent = max(loan.places.get(place, 0), before.places.get(place, 0))
+            self.places[place] = max(lent, under_way)
 
 
 class Lender:
@@ -61,26 +74,29 @@ class Lender:
         *,
         concurrency: int,
         lease_s: float,
+        limits: Mapping[Place, Limit] | None = None,
         newcomers_only: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.boot = uuid4().hex
         self._clock, self._lease_s = clock, lease_s
         self._concurrency = concurrency
-        self._limits = limits_in(config, concurrency)
+        # Given, where the variables of this process may name other addresses than the command's.
+        self._limits = limits_in(config, concurrency) if limits is None else limits
         self._purse = Purse(Path(path), config, newcomers_only=newcomers_only)
         self._workers: dict[str, _Worker] = {}
         self._gone: dict[str, str] = {}
         """Workers whose time has run out, and their nodes."""
+        self._given_up: set[str] = set()
         self._opens_s = clock() + GRACE * lease_s
         """When all have been heard of whom an earlier life may have lent to, or are given up."""
         self._is_open = False
         self._ticking: asyncio.Task[None] | None = None
+        self._opening: asyncio.Task[None] | None = None
 
     async def begin(self) -> None:
         """Lend at once: nobody lent anything before."""
-        self._opens_s = self._clock()
-        self._tick()
+        await self._open()
 
     async def enlist(self, worker: str, node: str) -> None:
         """Take a worker in, which is alive from now on for as long as a lease lasts."""
@@ -93,6 +109,8 @@ class Lender:
         self._keep_ticking()
         now_s = self._clock()
         self._tick()
+        if worker in self._given_up:
+            return None
         one = self._workers.get(worker)
         if one is None and worker not in self._gone and not self._is_open:
             # An earlier life lent to it.
@@ -101,11 +119,8 @@ class Lender:
             return None
         one.until_s, one.report = now_s + self._lease_s, report
         self._tick()
-        loan = self._lend(one) if self._is_open else Loan(0, {}, {})
-        one.total = max(loan.total, report.total.under_way)
-        under_way = {place: wants.under_way for place, wants in report.places.items()}
-        for place in {*loan.places, *under_way}:
-            one.places[place] = max(loan.places.get(place, 0), under_way.get(place, 0))
+        loan = self._lend(one) if self._is_open else NO_LOAN
+        one.take(loan)
         return Lease(self._lease_s, loan, self.boot)
 
     async def roll(self, known: Iterable[str]) -> Roll:
@@ -129,13 +144,20 @@ class Lender:
         )
 
     async def is_gone(self, worker: str) -> bool:
-        """Return whether a worker's time has run out, so that it can do nothing more."""
+        """Give a worker up, and return whether its time has run out: then it does nothing more.
+
+        It may be alive and well, and out of the head's reach alone: it is given no more time.
+        """
+        self._given_up.add(worker)
         self._tick()
         return worker in self._gone or (self._is_open and worker not in self._workers)
 
     async def hold(self, worker: str, number: int, nonce: Nonce, size: Sum) -> Grant | None:
         """Set a call's dollars and tokens aside; None: the cap is reached."""
         await self._until_open()
+        if worker not in self._workers:
+            # It was given up while it waited; whoever is alive was heard of by now.
+            return None
         place = await self._purse.hold((worker, number), nonce, size)
         return None if place is None else Grant(place, self.boot)
 
@@ -155,10 +177,17 @@ class Lender:
         while not self._is_open:
             await asyncio.sleep(TICK_S / 5)
             self._tick()
+            self._raise_what_failed()
 
     def _keep_ticking(self) -> None:
         if self._ticking is None:
             self._ticking = asyncio.get_running_loop().create_task(self._go_on_ticking())
+        self._raise_what_failed()
+
+    def _raise_what_failed(self) -> None:
+        for task in (self._ticking, self._opening):
+            if task is not None and task.done() and not task.cancelled():
+                task.result()
 
     async def _go_on_ticking(self) -> None:
         while True:
@@ -172,9 +201,13 @@ class Lender:
         for name in [name for name, one in self._workers.items() if one.until_s < now_s]:
             self._gone[name] = self._workers.pop(name).node
             self._purse.release(name)
-        if not self._is_open and now_s >= self._opens_s and self._has_all():
-            self._purse.open()
-            self._is_open = True
+        if self._opening is None and now_s >= self._opens_s and self._has_all():
+            self._opening = asyncio.get_running_loop().create_task(self._open())
+
+    async def _open(self) -> None:
+        # Of a large run it takes a while, in which workers are to hear that they may go on.
+        await asyncio.to_thread(self._purse.open)
+        self._is_open = True
 
     def _has_all(self) -> bool:
         """Return whether the file says of every try that it may be sent, but by this life's leave.
@@ -199,6 +232,8 @@ class Lender:
                 worker.report.places.get(place, NOTHING),
                 wants=[one.report.places.get(place, NOTHING) for one in others],
                 held=sum(one.places.get(place, 0) for one in others),
+                # Whoever has one of an endpoint that is one worker's alone keeps all others out.
+                ahead=0 if limit.is_scant else 1,
             )
             if limit.is_scant and any(one.places.get(place) for one in others):
                 places[place] = 0
@@ -221,16 +256,16 @@ class Lender:
         return 0 if limit.is_rated and is_new else limit.places
 
 
-def shared(capacity: int, mine: Wants, *, wants: Iterable[Wants], held: int) -> int:
+def shared(capacity: int, mine: Wants, *, wants: Iterable[Wants], held: int, ahead: int = 1) -> int:
     """Return how much of a capacity one of several gets, of what others do not hold.
 
     Whoever wants less than an equal part leaves the rest to the others (max-min fairness). Where
-    there is enough for all, each gets one ahead, so that nobody has to ask before it begins.
+    there is enough for all, each gets one `ahead`, so that nobody has to ask before it begins.
     """
     others = [one.under_way + one.waiting for one in wants]
     want = mine.under_way + mine.waiting
     if sum(others) + want + len(others) < capacity:
-        want += 1
+        want += ahead
     left, fair = capacity, 0
     # Among equals the one who asks comes last, and gets what cannot be parted evenly.
     for rank, one in enumerate(sorted([*others, want])):

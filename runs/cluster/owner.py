@@ -46,6 +46,10 @@ class Owner:
         """Count the time that is worked on the run from now on."""
         self._store.sessions.begin()
 
+    async def is_there(self) -> bool:
+        """Return True."""
+        return True
+
     async def common(self) -> Share:
         """Return what every worker needs of the file."""
         return self._store.shares.common()

@@ -8,11 +8,13 @@ the lender all of it follows from the file: every try stands there before it is 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from videoautoarena.agents.limits.budget import CappedBudget, Reserve, cost_of_try
 from videoautoarena.agents.limits.estimates import may_be_charged
@@ -40,6 +42,15 @@ class _Held:
     """How often it was paid for since."""
 
 
+class _Flying(NamedTuple):
+    """Tries of one call that may be under way."""
+
+    size: Sum
+    """What they may cost."""
+    left_over: int
+    """Earlier tries of it of which nobody knows any more."""
+
+
 class Purse:
     """The budget of a run; lends nothing before it was opened."""
 
@@ -47,8 +58,8 @@ class Purse:
         self._path, self._config, self._newcomers_only = path, config, newcomers_only
         self._budget: CappedBudget | None = None
         self._held: dict[Who, _Held] = {}
-        self._flying: dict[str, Sum] = {}
-        """By key: what tries of before this life may cost that have not come back."""
+        self._flying: dict[str, _Flying] = {}
+        """By key: tries of before this life that have not come back."""
         self._place = 0
 
     @property
@@ -80,17 +91,19 @@ class Purse:
                 return
             self._budget = budget.spend_cap
             self._place = store.last_settled()
-            for intent in store.journal.intents():
+            tries = store.journal.intents()
+            left_over = Counter(one.key for one in tries if one.is_left_over)
+            for intent in tries:
                 if not intent.is_left_over:
-                    self._fly(intent)
+                    self._fly(intent, left_over[intent.key])
 
-    def _fly(self, intent: Intent) -> None:
+    def _fly(self, intent: Intent, left_over: int) -> None:
         if self._budget is None:
             return
         size = summed(intent.usd, intent.tokens)
         # It stands in what was spent so far, and is no more than held.
-        before = self._flying.get(intent.key, NOTHING)
-        self._flying[intent.key] = before.plus(size)
+        before = self._flying.get(intent.key, _Flying(NOTHING, left_over))
+        self._flying[intent.key] = before._replace(size=before.size.plus(size))
         self._budget.spent = self._budget.spent.minus(size)
         self._budget.held = self._budget.held.plus(size)
 
@@ -152,22 +165,30 @@ class Purse:
         budget = self._budget
         if budget is None:
             return
-        with self._reading() as store:
+        with self._reading() as store, store.of_one_moment():
             place, ended = store.settled_after(self._place)
-            tries = store.journal.intents() if self._flying else []
-            flying = {one.key for one in tries if not one.is_left_over}
-            landed = self._flying.keys() - flying
-            rows = {key: store.journal.find(key) for key in landed}
-            left_over = {one.key for one in tries if one.is_left_over}
+            costs = dict(self._landed(store)) if self._flying else {}
         self._place = place
         for id_ in ended:
             budget.end(base_of(id_))
-        for key in landed:
-            size, row = self._flying.pop(key), rows[key]
-            cost = size if row is None and key in left_over else NOTHING
-            if row is not None:
-                cost = cost_of_call(row, size)
-            budget.spend(Reserve(size), cost)
+        for key, cost in costs.items():
+            budget.spend(Reserve(self._flying.pop(key).size), cost)
+
+    def _landed(self, store: Store) -> Iterator[tuple[str, Sum]]:
+        """Yield what came of tries of before this life, by the key of their call.
+
+        One that was left over counts in full, though its call is made again by now: that is paid
+        for by another hold.
+        """
+        tries = store.journal.intents()
+        left_over = Counter(one.key for one in tries if one.is_left_over)
+        flying = {one.key for one in tries if not one.is_left_over}
+        for key, tried in self._flying.items():
+            if left_over[key] > tried.left_over:
+                yield key, tried.size
+            elif key not in flying:
+                row = store.journal.find(key)
+                yield key, cost_of_call(row, tried.size) if row else NOTHING
 
     @contextmanager
     def _reading(self) -> Iterator[Store]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -120,7 +120,7 @@ class Worker:
             self._videos.update(bench.videos)
             self._files.update(bench.files)
         called = config.cast if setup.called is None else sorted(setup.called)
-        lacks = tuple(lacking(config, called))
+        lacks = (*lacking(config, called), *elsewhere(config, called, setup.endpoints))
         if not lacks:
             for alias in called:
                 # Importing a client takes seconds, during which nobody would renew the lease.
@@ -350,6 +350,20 @@ def lacking(config: RunConfig, called: Iterable[str]) -> Iterator[str]:
             if (line := str(lack)) not in seen:
                 seen.add(line)
                 yield line
+
+
+def elsewhere(
+    config: RunConfig, called: Iterable[str], endpoints: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield which of these models this process would call at another address than it should."""
+    for alias in called:
+        model = config.model_of(alias)
+        if model.endpoint != endpoints.get(alias, model.endpoint):
+            names = " or ".join(model.maker.base_names) or "base_url"
+            yield (
+                f"{alias} would be called at {model.endpoint} and not at {endpoints[alias]}: set "
+                f"{names} as for the command"
+            )
 
 
 def _lack(path: str, size_bytes: int) -> str | None:

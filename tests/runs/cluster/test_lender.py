@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.played import manifest
-from tests.support.runfiles import intent, slot, video
+from tests.support.runfiles import call, intent, slot, video
 from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.agents.limits.prices import Sum, summed
 from videoautoarena.agents.limits.scheduler import Place, Wants
 from videoautoarena.memory.records.records import CallLimits, Nonce
+from videoautoarena.memory.store.shares import Unit
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cluster.jobs import Report
 from videoautoarena.runs.cluster.lender import Lender, limits_in, shared
@@ -58,6 +59,12 @@ def config(**limits: Any) -> RunConfig:
 def busy(under_way: int, waiting: int, boot: str = "") -> Report:
     wants = Wants(under_way, waiting)
     return Report(wants, {HOST: wants}, calls=0, boot=boot)
+
+
+async def opened(lender: Lender) -> None:
+    """Wait until the books are read."""
+    while not lender._is_open:
+        await asyncio.sleep(0.01)
 
 
 @pytest.fixture
@@ -141,6 +148,8 @@ def test_a_new_life_lends_nothing_until_what_the_old_one_lent_has_run_out(path: 
         unsure = await lender.renew("a", "node", busy(3, 9))
         assert unsure is not None
         assert unsure.loan.total == 0
+        await lender.renew("a", "node", busy(3, 9, lender.boot))
+        await opened(lender)
         later = await lender.renew("a", "node", busy(3, 9, lender.boot))
         assert later is not None
         assert later.loan.total == 12
@@ -163,6 +172,7 @@ def test_a_new_life_begins_at_once_where_all_that_live_were_heard_of(path: Path)
         assert lease is not None
         assert lease.loan.total == 0, "a has not said that it knows of this life"
         await lender.renew("a", "node", busy(0, 1, lender.boot))
+        await opened(lender)
         lease = await lender.renew("b", "node", busy(0, 1, lender.boot))
         assert lease is not None
         assert lease.loan.total > 0
@@ -205,6 +215,63 @@ def test_rates_are_parted_and_scant_ones_are_one_workers_alone(path: Path) -> No
     assert first > 0
     assert whole == 1.0
     assert second == 0
+
+
+def test_an_idle_worker_keeps_nobody_from_a_scant_endpoint(path: Path) -> None:
+    async def lent() -> list[int]:
+        lender = lending(path, Clock(), requests_per_minute=6)
+        await lender.begin()
+        found = []
+        for name in ("idle", "busy"):
+            await lender.enlist(name, "node")
+        for name, wants in (("idle", busy(0, 0)), ("busy", busy(0, 3))) * 2:
+            lease = await lender.renew(name, "node", wants)
+            assert lease is not None
+            found.append(lease.loan.places[HOST])
+        return found
+
+    assert run(lent())[-2:] == [0, 3]
+
+
+def test_a_smaller_loan_frees_nothing_before_it_was_heard_of(path: Path) -> None:
+    async def live() -> None:
+        lender = lending(path, Clock(), concurrency=8)
+        await lender.begin()
+        for name in ("a", "b"):
+            await lender.enlist(name, "node")
+        all_, waiting = busy(0, 100), busy(0, 100)
+        await lender.renew("b", "node", busy(0, 0))
+        first = await lender.renew("a", "node", all_)
+        assert first is not None
+        # It has little to do for a moment, and begins all that it was lent before it hears of less.
+        less = await lender.renew("a", "node", busy(1, 0))
+        other = await lender.renew("b", "node", waiting)
+        assert less is not None
+        assert other is not None
+        assert less.loan.total < first.loan.total
+        assert first.loan.total + other.loan.total <= 8
+        await lender.renew("a", "node", busy(less.loan.total, 0))
+        other = await lender.renew("b", "node", waiting)
+        assert other is not None
+        assert other.loan.total > 8 - first.loan.total
+
+    run(live())
+
+
+def test_who_is_given_up_is_given_no_more_time_though_it_is_well(path: Path) -> None:
+    clock = Clock()
+
+    async def live() -> None:
+        lender = lending(path, clock)
+        await lender.begin()
+        await lender.enlist("a", "node")
+        assert await lender.renew("a", "node", busy(1, 0)) is not None
+        assert not await lender.is_gone("a")
+        assert await lender.renew("a", "node", busy(1, 0)) is None
+        clock.now_s += 2 * LEASE_S
+        assert await lender.is_gone("a")
+
+    run(live())
 
 
 def test_who_comes_late_waits_a_minute_at_an_endpoint_with_rates(path: Path) -> None:
@@ -279,6 +346,46 @@ def test_a_new_life_reads_from_the_file_what_may_be_being_spent(path: Path) -> N
             await store.journal.intend(intent("other", usd=0.0)._replace(nonce=_nonce(9)))
             lender._purse.look()
             assert await waiting is not None
+
+    run(live())
+
+
+def test_what_a_dead_worker_asked_of_a_new_life_is_not_set_aside(path: Path) -> None:
+    clock = Clock()
+
+    async def live() -> None:
+        lender = lending(path, clock)
+        await lender.renew("dead", "node", busy(0, 1))
+        waiting = asyncio.ensure_future(lender.hold("dead", 1, _nonce(1), summed(0.9, 10)))
+        await asyncio.sleep(0)
+        clock.now_s += 2 * LEASE_S
+        await lender.renew("alive", "node", busy(0, 1, lender.boot))
+        assert await waiting is None
+        assert await lender.hold("alive", 1, _nonce(2), summed(0.9, 10)) is not None
+
+    run(live())
+
+
+def test_a_lost_try_counts_in_full_whatever_its_call_comes_to_when_it_is_made_again(
+    path: Path,
+) -> None:
+    async def live() -> None:
+        with Store.open(path, write=True, is_alone=False) as store:
+            tried = intent(usd=0.6)
+            await store.journal.intend(tried)
+            lender = lending(path, Clock())
+            await lender.begin()
+            await lender.enlist("a", "node")
+            # Its worker died, and another has made the call again before anybody looked.
+            await store.shares.claim(Unit("v", (tried.nonce.scope,)), 1, "a")
+            held = await lender.hold("a", 1, tried.nonce, summed(0.3, 10))
+            assert held is not None
+            await store.journal.intend(tried._replace(usd=0.3))
+            await store.journal.record(call().model_copy(update={"cost_usd": 0.1}))
+            await lender.settle("a", 1, summed(0.1, 4))
+            lender._purse.look()
+            # 0.6 may have been spent by the one, 0.1 were by the other.
+            assert await lender.hold("a", 2, _nonce(5), summed(0.31, 10)) is None
 
     run(live())
 

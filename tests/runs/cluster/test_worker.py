@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 
 from tests.support.clustered import InOneLoop
+from tests.support.played import manifest
 from tests.support.small_runs import TRIO, battles_of, play, play_again
 from tests.support.whole_runs import battles
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.writer import Writer
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.config.run_config import Flags
+from videoautoarena.runs.cluster.worker import elsewhere
+from videoautoarena.runs.config.run_config import Flags, RunConfig
 from videoautoarena.runs.console.events import Listeners
 from videoautoarena.runs.rundir.reader import RUN_FILE
 from videoautoarena.runs.tournament.add import AddRequest, add
@@ -49,7 +51,7 @@ def test_three_workers_come_to_the_battles_of_one_process(
 ) -> None:
     engine = InOneLoop()
     finished = clustered(clips, tmp_path / "run", engine)
-    assert (finished.settled, finished.total) == (CLIPS * 6, CLIPS * 6)
+    assert (finished.settled, finished.total, finished.voids) == (CLIPS * 6, CLIPS * 6, 0)
     assert battles(tmp_path / "run") == battles(alone)
     assert len(set(engine.played)) > 1
     assert not play_again(tmp_path / "run").differences
@@ -128,3 +130,16 @@ def test_a_run_that_one_process_began_goes_on_with_workers(
     play(clips, tmp_path / "here", block=2, rounds=1)
     play(clips, tmp_path / "here", block=2, rounds=2)
     assert battles(tmp_path / "run") == battles(tmp_path / "here")
+
+
+def test_a_machine_that_would_call_another_address_is_told_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    base = RunConfig.of_manifest(manifest())
+    one = base.cast["hawk"].model_copy(update={"model": "openai:one"})
+    config = base.model_copy(update={"cast": {**base.cast, "hawk": one}})
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9000/v1")
+    assert not list(elsewhere(config, ["hawk"], {"hawk": "127.0.0.1:9000"}))
+    (line,) = elsewhere(config, ["hawk"], {"hawk": "models.example"})
+    assert line.startswith("hawk would be called at 127.0.0.1:9000 and not at models.example")
+    assert "OPENAI_BASE_URL" in line
