@@ -116,10 +116,9 @@ class Crew:
         """Start workers on all machines that have what they need; BadInput where none has."""
         await self._man(self.cluster.nodes())
         if not self._hands:
-            reasons = "; ".join(self._left_out.values())
-            raise BadInput(
-                f"no machine of the cluster can play ({safe(reasons or 'none has processors')})"
-            )
+            none = "none of them answers" if self._unheard else "none has processors"
+            reasons = "; ".join(self._left_out.values()) or none
+            raise BadInput(f"no machine of the cluster can play ({safe(reasons)})")
 
     async def _man(self, nodes: Sequence[Node]) -> None:
         """Start the workers of machines; what they lack is said once, and they are left out."""

@@ -262,7 +262,8 @@ def _variances(rows: Rows, around: Floats) -> tuple[Floats, Floats, Floats]:
     """Of each row's gap, of it with the tie term, and of that, each of shape (R,)."""
     n, width = rows.models, rows.x.shape[1]
     i, j, x, own = rows.i, rows.j, rows.x, np.diag(around)
-    across = (around[i] - around[j])[:, n:]
+    terms = around[:, n:]
+    across = terms[i] - terms[j]
     gaps = own[i] + own[j] - 2.0 * around[i, j] + 2.0 * (across[:, :width] * x).sum(axis=1)
     gaps += ((x @ around[n : n + width, n : n + width]) * x).sum(axis=1)
     if len(around) == n + width:
