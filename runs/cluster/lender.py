@@ -201,7 +201,8 @@ class Lender:
         for name in [name for name, one in self._workers.items() if one.until_s < now_s]:
             self._gone[name] = self._workers.pop(name).node
             self._purse.release(name)
-        if self._opening is None and now_s >= self._opens_s and self._has_all():
+        is_due = not self._is_open and self._opening is None and now_s >= self._opens_s
+        if is_due and self._has_all():
             self._opening = asyncio.get_running_loop().create_task(self._open())
 
     async def _open(self) -> None:

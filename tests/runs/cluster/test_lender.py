@@ -366,6 +366,26 @@ def test_what_a_dead_worker_asked_of_a_new_life_is_not_set_aside(path: Path) -> 
     run(live())
 
 
+def test_books_are_opened_once_in_a_life(path: Path) -> None:
+    clock = Clock()
+
+    async def live() -> None:
+        lender = lending(path, clock)
+        await lender.begin()
+        await lender.enlist("a", "node")
+        assert await lender.hold("a", 1, _nonce(1), summed(0.9, 10)) is not None
+        for _ in range(5):
+            clock.now_s += LEASE_S / 2
+            await lender.renew("a", "node", busy(1, 1, lender.boot))
+            await asyncio.sleep(0.02)
+        waiting = asyncio.ensure_future(lender.hold("a", 2, _nonce(2), summed(0.2, 10)))
+        await asyncio.sleep(0.02)
+        assert not waiting.done()
+        waiting.cancel()
+
+    run(live())
+
+
 def test_a_lost_try_counts_in_full_whatever_its_call_comes_to_when_it_is_made_again(
     path: Path,
 ) -> None:
