@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from ray.exceptions import RayActorError
@@ -11,6 +12,7 @@ from ray.exceptions import RayActorError
 from videoautoarena.agents.transport.redaction import keep_keys_out_of_logs
 from videoautoarena.memory.records.errors import ArenaError, StoreError
 from videoautoarena.runs.cluster import lender, owner
+from videoautoarena.runs.cluster.connection import Node
 from videoautoarena.runs.cluster.fence import GAP_S, Fence, Fenced
 from videoautoarena.runs.cluster.jobs import Setup
 from videoautoarena.runs.cluster.owner import Owner
@@ -124,3 +126,24 @@ class Head:
                         "nothing is lost: the same command continues"
                     ) from None
             await asyncio.sleep(GAP_S)
+
+
+@dataclass(eq=False)
+class Hand:
+    """A worker at work."""
+
+    name: str
+    node: Node
+    actor: Any
+    busy: set[str] = field(default_factory=set)
+    gone: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once it surely does nothing more."""
+    losing: asyncio.Task[None] | None = None
+    telling: asyncio.Future[list[Any]] | None = None
+    """What happened there, as soon as it says so."""
+    has_ended_one: bool = False
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether it is given up, or about to be."""
+        return self.losing is not None

@@ -20,7 +20,7 @@ from ray.exceptions import RayError
 from videoautoarena.agents.calls.ask import Event
 from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.memory.records.errors import ArenaError, BadInput, StoreError
-from videoautoarena.runs.cluster.actors import ClusterWorker, Head, calls_of, is_away
+from videoautoarena.runs.cluster.actors import ClusterWorker, Hand, Head, calls_of, is_away
 from videoautoarena.runs.cluster.connection import Connection, Node, own_version
 from videoautoarena.runs.cluster.jobs import Job, Refused, Roll, Setup
 from videoautoarena.runs.cluster.worker import Ready
@@ -35,27 +35,6 @@ CPUS_EACH = 4
 """Processors of a machine for each of its workers: decoding has processes of its own."""
 TROUBLE = 5
 """So many workers in a row that die on a machine before they have ended a job: it is left out."""
-
-
-@dataclass(eq=False)
-class Hand:
-    """A worker at work."""
-
-    name: str
-    node: Node
-    actor: Any
-    busy: set[str] = field(default_factory=set)
-    gone: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set once it surely does nothing more."""
-    losing: asyncio.Task[None] | None = None
-    telling: asyncio.Future[list[Any]] | None = None
-    """What happened there, as soon as it says so."""
-    has_ended_one: bool = False
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether it is given up, or about to be."""
-        return self.losing is not None
 
 
 @dataclass(eq=False)
@@ -180,7 +159,7 @@ class Crew:
         self._hands.append(hand)
         if self.is_draining:
             actor.drain.remote()
-        self._tell_change()
+        self._changed.set()
         return None
 
     async def play(self, job: Job) -> None:
@@ -226,7 +205,7 @@ class Crew:
             hand.busy.discard(job.unit.name)
             playing.cancel()
             gone.cancel()
-            self._tell_change()
+            self._changed.set()
 
     async def _pick(self, refused: Mapping[str, Refused]) -> Hand | None:
         """Return who has the least to do; None where every machine refused.
@@ -286,9 +265,6 @@ class Crew:
         if self._troubles.get(hand.node.id, 0) >= TROUBLE:
             self._left_out[hand.node.id] = f"{hand.node.name}: its workers die"
             self.say(f"machine {safe(hand.node.name)} is left out: its workers die")
-        self._tell_change()
-
-    def _tell_change(self) -> None:
         self._changed.set()
 
     async def guarding(self, work: Coroutine[Any, Any, None]) -> None:
@@ -308,12 +284,13 @@ class Crew:
     async def watch(self) -> None:
         """Look after all workers, until cancelled."""
         manning: asyncio.Task[None] | None = None
-        asking: asyncio.Task[None] | None = None
+        asking: asyncio.Future[bool] | None = None
         while True:
             if asking is None or asking.done():
                 if asking is not None:
                     asking.result()
-                asking = asyncio.ensure_future(self._ask_owner())
+                # Workers would wait for an owner for ever.
+                asking = asyncio.ensure_future(self.owner("is_there"))
             known = [hand.name for hand in self._hands]
             self._roll = await self.lender("roll", known)
             self._look(self._roll)
@@ -325,10 +302,6 @@ class Crew:
                     manning.result()
                 manning = asyncio.ensure_future(self._man_more())
             await asyncio.sleep(LOOK_S)
-
-    async def _ask_owner(self) -> None:
-        """Make sure that there is an owner: workers would wait for one for ever."""
-        await self.owner("is_there")
 
     async def _man_more(self) -> None:
         """Start workers on machines that have none: new ones, and those that lost theirs."""

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.cluster import connection, greeting
+from videoautoarena.runs.cluster import connection
 from videoautoarena.runs.cluster.connection import connected, refuse_unreachable, why_not
 
 GREETING_OF_HTTP2 = b"\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0d"
@@ -56,7 +56,7 @@ def test_a_server_that_is_no_head_is_refused(words: bytes) -> None:
 
 
 def test_a_server_that_says_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(greeting, "REACH_S", 0.05)
+    monkeypatch.setattr(connection, "REACH_S", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
         with pytest.raises(BadInput, match=r"no Ray cluster answers at .* \(timed out\)"):

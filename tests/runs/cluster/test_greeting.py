@@ -11,9 +11,14 @@ from pathlib import Path
 import pytest
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.cluster import greeting
-from videoautoarena.runs.cluster.connection import refuse_unreachable
-from videoautoarena.runs.cluster.greeting import PREFACE, Token, knock, own_token
+from videoautoarena.runs.cluster import connection
+from videoautoarena.runs.cluster.connection import (
+    PREFACE,
+    Token,
+    knock,
+    own_token,
+    refuse_unreachable,
+)
 
 TOKEN = "5f" * 32
 # What Ray 2.60 sent, shortened by what nobody looks at: its settings, then the end of the call.
@@ -108,15 +113,15 @@ def test_tokens_are_looked_for_where_ray_looks_in_its_order(
 
 def test_a_long_token_is_sent_as_long_as_hpack_writes_it() -> None:
     # RFC 7541, C.1.2: 1337 in a prefix of five bits; here one of seven, of 1337 bytes.
-    text = greeting._text("x" * 1337)
+    text = connection._text("x" * 1337)
     assert text[:3] == bytes([127, (1337 - 127) % 128 + 128, (1337 - 127) // 128])
     assert text[3:] == b"x" * 1337
-    assert greeting._text("x" * 126)[:1] == bytes([126])
-    assert greeting._text("x" * 127)[:2] == bytes([127, 0])
+    assert connection._text("x" * 126)[:1] == bytes([126])
+    assert connection._text("x" * 127)[:2] == bytes([127, 0])
 
 
 def test_a_head_that_only_greets_is_taken_for_an_open_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(greeting, "REACH_S", 0.05)
+    monkeypatch.setattr(connection, "REACH_S", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as server:
         lines = []
 

@@ -2,85 +2,31 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.played import manifest
-from tests.support.runfiles import call, intent, slot, video
-from videoautoarena.agents.limits.budget import Caps
-from videoautoarena.agents.limits.prices import Sum, summed
-from videoautoarena.agents.limits.scheduler import Place, Wants
-from videoautoarena.memory.records.records import CallLimits, Nonce
-from videoautoarena.memory.store.shares import Unit
-from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.cluster.jobs import Report
-from videoautoarena.runs.cluster.lender import Lender, limits_in, shared
-from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.rundir.budget import keep_caps
-
-T = TypeVar("T")
-LEASE_S = 10.0
-HOST: Place = ("127.0.0.1:8000", ("KEY",))
-NONCE = Nonce(scope="v-p1-r0", role="judge", ordinal=2)
-
-
-def run(work: Coroutine[Any, Any, T]) -> T:
-    return asyncio.run(work)
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now_s = 100.0
-
-    def __call__(self) -> float:
-        return self.now_s
-
-
-def config(**limits: Any) -> RunConfig:
-    base = RunConfig.of_manifest(manifest())
-    entry = next(iter(base.cast.values())).model_copy(
-        update={
-            "model": "openai:one",
-            "base_url": f"http://{HOST[0]}/v1",
-            "endpoint": HOST[0],
-            "key_env": HOST[1][0],
-            "limits": CallLimits(**limits),
-        }
-    )
-    return base.model_copy(update={"cast": {**base.cast, "one": entry}})
-
-
-def busy(under_way: int, waiting: int, boot: str = "") -> Report:
-    wants = Wants(under_way, waiting)
-    return Report(wants, {HOST: wants}, calls=0, boot=boot)
-
-
-async def opened(lender: Lender) -> None:
-    """Wait until the books are read."""
-    while not lender._is_open:
-        await asyncio.sleep(0.01)
+from tests.support.lending import (
+    HOST,
+    LEASE_S,
+    Clock,
+    busy,
+    capped_run,
+    config,
+    lending,
+    opened,
+    run,
+)
+from videoautoarena.agents.limits.scheduler import Wants
+from videoautoarena.runs.cluster.lender import limits_in, shared
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    file = tmp_path / "run.sqlite"
-    with Store.create(file, manifest()) as store:
-        store.add_videos([video()])
-        store.add_slots([slot()])
-        keep_caps(store, Caps(usd=1.0))
-    return file
-
-
-def lending(path: Path, clock: Clock, *, concurrency: int = 12, **limits: Any) -> Lender:
-    return Lender(
-        str(path), config(**limits), concurrency=concurrency, lease_s=LEASE_S, clock=clock
-    )
+    return capped_run(tmp_path)
 
 
 def test_places_are_parted_equally_and_the_rest_goes_to_who_can_use_it() -> None:
@@ -302,130 +248,3 @@ def test_the_limits_of_a_place_are_the_least_that_any_of_its_models_states() -> 
     assert limits_in(config(concurrency=3), 16)[HOST].places == 3
     assert limits_in(config(), 16)[HOST].places == 16
     assert not limits_in(config(), 16)[HOST].is_rated
-
-
-def test_what_a_dead_worker_may_have_spent_counts_and_what_it_did_not_send_is_free(
-    path: Path,
-) -> None:
-    clock = Clock()
-
-    async def live() -> None:
-        lender = lending(path, clock)
-        await lender.begin()
-        await lender.enlist("a", "node")
-        for number in (1, 2):
-            held = await lender.hold("a", number, _nonce(number), summed(0.4, 10))
-            assert held is not None
-        with Store.open(path, write=True) as store:
-            await store.journal.intend(intent(usd=0.4)._replace(nonce=_nonce(1)))
-            clock.now_s += 2 * LEASE_S
-            assert await lender.is_gone("a")
-        await lender.enlist("b", "node")
-        # 0.4 of a dollar may be spent, so that 0.6 are left and no more.
-        assert await lender.hold("b", 1, _nonce(3), summed(0.6, 10)) is not None
-        await lender.settle("b", 1, Sum())
-        assert await lender.hold("b", 2, _nonce(3), summed(0.61, 10)) is None
-
-    run(live())
-
-
-def test_a_new_life_reads_from_the_file_what_may_be_being_spent(path: Path) -> None:
-    clock = Clock()
-
-    async def live() -> None:
-        with Store.open(path, write=True) as store:
-            await store.journal.intend(intent(usd=0.7)._replace(nonce=_nonce(1)))
-            lender = lending(path, clock)
-            await lender.begin()
-            await lender.enlist("a", "node")
-            waiting = asyncio.ensure_future(lender.hold("a", 1, _nonce(2), summed(0.5, 10)))
-            await asyncio.sleep(0)
-            assert not waiting.done()
-            # It comes back, and cost next to nothing.
-            store.journal.withdraw(intent().key, 1)
-            await store.journal.intend(intent("other", usd=0.0)._replace(nonce=_nonce(9)))
-            lender._purse.look()
-            assert await waiting is not None
-
-    run(live())
-
-
-def test_what_a_dead_worker_asked_of_a_new_life_is_not_set_aside(path: Path) -> None:
-    clock = Clock()
-
-    async def live() -> None:
-        lender = lending(path, clock)
-        await lender.renew("dead", "node", busy(0, 1))
-        waiting = asyncio.ensure_future(lender.hold("dead", 1, _nonce(1), summed(0.9, 10)))
-        await asyncio.sleep(0)
-        clock.now_s += 2 * LEASE_S
-        await lender.renew("alive", "node", busy(0, 1, lender.boot))
-        assert await waiting is None
-        assert await lender.hold("alive", 1, _nonce(2), summed(0.9, 10)) is not None
-
-    run(live())
-
-
-def test_books_are_opened_once_in_a_life(path: Path) -> None:
-    clock = Clock()
-
-    async def live() -> None:
-        lender = lending(path, clock)
-        await lender.begin()
-        await lender.enlist("a", "node")
-        assert await lender.hold("a", 1, _nonce(1), summed(0.9, 10)) is not None
-        for _ in range(5):
-            clock.now_s += LEASE_S / 2
-            await lender.renew("a", "node", busy(1, 1, lender.boot))
-            await asyncio.sleep(0.02)
-        waiting = asyncio.ensure_future(lender.hold("a", 2, _nonce(2), summed(0.2, 10)))
-        await asyncio.sleep(0.02)
-        assert not waiting.done()
-        waiting.cancel()
-
-    run(live())
-
-
-def test_a_lost_try_counts_in_full_whatever_its_call_comes_to_when_it_is_made_again(
-    path: Path,
-) -> None:
-    async def live() -> None:
-        with Store.open(path, write=True, is_alone=False) as store:
-            tried = intent(usd=0.6)
-            await store.journal.intend(tried)
-            lender = lending(path, Clock())
-            await lender.begin()
-            await lender.enlist("a", "node")
-            # Its worker died, and another has made the call again before anybody looked.
-            await store.shares.claim(Unit("v", (tried.nonce.scope,)), 1, "a")
-            held = await lender.hold("a", 1, tried.nonce, summed(0.3, 10))
-            assert held is not None
-            await store.journal.intend(tried._replace(usd=0.3))
-            await store.journal.record(call().model_copy(update={"cost_usd": 0.1}))
-            await lender.settle("a", 1, summed(0.1, 4))
-            lender._purse.look()
-            # 0.6 may have been spent by the one, 0.1 were by the other.
-            assert await lender.hold("a", 2, _nonce(5), summed(0.31, 10)) is None
-
-    run(live())
-
-
-def test_a_message_about_money_counts_once_however_often_it_comes(path: Path) -> None:
-    async def live() -> None:
-        lender = lending(path, Clock())
-        await lender.begin()
-        await lender.enlist("a", "node")
-        for _ in range(3):
-            assert await lender.hold("a", 1, NONCE, summed(0.5, 10)) is not None
-            assert await lender.pay("a", 1, 1, summed(0.2, 4), summed(0.3, 10))
-        await lender.settle("a", 1, summed(0.1, 4))
-        await lender.settle("a", 1, summed(0.1, 4))
-        assert await lender.hold("a", 2, NONCE, summed(0.7, 10)) is not None
-        await lender.settle("a", 2, Sum())
-        assert await lender.hold("a", 3, NONCE, summed(0.71, 10)) is None
-
-    run(live())
-
-
-def _nonce(number: int) -> Nonce:
-    return NONCE.model_copy(update={"ordinal": number})
