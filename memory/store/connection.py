@@ -269,19 +269,20 @@ class Reader:
 
     @contextmanager
     def of_one_moment(self) -> Iterator[None]:
-        """Read within the block what stood in the file at one moment, whoever writes meanwhile."""
-        if self._reading.seen is not None:
+        """Read within the block what stood in the file at one moment, whoever writes meanwhile.
+
+        Not where somebody begins to write within the block, whom nobody had seen before.
+        """
+        if self._has_changed():
             self.close()
             self._open()
-        if self._reading.seen is not None:
-            # Nobody has it open for writing.
-            yield
-            return
-        self._db.execute("BEGIN")
+        if self._reading.seen is None:
+            self._db.execute("BEGIN")
         try:
             yield
         finally:
-            self._db.execute("COMMIT")
+            # It has read and no more; after an error there may be nothing to end.
+            self._db.conn.rollback()
 
     def _has_changed(self) -> bool:
         """Return whether somebody has begun to write, or has come and gone, unseen by SQLite."""

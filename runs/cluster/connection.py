@@ -265,27 +265,20 @@ def knock(host: str, port: int, token: Token | None = None) -> Door:
 
 
 def _answer(line: socket.socket) -> Door:
-    heard = b""
-    while len(heard) < LONGEST:
-        with _late_is_no_error(bool(heard)):
-            if said := line.recv(4096):
-                heard += said
-                if b"grpc-status" not in heard:
-                    continue
-        break
-    if heard[3:4] != bytes([SETTINGS]):
+    heard, greets = b"", bytes([SETTINGS])
+    while b"grpc-status" not in heard and len(heard) < LONGEST:
+        try:
+            said = line.recv(4096)
+        except TimeoutError:
+            if not heard:
+                raise
+            break  # it has greeted as heads do: when it says more is up to it
+        heard += said
+        if not said or heard[3:4] not in (b"", greets):
+            break
+    if heard[3:4] != greets:
         return "none"
     return "locked" if UNAUTHENTICATED in heard else "open"
-
-
-@contextmanager
-def _late_is_no_error(has_greeted: bool) -> Iterator[None]:
-    """Let a server take its time once it has greeted as heads do: what it says is up to it."""
-    try:
-        yield
-    except TimeoutError:
-        if not has_greeted:
-            raise
 
 
 def _call(host: str, token: Token | None) -> Iterator[bytes]:

@@ -12,24 +12,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.loopback import ROOT, Loopback, serving_apart
+from tests.support import rayed
+from tests.support.loopback import Loopback, serving_apart
 from tests.support.small_benches import freeze_ground
 from tests.support.whole_runs import command, environment, write_config
 
 pytestmark = pytest.mark.slow
-RAY = ROOT / ".venv-ray"
-MAKE = 'python3 -m venv .venv-ray && .venv-ray/bin/pip install -e ".[ray]"'
 
 
 @pytest.fixture(scope="module")
 def arena() -> Path:
     """The command of an environment that has Ray."""
-    found = RAY / "bin" / "arena"
-    if not found.is_file():
-        if os.environ.get("CI"):
-            pytest.fail(f"there is no {RAY}: {MAKE}")
-        pytest.skip(f"NOTHING IS PLAYED ON A CLUSTER: there is no {RAY.name}; make it: {MAKE}")
-    return found
+    rayed.require()
+    return rayed.ENVIRONMENT / "bin" / "arena"
 
 
 @pytest.fixture(scope="module")
@@ -49,27 +44,6 @@ def line(bench: Path, config: Path, videos: Path) -> list[str | Path]:
     models = ("--model", "hawk,mole,terse", "--judge", "judge", "--swap", "all")
     where = ("--config", config, "--videos", videos, "--concurrency", "4")
     return ["bench", "run", bench, *models, *where]
-
-
-def workers_of(process: int) -> list[int]:
-    """Return the processes below another one that play."""
-    parents: dict[int, int] = {}
-    names: dict[int, bytes] = {}
-    for place in Path("/proc").iterdir():
-        if place.name.isdecimal():
-            try:
-                stat = (place / "stat").read_text().rpartition(")")[2].split()
-                names[int(place.name)] = (place / "cmdline").read_bytes()
-            except OSError:
-                continue
-            parents[int(place.name)] = int(stat[1])
-
-    def is_below(one: int) -> bool:
-        while one and one != process:
-            one = parents.get(one, 0)
-        return bool(one)
-
-    return [one for one, name in names.items() if b"ClusterWorker" in name and is_below(one)]
 
 
 def wait_for(server: Loopback, answers: int, playing: subprocess.Popen[str]) -> None:
@@ -109,7 +83,7 @@ def test_a_killed_worker_changes_no_byte_of_a_benchs_results(
         text=True,
     ) as playing:
         wait_for(server, sent + 6, playing)
-        (worker,) = workers_of(playing.pid)[:1]
+        worker = next(rayed.titled(rayed.WORKER, playing.pid))
         os.kill(worker, signal.SIGKILL)
         _, said = playing.communicate(timeout=240)
     assert playing.returncode == told.returncode, said

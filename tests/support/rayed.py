@@ -61,7 +61,7 @@ class Rayed:
 
     def processes(self, title: str) -> list[int]:
         """Return the processes of this cluster whose title begins so."""
-        return sorted(_titled(title, self._process.pid))
+        return sorted(titled(title, self._process.pid))
 
     def kill(self, title: str, which: int = 0, number: int = signal.SIGKILL) -> int:
         """Send a signal to one of these processes, and return which it was."""
@@ -75,7 +75,7 @@ class Rayed:
     def die(self) -> None:
         """Send SIGKILL to all there is of it, the head first, as a power cut would."""
         own = self._process.pid
-        for pid in [own, *_titled("", own)]:
+        for pid in [own, *titled("", own)]:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self._process.wait()
@@ -90,7 +90,8 @@ def go_on(process: int) -> None:
         time.sleep(0.05)
 
 
-def _titled(title: str, ancestor: int) -> Iterator[int]:
+def titled(title: str, ancestor: int) -> Iterator[int]:
+    """Yield the processes below another one whose title begins so."""
     parents, titles = {}, {}
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError, ValueError, IndexError):

@@ -33,6 +33,44 @@ def test_a_reader_sees_what_a_process_wrote_that_has_come_and_gone(
             assert [file.name for file in reading.files()][-1] == f"later {number}"
 
 
+def test_what_is_read_of_one_moment_holds_nothing_written_meanwhile(
+    store: Store, path: Path
+) -> None:
+    store.put_file("before", "text")
+    with Store.open(path, write=False) as reading:
+        with reading.of_one_moment():
+            assert [file.name for file in reading.files()] == ["before"]
+            store.put_file("meanwhile", "text")
+            assert [file.name for file in reading.files()] == ["before"]
+        assert [file.name for file in reading.files()] == ["before", "meanwhile"]
+
+
+def test_a_moment_is_found_though_a_writer_came_after_the_file_was_opened(
+    store: Store, path: Path
+) -> None:
+    store.close()
+    with Store.open(path, write=False) as reading, Store.open(path, write=True) as writing:
+        writing.put_file("before", "text")
+        with reading.of_one_moment():
+            assert [file.name for file in reading.files()] == ["before"]
+            writing.put_file("meanwhile", "text")
+            assert [file.name for file in reading.files()] == ["before"]
+
+
+def test_an_error_within_a_moment_is_raised_as_it_was(store: Store, path: Path) -> None:
+    def fail(reading: Store) -> None:
+        with reading.of_one_moment():
+            reading.files()
+            raise ValueError("of the block")
+
+    store.put_file("before", "text")
+    with Store.open(path, write=False) as reading:
+        with pytest.raises(ValueError, match="of the block"):
+            fail(reading)
+        store.put_file("later", "text")
+        assert len(list(reading.files())) == 2
+
+
 def test_a_link_to_a_run_leads_to_its_log_and_its_lock(store: Store, path: Path) -> None:
     link = path.with_name("link.sqlite")
     link.symlink_to(path)

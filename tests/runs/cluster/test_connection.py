@@ -55,6 +55,26 @@ def test_a_server_that_is_no_head_is_refused(words: bytes) -> None:
         refuse_unreachable(address)
 
 
+def test_a_server_that_answers_and_keeps_the_line_is_refused_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connection, "REACH_S", 3600.0)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        lines = []
+
+        def serve() -> None:
+            line, _ = server.accept()
+            lines.append(line)
+            line.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+        serving = threading.Thread(target=serve)
+        serving.start()
+        with pytest.raises(BadInput, match="is no head of a Ray cluster"):
+            refuse_unreachable(f"127.0.0.1:{server.getsockname()[1]}")
+        serving.join()
+        lines[0].close()
+
+
 def test_a_server_that_says_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "REACH_S", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as server:
