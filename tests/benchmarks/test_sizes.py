@@ -50,6 +50,7 @@ ELSEWHERE: dict[str, str] = {
     "dialogues": "tests/benchmarks/test_dialogues.py",
     "kills": "tests/e2e/test_killed_at_writes.py",
     "pairing": "tests/benchmarks/test_pairing.py",
+    "servers": "tests/e2e/test_personalities.py",
     "tasks": "tests/benchmarks/test_tasks.py",
     "retrieval": "tests/benchmarks/test_small.py",
     "watched": "tests/benchmarks/test_small.py",

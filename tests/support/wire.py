@@ -74,6 +74,18 @@ class Request:
         return sum(block["type"] == "image" for m in self.messages for block in blocks(m))
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What goes back for one request."""
+
+    status: int
+    body: bytes
+    kind: str = "application/json"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    missing: int = 0
+    """Bytes of the body that are promised and never come: the connection breaks before them."""
+
+
 def blocks(message: BaseMessage) -> list[dict[str, Any]]:
     """Return a message's content as blocks, whatever form it has."""
     if isinstance(message.content, str):
