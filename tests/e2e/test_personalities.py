@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.canned import judged
 from tests.support.clips import draw_folder
-from tests.support.personalities import MUSING, PERSONALITIES, Personality, drafted
+from tests.support.personalities import DIALECTS, MUSING, PERSONALITIES, Personality, drafted
 from tests.support.personality_runs import faults, play_against
 from tests.support.virtual import skipping
 from videoautoarena.agents.calls.replies import read_reply
@@ -29,6 +29,16 @@ def test_a_run_gets_all_that_a_server_gives(
     personality: Personality, clips: Path, tmp_path: Path
 ) -> None:
     played = play_against(personality, clips, tmp_path / "run")
+    assert list(faults(played)) == [], played.told
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_no_thought_is_judged_and_no_draft_binds_in_any_dialect(
+    dialect: str, clips: Path, tmp_path: Path
+) -> None:
+    says = DIALECTS[dialect]
+    played = play_against(Personality(dialect, says, says), clips, tmp_path / "run")
     assert list(faults(played)) == [], played.told
 
 

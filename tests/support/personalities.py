@@ -13,7 +13,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from langchain_core.messages import AIMessage
 
@@ -92,10 +92,8 @@ def apart(name: str, *, fence: bool = False) -> Says:
     return lambda good: {name: musing(good), "content": fenced(good) if fence else good}
 
 
-THINK = framed("<think>\n", "\n</think>\n\n")
-THINK_FENCED = framed("<think>\n", "\n</think>\n\n", fence=True)
 UNOPENED = framed("", "\n</think>\n\n")
-UNOPENED_ON_ONE_LINE = framed("", "</think>")
+THINK = framed("<think>\n", "\n</think>\n\n")
 TWICE = framed(f"<think>\n{MUSING}\n</think>\n<think>\n", "\n</think>\n")
 ANSWER = framed("<think>\n", "\n</think>\n<answer>", end="</answer>")
 GLM_BOX = framed("<think>", "</think>\n<answer><|begin_of_box|>", end="<|end_of_box|></answer>")
@@ -108,6 +106,38 @@ HARMONY = framed(
 )
 GEMMA = framed("<|channel>thought\n", "<channel|>")
 UNUSED = framed("<unused94>thought\n", "<unused95>")
+ON_ONE_LINE = framed("", "</think>")
+REASONING = apart("reasoning")
+REASONING_CONTENT = apart("reasoning_content")
+DIALECTS: Mapping[str, Says] = {
+    "no thoughts": plain,
+    "a code fence": in_fence,
+    "<think>": THINK,
+    "<think>, then a code fence": framed("<think>\n", "\n</think>\n\n", fence=True),
+    "<think> never opened": UNOPENED,
+    "the same, on one line": ON_ONE_LINE,
+    "<think> twice": TWICE,
+    "<think> in <think>": framed(f"<think>\n<think>{MUSING}</think>\n", "\n</think>\n"),
+    "<think>, <answer>": ANSWER,
+    "GLM's box": GLM_BOX,
+    "Keye's <analysis>": framed("<analysis>", "</analysis>\n<answer>", end="</answer>"),
+    "Mistral's [THINK]": framed("[THINK]", "[/THINK]"),
+    "Kimi's think": framed("◁think▷", "◁/think▷"),
+    "<seed:think>": SEED,
+    "Cohere's": COHERE,
+    "harmony's channels": HARMONY,
+    "Gemma's channel": GEMMA,
+    "<unused94>": UNUSED,
+    "a mark nobody knows": framed("<mulling>\n", "\n</mulling>\n"),
+    "reasoning": REASONING,
+    "reasoning_content": REASONING_CONTENT,
+}
+"""How families of models set their thoughts apart, and their words."""
+MARKS = (
+    *("think>", "THINK]", "think▷", "answer>", "begin_of_box", "_RESPONSE|", "channel", "unused9"),
+    *("mulling", "<|return", "analysis>"),
+)
+"""Some of which stand in a reply that was not taken out of its marks."""
 
 
 @dataclass(frozen=True)
@@ -219,20 +249,29 @@ def as_openrouter(asked: Asked, body: dict[str, Any]) -> Answer:
     return streamed(body, comment=": OPENROUTER PROCESSING")
 
 
+def _usage(read_in: int, written: int) -> dict[str, int]:
+    return {
+        "prompt_tokens": read_in,
+        "completion_tokens": written,
+        "total_tokens": read_in + written,
+    }
+
+
 def streamed(
     body: dict[str, Any],
     *,
     comment: str = "",
-    each_counts: bool = False,
+    counts: Literal["at the end", "so far", "its own"] = "at the end",
     stops: dict[str, Any] | None = None,
 ) -> Answer:
     """Return a reply in pieces of forty characters.
 
-    `comment` keeps the connection alive; `each_counts` has the usage so far in every piece;
+    `comment` keeps the connection alive; `counts` is what the usage of a piece holds;
     `stops` is a piece that takes the place of the second half.
     """
     (choice,) = body["choices"]
-    usage = body["usage"]
+    read_in = body["usage"]["prompt_tokens"]
+    written = body["usage"]["completion_tokens"]
     said: list[dict[str, str]] = [{"role": "assistant", "content": ""}]
     for name, words in choice["message"].items():
         if name != "role":
@@ -244,21 +283,20 @@ def streamed(
     pieces: list[dict[str, Any]] = []
     for number, delta in enumerate(said, start=1):
         piece = {**shared, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
-        if each_counts:
-            so_far = usage["completion_tokens"] * number // len(said)
-            read_in = usage["prompt_tokens"]
-            piece["usage"] = {
-                "prompt_tokens": read_in,
-                "completion_tokens": so_far,
-                "total_tokens": read_in + so_far,
-            }
+        if counts == "so far":
+            piece["usage"] = _usage(read_in, written * number // len(said))
+        elif counts == "its own":
+            share = written * number // len(said) - written * (number - 1) // len(said)
+            piece["usage"] = _usage(read_in if number == 1 else 0, share)
         pieces.append(piece)
     if stops:
         pieces.append({**shared, **stops})
     else:
         last = {"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}
-        pieces.append({**shared, "choices": [last], "usage": usage if each_counts else None})
-        pieces.append({**shared, "choices": [], "usage": usage})
+        at_last = body["usage"] if counts == "so far" else None
+        pieces.append({**shared, "choices": [last], "usage": at_last})
+        if counts != "its own":
+            pieces.append({**shared, "choices": [], "usage": body["usage"]})
     events = [f"data: {json.dumps(piece)}" for piece in pieces]
     if comment:
         events = [comment, comment, *events[:1], comment, *events[1:]]
@@ -286,7 +324,7 @@ class Personality:
     """Further lines of each model in arena.toml."""
     forfeits: int = 0
     """Battles of three that are lost whatever a client does."""
-    refusals: int = 8
+    refusals: int = 12
     """Requests at most that bring nothing: what has to be learnt, and what passes."""
     shown: tuple[str, ...] = ()
     """The server's own words that a user has to read."""
@@ -538,7 +576,11 @@ def _only_streams(asked: Asked) -> Answer | None:
 
 
 def _counting(_asked: Asked, body: dict[str, Any]) -> Answer:
-    return streamed(body, comment=": keep-alive", each_counts=True)
+    return streamed(body, comment=": keep-alive", counts="so far")
+
+
+def _counting_apart(_asked: Asked, body: dict[str, Any]) -> Answer:
+    return streamed(body, comment=": keep-alive", counts="its own")
 
 
 def _tokens_a_minute(asked: Asked) -> Answer | None:
@@ -580,13 +622,13 @@ OVERLOADED = "The model is overloaded. Please try again later."
 
 LLAMA_CPP = Personality(
     "llama.cpp",
-    apart("reasoning_content"),
+    REASONING_CONTENT,
     UNOPENED,
     context=4096,
     too_long=_llama_cpp,
     moods=(strike(LOADING, {1, 2}),),
     dress=with_timings,
-    refusals=8,
+    refusals=14,
     kept=("Loading model", "exceeds the available context size"),
 )
 PERSONALITIES = (
@@ -596,8 +638,6 @@ PERSONALITIES = (
         name="llama.cpp, one model text only",
         moods=(_text_only,),
         forfeits=3,
-        # Each call of that model has to be refused once.
-        refusals=8,
         shown=("image input is not supported", "max_frames = 0"),
         kept=(),
     ),
@@ -612,7 +652,7 @@ PERSONALITIES = (
         too_many=lambda most: of_old_vllm(
             f"At most {most} image(s) may be provided in one request."
         ),
-        refusals=14,
+        refusals=16,
         kept=("At most 6 image(s)", "maximum context length is 8192 tokens"),
     ),
     Personality(
@@ -626,8 +666,8 @@ PERSONALITIES = (
     ),
     Personality(
         "Ollama",
-        apart("reasoning"),
-        THINK_FENCED,
+        REASONING,
+        DIALECTS["<think>, then a code fence"],
         images={CONTESTANTS[1]: 1},
         too_many=lambda _most: of_openai(500, ONE_IMAGE, type="api_error"),
         moods=(strike(sent(503, {"error": BUSY}), {3}),),
@@ -676,7 +716,7 @@ PERSONALITIES = (
     ),
     Personality(
         "OpenRouter",
-        apart("reasoning"),
+        REASONING,
         TWICE,
         moods=(
             strike(of_openrouter(429, RATE_LIMITED), range(2, 7)),
@@ -689,7 +729,7 @@ PERSONALITIES = (
     ),
     Personality(
         "OpenRouter, streamed",
-        apart("reasoning"),
+        REASONING,
         GEMMA,
         moods=(
             strike(of_openrouter(429, RATE_LIMITED), range(2, 7)),
@@ -712,14 +752,14 @@ PERSONALITIES = (
     Personality(
         "a proxy with HTML pages",
         plain,
-        UNOPENED_ON_ONE_LINE,
+        ON_ONE_LINE,
         moods=(
             strike(page(403, CHALLENGE), {2}, model=CONTESTANTS[1]),
             strike(page(502, "502 Bad Gateway", server="nginx/1.25.3"), range(3, 60, 6)),
             strike(page(524, TIMED_OUT, before="<!DOCTYPE html>\n"), range(4, 60, 7)),
         ),
         forfeits=1,
-        refusals=14,
+        refusals=16,
         shown=(CHALLENGE,),
         kept=("502 Bad Gateway", "524: A timeout occurred"),
     ),
@@ -733,12 +773,19 @@ PERSONALITIES = (
         refusals=0,
     ),
     Personality(
+        "streams, pieces count their own",
+        THINK,
+        ANSWER,
+        dress=_counting_apart,
+        settings="parameters = { stream = true }",
+        refusals=0,
+    ),
+    Personality(
         "streams only",
         THINK,
         ANSWER,
         moods=(_only_streams,),
         dress=_counting,
-        forfeits=0,
         shown=("only support stream mode",),
         or_names="stream = true",
     ),

@@ -19,6 +19,7 @@ from tests.support.personalities import (
     CONTESTANTS,
     COST_USD,
     FRAMES,
+    MARKS,
     MUSING,
     REFEREE,
     Personality,
@@ -54,8 +55,8 @@ class Played:
     tokens: tuple[int, int]
     """In and out, of all replies as the run wrote them down."""
     cost_usd: float
-    has_musing: bool
-    """Whether a thought stands in a battle."""
+    texts: dict[str, str]
+    """What battles hold: their answers, their verdicts, and what was asked."""
     differences: int
     """Between the run and its replay."""
     seconds: float
@@ -97,6 +98,15 @@ class Played:
         return f"{self.said}\n{self.status}"
 
     @property
+    def words(self) -> str:
+        """Whether the server's own words are shown, kept with the tries, or lost."""
+        wanted = (*self.personality.shown, *self.personality.kept)
+        if all(words in self.told for words in wanted):
+            return "shown" if wanted else "-"
+        everywhere = self.told + self.reasons
+        return "kept" if all(words in everywhere for words in wanted) else "lost"
+
+    @property
     def telling(self) -> str:
         """The line that says most of the server."""
         lines = self.told.splitlines()
@@ -120,6 +130,7 @@ def play_against(personality: Personality, clips: Path, place: Path) -> Played:
         raise AssertionError(f"{personality.name}: no run was begun:\n{said}")
     _, status = _command("arena", "status", out)
     battles = battles_of(out)
+    judgings = [judging for battle in battles for judging in battle.verdicts]
     with opened(out) as file:
         rows = [json.loads(body) for (body,) in file.execute("SELECT body FROM calls")]
     tries = [attempt for row in rows for attempt in row.get("attempts", ())]
@@ -135,7 +146,13 @@ def play_against(personality: Personality, clips: Path, place: Path) -> Played:
         reasons="\n".join(filter(None, reasons)),
         tokens=(_tokens(rows, "input_tokens"), _tokens(rows, "output_tokens")),
         cost_usd=sum(row.get("cost_usd") or 0.0 for row in rows),
-        has_musing=any(MUSING in battle.model_dump_json() for battle in battles),
+        texts={
+            "an answer": json.dumps([(battle.answer_a, battle.answer_b) for battle in battles]),
+            "a verdict": json.dumps([one.model_dump(mode="json") for one in judgings]),
+            "a question": json.dumps(
+                [(battle.question, battle.persona_text) for battle in battles]
+            ),
+        },
         differences=len(play_again(out).differences),
         seconds=time.monotonic() - began_s,
     )
@@ -183,8 +200,11 @@ def faults(played: Played) -> Iterator[str]:
         yield f"{played.decided} of {total} battles decided, of {total - mine.forfeits} possible"
     if played.voids and not has_cure:
         yield f"{played.voids} void"
-    if played.has_musing:
-        yield "a thought stands in a battle"
+    for place, text in played.texts.items():
+        if MUSING in text:
+            yield f"a thought stands in {place}"
+        if marks := [mark for mark in MARKS if mark in text]:
+            yield f"marks of the model's stand in {place}: {' '.join(marks)}"
     if any(one.has_musing for one in played.seen):
         yield "a thought was sent on"
     if played.refusals > mine.refusals:
