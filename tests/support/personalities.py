@@ -478,6 +478,15 @@ def _lm_studio(asked: Asked, most: int) -> Answer:
     return sent(400, {"error": told})
 
 
+def _lm_studio_streamed(asked: Asked, most: int) -> Answer:
+    told = (
+        f"Input does not fit in context length. The input has {asked.tokens} tokens, but the "
+        f"context length only supports {most} tokens."
+    )
+    event = json.dumps({"error": {"message": told}, "message": told})
+    return Answer(200, f"event: error\ndata: {event}\n\n".encode(), STREAM)
+
+
 def _tgi(asked: Asked, most: int) -> Answer:
     told = (
         f"Input validation error: `inputs` tokens + `max_new_tokens` must be <= {most}. Given: "
@@ -674,12 +683,22 @@ PERSONALITIES = (
         kept=(ONE_IMAGE, "maximum pending requests exceeded"),
     ),
     Personality(
-        "LM Studio",
+        "LM Studio 0.3",
         HARMONY,
         HARMONY,
         context=4096,
         too_long=_lm_studio,
         kept=("context length of only 4096 tokens",),
+    ),
+    Personality(
+        "LM Studio 0.4, streamed",
+        GEMMA,
+        REASONING_CONTENT,
+        context=4096,
+        too_long=_lm_studio_streamed,
+        dress=lambda _asked, body: streamed(body),
+        settings="parameters = { stream = true }",
+        kept=("context length only supports 4096 tokens",),
     ),
     Personality(
         "TGI",
