@@ -34,6 +34,7 @@ from videoautoarena.runs.text import terminal
 
 LATE_S = 3600
 """How long a call may take by its clock, of which pauses of others are skipped."""
+ABSTAINED = "the judge could not tell"
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ class Played:
     status: str
     """What `arena status` told afterwards."""
     verdicts: Counter[str]
+    endings: list[str | None]
+    """Why each battle is void or forfeit."""
     seen: list[Seen]
     calls: int
     """That the run wrote down."""
@@ -70,6 +73,11 @@ class Played:
     def voids(self) -> int:
         """Battles without one, through nobody's fault."""
         return self.verdicts["void"]
+
+    @property
+    def abstained(self) -> int:
+        """Those of them in which the referee was asked, and said that it could not tell."""
+        return sum(ABSTAINED in (reason or "") for reason in self.endings)
 
     @property
     def forfeits(self) -> int:
@@ -141,6 +149,7 @@ def play_against(personality: Personality, clips: Path, place: Path) -> Played:
         said=said,
         status=status,
         verdicts=Counter(battle.verdict for battle in battles),
+        endings=[battle.reason for battle in battles],
         seen=playing.seen,
         calls=len(rows),
         reasons="\n".join(filter(None, reasons)),
@@ -194,12 +203,12 @@ def _command(name: str, *words: object) -> tuple[int, str]:
 def faults(played: Played) -> Iterator[str]:
     """Yield what a good client would have done otherwise, each in a line."""
     mine = played.personality
-    total = sum(played.verdicts.values())
+    possible = sum(played.verdicts.values()) - played.abstained - mine.forfeits
     has_cure = mine.or_names and mine.or_names in played.told
-    if played.decided < total - mine.forfeits and not has_cure:
-        yield f"{played.decided} of {total} battles decided, of {total - mine.forfeits} possible"
-    if played.voids and not has_cure:
-        yield f"{played.voids} void"
+    if played.decided < possible and not has_cure:
+        yield f"{played.decided} battles decided, of {possible} possible"
+    if played.voids > played.abstained and not has_cure:
+        yield f"{played.voids - played.abstained} void without a word of the referee's"
     for place, text in played.texts.items():
         if MUSING in text:
             yield f"a thought stands in {place}"
