@@ -327,7 +327,7 @@ class Personality:
     refusals: int = 12
     """Requests at most that bring nothing: what has to be learnt, and what passes."""
     shown: tuple[str, ...] = ()
-    """The server's own words that a user has to read."""
+    """Words that a user has to read where battles are lost: the server's own, or the cure."""
     kept: tuple[str, ...] = ()
     """Those that have to stand with the tries at least."""
     costs: bool = False

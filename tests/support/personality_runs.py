@@ -220,11 +220,12 @@ def faults(played: Played) -> Iterator[str]:
         yield f"{played.refusals} requests refused or failed, of at most {mine.refusals}"
     if wrong := _wrong_frames(played.seen):
         yield wrong
+    is_lossless = played.decided + played.abstained == sum(played.verdicts.values())
     for words in mine.shown:
-        if words not in played.told:
+        if words not in played.told and not is_lossless:
             yield f"not shown: {words}"
-    for words in mine.kept:
-        if words not in played.told and words not in played.reasons:
+    for words in (*mine.shown, *mine.kept):
+        if words not in f"{played.told}\n{played.reasons}":
             yield f"nowhere: {words}"
     if played.tokens != played.served:
         yield f"{played.tokens} tokens written down, {played.served} used"
