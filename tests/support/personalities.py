@@ -764,7 +764,7 @@ PERSONALITIES = (
         "Gemini with Gemma",
         UNUSED,
         in_fence,
-        moods=(_no_system, strike(Answer(503, wire.error("gemini", 503, OVERLOADED)), {9})),
+        moods=(strike(Answer(503, wire.error("gemini", 503, OVERLOADED)), {9}), _no_system),
         protocol="gemini",
         kept=("Developer instruction is not enabled", "The model is overloaded"),
     ),
