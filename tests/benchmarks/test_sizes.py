@@ -36,6 +36,7 @@ SMALL: dict[str, Small] = {
     "ladder": Small(("--minutes", "0.1", "0.5"), ("of under 3 x",)),
     "memory": Small(("--videos", "400")),
     "million": Small(("--videos", "100", "--rounds", "4"), ("rating alone:",)),
+    "reading": Small(()),
     "realism": Small(("--seeds", "12", "--shifts", "2")),
     "one_sided": Small(("--sets", "400")),
     "scenes": Small(("--films", "2")),
