@@ -130,6 +130,10 @@ class Provider:
         """Return by which of two names a limit of tokens goes out; None: there is no choice."""
         return None
 
+    def can_stream(self) -> bool:
+        """Return whether its models can be asked to reply in pieces."""
+        return False
+
     async def close(self, chat: Any) -> None:
         """Close the connections that a chat model holds."""
         closer = getattr(chat, "aclose", None)

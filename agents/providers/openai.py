@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import urlsplit
 
 from videoautoarena.agents.providers.base import COMMON, NO_KEY, ModelSettings, Provider
+from videoautoarena.agents.transport.costs import COSTS, cost_in_counts
 from videoautoarena.agents.transport.transport import SplicingTransport
 from videoautoarena.memory.records.records import Role, TokenField
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langchain_core.outputs import ChatGenerationChunk
+    from langchain_openai import ChatOpenAI
 
 _HOST = "api.openai.com"
 """OpenAI's own; many others know a limit of tokens by its name of old alone, max_tokens."""
 _OURS = frozenset({"max_tokens", "stream"})
-"""Parameters that the client takes in words of its own."""
+"""Parameters of which each call says itself whether and how they go out."""
 
 
 class _OpenAI(Provider):
     def build(self, model: ModelSettings) -> BaseChatModel:
-        from langchain_openai import ChatOpenAI
-
-        return ChatOpenAI(
-            model=model.name, use_responses_api=False, **connection(model), **_settings(model)
+        return _chat_class()(
+            model=model.name,
+            use_responses_api=False,
+            # Where it is answered in pieces at all; no other call says anything of it.
+            stream_usage=True,
+            **connection(model),
+            **_settings(model),
         )
 
     def options(self, model: ModelSettings, role: Role, *, key: str) -> dict[str, Any]:
@@ -45,6 +52,9 @@ class _OpenAI(Provider):
         host = urlsplit(model.url).hostname or ""
         is_openai = host == _HOST or host.endswith(f".{_HOST}")
         return "max_completion_tokens" if is_openai else "max_tokens"
+
+    def can_stream(self) -> bool:
+        return True
 
     async def close(self, chat: Any) -> None:
         chat.http_client.close()
@@ -85,11 +95,27 @@ def connection(model: ModelSettings) -> dict[str, Any]:
 
 def _settings(model: ModelSettings) -> dict[str, Any]:
     """Return a model's parameters for its client; each call says its limit of tokens itself."""
-    sent = {name: value for name, value in model.parameters.items() if name not in _OURS}
-    is_streamed = model.parameters.get("stream") is True
-    return sent | ({"streaming": True, "stream_usage": True} if is_streamed else {})
+    return {name: value for name, value in model.parameters.items() if name not in _OURS}
 
 
 def _extra_body(model: ModelSettings) -> dict[str, Any]:
     more = model.parameters.get("extra_body")
     return dict(more) if isinstance(more, Mapping) else {}
+
+
+@cache
+def _chat_class() -> type[ChatOpenAI]:
+    """Return LangChain's class, mended where it drops what a piece of a reply says of its cost."""
+    from langchain_openai import ChatOpenAI
+
+    class OpenAI(ChatOpenAI):
+        def _convert_chunk_to_generation_chunk(
+            self, chunk: dict[str, Any], *args: Any, **kwargs: Any
+        ) -> ChatGenerationChunk | None:
+            made = super()._convert_chunk_to_generation_chunk(chunk, *args, **kwargs)
+            cost = cost_in_counts(chunk.get("usage"))
+            if made is not None and cost is not None:
+                made.generation_info = {**(made.generation_info or {}), COSTS: [cost]}
+            return made
+
+    return OpenAI
