@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessage
 
-_ENDINGS = ("finish_reason", "block_reason", "stop_reason", "done_reason")
-"""What chat models call the reason why a reply ended: OpenAI, Gemini, Anthropic, Ollama."""
+_ENDINGS = ("finish_reason", "block_reason", "stop_reason", "done_reason", "stopReason")
+"""What the reason why a reply ended is called: OpenAI, Gemini, Anthropic, Ollama, Bedrock."""
 # How the clients fail on a page of HTML, a reply without choices or a field of another kind.
 _UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
 _MOST_TOKENS = 10**9
@@ -135,6 +135,7 @@ class ChatClient:
         try:
             async with asyncio.timeout(self._model.timeout_s):
                 if is_streamed:
+                    options |= self._model.maker.stream_options() or {}
                     return await whole_of(chat.astream(laid_out, **options))
                 return await chat.ainvoke(laid_out, **options)
         except _UNREADABLE as error:

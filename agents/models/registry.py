@@ -128,7 +128,8 @@ class Model:
     @property
     def can_stream(self) -> bool:
         """Whether they may be: its provider can be asked so, and no parameter forbids it."""
-        return self.parameters.get("stream") is not False and self.maker.can_stream()
+        is_forbidden = self.parameters.get("stream") is False
+        return not is_forbidden and self.maker.stream_options() is not None
 
     @property
     def part_detail(self) -> str | None:

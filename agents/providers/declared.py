@@ -113,11 +113,15 @@ class Declared(Provider):
     def sampling(self, model: ModelSettings, role: Role) -> dict[str, Any]:  # noqa: ARG002
         return dict(model.parameters)
 
-    def can_stream(self) -> bool:
+    def stream_options(self) -> dict[str, Any] | None:
         from langchain_core.language_models import BaseChatModel
 
+        found = self.chat_class
         ways = ((name, getattr(BaseChatModel, name)) for name in ("_astream", "_stream"))
-        return any(getattr(self.chat_class, name) is not way for name, way in ways)
+        if all(getattr(found, name) is way for name, way in ways):
+            return None
+        # Without it, some classes do not ask how many tokens a reply in pieces took.
+        return {"stream_usage": True} if "stream_usage" in found.model_fields else {}
 
     def _arguments(self, model: ModelSettings) -> dict[str, Any]:
         """Return what the class is built with; BadInput where it does not take something."""

@@ -20,16 +20,19 @@ if TYPE_CHECKING:
 _HOST = "api.openai.com"
 """OpenAI's own; many others know a limit of tokens by its name of old alone, max_tokens."""
 _OURS = frozenset({"max_tokens", "stream"})
-"""Parameters of which each call says itself whether and how they go out."""
+"""Parameters that the client takes in words of its own."""
 
 
 class _OpenAI(Provider):
     def build(self, model: ModelSettings) -> BaseChatModel:
-        return _chat_class()(
+        found = _chat_class()
+        # The client's own patience between two pieces is shorter than that with a whole reply.
+        is_known = "stream_chunk_timeout" in found.model_fields
+        patience = {"stream_chunk_timeout": model.timeout_s} if is_known else {}
+        return found(
             model=model.name,
             use_responses_api=False,
-            # Where it is answered in pieces at all; no other call says anything of it.
-            stream_usage=True,
+            **patience,
             **connection(model),
             **_settings(model),
         )
@@ -53,8 +56,8 @@ class _OpenAI(Provider):
         is_openai = host == _HOST or host.endswith(f".{_HOST}")
         return "max_completion_tokens" if is_openai else "max_tokens"
 
-    def can_stream(self) -> bool:
-        return True
+    def stream_options(self) -> dict[str, Any]:
+        return {"stream_usage": True}
 
     async def close(self, chat: Any) -> None:
         chat.http_client.close()
@@ -95,7 +98,9 @@ def connection(model: ModelSettings) -> dict[str, Any]:
 
 def _settings(model: ModelSettings) -> dict[str, Any]:
     """Return a model's parameters for its client; each call says its limit of tokens itself."""
-    return {name: value for name, value in model.parameters.items() if name not in _OURS}
+    sent = {name: value for name, value in model.parameters.items() if name not in _OURS}
+    is_streamed = model.parameters.get("stream") is True
+    return sent | ({"streaming": True, "stream_usage": True} if is_streamed else {})
 
 
 def _extra_body(model: ModelSettings) -> dict[str, Any]:

@@ -46,7 +46,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Said:
+class HttpReply:
     """One answer, whatever protocol it is of."""
 
     body: bytes
@@ -76,7 +76,7 @@ class Book:
     pause_s: float = 0.0
     meet: Callable[[], object] = int
     brain: Brain = lambda _model, _messages: AIMessage("A heron.")
-    script: Callable[[Kept], Said | None] = lambda _request: None
+    script: Callable[[Kept], HttpReply | None] = lambda _request: None
 
     @property
     def url(self) -> str:

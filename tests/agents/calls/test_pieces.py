@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.asking import Pages, load_bytes, no_pause, request_of, run
-from tests.support.bodies import Kept, Said, keeping
+from tests.support.bodies import HttpReply, Kept, keeping
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.pieces import Count, together
 from videoautoarena.agents.models.registry import parse_model
@@ -32,13 +32,13 @@ def event(
     return {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": name, **told}
 
 
-def stream(events: Iterable[dict[str, Any]]) -> Said:
+def stream(events: Iterable[dict[str, Any]]) -> HttpReply:
     lines = [*map(json.dumps, events), "[DONE]"]
     body = "".join(f"data: {line}\n\n" for line in lines).encode()
-    return Said(body, kind="text/event-stream", headers={})
+    return HttpReply(body, kind="text/event-stream", headers={})
 
 
-def asked(said: Said, **settings: Any) -> CallRow:
+def asked(said: HttpReply, **settings: Any) -> CallRow:
     """Return the row of a call that a server answers so."""
     chosen = {"parameters": {"stream": True}, **settings}
     with keeping(script=lambda _request: said) as book:
@@ -196,10 +196,10 @@ WHOLE = {
 def test_what_a_gateway_says_in_a_header_is_the_cost(
     headers: dict[str, str], cost: float | None, is_streamed: bool
 ) -> None:
-    whole = Said(json.dumps(WHOLE).encode())
+    whole = HttpReply(json.dumps(WHOLE).encode())
     said = stream([event("So.", usage((90, 7)), "stop")]) if is_streamed else whole
     row = asked(
-        Said(said.body, kind=said.kind, headers=headers), parameters={"stream": is_streamed}
+        HttpReply(said.body, kind=said.kind, headers=headers), parameters={"stream": is_streamed}
     )
     assert (row.reply, row.cost_usd) == ("So.", cost)
     assert row.cost_from == (None if cost is None else "provider")
@@ -208,18 +208,18 @@ def test_what_a_gateway_says_in_a_header_is_the_cost(
 def test_a_cost_in_the_body_beats_one_in_a_header_and_either_beats_a_price() -> None:
     priced = {"price": Price(input_usd=1.0, output_usd=1.0), "parameters": {}}
     body = json.dumps({**WHOLE, "usage": usage((90, 7), cost=0.25)}).encode()
-    assert asked(Said(body, headers={HEADER: "0.5"}), **priced).cost_usd == 0.25
+    assert asked(HttpReply(body, headers={HEADER: "0.5"}), **priced).cost_usd == 0.25
     body = json.dumps({**WHOLE, "usage": usage((90, 7), cost_usd_total=0.125)}).encode()
-    assert asked(Said(body), **priced).cost_usd == 0.125
-    told = Said(json.dumps(WHOLE).encode(), headers={HEADER: "0.5"})
+    assert asked(HttpReply(body), **priced).cost_usd == 0.125
+    told = HttpReply(json.dumps(WHOLE).encode(), headers={HEADER: "0.5"})
     assert asked(told, **priced).cost_usd == 0.5
 
 
 def test_the_answer_of_one_call_says_nothing_of_the_next_one() -> None:
     costs = iter(["0.5", ""])
 
-    def script(_request: Kept) -> Said:
-        return Said(json.dumps(WHOLE).encode(), headers={HEADER: next(costs)})
+    def script(_request: Kept) -> HttpReply:
+        return HttpReply(json.dumps(WHOLE).encode(), headers={HEADER: next(costs)})
 
     async def ask_twice(model: Any) -> list[float | None]:
         asker = Asker(Pages(), load_bytes)

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support import wire
 from tests.support.asking import Pages, frames_of, load_bytes, no_pause, request_of
-from tests.support.bodies import Book, Kept, Said, keeping
+from tests.support.bodies import Book, HttpReply, Kept, keeping
 from videoautoarena.agents.calls.ask import Asker, journal_key
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.limits.server_limits import ServerLimits
@@ -75,16 +75,16 @@ def ask(
 
 def refusing(
     is_refused: Callable[[dict[str, Any]], bool], status: int, words: str
-) -> Callable[[Kept], Said | None]:
-    def script(request: Kept) -> Said | None:
+) -> Callable[[Kept], HttpReply | None]:
+    def script(request: Kept) -> HttpReply | None:
         told = json.loads(request.body)
         protocol: Any = "gemini" if "contents" in told else "openai"
         if is_refused(told):
-            return Said(wire.error(protocol, status, words), status)
+            return HttpReply(wire.error(protocol, status, words), status)
         if not told.get("stream"):
             return None
         body = wire.reply(wire.read(request.target, told), wire.AIMessage("In pieces."))
-        return Said(wire.pieces(body), kind="text/event-stream")
+        return HttpReply(wire.pieces(body), kind="text/event-stream")
 
     return script
 
@@ -172,6 +172,7 @@ def test_a_server_that_answers_in_pieces_alone_is_asked_so(provider: str) -> Non
     with keeping(script=refusing(is_whole, *NO_WHOLE)) as book:
         rows, kept, said = ask(model_at(book, provider), calls=1)
     assert (rows[0].reply, len(book.requests)) == ("In pieces.", 2)
+    assert json.loads(book.requests[-1].body)["stream_options"] == {"include_usage": True}
     assert [(one.is_streaming, one.system_role) for one in kept] == [(True, None)]
     assert len(said) == 1
     assert "in pieces from now on" in said[0]
@@ -186,7 +187,7 @@ def test_later_calls_are_asked_so_at_once() -> None:
 
 
 def test_a_server_may_want_both() -> None:
-    def script(request: Kept) -> Said | None:
+    def script(request: Kept) -> HttpReply | None:
         told = json.loads(request.body)
         refuses = (
             refusing(has_system, *NO_SYSTEM["openai"])
