@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
-from videoautoarena.agents.calls.pieces import whole_of
+from videoautoarena.agents.calls.pieces import MOST_TOKENS, whole_of
 from videoautoarena.agents.models.parameters import cache_options
 from videoautoarena.agents.models.registry import Model, build_chat_model
 from videoautoarena.agents.prompting.contracts import SYSTEM
@@ -28,8 +28,6 @@ _ENDINGS = ("finish_reason", "block_reason", "stop_reason", "done_reason", "stop
 """What the reason why a reply ended is called: OpenAI, Gemini, Anthropic, Ollama, Bedrock."""
 # How the clients fail on a page of HTML, a reply without choices or a field of another kind.
 _UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
-_MOST_TOKENS = 10**9
-"""What one call cannot come to; a server that says more has said nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,4 +212,4 @@ def _count(said: object) -> int | None:
     """Return a whole number of tokens; None where something else was said."""
     if isinstance(said, bool) or not isinstance(said, int | float):
         return None
-    return int(said) if 0 <= said <= _MOST_TOKENS and said == int(said) else None
+    return int(said) if 0 <= said <= MOST_TOKENS and said == int(said) else None

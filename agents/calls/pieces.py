@@ -6,7 +6,6 @@ that count in every piece mean either "so many so far" or "so many more", and do
 
 from __future__ import annotations
 
-import math
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -17,6 +16,8 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, AIMessageChunk
     from langchain_core.messages.ai import UsageMetadata
 
+MOST_TOKENS = 10**9
+"""What one call cannot come to; a server that says more has said nothing."""
 LONGEST_TOKEN = 16
 """Characters a token: no text of some length has so many on average."""
 
@@ -167,7 +168,7 @@ def _number(said: object) -> float:
     """Return a count; 0 where it is none."""
     if isinstance(said, bool) or not isinstance(said, int | float):
         return 0
-    return said if 0 <= said < math.inf else 0
+    return said if 0 <= said <= MOST_TOKENS else 0
 
 
 def _numbers(said: object) -> dict[str, float]:
