@@ -138,6 +138,7 @@ class Attempts:
             mended = None if received else shaped.mended(request, fault)
             is_last = number >= self.most_tries or gives_up(fault, before.own)
             if mended is None and is_last:
+                fault = shaped.explained(fault)
                 return Ended(received, fault, tuple(before.all), took_s, request.frames)
             least_s = longest_s = 0.0
             if not mended:
@@ -190,8 +191,16 @@ class Attempts:
         model = shaped.model
         if model not in self._clients:
             self._clients[model] = self.make_client(model, self.load)
-        by_name = shaped.token_field()
-        sending = Sending(key, request.role, request.text, request.frames, token_field=by_name)
+        form = shaped.form()
+        sending = Sending(
+            key,
+            request.role,
+            request.text,
+            request.frames,
+            token_field=form.token_field,
+            system_role=form.system_role,
+            is_streamed=form.is_streamed,
+        )
         try:
             fault = await self._oversize(model, request)
             return fault or await self._clients[model].send(sending)

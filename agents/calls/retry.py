@@ -13,9 +13,11 @@ from videoautoarena.agents.transport.faults import (
     UNREACHED,
     Fault,
     Garbled,
+    demands_stream,
     most_images,
     nature_of,
     refused_fields,
+    refuses_system,
 )
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.memory.records.digests import unit_interval
@@ -75,7 +77,15 @@ def _fault(kind: str, status: int, said: str, reason: str, *, hint_s: float | No
     nature = nature_of(status, said)
     if nature in ("transient", "permanent"):
         fields = refused_fields(status, said) if nature == "permanent" else ()
-        return Fault(kind, reason, nature, hint_s, refused_fields=fields)
+        return Fault(
+            kind,
+            reason,
+            nature,
+            hint_s,
+            refused_fields=fields,
+            refused_system=refuses_system(status, said),
+            demands_stream=demands_stream(status, said),
+        )
     images = most_images(said) if nature == "too-large" else None
     return Fault(nature, reason, nature, most_images=images)
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import urlsplit
 
 from videoautoarena.agents.providers.base import COMMON, NO_KEY, ModelSettings, Provider
+from videoautoarena.agents.transport.costs import COSTS, cost_in_counts
 from videoautoarena.agents.transport.transport import SplicingTransport
 from videoautoarena.memory.records.records import Role, TokenField
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langchain_core.outputs import ChatGenerationChunk
+    from langchain_openai import ChatOpenAI
 
 _HOST = "api.openai.com"
 """OpenAI's own; many others know a limit of tokens by its name of old alone, max_tokens."""
@@ -21,10 +25,16 @@ _OURS = frozenset({"max_tokens", "stream"})
 
 class _OpenAI(Provider):
     def build(self, model: ModelSettings) -> BaseChatModel:
-        from langchain_openai import ChatOpenAI
-
-        return ChatOpenAI(
-            model=model.name, use_responses_api=False, **connection(model), **_settings(model)
+        found = _chat_class()
+        # The client's own patience between two pieces is shorter than that with a whole reply.
+        is_known = "stream_chunk_timeout" in found.model_fields
+        patience = {"stream_chunk_timeout": model.timeout_s} if is_known else {}
+        return found(
+            model=model.name,
+            use_responses_api=False,
+            **patience,
+            **connection(model),
+            **_settings(model),
         )
 
     def options(self, model: ModelSettings, role: Role, *, key: str) -> dict[str, Any]:
@@ -45,6 +55,9 @@ class _OpenAI(Provider):
         host = urlsplit(model.url).hostname or ""
         is_openai = host == _HOST or host.endswith(f".{_HOST}")
         return "max_completion_tokens" if is_openai else "max_tokens"
+
+    def stream_options(self) -> dict[str, Any]:
+        return {"stream_usage": True}
 
     async def close(self, chat: Any) -> None:
         chat.http_client.close()
@@ -93,3 +106,21 @@ def _settings(model: ModelSettings) -> dict[str, Any]:
 def _extra_body(model: ModelSettings) -> dict[str, Any]:
     more = model.parameters.get("extra_body")
     return dict(more) if isinstance(more, Mapping) else {}
+
+
+@cache
+def _chat_class() -> type[ChatOpenAI]:
+    """Return LangChain's class, mended where it drops what a piece of a reply says of its cost."""
+    from langchain_openai import ChatOpenAI
+
+    class OpenAI(ChatOpenAI):
+        def _convert_chunk_to_generation_chunk(
+            self, chunk: dict[str, Any], *args: Any, **kwargs: Any
+        ) -> ChatGenerationChunk | None:
+            made = super()._convert_chunk_to_generation_chunk(chunk, *args, **kwargs)
+            cost = cost_in_counts(chunk.get("usage"))
+            if made is not None and cost is not None:
+                made.generation_info = {**(made.generation_info or {}), COSTS: [cost]}
+            return made
+
+    return OpenAI

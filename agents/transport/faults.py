@@ -18,8 +18,8 @@ UNREACHED = "unreachable"
 REFUSALS = frozenset({"http-429", "http-503", "http-529"})
 """Kinds of fault that say: too much at once."""
 FILTERED = frozenset({
-    "content_filter", "refusal", "guardrail_intervened", "safety", "image_safety",
-    "prohibited_content", "image_prohibited_content", "blocklist", "recitation",
+    "content_filter", "content_filtered", "refusal", "guardrail_intervened", "safety",
+    "image_safety", "prohibited_content", "image_prohibited_content", "blocklist", "recitation",
     "image_recitation", "spii", "jailbreak",
 })  # fmt: skip
 """How a reply ends that a filter took away, in words of OpenAI, Anthropic, Bedrock and Gemini."""
@@ -87,6 +87,19 @@ _WRONG_VALUE = re.compile(
     """
 )
 
+_SYSTEM = re.compile(
+    r"""(?ix)
+    \b(?:developer|system)\ (?:instruction|message|prompt|role)s?
+      (?:\ is|\ are)?\ not\ (?:enabled|supported|allowed)
+    | only\ user\ and\ (?:assistant|model)\ roles
+    """
+)
+_STREAM = re.compile(
+    r"""(?ix)
+    only\ supports?\ stream | stream\ must\ be\ (?:set\ to\ )?true | non-streaming.{0,40}not
+    """
+)
+
 
 class Garbled(Exception):
     """What came back is nothing that the provider's client can read."""
@@ -110,6 +123,12 @@ class Fault:
     """Nothing was sent."""
     refused_fields: tuple[str, ...] = ()
     """Names of a limit of tokens that the server says it does not know."""
+    refused_system: bool = False
+    """The server takes no system or developer message from this model."""
+    demands_stream: bool = False
+    """The server answers in pieces alone."""
+    refused_format: bool = False
+    """The server does not know the form in which the reply was to come."""
 
     @property
     def is_transient(self) -> bool:
@@ -151,6 +170,16 @@ def refused_fields(status: int, text: str) -> tuple[str, ...]:
         return ()
     places = " ".join(_LOCATED.findall(text))
     return tuple(dict.fromkeys(_TOKEN_FIELD.findall(places or text)))
+
+
+def refuses_system(status: int, text: str) -> bool:
+    """Return whether a server says that it takes no system or developer message."""
+    return status not in (401, 402, 429) and bool(_SYSTEM.search(text[:_LONGEST_TEXT]))
+
+
+def demands_stream(status: int, text: str) -> bool:
+    """Return whether a server says that it answers in pieces alone."""
+    return status not in (401, 402, 429) and bool(_STREAM.search(text[:_LONGEST_TEXT]))
 
 
 def is_filtered(ending: str) -> bool:

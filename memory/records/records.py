@@ -23,6 +23,7 @@ from videoautoarena.memory.records.calls import Record as Record
 from videoautoarena.memory.records.calls import Role as Role
 from videoautoarena.memory.records.calls import Sampling as Sampling
 from videoautoarena.memory.records.calls import Sparse as Sparse
+from videoautoarena.memory.records.calls import SystemRole as SystemRole
 from videoautoarena.memory.records.calls import TokenField as TokenField
 from videoautoarena.memory.records.calls import Usage as Usage
 

@@ -90,6 +90,10 @@ def limit_lines(learnt: Iterable[Learnt]) -> Iterator[str]:
             yield f"{who} takes {images} a request{refused}"
         if one.token_limit_field is not None:
             yield f"{who} takes the output limit as {one.token_limit_field}"
+        if one.system_role is not None:
+            yield f"{who} takes the system text from the user alone"
+        if one.is_streaming:
+            yield f"{who} answers in pieces alone"
         if one.output_tokens is not None:
             yield (
                 f"{who} does not keep to {one.output_limit or 0:,} output tokens: a reply took "
