@@ -298,18 +298,15 @@ def useless(received: Received) -> Fault | None:
     """Return what is wrong with what came back in due form and is no reply; None where it is one.
 
     Silence may be an accident, and is worth another try, unless a filter or a limit made it. What
-    a provider says that it broke off may read like an answer and is none; a refusal is one.
+    a provider or its filter broke off may read like an answer and is none; a refusal is one.
     """
     ending = redacted(received.ending)
     is_wordless = not received.text.strip()
     is_refusal = is_wordless and bool(received.refusal.strip())
     is_silent = is_wordless and not is_refusal
-    if is_silent and is_filtered(ending):
-        return Fault(
-            "content-filter",
-            f"the provider's filter kept the reply back ({ending})",
-            "content-filter",
-        )
+    if not is_refusal and is_filtered(ending):
+        did = "kept the reply back" if is_silent else "broke the reply off"
+        return Fault("content-filter", f"the provider's filter {did} ({ending})", "content-filter")
     # How OpenRouter and others mark a reply that broke in the middle.
     if ending_word(ending) == "error" and not is_refusal:
         return Fault("malformed", f"the provider broke the reply off ({ending})", "transient")
@@ -317,7 +314,17 @@ def useless(received: Received) -> Fault | None:
         return None
     because = f" ({ending})" if ending else ""
     nature: Nature = "permanent" if was_cut(ending) else "transient"
-    return Fault("empty", f"the reply holds no text{because}", nature)
+    return Fault("empty", f"the reply holds no text{because}{_where_words_are(received)}", nature)
+
+
+def _where_words_are(received: Received) -> str:
+    """Return where the words of a reply without text stand, where they stand anywhere."""
+    if not received.has_thoughts:
+        return ""
+    why = "it was cut off while the model thought"
+    if not was_cut(received.ending):
+        why = "the server's reasoning parser took the answer"
+    return f"; all words stand in reasoning_content; {why}"
 
 
 def tokens_of(model: Model, request: Request) -> float:

@@ -80,6 +80,20 @@ def without_reasoning(text: str) -> str:
     return text[closed.end() :].lstrip()
 
 
+_MARK = re.compile(
+    r"""(?ix)
+    </?(?:seed:)?(?:think|thinking|thoughts?|reasoning)> | \[/?THINK\] | ◁/?think▷
+    | <\|(?:channel|START_THINKING|END_THINKING)\|?> | <channel\|> | <unused9[45]>
+    """
+)
+
+
+def thought_mark(text: str) -> str | None:
+    """Return the first mark of a model's thoughts that a text holds; None where it holds none."""
+    found = _MARK.search(text)
+    return found[0] if found else None
+
+
 def _read(text: str, schema: type[R]) -> R:
     found = _look(text)
     if found.value is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import urlsplit
 
@@ -12,6 +13,7 @@ from videoautoarena.memory.records.records import Role, TokenField
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
 _HOST = "api.openai.com"
 """OpenAI's own; many others know a limit of tokens by its name of old alone, max_tokens."""
@@ -21,9 +23,7 @@ _OURS = frozenset({"max_tokens", "stream"})
 
 class _OpenAI(Provider):
     def build(self, model: ModelSettings) -> BaseChatModel:
-        from langchain_openai import ChatOpenAI
-
-        return ChatOpenAI(
+        return _chat_class()(
             model=model.name, use_responses_api=False, **connection(model), **_settings(model)
         )
 
@@ -49,6 +49,47 @@ class _OpenAI(Provider):
     async def close(self, chat: Any) -> None:
         chat.http_client.close()
         await chat.http_async_client.aclose()
+
+
+@cache
+def _chat_class() -> Any:
+    """Return LangChain's class, whose messages keep what servers put beside the text."""
+    from langchain_openai import ChatOpenAI
+
+    class ChatOpenAIWithThoughts(ChatOpenAI):
+        """Keeps `reasoning_content` of a message, which is no field of OpenAI's own."""
+
+        def _create_chat_result(self, response: Any, generation_info: Any = None) -> ChatResult:
+            result = super()._create_chat_result(response, generation_info)
+            choices = response["choices"] if isinstance(response, dict) else response.choices
+            for choice, made in zip(choices, result.generations, strict=True):
+                # Only of a reply without text does anybody ask.
+                if not made.message.content:
+                    said = choice["message"] if isinstance(choice, dict) else choice.message
+                    _keep_thoughts(said if isinstance(said, dict) else said.model_extra, made)
+            return result
+
+        def _convert_chunk_to_generation_chunk(
+            self, chunk: dict[str, Any], *others: Any
+        ) -> ChatGenerationChunk | None:
+            made = super()._convert_chunk_to_generation_chunk(chunk, *others)
+            choices = chunk.get("choices")
+            if made is not None and choices:
+                _keep_thoughts(choices[0].get("delta"), made)
+            return made
+
+    return ChatOpenAIWithThoughts
+
+
+def _keep_thoughts(said: Any, made: ChatGeneration) -> None:
+    """Keep the words that a server put beside the text, where LangChain's own classes do."""
+    words = [said[name] for name in _THOUGHTS if said and isinstance(said.get(name), str)]
+    if any(words):
+        made.message.additional_kwargs["reasoning_content"] = "".join(words)
+
+
+_THOUGHTS = ("reasoning_content", "reasoning")
+"""What vLLM, SGLang, llama.cpp and DeepSeek call it; newer ones of them, and Ollama."""
 
 
 OPENAI = _OpenAI(

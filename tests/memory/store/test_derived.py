@@ -17,7 +17,7 @@ from tests.support.small_runs import forget_outlines
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.outlines import Outlines
 from videoautoarena.memory.records.records import Battle, Judging
-from videoautoarena.memory.store.derived import VIEWS
+from videoautoarena.memory.store.derived import VIEWS, VIEWS_OF_ENDS
 from videoautoarena.memory.store.store import Store
 
 ODD = ("", "plain", "nul \x00 within", "é 😀", "lone \udc80", "\\u0000", "two\nlines")
@@ -40,8 +40,8 @@ def decided(ordinal: int, **changes: Any) -> Battle:
 def follows(path: Path) -> bool:
     """Return whether all that is kept is what a look at all bodies comes to."""
     with closing(sqlite3.connect(path)) as file:
-        for name, rows in VIEWS.items():
-            which = " WHERE calls != 0" if name == "sent" else ""
+        for name, rows in (VIEWS | VIEWS_OF_ENDS).items():
+            which = " WHERE calls != 0" if name in ("sent", "call_ends") else ""
             kept = sorted(file.execute(f"SELECT * FROM {name}{which}"), key=str)
             if kept != sorted(file.execute(rows), key=str):
                 return False
