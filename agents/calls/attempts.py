@@ -17,10 +17,12 @@ from videoautoarena.agents.limits.estimates import OUTPUT_LIMITS, Estimates, fra
 from videoautoarena.agents.limits.prices import cost_of
 from videoautoarena.agents.limits.scheduler import Line, Scheduler, Turn, giving_back
 from videoautoarena.agents.limits.server_limits import Shaped
+from videoautoarena.agents.limits.waits import Wait, Waits
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.agents.transport.faults import (
+    REFUSALS,
     UNREACHED,
     Fault,
     Nature,
@@ -95,15 +97,20 @@ class Attempts:
     seed: int = 0
     most_tries: int = sys.maxsize
     """However patient a fault would be met otherwise."""
+    waits: Waits = field(default_factory=Waits)
     _clients: dict[Model, Client] = field(default_factory=dict)
 
     async def aclose(self) -> None:
+        self.waits.close()
         while self._clients:
             await self._clients.popitem()[1].aclose()
 
     async def make(self, key: str, model: Model, request: Request, listener: Listener) -> Ended:
         with Shaped(self.estimates.limits, model, listener.learnt) as shaped:
-            return await self._make(key, request, listener, shaped)
+            try:
+                return await self._make(key, request, listener, shaped)
+            finally:
+                self.waits.ended(model.endpoint, key)
 
     async def _make(self, key: str, request: Request, listener: Listener, shaped: Shaped) -> Ended:
         model = shaped.model
@@ -147,6 +154,8 @@ class Attempts:
             listener.failed(number, fault, longest_s)
             waited_s = longest_s
             if fault.is_refusal:
+                wait = Wait(model.endpoint, "waiting", longest_s, fault.kind, fault.reason)
+                self.waits.refused(wait, key, before_s=before.refused_s)
                 waited_s = await self.turns.rest(line, longest_s, at_least_s=least_s)
             elif longest_s:
                 await self.turns.pause(longest_s)
@@ -266,6 +275,11 @@ class _Before:
         if last is None or {last.kind, attempt.kind} != {UNREACHED}:
             self.all.append(attempt)
         return attempt
+
+    @property
+    def refused_s(self) -> float:
+        """Return how long it has waited since its server had no room."""
+        return sum(attempt.waited_s for attempt in self.own if attempt.kind in REFUSALS)
 
     @contextmanager
     def waiting(self) -> Iterator[None]:

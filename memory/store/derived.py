@@ -3,7 +3,7 @@
 - `places`: a row a slot, its video, what its kind is, its block.
 - `outlines`: a row a battle, who met, how it ended, who judged it how, how long the answers are.
 - `sent`: of how many frames answered calls were made, by model, role and frames of the video.
-- `call_ends`: how calls ended, by model, role, the provider's word and whether one timed out before.
+- `call_ends`: how calls ended, by model, role, the provider's word, and whether a try timed out.
 - `marked_battles`: a row a battle whose texts hold a sign that marks of thought are made of.
 
 Triggers of the file write them in the statement that writes a slot, a battle, a call or frames. So
@@ -192,7 +192,9 @@ def _triggers_of_ends() -> Iterator[tuple[str, str, list[str]]]:
     yield "calls", "INSERT", [count("NEW", "")]
     yield "calls", "DELETE", [count("OLD", "-")]
     yield "calls", "UPDATE", [count("OLD", "-"), count("NEW", "")]
-    gone = "DELETE FROM marked_battles WHERE ordinal = (SELECT ordinal FROM slots WHERE id = OLD.id)"
+    gone = (
+        "DELETE FROM marked_battles WHERE ordinal = (SELECT ordinal FROM slots WHERE id = OLD.id)"
+    )
     made = f"INSERT INTO marked_battles {_marked('slots s WHERE s.id = NEW.id', 'NEW.body')}"
     yield "battles", "INSERT", [made]
     yield "battles", "DELETE", [gone]
