@@ -23,9 +23,10 @@ _OURS = frozenset({"max_tokens", "stream"})
 
 class _OpenAI(Provider):
     def build(self, model: ModelSettings) -> BaseChatModel:
-        return _chat_class()(
+        made: BaseChatModel = _chat_class()(
             model=model.name, use_responses_api=False, **connection(model), **_settings(model)
         )
+        return made
 
     def options(self, model: ModelSettings, role: Role, *, key: str) -> dict[str, Any]:
         options: dict[str, Any] = {"extra_headers": {"Idempotency-Key": key}}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from rich.text import Text
@@ -226,7 +226,7 @@ def _facts(standing: Standing, names: dict[str, str], size: Size) -> Iterator[Te
     facts = list(dict.fromkeys(one.fact for one in found))
     rows = MOST_FACTS if size.height >= 24 else 1
     for fact in facts[:rows]:
-        counts = listed([one._replace(model=plain(names.get(one.model, one.model)))
+        counts = listed([replace(one, model=plain(names.get(one.model, one.model)))
                          for one in found if one.fact is fact])  # fmt: skip
         yield Line(size.width, size.marks).add(f"{fact.title}: {counts}", "yellow").text
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 from videoautoarena.agents.calls.replies import thought_mark, was_cut
 from videoautoarena.agents.transport.faults import is_filtered
@@ -94,8 +94,8 @@ TIMED_OUT = Fact(
 FILTERED = Fact(
     "filtered",
     "broken off or kept back by a filter",
-    "{count} of {of} {calls} of {model} {were} broken off or kept back by a filter, which is no "
-    "answer",
+    "{count} of {of} {calls} of {model} {were} broken off or kept back by a filter and taken "
+    "as none",
     "broken off or kept back by a filter",
     holds=lambda end: end.failure == "content-filter",
     among=_is_any,
@@ -133,7 +133,8 @@ FACTS: tuple[Fact, ...] = (CUT, TIMED_OUT, FILTERED, CUT_BY_FILTER, THOUGHT_MARK
 """In the order in which they are shown."""
 
 
-class CallFact(NamedTuple):
+@dataclass(frozen=True)
+class CallFact:
     """A fact that holds of a model's calls in a run."""
 
     fact: Fact
