@@ -58,6 +58,8 @@ class Received:
     cost_usd: float | None = None
     """What the provider says it cost; None where it says nothing."""
     served_by: str | None = None
+    has_thoughts: bool = False
+    """Words came in the field or block where servers put what a model thought."""
 
 
 class Client(Protocol):
@@ -173,7 +175,19 @@ def received(message: BaseMessage) -> Received:
         refusal=_refusal(message),
         cost_usd=cost,
         served_by=redacted(name) if isinstance(name, str) and name else None,
+        has_thoughts=_has_thoughts(message),
     )
+
+
+_THOUGHTS = frozenset({"reasoning", "thinking", "reasoning_content"})
+"""What servers call the field or block of what a model thought."""
+
+
+def _has_thoughts(message: BaseMessage) -> bool:
+    """Return whether words stand where a server puts what its model thought."""
+    fields = (message.additional_kwargs.get(name) for name in _THOUGHTS)
+    blocks = [block for block in message.content if isinstance(block, dict)]
+    return any(fields) or any(block.get("type") in _THOUGHTS for block in blocks)
 
 
 def _refusal(message: BaseMessage) -> str:

@@ -14,7 +14,7 @@ from videoautoarena.memory.records.records import Role, TokenField
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-    from langchain_core.outputs import ChatGenerationChunk
+    from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
     from langchain_openai import ChatOpenAI
 
 _HOST = "api.openai.com"
@@ -64,6 +64,17 @@ class _OpenAI(Provider):
         await chat.http_async_client.aclose()
 
 
+def _keep_thoughts(said: Any, made: ChatGeneration) -> None:
+    """Keep the words that a server put beside the text, where LangChain's own classes do."""
+    words = [said[name] for name in _THOUGHTS if said and isinstance(said.get(name), str)]
+    if any(words):
+        made.message.additional_kwargs["reasoning_content"] = "".join(words)
+
+
+_THOUGHTS = ("reasoning_content", "reasoning")
+"""What vLLM, SGLang, llama.cpp and DeepSeek call it; newer ones of them, and Ollama."""
+
+
 OPENAI = _OpenAI(
     "openai",
     home="https://api.openai.com/v1",
@@ -110,16 +121,33 @@ def _extra_body(model: ModelSettings) -> dict[str, Any]:
 
 @cache
 def _chat_class() -> type[ChatOpenAI]:
-    """Return LangChain's class, mended where it drops what a piece of a reply says of its cost."""
+    """Return LangChain's class, mended where it drops what servers put beside the text."""
     from langchain_openai import ChatOpenAI
 
     class OpenAI(ChatOpenAI):
+        """Keeps `reasoning_content`, no field of OpenAI's own, and what pieces say of cost."""
+
+        def _create_chat_result(self, response: Any, generation_info: Any = None) -> ChatResult:
+            result = super()._create_chat_result(response, generation_info)
+            choices = response["choices"] if isinstance(response, dict) else response.choices
+            for choice, made in zip(choices, result.generations, strict=True):
+                # Only of a reply without text does anybody ask.
+                if not made.message.content:
+                    said = choice["message"] if isinstance(choice, dict) else choice.message
+                    _keep_thoughts(said if isinstance(said, dict) else said.model_extra, made)
+            return result
+
         def _convert_chunk_to_generation_chunk(
             self, chunk: dict[str, Any], *args: Any, **kwargs: Any
         ) -> ChatGenerationChunk | None:
             made = super()._convert_chunk_to_generation_chunk(chunk, *args, **kwargs)
+            if made is None:
+                return None
+            choices = chunk.get("choices")
+            if choices:
+                _keep_thoughts(choices[0].get("delta"), made)
             cost = cost_in_counts(chunk.get("usage"))
-            if made is not None and cost is not None:
+            if cost is not None:
                 made.generation_info = {**(made.generation_info or {}), COSTS: [cost]}
             return made
 

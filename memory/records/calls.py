@@ -213,6 +213,23 @@ class Intent(NamedTuple):
     """The process that sent it is gone."""
 
 
+class CallEnds(NamedTuple):
+    """How many calls of a model in a role ended alike, without a word of them."""
+
+    alias: str
+    role: Role
+    is_answered: bool
+    ending: str
+    """Why the provider says the reply ended, in lower case; empty where it did not."""
+    failure: str
+    """Kind of what went wrong for good; empty of an answered one."""
+    is_late: bool
+    """A try of it had timed out, and it was asked again."""
+    is_blind: bool
+    """It was sent no frame."""
+    calls: int = 1
+
+
 class Lost(NamedTuple):
     """What tries that never had an answer may have been charged, at most."""
 

@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field
 
 from videoautoarena.memory.records.calls import SCOUTS as SCOUTS
 from videoautoarena.memory.records.calls import Attempt as Attempt
+from videoautoarena.memory.records.calls import CallEnds as CallEnds
 from videoautoarena.memory.records.calls import CallLimits as CallLimits
 from videoautoarena.memory.records.calls import CallRow as CallRow
 from videoautoarena.memory.records.calls import Intent as Intent

@@ -43,6 +43,7 @@ SPOILT: dict[str, Callable[[str], str]] = {
     "blanks": lambda _good: " \n\t",
     "truncated": lambda good: good[: len(good) // 2],
     "broken-off": lambda good: good[: len(good) // 2],
+    "filtered": lambda good: good[: len(good) // 2],
     "endless": lambda good: f"{good} " * (250_000 // len(good)),
 }
 ENDINGS: dict[str, wire.Ending] = {
@@ -50,6 +51,8 @@ ENDINGS: dict[str, wire.Ending] = {
     "broken-off": "error",
     "refusal": "refusal",
     "filter": "filter",
+    "filtered": "filtered",
+    "reasoned": "reasoned",
 }
 
 
