@@ -20,6 +20,7 @@ from videoautoarena.agents.calls.named_verdicts import names_another
 from videoautoarena.agents.calls.thoughts import (
     MARKS,
     STOPS,
+    is_mentioned,
     is_open_unknown,
     leading_pair,
     opens_thought,
@@ -108,16 +109,24 @@ def _find_object(text: str, *, is_cut: bool) -> Found:
     has_closed = False
     # What binds if templates and model both wrote a first mark, and the last one closed them all.
     in_doubt = Found(None)
+    # What was found before a thought that opens in the middle of a line, if it does close.
+    before: Found | None = None
     while mark := MARKS.search(text, at):
         at = mark.end()
         if mark["open"] is not None:
-            depth += opens_thought(text, mark, behind)
+            if opens_thought(text, mark, behind):
+                depth += 1
+            elif depth == 0 and before is None and not is_mentioned(text, mark):
+                before = found
             behind = at
         elif mark["close"] is not None or mark["final"] is not None:
             is_final = mark["final"] is not None
             # Some servers take off the mark that opens, and all that led here was reasoning.
             if depth == 0 or is_final:
-                found = Found(None, is_thought=found.value is not None or found.is_thought)
+                is_thought = found.value is not None or found.is_thought
+                kept = Found(None) if before is None or is_final else before
+                found = kept._replace(is_thought=is_thought)
+            before = None
             depth = 0 if is_final else max(0, depth - 1)
             has_closed = True
             in_doubt = Found(None)

@@ -231,8 +231,12 @@ def _without_known(text: str) -> str:
                 return "".join(kept).rstrip()
             at = end
             continue
-        # Its opening mark was taken off: everything before was thought.
-        kept.clear()
+        opened = _opened_within(text, at, mark.start()) if mark["close"] else None
+        if opened is None:
+            # Its opening mark was taken off: everything before was thought.
+            kept.clear()
+        else:
+            kept.append(text[at:opened])
         at = mark.end()
         if mark["final"] is not None:
             ended = _END_OF_MESSAGE.search(text, at)
@@ -240,11 +244,19 @@ def _without_known(text: str) -> str:
                 text = text[: ended.start()]
 
 
+def _opened_within(text: str, start: int, end: int) -> int | None:
+    """Return where a stretch opens a thought in the middle of a line; None where it does not."""
+    for mark in _THOUGHT.finditer(text, start, end):
+        if mark["open"] is not None and not is_mentioned(text, mark):
+            return mark.start()
+    return None
+
+
 def _marks_that_count(text: str, at: int) -> Iterator[re.Match[str]]:
     behind = at
     for mark in _THOUGHT.finditer(text, at):
         if mark["open"] is None:
-            counts = not _is_mentioned(text, mark)
+            counts = not is_mentioned(text, mark)
         else:
             counts = opens_thought(text, mark, behind)
         if counts:
@@ -252,7 +264,7 @@ def _marks_that_count(text: str, at: int) -> Iterator[re.Match[str]]:
         behind = mark.end()
 
 
-def _is_mentioned(text: str, mark: re.Match[str]) -> bool:
+def is_mentioned(text: str, mark: re.Match[str]) -> bool:
     """Return whether a mark is spoken of: it is quoted, or stands in the middle of a sentence."""
     start = mark.start()
     end = mark.end()

@@ -476,3 +476,10 @@ def drafted(draw: st.DrawFn) -> tuple[str, str]:
 def test_no_draft_is_ever_taken_for_the_verdict(said: tuple[str, str], ending: str | None) -> None:
     text, final = said
     assert read_reply(text, FullJudgeReply, ending=ending).verdict == final
+
+
+def test_a_thought_in_the_middle_of_a_line_takes_nothing_before_it_away() -> None:
+    text = f"{full('B')} So <think>or {full('A')}?</think> it is."
+    assert read_reply(text, FullJudgeReply).verdict == "B"
+    with pytest.raises(BadReply, match="outside your reasoning"):
+        read_reply(f"So <think>or {full('A')}?</think> it is.", FullJudgeReply)

@@ -48,6 +48,7 @@ WRITTEN = {
     "a stop token": "{}<|im_end|>",
     "a role before it": "<|im_start|>assistant\n<think>one</think>{}",
     "a second thought behind it": "{}\n<think>\nor is it blue",
+    "a thought in the middle of a line": "{} <think>Is it?</think>",
     "a thought that speaks of its mark": "<think>the <think> tag</think>{}",
 }
 

@@ -42,11 +42,11 @@ MISHAPS = (
 
 
 def answer(model: str, messages: Any) -> Any:
-    """Answer as the offline model does; one of them leaves its thoughts in the answer."""
+    """Answer as the offline model does; one of them leaves a mark in its answer."""
     reply = ask_offline(model, messages)
     if model != "terse":
         return reply
-    return reply.model_copy(update={"content": f"A lamp. <think>Is it?</think> {reply.text}"})
+    return reply.model_copy(update={"content": f"A lamp that says <think> on it. {reply.text}"})
 
 
 @dataclass(frozen=True)
