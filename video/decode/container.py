@@ -21,6 +21,7 @@ from av.container import InputContainer
 from av.video.stream import VideoStream
 
 from videoautoarena.memory.records.errors import UnusableVideo
+from videoautoarena.video.decode.disguise import HEAD, what_it_is
 
 KINDS = (
     (stat.S_ISFIFO, "a named pipe"),
@@ -45,9 +46,19 @@ def trouble(path: str) -> str:
     try:
         mode = os.stat(path).st_mode
     except OSError as error:
-        is_link = os.path.islink(path)
-        return "a link that leads nowhere" if is_link else f"not readable: {error.strerror}"
+        if not os.path.islink(path):
+            return f"not readable: {error.strerror}"
+        return "a link that leads nowhere" + _of_annex(path)
     return kind_of(mode)
+
+
+def _of_annex(path: str) -> str:
+    """Return what to do about a link whose file git-annex has not fetched; else nothing."""
+    try:
+        is_of_annex = ".git/annex/objects/" in os.readlink(path)
+    except OSError:
+        return ""
+    return ": its file is kept by git-annex; fetch it with git annex get" if is_of_annex else ""
 
 
 def kind_of(mode: int) -> str:
@@ -107,6 +118,9 @@ LENIENT: dict[str, Any] = (
     {} if int(av.__version__.split(".")[0]) >= 19 else {"metadata_errors": "ignore"}
 )
 
+UNKNOWN = "is damaged, cut short or in no video format known here"
+"""Of a file that is no video, and nothing else that is known."""
+
 Unreadable = (av.error.FFmpegError, OSError, ValueError)
 
 
@@ -134,7 +148,7 @@ def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
             options = {**OPTIONS, "fd": str(file.fileno())}
             container = av.open("fd:", options=options, timeout=(30.0, 30.0), **LENIENT)
         except Unreadable as error:
-            raise UnusableVideo(_reason(error)) from None
+            raise UnusableVideo(_reason(error, path)) from None
         stack.enter_context(container)
         pictures = _pictures(container)
         width, height = pictures.codec_context.width, pictures.codec_context.height
@@ -162,7 +176,16 @@ def _pictures(container: InputContainer) -> VideoStream:
     return chosen
 
 
-def _reason(error: BaseException) -> str:
+def _head_of(path: Path) -> bytes:
+    """Return the first bytes of a file, one more than are looked at; none where it is gone."""
+    try:
+        with regular(path) as file:
+            return file.read(HEAD + 1)
+    except (UnusableVideo, OSError):
+        return b""
+
+
+def _reason(error: BaseException, path: Path) -> str:
     if isinstance(error, PermissionError):
         return "may not be read by this user"
     if isinstance(error, FileNotFoundError):
@@ -170,7 +193,7 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "asks for more memory than it may have"
     if isinstance(error, av.error.InvalidDataError | EOFError | ValueError):
-        return "is damaged, cut short or in no video format known here"
+        return what_it_is(_head_of(path)) or UNKNOWN
     return f"cannot be opened ({type(error).__name__})"
 
 
