@@ -21,7 +21,6 @@ from av.container import InputContainer
 from av.video.stream import VideoStream
 
 from videoautoarena.memory.records.errors import UnusableVideo
-from videoautoarena.video.decode.disguise import HEAD, what_it_is
 
 KINDS = (
     (stat.S_ISFIFO, "a named pipe"),
@@ -176,13 +175,16 @@ def _pictures(container: InputContainer) -> VideoStream:
     return chosen
 
 
-def _head_of(path: Path) -> bytes:
-    """Return the first bytes of a file, one more than are looked at; none where it is gone."""
+def _named(path: Path) -> str:
+    """Return what a file is that libav knows nothing of, as far as its first bytes say."""
+    # Only where something is wrong: no other command has a use for it.
+    from videoautoarena.video.decode.disguise import HEAD, what_it_is
+
     try:
         with regular(path) as file:
-            return file.read(HEAD + 1)
+            return what_it_is(file.read(HEAD + 1)) or UNKNOWN
     except (UnusableVideo, OSError):
-        return b""
+        return UNKNOWN
 
 
 def _reason(error: BaseException, path: Path) -> str:
@@ -193,7 +195,7 @@ def _reason(error: BaseException, path: Path) -> str:
     if isinstance(error, MemoryError):
         return "asks for more memory than it may have"
     if isinstance(error, av.error.InvalidDataError | EOFError | ValueError):
-        return what_it_is(_head_of(path)) or UNKNOWN
+        return _named(path)
     return f"cannot be opened ({type(error).__name__})"
 
 

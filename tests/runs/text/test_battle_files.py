@@ -109,7 +109,7 @@ def test_portions_and_blank_lines_change_nothing(tmp_path: Path, monkeypatch: An
         (b"", " is empty; it needs a header"),
         (b"\n\n\n", " is blank; it needs a header"),
         (b"model_a,model_b\nx,y\n", ' has no column winner; it has "model_a", "model_b"'),
-        (b"a,a,winner\nx,y,a\n", ' has two columns called "a"'),
+        (b"a,a,winner\nx,y,a\n", ', line 1: two columns are called "a"; rename one'),
         (b"model_a,model_b,winner\nx,\xff\xfe,a\n", " is not UTF-8 text"),
         (b'model_a,model_b,winner\nx,"y"z,a\n', ", row 1: "),
         (b'model_a,model_b,winner\nx,y,a\n\nx,"y,a\ny,x,a\n', ", row 2: a quote is never closed"),
