@@ -110,6 +110,8 @@ class Fault:
     """Nothing was sent."""
     refused_fields: tuple[str, ...] = ()
     """Names of a limit of tokens that the server says it does not know."""
+    most_tries: int | None = None
+    """After so many of its like a call is given up, where that is fewer than usual."""
 
     @property
     def is_transient(self) -> bool:
