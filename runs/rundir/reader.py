@@ -363,7 +363,16 @@ def counted(number: int, thing: str) -> str:
 
 def contracts_of(manifest: Mapping[str, Any]) -> int:
     """Return the number of the contracts of a run or a bench; StoreError if it is none from 1."""
-    number = manifest.get("contracts", 1)
+    return _number_of(manifest, "contracts")
+
+
+def reading_of(manifest: Mapping[str, Any]) -> int:
+    """Return the number of the way in which replies are read; StoreError if it is none from 1."""
+    return _number_of(manifest, "reading")
+
+
+def _number_of(manifest: Mapping[str, Any], name: str) -> int:
+    number = manifest.get(name, 1)
     if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-        raise StoreError("the run's settings cannot be read (contracts)")
+        raise StoreError(f"the run's settings cannot be read ({name})")
     return number

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import freezing, latency, memory, playing, resume, retrieval, watched
+from benchmarks import freezing, latency, memory, playing, reading, resume, retrieval, watched
 from videoautoarena.video.synth.samples import make_samples
 
 
@@ -93,3 +93,10 @@ def test_watched_tells_what_each_stand_in_comes_to(
     for _, hawk, owl, _, blind, _ in found:
         assert float(hawk) > float(owl) > float(blind)
     assert re.search(r"^blind on choices .*: kept$", told, re.MULTILINE)
+
+
+def test_no_draft_is_read_as_a_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    assert reading.main(["--replies", "200"]) == 0
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert int(re.findall(r"(\d+) wrong", first)[0]) > 20
+    assert re.findall(r"(\d+) wrong", second) == ["0"]

@@ -181,7 +181,7 @@ class Conversation(BaseHTTPRequestHandler):
     def _reply(self, request: wire.Request, mishap: Mishap | None) -> bytes:
         good = self.server.brain(request.model, request.messages)
         if mishap is None:
-            return wire.reply(request, good)
+            return wire.reply(request, good, ending=good.response_metadata.get("ending", "stop"))
         words = SPOILT[mishap.do](str(good.text)) if mishap.do in SPOILT else good.text
         ending = ENDINGS.get(mishap.do, "stop")
         name = "another-model-2" if mishap.do == "other-model" else None
