@@ -54,6 +54,8 @@ class Found(NamedTuple):
     """There is an object, but among the model's reasoning."""
     end: int = 0
     """Where the object ends."""
+    bad_escape: str | None = None
+    """What is wrong with a backslash, which alone keeps the last object from being one."""
 
 
 class _Broken(Exception):
@@ -90,9 +92,13 @@ class Reader:
             found = self._object() if found is None else found
             return found if self.bad_escape is None else None
         except _Broken:
-            self.bad_escape = None
-            # Whatever is still open breaks at the same place when it is tried by itself.
-            self._hopeless.update(self._open)
+            if self.bad_escape is None:
+                # Whatever is still open breaks at the same place when it is tried by itself.
+                self._hopeless.update(self._open)
+            else:
+                # Broken before that: what follows the escape is read as if nobody had looked.
+                self.bad_escape = None
+                self.is_cut = False
             return None
         finally:
             self.looked_at += self.at - start
@@ -125,7 +131,8 @@ class Reader:
         self._open.append(self.at)
         self.at += 1
         if len(self._open) > DEEPEST:
-            self._work = sys.maxsize
+            if self.bad_escape is None:
+                self._work = sys.maxsize
             raise _Broken
         while not self._takes(end):
             yield item()
@@ -170,6 +177,7 @@ class Reader:
         except ValueError:
             # What it should say would be a guess; where the object ends is none.
             self.bad_escape = self.bad_escape or _about_escape(found[0], self._key)
+            self._hopeless.update(self._open)
             return found[0][1:-1]
 
     def _takes(self, mark: str) -> bool:
