@@ -313,9 +313,12 @@ class Probe(NamedTuple):
 
 def probe(path: Path) -> Probe:
     """Return the shape of a video, after one pass of reading; UnusableVideo is a bare reason."""
+    with opened(path) as (_, stream):
+        if KEY_ID in stream.metadata:
+            raise UnusableVideo(ENCRYPTED)
     index = read_index(path)
     if index.encrypted[:1] == index.keys[:1]:
-        raise UnusableVideo("is encrypted; pass a copy that any player shows without a key")
+        raise UnusableVideo(ENCRYPTED)
     before = errors_reported()
     first = first_frame(path)
     if first is None:
@@ -334,6 +337,9 @@ def probe(path: Path) -> Probe:
     return Probe(length_s, *size, fps, codec, rotation=turned, problems=problems)
 
 
+KEY_ID = "enc_key_id"
+"""What libav says of a track that is encrypted in Matroska or WebM."""
+ENCRYPTED = "is encrypted; pass a copy that any player shows without a key"
 CHECKED = 8
 """So many frames are looked at before a file is refused as damaged throughout."""
 CHECKED_AMONG = 250

@@ -97,7 +97,8 @@ def what_it_is(head: bytes) -> str | None:
     text = _text(head)
     if text is None:
         return None
-    return _first(_WORDS, text) or _TEXT
+    is_plain = all(char >= " " or char in "\t\n\r\f" for char in text)
+    return _first(_WORDS, text) or (_TEXT if is_plain else None)
 
 
 def _first(kinds: Iterable[tuple[re.Pattern[str], str]], text: str) -> str | None:
@@ -115,5 +116,4 @@ def _text(head: bytes) -> str | None:
         if 4 * sum(char.isascii() for char in text) < 3 * len(text):
             return None
     text = text.lstrip("\ufeff")
-    is_plain = all(char >= " " or char in "\t\n\r\f" for char in text)
-    return text if is_plain and text.strip() else None
+    return text if text.strip() else None

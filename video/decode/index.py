@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import dropwhile, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from av import VideoFrame
 from av.container import InputContainer
@@ -130,10 +130,8 @@ JUMP_S = 1.0
 """So far a clock may go back: writers are not all exact."""
 END_S = 1.0
 """So much before its end a video that is cut short may be damaged by that."""
-ENCRYPTION = "encryption_info"
+ENCRYPTION: Final = "encryption_info"
 """What MP4 has beside each packet that is encrypted."""
-KEY_ID = "enc_key_id"
-"""What Matroska says of a track that is."""
 STREAMS = ("mpegts", "mpeg")
 EVEN = ("mpeg1video", "mpeg2video", "mpeg4")
 """Containers that are searched for frames, and codecs in which one that was not found goes unsaid
@@ -272,7 +270,6 @@ class _Tape:
         self.is_stream = container.format.name in STREAMS
         self.is_even = self.is_stream and stream.codec_context.name in EVEN
         clock, errors = Clock(stream.time_base), errors_reported()
-        is_encrypted = KEY_ID in {name.lower() for name in stream.metadata}
         for packet in container.demux(stream):
             self.is_reset = clock.goes_back(packet)
             if self.is_reset:
@@ -292,7 +289,7 @@ class _Tape:
             self.end = max(self.end, tick + (packet.duration or 0))
             if packet.is_keyframe and not packet.is_corrupt:
                 self.keys.add(tick)
-            if packet.is_keyframe and (is_encrypted or packet.has_sidedata(ENCRYPTION)):
+            if packet.is_keyframe and packet.has_sidedata(ENCRYPTION):
                 self.encrypted.add(tick)
 
 

@@ -62,6 +62,7 @@ def test_what_only_speaks_of_a_pointer_is_none() -> None:
         "<html><title>Accès refusé</title></html>".encode("latin-1"),
         codecs.BOM_UTF16_BE + "<html><body>non</body></html>".encode("utf-16-be"),
         b"<h1>403 Forbidden</h1>",
+        b"<!DOCTYPE HTML>\n<title>\x1b[31mred\x07</title>\0",
     ],
 )
 def test_a_page_is_called_a_page(page: bytes) -> None:

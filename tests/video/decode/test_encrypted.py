@@ -9,9 +9,12 @@ import av
 import numpy as np
 import pytest
 
+from tests.support.boxes import cluster, element, matroska, track
 from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.video.decode.av import probe
 
+CODINGS, CODING, CODING_KIND = 0x6D80, 0x6240, 0x5033
+ENCRYPTION, ALGORITHM, KEY_ID = 0x5035, 0x47E1, 0x47E2
 LOCKED = {
     "encryption_scheme": "cenc-aes-ctr",
     "encryption_key": "76a6c65c5ea762046bd749a2e632ccbb",
@@ -77,3 +80,14 @@ def test_a_video_whose_start_alone_is_noise_stays_usable(tmp_path: Path) -> None
     noise = scrambled(path).read_bytes()
     path.write_bytes(noise[: len(noise) // 3] + data[len(noise) // 3 :])
     assert probe(path).duration_s == pytest.approx(2.0)
+
+
+def test_a_track_of_matroska_that_names_its_key_is_not_usable(tmp_path: Path) -> None:
+    scheme = element(ALGORITHM, 5) + element(KEY_ID, b"0123456789abcdef")
+    coding = element(CODING_KIND, 1) + element(ENCRYPTION, scheme)
+    locked = element(CODINGS, element(CODING, coding))
+    frames = [b"\x01" + bytes(8) + Random(k).randbytes(200) for k in range(5)]
+    path = tmp_path / "film.mkv"
+    path.write_bytes(matroska(tracks=track(1, codec=b"V_VP8", more=locked), rest=cluster(*frames)))
+    with pytest.raises(UnusableVideo, match=r"^is encrypted; pass a copy"):
+        probe(path)
