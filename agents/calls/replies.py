@@ -81,7 +81,9 @@ def read_reply(
     except BadReply as fault:
         if not is_cut:
             raise
-        raise BadReply(f"{fault}; {_CUT}") from None
+        # What is shown of a reason may end early, so what matters most comes first.
+        said = f"{fault}; {_CUT}" if reading == 1 else f"{_CUT}; {fault}"
+        raise BadReply(said) from None
 
 
 def was_cut(ending: str | None) -> bool:
@@ -135,6 +137,11 @@ def _find_object(text: str, *, is_cut: bool) -> Found:
             value = reader.object_at(mark.start())
             if value is None:
                 cut_from = min(cut_from, mark.start()) if reader.is_cut else cut_from
+                if reader.bad_escape is not None and depth == 0:
+                    # It is the last object all the same: no draft before it binds.
+                    found = Found(None, bad_escape=reader.bad_escape)
+                    at = reader.at
+                    behind = at
                 continue
             at = reader.at
             behind = at
@@ -160,6 +167,8 @@ def _start(text: str) -> int:
 
 def _held(found: Found, schema: type[R]) -> R:
     """Return the object that was found as its schema has it."""
+    if found.bad_escape is not None:
+        raise BadReply(found.bad_escape)
     if found.value is None:
         ending = " outside your reasoning" if found.is_thought else ""
         raise BadReply(NO_OBJECT + ("; the one it begins has no end" if found.is_cut else ending))

@@ -483,3 +483,16 @@ def test_a_thought_in_the_middle_of_a_line_takes_nothing_before_it_away() -> Non
     assert read_reply(text, FullJudgeReply).verdict == "B"
     with pytest.raises(BadReply, match="outside your reasoning"):
         read_reply(f"So <think>or {full('A')}?</think> it is.", FullJudgeReply)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r'{"verdict": "a", "note": "it\'s red"}',
+        r'{"verdict": "b"} No: {"verdict": "a", "note": "it\'s red"}',
+        r'{"note": "it\'s red", "verdict": "a", "more": {"verdict": "b"}}',
+    ],
+)
+def test_an_object_with_a_bad_escape_is_asked_for_again_with_the_escape_named(text: str) -> None:
+    with pytest.raises(BadReply, match=r"""^the text under "note" holds \\', which is no escape"""):
+        read_reply(text, Anything)
