@@ -186,7 +186,7 @@ def error_in_text(answer: str) -> object | None:
         return next(filter(None, told), None)
     if _IS_HTML.match(text):
         return f"an HTML page instead of a reply: {_sentence(text)}"
-    return text[:_LONGEST_LEAF]
+    return f"a text instead of a reply: {text[:_LONGEST_LEAF]}"
 
 
 def _read(text: str) -> Any:

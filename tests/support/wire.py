@@ -230,6 +230,11 @@ def pieces(body: bytes) -> bytes:
     return "".join(f"data: {event}\n\n" for event in [*events, "[DONE]"]).encode()
 
 
+def first_pieces(body: bytes) -> bytes:
+    """Return the first two pieces of an answer: who speaks, and the first words."""
+    return b"".join(piece + b"\n\n" for piece in pieces(body).split(b"\n\n")[:2])
+
+
 def _parts(text: str) -> list[str]:
     return [text[start : start + 40] for start in range(0, len(text), 40)]
 

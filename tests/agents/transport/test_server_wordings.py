@@ -6,15 +6,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import httpx2
+import openai
 import pytest
+from google.genai import errors as genai
 from langchain_google_genai import chat_models as gemini
 from langchain_openai.chat_models import base as langchain_openai
 
-import httpx2
-import openai
-from google.genai import errors as genai
 from videoautoarena.agents.calls.retry import fault_of
-from videoautoarena.agents.transport.faults import Fault
+from videoautoarena.agents.transport.faults import Fault, Garbled
+from videoautoarena.agents.transport.server_words import error_in_text
 
 HERE = Path(__file__).parent
 OURS = HERE / "server_wordings.jsonl"
@@ -30,6 +31,8 @@ def rows(file: Path) -> list[dict[str, Any]]:
 def raised(row: dict[str, Any]) -> Exception:
     """Return what reaches the retries: the client's own exception, as LangChain passes it on."""
     body = row["body"] if isinstance(row["body"], str) else json.dumps(row["body"])
+    if row["status"] == 200:
+        return Garbled("ValueError", error_in_text(body))
     answer = httpx2.Response(row["status"], text=body, request=httpx2.Request("POST", PATH))
     try:
         if row["server"] == "Google Gemini":
@@ -68,8 +71,7 @@ def fault_for(row: dict[str, Any]) -> Fault:
 def meaning(fault: Fault) -> set[str]:
     """Return the words of the tables that a fault answers to."""
     if fault.nature == "too-large":
-        known = {"images", f"images {fault.most_images}"} if fault.most_images else set()
-        return {"too-large", *known}
+        return {"too-large", "images", f"images {fault.most_images}"}
     if fault.nature == "transient":
         return {"busy"}
     flags = {
@@ -79,3 +81,49 @@ def meaning(fault: Fault) -> set[str]:
     }
     named = {name for name, holds in flags.items() if holds}
     return named or {fault.nature}
+
+
+def missed(table: list[dict[str, Any]]) -> list[str]:
+    return [
+        f"{row['server']} {row['status']} {row['means']}: {fault_for(row).reason}"
+        for row in table
+        if row["means"] not in meaning(fault_for(row))
+    ]
+
+
+def test_the_table_holds_what_twenty_servers_say() -> None:
+    table = rows(OURS)
+    harmless = [row for row in table if row["means"] == "permanent"]
+    assert len({row["server"] for row in table}) >= 20
+    assert len(harmless) >= 20
+    assert len(table) - len(harmless) >= 60
+
+
+@pytest.mark.parametrize("row", rows(OURS), ids=lambda row: f"{row['server']} {row['means']}")
+def test_a_wording_is_read_as_what_it_means(row: dict[str, Any]) -> None:
+    fault = fault_for(row)
+    assert row["means"] in meaning(fault), fault.reason
+
+
+@pytest.mark.parametrize("row", rows(OURS), ids=lambda row: f"{row['server']} {row['means']}")
+def test_every_refusal_is_told_in_its_servers_words(row: dict[str, Any]) -> None:
+    reason = fault_for(row).reason
+    opening, _, words = reason.partition(": ")
+    assert opening == f"HTTP {row['status']}"
+    assert len(words) > 5
+    assert len(reason) <= 300
+    assert not any(mark in words for mark in ("{'", '{"', "<html", "Error code:"))
+
+
+def test_wordings_that_were_written_by_name_are_recognised() -> None:
+    table = rows(BY_NAME)
+    refusals = [row for row in table if row["means"] not in ("permanent", "busy")]
+    known = len(refusals) - len(missed(refusals))
+    assert known >= 0.9 * len(refusals), missed(refusals)
+
+
+@pytest.mark.parametrize("file", [OURS, BY_NAME], ids=lambda file: file.stem)
+def test_nothing_harmless_is_taken_for_too_large(file: Path) -> None:
+    harmless = [row for row in rows(file) if row["means"] in ("permanent", "busy")]
+    taken = [row["body"] for row in harmless if fault_for(row).nature == "too-large"]
+    assert taken == []
