@@ -34,7 +34,7 @@ _REFUSED_FOR_MONEY = frozenset({400, 402, 403, 429})
 _REFUSED_FOR_CONTENT = frozenset({400, 403, 422, 451})
 _NEVER_OF_SHAPE = frozenset({401, 402, 429})
 """Statuses under which nothing is said of how a request is built."""
-_LONGEST_TEXT = 20_000
+_LONGEST_TEXT = 10_000
 
 _TOKEN_FIELD = re.compile(r"(?<!\w)(max_tokens|max_completion_tokens)(?!\w)")
 _UNKNOWN_FIELD = re.compile(

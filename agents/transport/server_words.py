@@ -32,6 +32,7 @@ _CODES = (
     "httpStatusCode",
     "status",
     "type",
+    "__type",
     "error_type",
 )
 _ECHOES = frozenset({"input", "messages", "prompt", "request", "body", "traceback", "stack"})
@@ -125,7 +126,7 @@ def words_of(body: object) -> ServerWords:
     if isinstance(body, str):
         read = _read(body)
         if not isinstance(read, Mapping | list):
-            text = " ".join(_sentence(body).split())
+            text = " ".join(_sentence(read if isinstance(read, str) else body).split())
             return ServerWords(text, text, _status_of_text(text))
         body = read
     if not isinstance(body, Mapping | list):
@@ -134,7 +135,7 @@ def words_of(body: object) -> ServerWords:
     text = ": ".join(_without_repeats(parts)[:_MOST_PARTS])
     leaves = list(_leaves(body, 0, [0]))
     if not text:
-        text = ", ".join(f"{key}: {value}" for key, value in leaves[:_MOST_PARTS])
+        text = ", ".join(f"{key}: {value.strip('[]')}" for key, value in leaves[:_MOST_PARTS])
     told = " ".join(parts)
     more = (f"'{key}': '{value}'" for key, value in leaves if value not in told or len(value) < 40)
     signs = f"{told}. {' '.join(more)}"
@@ -239,10 +240,10 @@ def _parts_of(body: Mapping[Any, Any], depth: int) -> Iterator[str]:
             told = True
             yield from _parts(body[name], depth + 1)
     for name in _MESSAGES:
-        said = body.get(name)
-        if said and isinstance(said, str | list | Mapping):
+        inner = list(_parts(body.get(name), depth + 1))
+        if any(inner):
             told = True
-            yield from _parts(said, depth + 1)
+            yield from inner
             break
     metadata = body.get("metadata")
     if isinstance(metadata, Mapping) and metadata.get("raw"):
@@ -285,11 +286,11 @@ def _leaves(
     elif isinstance(body, list):
         if body and all(isinstance(item, str | int) for item in body):
             count[0] += 1
-            yield name, str(body)[:_LONGEST_LEAF]
+            yield name, f"[{', '.join(map(str, body))}]"[:_LONGEST_LEAF]
         else:
             for item in body:
                 yield from _leaves(item, depth + 1, count, name)
-    elif body is not None and not isinstance(body, bool):
+    elif body not in (None, "") and not isinstance(body, bool):
         count[0] += 1
         yield name, str(body)[:_LONGEST_LEAF]
 

@@ -20,8 +20,9 @@ _MONEY = re.compile(
     | (?:out\ of|not\ enough|no\ more|no|more|enough)\ (?:\w+\ )?credits?\b
     | credits?\b.{0,30}\b(?:exhausted|depleted|used\ up|exceeded|insufficient|ran\ out)
     | (?:exhausted|depleted|used\ up|exceeded|run\ out\ of).{0,20}\bcredits?\b
+    | \bquota\b.{0,20}\b(?:exhausted|used\ up|depleted|spent)\b | used\ up\b.{0,20}\bquota
     | balance\b.{0,30}\b(?:insufficient|too\ low|empty|exhausted|not\ enough|negative)
-    | cross(?:ed|es)\ budget | over\ budget | budget[_ ]?exceeded | exceeded[_ ]?budget
+    | cross(?:ed|es)\ budget | over\ budget | budget[_ ]?exceeded | exceeded\w{0,12}[_ ]?budget
     | budget\b.{0,30}\b(?:exceeded|exhausted|reached|used\ up)
     | exceed(?:ed|s)?\b.{0,30}\bbudget\b
     | (?:spend(?:ing)?|usage|key|credit)\ (?:limit|cap)s?\b.{0,30}\b(?:reached|exceeded|hit)
@@ -70,7 +71,8 @@ _OF_ONE_PICTURE = (
 """Words that make a complaint one about each picture and not about their number."""
 _MEASURE = r"(?!\s?(?:px|pixels?|[MKG]i?B\b|mega|bytes?|[x×*]\s?\d|tokens?|%|s\b|sec|min|:))"
 _BOUND = (
-    r"(?:at\ most | up\ to | (?:no|not)\ more\ than | no\ greater\ than | less\ than\ or\ equal\ to"
+    r"(?:at\ most | up\ to | exactly | (?:no|not)\ more\ than | no\ greater\ than "
+    r"| less\ than\ or\ equal\ to"
     r"| (?:cannot|can't|must\ not|may\ not|should\ not)\ (?:exceed | be\ (?:more|greater)\ than)"
     r"| max(?:imum|\.)? | limit(?:ed)? | only | allow(?:ed|s)? | exceed(?:s|ed|ing)? "
     r"| support(?:s|ed)?"
@@ -78,18 +80,20 @@ _BOUND = (
 )
 _MOST_IMAGES = re.compile(
     rf"""(?ix)
-    \b{_BOUND} (?:\ (?:is|of|to|the|a|number|count|maximum|limit|supports?|accepts?|allows?|takes?
-    |handles?|total))* [\s:=(]{{1,3}} (?P<before>{_DIGITS} | (?:{_WORDS}|no|zero)\b) [)]?
+    \b{_BOUND}
+      (?:\ (?:is|of|to|the|a|number|count|total|maximum|limit|supports?|accepts?|allows?|takes?
+        |handles?|include|attach|send|upload|use|process|contain|have|hold|carry|provide|pass)){{0,4}}
+      [\s:=(]{{1,3}} (?P<before>{_DIGITS} | (?:{_WORDS}|no|zero)\b) [)]?
     (?:[\s-](?!{_OF_ONE_PICTURE})[a-z]+){{0,2}} [\s-]{_PICTURES}\b (?!\s(?:{_OF_ONE_PICTURE}))
     | (?:fewer|less)\ than\ (?P<below>{_DIGITS})\ (?:[a-z]+\ )?{_PICTURES}\b
     | \b(?:{_PICTURES}|images?_count|num_images|image_url)\b
       (?:(?!{_OF_ONE_PICTURE})[^.;]){{0,80}}?
-      (?:\b{_BOUND}|[<>]=?|[.;]\ max(?:imum)?\b)
+      (?:\b{_BOUND}|[<>]=?|[.;,]\ (?:the\ )?(?:max(?:imum)?|limit)\b)
       (?:(?!{_OF_ONE_PICTURE})[^.;\d]){{0,40}}?
       (?<![\w.])(?P<behind>{_DIGITS} | (?:{_WORDS})\b
         (?=\s*(?:{_PICTURES}\b|per\b|in\b|at\b|[.,;)]|$))) {_MEASURE} (?!\s(?:{_OF_ONE_PICTURE}))
-    | \b(?:max(?:imum)?|limit)\ (?:(?:allowed|number|count
-      |amount)\ )*(?:of\ )?(?:input\ )?{_PICTURES}\b
+    | \b(?:max(?:imum)?|limit)\ (?:(?:allowed|number|count|amount)\ ){{0,3}}(?:of\ )?(?:input\ )?
+      {_PICTURES}\b
       (?:(?!{_OF_ONE_PICTURE})[^.;\d]){{0,40}}? (?P<named>{_DIGITS}) {_MEASURE}
     | (?:图片|图像)[^。]{{0,20}}(?:超过|超出|最多|上限)[^\d。]{{0,10}}(?P<chinese>\d{{1,5}})
     """
@@ -98,6 +102,7 @@ _ONE_IMAGE = re.compile(
     rf"""(?ix)
     (?:does\ not|doesn't|do\ not|cannot|can't|not)\ (?:yet\ )?(?:support|accept|handle|take|process)
     \ (?:multiple|more\ than\ one)\ {_PICTURES}
+    | multi-?image\b.{{0,40}}\bnot\ (?:yet\ )?(?:supported|allowed)
     | (?:multiple|several)\ {_PICTURES}\b.{{0,40}}\b(?:not\ (?:yet\ )?(?:supported|allowed)
       |unsupported)
     """
@@ -113,8 +118,10 @@ _TOO_MANY_IMAGES = re.compile(
 )
 _NO_IMAGES = re.compile(
     r"""(?ix)
+    (?<!\d\ )(?<!multiple\ )(?<!several\ )(?<!many\ )(?<!one\ )(?<!multi-)
     \b(?:images?|vision|multi-?modal|image_url|picture)s?
-      (?:[_\ -](?:inputs?|urls?|contents?|parts?|modality|data|understanding|capabilit\w+)){0,2}
+      (?:[_\ -](?:inputs?|urls?|contents?(?:\ types?)?|parts?|modality|data|understanding
+        |capabilit\w+)){0,2}
       \ (?:is|are)\ (?:not|n't)\ (?:currently\ )?(?:supported|enabled|available|allowed|accepted
         |permitted)
       (?!\ for\ (?:this|the)\ (?:format|type))
@@ -126,7 +133,8 @@ _NO_IMAGES = re.compile(
       (?![/]|\ (?:generation|formats?|sizes?|details?|outputs?|edit\w*|dimensions?|types?
         |resolution|larger
       |over|above|with|in|of)\b)
-    | (?:does\ not|doesn't|do\ not|don't|cannot|can't)\ (?:\w+\ )?
+    | (?:does\ not|doesn't)\ have\ (?:\w+\ )?(?:vision|image)
+    | (?:does\ not|doesn't|do\ not|don't|cannot|can't|not\ able\ to|unable\ to)\ (?:\w+\ )?
       (?:accept|handle|take|process|understand|see|read)\ (?:any\ )?
       (?:images|pictures|image\ (?:input|content|data)s?|vision|multi-?modal)\b
       (?!\ (?:larger|over|above|with|in|of)\b)
@@ -156,7 +164,9 @@ _PLAINLY_TOO_LONG = re.compile(
     | (?:exceed\w*|overflow\w*|longer\ than|larger\ than|beyond|greater\ than)\b.{0,40}
       \b(?:context\ ?(?:length|size|window|limit) | n_ctx | (?:model(?:'s)?|available
         |maximum)\ context)\b
-    | context\b.{0,12}\boverflow
+    | context\b.{0,12}\boverflow | context\ is\ full
+    | token\ limit\ (?:was\ |has\ been\ )?(?:exceeded|reached) | exceed\w*\b.{0,30}\btoken\ limit
+    | \bcontent\b.{0,40}\b(?:list|array)\b.{0,60}\b(?:at\ most|too\ long|maximum)
     | context\ (?:length|size|window)\ of\ only
     | maximum\ context\ (?:length|size|window) | longer\ than\ the\ maximum\ model\ length
     | (?:prompt|input|conversation|messages?)\ (?:is|are|was)\ too\ (?:long|large)
@@ -204,6 +214,7 @@ _PAIRED = re.compile(
     r"(?<![\w.])(\d{3,9})\s*(?:tokens?)?\s*\)?\s*>=?\s*(?:n_ctx\s*[:(=]?\s*)?(\d{3,9})(?!\d"
     r"|\s*[-+]\s*\d)"
 )
+_SHARE = re.compile(r"(?<![\w./])(\d{3,9})\s?/\s?(\d{3,9})(?![\w./])")
 _SUMMED = re.compile(r"(?<![\w.])(\d{1,9})\s*\+\s*(\d{1,9})\s*(?:tokens?\s*)?>=?\s*(\d{3,9})")
 _LEFT_OVER = re.compile(r"(?<![\w.])(\d{1,9})\s*>=?\s*(\d{3,9})\s*-\s*(\d{1,9})")
 _SAYS_LIMIT = re.compile(
@@ -219,13 +230,14 @@ _MAY_BE_ASKED = re.compile(
     r"(?i)prompt|input|messages|\blength\b|\bis\b|\bwas\b|\byour\b|total|request|\bkeep\b|size|long"
 )
 _BEHIND_LIMIT = re.compile(
-    r"(?i)\W{0,3}(?:tokens? )?\W?(?:maximum|max\b|limit|available|allowed|context)"
+    r"(?i)[ )'\"`-]{0,3}(?:tokens? )?[('\"`]?(?:maximum|max\b|limit|available|allowed|context)"
 )
 _BEHIND_ASKED = re.compile(
-    r"(?i)\W{0,3}(?:tokens? )?\W?(?:requested|inputs?\b|prompt|were|in (?:the|your) )"
+    r"(?i)[ )'\"`-]{0,3}(?:tokens? )?[('\"`]?(?:requested|inputs?\b|prompt|were|in (?:the|your) )"
 )
 _BEHIND_OUTPUT = re.compile(
-    rf"(?i)\W{{0,3}}(?:tokens? )?(?:of |for |from |in )?(?:the )?\W?(?:{_OUTPUT}|completion\b"
+    rf"(?i)[ )'\"`-]{{0,3}}(?:tokens? )?(?:of |for |from |in )?(?:the )?[('\"`]?(?:{_OUTPUT}"
+    rf"|completion\b"
     rf"|output\b)"
 )
 _UNLIKE_TOKENS = re.compile(
@@ -249,6 +261,7 @@ _SYSTEM = re.compile(
       \b(?:system|developer)\b
     | \brole\b.{0,20}\b(?:system|developer)\b.{0,40}\b(?:not|unsupported|invalid|unexpected
       |unknown)\b
+    | invalid\ value:?\ ['"`](?:system|developer)['"`]
     | ['"`](?:system|developer)['"`].{0,60}
       (?:is\ not\ (?:one\ of|allowed|supported|valid)|does\ not\ match|unexpected|unsupported
         |not\ supported
@@ -264,7 +277,8 @@ _SYSTEM = re.compile(
 _STREAM = re.compile(
     r"""(?ix)
     only\ (?:be\ )?(?:supports?|accepts?|allows?|available\ (?:in|with|for))\ (?:the\ )?['"`]?stream
-    | supports?\ only\ stream
+    | supports?\ only\ stream | \bonly\ ['"`]?stream
+    | stream['"`]?\s?[=:]\s?['"`]?false\b.{0,30}\b(?:not\b|unsupported|disabled)
     | stream(?:ing)?['"`]?\ (?:must|has\ to|needs\ to|should)\ be\ (?:set\ to\ )?['"`]?(?:true
       |enabled|on)
     | (?:set|enable|use)\ (?:the\ )?['"`]?stream(?:ing)?(?:\ parameter)?['"`]?\ ?(?:=|:
@@ -432,6 +446,8 @@ def token_counts(text: str) -> TokenCounts | None:
         given, output, limit = map(int, found.groups())
         return TokenCounts(given + output, limit, output)
     found = _PAIRED.search(text)
+    if found is None and "xceed" in text:
+        found = _SHARE.search(text)
     if found and not _UNLIKE_TOKENS.match(text, found.end()):
         first, second = map(int, found.groups())
         before = text[max(0, found.start() - 60) : found.start()]
