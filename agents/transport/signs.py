@@ -23,7 +23,7 @@ _MONEY = re.compile(
     | \bquota\b.{0,20}\b(?:exhausted|used\ up|depleted|spent)\b | used\ up\b.{0,20}\bquota
     | balance\b.{0,30}\b(?:insufficient|too\ low|empty|exhausted|not\ enough|negative)
     | cross(?:ed|es)\ budget | over\ budget | budget[_ ]?exceeded | exceeded\w{0,12}[_ ]?budget
-    | budget\b.{0,30}\b(?:exceeded|exhausted|reached|used\ up)
+    | (?<!token\ )\bbudget\b.{0,30}\b(?:exceeded|exhausted|reached|used\ up)
     | exceed(?:ed|s)?\b.{0,30}\bbudget\b
     | (?:spend(?:ing)?|usage|key|credit)\ (?:limit|cap)s?\b.{0,30}\b(?:reached|exceeded|hit)
     | (?:reached|exceeded|hit)\b.{0,40}\b(?:spend(?:ing)?|usage)\ (?:limit|cap)
@@ -85,6 +85,8 @@ _MOST_IMAGES = re.compile(
         |handles?|include|attach|send|upload|use|process|contain|have|hold|carry|provide|pass)){{0,4}}
       [\s:=(]{{1,3}} (?P<before>{_DIGITS} | (?:{_WORDS}|no|zero)\b) [)]?
     (?:[\s-](?!{_OF_ONE_PICTURE})[a-z]+){{0,2}} [\s-]{_PICTURES}\b (?!\s(?:{_OF_ONE_PICTURE}))
+    | (?<!than\ )\b(?P<first>{_DIGITS}|(?:{_WORDS}))\ (?:[a-z]+\ )?{_PICTURES}
+      (?:\ per\ [a-z]+)?\ (?:at\ most|max(?:imum)?\b|only\b)
     | (?:fewer|less)\ than\ (?P<below>{_DIGITS})\ (?:[a-z]+\ )?{_PICTURES}\b
     | \b(?:{_PICTURES}|images?_count|num_images|image_url)\b
       (?:(?!{_OF_ONE_PICTURE})[^.;]){{0,80}}?
@@ -102,14 +104,14 @@ _ONE_IMAGE = re.compile(
     rf"""(?ix)
     (?:does\ not|doesn't|do\ not|cannot|can't|not)\ (?:yet\ )?(?:support|accept|handle|take|process)
     \ (?:multiple|more\ than\ one)\ {_PICTURES}
-    | multi-?image\b.{{0,40}}\bnot\ (?:yet\ )?(?:supported|allowed)
+    | single-image\ (?:model|input) | multi-?image\b.{{0,40}}\bnot\ (?:yet\ )?(?:supported|allowed)
     | (?:multiple|several)\ {_PICTURES}\b.{{0,40}}\b(?:not\ (?:yet\ )?(?:supported|allowed)
       |unsupported)
     """
 )
 _TOO_MANY_IMAGES = re.compile(
     rf"""(?ix)
-    too\ (?:many|much)\ (?:\w+\ )?{_PICTURES}
+    too\ (?:many|much)\ (?:\w+\ )?(?:{_PICTURES} | multi-?modal\ (?:items|inputs))
     | maximum\ (?:number|count)\ of\ (?:\w+\ )?{_PICTURES}
     | (?:number|count|amount)\ of\ (?:\w+\ )?{_PICTURES}\b.{{0,60}}
       \b(?:exceed\w*|limit|too\ (?:large|high|many)|maximum)
@@ -120,7 +122,7 @@ _NO_IMAGES = re.compile(
     r"""(?ix)
     (?<!\d\ )(?<!multiple\ )(?<!several\ )(?<!many\ )(?<!one\ )(?<!multi-)
     \b(?:images?|vision|multi-?modal|image_url|picture)s?
-      (?:[_\ -](?:inputs?|urls?|contents?(?:\ types?)?|parts?|modality|data|understanding
+      (?:[_\ -](?:inputs?|contents?(?:\ types?)?|parts?|modality|data|understanding
         |capabilit\w+)){0,2}
       \ (?:is|are)\ (?:not|n't)\ (?:currently\ )?(?:supported|enabled|available|allowed|accepted
         |permitted)
@@ -169,7 +171,10 @@ _PLAINLY_TOO_LONG = re.compile(
     | \bcontent\b.{0,40}\b(?:list|array)\b.{0,60}\b(?:at\ most|too\ long|maximum)
     | context\ (?:length|size|window)\ of\ only
     | maximum\ context\ (?:length|size|window) | longer\ than\ the\ maximum\ model\ length
-    | (?:prompt|input|conversation|messages?)\ (?:is|are|was)\ too\ (?:long|large)
+    | (?<!image\ )\b(?:prompt|input|conversation|messages?)\ (?:(?:is|are|was)\ )?
+      too\ (?:long|large)
+    | \b(?:prompt|input|request)\b.{0,20}\blonger\ than
+    | (?:not|n't)\ fit\ (?:in|into|within)?\ ?(?:the\ )?(?:\w+\ )?context
     | (?:prompt|input)\ (?:\w+\ )?(?:length|token\ count|tokens)\b.{0,40}\bexceed
     | input\ token\ count\b.{0,40}\bexceeds
     | range\ of\ input\ length | max(?:imum)?[_ ](?:input|prompt)[_ ](?:length|tokens)
@@ -195,7 +200,7 @@ _OUTPUT = (
     r"max_(?:new_|completion_|output_)?tokens|maxOutputTokens|max_?gen_?len|n_predict"
     r"|(?:completion|output|generated|response|reply|new)(?:\ |_)?tokens?|(?:in"
     r"|for)\ the\ completion"
-    r"|requested\ output"
+    r"|requested\ output|output\ (?:limit|length)"
 )
 _OF_OUTPUT = re.compile(rf"(?i){_OUTPUT}|budget_tokens|thinking.?budget")
 _OF_INPUT = re.compile(
@@ -227,7 +232,7 @@ _SAYS_ASKED = re.compile(
     r"|n_keep|n_prompt_tokens|\bcurrent\b|actual|\bsent\b"
 )
 _MAY_BE_ASKED = re.compile(
-    r"(?i)prompt|input|messages|\blength\b|\bis\b|\bwas\b|\byour\b|total|request|\bkeep\b|size|long"
+    r"(?i)prompt|input|messages|tokens|\blength\b|\bis\b|\bwas\b|\byour\b|total|request|\bkeep\b|size|long"
 )
 _BEHIND_LIMIT = re.compile(
     r"(?i)[ )'\"`-]{0,3}(?:tokens? )?[('\"`]?(?:maximum|max\b|limit|available|allowed|context)"
@@ -417,7 +422,9 @@ def image_limit(text: str) -> int | None:
         return None
     if found["below"]:
         return max(1, int(found["below"]) - 1)
-    said = (found["before"] or found["behind"] or found["named"] or found["chinese"]).lower()
+    said = (
+        found["before"] or found["first"] or found["behind"] or found["named"] or found["chinese"]
+    ).lower()
     if said in ("no", "zero"):
         return 0
     return int(said) if said.isdecimal() else _NUMBER_WORDS[said]
