@@ -64,19 +64,16 @@ _DIGITS = r"\d{1,5}(?![\d.,]?\d)"
 _WORDS = "|".join(word.replace(" ", r"\ ") for word in _NUMBER_WORDS)
 _PICTURES = r"(?:images?|pictures?|photos?|frames?|media)"
 _OF_ONE_PICTURE = (
-    r"pixel|\bpx\b|width|height|dimension|\bsize|resolution|bytes?\b|\b[MK]i?B\b|\bside|aspect"
-    r"|ratio"
-    r"|token|length|format|second|generat"
+    r"pixel|\bpx\b|width|height|dimension|\bsize|resolution|bytes?\b|\b[MK]i?B\b|\bside"
+    r"|aspect|ratio|token|length|format|second|generat"
 )
 """Words that make a complaint one about each picture and not about their number."""
 _MEASURE = r"(?!\s?(?:px|pixels?|[MKG]i?B\b|mega|bytes?|[x×*]\s?\d|tokens?|%|s\b|sec|min|:))"
 _BOUND = (
-    r"(?:at\ most | up\ to | exactly | (?:no|not)\ more\ than | no\ greater\ than "
-    r"| less\ than\ or\ equal\ to"
+    r"(?:at\ most | up\ to | exactly | (?:no|not)\ more\ than | less\ than\ or\ equal\ to"
     r"| (?:cannot|can't|must\ not|may\ not|should\ not)\ (?:exceed | be\ (?:more|greater)\ than)"
-    r"| max(?:imum|\.)? | limit(?:ed)? | only | allow(?:ed|s)? | exceed(?:s|ed|ing)? "
-    r"| support(?:s|ed)?"
-    r"| more\ than | greater\ than | [<>]=? )"
+    r"| max(?:imum|\.)? | limit(?:ed)? | only | allow(?:ed|s)? | exceed(?:s|ed|ing)?"
+    r"| support(?:s|ed)? | (?:more|greater)\ than | [<>]=? )"
 )
 _MOST_IMAGES = re.compile(
     rf"""(?ix)
