@@ -195,12 +195,7 @@ class Conversation(BaseHTTPRequestHandler):
             return self._send(mishap.status, words, retry_after=wait)
         if mishap.do in ERRORS:
             limits = self.server.manners.limits
-            of = {
-                "images": limits.images,
-                "field": limits.unknown_field,
-                # As many as the images that are taken would fill the context to the brim.
-                "tokens": 128_000 * request.images // (limits.long_images or 1) or 200_000,
-            }
+            of = {"images": limits.images, "field": limits.unknown_field}
             status, words = wire.known_error(request, mishap.do, of=of)
             return self._send(status, words, retry_after=wait)
         if mishap.do == "html":

@@ -47,13 +47,13 @@ OPENAI_ERRORS = {
     "too-long": (
         400,
         "context_length_exceeded",
-        "This model's maximum context length is 128000 tokens. Your messages hold {tokens}.",
+        "This model's maximum context length is 128000 tokens. Please send less.",
     ),
     "too-many-images": (400, "invalid_value", "At most {images} image(s) may be provided."),
 }
 GEMINI_ERRORS = {
     "quota": (429, "Quota exceeded: GenerateRequestsPerDayPerProjectPerModel-FreeTier."),
-    "too-long": (400, "The input token count ({tokens}) exceeds the maximum of tokens (128000)."),
+    "too-long": (400, "The input token count exceeds the maximum of tokens (131072)."),
     "too-many-images": (400, "The number of images exceeds the limit: at most {images} images."),
 }
 
