@@ -12,7 +12,7 @@ PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test slow check chromium bench-order bench-overhead bench-gate bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-labels bench-pairing bench-latency bench-memory bench-slots bench-kills bench-resume bench-million bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap bench-ladder bench-retrieval bench-watched bench-tasks bench-scenes bench-dialogues bench-realism bench-languages bench-categories bench-cluster docs pictures clean
+.PHONY: help install demo test slow check chromium bench-order bench-overhead bench-gate bench-servers bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-labels bench-pairing bench-latency bench-memory bench-slots bench-kills bench-resume bench-million bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap bench-ladder bench-retrieval bench-watched bench-tasks bench-scenes bench-dialogues bench-realism bench-languages bench-categories bench-cluster bench-reading docs pictures clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -112,6 +112,9 @@ bench-overhead: $(STAMP) ## CPU milliseconds a battle costs beside the models
 bench-gate: $(STAMP) ## what share of a limited server's best the gate gets, through storms too
 	$(BIN)/python -m benchmarks.gate
 
+bench-servers: $(STAMP) ## does a run get all that servers as they are met let it have?
+	$(BIN)/python -m benchmarks.servers
+
 bench-bodies: $(STAMP) ## CPU and memory of a call with 128 frames, against a text call and plain LangChain
 	$(BIN)/python -m benchmarks.bodies
 
@@ -178,6 +181,9 @@ bench-realism: $(STAMP) ## are simulated questions told from real ones only wher
 
 bench-categories: $(STAMP) ## does the offline classifier tell what kind of question it is?
 	$(BIN)/python -m benchmarks.categories
+
+bench-reading: $(STAMP) ## is a judge's draft or thought ever taken for its verdict?
+	$(BIN)/python -m benchmarks.reading
 
 bench-cluster: $(STAMP) $(RAY)/.installed ## rows a second, a worker's overhead, and runs in which everything dies five times; N=1 for once
 	$(BIN)/python -m benchmarks.cluster $(if $(N),--times "$(N)")

@@ -22,6 +22,7 @@ from videoautoarena.agents.limits.estimates import Estimates, may_be_charged
 from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.agents.limits.prices import Boundless, Hold, SpendCap
 from videoautoarena.agents.limits.scheduler import Loan, Place, Scheduler, Wants
+from videoautoarena.agents.limits.waits import Wait, Waits
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import Request, fragment
@@ -54,6 +55,8 @@ class Event:
     something of its server, what that is, in a line."""
     node: str = ""
     """The machine of a cluster that it was made on."""
+    ending: str | None = None
+    """Why the provider says the reply of a finished call ended; None where it did not."""
 
 
 class Journal(Protocol):
@@ -98,7 +101,8 @@ class Asker:
     """When it is empty the run drains, and `is_broke` is set."""
     estimates: Estimates = field(default_factory=Estimates)
     """What tries may cost; learns from every call."""
-    on_outage: Callable[[Outage], None] = lambda _outage: None
+    on_outage: Callable[[Outage | Wait], None] = lambda _outage: None
+    """Called when a server cannot be reached or has no room, and when that is over."""
     proven: Collection[str] = ()
     """Addresses that have answered before, besides those that the journal knows."""
     is_broke: bool = field(default=False, init=False)
@@ -128,6 +132,7 @@ class Asker:
             self.estimates,
             seed=self.seed,
             most_tries=self.most_tries,
+            waits=Waits(lambda wait: self.on_outage(wait)),
         )
 
     async def ask(self, model: Model, request: Request) -> str:
@@ -192,8 +197,10 @@ class Asker:
         if self.is_draining and not self.under_way and not self._recording:
             self.drained.set()
 
-    def announce(self, on_empty: Callable[[], None], on_outage: Callable[[Outage], None]) -> None:
-        """Have it said when the cap is reached, and when an endpoint is gone or back."""
+    def announce(
+        self, on_empty: Callable[[], None], on_outage: Callable[[Outage | Wait], None]
+    ) -> None:
+        """Have it said when the cap is reached, and when an endpoint is gone, full or back."""
         if isinstance(self.spend_cap, CappedBudget):
             self.spend_cap.on_empty = on_empty
         self.on_outage = on_outage
@@ -347,4 +354,4 @@ def _event_of(kind: Literal["finished", "recalled"], model: Model, row: CallRow)
     if kind == "recalled":
         return event
     paid: dict[str, Any] = {"usage": row.usage, "cost_usd": row.cost_usd}
-    return replace(event, seconds=row.latency_s, attempts=row.attempts, **paid)
+    return replace(event, seconds=row.latency_s, attempts=row.attempts, ending=row.ending, **paid)

@@ -17,10 +17,12 @@ from videoautoarena.agents.limits.estimates import OUTPUT_LIMITS, Estimates, fra
 from videoautoarena.agents.limits.prices import cost_of
 from videoautoarena.agents.limits.scheduler import Line, Scheduler, Turn, giving_back
 from videoautoarena.agents.limits.server_limits import Shaped
+from videoautoarena.agents.limits.waits import Wait, Waits
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.agents.transport.faults import (
+    REFUSALS,
     UNREACHED,
     Fault,
     Nature,
@@ -95,15 +97,20 @@ class Attempts:
     seed: int = 0
     most_tries: int = sys.maxsize
     """However patient a fault would be met otherwise."""
+    waits: Waits = field(default_factory=Waits)
     _clients: dict[Model, Client] = field(default_factory=dict)
 
     async def aclose(self) -> None:
+        self.waits.close()
         while self._clients:
             await self._clients.popitem()[1].aclose()
 
     async def make(self, key: str, model: Model, request: Request, listener: Listener) -> Ended:
         with Shaped(self.estimates.limits, model, listener.learnt) as shaped:
-            return await self._make(key, request, listener, shaped)
+            try:
+                return await self._make(key, request, listener, shaped)
+            finally:
+                self.waits.ended(model.endpoint, key)
 
     async def _make(self, key: str, request: Request, listener: Listener, shaped: Shaped) -> Ended:
         model = shaped.model
@@ -138,6 +145,7 @@ class Attempts:
             mended = None if received else shaped.mended(request, fault)
             is_last = number >= self.most_tries or gives_up(fault, before.own)
             if mended is None and is_last:
+                fault = shaped.explained(fault)
                 return Ended(received, fault, tuple(before.all), took_s, request.frames)
             least_s = longest_s = 0.0
             if not mended:
@@ -147,6 +155,8 @@ class Attempts:
             listener.failed(number, fault, longest_s)
             waited_s = longest_s
             if fault.is_refusal:
+                wait = Wait(model.endpoint, "waiting", longest_s, fault.kind, fault.reason)
+                self.waits.refused(wait, key, before_s=before.refused_s)
                 waited_s = await self.turns.rest(line, longest_s, at_least_s=least_s)
             elif longest_s:
                 await self.turns.pause(longest_s)
@@ -190,8 +200,16 @@ class Attempts:
         model = shaped.model
         if model not in self._clients:
             self._clients[model] = self.make_client(model, self.load)
-        by_name = shaped.token_field()
-        sending = Sending(key, request.role, request.text, request.frames, token_field=by_name)
+        form = shaped.form()
+        sending = Sending(
+            key,
+            request.role,
+            request.text,
+            request.frames,
+            token_field=form.token_field,
+            system_role=form.system_role,
+            is_streamed=form.is_streamed,
+        )
         try:
             fault = await self._oversize(model, request)
             return fault or await self._clients[model].send(sending)
@@ -267,6 +285,11 @@ class _Before:
             self.all.append(attempt)
         return attempt
 
+    @property
+    def refused_s(self) -> float:
+        """Return how long it has waited since its server had no room."""
+        return sum(attempt.waited_s for attempt in self.own if attempt.kind in REFUSALS)
+
     @contextmanager
     def waiting(self) -> Iterator[None]:
         """Count the time that passes to the pause behind a try that met nobody."""
@@ -298,18 +321,15 @@ def useless(received: Received) -> Fault | None:
     """Return what is wrong with what came back in due form and is no reply; None where it is one.
 
     Silence may be an accident, and is worth another try, unless a filter or a limit made it. What
-    a provider says that it broke off may read like an answer and is none; a refusal is one.
+    a provider or its filter broke off may read like an answer and is none; a refusal is one.
     """
     ending = redacted(received.ending)
     is_wordless = not received.text.strip()
     is_refusal = is_wordless and bool(received.refusal.strip())
     is_silent = is_wordless and not is_refusal
-    if is_silent and is_filtered(ending):
-        return Fault(
-            "content-filter",
-            f"the provider's filter kept the reply back ({ending})",
-            "content-filter",
-        )
+    if not is_refusal and is_filtered(ending):
+        did = "kept the reply back" if is_silent else "broke the reply off"
+        return Fault("content-filter", f"the provider's filter {did} ({ending})", "content-filter")
     # How OpenRouter and others mark a reply that broke in the middle.
     if ending_word(ending) == "error" and not is_refusal:
         return Fault("malformed", f"the provider broke the reply off ({ending})", "transient")
@@ -317,7 +337,17 @@ def useless(received: Received) -> Fault | None:
         return None
     because = f" ({ending})" if ending else ""
     nature: Nature = "permanent" if was_cut(ending) else "transient"
-    return Fault("empty", f"the reply holds no text{because}", nature)
+    return Fault("empty", f"the reply holds no text{because}{_where_words_are(received)}", nature)
+
+
+def _where_words_are(received: Received) -> str:
+    """Return where the words of a reply without text stand, where they stand anywhere."""
+    if not received.has_thoughts:
+        return ""
+    why = "it was cut off while the model thought"
+    if not was_cut(received.ending):
+        why = "the server's reasoning parser took the answer"
+    return f"; all words stand in reasoning_content; {why}"
 
 
 def tokens_of(model: Model, request: Request) -> float:

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
+from videoautoarena.agents.calls.pieces import MOST_TOKENS, whole_of
 from videoautoarena.agents.models.parameters import cache_options
 from videoautoarena.agents.models.registry import Model, build_chat_model
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import Look, messages, short_messages
+from videoautoarena.agents.transport.costs import cost_in_counts, cost_in_headers, hearing
 from videoautoarena.agents.transport.faults import Garbled, ending_word
 from videoautoarena.agents.transport.raw_answers import keeping_answer
 from videoautoarena.agents.transport.redaction import redacted
@@ -18,19 +20,16 @@ from videoautoarena.agents.transport.server_words import error_in_text
 from videoautoarena.agents.transport.splice import FrameBytes, Run, carrying, run_of
 from videoautoarena.agents.transport.splice import Load as Load
 from videoautoarena.agents.transport.transport import ask_guard, splices
-from videoautoarena.memory.records.records import Frames, Role, TokenField, Usage
+from videoautoarena.memory.records.records import Frames, Role, SystemRole, TokenField, Usage
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessage
 
-_ENDINGS = ("finish_reason", "block_reason", "stop_reason", "done_reason")
-"""What chat models call the reason why a reply ended: OpenAI, Gemini, Anthropic, Ollama."""
+_ENDINGS = ("finish_reason", "block_reason", "stop_reason", "done_reason", "stopReason")
+"""What the reason why a reply ended is called: OpenAI, Gemini, Anthropic, Ollama, Bedrock."""
 # How the clients fail on a page of HTML, a reply without choices or a field of another kind.
 _UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
-_MOST_TOKENS = 10**9
-_MOST_USD = 10**6
-"""What one call cannot come to; a server that says more has said nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +42,10 @@ class Sending:
     frames: Frames | None
     token_field: TokenField | None = None
     """By which name the limit of tokens is sent; None: as its model has it."""
+    system_role: SystemRole | None = None
+    """Who says the system text; None: the system itself."""
+    is_streamed: bool = False
+    """Whether the reply is asked for in pieces, whatever its model's parameters say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,8 @@ class Received:
     cost_usd: float | None = None
     """What the provider says it cost; None where it says nothing."""
     served_by: str | None = None
+    has_thoughts: bool = False
+    """Words came in the field or block where servers put what a model thought."""
 
 
 class Client(Protocol):
@@ -89,28 +94,41 @@ class ChatClient:
             model = replace(model, token_limit_field=sending.token_field)
         options = model.maker.options(model, sending.role, key=sending.key)
         options |= cache_options(self._model, sending.frames)
-        with carrying(run):
-            message = await self._invoke(laid_out, options)
+        is_streamed = sending.is_streamed or self._model.streams
+        with carrying(run), hearing() as heard:
+            message = await self._invoke(laid_out, options, is_streamed=is_streamed)
         whole = received(message)
-        if not whole.ending and self._model.parameters.get("stream") is True:
+        if whole.cost_usd is None and heard.cost_usd is not None:
+            whole = replace(whole, cost_usd=heard.cost_usd)
+        # What a class of another's says of endings is its own affair.
+        if is_streamed and not whole.ending and not self._model.is_foreign:
             # A connection that ends between two pieces ends like any other.
             raise Garbled("the reply came in pieces, and the last of them did not come")
         return whole
 
     async def _laid_out(self, sending: Sending) -> tuple[list[BaseMessage], Run | None]:
         """Return the messages, and the run of frames that one text in them stands for, if any."""
-        frames, text = sending.frames, sending.text
+        frames, text, system_role = sending.frames, sending.text, sending.system_role
         if frames is None or not frames.frames:
-            return messages(SYSTEM, text, frames=(), jpegs=()), None
+            return messages(SYSTEM, text, frames=(), jpegs=(), system_role=system_role), None
         digests = [frame.digest for frame in frames.frames]
         if self._model.maker.can_splice and splices(self._chat):
             run = run_of(frames, await self._shelf.images(frames.video, digests), self._look)
-            return short_messages(SYSTEM, run.key, text), run
-        shown, jpegs = frames.frames, await self._load(frames.video, digests)
-        look, lines = self._look, frames.subtitles
-        return messages(SYSTEM, text, frames=shown, jpegs=jpegs, subtitles=lines, look=look), None
+            return short_messages(SYSTEM, run.key, text, system_role), run
+        whole = messages(
+            SYSTEM,
+            text,
+            frames=frames.frames,
+            jpegs=await self._load(frames.video, digests),
+            subtitles=frames.subtitles,
+            look=self._look,
+            system_role=system_role,
+        )
+        return whole, None
 
-    async def _invoke(self, laid_out: list[BaseMessage], options: dict[str, Any]) -> BaseMessage:
+    async def _invoke(
+        self, laid_out: list[BaseMessage], options: dict[str, Any], *, is_streamed: bool
+    ) -> BaseMessage:
         chat = self._chat
         if self._model.is_offline:
             return await chat.ainvoke(laid_out)
@@ -119,7 +137,11 @@ class ChatClient:
             # The clients' own limits count single reads and writes; this one the whole try.
             try:
                 async with asyncio.timeout(self._model.timeout_s):
-                    message = await chat.ainvoke(laid_out, **options)
+                    if is_streamed:
+                        options |= self._model.maker.stream_options() or {}
+                        message = await whole_of(chat.astream(laid_out, **options))
+                    else:
+                        message = await chat.ainvoke(laid_out, **options)
             except _UNREADABLE as error:
                 # LangChain raises what stands under `error` in an answer, as it is.
                 stated = error.args[0] if error.args and isinstance(error.args[0], dict) else None
@@ -152,16 +174,32 @@ def received(message: BaseMessage) -> Received:
     """Return a chat model's message as text, tokens and ending."""
     metadata, text = message.response_metadata, str(message.text)
     ending = next(filter(None, map(metadata.get, _ENDINGS)), "")
-    counted, name = metadata.get("token_usage"), metadata.get("model_name")
+    name = metadata.get("model_name")
+    # Some servers report the cost beside the tokens, such as OpenRouter.
+    cost = cost_in_counts(metadata.get("token_usage"))
+    headers = metadata.get("headers")
+    if cost is None and isinstance(headers, dict):
+        cost = cost_in_headers(headers)
     return Received(
         text=text,
         usage=_usage(getattr(message, "usage_metadata", None) or {}, is_empty=not text),
         ending=str(ending),
         refusal=_refusal(message),
-        # Some servers report the cost beside the tokens, such as OpenRouter.
-        cost_usd=_figure(counted.get("cost"), _MOST_USD) if isinstance(counted, dict) else None,
+        cost_usd=cost,
         served_by=redacted(name) if isinstance(name, str) and name else None,
+        has_thoughts=_has_thoughts(message),
     )
+
+
+_THOUGHTS = frozenset({"reasoning", "thinking", "reasoning_content"})
+"""What servers call the field or block of what a model thought."""
+
+
+def _has_thoughts(message: BaseMessage) -> bool:
+    """Return whether words stand where a server puts what its model thought."""
+    fields = (message.additional_kwargs.get(name) for name in _THOUGHTS)
+    blocks = [block for block in message.content if isinstance(block, dict)]
+    return any(fields) or any(block.get("type") in _THOUGHTS for block in blocks)
 
 
 def _is_no_reply(message: BaseMessage) -> bool:
@@ -203,12 +241,7 @@ def _usage(counted: dict[str, Any], *, is_empty: bool) -> Usage:
 
 
 def _count(said: object) -> int | None:
-    figure = _figure(said, _MOST_TOKENS)
-    return int(figure) if figure is not None and figure == int(figure) else None
-
-
-def _figure(said: object, most: int) -> float | None:
-    """Return a number from 0 to `most`; None where something else was said."""
+    """Return a whole number of tokens; None where something else was said."""
     if isinstance(said, bool) or not isinstance(said, int | float):
         return None
-    return said if 0 <= said <= most else None
+    return int(said) if 0 <= said <= MOST_TOKENS and said == int(said) else None

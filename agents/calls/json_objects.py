@@ -13,7 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
@@ -39,6 +39,18 @@ class Twice:
     """Stands for the value of a key that an object gives two different values."""
 
     key: str
+
+
+class Found(NamedTuple):
+    """The object of a reply that binds, if any does."""
+
+    value: dict[str, Any] | None
+    is_cut: bool = False
+    """An object begins and has no end."""
+    is_thought: bool = False
+    """There is an object, but among the model's reasoning."""
+    end: int = 0
+    """Where the object ends."""
 
 
 class _Broken(Exception):

@@ -1,18 +1,33 @@
 """Reading a reply: the last complete JSON object in it binds, held to the role's schema.
 
-What a model thought aloud is no reply. Whatever would have to be guessed goes back to the model.
+What a model thought aloud is no reply, and neither is what it drafted before it was cut off.
+Whatever would have to be guessed goes back to the model. Ways of reading carry a number: a run
+keeps the one it began with, since its replay reads the replies again.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 from pydantic import ValidationError
 
-from videoautoarena.agents.calls.json_objects import Reader, Twice
-from videoautoarena.agents.prompting.contracts import Reply, plain
+from videoautoarena.agents.calls.first_reading import find_object as find_first
+from videoautoarena.agents.calls.first_reading import without_thoughts as first_without_thoughts
+from videoautoarena.agents.calls.json_objects import Found, Reader, Twice
+from videoautoarena.agents.calls.named_verdicts import names_another
+from videoautoarena.agents.calls.thoughts import (
+    MARKS,
+    STOPS,
+    is_mentioned,
+    is_open_unknown,
+    leading_pair,
+    opens_thought,
+    without_thoughts,
+)
+from videoautoarena.agents.calls.thoughts import thought_mark as thought_mark
+from videoautoarena.agents.prompting.contracts import READINGS, Reply, plain
 from videoautoarena.agents.transport.faults import ending_word
 
 R = TypeVar("R", bound=Reply)
@@ -28,42 +43,45 @@ CUT_ENDINGS = frozenset(
 )
 """Why providers say a reply ended that was not at its end."""
 
-_NAME = r"(?:think|thinking|thoughts?|reasoning)"
-_OPENED = rf"^[ \t]*(?:<{_NAME}>|\[THINK\]|◁think▷)"
-_CLOSED = rf"</{_NAME}>|\[/THINK\]|◁/think▷"
-_MARKS = re.compile(
-    rf"\{{(?=\s*[\"/}}])|(?P<open>{_OPENED})|(?P<close>{_CLOSED})", re.IGNORECASE | re.MULTILINE
+_BEGUN = re.compile(r"\{(?=\s*[\"/}])")
+_TAIL = re.compile(
+    rf"(?:\s|`{{3}}|~{{3}}|[\]*]|</[\w:.-]{{1,40}}>|\[/[A-Z_]{{1,40}}\]|{STOPS})*+\Z",
+    re.IGNORECASE,
 )
-_FIRST_THOUGHT = re.compile(rf"\s*(?:{_OPENED})", re.IGNORECASE | re.MULTILINE)
-_CLOSE = re.compile(_CLOSED, re.IGNORECASE)
-_CLOSE_ALONE = re.compile(rf"(?:{_CLOSED})[ \t]*\n", re.IGNORECASE)
+"""What may follow the object of a cut reply: blanks, closing fences and marks, stop tokens."""
+_CUT = "the reply was cut off at the longest it may be; think and write less"
 
 
 class BadReply(ValueError):
     """A reply that is not in the asked form; the message, which its model is sent, says why."""
 
 
-class _Found(NamedTuple):
-    value: dict[str, Any] | None
-    is_cut: bool = False
-    is_thought: bool = False
-    """There is an object, but among the model's reasoning."""
-
-
-def read_reply(text: str, schema: type[R], *, ending: str | None = None) -> R:
+def read_reply(
+    text: str, schema: type[R], *, ending: str | None = None, reading: int = READINGS
+) -> R:
     """Return the last complete JSON object in `text` as `schema`.
 
     Keys of the schema count whatever their case, with blanks and hyphens for underscores. `ending`
-    is why the provider says the reply ended. Raises BadReply where there is no object, it breaks
-    the schema, or it gives one key two values.
+    is why the provider says the reply ended; of one that was cut off an object binds only if
+    nothing that says anything follows it. `reading` is the number of the way of reading.
+
+    Raises BadReply where there is no object outside thoughts, it breaks the schema, it gives one
+    key two values, or words behind it name another verdict.
     """
+    is_cut = was_cut(ending)
     try:
-        return _read(text, schema)
+        if reading == 1:
+            return _held(find_first(text), schema)
+        found = _find_object(text, is_cut=is_cut)
+        if is_cut and found.value is not None and not _TAIL.match(text, found.end):
+            raise BadReply("more follows the object, and has no end")
+        reply = _held(found, schema)
+        _check_verdict(reply, without_thoughts(text[found.end :]))
+        return reply
     except BadReply as fault:
-        if not was_cut(ending):
+        if not is_cut:
             raise
-        why = "the reply was cut off at the longest it may be; think and write less"
-        raise BadReply(f"{fault}; {why}") from None
+        raise BadReply(f"{fault}; {_CUT}") from None
 
 
 def was_cut(ending: str | None) -> bool:
@@ -71,17 +89,77 @@ def was_cut(ending: str | None) -> bool:
     return ending_word(ending or "") in CUT_ENDINGS
 
 
-def without_reasoning(text: str) -> str:
-    """Return what follows a model's thoughts, whose opening tag may be missing."""
-    is_opened = _FIRST_THOUGHT.match(text) is not None
-    closed = (_CLOSE if is_opened else _CLOSE_ALONE).search(text)
-    if closed is None:
-        return "" if is_opened else text
-    return text[closed.end() :].lstrip()
+def answer_of(text: str, *, reading: int = READINGS) -> str:
+    """Return what a model says in a reply, without what it thought; empty where it only thought."""
+    return first_without_thoughts(text) if reading == 1 else without_thoughts(text)
 
 
-def _read(text: str, schema: type[R]) -> R:
-    found = _look(text)
+def _find_object(text: str, *, is_cut: bool) -> Found:
+    """Return the last whole object outside thoughts."""
+    reader = Reader(text)
+    found = Found(None)
+    at = _start(text)
+    if at:
+        found = Found(None, is_thought=True)
+    elif is_cut and is_open_unknown(text):
+        return Found(None, is_thought=True)
+    behind = at
+    cut_from = len(text)
+    depth = 0
+    has_closed = False
+    # What binds if templates and model both wrote a first mark, and the last one closed them all.
+    in_doubt = Found(None)
+    # What was found before a thought that opens in the middle of a line, if it does close.
+    before: Found | None = None
+    while mark := MARKS.search(text, at):
+        at = mark.end()
+        if mark["open"] is not None:
+            if opens_thought(text, mark, behind):
+                depth += 1
+            elif depth == 0 and before is None and not is_mentioned(text, mark):
+                before = found
+            behind = at
+        elif mark["close"] is not None or mark["final"] is not None:
+            is_final = mark["final"] is not None
+            # Some servers take off the mark that opens, and all that led here was reasoning.
+            if depth == 0 or is_final:
+                is_thought = found.value is not None or found.is_thought
+                kept = Found(None) if before is None or is_final else before
+                found = kept._replace(is_thought=is_thought)
+            before = None
+            depth = 0 if is_final else max(0, depth - 1)
+            has_closed = True
+            in_doubt = Found(None)
+            behind = at
+        else:
+            value = reader.object_at(mark.start())
+            if value is None:
+                cut_from = min(cut_from, mark.start()) if reader.is_cut else cut_from
+                continue
+            at = reader.at
+            behind = at
+            if mark.start() >= cut_from:
+                continue
+            if depth:
+                found = found._replace(is_thought=True)
+                in_doubt = Found(value, end=at)
+            else:
+                found = Found(value, end=at)
+    if depth and has_closed and found.value is None:
+        found = in_doubt._replace(is_thought=True)
+    return found._replace(is_cut=cut_from < len(text))
+
+
+def _start(text: str) -> int:
+    """Return where a reply begins behind tags of no known dialect; 0 where no object follows."""
+    pair = leading_pair(text)
+    if pair is None:
+        return 0
+    return pair.end if _BEGUN.search(text, pair.end) else 0
+
+
+def _held(found: Found, schema: type[R]) -> R:
+    """Return the object that was found as its schema has it."""
     if found.value is None:
         ending = " outside your reasoning" if found.is_thought else ""
         raise BadReply(NO_OBJECT + ("; the one it begins has no end" if found.is_cut else ending))
@@ -94,30 +172,14 @@ def _read(text: str, schema: type[R]) -> R:
     return reply
 
 
-def _look(text: str) -> _Found:
-    """Return the object that binds."""
-    reader, found = Reader(text), _Found(None)
-    at, is_thinking, cut_from = 0, False, len(text)
-    while mark := _MARKS.search(text, at):
-        at = mark.end()
-        if mark["open"] is not None:
-            is_thinking = True
-        elif mark["close"] is not None:
-            # Some servers take off the tag that opens, and all that led here was reasoning.
-            if not is_thinking:
-                found = _Found(None, is_thought=found.value is not None)
-            is_thinking = False
-        else:
-            value = reader.object_at(mark.start())
-            if value is None:
-                cut_from = min(cut_from, mark.start()) if reader.is_cut else cut_from
-                continue
-            at = reader.at
-            if is_thinking:
-                found = found._replace(is_thought=True)
-            elif mark.start() < cut_from:
-                found = _Found(value)
-    return found._replace(is_cut=cut_from < len(text))
+def _check_verdict(reply: Reply, behind: str) -> None:
+    """Return if the words behind an object name no other verdict than it; else BadReply."""
+    verdict = getattr(reply, "verdict", None)
+    if isinstance(verdict, str) and names_another(behind, verdict):
+        raise BadReply(
+            "words behind the object name another verdict than it; make up your mind before you "
+            "write the object, and write nothing behind it"
+        )
 
 
 def _named(value: dict[str, Any], schema: type[Reply]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from typing import NamedTuple, get_args
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.layout import Request, thinned
 from videoautoarena.agents.transport.faults import Fault
-from videoautoarena.memory.records.records import Learnt, TokenField, Usage
+from videoautoarena.memory.records.records import Learnt, SystemRole, TokenField, Usage
 
 Place = tuple[str, str]
 """`provider:model`, and the host that serves it."""
@@ -30,6 +30,20 @@ class OutputLimit(NamedTuple):
     tokens: int
     is_sent: bool = True
     """Whether its server knows; else it is what is expected at most."""
+
+
+class Form(NamedTuple):
+    """How a request says what it says."""
+
+    token_field: TokenField | None = None
+    """By which name the limit of tokens is sent; None leaves it to the client."""
+    system_role: SystemRole | None = None
+    """Who says the system text; None: the system itself."""
+    is_streamed: bool = False
+    """Whether the reply is asked for in pieces."""
+
+
+AS_USUAL = Form()
 
 
 @dataclass
@@ -48,7 +62,7 @@ class ServerLimits:
     _trials: dict[Place, asyncio.Event] = field(default_factory=dict)
     """Where a call is finding out how many images are taken; set once it has."""
     _switched: set[tuple[str, str, str]] = field(default_factory=set)
-    """Which names of the limit of tokens were reported as news, and of which server."""
+    """What of a request's form was reported as news, and of which server."""
 
     @classmethod
     def of(cls, known: Iterable[Learnt], keep: Keep = lambda _learnt: None) -> ServerLimits:
@@ -82,6 +96,13 @@ class ServerLimits:
         known = self.known(model)
         usual = model.token_field
         return (known and usual and known.token_limit_field) or usual
+
+    def form(self, model: Model) -> Form:
+        """Return how a model's server takes a request."""
+        known = self.known(model)
+        system_role = model.system or (known.system_role if known else None)
+        is_streamed = model.streams or bool(known and known.is_streaming)
+        return Form(self.token_field(model), system_role, is_streamed)
 
     def output_tokens(self, model: Model) -> int:
         """Return the most output tokens that a reply took past its limit; 0 where none did."""
@@ -155,11 +176,39 @@ class ServerLimits:
         """Note that a server refuses one name of the limit of tokens; the other holds now."""
         other = next(name for name in get_args(TokenField) if name != refused)
         self._learn(model, token_limit_field=other)
-        news = (*_place(model), other)
+        return self._news(
+            model,
+            other,
+            f"{model.alias} is sent {other} from now on: {model.endpoint} refuses {refused}",
+        )
+
+    def move_system(self, model: Model) -> str | None:
+        """Note that a server takes no message of the system; the user says its text from now on."""
+        self._learn(model, system_role="user")
+        return self._news(
+            model,
+            "system",
+            f"{model.alias} is sent the system text at the head of the user's message from now on: "
+            f"{model.endpoint} refuses a message of the system's own",
+        )
+
+    def stream(self, model: Model) -> str | None:
+        """Note that a server answers in pieces alone."""
+        self._learn(model, is_streaming=True)
+        return self._news(
+            model,
+            "stream",
+            f"{model.alias} is asked for its replies in pieces from now on: {model.endpoint} gives "
+            "no other",
+        )
+
+    def _news(self, model: Model, what: str, line: str) -> str | None:
+        """Return a line the first time that it is true of a server."""
+        news = (*_place(model), what)
         if news in self._switched:
             return None
         self._switched.add(news)
-        return f"{model.alias} is sent {other} from now on: {model.endpoint} refuses {refused}"
+        return line
 
     def overrun(self, model: Model, limit: OutputLimit, tokens: int) -> str | None:
         """Note how many output tokens a reply took past its limit; say so the first time."""
@@ -189,12 +238,7 @@ class ServerLimits:
         place = _place(model)
         known = self._known.get(place) or Learnt(model=place[0], endpoint=place[1])
         self._known[place] = known.model_copy(update=news)
-        informative = (
-            one
-            for one in self._known.values()
-            if any((one.images, one.token_limit_field, one.output_tokens))
-        )
-        self.keep(list(informative))
+        self.keep([one for one in self._known.values() if _is_informative(one)])
         return self._known[place]
 
 
@@ -206,8 +250,8 @@ class Shaped:
     model: Model
     say: Callable[[str], None]
     """Takes a line about what was learnt."""
-    _sent: TokenField | None = None
-    """By which name the last try sent its limit of tokens."""
+    _sent: Form = AS_USUAL
+    """How the last try was sent."""
     _refused: int = 0
     """How often a name of it was refused in this call."""
     _is_its_own: bool = False
@@ -237,9 +281,9 @@ class Shaped:
     def fitted(self, request: Request) -> Request:
         return request if self.model.is_offline else self.limits.fitted(self.model, request)
 
-    def token_field(self) -> TokenField | None:
-        """Return by which name the next try is to send the limit of tokens."""
-        self._sent = None if self.model.is_offline else self.limits.token_field(self.model)
+    def form(self) -> Form:
+        """Return how the next try is to be sent."""
+        self._sent = AS_USUAL if self.model.is_offline else self.limits.form(self.model)
         return self._sent
 
     def took(self, request: Request, usage: Usage, limit: OutputLimit) -> None:
@@ -260,7 +304,16 @@ class Shaped:
             return smaller
         # What keeps this call waiting should keep no other one.
         self.let_go()
-        return request if self._switches(fault) else None
+        is_mended = self._switches(fault) or self._moves_system(fault) or self._streams(fault)
+        return request if is_mended else None
+
+    def explained(self, fault: Fault) -> Fault:
+        """Return a fault that ends a call, with what would help where that is a setting."""
+        is_set = self.model.parameters.get("stream") is False
+        if not (fault.demands_stream and is_set):
+            return fault
+        cure = "write parameters = { stream = true }"
+        return replace(fault, reason=f"{fault.reason}; its server answers in pieces alone: {cure}")
 
     def _smaller(self, request: Request, fault: Fault) -> Request | None:
         frames, count, model = request.frames, _count(request), self.model
@@ -306,7 +359,7 @@ class Shaped:
 
     def _switches(self, fault: Fault) -> bool:
         """Return whether the limit of tokens may go by another name than was refused."""
-        sent = self._sent
+        sent = self._sent.token_field
         if sent is None or sent not in fault.refused_fields:
             return False
         # Once more than there are names, since a server that was gone may come back as another.
@@ -318,9 +371,31 @@ class Shaped:
             self._report(self.limits.switch(self.model, sent))
         return True
 
+    def _moves_system(self, fault: Fault) -> bool:
+        """Return whether the system text may be said by the user, since the system's is refused."""
+        if not fault.refused_system or self._sent.system_role is not None or self.model.is_offline:
+            return False
+        if self.limits.form(self.model).system_role is None:
+            self._report(self.limits.move_system(self.model))
+        return True
+
+    def _streams(self, fault: Fault) -> bool:
+        """Return whether the reply may come in pieces, since no other is given."""
+        model = self.model
+        if not fault.demands_stream or self._sent.is_streamed or not model.can_stream:
+            return False
+        if not self.limits.form(model).is_streamed:
+            self._report(self.limits.stream(model))
+        return True
+
     def _report(self, line: str | None) -> None:
         if line is not None:
             self.say(line)
+
+
+def _is_informative(learnt: Learnt) -> bool:
+    found = (learnt.images, learnt.token_limit_field, learnt.system_role, learnt.is_streaming)
+    return any(found) or bool(learnt.output_tokens)
 
 
 def _place(model: Model) -> Place:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from videoautoarena.agents.models.parameters import (
@@ -32,7 +32,7 @@ from videoautoarena.agents.providers.embeddings import embedding_provider, sees_
 from videoautoarena.agents.transport.redaction import KEY_NAMES, redacted
 from videoautoarena.agents.transport.transport import check_proxies
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import CallLimits, Price, Role, TokenField
+from videoautoarena.memory.records.records import CallLimits, Price, Role, SystemRole, TokenField
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -83,6 +83,10 @@ class Model:
     """Tokens one frame counts as; None leaves it to what is known of the provider."""
     token_limit_field: TokenField | None = None
     """By which name its limit of tokens is sent; None leaves it to the address."""
+    system: SystemRole | None = None
+    """Who says the system text; None: the system itself, unless its server refuses that.
+
+    No part of a call's key: the words are the same, and nothing that was asked is asked again."""
     declared: Declaration | None = None
     """What its provider is, where that is neither built in nor installed by its name."""
     retrieval: Retrieval | None = None
@@ -115,6 +119,17 @@ class Model:
     def is_foreign(self) -> bool:
         """Whether its chat model is none that is known here: whatever it raises is its own."""
         return self.provider not in BUILT_IN
+
+    @property
+    def streams(self) -> bool:
+        """Whether its replies are asked for in pieces, since its parameters say so."""
+        return self.provider == "openai" and self.parameters.get("stream") is True
+
+    @property
+    def can_stream(self) -> bool:
+        """Whether they may be: its provider can be asked so, and no parameter forbids it."""
+        is_forbidden = self.parameters.get("stream") is False
+        return not is_forbidden and self.maker.stream_options() is not None
 
     @property
     def part_detail(self) -> str | None:
@@ -288,6 +303,13 @@ def _check_looks(model: Model) -> None:
         raise BadInput(
             f"{model.alias!a} takes no token_limit_field, which is for servers that speak "
             "OpenAI's protocol; leave it out"
+        )
+    if model.system is not None and model.system not in get_args(SystemRole):
+        raise BadInput(f'{model.alias!a}: system must be "user", or left out')
+    if model.system and (model.is_offline or model.provider == EMBEDDINGS):
+        raise BadInput(
+            f"{model.alias!a} takes no system, which is for servers that refuse a message of "
+            "that role; leave it out"
         )
     if model.cache_breakpoint and model.provider != "openai":
         raise BadInput(

@@ -30,6 +30,12 @@ from videoautoarena.memory.records.records import Role, Standard
 CONTRACTS = 2
 """The newest number: of what begins now. What stands without a number was begun with 1."""
 
+READINGS = 2
+"""The newest number of a way to read replies; what stands without one was begun with 1.
+
+Replays read replies again, so a run keeps its number: see `agents.calls.replies`.
+"""
+
 SYSTEM = (
     "You are given frames of one video in the order of time. Each frame follows a line with its "
     "time in seconds, counted from the first frame. A task comes after the frames. Go by what the "

@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from videoautoarena.agents.prompting.fences import fence, fence_code
 from videoautoarena.memory.records.digests import digest
-from videoautoarena.memory.records.records import Cue, Frame, Frames, Nonce, Role, Subtitles
+from videoautoarena.memory.records.records import (
+    Cue,
+    Frame,
+    Frames,
+    Nonce,
+    Role,
+    Subtitles,
+    SystemRole,
+)
 from videoautoarena.video.sampling.sampler import thin
 
 if TYPE_CHECKING:
@@ -80,8 +88,12 @@ def messages(
     jpegs: Sequence[bytes],
     subtitles: Subtitles | None = None,
     look: Look = AS_USUAL,
+    system_role: SystemRole | None = None,
 ) -> list[BaseMessage]:
-    """Return the system message and one user message: label and image in turn, `text` last."""
+    """Return the system message and one user message: label and image in turn, `text` last.
+
+    With the `system_role` "user" there is one message, which `system` is the head of.
+    """
     content: list[str | dict[str, Any]] = []
     blocks = cue_blocks(frames, subtitles)
     for place, (frame, jpeg) in enumerate(zip(frames, jpegs, strict=True)):
@@ -89,17 +101,25 @@ def messages(
         content.append(_image(jpeg, look, is_last=place == len(frames) - 1))
         if place in blocks:
             content.append({"type": "text", "text": blocks[place]})
-    return _addressed(system, content, text)
+    return _addressed(system, content, text, system_role)
 
 
-def short_messages(system: str, stand_in: str, text: str) -> list[BaseMessage]:
+def short_messages(
+    system: str, stand_in: str, text: str, system_role: SystemRole | None = None
+) -> list[BaseMessage]:
     """Return the same messages with one text in the place of all frames and cues."""
-    return _addressed(system, [{"type": "text", "text": stand_in}], text)
+    return _addressed(system, [{"type": "text", "text": stand_in}], text, system_role)
 
 
-def _addressed(system: str, content: list[str | dict[str, Any]], text: str) -> list[BaseMessage]:
+def _addressed(
+    system: str, content: list[str | dict[str, Any]], text: str, system_role: SystemRole | None
+) -> list[BaseMessage]:
     from langchain_core.messages import HumanMessage, SystemMessage
 
+    if system_role == "user":
+        # Some servers write the parts of a message one behind the other, without a break.
+        head = {"type": "text", "text": f"{system}\n\n"}
+        return [HumanMessage(content=[head, *content, {"type": "text", "text": text}])]
     asked = HumanMessage(content=[*content, {"type": "text", "text": text}])
     return [SystemMessage(system), asked]
 

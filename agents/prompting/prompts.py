@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from string import Template
 
-from videoautoarena.agents.prompting.contracts import CONTRACTS
+from videoautoarena.agents.prompting.contracts import CONTRACTS, READINGS
 from videoautoarena.agents.prompting.fences import fence
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput, StoreError
@@ -78,6 +78,8 @@ class PromptSet:
     texts: Mapping[str, str]
     contracts: int = CONTRACTS
     """Number of the contracts that follow them; see `agents.prompting.contracts`."""
+    reading: int = READINGS
+    """Number of the way in which replies are read; see `agents.calls.replies`."""
     given: frozenset[str] = frozenset()
     """Roles whose text somebody gave in place of this project's."""
 
@@ -89,6 +91,11 @@ class PromptSet:
             raise BadInput(
                 f"contracts {self.contracts} are of a newer version; this one knows 1 to "
                 f"{CONTRACTS}, so update videoautoarena"
+            )
+        if self.reading > READINGS:
+            raise BadInput(
+                f"replies are read in way {self.reading} of a newer version; this one knows 1 to "
+                f"{READINGS}, so update videoautoarena"
             )
         if unknown := sorted(set(self.texts) - set(_ALL_SLOTS)):
             raise BadInput(f"{unknown[0]!a} is no role; prompts are for {', '.join(SLOTS)}")
@@ -125,9 +132,11 @@ class PromptSet:
         return cls(texts | given, given=frozenset(given))
 
     @classmethod
-    def from_texts(cls, texts: Mapping[str, str], *, contracts: int = CONTRACTS) -> PromptSet:
+    def from_texts(
+        cls, texts: Mapping[str, str], *, contracts: int = CONTRACTS, reading: int = READINGS
+    ) -> PromptSet:
         """Return the prompts that a run has copied; BadInput where one cannot be used."""
-        return cls(dict(texts), contracts)
+        return cls(dict(texts), contracts, reading)
 
     @cached_property
     def digests(self) -> dict[str, str]:

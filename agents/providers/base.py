@@ -130,6 +130,10 @@ class Provider:
         """Return by which of two names a limit of tokens goes out; None: there is no choice."""
         return None
 
+    def stream_options(self) -> dict[str, Any] | None:
+        """Return what a call whose reply comes in pieces hands its chat model; None: none can."""
+        return None
+
     async def close(self, chat: Any) -> None:
         """Close the connections that a chat model holds."""
         closer = getattr(chat, "aclose", None)

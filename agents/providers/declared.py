@@ -11,14 +11,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import AliasChoices, field_validator
 
 from videoautoarena.agents.providers.base import COMMON, NO_KEY, ModelSettings, Provider
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Record, Role
+from videoautoarena.memory.records.records import Role, Sparse
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -30,8 +30,10 @@ _TIME_OUTS = ("timeout", "request_timeout", "default_request_timeout")
 _RETRIES = ("max_retries",)
 
 
-class Declaration(Record):
+class Declaration(Sparse):
     """A provider of one's own, as `arena.toml` declares it."""
+
+    left_out = ("auth",)
 
     chat_model: str
     """Its LangChain class: `package.module:Class`, or with a dot for the colon."""
@@ -47,6 +49,8 @@ class Declaration(Record):
     """Argument that takes the address; found by itself where it is `base_url`."""
     headers_parameter: str | None = None
     """Argument of a call that takes HTTP headers; Idempotency-Key goes out in it."""
+    auth: Literal["own"] | None = None
+    """"own": the class finds credentials itself, and is given no stand-in for a key."""
 
     @field_validator("chat_model")
     @classmethod
@@ -109,6 +113,16 @@ class Declared(Provider):
     def sampling(self, model: ModelSettings, role: Role) -> dict[str, Any]:  # noqa: ARG002
         return dict(model.parameters)
 
+    def stream_options(self) -> dict[str, Any] | None:
+        from langchain_core.language_models import BaseChatModel
+
+        found = self.chat_class
+        ways = ((name, getattr(BaseChatModel, name)) for name in ("_astream", "_stream"))
+        if all(getattr(found, name) is way for name, way in ways):
+            return None
+        # Without it, some classes do not ask how many tokens a reply in pieces took.
+        return {"stream_usage": True} if "stream_usage" in found.model_fields else {}
+
     def _arguments(self, model: ModelSettings) -> dict[str, Any]:
         """Return what the class is built with; BadInput where it does not take something."""
         taken, said = frozenset(_taken(self.chat_class)), self.declaration
@@ -123,7 +137,8 @@ class Declared(Provider):
                 f"which {said.chat_model} does not take; leave it out"
             )
         # Without NO_KEY the class would find a key of its own and send it to any address.
-        given: dict[str, Any] = {name_at: model.name, url_at: model.url, key_at: key or NO_KEY}
+        stand_in = "" if said.auth == "own" else NO_KEY
+        given: dict[str, Any] = {name_at: model.name, url_at: model.url, key_at: key or stand_in}
         given |= {_first(taken, _TIME_OUTS): model.timeout_s, _first(taken, _RETRIES): 0}
         known = {place: value for place, value in given.items() if place and value != ""}
         return {**known, **model.parameters}

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import urlsplit
 
 from videoautoarena.agents.providers.base import COMMON, NO_KEY, ModelSettings, Provider
+from videoautoarena.agents.transport.costs import COSTS, cost_in_counts
 from videoautoarena.agents.transport.transport import SplicingTransport
 from videoautoarena.memory.records.records import Role, TokenField
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+    from langchain_openai import ChatOpenAI
 
 _HOST = "api.openai.com"
 """OpenAI's own; many others know a limit of tokens by its name of old alone, max_tokens."""
@@ -21,10 +25,16 @@ _OURS = frozenset({"max_tokens", "stream"})
 
 class _OpenAI(Provider):
     def build(self, model: ModelSettings) -> BaseChatModel:
-        from langchain_openai import ChatOpenAI
-
-        return ChatOpenAI(
-            model=model.name, use_responses_api=False, **connection(model), **_settings(model)
+        found = _chat_class()
+        # The client's own patience between two pieces is shorter than that with a whole reply.
+        is_known = "stream_chunk_timeout" in found.model_fields
+        patience = {"stream_chunk_timeout": model.timeout_s} if is_known else {}
+        return found(
+            model=model.name,
+            use_responses_api=False,
+            **patience,
+            **connection(model),
+            **_settings(model),
         )
 
     def options(self, model: ModelSettings, role: Role, *, key: str) -> dict[str, Any]:
@@ -46,9 +56,23 @@ class _OpenAI(Provider):
         is_openai = host == _HOST or host.endswith(f".{_HOST}")
         return "max_completion_tokens" if is_openai else "max_tokens"
 
+    def stream_options(self) -> dict[str, Any]:
+        return {"stream_usage": True}
+
     async def close(self, chat: Any) -> None:
         chat.http_client.close()
         await chat.http_async_client.aclose()
+
+
+def _keep_thoughts(said: Any, made: ChatGeneration) -> None:
+    """Keep the words that a server put beside the text, where LangChain's own classes do."""
+    words = [said[name] for name in _THOUGHTS if said and isinstance(said.get(name), str)]
+    if any(words):
+        made.message.additional_kwargs["reasoning_content"] = "".join(words)
+
+
+_THOUGHTS = ("reasoning_content", "reasoning")
+"""What vLLM, SGLang, llama.cpp and DeepSeek call it; newer ones of them, and Ollama."""
 
 
 OPENAI = _OpenAI(
@@ -93,3 +117,38 @@ def _settings(model: ModelSettings) -> dict[str, Any]:
 def _extra_body(model: ModelSettings) -> dict[str, Any]:
     more = model.parameters.get("extra_body")
     return dict(more) if isinstance(more, Mapping) else {}
+
+
+@cache
+def _chat_class() -> type[ChatOpenAI]:
+    """Return LangChain's class, mended where it drops what servers put beside the text."""
+    from langchain_openai import ChatOpenAI
+
+    class OpenAI(ChatOpenAI):
+        """Keeps `reasoning_content`, no field of OpenAI's own, and what pieces say of cost."""
+
+        def _create_chat_result(self, response: Any, generation_info: Any = None) -> ChatResult:
+            result = super()._create_chat_result(response, generation_info)
+            choices = response["choices"] if isinstance(response, dict) else response.choices
+            for choice, made in zip(choices, result.generations, strict=True):
+                # Only of a reply without text does anybody ask.
+                if not made.message.content:
+                    said = choice["message"] if isinstance(choice, dict) else choice.message
+                    _keep_thoughts(said if isinstance(said, dict) else said.model_extra, made)
+            return result
+
+        def _convert_chunk_to_generation_chunk(
+            self, chunk: dict[str, Any], *args: Any, **kwargs: Any
+        ) -> ChatGenerationChunk | None:
+            made = super()._convert_chunk_to_generation_chunk(chunk, *args, **kwargs)
+            if made is None:
+                return None
+            choices = chunk.get("choices")
+            if choices:
+                _keep_thoughts(choices[0].get("delta"), made)
+            cost = cost_in_counts(chunk.get("usage"))
+            if cost is not None:
+                made.generation_info = {**(made.generation_info or {}), COSTS: [cost]}
+            return made
+
+    return OpenAI

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import permutations
 from typing import Literal, NamedTuple
 
-from videoautoarena.agents.calls.replies import BadReply, read_reply, without_reasoning
+from videoautoarena.agents.calls.replies import BadReply, read_reply
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import Reply
 from videoautoarena.agents.prompting.fences import Turn
@@ -52,7 +52,7 @@ async def answer(
     seen = await share_of(prompter, model, frames=frames, question=question, slot=slot)
     task = Task("contestant", seen, scope=slot, ask=seat, question=question, history=history)
     row = await prompter.ask_row(model, task)
-    text = without_reasoning(row.reply or "")
+    text = prompter.answer_in(row)
     if not text.strip():
         raise EmptyReply("the reply holds reasoning and no answer")
     # Where the server found the request too large, it was sent with fewer of them.

@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from videoautoarena.agents.calls.replies import was_cut, without_reasoning
+from videoautoarena.agents.calls.replies import answer_of, was_cut
+from videoautoarena.agents.prompting.contracts import READINGS
 from videoautoarena.agents.prompting.options import LETTERS
 from videoautoarena.agents.roles.namings import JOINED, Naming, Options, Reading
 
@@ -86,34 +87,40 @@ _MAYBE = re.compile(
 """After it stands what takes back an answer that was given before."""
 
 
-def read_choice(reply: str, options: Sequence[str], *, ending: str | None = None) -> Chosen:
+def read_choice(
+    reply: str,
+    options: Sequence[str],
+    *,
+    ending: str | None = None,
+    reading: int = READINGS,
+) -> Chosen:
     """Return which of the options a reply names, or why it cannot be read.
 
     `ending` is why the provider says the reply ended: of one that was cut off, what came to mind
     on the way is no choice.
     """
-    text = without_reasoning(reply)
+    text = answer_of(reply, reading=reading)
     if not text.strip():
         return Chosen(None, "the reply is empty")
-    reading = Reading.of(text, Options.of(options))
-    said, alone = _said(reading), reading.alone()
-    if final := _after(reading, _FINAL):
+    words = Reading.of(text, Options.of(options))
+    said, alone = _said(words), words.alone()
+    if final := _after(words, _FINAL):
         # What came to mind before is over, but for an answer that stands right before.
-        since = reading.line_before(final[0].start)
+        since = words.line_before(final[0].start)
         said = [*final, *(one for one in said if one.start >= since)]
     if said:
         last = max(one.end for one in said)
-        doubts = [one for one in _after(reading, _MAYBE) if one.start > last]
+        doubts = [one for one in _after(words, _MAYBE) if one.start > last]
         others = [one for one in alone if one not in said]
         if len(_places(others)) > 1:
             # A list of all options is no second answer, but a letter behind the answer is one.
             others = [one for one in others if one.is_letter and one.start > last]
         return _settled([*said, *doubts, *others])
-    if _NONE.search(reading.masked):
+    if _NONE.search(words.masked):
         return Chosen(None, "no option is named")
-    if was_cut(ending) and not reading.is_all(alone):
+    if was_cut(ending) and not words.is_all(alone):
         return Chosen(None, "the reply was cut off before it said what it chose")
-    named, doubts = reading.anywhere()
+    named, doubts = words.anywhere()
     return _settled(alone or (named and [*named, *doubts]))
 
 

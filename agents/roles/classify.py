@@ -6,13 +6,14 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from videoautoarena.agents.calls.replies import BadReply, read_reply, without_reasoning
+from videoautoarena.agents.calls.replies import BadReply, answer_of, read_reply
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.category_contracts import (
     ClassifierReply,
     TopicNamerReply,
     read_decision,
 )
+from videoautoarena.agents.prompting.contracts import READINGS
 from videoautoarena.agents.prompting.layout import thinned
 from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.memory.records.questions import (
@@ -56,20 +57,23 @@ async def classify(
         note=_NO_FRAMES if frames is None else "",
     )
     row = await prompter.ask_row(model, task)
-    return read_categories(row.reply or "", ending=row.ending)
+    reading = prompter.prompts.reading
+    return read_categories(row.reply or "", ending=row.ending, reading=reading)
 
 
-def read_categories(reply: str, *, ending: str | None = None) -> Classified:
+def read_categories(
+    reply: str, *, ending: str | None = None, reading: int = READINGS
+) -> Classified:
     """Return what a reply says of each category: as the object asked for, else line by line."""
     why = "the reply says yes or no to nothing"
     found: dict[QuestionCategory, Decision] = {}
     try:
-        told = read_reply(reply, ClassifierReply, ending=ending).model_dump()
+        told = read_reply(reply, ClassifierReply, ending=ending, reading=reading).model_dump()
         found = {name: told[name] for name in QUESTION_CATEGORIES}
     except BadReply as fault:
         why = str(fault)
     if set(found.values()) <= {"unknown"}:
-        said = without_reasoning(reply)
+        said = answer_of(reply, reading=reading)
         found = {name: _said_of(name, said) for name in QUESTION_CATEGORIES}
     if set(found.values()) == {"unknown"}:
         return Classified(found, why)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
 
 from videoautoarena.agents.calls.ask import Asker, journal_key
-from videoautoarena.agents.calls.replies import BadReply, read_reply, without_reasoning
+from videoautoarena.agents.calls.replies import BadReply, answer_of, read_reply
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import (
     HISTORY_LINE,
@@ -95,10 +95,6 @@ def worded(
     return "\n\n".join([text, *blocks, _MEND, ending])
 
 
-def _read(row: CallRow, schema: type[R]) -> R:
-    return read_reply(row.reply or "", schema, ending=row.ending)
-
-
 @dataclass(frozen=True)
 class Prompter:
     """Everything a role needs besides its task and its model.
@@ -121,7 +117,7 @@ class Prompter:
         thought: CallRow | None = None
         for generation in earlier:
             known = self.asker.recall(model, self._request(model, task, generation=generation))
-            if known is not None and without_reasoning(known.reply or "").strip():
+            if known is not None and self.answer_in(known).strip():
                 return known
             thought = thought or known
         try:
@@ -130,6 +126,14 @@ class Prompter:
             if thought is None or not self.is_past:
                 raise
             return thought
+
+    def answer_in(self, row: CallRow) -> str:
+        """Return what a model says in its reply, without what it thought; empty if it thought."""
+        return answer_of(row.reply or "", reading=self.prompts.reading)
+
+    def _read(self, row: CallRow, schema: type[R]) -> R:
+        reading = self.prompts.reading
+        return read_reply(row.reply or "", schema, ending=row.ending, reading=reading)
 
     async def ask_shared(self, model: Model, request: Request, read: Callable[[CallRow], T]) -> T:
         """Return what is read of a reply that several slots want; or CallFailed, as `read` may be.
@@ -165,7 +169,7 @@ class Prompter:
             request = self._request(model, task, generation=current, repair=repair)
             row = await self.asker.ask_row(model, request)
             try:
-                return Read(_read(row, schema), row)
+                return Read(self._read(row, schema), row)
             except BadReply as fault:
                 repair = {"reply": row.reply or "", "error": str(fault)}
         why = f"{task.role} gave no usable reply twice: {repair['error']}"
@@ -182,7 +186,7 @@ class Prompter:
             if row is None or row.reply is None:
                 return None
             try:
-                return Read(_read(row, schema), row)
+                return Read(self._read(row, schema), row)
             except BadReply as fault:
                 repair = {"reply": row.reply, "error": str(fault)}
         return None

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from math import fsum, isfinite, sqrt
 from typing import Any
 
-from videoautoarena.agents.calls.replies import without_reasoning
 from videoautoarena.agents.models.registry import Model, Retrieval
 from videoautoarena.agents.prompting.contracts import QUESTION_LINE
 from videoautoarena.agents.prompting.layout import Request, thinned
@@ -107,8 +106,15 @@ class _Scout:
         asked = f"{QUESTION_LINE}\n{_CAPTION}"
         said = self._nonce("captioner", clip.video, place)
         request = Request("captioner", asked, shown, said, prompt=_CAPTION_PROMPT)
-        words = await self.prompter.ask_shared(captioner, request, _caption)
+        words = await self.prompter.ask_shared(captioner, request, self._caption)
         return await self._vector(Request("embedder", f"{CAPTION_LINE}\n{words}", None, nonce))
+
+    def _caption(self, row: CallRow) -> str:
+        """Return the words for a clip, as many as embeddings surely take."""
+        words = self.prompter.answer_in(row).strip()
+        if not words:
+            raise EmptyReply("the caption holds reasoning and no words")
+        return words[:LONGEST_CAPTION]
 
     async def _vector(self, request: Request) -> Vector:
         return await ask_vector(self.prompter, self.retrieval.embedder, request)
@@ -137,14 +143,6 @@ def _shown(frames: Frames, clip: Sequence[int]) -> Frames:
     shown = tuple(frames.frames[place] for place in clip)
     bare = {"frames": shown, "subtitles": None, "captions": ()}
     return frames.model_copy(update=bare)
-
-
-def _caption(row: CallRow) -> str:
-    """Return the words for a clip, as many as embeddings surely take."""
-    words = without_reasoning(row.reply or "").strip()
-    if not words:
-        raise EmptyReply("the caption holds reasoning and no words")
-    return words[:LONGEST_CAPTION]
 
 
 def _read(row: CallRow) -> Vector:

@@ -23,8 +23,8 @@ UNREACHED = "unreachable"
 REFUSALS = frozenset({"http-429", "http-503", "http-529"})
 """Kinds of fault that say: too much at once."""
 FILTERED = frozenset({
-    "content_filter", "refusal", "guardrail_intervened", "safety", "image_safety",
-    "prohibited_content", "image_prohibited_content", "blocklist", "recitation",
+    "content_filter", "content_filtered", "refusal", "guardrail_intervened", "safety",
+    "image_safety", "prohibited_content", "image_prohibited_content", "blocklist", "recitation",
     "image_recitation", "spii", "jailbreak",
 })  # fmt: skip
 """How a reply ends that a filter took away, in words of OpenAI, Anthropic, Bedrock and Gemini."""

@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
+from videoautoarena.agents.transport.costs import hear
 from videoautoarena.agents.transport.faults import Garbled
 from videoautoarena.agents.transport.raw_answers import kept_answer
 from videoautoarena.agents.transport.splice import spliced
@@ -143,6 +144,7 @@ class SplicingTransport:
         filled = _filled(request, body, _AsyncChunks)
         client = self._client(request, "AsyncClient")
         answer = await client.send(filled, stream=True, follow_redirects=False)
+        hear(answer.headers)
         return bounded(answer, _library(request))
 
     def _client(self, request: Any, kind: str) -> Any:

@@ -54,6 +54,10 @@ TokenField = Literal["max_tokens", "max_completion_tokens"]
 """By which name a server of OpenAI's protocol takes how many tokens a reply may have."""
 
 
+SystemRole = Literal["user"]
+"""Who says the system text to a model that takes none; it is the head of this one's message."""
+
+
 class Price(Record):
     """What a model's tokens cost, in US dollars a million."""
 
@@ -80,8 +84,10 @@ class CallLimits(Record):
     """Longest body of a request."""
 
 
-class Learnt(Record):
+class Learnt(Sparse):
     """What a run found out of a model's server by trying; None where nothing was."""
+
+    left_out = ("system_role", "is_streaming")
 
     model: str
     """`provider:model`"""
@@ -95,6 +101,10 @@ class Learnt(Record):
     """What its `images_per_request` was when that was learnt."""
     token_limit_field: TokenField | None = None
     """The name that it takes; it refused the other one."""
+    system_role: SystemRole | None = None
+    """Who says the system text; it refused a message of the system's own."""
+    is_streaming: Literal[True] | None = None
+    """It answers in pieces alone."""
     output_limit: int | None = None
     """A limit of output tokens that it was sent and did not keep to."""
     output_tokens: int | None = None
@@ -201,6 +211,23 @@ class Intent(NamedTuple):
     tokens: int
     is_left_over: bool = False
     """The process that sent it is gone."""
+
+
+class CallEnds(NamedTuple):
+    """How many calls of a model in a role ended alike, without a word of them."""
+
+    alias: str
+    role: Role
+    is_answered: bool
+    ending: str
+    """Why the provider says the reply ended, in lower case; empty where it did not."""
+    failure: str
+    """Kind of what went wrong for good; empty of an answered one."""
+    is_late: bool
+    """A try of it had timed out, and it was asked again."""
+    is_blind: bool
+    """It was sent no frame."""
+    calls: int = 1
 
 
 class Lost(NamedTuple):

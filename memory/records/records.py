@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field
 
 from videoautoarena.memory.records.calls import SCOUTS as SCOUTS
 from videoautoarena.memory.records.calls import Attempt as Attempt
+from videoautoarena.memory.records.calls import CallEnds as CallEnds
 from videoautoarena.memory.records.calls import CallLimits as CallLimits
 from videoautoarena.memory.records.calls import CallRow as CallRow
 from videoautoarena.memory.records.calls import Intent as Intent
@@ -23,6 +24,7 @@ from videoautoarena.memory.records.calls import Record as Record
 from videoautoarena.memory.records.calls import Role as Role
 from videoautoarena.memory.records.calls import Sampling as Sampling
 from videoautoarena.memory.records.calls import Sparse as Sparse
+from videoautoarena.memory.records.calls import SystemRole as SystemRole
 from videoautoarena.memory.records.calls import TokenField as TokenField
 from videoautoarena.memory.records.calls import Usage as Usage
 

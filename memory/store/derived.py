@@ -3,6 +3,8 @@
 - `places`: a row a slot, its video, what its kind is, its block.
 - `outlines`: a row a battle, who met, how it ended, who judged it how, how long the answers are.
 - `sent`: of how many frames answered calls were made, by model, role and frames of the video.
+- `call_ends`: how calls ended, by model, role, the provider's word, and whether a try timed out.
+- `marked_battles`: a row a battle whose texts hold a sign that marks of thought are made of.
 
 Triggers of the file write them in the statement that writes a slot, a battle, a call or frames. So
 they cannot stay behind, whoever writes, merges or removes rows, and however that ends. A file of an
@@ -12,8 +14,10 @@ older layout has the same rows as views of what they follow from.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
+TRIALS = "t*:*"
+"""What fits the scopes of trials and of tags (`tag:`), and no other: ids begin with a hex digit."""
 _OUTLINE = ("model_a", "model_b", "verdict", "language")
 _TABLES = (
     "places (ordinal INTEGER PRIMARY KEY, video TEXT, kind TEXT, block INTEGER)",
@@ -22,17 +26,40 @@ _TABLES = (
     "sent (alias TEXT, role TEXT, shown INTEGER, frames INTEGER, calls INTEGER NOT NULL, "
     "PRIMARY KEY (alias, role, shown, frames)) WITHOUT ROWID",
 )
+_END = ("alias", "role", "is_answered", "ending", "failure", "is_late", "is_blind")
+_TABLES_OF_ENDS = (
+    "call_ends (alias TEXT, role TEXT, is_answered INTEGER, ending TEXT, failure TEXT, "
+    "is_late INTEGER, is_blind INTEGER, calls INTEGER NOT NULL, "
+    f"PRIMARY KEY ({', '.join(_END)})) WITHOUT ROWID",
+    "marked_battles (ordinal INTEGER PRIMARY KEY)",
+)
 
 
 def keep(connection: sqlite3.Connection) -> None:
-    """Make the tables, fill them with what is there, and let the file keep them from now on."""
-    for table in _TABLES:
+    """Let the file keep places, outlines and what was sent from now on."""
+    _keep(connection, _TABLES, VIEWS, _triggers(), "")
+
+
+def keep_ends(connection: sqlite3.Connection) -> None:
+    """Let the file keep how calls ended and which battles hold marks from now on."""
+    _keep(connection, _TABLES_OF_ENDS, VIEWS_OF_ENDS, _triggers_of_ends(), "_ends")
+
+
+def _keep(
+    connection: sqlite3.Connection,
+    tables: Iterable[str],
+    views: Mapping[str, str],
+    triggers: Iterable[tuple[str, str, list[str]]],
+    suffix: str,
+) -> None:
+    """Make tables, fill them with what is there, and let triggers write them."""
+    for table in tables:
         connection.execute(f"CREATE TABLE {table}")
-    for name, rows in VIEWS.items():
+    for name, rows in views.items():
         connection.execute(f"INSERT INTO {name} {rows}")
-    for table, event, statements in _triggers():
+    for table, event, statements in triggers:
         connection.execute(
-            f"CREATE TRIGGER {table}_{event.lower()} AFTER {event} ON {table} "
+            f"CREATE TRIGGER {table}_{event.lower()}{suffix} AFTER {event} ON {table} "
             f"BEGIN {'; '.join(statements)}; END"
         )
 
@@ -91,6 +118,42 @@ VIEWS = {"places": _EACH_PLACE, "outlines": _EACH_OUTLINE, "sent": _EACH_SENT}
 """What stands in for each table where a file has none."""
 
 
+def _ends(source: str, *, call: str = "c", sign: str = "") -> str:
+    said = "json_extract(body, '$.{}')".format
+    timed_out = (
+        "EXISTS (SELECT 1 FROM json_each(body, '$.attempts') "
+        "WHERE json_extract(value, '$.kind') = 'timeout')"
+    )
+    return (
+        f"SELECT {said('alias')} AS alias, role, json_type(body, '$.reply') IS 'text' AS "
+        f"is_answered, coalesce(lower({said('ending')}), '') AS ending, "
+        f"coalesce({said('failure_kind')}, '') AS failure, {timed_out} AS is_late, "
+        f"coalesce({said('frames')}, 0) = 0 AS is_blind, {sign}count(*) AS calls FROM "
+        f"(SELECT {_whole(f'{call}.body')} AS body, {call}.role AS role {source} "
+        f"WHERE {call}.scope NOT GLOB '{TRIALS}') "
+        "WHERE json_type(body, '$.alias') = 'text' GROUP BY 1, 2, 3, 4, 5, 6, 7"
+    )
+
+
+_SIGNS = ("instr(body, '<')", "instr(body, '◁')", "instr(lower(body), '[think')",
+          "instr(lower(body), '[/think')")  # fmt: skip
+"""What every known mark of thought begins with; what has one of them is looked at closely."""
+
+
+def _marked(source: str, body: str) -> str:
+    return (
+        f"SELECT ordinal FROM (SELECT s.ordinal AS ordinal, {body} AS body FROM {source}) "
+        f"WHERE {' OR '.join(_SIGNS)}"
+    )
+
+
+VIEWS_OF_ENDS = {
+    "call_ends": _ends("FROM calls c"),
+    "marked_battles": _marked("slots s JOIN battles b ON b.id = s.id", "b.body"),
+}
+"""The same for what a later layout keeps."""
+
+
 def _triggers() -> Iterator[tuple[str, str, list[str]]]:
     """Yield of which table and event what is done."""
     forget, place = "DELETE FROM places WHERE ordinal = OLD.ordinal", _place("", "NEW")
@@ -120,9 +183,26 @@ def _triggers() -> Iterator[tuple[str, str, list[str]]]:
         yield table, "UPDATE", [less, more]
 
 
-def _added(selected: str) -> str:
-    keys = "alias, role, shown, frames"
+def _triggers_of_ends() -> Iterator[tuple[str, str, list[str]]]:
+    """Yield of which table and event what is done for the ends of calls and marked battles."""
+
+    def count(row: str, sign: str) -> str:
+        return _added(_ends("", call=row, sign=sign), "call_ends", ", ".join(_END))
+
+    yield "calls", "INSERT", [count("NEW", "")]
+    yield "calls", "DELETE", [count("OLD", "-")]
+    yield "calls", "UPDATE", [count("OLD", "-"), count("NEW", "")]
+    gone = (
+        "DELETE FROM marked_battles WHERE ordinal = (SELECT ordinal FROM slots WHERE id = OLD.id)"
+    )
+    made = f"INSERT INTO marked_battles {_marked('slots s WHERE s.id = NEW.id', 'NEW.body')}"
+    yield "battles", "INSERT", [made]
+    yield "battles", "DELETE", [gone]
+    yield "battles", "UPDATE", [gone, made]
+
+
+def _added(selected: str, table: str = "sent", keys: str = "alias, role, shown, frames") -> str:
     return (
-        f"INSERT INTO sent ({keys}, calls) SELECT * FROM ({selected}) WHERE true "
+        f"INSERT INTO {table} ({keys}, calls) SELECT * FROM ({selected}) WHERE true "
         f"ON CONFLICT ({keys}) DO UPDATE SET calls = calls + excluded.calls"
     )

@@ -13,6 +13,7 @@ from pydantic import Field
 from videoautoarena.memory.records.digests import read_body, write_body
 from videoautoarena.memory.records.records import Choice, Frame, Judging, Record, Sparse, Standard
 from videoautoarena.memory.store.connection import Reader
+from videoautoarena.memory.store.derived import TRIALS
 from videoautoarena.memory.store.votes import Vote, Votes
 from videoautoarena.memory.store.writer import Writes, needed
 
@@ -21,8 +22,8 @@ TrialKind = Literal["rejudge", "repeat", "attack", "constant", "truth"]
 TRIAL_SCOPE = "trial:"
 """What the scope of every trial's calls begins with; no slot and no video has such an id."""
 
-ASIDE = "t*:*"
-"""What fits the scopes of trials and of tags (`tag:`), and no other: ids begin with a hex digit."""
+ASIDE = TRIALS
+"""What fits the scopes of trials and of tags, and no other."""
 
 
 class Label(Record):

@@ -8,7 +8,15 @@ from typing import Any, NamedTuple
 from pydantic import TypeAdapter
 
 from videoautoarena.memory.records.digests import read_body, write_body
-from videoautoarena.memory.records.records import Attempt, CallRow, Intent, Lost, Nonce, Role
+from videoautoarena.memory.records.records import (
+    Attempt,
+    CallEnds,
+    CallRow,
+    Intent,
+    Lost,
+    Nonce,
+    Role,
+)
 from videoautoarena.memory.store.connection import Reader
 from videoautoarena.memory.store.writer import Writes, needed
 
@@ -46,6 +54,10 @@ _ANSWERED = (
 _SENT = (
     "SELECT alias, role, shown, frames, calls FROM sent WHERE calls > 0 "
     "ORDER BY alias, role, shown, frames"
+)
+_ENDS = (
+    "SELECT alias, role, is_answered, ending, failure, is_late, is_blind, calls FROM call_ends "
+    "WHERE calls > 0 ORDER BY alias, role, ending"
 )
 _SENT_ABOUT = (
     "SELECT json_extract(body, '$.alias'), role, json_extract(body, '$.frames') AS frames, "
@@ -287,6 +299,14 @@ class Journal:
         """Return how many frames answered calls were made from; those of trials are left out."""
         found: list[Any] = self._reader.rows(_SENT)
         return [Sent(*row) for row in found]
+
+    def ends(self) -> list[CallEnds]:
+        """Return how calls ended, but those of trials and tags, summed by what they share."""
+        found: list[Any] = self._reader.rows(_ENDS)
+        return [
+            CallEnds(alias, role, bool(reply), ending, failure, bool(late), bool(blind), calls)
+            for alias, role, reply, ending, failure, late, blind, calls in found
+        ]
 
     def after(self, place: int, *, most: int = -1) -> tuple[int, list[CallRow]]:
         """Return calls behind a place, 0 for the first, and the place of the last of them."""

@@ -69,7 +69,10 @@ TABLES: dict[str, _Table] = {
     "votes": _Table(("task", "subject", "labeller", "body", "is_superseded")),
 }
 """Every table of a run file that is merged, in an order in which what is referred to is there."""
-OWN = ("manifest", "claims", "deliveries", "places", "outlines", "sent")
+OWN = (
+    *("manifest", "claims", "deliveries", "places", "outlines", "sent"),
+    *("call_ends", "marked_battles"),
+)
 """The tables that say something of one run file alone, or follow from the others by triggers."""
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from sqlite_utils import Database
 
 from videoautoarena.memory.records.errors import StoreError, StoreTooNew
-from videoautoarena.memory.store.derived import VIEWS, keep
+from videoautoarena.memory.store.derived import VIEWS, VIEWS_OF_ENDS, keep, keep_ends
 
 Step = Callable[[Database], None]
 
@@ -118,6 +118,11 @@ def _derived(db: Database) -> None:
     keep(db.conn)
 
 
+def _ends(db: Database) -> None:
+    """How calls ended, and which battles may hold marks of thought, kept likewise."""
+    keep_ends(db.conn)
+
+
 MIGRATIONS: tuple[Step, ...] = (
     _first,
     _second,
@@ -127,6 +132,7 @@ MIGRATIONS: tuple[Step, ...] = (
     _sixth,
     _clusters,
     _derived,
+    _ends,
 )
 _ADDED = (
     (_fourth, f"TABLE {_INTENTS}"),
@@ -135,6 +141,7 @@ _ADDED = (
     (_clusters, f"TABLE {_CLAIMS}"),
     (_clusters, f"TABLE {_DELIVERIES}"),
     *((_derived, f"VIEW {name} AS {rows}") for name, rows in VIEWS.items()),
+    *((_ends, f"VIEW {name} AS {rows}") for name, rows in VIEWS_OF_ENDS.items()),
 )
 """What stands in for that which a step added to the oldest layout that is read."""
 READABLE = 3

@@ -291,6 +291,11 @@ class Store:
         bodies = self._rows.each_settled("b.body", ordinals=ordinals)
         return (read_body(Battle, body) for (body,) in bodies)
 
+    def each_marked(self) -> Iterator[Battle]:
+        """Give the battles whose texts hold a sign that marks of thought begin with, likewise."""
+        found = self._reader.rows("SELECT ordinal FROM marked_battles ORDER BY ordinal")
+        return self.each_battle(np.array([ordinal for (ordinal,) in found], dtype=np.int32))
+
     def each_fields(self, ordinals: Ints, names: Sequence[str]) -> Iterator[list[Any]]:
         """Give fields of the battles of some slots, whose ordinals ascend, likewise."""
         # As JSON, which alone holds every text that a model may have said; one path gives no list.

@@ -150,6 +150,11 @@ class Leaderboard(Board):
         """What a reader of the ratings must know."""
         return list(self._json["settings"]["warnings"])
 
+    @property
+    def facts(self) -> list[Json]:
+        """What is so of the models' calls: `fact`, `model`, `count`, `of` and `sentence` each."""
+        return list(copy.deepcopy(self._json.get("facts", [])))
+
     def to_text(self) -> str:
         from videoautoarena.runs.leaderboard.text import render
 
@@ -231,7 +236,8 @@ class Audit(Board):
             return comma_separated(columns, [[row[name] for name in columns] for row in rows])
         cells = [[cell(row[name]) for name in columns] for row in rows]
         numbers = frozenset(range(1, columns.index("alarm")))
-        return mark_up(Sheet(columns, numbers, cells, self._json["warnings"], "Audit"), form)
+        notes = [*self._json["warnings"], *(fact["sentence"] for fact in self._json["facts"])]
+        return mark_up(Sheet(columns, numbers, cells, notes, "Audit"), form)
 
 
 class Status(Result):

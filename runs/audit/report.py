@@ -26,13 +26,14 @@ from videoautoarena.runs.rating.finding import (
 )
 from videoautoarena.runs.rating.method import Totals
 from videoautoarena.runs.rating.table import count_verdicts
+from videoautoarena.runs.rundir.call_facts import CallFact, fact_lines
 from videoautoarena.runs.rundir.reader import (
     STAND_INS,
     Run,
     counted,
     open_run,
     rates_stand_ins,
-    warnings_of,
+    state_of,
 )
 from videoautoarena.runs.text.terminal import safe
 
@@ -91,6 +92,8 @@ class AuditReport:
     warnings: Sequence[str]
     findings: Sequence[Finding]
     """Section by section; their alarms are those that they raise together."""
+    facts: Sequence[CallFact] = ()
+    """What is so of the calls of contestants, judges and examiner."""
 
     @property
     def alarms(self) -> list[Finding]:
@@ -122,8 +125,9 @@ def audit_in(run: Run) -> AuditReport:
         {judge: given.model_of(judge) for judge in given.judges},
         count_verdicts(given.outlines.texts["verdict"].counts()),
         rates_stand_ins(run.manifest),
-        warnings_of(run),
+        state_of(run),
         with_checks(find_all(given)),
+        [one for one in run.call_facts if "audit" in one.fact.surfaces],
     )
 
 
@@ -192,6 +196,9 @@ TITLES = {
 """Of the sections, by what the keys of their findings begin with."""
 
 
+FACTS_TITLE = "How calls went"
+
+
 def render(report: AuditReport) -> RenderableType:
     """Return the alarms, then every section; each figure in one sentence.
 
@@ -201,6 +208,9 @@ def render(report: AuditReport) -> RenderableType:
     if report.stand_ins:
         lines.append(Text(f"note: {STAND_INS}"))
     lines += [Text(f"note: {safe(warning)}") for warning in report.warnings]
+    if report.facts:
+        lines += [Text(""), Text(FACTS_TITLE, style="bold")]
+        lines += [_Item(f"{line}.") for line in fact_lines(report.facts)]
     alarms = [_Item(f.sentence, is_alarm=True) for f in report.alarms]
     lines += [Text(""), Text("Alarms", style="bold"), *(alarms or [_Item(_NO_ALARM)])]
     for name, found in groupby(report.findings, lambda f: f.key.partition(".")[0]):

@@ -20,7 +20,7 @@ from videoautoarena.memory.records.records import (
 )
 from videoautoarena.runs.battles.listing import as_json
 from videoautoarena.runs.rundir.frames import stored_subtitles
-from videoautoarena.runs.rundir.reader import Run, contracts_of, marks, open_run
+from videoautoarena.runs.rundir.reader import Run, contracts_of, marks, open_run, reading_of
 from videoautoarena.runs.rundir.slots import Lineup, newcomers_among
 from videoautoarena.runs.users.summary import source_of
 
@@ -48,6 +48,8 @@ class Shown:
     """Id of the slot that is played in its place, since a call had failed."""
     contracts: int = 1
     """Number of the contracts that the run's roles are held to."""
+    reading: int = 1
+    """Number of the way in which the run's replies are read."""
     video: Video | None = None
     """What it is about."""
     brought: str | None = None
@@ -78,6 +80,7 @@ class Shown:
             "subtitles": _subtitles(self.subtitles),
             "superseded_by": self.superseded_by,
             "contracts": self.contracts,
+            "reading": self.reading,
             "user": self.brought or "invented",
         }
 
@@ -104,6 +107,7 @@ def show(folder: Path, wanted: str) -> Shown:
             marks=marks(run.manifest),
             superseded_by=None if current == battle.id else current,
             contracts=contracts_of(run.manifest),
+            reading=reading_of(run.manifest),
             brought=source_of(run.store, battle),
             video=next((one for one in run.store.videos() if one.id == battle.video), None),
         )

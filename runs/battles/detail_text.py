@@ -241,7 +241,8 @@ def _provenance(shown: Shown) -> Iterator[RenderableType]:
         "Provenance",
         f"pair probability {propensity}"
         + ("" if battle.basis is None else f", by the ratings after wave {battle.basis}"),
-        f"prompts: {', '.join(prompts) or 'none'}; contracts {shown.contracts}",
+        f"prompts: {', '.join(prompts) or 'none'}; contracts {shown.contracts}; "
+        f"reading {shown.reading}",
         f"subtitles: {f'{len(spoken.cues)} cues of {spoken.path}' if spoken else 'none were sent'}",
     )
 

@@ -226,7 +226,7 @@ def prompts_with(store: Store, role: Role, *, keep: bool = True) -> PromptSet:
     if kept is None and keep:
         store.put_file(f"{PROMPT_FILE}{role}", own.texts[role])
     texts = dict(own.texts) | ({role: kept.text} if kept else {})
-    return PromptSet.from_texts(texts, contracts=own.contracts)
+    return PromptSet.from_texts(texts, contracts=own.contracts, reading=own.reading)
 
 
 def _run_frames(run: Run, config: RunConfig, decoders: Decoders, order: TagOrder) -> RunFrames:

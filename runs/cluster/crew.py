@@ -19,6 +19,7 @@ from ray.exceptions import RayError
 
 from videoautoarena.agents.calls.ask import Event
 from videoautoarena.agents.limits.outages import Outage
+from videoautoarena.agents.limits.waits import Wait
 from videoautoarena.memory.records.errors import ArenaError, BadInput, StoreError
 from videoautoarena.runs.cluster.actors import ClusterWorker, Hand, Head, calls_of, is_away
 from videoautoarena.runs.cluster.connection import Connection, Node, own_version
@@ -65,9 +66,11 @@ class Crew:
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _numbers: count[int] = field(default_factory=lambda: count(1))
     _on_empty: Callable[[], None] = lambda: None
-    _on_outage: Callable[[Outage], None] = lambda _outage: None
+    _on_outage: Callable[[Outage | Wait], None] = lambda _outage: None
     _away: set[str] = field(default_factory=set)
     """Addresses that some worker cannot reach."""
+    _full: set[str] = field(default_factory=set)
+    """Addresses that refuse calls of some worker for now."""
     _calls: Counter[str] = field(default_factory=Counter)
     """Machine to the calls that were heard to finish there, of whatever became of its workers."""
     _lost: Counter[str] = field(default_factory=Counter)
@@ -79,8 +82,10 @@ class Crew:
         """How many tries have been sent and have not come back, on all machines."""
         return sum(one.under_way for one in self._roll.hands) if self._roll else 0
 
-    def announce(self, on_empty: Callable[[], None], on_outage: Callable[[Outage], None]) -> None:
-        """Have it said when the cap is reached, and when an endpoint is gone or back."""
+    def announce(
+        self, on_empty: Callable[[], None], on_outage: Callable[[Outage | Wait], None]
+    ) -> None:
+        """Have it said when the cap is reached, and when an endpoint is gone, full or back."""
         self._on_empty, self._on_outage = on_empty, on_outage
 
     def drain(self) -> None:
@@ -354,6 +359,11 @@ class Crew:
             self._pass_on(event)
 
     def _pass_on(self, event: Any) -> None:
+        if isinstance(event, Wait):
+            if (event.state == "waiting") != (event.address in self._full):
+                self._full ^= {event.address}
+                self._on_outage(event)
+            return
         if not isinstance(event, Outage):
             if isinstance(event, Event) and event.kind == "finished":
                 self._calls[event.node] += 1

@@ -15,7 +15,7 @@ from videoautoarena.agents.offline import EMBEDDER
 from videoautoarena.agents.providers import EMBEDDINGS, Declaration, embeddings_class
 from videoautoarena.agents.providers.embeddings import KNOWN
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import CallLimits, Price, Sparse, TokenField
+from videoautoarena.memory.records.records import CallLimits, Price, Sparse, SystemRole, TokenField
 from videoautoarena.runs.config.arena_file import ArenaFile, ModelTable, RetrievalTable
 
 OFFLINE_CAST = tuple(
@@ -25,7 +25,7 @@ OFFLINE_EXAMINER, OFFLINE_JUDGE = "offline:examiner", "offline:judge"
 _SHARED = (
     *("max_frames", "base_url", "key_env", "timeout_s", "parameters", "detail"),
     *("cache_breakpoint", "limits", "price", "frame_tokens", "declared"),
-    "token_limit_field",
+    *("token_limit_field", "system"),
 )
 """Fields of a model that a cast keeps as they are."""
 
@@ -33,7 +33,7 @@ _SHARED = (
 class CastEntry(Sparse):
     """One model of a run, without its key."""
 
-    left_out = ("retrieval",)
+    left_out = ("retrieval", "system")
 
     model: str
     """`provider:model`."""
@@ -50,6 +50,7 @@ class CastEntry(Sparse):
     price: Price | None = None
     frame_tokens: int | None = None
     token_limit_field: TokenField | None = None
+    system: SystemRole | None = None
     declared: Declaration | None = None
     """Its provider, where the run's file declared it."""
     retrieval: RetrievalTable | None = None

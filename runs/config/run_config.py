@@ -15,7 +15,7 @@ from pydantic import Field, ValidationError
 
 from videoautoarena.agents.limits.outages import PATIENCE_S
 from videoautoarena.agents.models.registry import Model, Retrieval
-from videoautoarena.agents.prompting.contracts import CONTRACTS
+from videoautoarena.agents.prompting.contracts import CONTRACTS, READINGS
 from videoautoarena.agents.prompting.languages import LANGUAGES
 from videoautoarena.memory.records.errors import BadInput, StoreError, WrongArgument
 from videoautoarena.memory.records.records import SCHEMA, Record, Sampling
@@ -157,7 +157,12 @@ class RunConfig(Record):
         return data
 
     def manifest(
-        self, version: str, prompts: Mapping[str, str], *, contracts: int = CONTRACTS
+        self,
+        version: str,
+        prompts: Mapping[str, str],
+        *,
+        contracts: int = CONTRACTS,
+        reading: int = READINGS,
     ) -> dict[str, Any]:
         """Return what the run's file says of itself; `prompts` maps role to digest."""
         return {
@@ -166,6 +171,7 @@ class RunConfig(Record):
             **self.model_dump(mode="json"),
             "prompts": dict(prompts),
             "contracts": contracts,
+            "reading": reading,
         }
 
     @classmethod

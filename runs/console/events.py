@@ -14,10 +14,12 @@ from pathlib import Path
 from videoautoarena.agents.calls.ask import Event
 from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.agents.limits.outages import Outage
-from videoautoarena.memory.records.records import Battle, Draw, Slot
+from videoautoarena.agents.limits.waits import Wait
+from videoautoarena.memory.records.records import Battle, CallEnds, Draw, Slot
 from videoautoarena.memory.store.journal import NOTHING_SPENT, Spent
 from videoautoarena.runs.config.stopping_rule import Reading
 from videoautoarena.runs.rundir.budget import NO_CAPS
+from videoautoarena.runs.rundir.call_facts import FactCount
 from videoautoarena.runs.rundir.failures import Forfeits
 from videoautoarena.runs.text.terminal import safe
 
@@ -45,6 +47,8 @@ class Begun:
     caps: Caps = NO_CAPS
     spent: Spent = NOTHING_SPENT
     """What its calls came to before, in all its processes."""
+    facts: FactCount | None = None
+    """What was so of its calls and answers before, to be copied; None: what was counted stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +143,7 @@ class Ended:
 Happening = (
     Event
     | Outage
+    | Wait
     | Begun
     | Watched
     | Drawn
@@ -176,6 +181,21 @@ def nobody(_event: Happening) -> None:
     """Let an event pass."""
 
 
+def end_of(event: Event) -> CallEnds:
+    """Return how a finished call ended, to be counted."""
+    return CallEnds(
+        event.alias,
+        event.nonce.role,
+        event.fault is None,
+        (event.ending or "").lower(),
+        event.fault or "",
+        any(attempt.kind == TIMED_OUT for attempt in event.attempts),
+        is_blind=False,
+    )
+
+
+TIMED_OUT = "timeout"
+"""Kind of a try that took too long."""
 HOPELESS = {
     "quota": "its provider's quota or credit is used up",
     "http-401": "its API key is refused",

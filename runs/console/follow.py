@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from videoautoarena.agents.calls.ask import Event
+from videoautoarena.agents.limits.waits import Wait
 from videoautoarena.memory.records.records import CallRow
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.config.stopping_rule import kept_rule
@@ -30,7 +31,9 @@ from videoautoarena.runs.console.events import (
 from videoautoarena.runs.console.interrupts import heard
 from videoautoarena.runs.console.machines import machines_at_work
 from videoautoarena.runs.console.status import holder
+from videoautoarena.runs.console.waiting import about_wait, waiting_now
 from videoautoarena.runs.rundir.budget import kept_caps
+from videoautoarena.runs.rundir.call_facts import FactCount
 from videoautoarena.runs.rundir.reader import Run, lock_file, open_run
 from videoautoarena.runs.rundir.server_limits import kept_limits, limit_lines
 from videoautoarena.runs.rundir.slots import Lineup
@@ -58,6 +61,8 @@ class Follower:
         self._waves: Waves | None = None
         self._watch: Watch | None = None
         self._machines: Machines | None = None
+        self._waiting: dict[str, float] = {}
+        """Servers that refuse calls for now, and since when in seconds since 1970."""
         self.total = 0
         self.has_begun = False
 
@@ -83,10 +88,27 @@ class Follower:
             for id_ in sorted(new):
                 self._settle(run, id_)
             self._look_for_rule(run)
+            self._look_for_waits(run, process)
             machines = machines_at_work(run.store, process)
             if machines is not None and machines != self._machines:
                 self._machines = machines
                 self._listeners.hear(machines)
+
+    def _look_for_waits(self, run: Run, process: int | None) -> None:
+        """Pass on at which servers calls wait by now, and at which they do no longer."""
+        waiting = {one.address: one for one in waiting_now(run.store, process)}
+        for address, since_s in list(self._waiting.items()):
+            if address not in waiting:
+                del self._waiting[address]
+                self._hear_wait(Wait(address, "over", max(time.time() - since_s, 0.0)))
+        for address, one in waiting.items():
+            if address not in self._waiting:
+                self._waiting[address] = one.since_s
+                self._hear_wait(one.wait)
+
+    def _hear_wait(self, wait: Wait) -> None:
+        self._listeners.say(about_wait(wait))
+        self._listeners.hear(wait)
 
     def _begin(self, run: Run) -> None:
         manifest = run.manifest
@@ -108,6 +130,8 @@ class Follower:
                 slots=run.slots,
                 battles=run.battles,
                 caps=kept_caps(run.store),
+                # Every call is passed on yet, and of a run that has grown all were.
+                facts=None if self._place else FactCount.of_answers(run.store),
                 played_s=_played_s(lock_file(self._folder)),
             )
         )
@@ -154,6 +178,7 @@ class Follower:
                 usage=row.usage,
                 cost_usd=row.cost_usd,
                 attempts=row.attempts,
+                ending=row.ending,
                 text=row.reply or row.failure or "",
             )
         )

@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from videoautoarena.agents.limits.outages import Outage
+from videoautoarena.agents.limits.waits import Wait
 from videoautoarena.runs.console.events import Draining, Listeners
+from videoautoarena.runs.console.waiting import about_wait
 from videoautoarena.runs.rundir.reader import counted, spent
 from videoautoarena.runs.text.terminal import safe
 
@@ -29,8 +31,10 @@ class InFlight(Protocol):
     def is_broke(self) -> bool:
         """Whether a cap is reached."""
 
-    def announce(self, on_empty: Callable[[], None], on_outage: Callable[[Outage], None]) -> None:
-        """Have it said when the cap is reached, and when an endpoint is gone or back."""
+    def announce(
+        self, on_empty: Callable[[], None], on_outage: Callable[[Outage | Wait], None]
+    ) -> None:
+        """Have it said when the cap is reached, and when an endpoint is gone, full or back."""
 
     def drain(self) -> None:
         """Send nothing more; calls under way are finished."""
@@ -68,7 +72,11 @@ def _announce(asker: InFlight, listeners: Listeners) -> None:
         listeners.say(f"budget cap reached: finishing {calls} in flight")
         listeners.hear(Draining(asker.under_way, is_capped=True))
 
-    def announce_outage(outage: Outage) -> None:
+    def announce_outage(outage: Outage | Wait) -> None:
+        if isinstance(outage, Wait):
+            listeners.say(about_wait(outage))
+            listeners.hear(outage)
+            return
         listeners.say(safe(_about_outage(outage)))
         listeners.hear(outage)
         if outage.state == "given-up":

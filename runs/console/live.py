@@ -21,12 +21,23 @@ from rich.control import Control
 from rich.live import Live
 from rich.text import Text
 
+from videoautoarena.agents.calls.ask import Event
 from videoautoarena.memory.records.records import Battle
-from videoautoarena.runs.console.events import Begun, Ended, Happening, Hear, Looked, Say, Settled
+from videoautoarena.runs.console.events import (
+    Begun,
+    Ended,
+    Happening,
+    Hear,
+    Looked,
+    Say,
+    Settled,
+    end_of,
+)
 from videoautoarena.runs.console.screen import Board, Size, picture
 from videoautoarena.runs.console.snapshot import Result, Standing
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.table import build
+from videoautoarena.runs.rundir.call_facts import FactCount
 from videoautoarena.runs.rundir.reader import one_line, outcome
 from videoautoarena.runs.text.tables import ASCII, UNICODE
 from videoautoarena.runs.text.terminal import say
@@ -74,9 +85,11 @@ class Progress:
 def plain_lines(say: Say) -> Hear:
     """Return what hears a run and says each battle on a line."""
     progress: Progress | None = None
+    facts = FactLines(say)
 
     def hear(event: Happening) -> None:
         nonlocal progress
+        facts.hear(event)
         match event:
             case Begun():
                 progress = Progress(total=len(event.slots), done=len(event.battles), say=say)
@@ -87,6 +100,38 @@ def plain_lines(say: Say) -> Hear:
                 say(f"until {reading.rule}: {mark}{reading.where}")
 
     return hear
+
+
+class FactLines:
+    """Says what is so of a model's calls when it is first heard of, and at the end how often."""
+
+    def __init__(self, say: Say) -> None:
+        self._say = say
+        self._count = FactCount()
+        self._said: dict[tuple[str, str, str], int] = {}
+        """How often a fact held of a model in a role when it was said last."""
+
+    def hear(self, event: Happening) -> None:
+        """Take an event in, and say what it is the first of."""
+        match event:
+            case Begun(facts=facts) if facts is not None:
+                self._count = facts.copy()
+            case Event(kind="finished"):
+                if self._count.add(end_of(event)):
+                    self._say_new()
+            case Settled(battle):
+                if self._count.add_answers(battle):
+                    self._say_new()
+            case Ended():
+                self._say_new(is_end=True)
+
+    def _say_new(self, *, is_end: bool = False) -> None:
+        for one in self._count.found("lines"):
+            place = (one.fact.key, one.model, one.post)
+            is_known = self._said.get(place) == one.count if is_end else place in self._said
+            if not is_known:
+                self._said[place] = one.count
+                self._say(f"note: {one.sentence}")
 
 
 LEAST_GAP_S = 0.25

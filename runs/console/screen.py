@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from rich.text import Text
@@ -13,6 +13,7 @@ from videoautoarena.runs.console.events import Machine
 from videoautoarena.runs.console.machines import summed, troubled_first
 from videoautoarena.runs.console.snapshot import Flight, Standing, Voice
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
+from videoautoarena.runs.rundir.call_facts import listed
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.tables import Line, Marks, cells, fit, plain
 from videoautoarena.runs.text.words import dollars, short
@@ -162,6 +163,7 @@ def _head(standing: Standing, names: dict[str, str], size: Size) -> Iterator[Tex
         yield Line(size.width, size.marks).add(until).text
     if has_budget(standing):
         yield budget(standing, Line(size.width, size.marks))
+    yield from _facts(standing, names, size)
     yield from _machines(standing, size)
     if size.height >= 24:
         yield Text()
@@ -197,10 +199,36 @@ def _state(standing: Standing) -> str:
 def _awaited(standing: Standing) -> str:
     """Return what is waited for that cannot be reached, the longest first."""
     if not standing.awaited:
-        return ""
+        return _refusing(standing)
     address, since_s = next(iter(standing.awaited.items()))
     others = f" and {more} more" if (more := len(standing.awaited) - 1) else ""
     return f"waiting for {plain(address)}{others}, {clock(standing.clock() - since_s)}"
+
+
+def _refusing(standing: Standing) -> str:
+    """Return where calls wait since they are refused, the longest first."""
+    if not standing.refusing:
+        return ""
+    address, (since_s, fault) = next(iter(standing.refusing.items()))
+    others = f" and {more} more" if (more := len(standing.refusing) - 1) else ""
+    status = fault.removeprefix("http-")
+    waited = clock(standing.clock() - since_s)
+    return f"{status} at {plain(address)}{others}: waiting, {waited}"
+
+
+MOST_FACTS = 3
+"""Rows that facts of calls may take where there is room."""
+
+
+def _facts(standing: Standing, names: dict[str, str], size: Size) -> Iterator[Text]:
+    """Yield a row a fact of the calls: of which models it holds, and how often."""
+    found = standing.facts.found("console")
+    facts = list(dict.fromkeys(one.fact for one in found))
+    rows = MOST_FACTS if size.height >= 24 else 1
+    for fact in facts[:rows]:
+        counts = listed([replace(one, model=plain(names.get(one.model, one.model)))
+                         for one in found if one.fact is fact])  # fmt: skip
+        yield Line(size.width, size.marks).add(f"{fact.title}: {counts}", "yellow").text
 
 
 def _counts(standing: Standing, size: Size, dot: str) -> Text:

@@ -16,6 +16,7 @@ import numpy as np
 from videoautoarena.agents.calls.ask import Event
 from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.agents.limits.outages import Outage
+from videoautoarena.agents.limits.waits import Wait
 from videoautoarena.agents.transport.faults import UNREACHED
 from videoautoarena.graph.state import base_of, is_newcomer
 from videoautoarena.memory.records.records import Attempt, Battle, Role, Slot
@@ -24,6 +25,7 @@ from videoautoarena.memory.store.journal import Spent
 from videoautoarena.runs.config.stopping_rule import Reading
 from videoautoarena.runs.console import events
 from videoautoarena.runs.rundir.budget import NO_CAPS
+from videoautoarena.runs.rundir.call_facts import FactCount
 from videoautoarena.runs.rundir.slots import Lineup, lineages_of, newcomers_among
 
 _OPEN = -1
@@ -97,6 +99,10 @@ class Standing:
         """The address of an endpoint that was waited for in vain, which stops it, or has."""
         self.awaited: dict[str, float] = {}
         """Addresses that cannot be reached, and since when."""
+        self.refusing: dict[str, tuple[float, str]] = {}
+        """Addresses that refuse calls for now, since when, and with what."""
+        self.facts = FactCount()
+        """What is so of its calls and answers."""
         self.reading: Reading | None = None
         """What a rule that may stop it saw last."""
         self.machines: events.Machines | None = None
@@ -120,11 +126,16 @@ class Standing:
                     flight.pair = (draw.model_a, draw.model_b)
             case events.Settled(battle):
                 self.fresh += 1
+                self.facts.add_answers(battle)
                 self._settle(battle)
             case events.Looked(reading):
                 self.reading = reading
             case events.Machines():
                 self.machines = event
+            case Wait(address, "waiting", fault=fault):
+                self.refusing[address] = (self.clock(), fault)
+            case Wait(address):
+                self.refusing.pop(address, None)
             case Outage(address, "waiting"):
                 self.awaited[address] = self.clock()
             case Outage(address):
@@ -206,6 +217,8 @@ class Standing:
         self._lineup = Lineup(run.slots)
         if run.spent.calls:
             self._take(run.spent)
+        if run.facts is not None:
+            self.facts = run.facts.copy()
         # Heard again when the run has grown, or some of it is played again.
         self._open = _lineages(self._lineup.slots)
         self._endings, self.verdicts = Endings(self._lineup.slots), Counter()
@@ -279,6 +292,7 @@ class Standing:
             self.recalled += 1
             return
         self.calls += 1
+        self.facts.add(events.end_of(event))
         tries: tuple[Event | Attempt, ...] = (*event.attempts, event)
         for attempt in tries:
             self.tokens_in += attempt.usage.input_tokens or 0

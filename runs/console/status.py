@@ -24,8 +24,10 @@ from videoautoarena.runs.console.machines import (
     machines_json,
     past_line,
 )
+from videoautoarena.runs.console.waiting import Waiting, waiting_now
 from videoautoarena.runs.rundir import reader
 from videoautoarena.runs.rundir.budget import describe_caps, kept_caps
+from videoautoarena.runs.rundir.call_facts import CallFact, fact_lines
 from videoautoarena.runs.rundir.failures import Forfeits, Quarantined, failed_slots, quarantine
 from videoautoarena.runs.rundir.reader import counted, one_line
 from videoautoarena.runs.rundir.server_limits import Shortfall, kept_limits, limit_lines
@@ -103,6 +105,10 @@ class Status:
     """Files that are not used and why: those skipped, and the videos that gave no frames."""
     users: Users
     """Where the users come from."""
+    waiting: list[Waiting]
+    """The servers at which its process waits now."""
+    facts: list[CallFact]
+    """What is so of the calls of its models."""
     process: int | None
     """Id of the process that is running it now."""
     intents: list[Intent]
@@ -170,6 +176,8 @@ class Status:
             "damage": self.damage,
             "server_limits": [one.model_dump() for one in self.learnt],
             "frames_short": [one.as_json() for one in self.shortfalls],
+            "facts": [one.to_json() for one in self.facts],
+            "waiting": [one.to_json() for one in self.waiting],
             "users": self.users.to_json(),
             "process": self.process,
             "cluster": self._cluster_json(),
@@ -185,6 +193,7 @@ class Status:
         return [
             f"{settled}, {self.decided} decided; {self._state()}",
             *self._machine_lines(),
+            *(one.line() for one in self.waiting),
             *self.endings.as_lines(),
             *self._repair(),
             *([self.work.as_line()] if self.work.processes else []),
@@ -201,6 +210,7 @@ class Status:
             *self.damage,
             *limit_lines(self.learnt),
             *(one.line for one in self.shortfalls),
+            *fact_lines(self.facts),
             *(f"note: {mark}" for mark in reader.marks(self.manifest)),
             f"next: {safe(self.next)}",
         ]
@@ -297,6 +307,8 @@ def status_of(folder: Path) -> Status:
             learnt=kept_limits(store),
             shortfalls=run.shortfalls,
             quarantine=quarantine(store),
+            waiting=waiting_now(store, process),
+            facts=[one for one in run.call_facts if "status" in one.fact.surfaces],
             users=users_of(store, looks=run.manifest.get("diverse") is True),
             process=process,
             intents=journal.intents(),

@@ -46,6 +46,7 @@ def entry_of(facts: Mapping[str, Any], made: Made) -> DialogueItem:
             "parameters": dict(examiner.keyed("dialogist")),
             "prompts": {role: prompts.digests[role] for role in ROLES},
             "contracts": prompts.contracts,
+            "reading": prompts.reading,
             "clip": clip.model_dump(mode="json"),
             "fitness": facts["fitness"],
             "objects": facts["objects"],

@@ -31,7 +31,14 @@ from videoautoarena.runs.interop.inspect_folder import (
 from videoautoarena.runs.interop.inspect_log import Json, Log, Sample, Score
 from videoautoarena.runs.leaderboard.board import board_of
 from videoautoarena.runs.rating.leaderboard import Leaderboard
-from videoautoarena.runs.rundir.reader import RUN_FILE, Run, contracts_of, open_run, warnings_of
+from videoautoarena.runs.rundir.reader import (
+    RUN_FILE,
+    Run,
+    contracts_of,
+    open_run,
+    reading_of,
+    warnings_of,
+)
 from videoautoarena.runs.text.terminal import safe
 
 SCORER = "battle"
@@ -133,6 +140,7 @@ def _about(run: Run, board: Leaderboard) -> Json:
     return {
         **{name: run.manifest.get(name) for name in names},
         "contracts": contracts_of(run.manifest),
+        "reading": reading_of(run.manifest),
         "stand_ins": board.settings.stand_ins,
         "warnings": warnings_of(run),
         "totals": asdict(board.settings.totals),

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.leaderboard.head_to_head import Pairs
     from videoautoarena.runs.leaderboard.slices import Slices
     from videoautoarena.runs.rating.profile import Profiles
+    from videoautoarena.runs.rundir.call_facts import CallFact
     from videoautoarena.runs.text.themes import Embed
 
 ASSUMED = (
@@ -91,7 +92,7 @@ def labelled_board_of(
             warnings=warnings_of(run),
             asked=asked_contestants(run.store),
         )
-        return replace(board, audit=tuple(brief(run)))
+        return replace(board, audit=tuple(brief(run)), facts=_facts(run))
 
 
 def people_of(run: Run, *, assume_random: bool = False) -> People:
@@ -293,7 +294,8 @@ def board_in(run: Run, method: Method = USUAL, *, behaviour: bool = True) -> Lea
     """
     # First: what is warned of then need not read which slots are settled again.
     battles, given = run.battles, _given(run, method, behaviour=behaviour)
-    return _of_run(build(battles, run.manifest["models"], **given), run)
+    board = _of_run(build(battles, run.manifest["models"], **given), run)
+    return replace(board, facts=_facts(run))
 
 
 def slices_in(run: Run, by: str, method: Method = USUAL, *, behaviour: bool = True) -> Slices:
@@ -366,6 +368,11 @@ def _of_run(board: Leaderboard, run: Run) -> Leaderboard:
         rows.append(replace(row, frames=frames, flags=flags))
     until = None if run.stop is None else run.stop.as_json()
     return replace(board, models=tuple(rows), settings=replace(board.settings, until=until))
+
+
+def _facts(run: Run) -> tuple[CallFact, ...]:
+    """Return what is so of the calls of the models that are rated."""
+    return tuple(one for one in run.call_facts if one.post == "contestant")
 
 
 def _given(run: Run, method: Method, *, behaviour: bool = True) -> dict[str, Any]:

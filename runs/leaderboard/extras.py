@@ -20,6 +20,7 @@ from videoautoarena.runs.rating.leaderboard import (
     Terms,
 )
 from videoautoarena.runs.rating.method import SOLID_BATTLES, TOO_FEW, too_few
+from videoautoarena.runs.rundir.call_facts import is_fact
 from videoautoarena.runs.text.tables import plain_grid
 from videoautoarena.runs.text.terminal import safe
 
@@ -106,7 +107,7 @@ def closing_line(warnings: Sequence[str], *, lines: int, alarms: int = 0) -> lis
 
 def is_needed(warning: str) -> bool:
     """Return whether a table or a figure would mislead without a warning."""
-    return any(word in warning for word in _ALWAYS)
+    return is_fact(warning) or any(word in warning for word in _ALWAYS)
 
 
 _ALWAYS = (

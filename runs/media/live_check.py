@@ -241,7 +241,22 @@ def _settings(model: Model, learnt: Learnt | None) -> str | None:
         lines.append(f"limits = {{ {', '.join(f'{name} = {of}' for name, of in limits.items())} }}")
     if learnt.token_limit_field is not None:
         lines.append(f'token_limit_field = "{learnt.token_limit_field}"')
+    if learnt.system_role is not None:
+        lines.append(f'system = "{learnt.system_role}"')
+    if learnt.is_streaming:
+        lines.append(f"parameters = {_inline({**model.parameters, 'stream': True})}")
     return " and ".join(lines) or None
+
+
+def _inline(value: Any) -> str:
+    """Return a value of a model's parameters as TOML has it."""
+    if isinstance(value, Mapping):
+        return (
+            f"{{ {', '.join(f'{_quoted(name)} = {_inline(of)}' for name, of in value.items())} }}"
+        )
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_inline, value))}]"
+    return json.dumps(value)
 
 
 def _quoted(alias: str) -> str:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.rating.finding import UNKNOWN, Figure, Finding, fields_json, figure_json
 from videoautoarena.runs.rating.method import Anchored, Totals
+
+if TYPE_CHECKING:
+    from videoautoarena.runs.rundir.call_facts import CallFact
 
 SHARES = ("refusal_share", "forfeit_share", "void_share", "both_bad_share")
 
@@ -251,6 +254,8 @@ class Leaderboard:
     pairs: Matrices | None = None
     audit: tuple[Finding, ...] | None = None
     """What stands under it of a run's audit; None where there is no run."""
+    facts: tuple[CallFact, ...] | None = None
+    """What is so of the calls of its models, likewise."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `arena leaderboard --json` prints it."""

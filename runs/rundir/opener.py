@@ -29,7 +29,15 @@ from videoautoarena.runs.facts.facts import (
 from videoautoarena.runs.rundir.budget import keep_caps, priced
 from videoautoarena.runs.rundir.failures import failed_slots, supersede
 from videoautoarena.runs.rundir.frames import changed_subtitles, keep_subtitles
-from videoautoarena.runs.rundir.reader import MERGED, RUN_FILE, Run, contracts_of, counted, run_file
+from videoautoarena.runs.rundir.reader import (
+    MERGED,
+    RUN_FILE,
+    Run,
+    contracts_of,
+    counted,
+    reading_of,
+    run_file,
+)
 from videoautoarena.runs.rundir.slots import Lineup, in_order, new_slots, next_generation
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import in_full
@@ -105,7 +113,10 @@ def begin(
     """Begin a run in `out` over the videos found, `config.limit` of them at most."""
     config = priced(config)
     manifest = config.manifest(
-        version("videoautoarena"), prompts.digests, contracts=prompts.contracts
+        version("videoautoarena"),
+        prompts.digests,
+        contracts=prompts.contracts,
+        reading=prompts.reading,
     )
     # With the run itself, so that a kill leaves none that is continued without them.
     texts = facts_text(care.facts or NO_FACTS) | users_text(users)
@@ -228,7 +239,10 @@ def stored_prompts(store: Store, *, missing: PromptSet | None = None) -> PromptS
     for file in store.files():
         if file.name.startswith(PROMPT_FILE):
             texts[file.name.removeprefix(PROMPT_FILE)] = file.text
-    return PromptSet.from_texts(texts, contracts=contracts_of(store.manifest()))
+    manifest = store.manifest()
+    return PromptSet.from_texts(
+        texts, contracts=contracts_of(manifest), reading=reading_of(manifest)
+    )
 
 
 def _refuse_other_prompts(out: Path, own: PromptSet, manifest: Mapping[str, Any]) -> None:
@@ -247,6 +261,11 @@ def _changed(own: PromptSet, now: PromptSet) -> Iterable[str]:
         yield (
             f"replies follow the contracts this run began with ({own.contracts}; the "
             f"latest are {now.contracts})"
+        )
+    if own.reading != now.reading:
+        yield (
+            f"replies are read in the way this run began with ({own.reading}; the latest is "
+            f"{now.reading})"
         )
     if changed := [role for role, d in own.digests.items() if now.digests.get(role) != d]:
         yield (

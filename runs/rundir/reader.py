@@ -26,6 +26,7 @@ from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import length
 
 if TYPE_CHECKING:
+    from videoautoarena.runs.rundir.call_facts import CallFact
     from videoautoarena.runs.rundir.server_limits import Shortfall
 
 
@@ -142,6 +143,13 @@ class Run:
         from videoautoarena.runs.rundir.server_limits import shortfalls
 
         return shortfalls(self.store)
+
+    @cached_property
+    def call_facts(self) -> list[CallFact]:
+        """What is so of the calls of its models."""
+        from videoautoarena.runs.rundir.call_facts import call_facts
+
+        return call_facts(self.store)
 
     def facts(self) -> Mapping[str, VideoFacts]:
         """Return what somebody's file says of the videos, by id; nothing is believed of it."""
@@ -292,7 +300,15 @@ def cautions(manifest: dict[str, Any]) -> list[str]:
 
 
 def warnings_of(run: Run) -> list[str]:
-    """Return what a reader of any figure of a run must know of it."""
+    """Return what a reader of any figure of a run must know of it and of its models' answers."""
+    from videoautoarena.runs.rundir.call_facts import warning_lines
+
+    answers = (one for one in run.call_facts if one.post == "contestant")
+    return [*state_of(run), *warning_lines(answers)]
+
+
+def state_of(run: Run) -> list[str]:
+    """Return the same without its models' answers: what was allowed, and what is not played."""
     lines = cautions(run.manifest)
     if stop := run.stop:
         lines.append(
@@ -363,7 +379,16 @@ def counted(number: int, thing: str) -> str:
 
 def contracts_of(manifest: Mapping[str, Any]) -> int:
     """Return the number of the contracts of a run or a bench; StoreError if it is none from 1."""
-    number = manifest.get("contracts", 1)
+    return _number_of(manifest, "contracts")
+
+
+def reading_of(manifest: Mapping[str, Any]) -> int:
+    """Return the number of the way in which replies are read; StoreError if it is none from 1."""
+    return _number_of(manifest, "reading")
+
+
+def _number_of(manifest: Mapping[str, Any], name: str) -> int:
+    number = manifest.get(name, 1)
     if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-        raise StoreError("the run's settings cannot be read (contracts)")
+        raise StoreError(f"the run's settings cannot be read ({name})")
     return number

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -14,19 +14,12 @@ from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import SCOUTS, Learnt, Role
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.rundir.call_facts import Post, post_of
 from videoautoarena.runs.text.terminal import safe
 
 LIMITS_FILE = "local/limits"
 """What servers turned out to take; no part of the run, since what a call was made from is in it."""
 _FORM = TypeAdapter(tuple[Learnt, ...])
-Post = Literal["contestant", "judge", "examiner"]
-_POSTS: dict[Role, Post] = {
-    "contestant": "contestant",
-    **dict.fromkeys(
-        ("judge", "comparer", "scene_marker", "summary_marker", "checklist_marker"), "judge"
-    ),
-}
-"""Who speaks in a role; the examiner in all others."""
 
 
 class Shortfall(NamedTuple):
@@ -90,6 +83,10 @@ def limit_lines(learnt: Iterable[Learnt]) -> Iterator[str]:
             yield f"{who} takes {images} a request{refused}"
         if one.token_limit_field is not None:
             yield f"{who} takes the output limit as {one.token_limit_field}"
+        if one.system_role is not None:
+            yield f"{who} takes the system text from the user alone"
+        if one.is_streaming:
+            yield f"{who} answers in pieces alone"
         if one.output_tokens is not None:
             yield (
                 f"{who} does not keep to {one.output_limit or 0:,} output tokens: a reply took "
@@ -111,7 +108,7 @@ def shortfalls(store: Store) -> list[Shortfall]:
             continue
         if entry.get("retrieval") and sent.role == "contestant":
             continue
-        key = (sent.alias, _POSTS.get(sent.role, "examiner"))
+        key = (sent.alias, post_of(sent.role))
         answered[key] = answered.get(key, 0) + sent.calls
         wanted = min(sent.shown, usual_frames(entry.get("max_frames"), sent.role))
         if sent.frames < wanted:

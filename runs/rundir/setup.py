@@ -9,7 +9,7 @@ from videoautoarena.memory.store.evidence import ASIDE
 from videoautoarena.runs.config.arena_file import Pairing
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.config.stopping_rule import kept_rule
-from videoautoarena.runs.rundir.reader import Run, contracts_of, work_on
+from videoautoarena.runs.rundir.reader import Run, contracts_of, reading_of, work_on
 
 
 class Worked(Record):
@@ -76,6 +76,7 @@ class Setup(Published):
     prompts: dict[str, str]
     """Role to digest of its prompt file."""
     contracts: int
+    reading: int
     offline: bool
     """Every model is a stand-in."""
     self_judging: bool
@@ -111,5 +112,6 @@ def setup_of(run: Run) -> Setup:
         overall_only=config.rules.overall_only,
         prompts=manifest.get("prompts") or {},
         contracts=contracts_of(manifest),
+        reading=reading_of(manifest),
         **{name: getattr(config, name) for name in _SAME},
     )

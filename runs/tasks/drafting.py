@@ -150,6 +150,7 @@ def _opened(
         "version": version("videoautoarena"),
         "prompts": prompts.digests,
         "contracts": prompts.contracts,
+        "reading": prompts.reading,
     }
     store = Store.create(order.calls, facts)
     if not is_free(order.to):

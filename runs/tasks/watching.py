@@ -234,6 +234,7 @@ class Watching:
             "parameters": dict(examiner.keyed(roles[0])),
             "prompts": {role: prompts.digests[role] for role in roles},
             "contracts": prompts.contracts,
+            "reading": prompts.reading,
             "written": {**written_json(draft.proposal), "frames_s": _rounded(written.times)},
             "checked": {**said, "frames_s": _rounded(checked.times)},
         }

@@ -196,7 +196,7 @@ def _refuse_other(first: Run, other: Run) -> None:
     mine, theirs = here.identity(), there.identity()
     mine |= {"rounds": here.rounds, "joined": here.joined}
     theirs |= {"rounds": there.rounds, "joined": there.joined}
-    for name in ("prompts", "contracts", "schema"):
+    for name in ("prompts", "contracts", "reading", "schema"):
         mine[name], theirs[name] = first.manifest.get(name), other.manifest.get(name)
     for key, value in mine.items():
         if value != theirs.get(key):

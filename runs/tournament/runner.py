@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -34,8 +35,10 @@ from videoautoarena.runs.console.events import (
     all_of,
 )
 from videoautoarena.runs.console.interrupts import until_done
+from videoautoarena.runs.console.waiting import KeptWaits
 from videoautoarena.runs.facts.facts import stored_facts
 from videoautoarena.runs.rundir.budget import NO_CAPS, Budget, kept_caps
+from videoautoarena.runs.rundir.call_facts import FactCount
 from videoautoarena.runs.rundir.context import Calling, asker_of, assemble
 from videoautoarena.runs.rundir.failures import Faulty, Forfeits
 from videoautoarena.runs.rundir.frames import RunFrames
@@ -216,6 +219,8 @@ async def _play_here(
     )
     budget = Budget.of(store, run.config, spend_order=spend_order)
     store.sessions.begin()
+    waits = KeptWaits(store, os.getpid())
+    listeners = replace(listeners, hear=all_of(listeners.hear, waits.hear))
     async with playing(run, budget, limits=limits, hear=listeners.hear) as game:
         stopped = await _play_all(game, slots, listeners)
     asker, met = game.asker, None
@@ -250,6 +255,7 @@ def _beginning(run: Opened, out: Path, caps: Caps) -> Begun:
         battles=stored.battles,
         caps=caps,
         spent=run.store.journal.spent(),
+        facts=FactCount.of(run.store),
     )
 
 

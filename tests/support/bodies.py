@@ -7,10 +7,11 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -44,6 +45,16 @@ class Kept:
         return parts
 
 
+@dataclass(frozen=True)
+class HttpReply:
+    """One answer, whatever protocol it is of."""
+
+    body: bytes
+    status: int = 200
+    kind: str = "application/json"
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass
 class Book:
     """What a server was sent.
@@ -54,6 +65,7 @@ class Book:
         pause_s: how long it waits before each answer.
         meet: what each request waits for before its answer.
         brain: what answers.
+        script: what answers instead, whatever protocol it is of; None leaves it to the brain.
     """
 
     port: int = 0
@@ -64,6 +76,7 @@ class Book:
     pause_s: float = 0.0
     meet: Callable[[], object] = int
     brain: Brain = lambda _model, _messages: AIMessage("A heron.")
+    script: Callable[[Kept], HttpReply | None] = lambda _request: None
 
     @property
     def url(self) -> str:
@@ -88,12 +101,16 @@ class _Keeper(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         book = self.server.book
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        book.requests.append(Kept(self.path, dict(self.headers), body, self._number))
+        kept = Kept(self.path, dict(self.headers), body, self._number)
+        book.requests.append(kept)
         book.meet()
         time.sleep(book.pause_s)
         path = urlsplit(self.path).path
         if book.moved_to is not None and path != book.moved_to:
             return self._send(307, b"", location=book.moved_to)
+        said = book.script(kept)
+        if said is not None:
+            return self._send(said.status, said.body, kind=said.kind, more=said.headers)
         path = path.removeprefix("/moved")
         request = wire.read(path, json.loads(body))
         return self._send(200, wire.reply(request, book.brain(request.model, request.messages)))
@@ -111,12 +128,22 @@ class _Keeper(BaseHTTPRequestHandler):
             back.join()
         self.close_connection = True
 
-    def _send(self, status: int, body: bytes, *, location: str | None = None) -> None:
+    def _send(
+        self,
+        status: int,
+        body: bytes,
+        *,
+        location: str | None = None,
+        kind: str = "application/json",
+        more: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self.send_response(status)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         if location is not None:
             self.send_header("Location", location)
+        for name, value in more.items():
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
         self.wfile.flush()

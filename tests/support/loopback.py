@@ -17,12 +17,13 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
@@ -42,6 +43,7 @@ SPOILT: dict[str, Callable[[str], str]] = {
     "blanks": lambda _good: " \n\t",
     "truncated": lambda good: good[: len(good) // 2],
     "broken-off": lambda good: good[: len(good) // 2],
+    "filtered": lambda good: good[: len(good) // 2],
     "endless": lambda good: f"{good} " * (250_000 // len(good)),
 }
 ENDINGS: dict[str, wire.Ending] = {
@@ -49,6 +51,8 @@ ENDINGS: dict[str, wire.Ending] = {
     "broken-off": "error",
     "refusal": "refusal",
     "filter": "filter",
+    "filtered": "filtered",
+    "reasoned": "reasoned",
 }
 
 
@@ -91,15 +95,27 @@ def ask_offline(kind: str, messages: Sequence[BaseMessage]) -> AIMessage:
     return reply
 
 
+Script = Callable[[wire.Request, Callable[[], AIMessage]], wire.Answer]
+"""Decides what a request is answered; the second argument asks the model behind the server."""
+
+
 class Server(ThreadingHTTPServer):
     """The listening socket and everything its requests share."""
 
     daemon_threads = True
     request_queue_size = 512
 
-    def __init__(self, port: int, ledger: Ledger, manners: Manners, brain: Brain) -> None:
+    def __init__(
+        self,
+        port: int,
+        ledger: Ledger,
+        manners: Manners,
+        brain: Brain,
+        script: Script | None = None,
+    ) -> None:
         super().__init__(("127.0.0.1", port), Conversation)
         self.ledger, self.manners, self.brain = ledger, manners, brain
+        self.script = script
         self.door = Doorkeeper(manners)
         self.numbers = itertools.count()
 
@@ -165,6 +181,8 @@ class Conversation(BaseHTTPRequestHandler):
     def _answer(self, request: wire.Request, key: str, mishap: Mishap | None, attempt: int) -> int:
         if not self._is_known():
             return self._send(401, wire.error(request.protocol, 401, "no such key"))
+        if self.server.script is not None:
+            return self._follow(self.server.script, request)
         time.sleep(self.server.manners.pause_s(key, attempt))
         if mishap is None or mishap.do in REPLIES:
             body = self._reply(request, mishap)
@@ -172,6 +190,20 @@ class Conversation(BaseHTTPRequestHandler):
                 return self._send(200, wire.pieces(body), kind="text/event-stream")
             return self._send(200, body)
         return self._misbehave(request, mishap)
+
+    def _follow(self, script: Script, request: wire.Request) -> int:
+        """Send what a script says, a part of it where the connection is to break."""
+        answer = script(request, lambda: self.server.brain(request.model, request.messages))
+        self._send(
+            answer.status,
+            answer.body,
+            kind=answer.kind,
+            missing=answer.missing,
+            headers=answer.headers,
+        )
+        if answer.missing:
+            self._hang_up()
+        return answer.status
 
     def _is_known(self) -> bool:
         given = self.headers.get("x-goog-api-key") or self.headers.get("Authorization", "")
@@ -181,7 +213,7 @@ class Conversation(BaseHTTPRequestHandler):
     def _reply(self, request: wire.Request, mishap: Mishap | None) -> bytes:
         good = self.server.brain(request.model, request.messages)
         if mishap is None:
-            return wire.reply(request, good)
+            return wire.reply(request, good, ending=good.response_metadata.get("ending", "stop"))
         words = SPOILT[mishap.do](str(good.text)) if mishap.do in SPOILT else good.text
         ending = ENDINGS.get(mishap.do, "stop")
         name = "another-model-2" if mishap.do == "other-model" else None
@@ -273,6 +305,7 @@ class Conversation(BaseHTTPRequestHandler):
         retry_after: str | None = None,
         missing: int = 0,
         zipped: bool = False,
+        headers: Mapping[str, str] = MappingProxyType({}),
     ) -> int:
         self.send_response(status)
         self.send_header("Content-Type", kind)
@@ -281,6 +314,8 @@ class Conversation(BaseHTTPRequestHandler):
             self.send_header("Content-Encoding", "gzip")
         if retry_after is not None:
             self.send_header("Retry-After", retry_after)
+        for name, value in headers.items():
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
         self.wfile.flush()
@@ -300,6 +335,8 @@ class Loopback:
     log: Path
     others: tuple[Loopback, ...] = ()
     """The same server on other ports, to a client hosts of their own."""
+    is_idle: Callable[[], bool] = lambda: True
+    """Whether it is answering nothing, as far as it is known here."""
     openai_url: str = field(init=False)
     gemini_url: str = field(init=False)
 
@@ -324,15 +361,20 @@ class Loopback:
 
 @contextmanager
 def serving(
-    log: Path, manners: Manners | None = None, *, brain: Brain = ask_offline, port: int = 0
+    log: Path,
+    manners: Manners | None = None,
+    *,
+    brain: Brain = ask_offline,
+    port: int = 0,
+    script: Script | None = None,
 ) -> Iterator[Loopback]:
     """Serve from threads of this process for as long as the block lasts."""
     ledger = Ledger(log)
-    server = Server(port, ledger, manners or Manners(), brain)
+    server = Server(port, ledger, manners or Manners(), brain, script)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     try:
-        yield Loopback(server.port, log)
+        yield Loopback(server.port, log, is_idle=lambda: server.door.inside == 0)
     finally:
         server.shutdown()
         thread.join()

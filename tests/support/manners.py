@@ -26,6 +26,8 @@ Deed = Literal[
     "endless",
     "blanks",
     "broken-off",
+    "filtered",
+    "reasoned",
     # An error that says what is wrong.
     "status",
     "quota",
@@ -51,8 +53,8 @@ Deed = Literal[
     "trickle",
     "silent",
 ]
-REPLIES = frozenset(get_args(Deed)[:11])
-ERRORS = frozenset(get_args(Deed)[11:17])
+REPLIES = frozenset(get_args(Deed)[:13])
+ERRORS = frozenset(get_args(Deed)[13:19])
 STORM = (None, 0.0, 0.2, "soon")
 """What the limits of a chaos ask for: nothing, no time, a little, a date."""
 MALFORMED: tuple[Deed, ...] = ("prose", "fence", "empty", "thoughts", "truncated", "refusal")
@@ -70,7 +72,9 @@ class Mishap:
             tokens) and "refusal" are replies that hold no JSON or no text; "fence" is a good one
             in a code fence; "filter" one that a filter took away; "other-model" one of a model
             with another name; "endless" one that goes on and on, "blanks" nothing else,
-            "broken-off" half of it, which the provider calls an error. "status" answers with
+            "broken-off" half of it, which the provider calls an error, "filtered" half of it that
+            a filter ended, "reasoned" one whose words all stand in `reasoning_content`. "status"
+            answers with
             `status`;
             "quota", "filter-error", "too-long", "too-many-images" and "unknown-field" with the
             error of that name.

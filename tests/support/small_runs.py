@@ -55,7 +55,9 @@ def forget_outlines(file: sqlite3.Connection) -> None:
     tables, events = ("slots", "battles", "calls", "frames"), ("insert", "delete", "update")
     for table, event in product(tables, events):
         file.execute(f"DROP TRIGGER {table}_{event}")
-    for table in ("places", "outlines", "sent"):
+    for table, event in product(("calls", "battles"), events):
+        file.execute(f"DROP TRIGGER {table}_{event}_ends")
+    for table in ("places", "outlines", "sent", "call_ends", "marked_battles"):
         file.execute(f"DROP TABLE {table}")
 
 

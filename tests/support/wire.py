@@ -25,13 +25,15 @@ GEMINI_STATUS = {
     503: "UNAVAILABLE",
 }
 
-Ending = Literal["stop", "cut", "filter", "refusal", "error"]
+Ending = Literal["stop", "cut", "filter", "refusal", "error", "filtered", "reasoned"]
 OPENAI_ENDING = {
     "stop": "stop",
     "cut": "length",
     "filter": "content_filter",
     "refusal": "stop",
     "error": "error",
+    "filtered": "content_filter",
+    "reasoned": "stop",
 }
 GEMINI_ENDING = {
     "stop": "STOP",
@@ -39,6 +41,8 @@ GEMINI_ENDING = {
     "filter": "SAFETY",
     "refusal": "RECITATION",
     "error": "OTHER",
+    "filtered": "SAFETY",
+    "reasoned": "STOP",
 }
 REFUSAL = "I'm sorry, I can't help with that."
 OPENAI_ERRORS = {
@@ -72,6 +76,18 @@ class Request:
     def images(self) -> int:
         """How many images it carries."""
         return sum(block["type"] == "image" for m in self.messages for block in blocks(m))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What goes back for one request."""
+
+    status: int
+    body: bytes
+    kind: str = "application/json"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    missing: int = 0
+    """Bytes of the body that are promised and never come: the connection breaks before them."""
 
 
 def blocks(message: BaseMessage) -> list[dict[str, Any]]:
@@ -159,12 +175,17 @@ def _end(body: dict[str, Any], protocol: Protocol, ending: Ending) -> None:
         choice["finishReason"] = GEMINI_ENDING[ending]
         if ending in ("filter", "refusal"):
             del choice["content"]
+        elif ending == "reasoned":
+            choice["content"]["parts"][0]["thought"] = True
         return
     choice["finish_reason"] = OPENAI_ENDING[ending]
     if ending == "filter":
         choice["message"]["content"] = None
     elif ending == "refusal":
         choice["message"] |= {"content": None, "refusal": REFUSAL}
+    elif ending == "reasoned":
+        said = choice["message"]
+        choice["message"] = {**said, "content": None, "reasoning_content": said["content"]}
 
 
 def _openai_reply(model: str, text: str, tokens: tuple[int, int]) -> dict[str, Any]:
@@ -219,7 +240,10 @@ def pieces(body: bytes) -> bytes:
     whole = json.loads(body)
     (choice,), usage = whole.pop("choices"), whole.pop("usage")
     text = choice["message"]["content"] or ""
-    said = [{"role": "assistant", "content": ""}, *({"content": part} for part in _parts(text))]
+    thought = choice["message"].get("reasoning_content") or ""
+    said = [{"role": "assistant", "content": ""}]
+    said += [{"reasoning_content": part} for part in _parts(thought)]
+    said += [{"content": part} for part in _parts(text)]
     told: list[dict[str, Any]] = [
         {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in said
     ]

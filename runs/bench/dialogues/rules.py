@@ -34,7 +34,7 @@ from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.text.battle_table import quoted
 
 OWN_HISTORY = "own history"
-FACTS = ("model", "max_frames", "judge", "seed", "prompts", "contracts")
+FACTS = ("model", "max_frames", "judge", "seed", "prompts", "contracts", "reading")
 """What a result says of how it came to be, in this order, beside its counts and its history."""
 
 

@@ -92,6 +92,14 @@ class OnBench(Shape):
     facts: dict[str, JsonValue] = Field(default_factory=dict)
 
     @property
+    def reading(self) -> int:
+        """In which way its replies are read; 1 where it was begun before there was another."""
+        said = self.facts.get("reading")
+        if isinstance(said, int) and not isinstance(said, bool) and said >= 1:
+            return said
+        return 1
+
+    @property
     def is_stand_in(self) -> bool:
         """Whether a run says that its answers are those of an offline model."""
         return str(self.facts.get("model")).startswith("offline:")

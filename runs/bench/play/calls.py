@@ -70,6 +70,7 @@ def begin_calls(bench: OpenBench, prompts: PromptSet) -> Store:
         "bench": bench.bench,
         "prompts": prompts.digests,
         "contracts": prompts.contracts,
+        "reading": prompts.reading,
     }
     store = Store.create(calls_file(bench), facts)
     try:
@@ -106,6 +107,11 @@ def prompt_notes(
         yield (
             "replies follow the contracts this bench was first run with ("
             f"{prompts.contracts}; the latest are {now.contracts})"
+        )
+    if prompts.reading != now.reading:
+        yield (
+            "replies are read in the way this bench was first run with ("
+            f"{prompts.reading}; the latest is {now.reading})"
         )
     begun = bench.manifest.run.get("prompts")
     others = [

@@ -13,6 +13,7 @@ from typing import Generic, Literal, NamedTuple
 
 from typing_extensions import TypeVar
 
+from videoautoarena.agents.calls.replies import answer_of
 from videoautoarena.agents.roles.answer import answer
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.errors import CallFailed, FramesLost, UnusableVideo
@@ -79,7 +80,7 @@ class Game(ABC, Generic[E]):
         if (why := self.films.lost.get(item.video_id)) is not None:
             return Said(None, f"{NO_VIDEO}: {why}", is_ours=True)
         if player.model is None:
-            given = player.given.get(item.qid, "")
+            given = self._without_thoughts(player.given.get(item.qid, ""))
             return Said(given) if given.strip() else Said(None, "no answer was handed in")
         scope = scope_of(item)
         try:
@@ -98,6 +99,12 @@ class Game(ABC, Generic[E]):
             self.on_failed(scope)
             return Said(None, f"no answer: {failure}", is_ours=isinstance(failure, FramesLost))
         return Said(said.answer.text, row=said.row)
+
+    def _without_thoughts(self, given: str) -> str:
+        """Return an answer that was handed in without what its model thought."""
+        reading = self.prompter.prompts.reading
+        # At first it was judged as it came, and whatever is judged is part of a call's key.
+        return given if reading == 1 else answer_of(given, reading=reading)
 
     async def seen(self, item: E, _player: Player) -> Frames:
         """Return the frames that a player is shown a part of."""

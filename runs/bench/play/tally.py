@@ -35,12 +35,12 @@ MOST_VOID = 0.05
 """Share of voids, or of one model's forfeits, above which the exit code says so, as in a run."""
 FACTS = (
     "model", "max_frames", "judge", "seed", "swap", "questions", "forfeits", "voids", "audited",
-    "same_from_both_seats", "prompts", "contracts",
+    "same_from_both_seats", "prompts", "contracts", "reading",
 )  # fmt: skip
 """What a result says of how it came to be, in this order."""
 ANCHORED_FACTS = (
-    "model", "anchor", "max_frames", "judge", "prompts", "contracts", "seed", "questions",
-    "forfeits", "voids", "same_from_both_seats",
+    "model", "anchor", "max_frames", "judge", "prompts", "contracts", "reading", "seed",
+    "questions", "forfeits", "voids", "same_from_both_seats",
 )  # fmt: skip
 Outcomes = Mapping[tuple[str, str], Outcome]
 """By the player's name and the qid."""
@@ -142,6 +142,7 @@ def facts_of(
         "same_from_both_seats": sum(same),
         "prompts": {role: prompts.digests[role] for role in cast.roles},
         "contracts": prompts.contracts,
+        "reading": prompts.reading,
     }
 
 

@@ -44,7 +44,7 @@ from videoautoarena.runs.rundir.reader import counted
 
 FACTS = (
     "model", "max_frames", "judge", "seed", "questions", "forfeits", "voids", "prompts",
-    "contracts",
+    "contracts", "reading",
 )  # fmt: skip
 """What a result says of how it came to be, in this order, beside what its player was shown."""
 

@@ -190,7 +190,7 @@ def _probes(bench: OpenBench[TaskItem], results: Sequence[TaskResult]) -> Iterat
         parts = defaultdict[tuple[str | None, str], list[tuple[TaskItem, float]]](list)
         for line in result.lines:
             item = bench.by_qid[line.qid]
-            points = ended(item, line).points if item.is_choice else None
+            points = ended(item, line, reading=result.reading).points if item.is_choice else None
             if points is not None:
                 parts[item.split, item.task].append((item, points))
         for (split, task), each in parts.items():

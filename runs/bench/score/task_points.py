@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from videoautoarena.agents.prompting.contracts import READINGS
 from videoautoarena.agents.roles.choose import Chosen, read_choice, read_published
 from videoautoarena.agents.roles.mark import LEAST, MOST
 from videoautoarena.memory.records.records import Record
@@ -47,18 +48,20 @@ class Ended(NamedTuple):
     reason: str | None = None
 
 
-def ended(item: TaskItem, line: TaskLine, *, as_published: bool = False) -> Ended:
+def ended(
+    item: TaskItem, line: TaskLine, *, reading: int = READINGS, as_published: bool = False
+) -> Ended:
     """Return how an item ended: a reply is read here, strictly, whenever scores are made."""
     if line.end == "void":
         return Ended("void", None, reason=line.reason)
     if item.answer is None:
-        chosen = _chosen(item, line, as_published) if item.is_choice else Chosen(None)
+        chosen = _chosen(item, line, reading, as_published) if item.is_choice else Chosen(None)
         return Ended("unscored", None, chosen.place, "no answer is known")
     if not item.is_choice:
         return _marked(line, as_published)
     if line.end == "forfeit" or line.response is None:
         return Ended("forfeit", 0.0, reason=line.reason)
-    chosen = _chosen(item, line, as_published)
+    chosen = _chosen(item, line, reading, as_published)
     if not item.keys and not as_published:
         return Ended("unscored", None, chosen.place, "the key is none of the options")
     if chosen.place is None:
@@ -67,11 +70,11 @@ def ended(item: TaskItem, line: TaskLine, *, as_published: bool = False) -> Ende
     return Ended("right" if is_right else "wrong", float(is_right), chosen.place)
 
 
-def _chosen(item: TaskItem, line: TaskLine, as_published: bool) -> Chosen:
+def _chosen(item: TaskItem, line: TaskLine, reading: int, as_published: bool) -> Chosen:
     said = line.response or ""
     if as_published:
         return read_published(said, item.options)
-    return read_choice(said, item.options, ending=line.ending)
+    return read_choice(said, item.options, ending=line.ending, reading=reading)
 
 
 def _marked(line: TaskLine, as_published: bool) -> Ended:
@@ -86,9 +89,20 @@ def _marked(line: TaskLine, as_published: bool) -> Ended:
 
 def points_of(items: Sequence[TaskItem], result: TaskResult) -> dict[str, float]:
     """Return what each item brought that counts, by qid."""
+    ends = ended_items(items, result)
+    return {qid: end.points for qid, end in ends.items() if end.points is not None}
+
+
+def ended_items(
+    items: Sequence[TaskItem], result: TaskResult, *, as_published: bool = False
+) -> dict[str, Ended]:
+    """Return how each item ended that a result has a line of, by qid."""
     lines = {line.qid: line for line in result.lines}
-    ends = ((item.qid, ended(item, lines[item.qid])) for item in items if item.qid in lines)
-    return {qid: end.points for qid, end in ends if end.points is not None}
+    return {
+        item.qid: ended(item, lines[item.qid], reading=result.reading, as_published=as_published)
+        for item in items
+        if item.qid in lines
+    }
 
 
 def measured(items: Sequence[TaskItem], points: Mapping[str, float]) -> Tasks | None:

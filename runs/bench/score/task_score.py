@@ -25,7 +25,7 @@ from videoautoarena.runs.bench.score.sweep import MARGIN, Ladder, Sweep, ladders
 from videoautoarena.runs.bench.score.task_points import (
     Ended,
     Figure,
-    ended,
+    ended_items,
     figure_of,
     measured,
     percent,
@@ -170,12 +170,8 @@ def choices_of(bench: OpenBench[TaskItem], model: str) -> dict[str, int | None]:
     if not mine:
         there = ", ".join(map(quoted, dict.fromkeys(one.model for one in results)))
         raise BadInput(f"{quoted(model)} has no result on {bench.folder}; there is {there}")
-    lines = {line.qid: line for one in mine for line in one.lines}
-    return {
-        item.qid: ended(item, lines[item.qid]).place
-        for item in bench.items
-        if item.is_choice and item.qid in lines
-    }
+    choices = [item for item in bench.items if item.is_choice]
+    return {qid: end.place for one in mine for qid, end in ended_items(choices, one).items()}
 
 
 def _board(
@@ -204,8 +200,7 @@ def _last(figure: Figure | None) -> float:
 
 
 def _score(items: Sequence[TaskItem], result: TaskResult, published: bool) -> TaskScore:
-    lines = {line.qid: line for line in result.lines}
-    ends = {i.qid: ended(i, lines[i.qid], as_published=published) for i in items if i.qid in lines}
+    ends = ended_items(items, result, as_published=published)
     points = {qid: end.points for qid, end in ends.items() if end.points is not None}
     choice = {i.qid: points[i.qid] for i in items if i.is_choice and i.qid in points}
     free = {i.qid: points[i.qid] for i in items if not i.is_choice and i.qid in points}

@@ -16,7 +16,7 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import DECIDED, Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.votes import Posed, Ranking
-from videoautoarena.runs.rundir.reader import Run
+from videoautoarena.runs.rundir.reader import Run, reading_of
 from videoautoarena.runs.text.battle_table import is_gap, quoted, read_sheet
 from videoautoarena.runs.web.annotate.battles import LONGEST_NOTE
 from videoautoarena.runs.web.annotate.films import Films
@@ -212,10 +212,13 @@ def account_of(store: Store, video: str) -> str | None:
     from videoautoarena.agents.calls.replies import BadReply, read_reply
     from videoautoarena.agents.prompting.contracts import ExaminerReply
 
+    reading = reading_of(store.manifest())
     for row in reversed(store.journal.calls(video)):
         if row.nonce.role == "examiner" and row.reply is not None:
             try:
-                return read_reply(row.reply, ExaminerReply, ending=row.ending).account
+                return read_reply(
+                    row.reply, ExaminerReply, ending=row.ending, reading=reading
+                ).account
             except BadReply:
                 continue
     return None

@@ -61,7 +61,7 @@ _SLICE_ROW = (
 _STATUS = (
     *("slots", "settled", "decided", "verdicts", "void_reasons", "forfeits", "skipped"),
     *("quarantine", "damage", "cost_usd", "unknown_cost", "cost_usd_a_battle", "cache", "lost"),
-    *("failed", "until", "users"),
+    *("failed", "until", "users", "facts"),
 )
 _LEFT_OUT = ("schema", "prompts", "frames_a", "frames_b", "basis", "propensity")
 """Of a battle: what is the same in all of them, or stands with its video."""

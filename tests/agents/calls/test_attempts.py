@@ -28,7 +28,12 @@ from videoautoarena.agents.calls.retry import pause_s
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.layout import Request, thinned
 from videoautoarena.agents.roles.answer import answer
-from videoautoarena.memory.records.errors import CallFailed, ContentFiltered, ProviderFailed
+from videoautoarena.memory.records.errors import (
+    CallFailed,
+    ContentFiltered,
+    EmptyReply,
+    ProviderFailed,
+)
 from videoautoarena.memory.records.records import CallLimits, CallRow, Usage
 
 
@@ -219,7 +224,8 @@ def test_a_reply_that_a_filter_took_away_is_no_empty_one() -> None:
         ("A her", "", "FinishReason.ERROR", "malformed", 3),
         ("A her", "I had rather not.", "error", "malformed", 3),
         ("", "", "stop", "empty", 3),
-        ("A heron.", "", "refusal", None, 1),
+        ("A heron.", "", "refusal", "content-filter", 1),
+        ("A her", "", "FinishReason.SAFETY", "content-filter", 1),
         ("A her", "", "FinishReason.MAX_TOKENS", None, 1),
     ],
 )
@@ -233,6 +239,33 @@ def test_the_end_of_a_reply_says_what_it_is_and_whether_another_try_may_help(
         run(asker.ask(REMOTE, request_of()))
     (row,) = journal.rows.values()
     assert (row.failure_kind, row.reply, len(script.seen)) == (kind, None if kind else text, tries)
+
+
+@pytest.mark.parametrize(
+    ("ending", "why"),
+    [
+        ("stop", "the server's reasoning parser took the answer"),
+        ("length", "it was cut off while the model thought"),
+    ],
+)
+def test_an_empty_reply_says_that_all_its_words_stand_among_the_thoughts(
+    ending: str, why: str
+) -> None:
+    script = Script(lambda _: Received("", Usage(), ending, has_thoughts=True))
+    journal = Pages()
+    asker = Asker(journal, load_bytes, make_client=script, pause=no_pause)
+    with pytest.raises(EmptyReply, match=f"all words stand in reasoning_content; {why}"):
+        run(asker.ask(REMOTE, request_of()))
+
+
+def test_an_answer_that_was_recorded_before_stays_one_whatever_its_filter_said() -> None:
+    journal = Pages()
+    asker = Asker(journal, load_bytes, make_client=Script(["A her"]))
+    run(asker.ask(REMOTE, request_of()))
+    ((key, row),) = journal.rows.items()
+    journal.rows[key] = row.model_copy(update={"ending": "content_filter"})
+    again = Asker(journal, load_bytes, make_client=Script([]))
+    assert run(again.ask(REMOTE, request_of())) == "A her"
 
 
 def test_draining_sends_no_further_try_of_a_call_that_pauses() -> None:

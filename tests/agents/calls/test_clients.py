@@ -97,7 +97,7 @@ def test_a_message_in_blocks_is_read_without_its_thoughts() -> None:
     assert (got.text, got.usage, got.ending) == ("So.", Usage(), "stop")
 
 
-@pytest.mark.parametrize("name", ["finish_reason", "stop_reason", "done_reason"])
+@pytest.mark.parametrize("name", ["finish_reason", "stop_reason", "done_reason", "stopReason"])
 def test_why_a_reply_ended_is_found_under_any_of_its_names(name: str) -> None:
     said = AIMessage(content="So.", response_metadata={name: "max_tokens"})
     assert received(said).ending == "max_tokens"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -116,13 +117,32 @@ def test_slow_bytes_that_come_in_time_are_an_answer(provider: str, tmp_path: Pat
 
 @pytest.mark.parametrize(
     ("deed", "kind"),
-    [("quota", "quota"), ("filter-error", "content-filter"), ("filter", "content-filter")],
+    [
+        ("quota", "quota"),
+        ("filter-error", "content-filter"),
+        ("filter", "content-filter"),
+        ("filtered", "content-filter"),
+    ],
 )
 def test_what_no_patience_helps_is_asked_once(
     deed: Any, kind: str, provider: str, tmp_path: Path
 ) -> None:
     (told,) = suffer(tmp_path, provider, Manners(mishaps=(Mishap(deed, times=9),)))
     assert (told.row.reply, told.row.failure_kind, len(told.arrived)) == (None, kind, 1)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_answer_that_a_reasoning_parser_took_is_named_as_that(
+    stream: bool, tmp_path: Path
+) -> None:
+    manners = Manners(mishaps=(Mishap("reasoned", times=9),))
+    with serving(tmp_path / "log", manners, brain=always(SAID)) as server:
+        model = model_at("openai", server)
+        if stream:
+            model = replace(model, parameters={"stream": True})
+        (row,) = asyncio.run(_ask(model, 1))
+    assert (row.failure_kind, len(row.attempts)) == ("empty", 2)
+    assert "all words stand in reasoning_content" in (row.failure or "")
 
 
 def test_a_structured_refusal_is_a_failure_of_its_own_kind(tmp_path: Path) -> None:

@@ -15,13 +15,15 @@ from videoautoarena.agents.calls.replies import (
     MOST_FAULTS,
     PLACEHOLDERS,
     BadReply,
+    answer_of,
     read_reply,
     was_cut,
-    without_reasoning,
 )
 from videoautoarena.agents.prompting.contracts import (
+    READINGS,
     EvolverReply,
     ExaminerReply,
+    FullJudgeReply,
     GradeReply,
     GraderReply,
     JudgeReply,
@@ -131,7 +133,6 @@ def test_an_answer_that_is_quoted_cannot_end_the_judges_reasoning_or_forge_a_ver
 def test_a_reply_that_was_cut_off_is_told_so() -> None:
     with pytest.raises(BadReply, match="has no end; the reply was cut off"):
         read_reply('{"question": "Why', QuestionerReply, ending="MAX_TOKENS")
-    assert read_reply('{"question": "Why?"} and', QuestionerReply, ending="length")
 
 
 @pytest.mark.parametrize(
@@ -168,8 +169,9 @@ def test_what_is_inside_an_object_without_an_end_is_not_the_answer() -> None:
         ("It says </think> on the sign.", "It says </think> on the sign."),
     ],
 )
-def test_an_answer_begins_behind_the_reasoning(said: str, left: str) -> None:
-    assert without_reasoning(said) == left
+@pytest.mark.parametrize("reading", range(1, READINGS + 1))
+def test_an_answer_begins_behind_the_reasoning(said: str, left: str, reading: int) -> None:
+    assert answer_of(said, reading=reading) == left
 
 
 def test_a_brace_inside_a_string_ends_nothing() -> None:
@@ -312,3 +314,172 @@ def test_no_fault_at_all_is_a_reply() -> None:
 def test_an_object_as_deep_as_a_well_is_refused(depth: int) -> None:
     with pytest.raises(BadReply):
         read_reply('{"question": ' + "[" * depth + "]" * depth + "}", QuestionerReply)
+
+
+def full(verdict: str, words: str = "x") -> str:
+    lead = verdict if verdict in ("A", "B") else "tie"
+    standards = {name: {"analysis": words, "verdict": lead} for name in STANDARDS}
+    return json.dumps({"own_answer": "A kettle.", **standards, "verdict": verdict})
+
+
+CUT_BEHIND = [
+    " Wait, A names the kettle and B does not, so I have to turn",
+    "\n\nHmm. Is that",
+    '\n{"own_answer": "A ket',
+    "\n<think>\nor is it A",
+    "\nFinally",
+]
+
+
+@pytest.mark.parametrize("behind", CUT_BEHIND)
+def test_a_draft_in_a_reply_that_was_cut_off_is_no_verdict(behind: str) -> None:
+    text = f"A first draft: {full('B')}{behind}"
+    with pytest.raises(BadReply, match="cut off at the longest"):
+        read_reply(text, FullJudgeReply, ending="length")
+    assert read_reply(text, FullJudgeReply, ending="length", reading=1).verdict == "B"
+
+
+@pytest.mark.parametrize(
+    "behind",
+    ["", " \n", "\n```", "\n```\n", "</answer>", "<|end_of_box|></answer>", "<|im_end|>", "</s>\n"],
+)
+def test_an_object_at_the_very_end_of_a_cut_reply_binds(behind: str) -> None:
+    text = f"<think>so {full('B')}</think>\n{full('A')}{behind}"
+    assert read_reply(text, FullJudgeReply, ending="MAX_TOKENS").verdict == "A"
+
+
+def test_a_cut_reply_in_a_tag_of_its_own_that_never_closes_is_no_verdict() -> None:
+    with pytest.raises(BadReply, match="cut off"):
+        read_reply(f"<scratchpad>\n{full('B')}", FullJudgeReply, ending="length")
+
+
+MIND_CHANGED = [
+    "Wait, the verdict should be A.",
+    'On reflection: "verdict": "A".',
+    "Final verdict: **A**",
+    "My verdict is not B but A.",
+    "I change my verdict from B to A.",
+    "So A is the better answer.",
+    "The better answer is A.",
+    "verdict: tie_good",
+    "No: both are equal, tie_bad.",
+    "I abstain.",
+    'I mean "A".',
+    "It should have been A.",
+    "They are two equally good ones.",
+]
+
+
+@pytest.mark.parametrize("words", MIND_CHANGED)
+def test_words_behind_that_name_another_verdict_are_asked_again(words: str) -> None:
+    with pytest.raises(BadReply, match="name another verdict"):
+        read_reply(f"{full('B')}\n\n{words}", FullJudgeReply, ending="stop")
+    assert read_reply(f"{full('B')}\n\n{words}", FullJudgeReply, reading=1).verdict == "B"
+
+
+HARMLESS = [
+    "I hope this helps.",
+    "The verdict is B.",
+    "B is the better answer, since A names no colour.",
+    "Verdict: B, not A.",
+    "The accuracy verdict is A, though.",
+    "A was longer. A close call.",
+    "A tie would have been possible, too.",
+    "<think>\nor is the verdict A?",
+    'Note: answer "A" was longer.',
+    "**Final verdict: B**",
+]
+
+
+@pytest.mark.parametrize("words", HARMLESS)
+def test_other_words_behind_an_object_change_nothing(words: str) -> None:
+    assert read_reply(f"{full('B')}\n\n{words}", FullJudgeReply).verdict == "B"
+
+
+def test_a_question_has_no_verdict_that_words_could_change() -> None:
+    text = '{"question": "Why?"}\nThe verdict is A.'
+    assert read_reply(text, QuestionerReply).question == "Why?"
+
+
+@pytest.mark.parametrize(
+    "lead",
+    [
+        "<seed:think>{}</seed:think>",
+        "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>",
+        "<|channel>thought\n{}<channel|>",
+        "<unused94>thought\n{}<unused95>",
+        "<|START_THINKING|>{}<|END_THINKING|><|START_RESPONSE|>",
+        "<think>\n<think>\n{}</think>\n",
+        "<think>one\n<think>two</think>\n{}</think>\n",
+        "<think>{}</think><answer><|begin_of_box|>",
+        "<scratchpad>{}</scratchpad>\n",
+        "analysis{}assistantfinal",
+    ],
+)
+def test_a_draft_among_thoughts_of_any_dialect_is_no_verdict(lead: str) -> None:
+    drafted = lead.format(f"so {full('B')} or not")
+    assert read_reply(drafted + full("A"), FullJudgeReply).verdict == "A"
+    with pytest.raises(BadReply):
+        read_reply(drafted + '{"own_answer": "A ket', FullJudgeReply, ending="length")
+
+
+@pytest.mark.parametrize(
+    "lead",
+    [
+        "<seed:think>{}",
+        "<|channel|>analysis<|message|>{}",
+        "<|channel>thought\n{}",
+        "<unused94>thought\n{}",
+        "<|START_THINKING|>{}",
+    ],
+)
+def test_a_draft_in_a_thought_without_an_end_is_no_verdict(lead: str) -> None:
+    with pytest.raises(BadReply, match="outside your reasoning"):
+        read_reply(lead.format(full("B")), FullJudgeReply)
+
+
+@pytest.mark.parametrize(
+    "wrap", ["<output>{}</output>", "<answer>{}</answer>", "<a1>{}</a1> Done."]
+)
+def test_what_only_wraps_an_object_is_no_thought(wrap: str) -> None:
+    assert read_reply(wrap.format(full("B")), FullJudgeReply).verdict == "B"
+
+
+@pytest.mark.parametrize(
+    "mark", ["</think>", "<|channel|>final<|message|>", "<unused95>", "<answer>"]
+)
+def test_a_mark_inside_a_string_of_the_object_is_text(mark: str) -> None:
+    text = full("B", words=f'the sign says {mark} {{"verdict": "A"}}')
+    assert read_reply(text, FullJudgeReply).verdict == "B"
+
+
+OPENINGS = ("<think>", "<seed:think>", "[THINK]", "<unused94>thought", "<|channel>thought", "")
+CLOSINGS = ("</think>", "</seed:think>", "[/THINK]", "<unused95>", "<channel|>", "</think>")
+
+
+@st.composite
+def drafted(draw: st.DrawFn) -> tuple[str, str]:
+    """Return thoughts with drafts of any verdict, then one final object, and its verdict."""
+    drafts = draw(st.lists(st.sampled_from(["A", "B", "tie_good"]), max_size=3))
+    filler = st.sampled_from(["Hm.", "Wait,", "\n", "A names the kettle.", "```json\n", "{", '"'])
+    words = [f"{draw(filler)} {full(one)} {draw(filler)}" for one in drafts]
+    kind = draw(st.integers(0, len(OPENINGS) - 1))
+    thought = f"{OPENINGS[kind]}{' '.join(words)}\n{CLOSINGS[kind]}"
+    final = draw(st.sampled_from(["A", "B", "tie_bad", "abstain"]))
+    wrap = draw(
+        st.sampled_from(["{}", "\n```json\n{}\n```", "<answer>{}</answer>", "\n{}<|im_end|>"])
+    )
+    return f"{thought}{wrap.format(full(final))}", final
+
+
+@given(drafted(), st.sampled_from(["stop", "length", None]))
+def test_no_draft_is_ever_taken_for_the_verdict(said: tuple[str, str], ending: str | None) -> None:
+    text, final = said
+    assert read_reply(text, FullJudgeReply, ending=ending).verdict == final
+
+
+def test_a_thought_in_the_middle_of_a_line_takes_nothing_before_it_away() -> None:
+    text = f"{full('B')} So <think>or {full('A')}?</think> it is."
+    assert read_reply(text, FullJudgeReply).verdict == "B"
+    with pytest.raises(BadReply, match="outside your reasoning"):
+        read_reply(f"So <think>or {full('A')}?</think> it is.", FullJudgeReply)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessageChunk
 
 from tests.support.asking import Pages, frames_of, load_bytes, no_pause, request_of, run
 from tests.support.loopback import Loopback, Manners, Mishap, always, serving
@@ -140,8 +141,9 @@ def test_pieces_that_break_off_are_asked_for_again(deed: Any, tmp_path: Path) ->
 
 def test_pieces_without_a_last_one_are_no_reply(monkeypatch: pytest.MonkeyPatch) -> None:
     class Chat:
-        async def ainvoke(self, *_: Any, **__: Any) -> AIMessage:
-            return AIMessage("Half a")
+        async def astream(self, *_: Any, **__: Any) -> AsyncIterator[AIMessageChunk]:
+            yield AIMessageChunk("Half ")
+            yield AIMessageChunk("a")
 
     settings = {"base_url": "http://127.0.0.1:9/v1", "parameters": {"stream": True}}
     client = ChatClient(parse_model("openai:m", settings), load_bytes)

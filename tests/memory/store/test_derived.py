@@ -16,8 +16,8 @@ from tests.support.runfiles import battle, call, frames, slot, video
 from tests.support.small_runs import forget_outlines
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.outlines import Outlines
-from videoautoarena.memory.records.records import Battle, Judging
-from videoautoarena.memory.store.derived import VIEWS
+from videoautoarena.memory.records.records import Attempt, Battle, CallEnds, CallRow, Judging
+from videoautoarena.memory.store.derived import VIEWS, VIEWS_OF_ENDS
 from videoautoarena.memory.store.store import Store
 
 ODD = ("", "plain", "nul \x00 within", "é 😀", "lone \udc80", "\\u0000", "two\nlines")
@@ -40,8 +40,8 @@ def decided(ordinal: int, **changes: Any) -> Battle:
 def follows(path: Path) -> bool:
     """Return whether all that is kept is what a look at all bodies comes to."""
     with closing(sqlite3.connect(path)) as file:
-        for name, rows in VIEWS.items():
-            which = " WHERE calls != 0" if name == "sent" else ""
+        for name, rows in (VIEWS | VIEWS_OF_ENDS).items():
+            which = " WHERE calls != 0" if name in ("sent", "call_ends") else ""
             kept = sorted(file.execute(f"SELECT * FROM {name}{which}"), key=str)
             if kept != sorted(file.execute(rows), key=str):
                 return False
@@ -119,6 +119,71 @@ def test_calls_about_a_video_count_whenever_its_frames_come(store: Store, path: 
     (one,) = store.journal.sent_frames()
     assert (one.frames, one.shown, one.calls) == (2, len(frames().frames), 1)
     assert follows(path)
+
+
+def ended(name: str, **changes: Any) -> CallRow:
+    """Return a contestant's call that ended in some way."""
+    scope = f"{video().id}-p1-r0"
+    row = call(name, scope=scope).model_copy(update={"alias": "hawk", "frames": 2})
+    nonce = row.nonce.model_copy(update={"role": "contestant"})
+    return row.model_copy(update={"nonce": nonce, **changes})
+
+
+LATE = Attempt(kind="timeout", reason="TimeoutError: ", waited_s=1.0)
+BUSY = Attempt(kind="http-429", reason="slow down", waited_s=1.0)
+
+
+def test_calls_are_counted_by_how_they_ended(store: Store, path: Path) -> None:
+    trial = call("trial", scope="trial:x")
+
+    async def fill() -> None:
+        for row in (
+            ended("one", ending="length"),
+            ended("two", ending="LENGTH", attempts=(BUSY,)),
+            ended("three", reply=None, failure="no", failure_kind="timeout", attempts=(LATE, LATE)),
+            ended("four", frames=0),
+            trial,
+        ):
+            await store.journal.record(row)
+
+    asyncio.run(fill())
+    assert set(store.journal.ends()) == {
+        CallEnds("hawk", "contestant", True, "length", "", False, False, 2),
+        CallEnds("hawk", "contestant", False, "", "timeout", True, False, 1),
+        CallEnds("hawk", "contestant", True, "", "", False, True, 1),
+    }
+    assert follows(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DELETE FROM calls WHERE place = 1",
+        "UPDATE calls SET body = json_set(body, '$.ending', 'stop')",
+        "UPDATE calls SET body = 'no JSON' WHERE place = 1",
+        "UPDATE calls SET scope = 'trial:x'",
+    ],
+)
+def test_whoever_changes_calls_changes_how_they_are_counted(
+    store: Store, path: Path, change: str
+) -> None:
+    async def fill() -> None:
+        for name in ("one", "two"):
+            await store.journal.record(ended(name, ending="length"))
+
+    asyncio.run(fill())
+    before = store.journal.ends()
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute(change)
+    assert store.journal.ends() != before
+    assert follows(path)
+
+
+@pytest.mark.parametrize("mark", ["<think>", "[THINK]", "[/think]", "◁think▷", "<|channel|>"])
+def test_a_battle_that_may_hold_a_mark_of_thought_is_found_again(store: Store, mark: str) -> None:
+    marked = decided(1, answer_b=f"\x00 It is red. {mark}")
+    asyncio.run(put(store, decided(0), marked))
+    assert [one.id for one in store.each_marked()] == [marked.id]
 
 
 def test_a_body_that_is_none_is_said_to_be_unreadable(store: Store, path: Path) -> None:

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 
+from tests.support import wire
+from tests.support.bodies import HttpReply, Kept, keeping
 from tests.support.cards import colours_of
 from tests.support.loopback import Loopback, serving
 from tests.support.manners import Limits, Manners, Mishap
@@ -196,6 +198,31 @@ def test_the_name_of_the_limit_of_tokens_that_a_server_takes_is_found(
         said, found = ask(terminal)
     assert said.code == 0
     assert found["new"]["arena_toml"] == 'token_limit_field = "max_completion_tokens"'
+
+
+def test_who_says_the_system_text_and_in_what_replies_come_is_found(terminal: Terminal) -> None:
+    words = {"system": "System role not supported", "stream": "Stream must be set to true"}
+
+    def script(request: Kept) -> HttpReply:
+        told = json.loads(request.body)
+        if told["messages"][0]["role"] == "system":
+            return HttpReply(wire.error("openai", 400, words["system"]), 400)
+        if not told.get("stream"):
+            return HttpReply(wire.error("openai", 400, words["stream"]), 400)
+        asked = wire.read(request.target, told)
+        return HttpReply(
+            wire.pieces(wire.reply(asked, watcher(asked.model, asked.messages))),
+            kind="text/event-stream",
+        )
+
+    with keeping(script=script) as book:
+        cast(Loopback(book.port, Path()), "gemma")
+        with Path("arena.toml").open("a") as file:
+            file.write('[models.gemma.parameters]\ntop_p = 0.5\nstop = ["."]\n')
+        said, found = ask(terminal)
+    assert (said.code, found["gemma"]["answered"]) == (0, True)
+    toml = 'system = "user" and parameters = { top_p = 0.5, stop = ["."], stream = true }'
+    assert found["gemma"]["arena_toml"] == toml
 
 
 def test_what_went_wrong_first_is_not_covered_by_what_goes_wrong_next(

@@ -264,7 +264,8 @@ def test_answers_that_were_handed_in_are_judged_and_nobody_is_asked(
     ground: Path, bench: Path
 ) -> None:
     opened = open_bench(bench)
-    responses = {item.qid: item.selected_answer for item in opened.items[1:]}
+    selected = {item.qid: item.selected_answer for item in opened.items[1:]}
+    responses = {qid: f"<seed:think>\nHm.\n</seed:think>{text}" for qid, text in selected.items()}
     given = Answers(bench=opened.bench, model="theirs", how="import", responses=responses)
     write_answers(opened, given)
     typed = ("--videos", ground / "videos", "--model", "theirs", "--judge", "offline:judge")
@@ -276,6 +277,7 @@ def test_answers_that_were_handed_in_are_judged_and_nobody_is_asked(
     rulings = results_of(bench)["theirs"].rulings
     assert [r.reason for r in rulings if r.response is None] == ["no answer was handed in"] * 2
     assert {r.verdict for r in rulings if r.response and r.against == "selected"} == {"tie"}
+    assert {r.response for r in rulings if r.response} == {*selected.values()}
 
 
 def test_a_result_that_was_imported_is_not_written_over(ground: Path, bench: Path) -> None:
