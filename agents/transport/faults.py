@@ -30,7 +30,7 @@ FILTERED = frozenset({
 """How a reply ends that a filter took away, in words of OpenAI, Anthropic, Bedrock and Gemini."""
 
 _TRANSIENT = frozenset({408, 409, 425, 429})
-_REFUSED_FOR_MONEY = frozenset({400, 402, 403, 429})
+_REFUSED_FOR_MONEY = frozenset({400, 402, 403, 412, 429})
 _REFUSED_FOR_CONTENT = frozenset({400, 403, 422, 451})
 _NEVER_OF_SHAPE = frozenset({401, 402, 429})
 """Statuses under which nothing is said of how a request is built."""

@@ -17,7 +17,8 @@ _MONEY = re.compile(
     | exceeded_current_quota
     | exceeded\ your\ monthly\ included\ credits
     | credits?\ balance\ is\ too\ low
-    | (?:out\ of|not\ enough|no\ more|no|more|enough)\ (?:\w+\ )?credits?\b
+    | (?:out\ of|not\ enough|no\ more|more|enough)\ (?:\w+\ )?credits?\b
+    | \bno\ credits?\ (?:left|remaining|available) | \bout\ of\b.{0,20}\bquota\b
     | credits?\b.{0,30}\b(?:exhausted|depleted|used\ up|exceeded|insufficient|ran\ out)
     | (?:exhausted|depleted|used\ up|exceeded|run\ out\ of).{0,20}\bcredits?\b
     | \bquota\b.{0,20}\b(?:exhausted|used\ up|depleted|spent)\b | used\ up\b.{0,20}\bquota
@@ -53,7 +54,9 @@ _FILTER = re.compile(
     | data_?inspection_?failed | (?:blocked|stopped)\ by\ (?:content\ filter|(?:a\ )?guardrail)
     | \b(?:input|prompt|content)\ (?:was|is|has\ been)\ flagged | inappropriate\ content
     | violat\w+\b.{0,30}\b(?:usage|content|safety)\ (?:polic|guideline)
-    | considered\ high\ risk
+    | considered\ high\ risk | content\ exists\ risk
+    | \bour\ safety\ system | \bflagged\ (?:for|as)\b
+    | new_sensitive | \bsensitive\ (?:content|words?|information) | 敏感
     """
 )
 _NUMBER_WORDS = {
@@ -94,6 +97,7 @@ _MOST_IMAGES = re.compile(
     | \b(?:max(?:imum)?|limit)\ (?:(?:allowed|number|count|amount)\ ){{0,3}}(?:of\ )?(?:input\ )?
       {_PICTURES}\b
       (?:(?!{_OF_ONE_PICTURE})[^.;\d]){{0,40}}? (?P<named>{_DIGITS}) {_MEASURE}
+    | \brange\ of\ (?:[a-z]+\ )?{_PICTURES}\b.{{0,20}}[\[(]\d{{1,5}},\s?(?P<range>\d{{1,5}})[\])]
     | (?:图片|图像)[^。]{{0,20}}(?:超过|超出|最多|上限)[^\d。]{{0,10}}(?P<chinese>\d{{1,5}})
     """
 )
@@ -119,9 +123,9 @@ _NO_IMAGES = re.compile(
     r"""(?ix)
     (?<!\d\ )(?<!multiple\ )(?<!several\ )(?<!many\ )(?<!one\ )(?<!multi-)
     \b(?:images?|vision|multi-?modal|image_url|picture)s?
-      (?:[_\ -](?:inputs?|contents?(?:\ types?)?|parts?|modality|data|understanding
+      (?:[_\ -](?:inputs?|contents?(?:\ types?)?|parts?|messages?|modality|data|understanding
         |capabilit\w+)){0,2}
-      \ (?:is|are)\ (?:not|n't)\ (?:currently\ )?(?:supported|enabled|available|allowed|accepted
+      \ (?:is|are)\ (?:currently\ )?(?:not|n't)\ (?:currently\ )?(?:supported|enabled|available|allowed|accepted
         |permitted)
       (?!\ for\ (?:this|the)\ (?:format|type))
     | \b(?:image|vision|multi-?modal)(?:\ (?:input|content|data|modality))?s?
@@ -148,7 +152,8 @@ _NO_IMAGES = re.compile(
     | missing\ data\ required\ for\ image
     | \bmmproj\b | multi-?modal\ projector | not\ compiled\ for\ multi-?modal
     | image_url\ is\ only\ supported\ by
-    | unknown\ variant\ .{0,3}image_url
+    | unknown\ variant\ .{0,3}image_url | unsupported\ content\S{0,3}\ ?\.?type
+    | \bonly\b.{0,30}\bsupports?\ images?\b
     | content['"`\])]*\s*:?\ (?:value\ )?must\ be\ a\ string
     | without\ (?:vision|image)\ (?:support|capabilit)
     | (?:no|lacks?)\ (?:vision|image)\ (?:support|capabilit|encoder|input)
@@ -159,11 +164,13 @@ _PLAINLY_TOO_LONG = re.compile(
     r"""(?ix)
     context_length_exceeded | exceed_context_size_error | context_?window_?exceeded
     | model_max_prompt_tokens_exceeded | context_window_overflow | prompt_too_long | input_too_long
-    | context\ (?:length|size|window|limit)\b.{0,30}\b(?:exceeded|overflow\w*|reached)
+    | context\ (?:length|size|window|limit)\b.{0,30}\b(?:exceed\w*|overflow\w*|reached)
     | (?:exceed\w*|overflow\w*|longer\ than|larger\ than|beyond|greater\ than)\b.{0,40}
       \b(?:context\ ?(?:length|size|window|limit) | n_ctx | (?:model(?:'s)?|available
         |maximum)\ context)\b
     | context\b.{0,12}\boverflow | context\ is\ full
+    | \b(?:total|message|input|prompt)\b.{0,20}\btokens?\b.{0,20}\bexceed
+    | input_length_error | 超长 | 长度超过
     | token\ limit\ (?:was\ |has\ been\ )?(?:exceeded|reached) | exceed\w*\b.{0,30}\btoken\ limit
     | \bcontent\b.{0,40}\b(?:list|array)\b.{0,60}\b(?:at\ most|too\ long|maximum)
     | context\ (?:length|size|window)\ of\ only
@@ -186,7 +193,7 @@ _BODY_TOO_LARGE = re.compile(
       |request)?
       \ ?size|request\ size)\b.{0,40}(?:exceed|too\ large|limit|larger)
     | (?:payload|entity|request|body)\ (?:is\ )?too\ large | request_too_large | body_too_large
-    | length\ limit\ exceeded
+    | length\ limit\ exceeded | exceed\w*\b.{0,40}\brequest\ body
     """
 )
 _STRING_TOO_LONG = re.compile(
@@ -261,6 +268,7 @@ _SYSTEM = re.compile(
     | (?:unsupported|unknown|unexpected|invalid|unrecognized
       |not\ supported)\ (?:\w+\ )?role\b.{0,20}
       \b(?:system|developer)\b
+    | incompatible\ with\ (?:the\ |an?\ )?system\b
     | \brole\b.{0,20}\b(?:system|developer)\b.{0,40}\b(?:not|unsupported|invalid|unexpected
       |unknown)\b
     | invalid\ value:?\ ['"`](?:system|developer)['"`]
@@ -286,6 +294,7 @@ _STREAM = re.compile(
     | (?:set|enable|use)\ (?:the\ )?['"`]?stream(?:ing)?(?:\ parameter)?['"`]?\ ?(?:=|:
       |to)?\ ?['"`]?true
     | enable\ the\ ['"`]?stream
+    | \b(?:must|only|requires?|needs?)\b.{0,30}\bstream['"`]?\s?[=:]\s?['"]?true
     | non-?\ ?stream(?:ing|ed)?\b.{0,40}\b(?:not\ (?:\w+\ )?(?:supported|allowed|available)
       |unsupported
       |disabled|not\ support)
@@ -420,7 +429,12 @@ def image_limit(text: str) -> int | None:
     if found["below"]:
         return max(1, int(found["below"]) - 1)
     said = (
-        found["before"] or found["first"] or found["behind"] or found["named"] or found["chinese"]
+        found["before"]
+        or found["first"]
+        or found["behind"]
+        or found["named"]
+        or found["range"]
+        or found["chinese"]
     ).lower()
     if said in ("no", "zero"):
         return 0
@@ -477,7 +491,10 @@ def _labelled(text: str) -> TokenCounts:
                 limits.append(value)
             case "output":
                 outputs.append(value)
-    return TokenCounts(max(asked), min(limits, default=0), max(outputs))
+    given, limit, output = max(asked), min(limits, default=0), max(outputs)
+    # Either fits, and both do not.
+    is_sum = given <= limit < given + output and output < limit
+    return TokenCounts(given + output if is_sum else given, limit, output)
 
 
 def _label(before: str, behind: str) -> str:
