@@ -30,11 +30,15 @@ from videoautoarena.agents.transport.faults import (
     is_filtered,
 )
 from videoautoarena.agents.transport.redaction import redacted
+from videoautoarena.agents.transport.transport import LONGEST_REPLY
 from videoautoarena.memory.records.errors import ArenaError, BadInput, FramesChanged, UnusableVideo
 from videoautoarena.memory.records.records import Attempt, Frames, Usage
 
 TOKENS_OF_A_REPLY = 1000
 """What a reply is taken to be, beforehand, where no parameter limits it."""
+MOST_OVERLONG = 2
+"""Tries of a call whose replies never end: a model that repeats itself does so by chance, and each
+reply costs what the longest one may."""
 PART_BYTES = 160
 """What stands around each frame in a body."""
 
@@ -320,8 +324,9 @@ def _note(turn: Turn, got: Received | Fault) -> None:
 def useless(received: Received) -> Fault | None:
     """Return what is wrong with what came back in due form and is no reply; None where it is one.
 
-    Silence may be an accident, and is worth another try, unless a filter or a limit made it. What
-    a provider or its filter broke off may read like an answer and is none; a refusal is one.
+    Silence may be an accident, and is worth another try, unless a filter or a limit made it. So may
+    be a reply of more than `LONGEST_REPLY` characters, which is never read in part. What a provider
+    or its filter broke off may read like an answer and is none; a refusal is one.
     """
     ending = redacted(received.ending)
     is_wordless = not received.text.strip()
@@ -330,6 +335,13 @@ def useless(received: Received) -> Fault | None:
     if not is_refusal and is_filtered(ending):
         did = "kept the reply back" if is_silent else "broke the reply off"
         return Fault("content-filter", f"the provider's filter {did} ({ending})", "content-filter")
+    if len(received.text) > LONGEST_REPLY:
+        return Fault(
+            "malformed",
+            f"the reply holds {len(received.text)} characters; {LONGEST_REPLY} are read",
+            "transient",
+            most_tries=MOST_OVERLONG,
+        )
     # How OpenRouter and others mark a reply that broke in the middle.
     if ending_word(ending) == "error" and not is_refusal:
         return Fault("malformed", f"the provider broke the reply off ({ending})", "transient")

@@ -30,6 +30,9 @@ _SCALAR = re.compile(
     r"(?P<word>true|false|null|NaN|-?Infinity)"
     r"|-?(?:0|[1-9][0-9]*+)(?P<real>(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)"
 )
+_ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}|(?P<bad>u[0-9a-fA-F]{0,3}|.))', re.DOTALL)
+_LONGEST_KEY = 40
+"""Characters of a key that are shown."""
 _WORDS = {"true": True, "false": False}
 _LONGEST_INT = 4000
 
@@ -51,6 +54,8 @@ class Found(NamedTuple):
     """There is an object, but among the model's reasoning."""
     end: int = 0
     """Where the object ends."""
+    bad_escape: str | None = None
+    """What is wrong with a backslash, which alone keeps the last object from being one."""
 
 
 class _Broken(Exception):
@@ -65,24 +70,35 @@ class Reader:
     at: int = 0
     is_cut: bool = False
     """The last attempt came to the end of the text before it came to the end of its object."""
+    bad_escape: str | None = None
+    """What is wrong with a backslash, where nothing else kept the last attempt from an object: in
+    a sentence for whoever wrote it. `at` is the end of what would have been the object."""
     looked_at: int = 0
     _open: list[int] = field(default_factory=list)
     _hopeless: set[int] = field(default_factory=set)
     _work: int = 0
     _is_plain: bool = True
+    _key: str = ""
+    """Of the value that is being read."""
 
     def object_at(self, start: int) -> dict[str, Any] | None:
         """Return the complete object that begins at `start`; `at` is its end then. None: none."""
-        self.is_cut = False
+        self.is_cut, self.bad_escape, self._key = False, None, ""
         if start in self._hopeless or self._work > _MOST_WORK * (len(self.text) + 10_000):
             return None
         self.at, self._open = start, []
         try:
             found = self._plain()
-            return self._object() if found is None else found
+            found = self._object() if found is None else found
+            return found if self.bad_escape is None else None
         except _Broken:
-            # Whatever is still open breaks at the same place when it is tried by itself.
-            self._hopeless.update(self._open)
+            if self.bad_escape is None:
+                # Whatever is still open breaks at the same place when it is tried by itself.
+                self._hopeless.update(self._open)
+            else:
+                # Broken before that: what follows the escape is read as if nobody had looked.
+                self.bad_escape = None
+                self.is_cut = False
             return None
         finally:
             self.looked_at += self.at - start
@@ -115,7 +131,8 @@ class Reader:
         self._open.append(self.at)
         self.at += 1
         if len(self._open) > DEEPEST:
-            self._work = sys.maxsize
+            if self.bad_escape is None:
+                self._work = sys.maxsize
             raise _Broken
         while not self._takes(end):
             yield item()
@@ -125,8 +142,10 @@ class Reader:
         self._open.pop()
 
     def _pair(self) -> tuple[str, Any]:
+        self._key = ""
         key = self._string()
         self._needs(":")
+        self._key = key
         return key, self._value()
 
     def _value(self) -> Any:
@@ -156,7 +175,10 @@ class Reader:
         try:
             return str(json.loads(found[0], strict=False))
         except ValueError:
-            raise _Broken from None
+            # What it should say would be a guess; where the object ends is none.
+            self.bad_escape = self.bad_escape or _about_escape(found[0], self._key)
+            self._hopeless.update(self._open)
+            return found[0][1:-1]
 
     def _takes(self, mark: str) -> bool:
         self._skip()
@@ -175,6 +197,22 @@ class Reader:
         if self.at == len(self.text):
             self.is_cut = True
             raise _Broken
+
+
+def _about_escape(written: str, key: str) -> str:
+    """Return what is wrong with the first bad escape of a string, and what to write instead."""
+    bad = next((mark["bad"] for mark in _ESCAPE.finditer(written) if mark["bad"]), "")
+    if bad.isprintable():
+        shown = f"\\{bad}"
+    else:
+        shown = f"a backslash before the character U+{ord(bad[0]):04X}"
+    place = f" under {json.dumps(key[:_LONGEST_KEY])}" if key.isprintable() and key else ""
+    cure = "write \\\\ for a backslash, or leave it out"
+    if bad.startswith("u"):
+        cure = "\\u needs four hex digits; " + cure
+    elif bad in ("'", "`"):
+        cure = f"write {bad} alone"
+    return f"the text{place} holds {shown}, which is no escape in JSON; {cure}"
 
 
 def _dict(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:

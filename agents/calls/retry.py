@@ -198,13 +198,14 @@ def gives_up(fault: Fault, before: Sequence[Attempt]) -> bool:
     """Return whether a call has failed for good with this fault, given its attempts before.
 
     A server that has no room is given 15 minutes of pauses, one whose answers cannot be read or are
-    empty three tries, anything else that passes six.
+    empty three tries, or fewer where the fault says so, anything else that passes six.
     """
     if not fault.is_transient:
         return True
     if fault.is_refusal:
         return sum(a.waited_s for a in before if a.kind in REFUSALS) >= PATIENCE_S
-    if fault.kind in GARBLED and 1 + sum(a.kind in GARBLED for a in before) >= MOST_GARBLED:
+    most_garbled = MOST_GARBLED if fault.most_tries is None else fault.most_tries
+    if fault.kind in GARBLED and 1 + sum(a.kind in GARBLED for a in before) >= most_garbled:
         return True
     return 1 + sum(a.kind not in REFUSALS and a.waited_s > 0 for a in before) >= MOST_TRIES
 

@@ -8,7 +8,6 @@ from videoautoarena.agents.limits.prices import REFUSED, Cost, cost_of
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.agents.transport.redaction import redacted, reply_without_keys, sound
-from videoautoarena.agents.transport.transport import LONGEST_REPLY
 from videoautoarena.memory.records.errors import (
     CallFailed,
     ContentFiltered,
@@ -42,9 +41,6 @@ def row_of(key: str, model: Model, request: Request, ended: Ended) -> CallRow:
     reply = failure = kind = None
     if fault is not None:
         failure, kind = fault.reason, fault.kind
-    elif received is not None and len(received.text) > LONGEST_REPLY:
-        failure = f"the reply holds {len(received.text)} characters; {LONGEST_REPLY} are read"
-        kind = "malformed"
     elif received is not None and received.text.strip():
         # The reply stands in the row as it will be replayed, so a key must not get that far.
         reply = reply_without_keys(sound(received.text), *filter(None, [model.key_env]))

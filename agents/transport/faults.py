@@ -89,6 +89,8 @@ class Fault:
     """The server answers in pieces alone."""
     refused_format: bool = False
     """The server does not know the form in which the reply was to come."""
+    most_tries: int | None = None
+    """After so many of its like a call is given up, where that is fewer than usual."""
 
     @property
     def is_transient(self) -> bool:

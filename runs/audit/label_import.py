@@ -12,6 +12,7 @@ from videoautoarena.memory.store.evidence import Label
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.rundir.reader import Run, counted, run_file
 from videoautoarena.runs.text.battle_table import Sheet, as_number, is_gap, quoted, read_sheet
+from videoautoarena.runs.text.words import composed
 
 COLUMNS = ("battle", "labeller", "verdict", *STANDARDS)
 """What is read of a file; everything else in it is passed over."""
@@ -93,7 +94,10 @@ class _Reading:
         self._labeller = labeller
         self._verdicts = run.store.verdicts()
         self._counting = run.lineup.ids
-        self._said = {(of.battle, of.labeller): of for of in run.store.evidence.labels()}
+        known = run.store.evidence.labels()
+        self._said = {(of.battle, of.labeller): of for of in known}
+        self._spelled = {composed(of.labeller): of.labeller for of in known}
+        """As their labels have it, each name in composed letters."""
 
     def take(self, row: Mapping[str, Any]) -> None:
         """Read one row; raises _Unusable where it is wrong."""
@@ -140,7 +144,7 @@ class _Reading:
         name = (self._labeller or "") if is_gap(given) else " ".join(str(given).split())
         if wrong := wrong_name(name):
             raise _Unusable(wrong)
-        return name
+        return self._spelled.setdefault(composed(name), composed(name))
 
 
 def wrong_name(name: str) -> str | None:

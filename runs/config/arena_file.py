@@ -13,6 +13,7 @@ from videoautoarena.agents.limits.prices import TABLE, is_own
 from videoautoarena.agents.providers import Declaration
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import CallLimits, Price, SystemRole, TokenField
+from videoautoarena.runs.text.words import respellings, written_as
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -157,6 +158,19 @@ class ArenaFile(Table):
     roles: RolesTable = RolesTable()
     run: RunTable = RunTable()
     sampling: SamplingTable = SamplingTable()
+
+    @field_validator("models")
+    @classmethod
+    def _are_told_apart(cls, value: dict[str, ModelTable]) -> dict[str, ModelTable]:
+        if twice := respellings(value):
+            raise ValueError(
+                f"names {twice[0]} twice, in composed and in decomposed letters; keep one table"
+            )
+        return value
+
+    def table(self, name: str) -> ModelTable | None:
+        """Return the table of a model, in whichever letters its name was typed; None: no table."""
+        return self.models.get(written_as(name, self.models))
 
 
 def read_arena_file(path: Path) -> ArenaFile:

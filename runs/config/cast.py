@@ -17,6 +17,7 @@ from videoautoarena.agents.providers.embeddings import KNOWN
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import CallLimits, Price, Sparse, SystemRole, TokenField
 from videoautoarena.runs.config.arena_file import ArenaFile, ModelTable, RetrievalTable
+from videoautoarena.runs.text.words import composed
 
 OFFLINE_CAST = tuple(
     f"offline:{kind}" for kind in ("hawk", "owl", "mole", "blind", "parrot", "terse", "windbag")
@@ -93,7 +94,7 @@ def officials(
     named = file.roles.judge or ()
     judges = judges or ((named,) if isinstance(named, str) else tuple(named))
     chosen = judges or (OFFLINE_JUDGE if entry_of(examiner, file).is_offline else examiner,)
-    if len(set(chosen)) != len(chosen):
+    if len(set(map(composed, chosen))) != len(chosen):
         raise BadInput(f"--judge names {_twice(chosen)} twice; name each judge once")
     return examiner, chosen
 
@@ -129,7 +130,7 @@ def contestant_of(name: str, file: ArenaFile) -> CastEntry:
 
 
 def _table_of(name: str, file: ArenaFile) -> ModelTable:
-    return file.models.get(name) or ModelTable(model=name)
+    return file.table(name) or ModelTable(model=name)
 
 
 def _helper(name: str, file: ArenaFile, *, place: str) -> CastEntry:
@@ -219,7 +220,7 @@ def _check_url(table: str, url: str) -> None:
 
 def check_roster(roster: tuple[str, ...], cast: Mapping[str, CastEntry]) -> None:
     """Return if these can battle each other; BadInput where they cannot."""
-    if len(set(roster)) != len(roster):
+    if len(set(map(composed, roster))) != len(roster):
         raise BadInput(f"--models names {_twice(roster)} twice; name each model once")
     if len(roster) < 2:
         raise BadInput(f"one model ({roster[0]}) cannot battle; name two or more with --models")
@@ -265,4 +266,5 @@ def is_offline_judge(
 
 
 def _twice(names: tuple[str, ...]) -> str:
-    return next(name for name in names if names.count(name) > 1)
+    plain = [composed(name) for name in names]
+    return next(name for name in plain if plain.count(name) > 1)

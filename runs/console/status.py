@@ -29,7 +29,7 @@ from videoautoarena.runs.rundir import reader
 from videoautoarena.runs.rundir.budget import describe_caps, kept_caps
 from videoautoarena.runs.rundir.call_facts import CallFact, fact_lines
 from videoautoarena.runs.rundir.failures import Forfeits, Quarantined, failed_slots, quarantine
-from videoautoarena.runs.rundir.reader import counted, one_line
+from videoautoarena.runs.rundir.reader import counted, one_line, shortened
 from videoautoarena.runs.rundir.server_limits import Shortfall, kept_limits, limit_lines
 from videoautoarena.runs.rundir.slots import Tally
 from videoautoarena.runs.rundir.waves import Outlook, look_ahead
@@ -72,7 +72,7 @@ class Endings(NamedTuple):
         won, ties = (sum(self.verdicts[v] for v in kinds) for kinds in (("a", "b"), TIES))
         void, forfeits = self.verdicts["void"], sum(self.forfeits.counts.values())
         reasons = [
-            f"  void, {count}: {one_line(reason, 120)}"
+            f"  void, {count}: {shortened(reason, 120)}"
             for reason, count in self.void_reasons.most_common()
         ]
         kinds = f"won {won}, ties {ties}, void {void}, forfeits {forfeits}"

@@ -28,6 +28,7 @@ from videoautoarena.runs.text.files import (
     refuse_existing,
     write_lines,
 )
+from videoautoarena.runs.text.words import composed, respellings
 
 Format = Literal["videoautoarena", "fastchat", "arena-hard"]
 NEEDED: dict[Format, tuple[str, ...]] = {
@@ -40,6 +41,7 @@ WINNERS = {"a": "model_a", "b": "model_b", "tie": "tie", "tie_bad": "tie (bothba
 """What is written, by what came of a battle."""
 WEIGHT = 3
 """Battles that arena-hard counts for a verdict of much better."""
+SEATS = ("model_a", "model_b")
 _OVERALL = "Overall Judge"
 _PLAYER = re.compile(r"\b(A|B|[Tt]ie|TIE)\b")
 _GAME = re.compile(r"\s*\[*\s*(A>>B|A>B|A=B|B>A|B>>A)\s*\]*\s*")
@@ -55,6 +57,8 @@ class Converted:
     battles: int
     void: int
     models: int
+    respelled: int = 0
+    """Models whose names stood there in composed and in decomposed letters: each is one."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena import battles --json`."""
@@ -64,7 +68,12 @@ class Converted:
         """Return it as a line for a person."""
         void = f"; {self.void} void" if self.void else ""
         battles = counted(self.battles, "battle")
-        return f"{battles} of {counted(self.models, 'model')}, {self.format}{void}"
+        letters = (
+            f"; {counted(self.respelled, 'name')} in composed and in decomposed letters, "
+            "each taken for one model"
+        )
+        models = counted(self.models, "model")
+        return f"{battles} of {models}, {self.format}{void}{letters if self.respelled else ''}"
 
 
 def import_battles(
@@ -98,10 +107,13 @@ def import_battles(
                 if key not in battle:
                     raise BadInput(f"{where} has no {quoted(key)}, as every {form} battle has")
             lines += _READERS[form](battle, where, baseline)
+    respelled = _in_one_spelling(lines)
     write_lines(to, lines)
-    models = {line[seat] for line in lines for seat in ("model_a", "model_b")}
+    models = {line[seat] for line in lines for seat in SEATS}
     ends = Counter(line["winner"] for line in lines)
-    return Converted(str(to), form or "no format", len(lines), ends["void"], len(models))
+    return Converted(
+        str(to), form or "no format", len(lines), ends["void"], len(models), respelled=respelled
+    )
 
 
 def _each(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -210,6 +222,14 @@ def _name(battle: Mapping[str, Any], key: str, where: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise BadInput(f"{where} has no name under {quoted(key)}")
     return value.strip()
+
+
+def _in_one_spelling(lines: Sequence[Line]) -> int:
+    """Write all names in composed letters; return how many stood there in others, too."""
+    twice = respellings(line[seat] for line in lines for seat in SEATS)
+    for line in lines:
+        line.update({seat: composed(line[seat]) for seat in SEATS})
+    return len(twice)
 
 
 def _texts(battle: Mapping[str, Any], keys: Mapping[str, str]) -> Line:

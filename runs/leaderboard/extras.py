@@ -119,6 +119,7 @@ _ALWAYS = (
     TOO_FEW,
     too_few("battle"),
     "are on the scale of",
+    "is taken for one model",
 )
 """Words of the warnings without which a table would mislead."""
 

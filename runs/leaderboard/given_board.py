@@ -15,6 +15,7 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.battle_table import as_number, is_gap, quoted, read_sheet
 from videoautoarena.runs.text.tables import unquote_formula
+from videoautoarena.runs.text.words import composed
 from videoautoarena.scoring.agreement.rank_agreement import Board
 
 RATINGS = ("rating", "score", "average")
@@ -51,6 +52,7 @@ class GivenBoard:
         Raises:
             BadInput: two models would have one name.
         """
+        names = {composed(old): composed(new) for old, new in names.items()}
         moved = [names.get(name, name) for name in self.entries]
         for name in moved:
             if moved.count(name) > 1:
@@ -170,7 +172,7 @@ def _of_table(source: str, table: Row) -> GivenBoard:
     kept, notes = dict(board.entries), list(board.notes)
     if isinstance(groups, list) and len(groups) > 1:
         first = groups[0] if isinstance(groups[0], list) else []
-        home = {name for name in first if isinstance(name, str)}
+        home = {composed(name) for name in first if isinstance(name, str)}
         kept = {name: entry for name, entry in kept.items() if name in home}
         others = len(board.entries) - len(kept)
         notes.append(f"left out, not connected to the others: {counted(others, 'model')}")
@@ -182,7 +184,7 @@ def _of_table(source: str, table: Row) -> GivenBoard:
 def _better(pairs: Any) -> dict[str, dict[str, float]]:
     """Chances by names; nothing where they are not as `--pairs` writes them."""
     try:
-        names, matrix = pairs["models"], pairs["better"]
+        names, matrix = [composed(name) for name in pairs["models"]], pairs["better"]
         return {
             name: {
                 other: float(chance)
@@ -209,7 +211,7 @@ def _of_rows(source: str, rows: Sequence[Row], *, unknown: float) -> GivenBoard:
             raise BadInput(f"{where}: the name is missing")
         if not isinstance(name, str):
             raise BadInput(f"{where}: is no name: {quoted(name)}")
-        name = name.strip()
+        name = composed(name.strip())
         if name in entries:
             raise BadInput(f"{where}: {quoted(name)} appears twice")
         if is_gap(row.get(column or "")):

@@ -30,7 +30,7 @@ from videoautoarena.runs.text.battle_table import (
     read_sheet,
 )
 from videoautoarena.runs.text.style import FEATURES, compare_styles, measure_styles
-from videoautoarena.runs.text.words import outline
+from videoautoarena.runs.text.words import composed, outline, respellings
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 
 NEEDED = ("model_a", "model_b", "winner")
@@ -79,7 +79,7 @@ def rate_sheet(sheet: Sheet, method: Method = USUAL) -> Leaderboard:
     board = tabulate(
         rate_bouts(read.bouts, method), forfeits=read.forfeits, totals=count_verdicts(read.verdicts)
     )
-    warnings = [*_look_alikes(read.bouts.names)]
+    warnings = [*_respelled(sheet), *_look_alikes(read.bouts.names)]
     if read.bouts.video is None and len(read.bouts.a):
         warnings.append(
             "there is no column video, so battles are treated as independent; if "
@@ -188,7 +188,15 @@ def _read_models(sheet: Sheet, decided: NDArray[np.bool_]) -> tuple[list[Any], I
 
 def _strip(column: Coded) -> Coded:
     """Names without blanks around them, gaps as None; two values may become one."""
-    values = [None if is_gap(value) else _name(value) for value in column.values]
+    return _merged(column, [None if is_gap(value) else _name(value) for value in column.values])
+
+
+def _composed(column: Coded) -> Coded:
+    """Return a column whose texts are composed; two values may become one."""
+    return _merged(column, [composed(v) if type(v) is str else v for v in column.values])
+
+
+def _merged(column: Coded, values: Sequence[Any]) -> Coded:
     distinct = list(dict.fromkeys(values))
     place = {value: k for k, value in enumerate(distinct)}
     moved = np.array([place[value] for value in values], dtype=np.int64)
@@ -198,7 +206,7 @@ def _strip(column: Coded) -> Coded:
 def _name(value: Any) -> Any:
     """Return the name that a cell holds; a whole number is one, as it is in CSV."""
     if isinstance(value, str):
-        return value if isinstance(value, Shaped) else value.strip()
+        return value if isinstance(value, Shaped) else composed(value.strip())
     is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
     return f"{value:.0f}" if is_whole else value
 
@@ -212,7 +220,7 @@ def _keep_named(names: Sequence[Any]) -> tuple[Ints, list[str]]:
 def _read_videos(sheet: Sheet, decided: NDArray[np.bool_]) -> Ints | None:
     if "video" not in sheet.columns:
         return None
-    column = sheet.columns["video"]
+    column = _composed(sheet.columns["video"])
     gap = np.array([is_gap(value) for value in column.values] or [False])[column.codes] & decided
     if gap.any():
         raise sheet.refuse(int(np.argmax(gap)), "video is missing; name it, or drop the column")
@@ -256,6 +264,17 @@ def _read_sizes(sheet: Sheet, features: Sequence[str]) -> Floats:
 def _measure_answers(column: Coded) -> Floats:
     styles = measure_styles("" if is_gap(value) else str(value) for value in column.values)
     return styles[column.codes] if len(styles) else styles
+
+
+def _respelled(sheet: Sheet) -> Iterator[str]:
+    values = (value for name in NEEDED[:2] for value in sheet.columns[name].values)
+    twice = respellings(value.strip() for value in values if isinstance(value, str))
+    if twice:
+        shown = " and ".join(map(quoted, twice))
+        yield (
+            f"{shown} stands there in composed and in decomposed letters, which look the same; "
+            "it is taken for one model"
+        )
 
 
 def _look_alikes(names: Sequence[str]) -> Iterator[str]:

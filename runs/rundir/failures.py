@@ -18,7 +18,7 @@ from videoautoarena.memory.records.digests import canonical_json
 from videoautoarena.memory.records.records import DECIDED, Slot
 from videoautoarena.memory.records.slots import Ids
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.rundir.reader import counted, one_line
+from videoautoarena.runs.rundir.reader import counted, one_line, shortened
 from videoautoarena.runs.rundir.slots import Lineup, Tally, newcomers_among, superseding_slots
 
 UNUSABLE = "unusable/"
@@ -162,7 +162,7 @@ class Faulty(NamedTuple):
         """Return it in a sentence; `to` says what it is drawn for or asked."""
         return (
             f"{one_line(self.model, 80)} gave no answer in {self.forfeits} of its {self.battles} "
-            f"{to}, more than {100 * accepted:g} %: {one_line(self.reason, _LONGEST)}"
+            f"{to}, more than {100 * accepted:g} %: {shortened(self.reason, _LONGEST)}"
         )
 
 
@@ -218,7 +218,7 @@ class Forfeits:
     def as_lines(self) -> list[str]:
         """Return a line for each contestant and reason."""
         return [
-            f"  forfeits of {one_line(name, 80)}, {count}: {one_line(reason, 120)}"
+            f"  forfeits of {one_line(name, 80)}, {count}: {shortened(reason, 120)}"
             for name in self.counts
             for reason, count in self.reasons[name].most_common()
         ]

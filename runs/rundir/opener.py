@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -40,7 +40,7 @@ from videoautoarena.runs.rundir.reader import (
 )
 from videoautoarena.runs.rundir.slots import Lineup, in_order, new_slots, next_generation
 from videoautoarena.runs.text.terminal import safe
-from videoautoarena.runs.text.words import in_full
+from videoautoarena.runs.text.words import in_full, written_as
 from videoautoarena.runs.users.bring import UserFile
 from videoautoarena.runs.users.keeping import changed_users, users_text
 from videoautoarena.runs.users.seats import keep_seats
@@ -286,17 +286,28 @@ def _missing(config: RunConfig, store: Store, videos: Sequence[Video]) -> Slots:
 
 
 def named_in_full(out: Path, flags: Flags) -> Flags:
-    """Return what was typed with short names of models of the run in `out` written whole."""
+    """Return what was typed with the names of the run in `out`, and of the file, written as there.
+
+    Short names of the run's models become whole; letters are composed as where the name stands.
+    """
     typed = (*flags.models, *flags.judge, flags.examiner or ":")
-    if all(":" in name for name in typed) or not holds_run(out):
+    if all(":" in name and name.isascii() for name in typed):
         return flags
+    named = list(arena_file(flags.config).models)
+    if not holds_run(out):
+        return _spelled(flags, lambda name: written_as(name, named))
     with Store.open(run_file(out), write=False) as store:
-        known = [*arena_file(flags.config).models, *RunConfig.of_manifest(store.manifest()).cast]
+        cast = list(RunConfig.of_manifest(store.manifest()).cast)
+    # A run keeps the letters that it was begun with, whatever the file writes by now.
+    return _spelled(flags, lambda name: written_as(in_full(name, [*named, *cast]), cast))
+
+
+def _spelled(flags: Flags, spell: Callable[[str], str]) -> Flags:
     return replace(
         flags,
-        models=tuple(in_full(name, known) for name in flags.models),
-        judge=tuple(in_full(name, known) for name in flags.judge),
-        examiner=flags.examiner and in_full(flags.examiner, known),
+        models=tuple(map(spell, flags.models)),
+        judge=tuple(map(spell, flags.judge)),
+        examiner=flags.examiner and spell(flags.examiner),
     )
 
 

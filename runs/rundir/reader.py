@@ -247,7 +247,7 @@ def outcome(battle: Battle | Outline, reason: str | None = None) -> str:
     return _OUTCOMES[battle.verdict].format(
         a=safe(battle.model_a or "?"),
         b=safe(battle.model_b or "?"),
-        why=one_line(readable_reason(reason or "no reason recorded"), 100),
+        why=shortened(readable_reason(reason or "no reason recorded"), 100),
     )
 
 
@@ -274,6 +274,19 @@ def readable_reason(reason: str) -> str:
 def about_video(video: Video) -> str:
     """Return a video as a person knows it: its file and how long it is."""
     return f"{safe(video.path)}, {length(video.duration_s)}"
+
+
+def shortened(reason: str, length: int) -> str:
+    """Return a reason as `one_line` does, what matters first: that a reply was cut off is kept."""
+    flat = one_line(reason, length)
+    cut = next((words for words in _MATTERS if words in reason), None)
+    if cut is None or cut in flat:
+        return flat
+    return one_line(f"{cut}: {reason}", length)
+
+
+_MATTERS = ("the reply was cut off", "cut by a filter")
+"""Words that say what to change, wherever in a long reason they stand."""
 
 
 def one_line(text: str, length: int) -> str:

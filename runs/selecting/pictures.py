@@ -151,7 +151,7 @@ def picture_embedder(name: str, file: ArenaFile) -> Embedder | None:
 
     BadInput where there is no such model.
     """
-    table = file.models.get(name)
+    table = file.table(name)
     model = name if table is None else table.model
     if not model.startswith("offline:") and not sees_images(model):
         return None

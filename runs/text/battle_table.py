@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -157,6 +159,11 @@ def read_sheet(file: Path, wanted: Wanted) -> Sheet:
         raise BadInput(f"{file} must end in .csv, .tsv, .jsonl, .ndjson or .parquet")
     if file.stat().st_size == 0:
         raise BadInput(f"{file} is empty; it needs a header and rows")
+    from videoautoarena.video.decode.disguise import HEAD, pointer_in
+
+    with file.open("rb") as opened:
+        if pointer := pointer_in(opened.read(HEAD + 1)):
+            raise BadInput(f"{file} {pointer}")
     return read(file, wanted)
 
 
@@ -173,7 +180,8 @@ def _read_csv(file: Path, wanted: Wanted) -> Sheet:
             raise BadInput(f"{file}, header: {_reason(wrong)}") from None
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise BadInput(f"{file} has two columns called {quoted(twice)}")
+            where = f"{file}, line {reader.line_num}"
+            raise BadInput(f"{where}: two columns are called {quoted(twice)}; rename one")
         coders = {k: Coder() for k, name in enumerate(names) if wanted(name)}
         for rows in _portions(file, reader, len(names)):
             columns = list(zip(*rows, strict=True)) or [()] * len(names)
@@ -235,12 +243,37 @@ def _read_lines(file: Path, wanted: Wanted) -> Sheet:
 def _parse(file: Path, row: int, line: str) -> dict[str, Any]:
     try:
         found = json.loads(line)
+        # To look at every pair takes half as long again: only where there may be one more.
+        if isinstance(found, dict) and len(_KEY_ENDS(line)) != len(found):
+            found = json.loads(line, object_pairs_hook=_object)
     except (ValueError, RecursionError):
         shown = "blank" if not line.strip() else f"not JSON: {quoted(line)}"
         raise BadInput(f"{file}, line {row + 1}: {shown}") from None
     if not isinstance(found, dict):
         raise BadInput(f"{file}, line {row + 1}: not a JSON object: {quoted(line)}")
+    if isinstance(found, _Doubled):
+        raise BadInput(f"{file}, line {row + 1}: has the key {quoted(found.key)} twice; keep one")
     return found
+
+
+_KEY_ENDS = re.compile(r'"\s*:').findall
+"""Where a key may end: nowhere else does one."""
+
+
+class _Doubled(dict[str, Any]):
+    """An object that has a key more than once: which of its values was meant, nobody knows."""
+
+    key: str
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    counts = Counter(key for key, _ in pairs)
+    doubled = _Doubled(found)
+    doubled.key = next(key for key, times in counts.items() if times > 1)
+    return doubled
 
 
 def _cell(value: Any) -> Any:

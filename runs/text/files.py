@@ -113,9 +113,14 @@ def read_bytes(file: Path) -> bytes:
     try:
         if file.stat().st_size > LARGEST_FILE:
             raise BadInput(f"{file} is larger than {LARGEST_FILE >> 20} MB")
-        return file.read_bytes()
+        content = file.read_bytes()
     except OSError as wrong:
         raise BadInput(f"{file} cannot be read: {wrong.strerror}") from wrong
+    from videoautoarena.video.decode.disguise import HEAD, pointer_in
+
+    if pointer := pointer_in(content[: HEAD + 1]):
+        raise BadInput(f"{file} {pointer}")
+    return content
 
 
 def decode(content: bytes, name: str) -> str:

@@ -47,6 +47,27 @@ def cost_words(usd: float, *, unknown: int, calls: int) -> str:
     return f"{dollars(usd)} and {unknown:,} call{'s' * (unknown > 1)} of unknown cost"
 
 
+def composed(name: str) -> str:
+    """Return a name in composed letters: some systems write an accent as a letter of its own."""
+    return unicodedata.normalize("NFC", name)
+
+
+def written_as(typed: str, names: Iterable[str]) -> str:
+    """Return the one of `names` with the letters that were typed, composed or not; else `typed`."""
+    known = list(names)
+    if typed in known:
+        return typed
+    return next((name for name in known if composed(name) == composed(typed)), typed)
+
+
+def respellings(names: Iterable[str]) -> list[str]:
+    """Return once each, composed, the names that stand in composed and in decomposed letters."""
+    spellings: dict[str, set[str]] = {}
+    for name in names:
+        spellings.setdefault(composed(name), set()).add(name)
+    return [name for name, there in spellings.items() if len(there) > 1]
+
+
 _HOMOGLYPHS = str.maketrans("аеорсухіјѕвкмнтαοερικνυχ", "aeopcyxijsbkmhtaoepikvux")
 
 
@@ -70,11 +91,12 @@ def in_full(typed: str, names: Iterable[str]) -> str:
     BadInput where it is short for several.
     """
     known = list(dict.fromkeys(names))
+    typed = written_as(typed, known)
     if not typed or typed in known:
         return typed
-    short, fitting = typed.casefold(), []
+    short, fitting = composed(typed).casefold(), []
     for name in known:
-        whole = name.casefold()
+        whole = composed(name).casefold()
         behind = whole.partition(":")[2] or whole
         forms = (whole,) if ":" in typed else (whole, behind, behind.rpartition("/")[2])
         if short in forms:

@@ -39,7 +39,7 @@ from videoautoarena.runs.rundir.opener import Opened, keep_config, stored_prompt
 from videoautoarena.runs.rundir.reader import counted, run_file
 from videoautoarena.runs.rundir.slots import Lineup, newcomers_among, next_generation
 from videoautoarena.runs.text.terminal import safe
-from videoautoarena.runs.text.words import in_full
+from videoautoarena.runs.text.words import in_full, written_as
 from videoautoarena.runs.tournament.forecast import newcomers_left
 from videoautoarena.runs.tournament.newcomers import newcomer_slots, past_battles
 from videoautoarena.runs.tournament.plan import Plan, plan_of
@@ -206,8 +206,9 @@ def _refuse(kept: RunConfig, name: str, entry: CastEntry) -> None:
 
 def _named_in_full(store: Store, request: AddRequest) -> AddRequest:
     """Return what was typed with the short name of a model of the file or the run written whole."""
-    known = [*arena_file(request.config).models, *RunConfig.of_manifest(store.manifest()).cast]
-    return replace(request, model=in_full(request.model, known))
+    cast = list(RunConfig.of_manifest(store.manifest()).cast)
+    whole = in_full(request.model, [*arena_file(request.config).models, *cast])
+    return replace(request, model=written_as(whole, cast))
 
 
 def _introduce(

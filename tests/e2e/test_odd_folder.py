@@ -98,7 +98,7 @@ def test_usable_files_are_used_and_the_others_named(told: str) -> None:
         "link\\x0a.mp4 is the same video as -rf.mp4; it is used once",
         "skipped empty\\u2066.mp4: is empty",
         "skipped gone\\x1b[2J.mp4: a link that leads nowhere",
-        "skipped page\\x0d.mp4: is damaged, cut short or in no video format known here",
+        "skipped page\\x0d.mp4: is an HTML page, not a video; check the address it came from",
         "skipped pipe\\xff.mp4: a named pipe",
         "skipped up: a link to a folder, which is not followed",
         "skipped bytes \\xff\\xfe.vtt: holds no subtitles in the form of SubRip or WebVTT",

@@ -67,12 +67,17 @@ def matroska(*, info: bytes = b"", tracks: bytes = b"", rest: bytes = b"") -> by
 
 
 def track(
-    number: int, *, kind: int = 1, codec: bytes = b"V_MPEG4/ISO/ASP", size: int = 64
+    number: int,
+    *,
+    kind: int = 1,
+    codec: bytes = b"V_MPEG4/ISO/ASP",
+    size: int = 64,
+    more: bytes = b"",
 ) -> bytes:
     """Return a track of Matroska; kind 1 is pictures, 17 is subtitles."""
     shape = element(VIDEO, element(WIDTH, size) + element(HEIGHT, size)) if kind == 1 else b""
     about = element(NUMBER, number) + element(UID, number) + element(KIND, kind)
-    return element(TRACK, about + element(CODEC, codec) + shape)
+    return element(TRACK, about + element(CODEC, codec) + shape + more)
 
 
 def cluster(*blocks: bytes) -> bytes:

@@ -151,15 +151,15 @@ def _no_videos(_good: Goods) -> dict[str, Bad]:
     with Path("/bin/sh").open("rb") as program:
         elf = program.read(65536)
     return {
-        "page": Bad(b"<html>404 not found</html>\n" * 100, UNKNOWN),
+        "page": Bad(b"<html>404 not found</html>\n" * 100, "is an HTML page"),
         "noise": Bad(random.Random(1).randbytes(50_000), UNKNOWN),
-        "zeros": Bad(bytes(100_000), UNKNOWN, "mkv"),
-        "png": Bad(picture("PNG"), UNKNOWN),
-        "jpeg": Bad(picture("JPEG"), UNKNOWN),
-        "gif": Bad(picture("GIF"), UNKNOWN),
-        "zip": Bad(archive, UNKNOWN),
-        "program": Bad(elf, UNKNOWN),
-        "subtitles": Bad(b"1\n00:00:01,000 --> 00:00:02,000\nhello\n", UNKNOWN),
+        "zeros": Bad(bytes(100_000), "begins with nothing but zeros", "mkv"),
+        "png": Bad(picture("PNG"), "is a picture (PNG)"),
+        "jpeg": Bad(picture("JPEG"), "is a picture (JPEG)"),
+        "gif": Bad(picture("GIF"), "is a picture (GIF)"),
+        "zip": Bad(archive, "is an archive (zip)"),
+        "program": Bad(elf, "is a program"),
+        "subtitles": Bad(b"1\n00:00:01,000 --> 00:00:02,000\nhello\n", "is a text"),
         "empty packets": Bad((b"\x47\x1f\xff\x10" + b"\xff" * 184) * 2000, EITHER, "ts"),
     }
 
@@ -170,9 +170,13 @@ def _lists(_good: Goods) -> dict[str, Bad]:
         *(b"m=video 5004 RTP/AVP 96", b"a=rtpmap:96 H264/90000", b""),
     )
     return {
-        "session": Bad(b"\r\n".join(session), UNKNOWN),
-        "page of a stream": Bad(b"#EXTM3U\n#EXTINF:2,\nhttp://127.0.0.1:9/a.ts\n", UNKNOWN, "m2ts"),
-        "redirection": Bad(b"[Reference]\r\nRef1=http://127.0.0.1:9/a.asf\r\n", UNKNOWN, "asf"),
+        "session": Bad(b"\r\n".join(session), "is a text"),
+        "page of a stream": Bad(
+            b"#EXTM3U\n#EXTINF:2,\nhttp://127.0.0.1:9/a.ts\n", "is a playlist", "m2ts"
+        ),
+        "redirection": Bad(
+            b"[Reference]\r\nRef1=http://127.0.0.1:9/a.asf\r\n", "is a playlist", "asf"
+        ),
     }
 
 
@@ -185,11 +189,12 @@ def _references(good: Goods, canary: Path) -> dict[str, Bad]:
     )
     linked = element(boxes.NEXT_FILE, name)
     return {
-        "list of files": Bad(b"ffconcat version 1.0\nfile '%s'\n" % name, UNKNOWN),
+        "list of files": Bad(b"ffconcat version 1.0\nfile '%s'\n" % name, "is a playlist"),
         "playlist": Bad(
-            b"#EXTM3U\n#EXT-X-TARGETDURATION:3\n#EXTINF:2,\n%s\n#EXT-X-ENDLIST\n" % name, UNKNOWN
+            b"#EXTM3U\n#EXT-X-TARGETDURATION:3\n#EXTINF:2,\n%s\n#EXT-X-ENDLIST\n" % name,
+            "is a playlist",
         ),
-        "dash": Bad(dash % name, UNKNOWN),
+        "dash": Bad(dash % name, "is a playlist (DASH)"),
         "external track": Bad(_external(good.mp4, canary), EITHER, "mov"),
         "linked segment": Bad(
             boxes.matroska(info=linked, tracks=boxes.track(1), rest=boxes.cluster()), EMPTY, "mkv"
@@ -321,14 +326,15 @@ def _of_boxes(good: Goods) -> dict[str, Bad]:
         "packed index": Bad(head + box(b"moov", packed), "asks for more memory", "mov"),
         "two thousand million frames": Bad(_regrown_table(good.mp4, b"stsz", count), EITHER),
         "unknown codec": Bad(good.h264.replace(b"avc1", b"zzzz"), EITHER),
-        "encrypted": Bad(_encrypted(), EITHER),
+        "encrypted": Bad(_encrypted("libx264"), "is encrypted"),
+        "encrypted, decoded to noise": Bad(_encrypted("libsvtav1"), "is encrypted"),
     }
 
 
-def _encrypted() -> bytes:
+def _encrypted(codec: str) -> bytes:
     return clip(
         "mp4",
-        "libx264",
+        codec,
         encryption_scheme="cenc-aes-ctr",
         encryption_key="76a6c65c5ea762046bd749a2e632ccbb",
         encryption_kid="a7e61c373e219033c21091fa607bf3b8",

@@ -25,10 +25,11 @@ from PIL import Image
 
 from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.video.decode.container import opened, passed_over
-from videoautoarena.video.decode.damage import Feed, packet_tick
+from videoautoarena.video.decode.damage import Feed, errors_reported, packet_tick
 from videoautoarena.video.decode.index import (
     Clock,
     Index,
+    choose,
     frames_in_order,
     has_guessed_times,
     read_index,
@@ -43,6 +44,8 @@ from videoautoarena.video.decode.jpeg import (
     upright,
 )
 
+NOTHING_PX = (2, 2)
+"""Of pictures that nobody looks at."""
 LEADS_S = (0.0, 1.0, 5.0)
 """How far before a key frame to seek: MPEG-TS is searched by when packets are decoded, which lies
 before they are shown, and so ends up just behind it."""
@@ -310,12 +313,54 @@ class Probe(NamedTuple):
 
 def probe(path: Path) -> Probe:
     """Return the shape of a video, after one pass of reading; UnusableVideo is a bare reason."""
+    with opened(path) as (_, stream):
+        if KEY_ID in stream.metadata:
+            raise UnusableVideo(ENCRYPTED)
     index = read_index(path)
+    if index.encrypted[:1] == index.keys[:1]:
+        raise UnusableVideo(ENCRYPTED)
+    before = errors_reported()
     first = first_frame(path)
     if first is None:
         raise UnusableVideo("holds no frame that can be decoded")
+    size, turned = displayed_size(*first), rotation(first[0])
+    del first
+    # Whatever decodes without a word is taken for sound.
+    if errors_reported() > before or index.shown[0] in index.hurt:
+        refuse_noise(path, index)
     with opened(path) as (_, stream):
         codec = stream.codec_context.name
-    size, turned = displayed_size(*first), rotation(first[0])
     length_s, fps = round(index.duration_s, 3), round(index.fps, 3)
-    return Probe(length_s, *size, fps, codec, rotation=turned, problems=index.problems)
+    problems = index.problems
+    if index.encrypted:
+        problems = (*problems, f"encrypted from {index.seconds(index.encrypted[0]):.1f} s on")
+    return Probe(length_s, *size, fps, codec, rotation=turned, problems=problems)
+
+
+KEY_ID = "enc_key_id"
+"""What libav says of a track that is encrypted in Matroska or WebM."""
+ENCRYPTED = "is encrypted; pass a copy that any player shows without a key"
+CHECKED = 8
+"""So many frames are looked at before a file is refused as damaged throughout."""
+CHECKED_AMONG = 250
+"""They are chosen among so many from the start, which bounds what has to be decoded."""
+
+
+def refuse_noise(path: Path, index: Index) -> None:
+    """Raise UnusableVideo where every frame that is checked is damaged, as in an encrypted file.
+
+    Checked are key frames over its whole length, and then frames near its start.
+    """
+    keys = choose(index.keys, CHECKED)
+    if index.can_seek:
+        with opened(path) as (container, stream):
+            reel = Reel(container, stream)
+            for key in keys:
+                if key not in index.hurt and _fed(reel, key=key, last=key).is_sound(key):
+                    return
+    near = choose(index.shown[:CHECKED_AMONG], CHECKED)
+    room = _Darkroom(Catch(lambda _: b"", frozenset(near)), NOTHING_PX, index.hurt)
+    _decode(path, index, wanted=near, room=room)
+    if not room.catch.exact:
+        count = len({*keys, *near})
+        raise UnusableVideo(f"is damaged in all of the {count} frames checked; it may be encrypted")

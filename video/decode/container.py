@@ -45,9 +45,19 @@ def trouble(path: str) -> str:
     try:
         mode = os.stat(path).st_mode
     except OSError as error:
-        is_link = os.path.islink(path)
-        return "a link that leads nowhere" if is_link else f"not readable: {error.strerror}"
+        if not os.path.islink(path):
+            return f"not readable: {error.strerror}"
+        return "a link that leads nowhere" + _of_annex(path)
     return kind_of(mode)
+
+
+def _of_annex(path: str) -> str:
+    """Return what to do about a link whose file git-annex has not fetched; else nothing."""
+    try:
+        is_of_annex = ".git/annex/objects/" in os.readlink(path)
+    except OSError:
+        return ""
+    return ": its file is kept by git-annex; fetch it with git annex get" if is_of_annex else ""
 
 
 def kind_of(mode: int) -> str:
@@ -107,6 +117,9 @@ LENIENT: dict[str, Any] = (
     {} if int(av.__version__.split(".")[0]) >= 19 else {"metadata_errors": "ignore"}
 )
 
+UNKNOWN = "is damaged, cut short or in no video format known here"
+"""Of a file that is no video, and nothing else that is known."""
+
 Unreadable = (av.error.FFmpegError, OSError, ValueError)
 
 
@@ -134,7 +147,7 @@ def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
             options = {**OPTIONS, "fd": str(file.fileno())}
             container = av.open("fd:", options=options, timeout=(30.0, 30.0), **LENIENT)
         except Unreadable as error:
-            raise UnusableVideo(_reason(error)) from None
+            raise UnusableVideo(_reason(error, path)) from None
         stack.enter_context(container)
         pictures = _pictures(container)
         width, height = pictures.codec_context.width, pictures.codec_context.height
@@ -162,7 +175,19 @@ def _pictures(container: InputContainer) -> VideoStream:
     return chosen
 
 
-def _reason(error: BaseException) -> str:
+def _named(path: Path) -> str:
+    """Return what a file is that libav knows nothing of, as far as its first bytes say."""
+    # Only where something is wrong: no other command has a use for it.
+    from videoautoarena.video.decode.disguise import HEAD, what_it_is
+
+    try:
+        with regular(path) as file:
+            return what_it_is(file.read(HEAD + 1)) or UNKNOWN
+    except (UnusableVideo, OSError):
+        return UNKNOWN
+
+
+def _reason(error: BaseException, path: Path) -> str:
     if isinstance(error, PermissionError):
         return "may not be read by this user"
     if isinstance(error, FileNotFoundError):
@@ -170,7 +195,7 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "asks for more memory than it may have"
     if isinstance(error, av.error.InvalidDataError | EOFError | ValueError):
-        return "is damaged, cut short or in no video format known here"
+        return _named(path)
     return f"cannot be opened ({type(error).__name__})"
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import dropwhile, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from av import VideoFrame
 from av.container import InputContainer
@@ -130,6 +130,8 @@ JUMP_S = 1.0
 """So far a clock may go back: writers are not all exact."""
 END_S = 1.0
 """So much before its end a video that is cut short may be damaged by that."""
+ENCRYPTION: Final = "encryption_info"
+"""What MP4 has beside each packet that is encrypted."""
 STREAMS = ("mpegts", "mpeg")
 EVEN = ("mpeg1video", "mpeg2video", "mpeg4")
 """Containers that are searched for frames, and codecs in which one that was not found goes unsaid
@@ -152,6 +154,9 @@ class Index(NamedTuple):
     """Each time is there once; else a seek to it may end somewhere else."""
     hurt: frozenset[int] = frozenset()
     """Those damaged by what is torn or missing in the file, up to the next fresh start."""
+    encrypted: tuple[int, ...] = ()
+    """Those key frames that the container calls encrypted: decoding them gives noise, if anything,
+    and some decoders say nothing of it."""
 
     def seconds(self, tick: int) -> float:
         """Return the time of a tick in seconds from the first frame."""
@@ -194,7 +199,8 @@ def read_index(path: Path) -> Index:
     if tape.is_even:
         tape.gaps.look_for_holes(shown, frozenset(keys))
     hurt = frozenset(tape.gaps.hurt.intersection(shown))
-    index = Index(shown, keys, time_base, rate, hurt=hurt)
+    encrypted = tuple(key for key in keys if key in tape.encrypted)
+    index = Index(shown, keys, time_base, rate, hurt=hurt, encrypted=encrypted)
     problems = _lost(index, tape.gaps, _problems(path, index, tape, claimed))
     return index._replace(problems=problems, can_seek=not tape.is_reset)
 
@@ -245,6 +251,8 @@ class _Tape:
     keys: set[int] = field(default_factory=set)
     fresh: int | None = None
     """The first key frame in the file, though it be damaged."""
+    encrypted: set[int] = field(default_factory=set)
+    """Key frames that came with what they are to be decrypted by."""
     gaps: Gaps = field(default_factory=Gaps)
     end: int = 0
     """Until when a frame is shown that says how long it is."""
@@ -281,6 +289,8 @@ class _Tape:
             self.end = max(self.end, tick + (packet.duration or 0))
             if packet.is_keyframe and not packet.is_corrupt:
                 self.keys.add(tick)
+            if packet.is_keyframe and packet.has_sidedata(ENCRYPTION):
+                self.encrypted.add(tick)
 
 
 def _problems(path: Path, index: Index, tape: _Tape, claimed: float | None) -> tuple[str, ...]:

@@ -23,6 +23,14 @@ SUFFIXES = frozenset(
     )
 )
 """Names that claim to be a video: such a file is never passed over in silence."""
+UNFINISHED = frozenset(
+    f".{kind}"
+    for kind in (
+        *("part", "crdownload", "download", "partial", "filepart", "opdownload", "ytdl", "aria2"),
+        *("!ut", "!qb", "bc!", "tmp", "temp"),
+    )
+)
+"""What programs that download hang on to the name of a file while it is not whole."""
 PATIENCE_S = 60.0
 SLOWEST_BYTES_S = 20e6
 """To be read and described a file has a minute, and more where it holds much: both together."""
@@ -88,9 +96,13 @@ def find_videos(folder: Path, on_progress: OnProgress | None = None) -> Findings
     for name, why in whole:
         video = UnusableVideo(why) if why else next(read)
         if isinstance(video, UnusableVideo):
-            claims_to_be = os.path.splitext(name)[1].lower() in SUFFIXES
-            if why or claims_to_be or isinstance(video, DecoderLost):
-                found.skipped.append(Skipped(path=name, reason=str(video)))
+            stem, suffix = os.path.splitext(name)
+            is_unfinished = not why and suffix.lower() in UNFINISHED and _claims_to_be_video(stem)
+            reason = str(video)
+            if is_unfinished:
+                reason = f"is by its name a download that has not ended, and {reason}"
+            if why or is_unfinished or _claims_to_be_video(name) or isinstance(video, DecoderLost):
+                found.skipped.append(Skipped(path=name, reason=reason))
             continue
         same = first_of.setdefault(video.sha256, name)
         if same == name:
@@ -98,6 +110,10 @@ def find_videos(folder: Path, on_progress: OnProgress | None = None) -> Findings
         else:
             found.duplicates.append((name, same))
     return found
+
+
+def _claims_to_be_video(name: str) -> bool:
+    return os.path.splitext(name)[1].lower() in SUFFIXES
 
 
 def read_video(folder: Path, name: str) -> Video:

@@ -14,6 +14,7 @@ from videoautoarena.runs.audit.label_sample import complete_sample
 from videoautoarena.runs.rundir.opener import videos_folder
 from videoautoarena.runs.rundir.reader import Run, counted, run_file
 from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.text.words import composed, written_as
 from videoautoarena.runs.web.annotate.app import POSTS, Tasks, annotate_app
 from videoautoarena.runs.web.annotate.battles import BattleTask
 from videoautoarena.runs.web.annotate.blinding import Makers
@@ -80,6 +81,8 @@ async def annotate(asked: Asked, on_begun: Callable[[Begun], None]) -> Begun:
     """
     names = _names(asked.labellers)
     with Store.open(run_file(asked.folder), write=True, fsync=True) as store:
+        labellers = [label.labeller for label in store.evidence.labels()]
+        names = tuple(written_as(name, labellers) for name in names)
         async with Decoders(FrameCache()) as decoders:
             folder = asked.videos or videos_folder(store) or Path()
             films = Films(store, decoders, folder)
@@ -130,7 +133,7 @@ def prepare(
 
 
 def _names(given: tuple[str, ...]) -> tuple[str, ...]:
-    names = tuple(" ".join(name.split()) for name in given)
+    names = tuple(composed(" ".join(name.split())) for name in given)
     for name in names:
         if wrong := wrong_name(name):
             raise WrongArgument(wrong)

@@ -211,11 +211,29 @@ def test_a_body_that_goes_on_is_read_no_further(deed: Any, provider: str, tmp_pa
     assert "longer than 32 MB" in (told.row.failure or "")
 
 
-def test_a_reply_that_goes_on_is_a_failure_and_is_not_kept(provider: str, tmp_path: Path) -> None:
+def test_a_reply_that_goes_on_twice_is_a_failure_and_is_not_kept(
+    provider: str, tmp_path: Path
+) -> None:
     (told,) = suffer(tmp_path, provider, Manners(mishaps=(Mishap("endless", times=99),)))
-    assert (told.row.reply, told.row.failure_kind, len(told.arrived)) == (None, "malformed", 1)
+    assert (told.row.reply, told.row.failure_kind, len(told.arrived)) == (None, "malformed", 2)
     assert len(told.row.failure or "") < 200
     assert told.row.usage.output_tokens is not None
+
+
+def test_a_reply_that_goes_on_once_is_asked_again_and_what_it_cost_is_kept(
+    provider: str, tmp_path: Path
+) -> None:
+    (told,) = suffer(tmp_path, provider, Manners(mishaps=(Mishap("endless"),)))
+    assert (told.row.reply, told.tried, len(told.arrived)) == (SAID, ["malformed"], 2)
+    (attempt,) = told.row.attempts
+    assert "characters; 200000 are read" in attempt.reason
+    assert attempt.usage.output_tokens is not None
+
+
+def test_a_reply_that_goes_on_after_another_mishap_is_not_asked_for_again(tmp_path: Path) -> None:
+    mishaps = (Mishap("broken-off"), Mishap("endless", times=99))
+    (told,) = suffer(tmp_path, "openai", Manners(mishaps=mishaps))
+    assert (told.row.reply, told.tried) == (None, ["malformed"])
 
 
 @pytest.mark.parametrize("deed", ["html", "wrong-json", "cut-json", "no-choice"])

@@ -195,3 +195,22 @@ def test_labels_that_were_exported_can_be_imported(tmp_path: Path, run: Path) ->
     other = play(tmp_path / "other", lineage(video()))
     import_labels(other, tmp_path / "z.jsonl")
     assert labels(other) == labels(run)
+
+
+def test_a_labeller_in_other_letters_is_the_same_person(tmp_path: Path, run: Path) -> None:
+    first = rows(tmp_path / "x.csv", (FIRST, "Ren\u00e9", "a"), columns="battle labeller verdict")
+    again = rows(
+        tmp_path / "y.csv",
+        (FIRST, "Rene\u0301", "a"),
+        (SECOND, "Rene\u0301", "b"),
+        columns="battle labeller verdict",
+    )
+    import_labels(run, first)
+    assert import_labels(run, again).as_line() == "1 label added; 1 row known already"
+    assert {label.labeller for label in labels(run)} == {"Ren\u00e9"}
+
+
+def test_a_label_with_one_key_twice_is_refused_with_its_line(tmp_path: Path, run: Path) -> None:
+    file = tmp_path / "x.jsonl"
+    file.write_text(f'{{"battle": "{FIRST}", "labeller": "a", "verdict": "a", "verdict": "b"}}\n')
+    assert refused(run, file) == ', line 1: has the key "verdict" twice; keep one'

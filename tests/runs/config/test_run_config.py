@@ -12,6 +12,7 @@ from videoautoarena.agents.providers import Declaration
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import CallLimits, Price
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.rundir.opener import named_in_full
 
 WHOLE = """
 [providers.house]
@@ -376,3 +377,24 @@ def test_a_language_that_is_unknown_or_named_twice_is_one_line(
 ) -> None:
     with pytest.raises(WrongArgument, match=why):
         resolve(Flags(languages=codes))
+
+
+def test_a_name_in_other_letters_stands_for_the_same_table(tmp_path: Path) -> None:
+    file = tmp_path / "arena.toml"
+    file.write_text('[models."caf\u00e9"]\nmodel = "offline:hawk"\n', encoding="utf-8")
+    out = tmp_path / "out"
+    flags = Flags(config=file, models=("cafe\u0301", "offline:owl"))
+    assert resolve(flags).config.cast["cafe\u0301"].model == "offline:hawk"
+    assert resolve(named_in_full(out, flags)).config.models == ("caf\u00e9", "offline:owl")
+
+
+def test_one_model_is_not_named_twice_in_two_kinds_of_letters(tmp_path: Path) -> None:
+    file = tmp_path / "arena.toml"
+    table = '[models."{}"]\nmodel = "offline:hawk"\n'
+    file.write_text(table.format("caf\u00e9"), encoding="utf-8")
+    with pytest.raises(BadInput, match="--models names caf\u00e9 twice"):
+        resolve(Flags(config=file, models=("caf\u00e9", "cafe\u0301")))
+    both = table.format("caf\u00e9") + table.format("cafe\u0301")
+    file.write_text(both, encoding="utf-8")
+    with pytest.raises(BadInput, match="models names caf\u00e9 twice, in composed and in decomp"):
+        resolve(Flags(config=file))

@@ -175,6 +175,27 @@ def test_lines_name_reasons_models_seed_and_the_next_command(mixed: Path) -> Non
         assert said in output
 
 
+CUT = (
+    "there is no complete JSON object in the reply; the one it begins has no end; the reply was "
+    "cut off at the longest it may be; think and write less"
+)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "reason"),
+    [
+        ("void", f"no judge decided: judge (ab): judge gave no usable reply twice: {CUT}"),
+        ("void", f"no verdict: {'a fault of the form; ' * 9}{CUT}"),
+        ("forfeit_a", f"contestant gave no usable reply twice: {CUT}"),
+    ],
+)
+def test_that_a_reply_was_cut_off_is_said_however_long_the_reason(
+    verdict: Any, reason: str, tmp_path: Path
+) -> None:
+    out = play(tmp_path / "out", [battle(slot(video(), 0), verdict=verdict, reason=reason)])
+    assert "the reply was cut off" in " ".join(invoke("status", out).output.split())
+
+
 def test_a_finished_run_goes_on_to_the_leaderboard(tmp_path: Path) -> None:
     out = play(tmp_path / "my run", lineage(video()))
     assert told(out)["next"] == f"arena leaderboard '{out}'"

@@ -156,7 +156,7 @@ def test_a_run_says_when_its_video_has_other_frames_now(
     [
         (["nothing.mp4"], "there is no file nothing.mp4"),
         (["."], "is a folder"),
-        (["text.mp4"], "text.mp4 is damaged, cut short or in no video format"),
+        (["text.mp4"], "text.mp4 is a text, not a video"),
         (["text.mp4", "--to", "sheet.jpg"], "ends in .png"),
         (["text.mp4", "--to", "there.png"], "--force"),
         (["text.mp4", "--run", "nowhere"], "nowhere is no folder"),

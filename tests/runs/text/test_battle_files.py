@@ -58,6 +58,17 @@ def test_the_row_is_counted_in_every_form(tmp_path: Path, name: str, where: str)
         ('{"model_a": "x", "model_b": "y", "winner": NaN}\n', ", line 1: winner is missing"),
         ('{"model_a": NaN, "model_b": "y", "winner": 1}\n', ", line 1: model_a is missing"),
         ("[" * 100_000 + "\n", ", line 1: not JSON"),
+        (
+            '{"model_a": "x", "model_b": "y", "winner": "a", "winner": "b"}\n',
+            ', line 1: has the key "winner" twice; keep one',
+        ),
+        (
+            '{"model_a": "x", "model_b": "y", "winner": 1}\n'
+            '{"model_a": "x", "model_b": "y", "winner": 1, "model_\\u0061": "x"}\n',
+            ', line 2: has the key "model_a" twice; keep one',
+        ),
+        ('{"\\u001b[31m": 1, "\\u001b[31m": 1}\n', ', line 1: has the key "\\x1b[31m" twice'),
+        ("version https://git-lfs.github.com/spec/v1\noid sha256:12\n", " is a pointer of Git LFS"),
         ('{"model_a": "x", "winner": "a"}\n', " has no column model_b; it has"),
     ],
 )
@@ -109,7 +120,12 @@ def test_portions_and_blank_lines_change_nothing(tmp_path: Path, monkeypatch: An
         (b"", " is empty; it needs a header"),
         (b"\n\n\n", " is blank; it needs a header"),
         (b"model_a,model_b\nx,y\n", ' has no column winner; it has "model_a", "model_b"'),
-        (b"a,a,winner\nx,y,a\n", ' has two columns called "a"'),
+        (b"a,a,winner\nx,y,a\n", ', line 1: two columns are called "a"; rename one'),
+        (b"\n\nmodel_a,model_b, winner,winner \nx,y,a,b\n", ', line 3: two columns are called "w'),
+        (
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:12\n",
+            " is a pointer of Git LFS",
+        ),
         (b"model_a,model_b,winner\nx,\xff\xfe,a\n", " is not UTF-8 text"),
         (b'model_a,model_b,winner\nx,"y"z,a\n', ", row 1: "),
         (b'model_a,model_b,winner\nx,y,a\n\nx,"y,a\ny,x,a\n', ", row 2: a quote is never closed"),

@@ -74,8 +74,8 @@ def test_files_that_claim_to_be_videos_are_named_with_the_reason(clip, tmp_path:
     assert reasons(tmp_path) == {
         "cut.mp4": "is damaged, cut short or in no video format known here",
         "empty.mp4": "is empty",
-        "page.mp4": "is damaged, cut short or in no video format known here",
-        "picture.MP4": "is damaged, cut short or in no video format known here",
+        "page.mp4": "is an HTML page, not a video; check the address it came from",
+        "picture.MP4": "is a picture (PNG), not a video",
         "sound.mp4": "holds only sound, no video stream",
     }
 
@@ -115,7 +115,7 @@ def test_only_regular_files_are_opened(tmp_path: Path) -> None:
 def test_a_playlist_cannot_pull_in_another_file(clip, tmp_path: Path, text: str) -> None:
     path = tmp_path / "list.mp4"
     path.write_text(text.format(clip=clip("two seconds")))
-    with pytest.raises(UnusableVideo, match="no video format"):
+    with pytest.raises(UnusableVideo, match="is a playlist"):
         probe(path)
 
 

@@ -218,7 +218,7 @@ def test_a_broken_source_is_named_and_leaves_nothing_behind(clip: Clip, tmp_path
     middle = len(data) // 2
     data[middle : middle + 4000] = bytes(4000)
     torn.write_bytes(data)
-    for source, reason in ((torn, "is damaged at"), (tmp_path / "no.mp4", "is damaged, cut short")):
+    for source, reason in ((torn, "is damaged at"), (tmp_path / "no.mp4", "is a text")):
         if not source.exists():
             source.write_bytes(b"no video at all" * 99)
         sha256 = sha256_of(source)
