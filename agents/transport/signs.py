@@ -125,8 +125,8 @@ _NO_IMAGES = re.compile(
     \b(?:images?|vision|multi-?modal|image_url|picture)s?
       (?:[_\ -](?:inputs?|contents?(?:\ types?)?|parts?|messages?|modality|data|understanding
         |capabilit\w+)){0,2}
-      \ (?:is|are)\ (?:currently\ )?(?:not|n't)\ (?:currently\ )?(?:supported|enabled|available|allowed|accepted
-        |permitted)
+      \ (?:is|are)\ (?:currently\ )?(?:not|n't)\ (?:currently\ )?
+      (?:supported|enabled|available|allowed|accepted|permitted)
       (?!\ for\ (?:this|the)\ (?:format|type))
     | \b(?:image|vision|multi-?modal)(?:\ (?:input|content|data|modality))?s?
       \ (?:not\ supported|unsupported|not\ enabled)\b
