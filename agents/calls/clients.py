@@ -13,8 +13,10 @@ from videoautoarena.agents.models.registry import Model, build_chat_model
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import Look, messages, short_messages
 from videoautoarena.agents.transport.costs import cost_in_counts, cost_in_headers, hearing
-from videoautoarena.agents.transport.faults import Garbled
+from videoautoarena.agents.transport.faults import Garbled, ending_word
+from videoautoarena.agents.transport.raw_answers import keeping_answer
 from videoautoarena.agents.transport.redaction import redacted
+from videoautoarena.agents.transport.server_words import error_in_text
 from videoautoarena.agents.transport.splice import FrameBytes, Run, carrying, run_of
 from videoautoarena.agents.transport.splice import Load as Load
 from videoautoarena.agents.transport.transport import ask_guard, splices
@@ -131,15 +133,25 @@ class ChatClient:
         if self._model.is_offline:
             return await chat.ainvoke(laid_out)
         ask_guard()
-        # The clients' own limits count single reads and writes; this one counts the whole try.
-        try:
-            async with asyncio.timeout(self._model.timeout_s):
-                if is_streamed:
-                    options |= self._model.maker.stream_options() or {}
-                    return await whole_of(chat.astream(laid_out, **options))
-                return await chat.ainvoke(laid_out, **options)
-        except _UNREADABLE as error:
-            raise Garbled(f"{type(error).__name__}: {error}") from None
+        with keeping_answer() as answer:
+            # The clients' own limits count single reads and writes; this one the whole try.
+            try:
+                async with asyncio.timeout(self._model.timeout_s):
+                    if is_streamed:
+                        options |= self._model.maker.stream_options() or {}
+                        message = await whole_of(chat.astream(laid_out, **options))
+                    else:
+                        message = await chat.ainvoke(laid_out, **options)
+            except _UNREADABLE as error:
+                # LangChain raises what stands under `error` in an answer, as it is.
+                stated = error.args[0] if error.args and isinstance(error.args[0], dict) else None
+                body = error_in_text(answer.text) or stated
+                raise Garbled(f"{type(error).__name__}: {error}", body) from None
+            if _is_no_reply(message):
+                body = error_in_text(answer.text)
+                if body is not None:
+                    raise Garbled("the answer holds an error instead of a reply", body)
+            return message
 
     async def aclose(self) -> None:
         """Close the chat model's connections, if it was ever built."""
@@ -188,6 +200,12 @@ def _has_thoughts(message: BaseMessage) -> bool:
     fields = (message.additional_kwargs.get(name) for name in _THOUGHTS)
     blocks = [block for block in message.content if isinstance(block, dict)]
     return any(fields) or any(block.get("type") in _THOUGHTS for block in blocks)
+
+
+def _is_no_reply(message: BaseMessage) -> bool:
+    """Return whether a message holds no text, or is marked as broken off."""
+    endings = (message.response_metadata.get(name) for name in _ENDINGS)
+    return not str(message.text).strip() or "error" in (ending_word(str(end)) for end in endings)
 
 
 def _refusal(message: BaseMessage) -> str:

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 from videoautoarena.agents.transport.faults import (
+    PATIENCE_S,
     REFUSALS,
     UNREACHED,
     Fault,
     Garbled,
     demands_stream,
+    excess_of,
     most_images,
     nature_of,
     refused_fields,
+    refuses_response_format,
     refuses_system,
+    takes_no_images,
 )
-from videoautoarena.agents.transport.redaction import redacted
+from videoautoarena.agents.transport.redaction import LONGEST_REASON, redacted
+from videoautoarena.agents.transport.server_words import ServerWords, words_of
+from videoautoarena.agents.transport.signs import hint_in
 from videoautoarena.memory.records.digests import unit_interval
 from videoautoarena.memory.records.records import Attempt
 
@@ -28,8 +35,6 @@ GARBLED = frozenset({"malformed", "empty"})
 """Kinds of fault of a server that answered, and said nothing that can be used."""
 MOST_GARBLED = 3
 """Tries after which such a server is taken at its word."""
-PATIENCE_S = 900.0
-"""Pauses, added up, after which a server that still has no room for a call is given up."""
 LONGEST_HINT_S = 120.0
 """A server that asks for more patience is asked again after this much."""
 FIRST_PAUSE_S = 1.0
@@ -39,6 +44,10 @@ _TIMEOUTS = frozenset({"TimeoutError", "TimeoutException", "APITimeoutError"})
 _CONNECTIONS = frozenset({"ConnectionError", "TransportError", "APIConnectionError"})
 _UNREACHED = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
 """Nothing was sent, so nothing can have been charged."""
+_OVERFLOWS = frozenset({"ContextOverflowError"})
+"""LangChain's class of all providers' errors over a request too long for its model."""
+_BROKEN_STREAMS = frozenset({"APIError"})
+"""What the client raises, without a status, for an error that comes within a stream."""
 _PROVIDERS = frozenset({"openai", "google", "langchain_openai", "langchain_google_genai"})
 
 
@@ -50,18 +59,15 @@ def fault_of(
     Goes by attributes and class names, so that no provider's package has to be imported. Whatever
     a chat model raises that is not known here, `is_foreign`, is no bug of ours.
     """
-    said = _said(error)
     garbled = next((link for link in _chain(error) if isinstance(link, Garbled)), None)
     if garbled is not None:
-        # Some servers send an error with status 200, which a client finds unreadable.
-        fault = _fault("malformed", 400, said, redacted(str(garbled), key_env=key_env))
-        # Any other is half an answer or a proxy's page, and may be whole the next time.
-        return replace(fault, nature="transient") if fault.nature == "permanent" else fault
-    reason = redacted(f"{type(error).__name__}: {error}", key_env=key_env)
+        return _of_answer(words_of(garbled.body), str(garbled), key_env)
+    names = {cls.__name__ for link in _chain(error) for cls in type(link).__mro__}
     status = _status(error)
     if status is not None and status >= 400:
-        return _fault(f"http-{status}", status, said, reason, hint_s=_hint_s(error))
-    names = {cls.__name__ for link in _chain(error) for cls in type(link).__mro__}
+        said = _said(error)
+        return _fault(_Refusal(f"http-{status}", status, said, names, key_env, _hint_s(error)))
+    reason = redacted(f"{type(error).__name__}: {error}", key_env=key_env)
     if names & _UNREACHED:
         return Fault(UNREACHED, redacted(_root(error), key_env=key_env), "transient")
     if names & _TIMEOUTS:
@@ -69,30 +75,123 @@ def fault_of(
     if names & _CONNECTIONS:
         return Fault("connection", reason, "transient")
     packages = {cls.__module__.partition(".")[0] for cls in type(error).__mro__}
-    is_theirs = is_foreign or packages & _PROVIDERS
-    return _fault("provider", 400, said, reason) if is_theirs else None
+    said = _said(error)
+    if "openai" in packages and names & _BROKEN_STREAMS:
+        return _of_answer(said, reason, key_env, names=names)
+    if is_foreign or packages & _PROVIDERS:
+        fault = _fault(_Refusal("provider", 400, said, names, key_env))
+        return replace(fault, reason=reason) if fault.kind == "provider" else fault
+    return None
 
 
-def _fault(kind: str, status: int, said: str, reason: str, *, hint_s: float | None = None) -> Fault:
-    nature = nature_of(status, said)
-    if nature in ("transient", "permanent"):
-        fields = refused_fields(status, said) if nature == "permanent" else ()
+def _of_answer(
+    said: ServerWords, otherwise: str, key_env: str | None, *, names: Set[str] = frozenset()
+) -> Fault:
+    """Return what an answer of status 200 that is none means: what its error says, if it has one.
+
+    Any other is half an answer or a proxy's page, and may be whole the next time.
+    """
+    if said.status is not None:
+        refusal = _Refusal(f"http-{said.status}", said.status, said, names, key_env)
+        return _fault(replace(refusal, opening=f"error {said.status} in an answer"))
+    said = said if said.text else words_of(otherwise)
+    fault = _fault(_Refusal("malformed", 400, said, names, key_env))
+    reason = redacted(said.text, key_env=key_env)
+    if fault.nature != "permanent":
+        return replace(fault, reason=reason)
+    is_of_shape = fault.kind != "malformed" or fault.refused_system or fault.demands_stream
+    return fault if is_of_shape else Fault("malformed", reason, "transient")
+
+
+@dataclass(frozen=True)
+class _Refusal:
+    """An error as a server told it."""
+
+    kind: str
+    status: int
+    said: ServerWords
+    names: Set[str]
+    """Of the exception's classes."""
+    key_env: str | None
+    hint_s: float | None = None
+    opening: str = ""
+    """What its reason begins with; empty: its status."""
+
+
+def _fault(refusal: _Refusal) -> Fault:
+    status, signs = refusal.status, refusal.said.signs
+    is_overflow = bool(refusal.names & _OVERFLOWS)
+    nature = nature_of(status, signs, hint_s=refusal.hint_s, is_overflow=is_overflow)
+    opening = refusal.opening or f"HTTP {status}"
+    words = refusal.said.text
+    reason = redacted(
+        f"{opening}: {words}" if words else f"{opening}, without a word of why",
+        key_env=refusal.key_env,
+    )
+    if nature == "too-large":
         return Fault(
-            kind,
-            reason,
-            nature,
-            hint_s,
-            refused_fields=fields,
-            refused_system=refuses_system(status, said),
-            demands_stream=demands_stream(status, said),
+            nature, reason, nature, most_images=most_images(signs), excess=excess_of(signs)
         )
-    images = most_images(said) if nature == "too-large" else None
-    return Fault(nature, reason, nature, most_images=images)
+    if nature == "transient":
+        hint_s = hint_in(words) if refusal.hint_s is None else refusal.hint_s
+        return Fault(refusal.kind, reason, nature, hint_s)
+    if nature != "permanent":
+        return Fault(nature, reason, nature)
+    if takes_no_images(status, signs):
+        return Fault("no-images", _with_cure(reason), nature)
+    return Fault(
+        refusal.kind,
+        reason,
+        nature,
+        refusal.hint_s,
+        refused_fields=refused_fields(status, signs),
+        refused_system=refuses_system(status, signs),
+        demands_stream=demands_stream(status, signs),
+        refused_format=refuses_response_format(status, signs),
+    )
 
 
-def _said(error: Exception) -> str:
-    bodies = (getattr(link, name, None) for link in _chain(error) for name in ("body", "details"))
-    return " ".join([str(error), *(str(body) for body in bodies if isinstance(body, dict | list))])
+_CURE = "; it takes no images: set max_frames = 0 for this model"
+
+
+def _with_cure(reason: str) -> str:
+    room = LONGEST_REASON - len(_CURE)
+    return (reason if len(reason) <= room else reason[: room - 1] + "…") + _CURE
+
+
+def _said(error: Exception) -> ServerWords:
+    """Return what a server said with an error: in its answer's body, else in the exception."""
+    for body in _bodies(error):
+        said = words_of(body)
+        if said.text:
+            return said
+    for link in _chain(error):
+        text = _STATUS_ALONE.sub("", str(link)).strip()
+        if text:
+            return words_of(text)
+    return ServerWords()
+
+
+_STATUS_ALONE = re.compile(r"^(?:Error code: \d{3}(?: - )?|status \d{3}$)")
+"""What clients put before a server's words, or in the place of them."""
+
+
+def _bodies(error: Exception) -> Iterator[object]:
+    """Yield bodies of answers, the wholest first: clients keep parts of them, or nothing."""
+    for link in _chain(error):
+        response = getattr(link, "response", None)
+        if isinstance(response, Mapping):
+            # As botocore keeps it.
+            yield response.get("Error")
+        try:
+            text = getattr(response, "text", None)
+        except (RuntimeError, ValueError, LookupError):
+            # A body that nobody read.
+            text = None
+        yield text if isinstance(text, str) else None
+    for link in _chain(error):
+        for name in ("body", "details"):
+            yield getattr(link, name, None)
 
 
 def gives_up(fault: Fault, before: Sequence[Attempt]) -> bool:
@@ -146,6 +245,11 @@ def _status(error: Exception) -> int | None:
     for link in _chain(error):
         # Bare httpx keeps it on the response alone.
         response = getattr(link, "response", None)
+        if isinstance(response, Mapping):
+            facts = response.get("ResponseMetadata")
+            status = facts.get("HTTPStatusCode") if isinstance(facts, Mapping) else None
+            if isinstance(status, int):
+                return status
         for holder, name in ((link, "status_code"), (link, "code"), (response, "status_code")):
             status = getattr(holder, name, None)
             if isinstance(status, int) and not isinstance(status, bool):
@@ -162,14 +266,22 @@ def _hint_s(error: Exception) -> float | None:
             text = str(value)
             try:
                 is_number = text.strip().replace(".", "", 1).isdigit()
-                return float(text) if is_number else _until(text)
+                return float(text) if is_number else _until(text, headers.get("date"))
             except (ValueError, TypeError, OverflowError):
                 return None
     return None
 
 
-def _until(date: str) -> float:
+def _until(date: str, now: object) -> float:
+    """Return the seconds until a date, on the clock of the server that named it if it has one."""
+    when = _moment(date)
+    try:
+        here = _moment(now) if isinstance(now, str) else datetime.now(UTC)
+    except (ValueError, TypeError):
+        here = datetime.now(UTC)
+    return (when - here).total_seconds()
+
+
+def _moment(date: str) -> datetime:
     when = parsedate_to_datetime(date)
-    if when.tzinfo is None:
-        when = when.replace(tzinfo=UTC)
-    return (when - datetime.now(UTC)).total_seconds()
+    return when.replace(tzinfo=UTC) if when.tzinfo is None else when

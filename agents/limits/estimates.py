@@ -27,7 +27,16 @@ LABEL_TOKENS = 12
 MESSAGE_TOKENS = 64
 """What messages and parts are wrapped in."""
 UNCHARGED = frozenset(
-    {"frames", "unreachable", "http-503", "http-529", "quota", "content-filter", "too-large"}
+    {
+        "frames",
+        "unreachable",
+        "http-503",
+        "http-529",
+        "quota",
+        "content-filter",
+        "too-large",
+        "no-images",
+    }
 )
 """Faults of a try that was not sent, or that the server says it could not take up."""
 CHARACTERS = 4

@@ -2,6 +2,7 @@
 
 A refusal that names a number of images binds at once. One that names none halves the frames until
 a request is taken, and binds from then on; one call finds that out, and others of its model wait.
+Where it says by how much the request was too long, as many are tried as that leaves room for.
 A size that was taken before and is refused without a number may be the fault of one call's text,
 and is halved for that call alone; the second time it binds as well.
 """
@@ -146,14 +147,14 @@ class ServerLimits:
         self._learn(model, images=stated, stated_images=model.limits.images_per_request)
         return _sent_at_most(model, stated, f"{model.endpoint} takes no more")
 
-    def halve(self, model: Model, count: int) -> int:
+    def lower(self, model: Model, count: int, fewer: int) -> int:
         """Note that a server refused so many images without a number; return how many to try."""
         most = self.most_images(model)
         if most is not None and most < count:
             return most
         self._refuse(model, count)
-        self._tried[_place(model)] = count // 2
-        return count // 2
+        self._tried[_place(model)] = fewer
+        return fewer
 
     def is_doubtful(self, model: Model, count: int) -> bool:
         """Return whether a size that is refused was taken before, and say so only once."""
@@ -257,6 +258,8 @@ class Shaped:
     """Whether it is too large by itself, and says nothing of others."""
     _trial: asyncio.Event | None = None
     """Set where it is this call that finds out how many images are taken."""
+    _too_long: list[tuple[int, float]] = field(default_factory=list)
+    """Images it was refused with, and how many times as long as allowed it was then."""
 
     def __enter__(self) -> Shaped:
         return self
@@ -323,12 +326,30 @@ class Shaped:
         if stated is not None:
             self._report(self.limits.state(model, count, stated))
             return replace(request, frames=thinned(frames, stated))
+        fewer = self._fewer(count, fault.excess)
         self._is_its_own = self._is_its_own or self.limits.is_doubtful(model, count)
         if self._is_its_own:
-            return replace(request, frames=thinned(frames, count // 2))
-        fewer = self.limits.halve(model, count)
+            return replace(request, frames=thinned(frames, fewer))
+        fewer = self.limits.lower(model, count, fewer)
         self._trial = self._trial or self.limits.begin_trial(model)
         return replace(request, frames=thinned(frames, fewer))
+
+    def _fewer(self, count: int, excess: float | None) -> int:
+        """Return how many of so many images to try next.
+
+        Two refusals tell what each image takes and what the text takes; one alone is read as if
+        the text took nothing, so that no image is left out that would have fitted.
+        """
+        if excess is None or excess <= 1:
+            return count // 2
+        fitting = count / excess
+        if self._too_long:
+            before, more = self._too_long[-1]
+            each = (more - excess) / (before - count) if before > count else 0.0
+            fitting = count - (excess - 1) / each if each > 0 else fitting
+        self._too_long.append((count, excess))
+        # What is left over of a division may miss a whole number by a hair.
+        return max(1, min(count - 1, int(fitting + 1e-9)))
 
     def let_go(self) -> None:
         """Let other calls go on, if they wait for this one."""

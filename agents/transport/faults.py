@@ -7,12 +7,17 @@ people's text: all they decide is in which class a failed call is put.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
+
+from videoautoarena.agents.transport import signs
 
 Nature = Literal["transient", "permanent", "quota", "content-filter", "too-large"]
 """What helps: patience; nothing; money or another day; other content; a smaller request."""
 
+PATIENCE_S = 900.0
+"""Pauses, added up, after which a server that still has no room for a call is given up."""
 UNREACHED = "unreachable"
 """Kind of fault of a call that nobody was there for."""
 REFUSALS = frozenset({"http-429", "http-503", "http-529"})
@@ -25,51 +30,12 @@ FILTERED = frozenset({
 """How a reply ends that a filter took away, in words of OpenAI, Anthropic, Bedrock and Gemini."""
 
 _TRANSIENT = frozenset({408, 409, 425, 429})
-_CHANGED_BY_ASKING_LESS = frozenset({400, 413, 422, 500})
-_REFUSED_FOR_MONEY = frozenset({400, 402, 403, 429})
+_REFUSED_FOR_MONEY = frozenset({400, 402, 403, 412, 429})
 _REFUSED_FOR_CONTENT = frozenset({400, 403, 422, 451})
-_LONGEST_TEXT = 20_000
+_NEVER_OF_SHAPE = frozenset({401, 402, 429})
+"""Statuses under which nothing is said of how a request is built."""
+_LONGEST_TEXT = 10_000
 
-_QUOTA = re.compile(
-    r"""(?ix)
-    insufficient_quota | billing_hard_limit_reached | billing_not_active
-    | billing\ hard\ limit\ has\ been\ reached
-    | exceeded\ your\ monthly\ included\ credits
-    | credit\ balance\ is\ too\ low
-    | PerDayPer\w*                                  # Gemini: GenerateRequestsPerDayPerProjectPer..
-    """
-)
-_FILTER = re.compile(
-    r"""(?ix)
-    ['"]content_filter['"] | content_policy_violation | ResponsibleAIPolicyViolation
-    | content\ management\ policy | \bPROHIBITED_CONTENT\b
-    | (?:rejected|blocked|flagged)\ (?:by|as\ a\ result\ of)\ (?:our|the)\ (?:safety|content)
-    | data_inspection_failed
-    """
-)
-_TOO_LARGE = re.compile(
-    r"""(?ix)
-    context_length_exceeded | exceed_context_size_error | string_above_max_length
-    | maximum\ context\ length | exceeds?\ the\ available\ context\ size
-    | exceeds?\ (?:the\ )?context\ (?:window|length|size)
-    | longer\ than\ the\ (?:model's\ context|maximum\ model)\ length
-    | input\ token\ count\b.{0,40}\bexceeds
-    | too\ many\ images | too\ much\ media
-    | at\ most\ \d+\ image | maximum\ number\ of\ images | images,\ exceeding\ the\ maximum
-    | number\ of\ images\b.{0,60}\b(?:exceeds|limit)
-    | (?:request\ payload\ size|content\ length|request\ body|request\ entity)\b.{0,40}
-      (?:exceed|too\ large|limit)
-    | payload\ too\ large | request_too_large
-    """
-)
-_MOST_IMAGES = re.compile(
-    r"""(?ix)
-    at\ most\ (\d{1,5})\ image
-    | maximum\ number\ of\ images\D{0,20}(\d{1,5})
-    | images\b.{0,60}?\bmax(?:imum)?(?:\ allowed|\ of)?(?:\ is|:)?\ (\d{1,5})
-    | too\ (?:many\ images|much\ media)\b.{0,60}>\ (\d{1,5})
-    """
-)
 _TOKEN_FIELD = re.compile(r"(?<!\w)(max_tokens|max_completion_tokens)(?!\w)")
 _UNKNOWN_FIELD = re.compile(
     r"""(?ix)
@@ -78,7 +44,7 @@ _UNKNOWN_FIELD = re.compile(
     | extra(?:_forbidden|\ inputs?|\ fields?) | (?:does\ not|doesn't)\ support(?!\ more)
     """
 )
-_LOCATED = re.compile(r"""['"]loc['"]:\s*[\[(]([^\])]*)""")
+_LOCATED = re.compile(r"""['"]loc['"]:\s*['"]?[\[(]([^\])]*)""")
 """Where pydantic says a mistake is; what it was given follows, and may be the whole request."""
 _WRONG_VALUE = re.compile(
     r"""(?ix)
@@ -87,22 +53,14 @@ _WRONG_VALUE = re.compile(
     """
 )
 
-_SYSTEM = re.compile(
-    r"""(?ix)
-    \b(?:developer|system)\ (?:instruction|message|prompt|role)s?
-      (?:\ is|\ are)?\ not\ (?:enabled|supported|allowed)
-    | only\ user\ and\ (?:assistant|model)\ roles
-    """
-)
-_STREAM = re.compile(
-    r"""(?ix)
-    only\ supports?\ stream | stream\ must\ be\ (?:set\ to\ )?true | non-streaming.{0,40}not
-    """
-)
-
 
 class Garbled(Exception):
     """What came back is nothing that the provider's client can read."""
+
+    def __init__(self, message: str, body: object = None) -> None:
+        super().__init__(message)
+        self.body = body
+        """The error that it was instead, as far as one was found in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +68,8 @@ class Fault:
     """What went wrong in one try."""
 
     kind: str
-    """`http-429`, `unreachable`, `timeout`, `connection`, `malformed`, `frames`, `provider`, or its
-    nature."""
+    """`http-429`, `unreachable`, `timeout`, `connection`, `malformed`, `no-images`, `frames`,
+    `provider`, or its nature."""
     reason: str
     """Short, printable, and without any key."""
     nature: Nature = "permanent"
@@ -119,6 +77,8 @@ class Fault:
     """What the server said to wait."""
     most_images: int | None = None
     """How many images a request may hold, where the server said so."""
+    excess: float | None = None
+    """How many times as many tokens as are allowed the request came to, where the server said."""
     is_local: bool = False
     """Nothing was sent."""
     refused_fields: tuple[str, ...] = ()
@@ -143,22 +103,90 @@ class Fault:
         return self.is_transient and self.kind in REFUSALS
 
 
-def nature_of(status: int, text: str) -> Nature:
-    """Return what an HTTP status and all that the server said with it mean."""
+def nature_of(
+    status: int, text: str, *, hint_s: float | None = None, is_overflow: bool = False
+) -> Nature:
+    """Return what an HTTP status and all that the server said with it mean.
+
+    `hint_s` is how long the server says to wait: what is spent and comes back within the patience
+    that a full server gets is no quota. `is_overflow` says that the client found the request too
+    long for the model.
+    """
     text = text[:_LONGEST_TEXT]
-    if status == 402 or (status in _REFUSED_FOR_MONEY and _QUOTA.search(text)):
+    if status == 402:
         return "quota"
-    if status in _REFUSED_FOR_CONTENT and _FILTER.search(text):
-        return "content-filter"
-    if status == 413 or (status in _CHANGED_BY_ASKING_LESS and _TOO_LARGE.search(text)):
+    if status == 429 and (excess_of(text) is not None or signs.is_of_large_body(text)):
         return "too-large"
+    if _is_spent(status, text, hint_s):
+        return "quota"
+    if status in _REFUSED_FOR_CONTENT and signs.names_filter(text):
+        return "content-filter"
+    if status not in _NEVER_OF_SHAPE:
+        if takes_no_images(status, text):
+            return "permanent"
+        if status == 413 or _is_too_large(text, is_overflow=is_overflow):
+            return "too-large"
+        if refuses_system(status, text) or demands_stream(status, text):
+            return "permanent"
+        if refuses_response_format(status, text):
+            return "permanent"
     return "transient" if status in _TRANSIENT or status >= 500 else "permanent"
+
+
+def _is_spent(status: int, text: str, hint_s: float | None) -> bool:
+    """Return whether money or a long span's quota is used up, and will be for long."""
+    if status not in _REFUSED_FOR_MONEY:
+        return False
+    is_spent = signs.is_out_of_money(text) or (status == 429 and signs.names_gemini_day(text))
+    if not is_spent and status == 429 and signs.is_out_for_the_day(text):
+        is_spent = True
+        hint_s = signs.hint_in(text) if hint_s is None else hint_s
+    return is_spent and (hint_s is None or hint_s > PATIENCE_S)
+
+
+def _is_too_large(text: str, *, is_overflow: bool) -> bool:
+    if signs.is_of_many_images(text) or signs.is_of_large_body(text):
+        return True
+    if signs.is_of_output_alone(text):
+        return False
+    return is_overflow or signs.is_too_long(text)
+
+
+def takes_no_images(status: int, text: str) -> bool:
+    """Return whether a server says that its model sees no images at all."""
+    return _says(signs.sees_no_images, status, text)
 
 
 def most_images(text: str) -> int | None:
     """Return how many images a server says that it takes."""
-    found = _MOST_IMAGES.search(text[:_LONGEST_TEXT])
-    return next((int(group) for group in found.groups() if group), None) if found else None
+    return signs.stated_images(text[:_LONGEST_TEXT])
+
+
+def excess_of(text: str) -> float | None:
+    """Return how many times as many tokens as are allowed a request came to; None: not said."""
+    counts = signs.token_counts(text[:_LONGEST_TEXT])
+    if counts is None or not counts.output < counts.limit < counts.asked:
+        return None
+    return counts.asked / counts.limit
+
+
+def refuses_system(status: int, text: str) -> bool:
+    """Return whether a server says that its model takes no system or developer message."""
+    return status != 403 and _says(signs.wants_no_system, status, text)
+
+
+def demands_stream(status: int, text: str) -> bool:
+    """Return whether a server says that it answers in pieces alone."""
+    return status != 403 and _says(signs.wants_stream, status, text)
+
+
+def refuses_response_format(status: int, text: str) -> bool:
+    """Return whether a server says that it does not know a form of reply that was asked for."""
+    return status != 403 and _says(signs.wants_no_format, status, text)
+
+
+def _says(sign: Callable[[str], bool], status: int, text: str) -> bool:
+    return status >= 400 and status not in _NEVER_OF_SHAPE and sign(text[:_LONGEST_TEXT])
 
 
 def refused_fields(status: int, text: str) -> tuple[str, ...]:
@@ -172,16 +200,6 @@ def refused_fields(status: int, text: str) -> tuple[str, ...]:
         return ()
     places = " ".join(_LOCATED.findall(text))
     return tuple(dict.fromkeys(_TOKEN_FIELD.findall(places or text)))
-
-
-def refuses_system(status: int, text: str) -> bool:
-    """Return whether a server says that it takes no system or developer message."""
-    return status not in (401, 402, 429) and bool(_SYSTEM.search(text[:_LONGEST_TEXT]))
-
-
-def demands_stream(status: int, text: str) -> bool:
-    """Return whether a server says that it answers in pieces alone."""
-    return status not in (401, 402, 429) and bool(_STREAM.search(text[:_LONGEST_TEXT]))
 
 
 def is_filtered(ending: str) -> bool:

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from videoautoarena.agents.transport.costs import hear
 from videoautoarena.agents.transport.faults import Garbled
+from videoautoarena.agents.transport.raw_answers import kept_answer
 from videoautoarena.agents.transport.splice import spliced
 from videoautoarena.memory.records.errors import BadInput
 
@@ -44,12 +45,15 @@ def bounded(response: Any, library: Any) -> Any:
 class _Counter:
     def __init__(self) -> None:
         self._read = 0
+        self._kept = kept_answer()
 
     def passed(self, chunk: bytes) -> bytes:
         """Return a chunk; raises Garbled where it is too much."""
         self._read += len(chunk)
         if self._read > MOST_BYTES:
             raise Garbled(f"the answer is longer than {MOST_BYTES // 10**6} MB")
+        if self._kept is not None:
+            self._kept.take(chunk)
         return chunk
 
 

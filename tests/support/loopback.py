@@ -235,6 +235,14 @@ class Conversation(BaseHTTPRequestHandler):
             return self._send(mishap.status, page, kind="text/html", retry_after=wait)
         if mishap.do in ("huge", "bomb"):
             return self._send_much(zipped=mishap.do == "bomb")
+        if mishap.do == "body":
+            is_page = mishap.body.lstrip().startswith("<")
+            kind = "text/html" if is_page else "application/json"
+            return self._send(mishap.status, mishap.body.encode(), kind=kind, retry_after=wait)
+        if mishap.do == "mid-stream":
+            half = wire.first_pieces(self._reply(request, None))
+            told = f"data: {mishap.body}\n\ndata: [DONE]\n\n".encode()
+            return self._send(200, half + told, kind="text/event-stream")
         if mishap.do in ("wrong-json", "cut-json", "deep-json", "no-choice"):
             return self._send(200, self._odd(request, mishap))
         self._break(request, mishap)
@@ -265,6 +273,9 @@ class Conversation(BaseHTTPRequestHandler):
             self._until_gone(mishap.seconds)
         elif mishap.do == "cut":
             self._send(200, self._reply(request, None)[:-20], missing=20)
+        elif mishap.do == "stream-cut":
+            half = wire.first_pieces(self._reply(request, None))
+            self._send(200, half, kind="text/event-stream", missing=200)
         elif mishap.do == "trickle":
             self._trickle(self._reply(request, None), mishap.seconds)
         self._hang_up()

@@ -43,10 +43,13 @@ Deed = Literal[
     "no-choice",
     "huge",
     "bomb",
+    "body",
+    "mid-stream",
     # Something that happens to the connection.
     "close",
     "half",
     "cut",
+    "stream-cut",
     "trickle",
     "silent",
 ]
@@ -77,9 +80,10 @@ class Mishap:
             error of that name.
             "html" is a page with `status`, "wrong-json" JSON of another shape, "cut-json" half of
             it, "deep-json" far too many brackets, "no-choice" a reply without candidates, "huge"
-            more than anybody can use, "bomb" as much, compressed. "close" hangs up without a word,
-            "half" behind the head, "cut" in the middle of the body; "trickle" takes `seconds` for
-            it, "silent" says nothing for `seconds`.
+            more than anybody can use, "bomb" as much, compressed; "body" is `body` with `status`,
+            "mid-stream" half a reply in pieces and then `body` as the next. "close" hangs up
+            without a word, "half" behind the head, "cut" in the middle of the body, "stream-cut"
+            between two pieces; "trickle" takes `seconds` for it, "silent" says nothing for as long.
         model: which model's requests; "*" for all.
         nth: the first request it befalls, counted from 1 over those of `model`.
         times: how many requests it befalls from there on.
@@ -93,6 +97,7 @@ class Mishap:
     status: int = 500
     retry_after: float | str | None = None
     seconds: float = 30.0
+    body: str = ""
 
     def befalls(self, model: str, seen: Counter[str]) -> bool:
         """Say whether it strikes the request that `seen` was just counted up for."""
@@ -162,6 +167,8 @@ class Limits:
         concurrent: requests under way at once; one more is refused with 429 and Retry-After.
         per_minute: requests within any minute; likewise.
         images: images in a request; one more is an error that names the number.
+        tokens: tokens in a request, each image counted as `image_tokens` and the text as
+            `text_tokens`; more are refused with 429, and both numbers are named.
         long_images: images in a request; with one more it is too long for the model's context.
         unknown_field: a field that no request may have; one that has it is refused by name.
         is_streaming: answers in pieces alone; a request that does not ask for them is refused.
@@ -171,6 +178,9 @@ class Limits:
     per_minute: int | None = None
     images: int | None = None
     long_images: int | None = None
+    tokens: int | None = None
+    image_tokens: int = 0
+    text_tokens: int = 0
     unknown_field: str | None = None
     is_streaming: bool | None = None
     retry_after: float | None = 1.0
@@ -237,6 +247,9 @@ class Doorkeeper:
             return Mishap("status", status=400)
         if limits.images is not None and images > limits.images:
             return Mishap("too-many-images")
+        asked = limits.text_tokens + images * limits.image_tokens
+        if limits.tokens is not None and asked > limits.tokens:
+            return Mishap("body", status=429, body=_over_a_minute(limits.tokens, asked))
         if limits.long_images is not None and images > limits.long_images:
             return Mishap("too-long")
         while self._recent and self._recent[0] <= now - 60:
@@ -253,6 +266,12 @@ class Doorkeeper:
 
 def _failure(status: int) -> Mishap:
     return Mishap("html" if status == 502 else "status", status=status)
+
+
+def _over_a_minute(limit: int, asked: int) -> str:
+    words = f"Request too large on tokens per min (TPM): Limit {limit}, Requested {asked}."
+    told = {"message": words, "type": "tokens", "code": "rate_limit_exceeded"}
+    return json.dumps({"error": told})
 
 
 def _one_of(choices: Any, drawn: float) -> Any:

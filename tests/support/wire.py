@@ -51,13 +51,13 @@ OPENAI_ERRORS = {
     "too-long": (
         400,
         "context_length_exceeded",
-        "This model's maximum context length is 128000 tokens. Your messages hold 200000.",
+        "This model's maximum context length is 128000 tokens. Please send less.",
     ),
     "too-many-images": (400, "invalid_value", "At most {images} image(s) may be provided."),
 }
 GEMINI_ERRORS = {
     "quota": (429, "Quota exceeded: GenerateRequestsPerDayPerProjectPerModel-FreeTier."),
-    "too-long": (400, "The input token count (200000) exceeds the maximum of tokens (131072)."),
+    "too-long": (400, "The input token count exceeds the maximum of tokens (131072)."),
     "too-many-images": (400, "The number of images exceeds the limit: at most {images} images."),
 }
 
@@ -252,6 +252,11 @@ def pieces(body: bytes) -> bytes:
     whole["object"] = "chat.completion.chunk"
     events = [json.dumps({**whole, **piece}) for piece in told]
     return "".join(f"data: {event}\n\n" for event in [*events, "[DONE]"]).encode()
+
+
+def first_pieces(body: bytes) -> bytes:
+    """Return the first two pieces of an answer: who speaks, and the first words."""
+    return b"".join(piece + b"\n\n" for piece in pieces(body).split(b"\n\n")[:2])
 
 
 def _parts(text: str) -> list[str]:

@@ -398,3 +398,44 @@ def test_a_cap_holds_within_what_was_under_way_when_the_limit_was_first_broken()
     assert asker.is_broke
     rows = server.journal.rows.values()
     assert sum(row.cost_usd or 0.0 for row in rows) == 30.0 * len(rows) <= 100.0 + 2 * 20.0
+
+
+def longer_than(limit: int, each: int, text: int) -> Callable[[Sending], Exception | None]:
+    """Refuse with 429 and both numbers what takes more tokens than a minute has."""
+
+    def refuse(sending: Sending) -> Exception | None:
+        asked = text + each * images(sending)
+        words = f"Request too large on tokens per min (TPM): Limit {limit}, Requested {asked}."
+        return Status(429, body={"message": words}) if asked > limit else None
+
+    return refuse
+
+
+@pytest.mark.parametrize(
+    ("each", "text", "counts"),
+    [(5000, 5210, [8, 5, 4]), (5000, 0, [8, 6]), (1000, 29_500, [8, 6, 1]), (7000, 8000, [8, 3])],
+)
+def test_a_request_that_is_too_long_by_a_known_share_loses_no_frame_too_many(
+    each: int, text: int, counts: list[int]
+) -> None:
+    server = Server(longer_than(30_000, each, text))
+    server.ask(*asks(1, frames=8))
+    assert server.counts == counts
+
+
+@pytest.mark.parametrize("each", [90, 700, 2_100, 29_000])
+@pytest.mark.parametrize("text", [0, 900, 14_000, 29_900])
+def test_a_minute_that_is_too_small_costs_three_refusals_at_most(each: int, text: int) -> None:
+    server = Server(longer_than(30_000, each, text))
+    server.ask(*asks(1, frames=64))
+    most = min(64, (30_000 - text) // each)
+    assert len(server.counts) <= 4
+    assert server.counts[-1] == max(1, most)
+
+
+def test_a_text_that_is_too_long_by_itself_is_given_up_after_one_frame() -> None:
+    server = Server(longer_than(30_000, 1000, 40_000))
+    (failed,) = server.ask(*asks(1, frames=8))
+    assert isinstance(failed, ProviderFailed)
+    assert server.counts[-1] == 1
+    assert len(server.counts) <= 4

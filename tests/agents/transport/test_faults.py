@@ -11,9 +11,13 @@ from videoautoarena.agents.limits.estimates import may_be_charged
 from videoautoarena.agents.transport.faults import (
     Garbled,
     Nature,
+    demands_stream,
+    excess_of,
     is_filtered,
     most_images,
     nature_of,
+    refuses_response_format,
+    refuses_system,
 )
 from videoautoarena.memory.records.records import Attempt
 
@@ -201,3 +205,76 @@ def test_a_server_without_room_is_given_fifteen_minutes() -> None:
     assert not gives_up(fault, attempts("http-429", 14))
     assert gives_up(fault, attempts("http-429", 15))
     assert not gives_up(fault, attempts("timeout", 5))
+
+
+@pytest.mark.parametrize(
+    ("words", "excess"),
+    [
+        ("Limit 30000, Requested 45210. The tokens must be reduced", 1.507),
+        ("prompt is too long: 300000 tokens > 200000 maximum", 1.5),
+        ("input length and `max_tokens` exceed context limit: 199000 + 8192 > 200000", 1.036),
+        ("You passed 49152 input tokens. The model's context length is only 32768 tokens", 1.5),
+        ("max_tokens: 100000 > 8192", None),
+        ("context limit: 1000 + 250000 > 200000 for input and max_tokens", None),
+        ("max_tokens is too large: (40000 > 32768 - 512) tokens of context", None),
+        ("The model is loaded with a context length of only 4096 tokens", None),
+        ("Limit 30000, Used 29000, Requested 2000 tokens", None),
+        ("image exceeds 5 MB maximum: 7340032 bytes > 5242880 bytes of input", None),
+    ],
+)
+def test_a_refusal_says_by_how_much_a_request_is_too_long(words: str, excess: float | None) -> None:
+    found = excess_of(words)
+    assert found == (None if excess is None else pytest.approx(excess, abs=0.001))
+
+
+@pytest.mark.parametrize("status", [400, 404, 422, 500])
+def test_a_number_of_images_is_understood_whatever_the_status(status: int) -> None:
+    words = "this model only supports one image while more than one image requested"
+    assert (nature_of(status, words), most_images(words)) == ("too-large", 1)
+
+
+def test_a_refusal_of_how_a_request_is_built_is_named_and_never_tried_again() -> None:
+    said = {
+        "System role not supported": refuses_system,
+        "This model only supports streaming": demands_stream,
+        "response_format json_schema is not supported": refuses_response_format,
+    }
+    for words, sign in said.items():
+        natures = {nature_of(status, words) for status in (400, 422, 500)}
+        assert natures == {"permanent"}
+        assert [other(500, words) for other in said.values()] == [
+            other is sign for other in said.values()
+        ]
+        assert not any(sign(status, words) for status in (401, 402, 403, 429))
+
+
+def test_what_a_request_may_not_hold_stands_in_its_fault() -> None:
+    error = Exception("System role not supported")
+    error.status_code = 500  # type: ignore[attr-defined]
+    fault = fault_of(error)
+    assert fault is not None
+    assert (fault.nature, fault.refused_system) == ("permanent", True)
+    assert (fault.demands_stream, fault.refused_format) == (False, False)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "This response_format type is unavailable now",
+        "Invalid parameter: 'response_format' of type 'json_schema' is not supported",
+        "JSON mode is not enabled for models/gemma-3-27b-it",
+        "'response_format.type' must be 'json_schema' or 'text'",
+        "[{'type': 'extra_forbidden', 'loc': ['body', 'response_format'], 'msg': 'Extra inputs'}]",
+        "Failed to compile json_schema grammar",
+    ],
+)
+def test_a_form_of_reply_that_is_refused_is_known(words: str) -> None:
+    assert refuses_response_format(400, words)
+
+
+@pytest.mark.parametrize("bit", ["maximum ", "images: 1, ", "exceed ", "1 ", "the input ", "{"])
+def test_words_that_repeat_are_read_in_no_time(bit: str) -> None:
+    words = bit * 100_000
+    assert nature_of(400, words) in ("permanent", "too-large")
+    assert most_images(words) in (None, 1)
+    assert excess_of(words) is None
