@@ -29,7 +29,7 @@ from videoautoarena.agents.transport.faults import (
 )
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.memory.records.errors import ArenaError, BadInput, FramesChanged, UnusableVideo
-from videoautoarena.memory.records.records import Attempt, Frames, Usage
+from videoautoarena.memory.records.records import Attempt, Frames, ReplyFormat, Usage
 
 TOKENS_OF_A_REPLY = 1000
 """What a reply is taken to be, beforehand, where no parameter limits it."""
@@ -47,6 +47,8 @@ class Ended(NamedTuple):
     """Of the last try."""
     frames: Frames | None
     """What the last try was sent with."""
+    structured: ReplyFormat | None = None
+    """What its reply was to be held to."""
 
 
 class Listener(Protocol):
@@ -128,7 +130,9 @@ class Attempts:
             received = got if isinstance(got, Received) else None
             fault = got if isinstance(got, Fault) else useless(got)
             if fault is None:
-                return Ended(received, None, tuple(before.all), took_s, request.frames)
+                return Ended(
+                    received, None, tuple(before.all), took_s, request.frames, shaped.asked_for
+                )
             if turn.found_nobody:
                 # Others of its model may hold what it waits for next.
                 shaped.let_go()
@@ -138,7 +142,9 @@ class Attempts:
             mended = None if received else shaped.mended(request, fault)
             is_last = number >= self.most_tries or gives_up(fault, before.own)
             if mended is None and is_last:
-                return Ended(received, fault, tuple(before.all), took_s, request.frames)
+                return Ended(
+                    received, fault, tuple(before.all), took_s, request.frames, shaped.asked_for
+                )
             least_s = longest_s = 0.0
             if not mended:
                 tries = len(before.own) + 1
@@ -191,7 +197,14 @@ class Attempts:
         if model not in self._clients:
             self._clients[model] = self.make_client(model, self.load)
         by_name = shaped.token_field()
-        sending = Sending(key, request.role, request.text, request.frames, token_field=by_name)
+        sending = Sending(
+            key,
+            request.role,
+            request.text,
+            request.frames,
+            token_field=by_name,
+            form=shaped.form(request),
+        )
         try:
             fault = await self._oversize(model, request)
             return fault or await self._clients[model].send(sending)

@@ -11,6 +11,7 @@ from videoautoarena.agents.models.parameters import cache_options
 from videoautoarena.agents.models.registry import Model, build_chat_model
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import Look, messages, short_messages
+from videoautoarena.agents.providers.base import Form
 from videoautoarena.agents.transport.faults import Garbled
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.agents.transport.splice import FrameBytes, Run, carrying, run_of
@@ -41,6 +42,8 @@ class Sending:
     frames: Frames | None
     token_field: TokenField | None = None
     """By which name the limit of tokens is sent; None: as its model has it."""
+    form: Form | None = None
+    """What its reply is to be held to; None: to nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,8 @@ class ChatClient:
             model = replace(model, token_limit_field=sending.token_field)
         options = model.maker.options(model, sending.role, key=sending.key)
         options |= cache_options(self._model, sending.frames)
+        if sending.form is not None:
+            options = model.maker.held_to(model, options, sending.form)
         with carrying(run):
             message = await self._invoke(laid_out, options)
         whole = received(message)

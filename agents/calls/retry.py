@@ -16,6 +16,7 @@ from videoautoarena.agents.transport.faults import (
     most_images,
     nature_of,
     refused_fields,
+    refuses_response_format,
 )
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.memory.records.digests import unit_interval
@@ -75,7 +76,14 @@ def _fault(kind: str, status: int, said: str, reason: str, *, hint_s: float | No
     nature = nature_of(status, said)
     if nature in ("transient", "permanent"):
         fields = refused_fields(status, said) if nature == "permanent" else ()
-        return Fault(kind, reason, nature, hint_s, refused_fields=fields)
+        return Fault(
+            kind,
+            reason,
+            nature,
+            hint_s,
+            refused_fields=fields,
+            refused_format=refuses_response_format(status, said),
+        )
     images = most_images(said) if nature == "too-large" else None
     return Fault(nature, reason, nature, most_images=images)
 

@@ -15,8 +15,10 @@ from typing import NamedTuple, get_args
 
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.layout import Request, thinned
+from videoautoarena.agents.prompting.reply_schemas import reply_schema
+from videoautoarena.agents.providers.base import Form
 from videoautoarena.agents.transport.faults import Fault
-from videoautoarena.memory.records.records import Learnt, TokenField, Usage
+from videoautoarena.memory.records.records import Learnt, ReplyFormat, TokenField, Usage
 
 Place = tuple[str, str]
 """`provider:model`, and the host that serves it."""
@@ -81,6 +83,26 @@ class ServerLimits:
         known = self.known(model)
         usual = model.token_field
         return (known and usual and known.token_limit_field) or usual
+
+    def reply_format(self, model: Model) -> ReplyFormat | None:
+        """Return what a model's server is asked to hold its JSON to; None: to nothing."""
+        if model.structured in ("json_schema", "json_object"):
+            return model.structured
+        if model.structured != "auto":
+            return None
+        known = self.known(model)
+        learnt = known.structured if known else None
+        return "json_schema" if learnt is None else None if learnt == "off" else learnt
+
+    def ask_for_less(self, model: Model, refused: ReplyFormat) -> str:
+        """Note that a server does not hold replies to a format; return that as news."""
+        is_schema = refused == "json_schema"
+        self._learn(model, structured="json_object" if is_schema else "off")
+        instead = "to one JSON object" if is_schema else "to nothing"
+        return (
+            f"replies of {model.alias} are held {instead} from now on: {model.endpoint} refuses "
+            f"{refused}"
+        )
 
     def output_tokens(self, model: Model) -> int:
         """Return the most output tokens that a reply took past its limit; 0 where none did."""
@@ -191,7 +213,7 @@ class ServerLimits:
         informative = (
             one
             for one in self._known.values()
-            if any((one.images, one.token_limit_field, one.output_tokens))
+            if any((one.images, one.token_limit_field, one.structured, one.output_tokens))
         )
         self.keep(list(informative))
         return self._known[place]
@@ -209,6 +231,10 @@ class Shaped:
     """By which name the last try sent its limit of tokens."""
     _refused: int = 0
     """How often a name of it was refused in this call."""
+    asked_for: ReplyFormat | None = None
+    """What the last try asked its server to hold the reply to."""
+    _refused_formats: int = 0
+    """How often that was refused in this call."""
     _is_its_own: bool = False
     """Whether it is too large by itself, and says nothing of others."""
     _trial: asyncio.Event | None = None
@@ -239,6 +265,16 @@ class Shaped:
         self._sent = None if self.model.is_offline else self.limits.token_field(self.model)
         return self._sent
 
+    def form(self, request: Request) -> Form | None:
+        """Return what the next try is to ask its server to hold the reply to; None: nothing."""
+        self.asked_for = None
+        if request.schema is None or self.model.structured is None:
+            return None
+        self.asked_for = self.limits.reply_format(self.model)
+        if self.asked_for is None:
+            return None
+        return Form(self.asked_for, request.schema.__name__, reply_schema(request.schema))
+
     def took(self, request: Request, usage: Usage, limit: OutputLimit) -> None:
         """Learn from a try that the server took; `limit` is what its output was to keep to."""
         if self.model.is_offline:
@@ -257,7 +293,7 @@ class Shaped:
             return smaller
         # What keeps this call waiting should keep no other one.
         self.let_go()
-        return request if self._switches(fault) else None
+        return request if self._switches(fault) or self._asks_for_less(fault) else None
 
     def _smaller(self, request: Request, fault: Fault) -> Request | None:
         frames, count, model = request.frames, _count(request), self.model
@@ -295,6 +331,20 @@ class Shaped:
         # Another call may have learnt it since this one was sent.
         if self.limits.token_field(self.model) == sent:
             self._report(self.limits.switch(self.model, sent))
+        return True
+
+    def _asks_for_less(self, fault: Fault) -> bool:
+        """Return whether a looser format, or none, may be taken where one was refused."""
+        refused = self.asked_for
+        if refused is None or not fault.refused_format or self.model.structured != "auto":
+            return False
+        # Once more than there are formats, as with the names of a limit of tokens.
+        if self._refused_formats > len(get_args(ReplyFormat)):
+            return False
+        self._refused_formats += 1
+        # Another call may have learnt it since this one was sent.
+        if self.limits.reply_format(self.model) == refused:
+            self._report(self.limits.ask_for_less(self.model, refused))
         return True
 
     def _report(self, line: str | None) -> None:

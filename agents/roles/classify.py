@@ -55,7 +55,7 @@ async def classify(
         texts={"question": question},
         note=_NO_FRAMES if frames is None else "",
     )
-    row = await prompter.ask_row(model, task)
+    row = await prompter.ask_row(model, task, ClassifierReply)
     return read_categories(row.reply or "", ending=row.ending)
 
 

@@ -78,6 +78,13 @@ _UNKNOWN_FIELD = re.compile(
     | extra(?:_forbidden|\ inputs?|\ fields?) | (?:does\ not|doesn't)\ support(?!\ more)
     """
 )
+_REPLY_FORMAT = re.compile(
+    r"""(?ix)
+    response_?(?:format|json_?schema|schema|mime_?type) | response\ (?:format|schema)
+    | json[ _](?:schema|object|mode)\b | structured\ outputs? | guided[ _](?:json|decoding)
+    | (?:parse|compile|invalid|unsupported|failed\ to)\b.{0,30}\bgrammar
+    """
+)
 _LOCATED = re.compile(r"""['"]loc['"]:\s*[\[(]([^\])]*)""")
 """Where pydantic says a mistake is; what it was given follows, and may be the whole request."""
 _WRONG_VALUE = re.compile(
@@ -110,6 +117,8 @@ class Fault:
     """Nothing was sent."""
     refused_fields: tuple[str, ...] = ()
     """Names of a limit of tokens that the server says it does not know."""
+    refused_format: bool = False
+    """The server says that it holds no reply to what it was asked to."""
 
     @property
     def is_transient(self) -> bool:
@@ -151,6 +160,15 @@ def refused_fields(status: int, text: str) -> tuple[str, ...]:
         return ()
     places = " ".join(_LOCATED.findall(text))
     return tuple(dict.fromkeys(_TOKEN_FIELD.findall(places or text)))
+
+
+def refuses_response_format(status: int, text: str) -> bool:
+    """Return whether a server refuses to hold a reply to a schema, or to JSON, as it says."""
+    text = text[:_LONGEST_TEXT]
+    if status not in (400, 404, 422, 500, 501):
+        return False
+    places = " ".join(_LOCATED.findall(text))
+    return _REPLY_FORMAT.search(places or text) is not None
 
 
 def is_filtered(ending: str) -> bool:

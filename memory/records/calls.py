@@ -54,6 +54,12 @@ TokenField = Literal["max_tokens", "max_completion_tokens"]
 """By which name a server of OpenAI's protocol takes how many tokens a reply may have."""
 
 
+Structured = Literal["auto", "json_schema", "json_object", "off"]
+"""Whether a model is held to JSON by its server, where its role replies in it, and by what."""
+ReplyFormat = Literal["json_schema", "json_object"]
+"""What a server may be asked to hold a reply to: the schema of a role, or any one object."""
+
+
 class Price(Record):
     """What a model's tokens cost, in US dollars a million."""
 
@@ -95,6 +101,8 @@ class Learnt(Record):
     """What its `images_per_request` was when that was learnt."""
     token_limit_field: TokenField | None = None
     """The name that it takes; it refused the other one."""
+    structured: Literal["json_object", "off"] | None = None
+    """What it is asked for in place of the structured output that it refused."""
     output_limit: int | None = None
     """A limit of output tokens that it was sent and did not keep to."""
     output_tokens: int | None = None
@@ -243,6 +251,8 @@ class CallRow(Record):
     """Why the provider says the reply ended, such as "stop" or "length"; None where it did not."""
     frames: int | None = None
     """Frames the reply was made from; None where nothing was sent."""
+    structured: ReplyFormat | None = None
+    """What the server was asked to hold the reply to; None where to nothing."""
     text_chars: int = 0
     """Length of the role text: what follows the frames."""
     latency_s: float = 0.0

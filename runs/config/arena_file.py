@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from videoautoarena.agents.limits.prices import TABLE, is_own
 from videoautoarena.agents.providers import Declaration
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import CallLimits, Price, TokenField
+from videoautoarena.memory.records.records import CallLimits, Price, Structured, TokenField
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -69,6 +69,8 @@ class ModelTable(Table):
     """Tokens one frame counts as, for estimates."""
     token_limit_field: TokenField | None = None
     """The field in which its server reads how many tokens a reply may take."""
+    structured: Structured | None = None
+    """Whether, and by what, its server is asked to hold it to JSON where its role replies in it."""
     retrieval: RetrievalTable | None = None
     """Stands alone in its table: what is sent, and how, is the model's that it names."""
 

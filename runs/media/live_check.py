@@ -241,6 +241,8 @@ def _settings(model: Model, learnt: Learnt | None) -> str | None:
         lines.append(f"limits = {{ {', '.join(f'{name} = {of}' for name, of in limits.items())} }}")
     if learnt.token_limit_field is not None:
         lines.append(f'token_limit_field = "{learnt.token_limit_field}"')
+    if learnt.structured is not None:
+        lines.append(f'structured = "{learnt.structured}"')
     return " and ".join(lines) or None
 
 

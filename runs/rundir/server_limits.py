@@ -90,6 +90,10 @@ def limit_lines(learnt: Iterable[Learnt]) -> Iterator[str]:
             yield f"{who} takes {images} a request{refused}"
         if one.token_limit_field is not None:
             yield f"{who} takes the output limit as {one.token_limit_field}"
+        if one.structured is not None:
+            is_loose = one.structured == "json_object"
+            held = "holds replies to JSON, to no schema" if is_loose else "holds replies to no form"
+            yield f"{who} {held}"
         if one.output_tokens is not None:
             yield (
                 f"{who} does not keep to {one.output_limit or 0:,} output tokens: a reply took "

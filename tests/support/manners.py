@@ -33,6 +33,7 @@ Deed = Literal[
     "too-long",
     "too-many-images",
     "unknown-field",
+    "refused-format",
     # Something that is no answer of an API.
     "html",
     "wrong-json",
@@ -49,7 +50,7 @@ Deed = Literal[
     "silent",
 ]
 REPLIES = frozenset(get_args(Deed)[:11])
-ERRORS = frozenset(get_args(Deed)[11:17])
+ERRORS = frozenset(get_args(Deed)[11:18])
 STORM = (None, 0.0, 0.2, "soon")
 """What the limits of a chaos ask for: nothing, no time, a little, a date."""
 MALFORMED: tuple[Deed, ...] = ("prose", "fence", "empty", "thoughts", "truncated", "refusal")
@@ -69,8 +70,8 @@ class Mishap:
             with another name; "endless" one that goes on and on, "blanks" nothing else,
             "broken-off" half of it, which the provider calls an error. "status" answers with
             `status`;
-            "quota", "filter-error", "too-long", "too-many-images" and "unknown-field" with the
-            error of that name.
+            "quota", "filter-error", "too-long", "too-many-images", "unknown-field" and
+            "refused-format" with the error of that name.
             "html" is a page with `status`, "wrong-json" JSON of another shape, "cut-json" half of
             it, "deep-json" far too many brackets, "no-choice" a reply without candidates, "huge"
             more than anybody can use, "bomb" as much, compressed. "close" hangs up without a word,
@@ -160,6 +161,7 @@ class Limits:
         images: images in a request; one more is an error that names the number.
         long_images: images in a request; with one more it is too long for the model's context.
         unknown_field: a field that no request may have; one that has it is refused by name.
+        formats: to what a reply may be held; None takes any, and knows what is meant.
         is_streaming: answers in pieces alone; a request that does not ask for them is refused.
     """
 
@@ -168,6 +170,7 @@ class Limits:
     images: int | None = None
     long_images: int | None = None
     unknown_field: str | None = None
+    formats: tuple[str, ...] | None = None
     is_streaming: bool | None = None
     retry_after: float | None = 1.0
 
@@ -208,7 +211,13 @@ class Doorkeeper:
         self._lock = threading.Lock()
 
     def come(
-        self, model: str, key: str, *, images: int, fields: Collection[str] = ()
+        self,
+        model: str,
+        key: str,
+        *,
+        images: int,
+        fields: Collection[str] = (),
+        reply_format: str | None = None,
     ) -> tuple[Mishap | None, int]:
         """Count a request in; return what befalls it and how often its key has come."""
         with self._lock:
@@ -216,19 +225,22 @@ class Doorkeeper:
             self.seen.update(("*", model, f"key {key}"))
             attempt = self.seen[f"key {key}"]
             befallen = (m for m in self.manners.mishaps if m.befalls(model, self.seen))
-            return next(befallen, None) or self._refusal(images, fields) or self._chance(
-                key, attempt
-            ), attempt
+            refusal = self._refusal(images, fields, reply_format)
+            return next(befallen, None) or refusal or self._chance(key, attempt), attempt
 
     def go(self) -> None:
         """Count a request out."""
         with self._lock:
             self.inside -= 1
 
-    def _refusal(self, images: int, fields: Collection[str]) -> Mishap | None:
+    def _refusal(
+        self, images: int, fields: Collection[str], reply_format: str | None
+    ) -> Mishap | None:
         limits, now = self.manners.limits, time.monotonic()
         if limits.unknown_field in fields:
             return Mishap("unknown-field")
+        if reply_format and limits.formats is not None and reply_format not in limits.formats:
+            return Mishap("refused-format")
         if limits.is_streaming and "stream" not in fields:
             return Mishap("status", status=400)
         if limits.images is not None and images > limits.images:
