@@ -13,6 +13,7 @@ import itertools
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from scipy.stats import binomtest
@@ -65,7 +66,7 @@ def tasks(count: int) -> list[Task]:
     ]
 
 
-async def judge(url: str, count: int) -> dict[Structured, list[Outcome]]:
+async def judge(url: str, count: int, tokens: int) -> dict[Structured, list[Outcome]]:
     """Return what came of every judging, by the setting it was asked with."""
     found: dict[Structured, list[Outcome]] = {setting: [] for setting in SETTINGS}
     asker = Asker(Pages(), load_bytes, concurrency=1)
@@ -74,7 +75,7 @@ async def judge(url: str, count: int) -> dict[Structured, list[Outcome]]:
         for number, task in enumerate(tasks(count)):
             # In turns, so that the second finds the first one's prompt in the server's cache.
             for setting in SETTINGS:
-                model = smollm2(url, setting, seed=number)
+                model = smollm2(url, setting, tokens=tokens, seed=number)
                 found[setting].append(await _outcome(prompter, model, task))
             print(f"{number + 1} of {count}", file=sys.stderr, flush=True)
     finally:
@@ -82,9 +83,9 @@ async def judge(url: str, count: int) -> dict[Structured, list[Outcome]]:
     return found
 
 
-def smollm2(url: str, structured: Structured, *, seed: int) -> Model:
+def smollm2(url: str, structured: Structured, *, tokens: int, seed: int) -> Model:
     """Return the model as it is asked."""
-    drawn = {"max_tokens": TOKENS, "temperature": 0.7, "seed": seed}
+    drawn = {"max_tokens": tokens, "temperature": 0.7, "seed": seed}
     settings = {"base_url": url, "parameters": drawn, "max_frames": 0, "timeout_s": 900.0}
     return parse_model(NAME, {**settings, "structured": structured})
 
@@ -101,32 +102,39 @@ async def _outcome(prompter: Prompter, model: Model, task: Task) -> Outcome:
     return Outcome(fault, was_cut(row.ending), took_s)
 
 
-def main() -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Print the shares; 1 where structured output did not raise them."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--n", type=int, default=40)
-    count = parser.parse_args().n
+    parser.add_argument("--n", type=int, default=40, help="pairs of answers")
+    parser.add_argument("--tokens", type=int, default=TOKENS, help="most tokens of a reply")
+    chosen = parser.parse_args(argv)
     if reason := lacking():
         print(reason, file=sys.stderr)
         return 1
     with real_model() as server:
-        found = run_async(judge(server.url, count))
-    shares = {}
-    print(f"SmolLM2-135M as judge, {TOKENS} tokens a reply, {count} pairs of answers")
+        found = run_async(judge(server.url, chosen.n, chosen.tokens))
+    print(f"SmolLM2-135M as judge, {chosen.tokens} tokens a reply, {chosen.n} pairs of answers")
     print(f"{'structured':12} {'valid':>9} {'share':>6} {'95 %':>12} {'cut off':>8} {'s each':>7}")
-    for setting, outcomes in found.items():
-        valid = sum(not one.fault for one in outcomes)
-        shares[setting] = valid / count
-        low, high = binomtest(valid, count).proportion_ci(method="wilson")
-        cut = sum(one.is_cut for one in outcomes)
-        seconds = sum(one.seconds for one in outcomes) / count
-        print(
-            f"{setting:12} {f'{valid} of {count}':>9} {shares[setting]:6.2f} "
-            f"{f'{low:.2f} to {high:.2f}':>12} {cut:8} {seconds:7.1f}"
-        )
-        for fault, times in Counter(one.fault for one in outcomes if one.fault).most_common(3):
-            print(f"{'':12} {times} times: {fault}")
-    return int(shares["json_schema"] <= shares["off"])
+    shares = {setting: _print_share(setting, outcomes) for setting, outcomes in found.items()}
+    is_kept = shares["json_schema"] > shares["off"]
+    print(f"more valid replies with a schema than without: {'' if is_kept else 'NOT '}kept")
+    return int(not is_kept)
+
+
+def _print_share(setting: Structured, outcomes: Sequence[Outcome]) -> float:
+    """Print what came of the judgings with one setting; return the share that can be read."""
+    count = len(outcomes)
+    valid = sum(not one.fault for one in outcomes)
+    low, high = binomtest(valid, count).proportion_ci(method="wilson")
+    cut = sum(one.is_cut for one in outcomes)
+    seconds = sum(one.seconds for one in outcomes) / count
+    print(
+        f"{setting:12} {f'{valid} of {count}':>9} {valid / count:6.2f} "
+        f"{f'{low:.2f} to {high:.2f}':>12} {cut:8} {seconds:7.1f}"
+    )
+    for fault, times in Counter(one.fault for one in outcomes if one.fault).most_common(3):
+        print(f"{'':12} {times} x {fault}")
+    return valid / count
 
 
 if __name__ == "__main__":

@@ -51,6 +51,7 @@ ELSEWHERE: dict[str, str] = {
     "kills": "tests/e2e/test_killed_at_writes.py",
     "pairing": "tests/benchmarks/test_pairing.py",
     "tasks": "tests/benchmarks/test_tasks.py",
+    "real": "tests/e2e/test_real_model.py",
     "retrieval": "tests/benchmarks/test_small.py",
     "watched": "tests/benchmarks/test_small.py",
 }

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks import real
 from tests.support.asking import Pages, load_bytes, no_pause, request_of
 from tests.support.clips import draw_folder
 from tests.support.lives import Life
@@ -260,6 +261,20 @@ def test_what_a_real_server_held_to_a_schema_is_read(server: RealModel) -> None:
     (row,) = ask(server, request, words=WORDS, structured="json_schema")
     assert isinstance(row, CallRow)
     assert len(read_reply(row.reply or "", schema, ending=row.ending).together) == 3
+
+
+def test_the_benchmark_tells_how_many_replies_can_be_read_and_why_others_cannot(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    require()
+    # Nobody gets to a verdict in so few tokens.
+    assert real.main(["--n", "1", "--tokens", str(WORDS)]) == 1
+    told = capsys.readouterr().out
+    assert re.findall(r"^(\S+) +0 of 1 +0.00 0.00 to 0.79 +\d", told, re.MULTILINE) == [
+        "off",
+        "json_schema",
+    ]
+    assert "1 x there is no complete JSON object in the reply" in told
 
 
 def test_where_no_model_could_be_fetched_it_is_skipped_and_under_ci_it_fails(
