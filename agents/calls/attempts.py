@@ -32,7 +32,7 @@ from videoautoarena.agents.transport.faults import (
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.agents.transport.transport import LONGEST_REPLY
 from videoautoarena.memory.records.errors import ArenaError, BadInput, FramesChanged, UnusableVideo
-from videoautoarena.memory.records.records import Attempt, Frames, Usage
+from videoautoarena.memory.records.records import Attempt, Frames, ReplyFormat, Usage
 
 TOKENS_OF_A_REPLY = 1000
 """What a reply is taken to be, beforehand, where no parameter limits it."""
@@ -53,6 +53,8 @@ class Ended(NamedTuple):
     """Of the last try."""
     frames: Frames | None
     """What the last try was sent with."""
+    structured: ReplyFormat | None = None
+    """What its reply was to be held to."""
 
 
 class Listener(Protocol):
@@ -139,7 +141,9 @@ class Attempts:
             received = got if isinstance(got, Received) else None
             fault = got if isinstance(got, Fault) else useless(got)
             if fault is None:
-                return Ended(received, None, tuple(before.all), took_s, request.frames)
+                return Ended(
+                    received, None, tuple(before.all), took_s, request.frames, shaped.asked_for
+                )
             if turn.found_nobody:
                 # Others of its model may hold what it waits for next.
                 shaped.let_go()
@@ -150,7 +154,9 @@ class Attempts:
             is_last = number >= self.most_tries or gives_up(fault, before.own)
             if mended is None and is_last:
                 fault = shaped.explained(fault)
-                return Ended(received, fault, tuple(before.all), took_s, request.frames)
+                return Ended(
+                    received, fault, tuple(before.all), took_s, request.frames, shaped.asked_for
+                )
             least_s = longest_s = 0.0
             if not mended:
                 tries = len(before.own) + 1
@@ -213,6 +219,7 @@ class Attempts:
             token_field=form.token_field,
             system_role=form.system_role,
             is_streamed=form.is_streamed,
+            reply_form=shaped.reply_form(request),
         )
         try:
             fault = await self._oversize(model, request)

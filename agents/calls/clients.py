@@ -12,6 +12,7 @@ from videoautoarena.agents.models.parameters import cache_options
 from videoautoarena.agents.models.registry import Model, build_chat_model
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import Look, messages, short_messages
+from videoautoarena.agents.providers.base import ReplyForm
 from videoautoarena.agents.transport.costs import cost_in_counts, cost_in_headers, hearing
 from videoautoarena.agents.transport.faults import Garbled, ending_word
 from videoautoarena.agents.transport.raw_answers import keeping_answer
@@ -46,6 +47,8 @@ class Sending:
     """Who says the system text; None: the system itself."""
     is_streamed: bool = False
     """Whether the reply is asked for in pieces, whatever its model's parameters say."""
+    reply_form: ReplyForm | None = None
+    """What its reply is to be held to; None: to nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,8 @@ class ChatClient:
             model = replace(model, token_limit_field=sending.token_field)
         options = model.maker.options(model, sending.role, key=sending.key)
         options |= cache_options(self._model, sending.frames)
+        if sending.reply_form is not None:
+            options = model.maker.held_to(model, options, sending.reply_form)
         is_streamed = sending.is_streamed or self._model.streams
         with carrying(run), hearing() as heard:
             message = await self._invoke(laid_out, options, is_streamed=is_streamed)

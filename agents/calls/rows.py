@@ -63,6 +63,7 @@ def row_of(key: str, model: Model, request: Request, ended: Ended) -> CallRow:
         served_by=received.served_by if received else None,
         ending=(redacted(received.ending) or None) if received else None,
         frames=len(request.frames.frames) if request.frames else 0,
+        structured=ended.structured,
         text_chars=len(request.text),
         latency_s=round(ended.latency_s, 4),
         attempts=ended.attempts,

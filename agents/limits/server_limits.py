@@ -16,8 +16,16 @@ from typing import NamedTuple, get_args
 
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.layout import Request, thinned
+from videoautoarena.agents.prompting.reply_schemas import reply_schema
+from videoautoarena.agents.providers.base import ReplyForm
 from videoautoarena.agents.transport.faults import Fault
-from videoautoarena.memory.records.records import Learnt, SystemRole, TokenField, Usage
+from videoautoarena.memory.records.records import (
+    Learnt,
+    ReplyFormat,
+    SystemRole,
+    TokenField,
+    Usage,
+)
 
 Place = tuple[str, str]
 """`provider:model`, and the host that serves it."""
@@ -103,6 +111,26 @@ class ServerLimits:
         system_role = model.system or (known.system_role if known else None)
         is_streamed = model.streams or bool(known and known.is_streaming)
         return Form(self.token_field(model), system_role, is_streamed)
+
+    def reply_format(self, model: Model) -> ReplyFormat | None:
+        """Return what a model's server is asked to hold its JSON to; None: to nothing."""
+        if model.structured in ("json_schema", "json_object"):
+            return model.structured
+        if model.structured != "auto":
+            return None
+        known = self.known(model)
+        learnt = known.structured if known else None
+        return "json_schema" if learnt is None else None if learnt == "off" else learnt
+
+    def ask_for_less(self, model: Model, refused: ReplyFormat) -> str:
+        """Note that a server does not hold replies to a format; return that as news."""
+        is_schema = refused == "json_schema"
+        self._learn(model, structured="json_object" if is_schema else "off")
+        instead = "to one JSON object" if is_schema else "to nothing"
+        return (
+            f"replies of {model.alias} are held {instead} from now on: {model.endpoint} refuses "
+            f"{refused}"
+        )
 
     def output_tokens(self, model: Model) -> int:
         """Return the most output tokens that a reply took past its limit; 0 where none did."""
@@ -254,6 +282,10 @@ class Shaped:
     """How the last try was sent."""
     _refused: int = 0
     """How often a name of it was refused in this call."""
+    asked_for: ReplyFormat | None = None
+    """What the last try asked its server to hold the reply to."""
+    _refused_formats: int = 0
+    """How often that was refused in this call."""
     _is_its_own: bool = False
     """Whether it is too large by itself, and says nothing of others."""
     _trial: asyncio.Event | None = None
@@ -286,6 +318,16 @@ class Shaped:
         self._sent = AS_USUAL if self.model.is_offline else self.limits.form(self.model)
         return self._sent
 
+    def reply_form(self, request: Request) -> ReplyForm | None:
+        """Return what the next try is to ask its server to hold the reply to; None: nothing."""
+        self.asked_for = None
+        if request.schema is None or self.model.structured is None:
+            return None
+        self.asked_for = self.limits.reply_format(self.model)
+        if self.asked_for is None:
+            return None
+        return ReplyForm(self.asked_for, request.schema.__name__, reply_schema(request.schema))
+
     def took(self, request: Request, usage: Usage, limit: OutputLimit) -> None:
         """Learn from a try that the server took; `limit` is what its output was to keep to."""
         if self.model.is_offline:
@@ -304,7 +346,12 @@ class Shaped:
             return smaller
         # What keeps this call waiting should keep no other one.
         self.let_go()
-        is_mended = self._switches(fault) or self._moves_system(fault) or self._streams(fault)
+        is_mended = (
+            self._switches(fault)
+            or self._moves_system(fault)
+            or self._streams(fault)
+            or self._asks_for_less(fault)
+        )
         return request if is_mended else None
 
     def explained(self, fault: Fault) -> Fault:
@@ -388,14 +435,28 @@ class Shaped:
             self._report(self.limits.stream(model))
         return True
 
+    def _asks_for_less(self, fault: Fault) -> bool:
+        """Return whether a looser format, or none, may be taken where one was refused."""
+        refused = self.asked_for
+        if refused is None or not fault.refused_format or self.model.structured != "auto":
+            return False
+        # Once more than there are formats, as with the names of a limit of tokens.
+        if self._refused_formats > len(get_args(ReplyFormat)):
+            return False
+        self._refused_formats += 1
+        # Another call may have learnt it since this one was sent.
+        if self.limits.reply_format(self.model) == refused:
+            self._report(self.limits.ask_for_less(self.model, refused))
+        return True
+
     def _report(self, line: str | None) -> None:
         if line is not None:
             self.say(line)
 
 
 def _is_informative(learnt: Learnt) -> bool:
-    found = (learnt.images, learnt.token_limit_field, learnt.system_role, learnt.is_streaming)
-    return any(found) or bool(learnt.output_tokens)
+    shape = (learnt.token_limit_field, learnt.system_role, learnt.is_streaming, learnt.structured)
+    return any(shape) or any((learnt.images, learnt.output_tokens))
 
 
 def _place(model: Model) -> Place:

@@ -19,6 +19,7 @@ from videoautoarena.agents.models.parameters import (
     needs_breakpoint,
 )
 from videoautoarena.agents.offline import KINDS
+from videoautoarena.agents.prompting.contracts import replies_in_json
 from videoautoarena.agents.providers import (
     BUILT_IN,
     EMBEDDINGS,
@@ -32,7 +33,14 @@ from videoautoarena.agents.providers.embeddings import embedding_provider, sees_
 from videoautoarena.agents.transport.redaction import KEY_NAMES, redacted
 from videoautoarena.agents.transport.transport import check_proxies
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import CallLimits, Price, Role, SystemRole, TokenField
+from videoautoarena.memory.records.records import (
+    CallLimits,
+    Price,
+    Role,
+    Structured,
+    SystemRole,
+    TokenField,
+)
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -87,6 +95,8 @@ class Model:
     """Who says the system text; None: the system itself, unless its server refuses that.
 
     No part of a call's key: the words are the same, and nothing that was asked is asked again."""
+    structured: Structured | None = None
+    """By what its server is to hold it to JSON, in roles that reply in it; None: by nothing."""
     declared: Declaration | None = None
     """What its provider is, where that is neither built in nor installed by its name."""
     retrieval: Retrieval | None = None
@@ -168,7 +178,11 @@ class Model:
 
     def keyed(self, role: Role) -> dict[str, Any]:
         """Return what of its sampling is part of the journal's key."""
-        return self.maker.keyed(self, role)
+        keyed = self.maker.keyed(self, role)
+        # As it is set, never as it was learnt: what a server refuses must make no call a new one.
+        if self.structured is not None and replies_in_json(role):
+            return {**keyed, "structured": self.structured}
+        return keyed
 
     @cached_property
     def token_field(self) -> TokenField | None:
@@ -216,6 +230,8 @@ def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
     if provider == "offline" and model not in KINDS:
         raise BadInput(f"{name!a} is no offline model; there are {', '.join(KINDS)}")
     chosen = {"alias": name, **(settings or {}), "provider": provider, "name": model}
+    if chosen.get("structured") == "off":
+        del chosen["structured"]
     if provider == "offline":
         chosen.setdefault("max_frames", KINDS[model])
     if unknown := sorted(set(chosen) - set(Model.__dataclass_fields__)):
@@ -224,6 +240,7 @@ def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
     check_parameters(found.alias, found.maker.parameters, parameters=found.parameters)
     _check_looks(found)
     _check_stream(found)
+    _check_structured(found)
     if "cache_breakpoint" not in chosen:
         found = replace(found, cache_breakpoint=needs_breakpoint(found))
     if found.key_env is not None:
@@ -288,6 +305,26 @@ def _check_stream(model: Model) -> None:
         raise BadInput(
             f"{model.alias!a} has stream in its extra_body, where no reply could be read; "
             "write parameters = { stream = true }"
+        )
+
+
+def _check_structured(model: Model) -> None:
+    """Refuse structured output where it cannot be asked for, or is asked for twice."""
+    said, known = model.structured, model.maker.reply_formats
+    if said is None:
+        return
+    if not known:
+        raise BadInput(
+            f"{model.alias!a} cannot be asked for structured output, since {model.provider} is "
+            "not known to have any; leave structured out"
+        )
+    if said not in ("auto", *known):
+        choices = ", ".join(("auto", *known, "off"))
+        raise BadInput(f"{model.alias!a} cannot have structured = {said!a}; there are {choices}")
+    more = model.parameters.get("extra_body")
+    if isinstance(more, Mapping) and "response_format" in more:
+        raise BadInput(
+            f"{model.alias!a} has a response_format in its extra_body and structured; leave one out"
         )
 
 

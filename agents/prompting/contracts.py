@@ -258,6 +258,11 @@ class SummaryMarkerReply(Reply):
     reliability: ScaleReply
 
 
+def replies_in_json(role: Role) -> bool:
+    """Return whether a role has a contract; what a contestant answers is free text."""
+    return role in SHAPES_2
+
+
 def contract(role: Role, number: int = CONTRACTS) -> str:
     """Return the words that end a role's prompt and fix the form of its reply."""
     shape, version = (SHAPES, "") if number == 1 else (SHAPES_2, f" ({number})")

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from videoautoarena.agents.prompting.contracts import Reply
 from videoautoarena.agents.prompting.fences import fence, fence_code
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.records import (
@@ -46,6 +47,8 @@ class Request:
     frames: Frames | None
     nonce: Nonce
     prompt: str = ""
+    schema: type[Reply] | None = None
+    """What its reply is read as; None for free text."""
 
 
 class Look(NamedTuple):

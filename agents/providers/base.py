@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Role, TokenField
+from videoautoarena.memory.records.records import ReplyFormat, Role, TokenField
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -76,6 +76,17 @@ class ModelSettings(Protocol):
 
 
 @dataclass(frozen=True)
+class ReplyForm:
+    """What a server is asked to hold a reply to."""
+
+    format: ReplyFormat
+    name: str
+    """What the schema is called."""
+    schema: Mapping[str, Any]
+    """A JSON schema; sent with "json_schema" alone."""
+
+
+@dataclass(frozen=True)
 class Provider:
     """A protocol, where it is spoken, and how a chat model is built for it.
 
@@ -99,6 +110,8 @@ class Provider:
     """Whether `detail` stands in each image's part of the message, not in a parameter."""
     is_offline: bool = False
     """Whether its models run in this process, cost nothing and need no retries."""
+    reply_formats: tuple[ReplyFormat, ...] = ()
+    """By what its servers can be asked to hold a reply to JSON."""
     can_splice: bool = False
     """Whether its bodies go out over an HTTP client of ours, which can put shared frames in."""
 
@@ -112,6 +125,15 @@ class Provider:
     def options(self, model: ModelSettings, role: Role, *, key: str) -> dict[str, Any]:  # noqa: ARG002
         """Return what a call hands its chat model besides messages: Idempotency-Key, if it can."""
         return {}
+
+    def held_to(
+        self,
+        model: ModelSettings,  # noqa: ARG002
+        options: dict[str, Any],
+        form: ReplyForm,  # noqa: ARG002
+    ) -> dict[str, Any]:
+        """Return a call's options with the wish that its reply be held to a form."""
+        return options
 
     def sampling(self, model: ModelSettings, role: Role) -> dict[str, Any]:
         """Return what decides how a reply in `role` is drawn, as it is sent."""

@@ -7,7 +7,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from videoautoarena.agents.providers.base import COMMON, NO_KEY, ModelSettings, Provider
+from videoautoarena.agents.providers.base import COMMON, NO_KEY, ModelSettings, Provider, ReplyForm
 from videoautoarena.agents.transport.transport import SplicingTransport
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Role
@@ -51,6 +51,17 @@ class _GoogleGenAI(Provider):
         tokens = self.sampling(model, role).get("max_tokens")
         return options | ({"max_output_tokens": tokens} if tokens else {})
 
+    def held_to(
+        self,
+        model: ModelSettings,  # noqa: ARG002
+        options: dict[str, Any],
+        form: ReplyForm,
+    ) -> dict[str, Any]:
+        held = options | {"response_mime_type": "application/json"}
+        return held | (
+            {"response_json_schema": form.schema} if form.format == "json_schema" else {}
+        )
+
     def sampling(self, model: ModelSettings, role: Role) -> dict[str, Any]:
         chosen = super().sampling(model, role)
         if model.detail is not None:
@@ -74,6 +85,7 @@ GOOGLE_GENAI = _GoogleGenAI(
     base_names=("GOOGLE_GEMINI_BASE_URL",),
     parameters=(*COMMON, "top_k", "thinking_budget", "thinking_level", "media_resolution"),
     details=tuple(_RESOLUTIONS),
+    reply_formats=("json_schema", "json_object"),
     can_splice=True,
 )
 

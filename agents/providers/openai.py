@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import urlsplit
 
-from videoautoarena.agents.providers.base import COMMON, NO_KEY, ModelSettings, Provider
+from videoautoarena.agents.providers.base import COMMON, NO_KEY, ModelSettings, Provider, ReplyForm
 from videoautoarena.agents.transport.costs import COSTS, cost_in_counts
 from videoautoarena.agents.transport.transport import SplicingTransport
 from videoautoarena.memory.records.records import Role, TokenField
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 _HOST = "api.openai.com"
 """OpenAI's own; many others know a limit of tokens by its name of old alone, max_tokens."""
+_ADVICE = r"(This model does not support|Invalid schema for) OpenAI's structured output feature"
+"""How a warning of the client begins, of methods that nobody here can call."""
 _OURS = frozenset({"max_tokens", "stream"})
 """Parameters that the client takes in words of its own."""
 
@@ -26,6 +29,7 @@ _OURS = frozenset({"max_tokens", "stream"})
 class _OpenAI(Provider):
     def build(self, model: ModelSettings) -> BaseChatModel:
         found = _chat_class()
+        warnings.filterwarnings("ignore", _ADVICE, UserWarning)
         # The client's own patience between two pieces is shorter than that with a whole reply.
         is_known = "stream_chunk_timeout" in found.model_fields
         patience = {"stream_chunk_timeout": model.timeout_s} if is_known else {}
@@ -46,6 +50,16 @@ class _OpenAI(Provider):
             # The client renames a max_tokens of its own; what stands in here goes out as it is.
             return options | {"extra_body": {**_extra_body(model), "max_tokens": tokens}}
         return options | {"max_tokens": tokens}
+
+    def held_to(
+        self, model: ModelSettings, options: dict[str, Any], form: ReplyForm
+    ) -> dict[str, Any]:
+        wish: dict[str, Any] = {"type": form.format}
+        if form.format == "json_schema":
+            wish["json_schema"] = {"name": form.name, "strict": True, "schema": form.schema}
+        # As a field of its own the client would read the reply by it, and refuse what is cut off.
+        more = options.get("extra_body", _extra_body(model))
+        return options | {"extra_body": {**more, "response_format": wish}}
 
     def token_field(self, model: ModelSettings) -> TokenField | None:
         if _extra_body(model).keys() & set(get_args(TokenField)):
@@ -84,6 +98,7 @@ OPENAI = _OpenAI(
     parameters=(*COMMON, "reasoning_effort", "verbosity", "logit_bias", "stream", "extra_body"),
     details=("low", "high", "auto"),
     has_part_detail=True,
+    reply_formats=("json_schema", "json_object"),
     can_splice=True,
 )
 

@@ -56,7 +56,7 @@ async def classify(
         texts={"question": question},
         note=_NO_FRAMES if frames is None else "",
     )
-    row = await prompter.ask_row(model, task)
+    row = await prompter.ask_row(model, task, ClassifierReply)
     reading = prompter.prompts.reading
     return read_categories(row.reply or "", ending=row.ending, reading=reading)
 

@@ -111,17 +111,22 @@ class Prompter:
     is_past: bool = False
     """A run is replayed, which once took reasoning without an answer for one that is known."""
 
-    async def ask_row(self, model: Model, task: Task) -> CallRow:
-        """Return the reply as it came, with what it was made from. One model call."""
+    async def ask_row(self, model: Model, task: Task, schema: type[Reply] | None = None) -> CallRow:
+        """Return the reply as it came, with what it was made from. One model call.
+
+        `schema` is what the reply will be read as; None for free text.
+        """
         *earlier, current = self.generations(task.scope)
         thought: CallRow | None = None
         for generation in earlier:
-            known = self.asker.recall(model, self._request(model, task, generation=generation))
+            request = self._request(model, task, schema, generation=generation)
+            known = self.asker.recall(model, request)
             if known is not None and self.answer_in(known).strip():
                 return known
             thought = thought or known
         try:
-            return await self.asker.ask_row(model, self._request(model, task, generation=current))
+            request = self._request(model, task, schema, generation=current)
+            return await self.asker.ask_row(model, request)
         except JournalMiss:
             if thought is None or not self.is_past:
                 raise
@@ -166,7 +171,7 @@ class Prompter:
                 return known
         repair = NO_REPAIR
         for _ in range(2):
-            request = self._request(model, task, generation=current, repair=repair)
+            request = self._request(model, task, schema, generation=current, repair=repair)
             row = await self.asker.ask_row(model, request)
             try:
                 return Read(self._read(row, schema), row)
@@ -181,7 +186,7 @@ class Prompter:
         """Return what an earlier generation replied, mended or not; None where it is no use."""
         repair: Mapping[str, str] = NO_REPAIR
         for _ in range(2):
-            request = self._request(model, task, generation=generation, repair=repair)
+            request = self._request(model, task, schema, generation=generation, repair=repair)
             row = self.asker.recall(model, request)
             if row is None or row.reply is None:
                 return None
@@ -192,7 +197,13 @@ class Prompter:
         return None
 
     def _request(
-        self, model: Model, task: Task, *, generation: int, repair: Mapping[str, str] = NO_REPAIR
+        self,
+        model: Model,
+        task: Task,
+        schema: type[Reply] | None,
+        *,
+        generation: int,
+        repair: Mapping[str, str] = NO_REPAIR,
     ) -> Request:
         ordinal = 2 * task.ask + bool(repair)
         nonce = Nonce(scope=task.scope, role=task.role, generation=generation, ordinal=ordinal)
@@ -207,4 +218,5 @@ class Prompter:
             frames=frames,
             nonce=nonce,
             prompt=self.prompts.digests[task.role],
+            schema=schema,
         )

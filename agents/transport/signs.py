@@ -305,7 +305,7 @@ _STREAM = re.compile(
     """
 )
 _FORMAT = (
-    r"(?:response_?\ ?format|json_schema|json_object|response_?(?:json_)?schema"
+    r"(?:response_?\ ?format|json_schema|json_object|response_?(?:json_?)?schema"
     r"|response_?mime_?type"
     r"|structured[_ ]outputs?|JSON\ (?:mode|schema)|guided_json|guided\ decoding|\bgrammar\b)"
 )

@@ -56,6 +56,10 @@ TokenField = Literal["max_tokens", "max_completion_tokens"]
 
 SystemRole = Literal["user"]
 """Who says the system text to a model that takes none; it is the head of this one's message."""
+Structured = Literal["auto", "json_schema", "json_object", "off"]
+"""Whether a model is held to JSON by its server, where its role replies in it, and by what."""
+ReplyFormat = Literal["json_schema", "json_object"]
+"""What a server may be asked to hold a reply to: the schema of a role, or any one object."""
 
 
 class Price(Record):
@@ -105,6 +109,8 @@ class Learnt(Sparse):
     """Who says the system text; it refused a message of the system's own."""
     is_streaming: Literal[True] | None = None
     """It answers in pieces alone."""
+    structured: Literal["json_object", "off"] | None = None
+    """What it is asked for in place of the structured output that it refused."""
     output_limit: int | None = None
     """A limit of output tokens that it was sent and did not keep to."""
     output_tokens: int | None = None
@@ -270,6 +276,8 @@ class CallRow(Record):
     """Why the provider says the reply ended, such as "stop" or "length"; None where it did not."""
     frames: int | None = None
     """Frames the reply was made from; None where nothing was sent."""
+    structured: ReplyFormat | None = None
+    """What the server was asked to hold the reply to; None where to nothing."""
     text_chars: int = 0
     """Length of the role text: what follows the frames."""
     latency_s: float = 0.0

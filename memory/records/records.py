@@ -21,9 +21,11 @@ from videoautoarena.memory.records.calls import Lost as Lost
 from videoautoarena.memory.records.calls import Nonce as Nonce
 from videoautoarena.memory.records.calls import Price as Price
 from videoautoarena.memory.records.calls import Record as Record
+from videoautoarena.memory.records.calls import ReplyFormat as ReplyFormat
 from videoautoarena.memory.records.calls import Role as Role
 from videoautoarena.memory.records.calls import Sampling as Sampling
 from videoautoarena.memory.records.calls import Sparse as Sparse
+from videoautoarena.memory.records.calls import Structured as Structured
 from videoautoarena.memory.records.calls import SystemRole as SystemRole
 from videoautoarena.memory.records.calls import TokenField as TokenField
 from videoautoarena.memory.records.calls import Usage as Usage

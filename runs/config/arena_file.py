@@ -12,7 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from videoautoarena.agents.limits.prices import TABLE, is_own
 from videoautoarena.agents.providers import Declaration
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import CallLimits, Price, SystemRole, TokenField
+from videoautoarena.memory.records.records import (
+    CallLimits,
+    Price,
+    Structured,
+    SystemRole,
+    TokenField,
+)
 from videoautoarena.runs.text.words import respellings, written_as
 
 if TYPE_CHECKING:
@@ -72,6 +78,8 @@ class ModelTable(Table):
     """The field in which its server reads how many tokens a reply may take."""
     system: SystemRole | None = None
     """Who says the system text, for a server that takes none from the system."""
+    structured: Structured | None = None
+    """Whether, and by what, its server is asked to hold it to JSON where its role replies in it."""
     retrieval: RetrievalTable | None = None
     """Stands alone in its table: what is sent, and how, is the model's that it names."""
 

@@ -15,7 +15,14 @@ from videoautoarena.agents.offline import EMBEDDER
 from videoautoarena.agents.providers import EMBEDDINGS, Declaration, embeddings_class
 from videoautoarena.agents.providers.embeddings import KNOWN
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import CallLimits, Price, Sparse, SystemRole, TokenField
+from videoautoarena.memory.records.records import (
+    CallLimits,
+    Price,
+    Sparse,
+    Structured,
+    SystemRole,
+    TokenField,
+)
 from videoautoarena.runs.config.arena_file import ArenaFile, ModelTable, RetrievalTable
 from videoautoarena.runs.text.words import composed
 
@@ -26,7 +33,7 @@ OFFLINE_EXAMINER, OFFLINE_JUDGE = "offline:examiner", "offline:judge"
 _SHARED = (
     *("max_frames", "base_url", "key_env", "timeout_s", "parameters", "detail"),
     *("cache_breakpoint", "limits", "price", "frame_tokens", "declared"),
-    *("token_limit_field", "system"),
+    *("token_limit_field", "system", "structured"),
 )
 """Fields of a model that a cast keeps as they are."""
 
@@ -34,7 +41,7 @@ _SHARED = (
 class CastEntry(Sparse):
     """One model of a run, without its key."""
 
-    left_out = ("retrieval", "system")
+    left_out = ("retrieval", "system", "structured")
 
     model: str
     """`provider:model`."""
@@ -52,6 +59,8 @@ class CastEntry(Sparse):
     frame_tokens: int | None = None
     token_limit_field: TokenField | None = None
     system: SystemRole | None = None
+    structured: Structured | None = None
+    """By what its server is asked to hold it to JSON; None: by nothing."""
     declared: Declaration | None = None
     """Its provider, where the run's file declared it."""
     retrieval: RetrievalTable | None = None
@@ -70,7 +79,7 @@ class CastEntry(Sparse):
 
     def identity(self, frames: int) -> dict[str, Any]:
         """Return what must be equal for two runs of `frames` frames a video to be the same one."""
-        decisive = {"model", "max_frames", "parameters", "detail", "retrieval"}
+        decisive = {"model", "max_frames", "parameters", "detail", "retrieval", "structured"}
         kept = self.model_dump(mode="json", include=decisive)
         images = self.limits.images_per_request
         if images is not None and images < min(frames, self.max_frames or frames):

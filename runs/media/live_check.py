@@ -245,6 +245,8 @@ def _settings(model: Model, learnt: Learnt | None) -> str | None:
         lines.append(f'system = "{learnt.system_role}"')
     if learnt.is_streaming:
         lines.append(f"parameters = {_inline({**model.parameters, 'stream': True})}")
+    if learnt.structured is not None:
+        lines.append(f'structured = "{learnt.structured}"')
     return " and ".join(lines) or None
 
 

@@ -87,6 +87,10 @@ def limit_lines(learnt: Iterable[Learnt]) -> Iterator[str]:
             yield f"{who} takes the system text from the user alone"
         if one.is_streaming:
             yield f"{who} answers in pieces alone"
+        if one.structured is not None:
+            is_loose = one.structured == "json_object"
+            held = "holds replies to JSON, to no schema" if is_loose else "holds replies to no form"
+            yield f"{who} {held}"
         if one.output_tokens is not None:
             yield (
                 f"{who} does not keep to {one.output_limit or 0:,} output tokens: a reply took "

@@ -53,6 +53,7 @@ ELSEWHERE: dict[str, str] = {
     "pairing": "tests/benchmarks/test_pairing.py",
     "servers": "tests/e2e/test_personalities.py",
     "tasks": "tests/benchmarks/test_tasks.py",
+    "real": "tests/e2e/test_real_model.py",
     "retrieval": "tests/benchmarks/test_small.py",
     "watched": "tests/benchmarks/test_small.py",
 }

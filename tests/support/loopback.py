@@ -157,7 +157,11 @@ class Conversation(BaseHTTPRequestHandler):
         more = {"images": request.images, "sampling": request.sampling}
         self.server.ledger.write("arrived", **facts, **more)
         mishap, attempt = self.server.door.come(
-            request.model, key, images=request.images, fields=request.sampling
+            request.model,
+            key,
+            images=request.images,
+            fields=request.sampling,
+            reply_format=request.reply_format,
         )
         try:
             status = self._answer(request, key, mishap, attempt)
@@ -227,7 +231,11 @@ class Conversation(BaseHTTPRequestHandler):
             return self._send(mishap.status, words, retry_after=wait)
         if mishap.do in ERRORS:
             limits = self.server.manners.limits
-            of = {"images": limits.images, "field": limits.unknown_field}
+            of = {
+                "images": limits.images,
+                "field": limits.unknown_field,
+                "format": request.reply_format,
+            }
             status, words = wire.known_error(request, mishap.do, of=of)
             return self._send(status, words, retry_after=wait)
         if mishap.do == "html":

@@ -35,6 +35,7 @@ Deed = Literal[
     "too-long",
     "too-many-images",
     "unknown-field",
+    "refused-format",
     # Something that is no answer of an API.
     "html",
     "wrong-json",
@@ -54,7 +55,7 @@ Deed = Literal[
     "silent",
 ]
 REPLIES = frozenset(get_args(Deed)[:13])
-ERRORS = frozenset(get_args(Deed)[13:19])
+ERRORS = frozenset(get_args(Deed)[13:20])
 STORM = (None, 0.0, 0.2, "soon")
 """What the limits of a chaos ask for: nothing, no time, a little, a date."""
 MALFORMED: tuple[Deed, ...] = ("prose", "fence", "empty", "thoughts", "truncated", "refusal")
@@ -76,8 +77,8 @@ class Mishap:
             a filter ended, "reasoned" one whose words all stand in `reasoning_content`. "status"
             answers with
             `status`;
-            "quota", "filter-error", "too-long", "too-many-images" and "unknown-field" with the
-            error of that name.
+            "quota", "filter-error", "too-long", "too-many-images", "unknown-field" and
+            "refused-format" with the error of that name.
             "html" is a page with `status`, "wrong-json" JSON of another shape, "cut-json" half of
             it, "deep-json" far too many brackets, "no-choice" a reply without candidates, "huge"
             more than anybody can use, "bomb" as much, compressed; "body" is `body` with `status`,
@@ -171,6 +172,7 @@ class Limits:
             `text_tokens`; more are refused with 429, and both numbers are named.
         long_images: images in a request; with one more it is too long for the model's context.
         unknown_field: a field that no request may have; one that has it is refused by name.
+        formats: to what a reply may be held; None takes any, and knows what is meant.
         is_streaming: answers in pieces alone; a request that does not ask for them is refused.
     """
 
@@ -182,6 +184,7 @@ class Limits:
     image_tokens: int = 0
     text_tokens: int = 0
     unknown_field: str | None = None
+    formats: tuple[str, ...] | None = None
     is_streaming: bool | None = None
     retry_after: float | None = 1.0
 
@@ -222,7 +225,13 @@ class Doorkeeper:
         self._lock = threading.Lock()
 
     def come(
-        self, model: str, key: str, *, images: int, fields: Collection[str] = ()
+        self,
+        model: str,
+        key: str,
+        *,
+        images: int,
+        fields: Collection[str] = (),
+        reply_format: str | None = None,
     ) -> tuple[Mishap | None, int]:
         """Count a request in; return what befalls it and how often its key has come."""
         with self._lock:
@@ -230,19 +239,22 @@ class Doorkeeper:
             self.seen.update(("*", model, f"key {key}"))
             attempt = self.seen[f"key {key}"]
             befallen = (m for m in self.manners.mishaps if m.befalls(model, self.seen))
-            return next(befallen, None) or self._refusal(images, fields) or self._chance(
-                key, attempt
-            ), attempt
+            refusal = self._refusal(images, fields, reply_format)
+            return next(befallen, None) or refusal or self._chance(key, attempt), attempt
 
     def go(self) -> None:
         """Count a request out."""
         with self._lock:
             self.inside -= 1
 
-    def _refusal(self, images: int, fields: Collection[str]) -> Mishap | None:
+    def _refusal(
+        self, images: int, fields: Collection[str], reply_format: str | None
+    ) -> Mishap | None:
         limits, now = self.manners.limits, time.monotonic()
         if limits.unknown_field in fields:
             return Mishap("unknown-field")
+        if reply_format and limits.formats is not None and reply_format not in limits.formats:
+            return Mishap("refused-format")
         if limits.is_streaming and "stream" not in fields:
             return Mishap("status", status=400)
         if limits.images is not None and images > limits.images:

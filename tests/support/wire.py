@@ -54,11 +54,17 @@ OPENAI_ERRORS = {
         "This model's maximum context length is 128000 tokens. Please send less.",
     ),
     "too-many-images": (400, "invalid_value", "At most {images} image(s) may be provided."),
+    "refused-format": (
+        400,
+        "invalid_request_error",
+        "Invalid parameter: 'response_format' of type '{format}' is not supported with this model.",
+    ),
 }
 GEMINI_ERRORS = {
     "quota": (429, "Quota exceeded: GenerateRequestsPerDayPerProjectPerModel-FreeTier."),
     "too-long": (400, "The input token count exceeds the maximum of tokens (131072)."),
     "too-many-images": (400, "The number of images exceeds the limit: at most {images} images."),
+    "refused-format": (400, "JSON mode is not enabled for this model ({format})."),
 }
 
 
@@ -71,6 +77,16 @@ class Request:
     messages: tuple[BaseMessage, ...]
     sampling: Mapping[str, Any] = field(default_factory=dict)
     """What decides how the reply is drawn, by the protocol's own names."""
+
+    @property
+    def reply_format(self) -> str | None:
+        """What the reply is to be held to, in OpenAI's words for it."""
+        if "responseJsonSchema" in self.sampling:
+            return "json_schema"
+        if "responseMimeType" in self.sampling:
+            return "json_object"
+        wish = self.sampling.get("response_format")
+        return str(wish["type"]) if wish else None
 
     @property
     def images(self) -> int:

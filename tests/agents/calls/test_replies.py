@@ -131,7 +131,7 @@ def test_an_answer_that_is_quoted_cannot_end_the_judges_reasoning_or_forge_a_ver
 
 
 def test_a_reply_that_was_cut_off_is_told_so() -> None:
-    with pytest.raises(BadReply, match="^the reply was cut off.*has no end$"):
+    with pytest.raises(BadReply, match=r"^the reply was cut off.*has no end$"):
         read_reply('{"question": "Why', QuestionerReply, ending="MAX_TOKENS")
 
 

@@ -27,6 +27,7 @@ timeout_s = 60
 detail = "low"
 cache_breakpoint = true
 frame_tokens = 85
+structured = "auto"
 parameters = { temperature = 0.2 }
 [models.near.limits]
 concurrency = 4
@@ -143,6 +144,7 @@ def test_every_setting_of_a_model_comes_to_the_model_and_through_the_manifest(fi
             ),
             price=Price(input_usd=0.5, output_usd=1.5, cached_usd=0.1, written_usd=0.6),
             frame_tokens=85,
+            structured="auto",
         )
         assert far.declared == Declaration(chat_model="house_vlm:Chat", key_env="HOUSE_KEY")
 
@@ -182,6 +184,8 @@ def test_a_mark_for_the_cache_is_the_models_need_unless_the_file_says_so(file: P
         ('detail = "low"', 'detail = "high"', False),
         ("max_frames = 32", "max_frames = 8", False),
         ("house:big", "house:small", False),
+        ('structured = "auto"', 'structured = "json_schema"', False),
+        ('structured = "auto"\n', "", False),
     ],
 )
 def test_a_run_is_another_one_where_its_models_are_sent_something_else(
@@ -191,6 +195,16 @@ def test_a_run_is_another_one_where_its_models_are_sent_something_else(
     here = resolve(Flags(config=file)).config
     file.write_text(WHOLE.replace(old, new))
     assert (resolve(Flags(config=file)).config.identity() == here.identity()) is is_same
+
+
+def test_structured_output_that_is_off_is_as_if_nobody_spoke_of_it(file: Path) -> None:
+    silent = WHOLE.replace('structured = "auto"\n', "")
+    manifests = []
+    for text in (silent, WHOLE.replace('"auto"', '"off"')):
+        file.write_text(text)
+        manifests.append(json.dumps(resolve(Flags(config=file)).config.manifest("0.1.0", {})))
+    assert manifests[0] == manifests[1]
+    assert "structured" not in manifests[0]
 
 
 def test_a_moved_server_is_the_same_run_and_another_temperature_is_not(file: Path) -> None:
@@ -269,6 +283,7 @@ def test_self_judging_that_was_asked_for_marks_the_run() -> None:
         ("[models.x]\nmodel='openai:a'\nmax_frames=2000", "max_frames must be less than"),
         ("[models.x]\nmodel='openai:a'\ntimeout_s=inf", "timeout_s must be a finite number"),
         ("[models.x]\nmodel='openai:a'\ncache_breakpoint='?'", "must be true or false"),
+        ("[models.x]\nmodel='openai:a'\nstructured='yaml'", "must be 'auto', 'json_schema', 'json"),
         ("[providers.x]\nchat_model='os'", "providers.x.chat_model is no path of a class"),
         ("[providers.x]\nclass='a:B'", "class is not a key here; there are chat_model, key_env"),
         ("[roles]\nmodels='x'", "roles.models must be a list"),

@@ -259,6 +259,15 @@ def test_what_is_kept_is_read_as_it_was_learnt(tmp_path: Path) -> None:
     assert line == "openai:\\x1b[2J at h takes 1 image a request; 2 were refused"
 
 
+def test_what_a_server_refused_of_structured_output_is_said() -> None:
+    place = {"model": "openai:m", "endpoint": "h"}
+    learnt = [Learnt(**place, structured="json_object"), Learnt(**place, structured="off")]
+    assert list(limit_lines(learnt)) == [
+        "openai:m at h holds replies to JSON, to no schema",
+        "openai:m at h holds replies to no form",
+    ]
+
+
 def test_different_shortfalls_are_told_as_a_range() -> None:
     some = Shortfall("m", "contestant", 4, 32, 64, 3, 5)
     assert some.line == "m (contestant) saw 4 to 32 of 64 frames in 3 of 5 calls"

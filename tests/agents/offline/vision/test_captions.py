@@ -48,8 +48,8 @@ def test_fewer_frames_keep_the_captions_of_their_stretches(story: Film) -> None:
 def test_they_count_for_offline_models_alone(story: Film) -> None:
     prompter = Prompter(Asker(Pages(), load_bytes), PromptSet.load(None))
     work = Task("contestant", captioned(story), "v-p1-r0", question="What?")
-    remote = prompter._request(REMOTE, work, generation=0).frames
-    local = prompter._request(MODEL, work, generation=0).frames
+    remote = prompter._request(REMOTE, work, None, generation=0).frames
+    local = prompter._request(MODEL, work, None, generation=0).frames
     assert remote is not None
     assert local is not None
     assert remote.captions == ()
