@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +45,14 @@ def raised(row: dict[str, Any]) -> Exception:
     raise AssertionError(row)
 
 
+@cache
+def _client() -> openai.AsyncOpenAI:
+    return openai.AsyncOpenAI(api_key="none")
+
+
 def _raise_as_openai(answer: httpx2.Response) -> None:
     try:
-        raise openai.AsyncOpenAI(api_key="none")._make_status_error_from_response(answer)
+        raise _client()._make_status_error_from_response(answer)
     except openai.BadRequestError as error:
         langchain_openai._handle_openai_bad_request(error)
     except openai.APIError as error:
