@@ -252,6 +252,8 @@ _BEHIND_OUTPUT = re.compile(
 _UNLIKE_TOKENS = re.compile(
     r"(?i)\W?(?:px|pixels?|[kmg]i?b\b|bytes?|characters?|chars?|images?|seconds?|tools?|ms\b)"
 )
+_OF_CODE = re.compile(r"(?i)(?:code|status)['\"]?\s?[:=]?\s?['\"]?$")
+"""Before a number that is the status of the answer and counts nothing."""
 _LEAST_TOKENS = 100
 """A context is never smaller: what is less counts something else."""
 _MOST_NUMBERS = 40
@@ -484,6 +486,8 @@ def _labelled(text: str) -> TokenCounts:
         start = numbers[place - 1].end() if place else 0
         end = numbers[place + 1].start() if place + 1 < len(numbers) else len(text)
         before = re.split(r"[.;!?]\s", text[max(start, found.start() - 120) : found.start()])[-1]
+        if _OF_CODE.search(before):
+            continue
         match _label(before, text[found.end() : min(end, found.end() + 50)]):
             case "asked":
                 asked.append(value)
@@ -492,6 +496,9 @@ def _labelled(text: str) -> TokenCounts:
             case "output":
                 outputs.append(value)
     given, limit, output = max(asked), min(limits, default=0), max(outputs)
+    if limits and output and limit == max(limits) - output:
+        # As vLLM says what is left of the context for the input once the reply is set aside.
+        return TokenCounts(given, limit, 0)
     # Either fits, and both do not.
     is_sum = given <= limit < given + output and output < limit
     return TokenCounts(given + output if is_sum else given, limit, output)

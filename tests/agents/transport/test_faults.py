@@ -214,6 +214,16 @@ def test_a_server_without_room_is_given_fifteen_minutes() -> None:
         ("prompt is too long: 300000 tokens > 200000 maximum", 1.5),
         ("input length and `max_tokens` exceed context limit: 199000 + 8192 > 200000", 1.036),
         ("You passed 49152 input tokens. The model's context length is only 32768 tokens", 1.5),
+        (
+            "You passed 5772 input tokens and requested 4096 output tokens. However, the model's "
+            "context length is only 8192 tokens, resulting in a maximum input length of 4096.",
+            1.409,
+        ),
+        (
+            "the maximum context length is 8192 tokens, your request has 9000 input tokens; "
+            "Available Fallbacks=None. 'code': '400'",
+            1.099,
+        ),
         ("max_tokens: 100000 > 8192", None),
         ("context limit: 1000 + 250000 > 200000 for input and max_tokens", None),
         ("max_tokens is too large: (40000 > 32768 - 512) tokens of context", None),
