@@ -123,6 +123,13 @@ class Status:
         return sum(n for verdict, n in self.endings.verdicts.items() if verdict in DECIDED)
 
     @property
+    def blind(self) -> list[str]:
+        """Return the contestants that are sent no frames."""
+        cast = self.manifest.get("cast") or {}
+        names = self.manifest.get("models") or []
+        return [name for name in names if reader.is_blind(cast.get(name) or {})]
+
+    @property
     def is_stopped(self) -> bool:
         """Return whether its rule was met before all slots were played."""
         return self.outlook.is_stopped
@@ -170,6 +177,7 @@ class Status:
             "damage": self.damage,
             "server_limits": [one.model_dump() for one in self.learnt],
             "frames_short": [one.as_json() for one in self.shortfalls],
+            "saw_no_frames": self.blind,
             "users": self.users.to_json(),
             "process": self.process,
             "cluster": self._cluster_json(),
@@ -201,6 +209,7 @@ class Status:
             *self.damage,
             *limit_lines(self.learnt),
             *(one.line for one in self.shortfalls),
+            *(f"{safe(name)} (contestant) {reader.SAW_NONE}" for name in self.blind),
             *(f"note: {mark}" for mark in reader.marks(self.manifest)),
             f"next: {safe(self.next)}",
         ]

@@ -35,6 +35,7 @@ from videoautoarena.runs.config.cast import (
     entry_of,
     is_offline_judge,
     is_self_judging,
+    refuse_blind,
 )
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.rundir.context import EarlyEnd, work_off
@@ -51,6 +52,8 @@ class Leave(NamedTuple):
     """Judge real models' answers though it is the offline judge."""
     compete: bool = False
     """Judge battles of its own."""
+    blind: bool = False
+    """Judge though it is sent no frames."""
 
 
 def with_judges(
@@ -76,6 +79,9 @@ def with_judges(
     allowed = leave.offline or config.offline_judge_on_real
     is_offline_judge(config.models, names, cast=cast, allowed=allowed)
     is_self_judging(config.models, names, cast=cast, allowed=leave.compete)
+    # A judge that the run itself was allowed may be asked again.
+    strange = [name for name in names if name not in config.blind_referees]
+    refuse_blind(strange, cast=cast, allowed=leave.blind)
     return config.model_copy(update={"judges": names, "cast": cast})
 
 
