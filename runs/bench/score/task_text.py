@@ -132,7 +132,7 @@ def notes(scores: TaskScores, board: TaskBoard) -> list[str]:
         odd += [f"{row.missing} not asked"] if row.missing else []
         if odd:
             found.append(f"{row.model}: {', '.join(odd)} of {counted(board.items, 'item')}.")
-    if blind := [row.model for row in board.models if row.is_blind]:
+    if blind := [row.model for row in board.watched if row.is_blind]:
         found.append(saw_none(blind))
     found += [sweep.as_line() for sweep in board.sweeps]
     found += [ladder.as_line() for ladder in board.ladders if ladder.task is None]

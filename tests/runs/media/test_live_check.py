@@ -18,6 +18,8 @@ from tests.support.manners import Limits, Manners, Mishap
 from tests.support.small_runs import toml
 from tests.support.typed import Said, Terminal
 from tests.support.wire import blocks
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.runs.media.live_check import hints
 
 KEY = "sk-planted-0123456789"
 
@@ -269,6 +271,37 @@ def test_a_model_that_is_sent_no_frames_is_shown_none(terminal: Terminal, tmp_pa
         cast(server, "reader", max_frames=0)
         said, found = ask(terminal, "--allow-blind-referee")
     assert (said.code, found["reader"]["sees"], found["reader"]["json"]) == (0, None, True)
+
+
+def test_a_referee_that_does_not_keep_to_the_form_could_not_play(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    with serving(tmp_path / "log", brain=watcher) as server:
+        cast(server, "prose")
+        assert ask(terminal)[0].code == 0
+        said, found = ask(terminal, "--models", "referee,offline:owl", "--examiner", "prose")
+        text = terminal.arena("doctor", "--live", "--no-frames", "--judge", "prose,referee").out
+    assert (said.code, found["prose"]["json"]) == (1, False)
+    why = "'prose' does not reply in JSON when asked to, as it must to be examiner and judge; "
+    assert why in said.err
+    assert said.err.splitlines()[-1].startswith("arena: a run could not start: ")
+    assert "could not start:" in text
+
+
+@pytest.mark.parametrize(
+    ("said", "frames", "hint"),
+    [
+        ("BadRequestError: Error code: 400", 64, ["does it accept images and all parameters?"]),
+        ("HTTPStatusError: 400 Bad Request", 64, ["does it accept images and all parameters?"]),
+        ("BadRequestError: Error code: 400", 0, ["does it accept all parameters?"]),
+        ("BadRequestError: Error code: 400 - {'detail': 'no such voice'}", 64, []),
+        ("BadRequestError: 图片过大", 64, []),
+    ],
+)
+def test_what_a_server_may_mean_is_guessed_only_where_it_says_nothing(
+    said: str, frames: int, hint: list[str]
+) -> None:
+    assert list(hints("http-400", Model("m", "openai", "m", max_frames=frames), said)) == hint
 
 
 def test_of_stand_ins_nobody_is_asked(terminal: Terminal) -> None:
