@@ -29,6 +29,7 @@ from videoautoarena.runs.rating.table import count_verdicts
 from videoautoarena.runs.rundir.reader import (
     STAND_INS,
     Run,
+    blind_lines,
     counted,
     open_run,
     rates_stand_ins,
@@ -116,13 +117,15 @@ def audit_in(run: Run) -> AuditReport:
     """Return what an open run says of its judges."""
     # What stands under a leaderboard is found without it.
     from videoautoarena.runs.audit.checks import with_checks
+    from videoautoarena.runs.trials.trial import blind_on_trial
 
     given = read_input(run)
+    on_trial = blind_lines(blind_on_trial(run.store, given.trials))
     return AuditReport(
         {judge: given.model_of(judge) for judge in given.judges},
         count_verdicts(given.outlines.texts["verdict"].counts()),
         rates_stand_ins(run.manifest),
-        warnings_of(run),
+        list(dict.fromkeys([*warnings_of(run), *on_trial])),
         with_checks(find_all(given)),
     )
 

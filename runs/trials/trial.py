@@ -231,6 +231,20 @@ def open_seatings(
     return wanted
 
 
+def blind_on_trial(store: Store, trials: Iterable[Trial]) -> list[str]:
+    """Return the judges that were sent no frames, by the calls of the first trial of each."""
+    sent_none: dict[str, bool] = {}
+    for trial in trials:
+        judge = trial.judging.judge
+        if judge in sent_none:
+            continue
+        # Its id is the scope of its calls, the seats and a digest of what was put to the judge.
+        calls = store.journal.calls(f"{TRIAL_SCOPE}{trial.id.rsplit(':', 2)[0]}")
+        if answered := [call for call in calls if call.reply is not None]:
+            sent_none[judge] = all(call.frames == 0 for call in answered)
+    return [judge for judge, is_so in sent_none.items() if is_so]
+
+
 def seatings_of(cases: Iterable[TrialCase], judges: Sequence[Model]) -> list[Seating]:
     """Return every judging that these cases ask for."""
     return [

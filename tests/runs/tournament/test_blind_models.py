@@ -171,10 +171,16 @@ def test_only_the_run_that_has_one_goes_on_with_it(
     assert REFUSED in said.err
 
 
-def test_a_second_judge_of_a_run_has_to_see_too(ground: Path, terminal: Terminal) -> None:
+def test_a_second_judge_of_a_run_has_to_see_too(
+    ground: Path, terminal: Terminal, tmp_path: Path
+) -> None:
     typed = ("--judge", "seer", "--config", ground / "arena.toml", "--plan")
     said = terminal.arena("rejudge", ground / "out", *typed)
     assert (said.code, REFUSED in said.err) == (1, True)
     assert terminal.arena("rejudge", ground / "out", *typed, "--allow-blind-referee").code == 0
+    out = shutil.copytree(ground / "out", tmp_path / "out")
+    said = terminal.arena("rejudge", out, *typed[:-1], "--allow-blind-referee", "--cases", "1")
+    assert f"note: {MARK}" in " ".join(said.out.split())
+    assert MARK in json.loads(terminal.arena("audit", out, "--json").out)["warnings"]
     # Its own blind judge was allowed when it was begun.
     assert terminal.arena("rejudge", ground / "judged", *typed).code == 0
