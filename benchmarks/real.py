@@ -21,11 +21,12 @@ from scipy.stats import binomtest
 from tests.support.asking import Pages, load_bytes
 from tests.support.real_model import NAME, lacking, real_model
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.calls.replies import BadReply, read_reply, was_cut
+from videoautoarena.agents.calls.replies import BadReply, read_reply
 from videoautoarena.agents.models.registry import Model, parse_model
 from videoautoarena.agents.prompting.contracts import FullJudgeReply
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter, Task
+from videoautoarena.agents.transport.faults import was_cut
 from videoautoarena.memory.records.records import Structured
 from videoautoarena.runs.cli.program.ending import run_async
 

@@ -11,7 +11,6 @@ from itertools import count
 from typing import NamedTuple, Protocol
 
 from videoautoarena.agents.calls.clients import Client, Load, Received, Sending
-from videoautoarena.agents.calls.replies import was_cut
 from videoautoarena.agents.calls.retry import fault_of, gives_up, pause_s
 from videoautoarena.agents.limits.estimates import OUTPUT_LIMITS, Estimates, frame_tokens, limit_of
 from videoautoarena.agents.limits.prices import cost_of
@@ -28,6 +27,7 @@ from videoautoarena.agents.transport.faults import (
     Nature,
     ending_word,
     is_filtered,
+    was_cut,
 )
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.agents.transport.transport import LONGEST_REPLY

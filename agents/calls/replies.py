@@ -26,9 +26,8 @@ from videoautoarena.agents.calls.thoughts import (
     opens_thought,
     without_thoughts,
 )
-from videoautoarena.agents.calls.thoughts import thought_mark as thought_mark
 from videoautoarena.agents.prompting.contracts import READINGS, Reply, plain
-from videoautoarena.agents.transport.faults import ending_word
+from videoautoarena.agents.transport.faults import was_cut
 
 R = TypeVar("R", bound=Reply)
 
@@ -38,10 +37,6 @@ LONGEST_NAME = 40
 PLACEHOLDERS = frozenset({"...", "…", "A person ..."})
 """What the contracts' examples hold: a model that repeats its task has not done it."""
 NO_OBJECT = "there is no complete JSON object in the reply"
-CUT_ENDINGS = frozenset(
-    {"length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"}
-)
-"""Why providers say a reply ended that was not at its end."""
 
 _BEGUN = re.compile(r"\{(?=\s*[\"/}])")
 _TAIL = re.compile(
@@ -84,11 +79,6 @@ def read_reply(
         # What is shown of a reason may end early, so what matters most comes first.
         said = f"{fault}; {_CUT}" if reading == 1 else f"{_CUT}; {fault}"
         raise BadReply(said) from None
-
-
-def was_cut(ending: str | None) -> bool:
-    """Return whether a provider's word for a reply's end means that there should be more."""
-    return ending_word(ending or "") in CUT_ENDINGS
 
 
 def answer_of(text: str, *, reading: int = READINGS) -> str:

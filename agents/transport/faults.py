@@ -29,6 +29,10 @@ FILTERED = frozenset({
 })  # fmt: skip
 """How a reply ends that a filter took away, in words of OpenAI, Anthropic, Bedrock and Gemini."""
 
+CUT_ENDINGS = frozenset(
+    {"length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"}
+)
+"""Why providers say a reply ended that was not at its end."""
 _TRANSIENT = frozenset({408, 409, 425, 429})
 _REFUSED_FOR_MONEY = frozenset({400, 402, 403, 412, 429})
 _REFUSED_FOR_CONTENT = frozenset({400, 403, 422, 451})
@@ -205,6 +209,11 @@ def refused_fields(status: int, text: str) -> tuple[str, ...]:
 def is_filtered(ending: str) -> bool:
     """Return whether an ending means that a filter kept the reply back."""
     return ending_word(ending) in FILTERED
+
+
+def was_cut(ending: str | None) -> bool:
+    """Return whether a provider's word for a reply's end means that there should be more."""
+    return ending_word(ending or "") in CUT_ENDINGS
 
 
 def ending_word(ending: str) -> str:

@@ -13,7 +13,7 @@ from videoautoarena.memory.records.records import TIES, Battle
 from videoautoarena.runs.audit.evidence import AuditInput, above, finding, unknown
 from videoautoarena.runs.rating.finding import ENOUGH, Finding, percent, sure_percent
 from videoautoarena.runs.rating.fit import share_of
-from videoautoarena.runs.rundir.reader import about_video
+from videoautoarena.runs.rundir.reader import SAW_NONE, about_video
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 from videoautoarena.scoring.fitting.counts import Floats, count_cells
@@ -108,8 +108,8 @@ _MEANING = {
 
 
 def audit_frames(given: AuditInput) -> list[Finding]:
-    """Return for each model that saw fewer frames than it was to how often that was so."""
-    found = []
+    """Return who saw fewer frames than it was to, how often, and who is never sent any."""
+    found = list(_sent_none(given))
     for one in given.shortfalls:
         what, meaning = _MEANING[one.role]
         sentence = (
@@ -121,6 +121,13 @@ def audit_frames(given: AuditInput) -> list[Finding]:
         figures = (one.calls / one.of, np.nan, np.nan)
         found.append(Finding(key, *figures, one.of, sentence, is_alarm=True))
     return found
+
+
+def _sent_none(given: AuditInput) -> Iterator[Finding]:
+    # Of a referee that sees none the run's own mark tells, at the head of every report.
+    for name in blind_of(given):
+        sentence = f"{safe(name)} {SAW_NONE}: it shows what can be answered without the video."
+        yield unknown(f"frames.none.{safe(name)}", sentence)
 
 
 SURE = 0.95

@@ -16,7 +16,7 @@ from videoautoarena.memory.records.outlines import Outlines
 from videoautoarena.memory.records.records import DECIDED, TIES, Battle, Video
 from videoautoarena.memory.store.evidence import Label, Sample, Trial
 from videoautoarena.runs.rating.finding import ENOUGH, Crosses, Finding
-from videoautoarena.runs.rundir.reader import BattlesOf
+from videoautoarena.runs.rundir.reader import BattlesOf, is_blind
 from videoautoarena.runs.rundir.server_limits import Shortfall
 from videoautoarena.scoring.fitting.counts import Ints
 from videoautoarena.scoring.intervals.proportions import Share
@@ -133,7 +133,7 @@ class AuditInput:
 
     def is_blind(self, name: str) -> bool:
         """Return whether a contestant is sent no frame."""
-        return self._entry(name).get("max_frames") == 0
+        return is_blind(self._entry(name))
 
     def _entry(self, name: str) -> Mapping[str, Any]:
         return (self.manifest.get("cast") or {}).get(name) or {}

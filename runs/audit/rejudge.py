@@ -26,10 +26,11 @@ from videoautoarena.runs.rating.finding import (
 )
 from videoautoarena.runs.rating.fit import number_names, share_of
 from videoautoarena.runs.rating.table import build
-from videoautoarena.runs.rundir.reader import Run, counted, marks, open_run
+from videoautoarena.runs.rundir.reader import Run, blind_lines, counted, marks, open_run
 from videoautoarena.runs.text.tables import plain_grid
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import in_full
+from videoautoarena.runs.trials.trial import blind_on_trial
 from videoautoarena.scoring.agreement.rank_agreement import correlate_orders, correlate_ranks
 from videoautoarena.scoring.agreement.rater_agreement import Agreement, agree
 from videoautoarena.scoring.intervals.proportions import Share
@@ -140,9 +141,10 @@ def rejudged(folder: Path, judges: Sequence[str] = ()) -> Report:
         trials = [t for t in standing_trials(run.store.evidence.trials()) if t.kind == "rejudge"]
         there = tuple(dict.fromkeys(trial.judging.judge for trial in trials))
         wanted = [in_full(judge, [*there, *run.manifest["cast"]]) for judge in judges] or there
+        blind = blind_on_trial(run.store, [t for t in trials if t.judging.judge in wanted])
         return Report(
             {"judges": list(run.manifest["judges"])},
-            list(marks(run.manifest)),
+            list(dict.fromkeys([*marks(run.manifest), *blind_lines(blind)])),
             [_compare(run, judge, trials) for judge in wanted],
         )
 

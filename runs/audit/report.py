@@ -30,6 +30,7 @@ from videoautoarena.runs.rundir.call_facts import CallFact, fact_lines
 from videoautoarena.runs.rundir.reader import (
     STAND_INS,
     Run,
+    blind_lines,
     counted,
     open_run,
     rates_stand_ins,
@@ -119,13 +120,15 @@ def audit_in(run: Run) -> AuditReport:
     """Return what an open run says of its judges."""
     # What stands under a leaderboard is found without it.
     from videoautoarena.runs.audit.checks import with_checks
+    from videoautoarena.runs.trials.trial import blind_on_trial
 
     given = read_input(run)
+    on_trial = blind_lines(blind_on_trial(run.store, given.trials))
     return AuditReport(
         {judge: given.model_of(judge) for judge in given.judges},
         count_verdicts(given.outlines.texts["verdict"].counts()),
         rates_stand_ins(run.manifest),
-        state_of(run),
+        list(dict.fromkeys([*state_of(run), *on_trial])),
         with_checks(find_all(given)),
         [one for one in run.call_facts if "audit" in one.fact.surfaces],
     )

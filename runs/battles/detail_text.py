@@ -19,7 +19,7 @@ from videoautoarena.memory.records.records import (
     Standard,
 )
 from videoautoarena.runs.battles.detail import Shown
-from videoautoarena.runs.rundir.reader import about_video, named, one_line, outcome
+from videoautoarena.runs.rundir.reader import SAW_NONE, about_video, named, one_line, outcome
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import dollars
 
@@ -173,7 +173,7 @@ def _answers(battle: Battle, width: int) -> Iterator[RenderableType]:
     )
     shown = [
         (
-            f"{seat}  {model or 'nobody was drawn'}{_stored(battle, seat)}\n{frame_times(times)}",
+            f"{seat}  {model or 'nobody was drawn'}{_stored(battle, seat)}\n{_seen(answer, times)}",
             answer or "no answer",
         )
         for seat, model, answer, times in seats
@@ -202,6 +202,11 @@ def _side_by_side(shown: list[tuple[str, str]]) -> Table:
     for row in zip(*shown, strict=True):
         table.add_row(*(Text(safe(cell, lines=True)) for cell in row))
     return table
+
+
+def _seen(answer: str | None, times: tuple[float, ...]) -> str:
+    """Say which frames an answer was given from; one that was never given was given from none."""
+    return SAW_NONE if answer and not times else frame_times(times)
 
 
 def frame_times(times: tuple[float, ...]) -> str:

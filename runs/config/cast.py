@@ -71,6 +71,11 @@ class CastEntry(Sparse):
         """Whether it is a stand-in."""
         return self.model.startswith("offline:")
 
+    @property
+    def is_blind(self) -> bool:
+        """Whether it is sent no frames, in whatever role."""
+        return self.max_frames == 0 or self.limits.images_per_request == 0
+
     def as_model(self, alias: str) -> Model:
         """Return the model it describes, under the run's name for it."""
         provider, _, name = self.model.partition(":")
@@ -272,6 +277,24 @@ def is_offline_judge(
             "name a real --judge, or add --allow-offline-judge"
         )
     return bool(stand_ins and real)
+
+
+def blind_among(names: Iterable[str], cast: Mapping[str, CastEntry]) -> tuple[str, ...]:
+    """Return which of these names are sent no frames, each once."""
+    return tuple(dict.fromkeys(name for name in names if cast[name].is_blind))
+
+
+def refuse_blind(
+    referees: Iterable[str], *, cast: Mapping[str, CastEntry], allowed: bool
+) -> tuple[str, ...]:
+    """Return which referees are sent no frames; BadInput of any where that is not allowed."""
+    blind = blind_among(referees, cast)
+    if blind and not allowed:
+        raise BadInput(
+            f"{blind[0]} would referee without seeing a frame (max_frames = 0); raise its "
+            "max_frames, name another model, or add --allow-blind-referee"
+        )
+    return blind
 
 
 def _twice(names: tuple[str, ...]) -> str:

@@ -83,15 +83,19 @@ def judges_notice(
     videos: int,
     has_subtitles: bool = False,
     answering: Collection[str] = (),
+    reading: Collection[str] = (),
     role: Role | None = None,
 ) -> Iterable[str]:
     """Yield one line a host whose judges are sent frames: how many, and in how many calls at most.
 
     `calls` is by name, of those that judge, and of those that are `answering`; or of all in one
-    `role`. The last line is LangSmith's, as above.
+    `role`. Those that are `reading` judge words alone. The last line is LangSmith's, as above.
     """
     frames = {
-        alias: frames_of(config, alias, role or _post(config, alias, answering)) for alias in calls
+        alias: 0
+        if alias in reading
+        else frames_of(config, alias, role or _post(config, alias, answering))
+        for alias in calls
     }
     yield from _host_lines(config, calls, frames, videos=videos, has_subtitles=has_subtitles)
     if calls:
@@ -114,6 +118,7 @@ def _host_lines(
 ) -> Iterable[str]:
     """Yield a line for each host over the network that calls of these models go to."""
     what = "frames and subtitles" if has_subtitles else "frames"
+    about = "1 video" if videos == 1 else f"{videos} videos"
     hosts: dict[str, list[str]] = {}
     for alias in frames:
         if not config.cast[alias].is_offline:
@@ -122,13 +127,12 @@ def _host_lines(
     for host, aliases in hosts.items():
         most, at_once = sum(calls[alias] for alias in aliases), max(frames[a] for a in aliases)
         if not at_once and set(aliases) <= embedders(config, config.models):
-            shown, size = "questions and captions of clips", ""
+            shown = f"questions and captions of clips of {about}"
+        elif not at_once:
+            shown = "words and no frames"
         else:
-            shown, size = what, f" (up to {at_once} per call)"
-        yield (
-            f"{shown} of {videos} video{'s' if videos != 1 else ''}{size} go "
-            f"to {host} for {', '.join(aliases)}: at most {most:,} calls"
-        )
+            shown = f"{what} of {about} (up to {at_once} per call)"
+        yield f"{shown} go to {host} for {', '.join(aliases)}: at most {most:,} calls"
 
 
 WORDS_ALONE: frozenset[Role] = frozenset(

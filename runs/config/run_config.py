@@ -72,6 +72,7 @@ class Flags:
     """Caps; infinite lifts one."""
     allow_self_judging: bool = False
     allow_offline_judge: bool = False
+    allow_blind_referee: bool = False
 
 
 class RunRules(Record):
@@ -142,6 +143,11 @@ class RunConfig(Record):
         names = {one for each in found if each for one in (each.embeddings, each.captioner) if one}
         return frozenset(names - {self.examiner, *self.judges, *self.models})
 
+    @property
+    def blind_referees(self) -> tuple[str, ...]:
+        """Return who examines or judges without being sent a frame."""
+        return casting.blind_among((self.examiner, *self.judges), self.cast)
+
     def roster(self, generation: int) -> tuple[str, ...]:
         """Return the contestants among whom pairs of a generation are drawn."""
         return tuple(m for m in self.models if self.joined.get(m, 0) <= generation)
@@ -156,6 +162,11 @@ class RunConfig(Record):
         }
         return data
 
+    def recorded(self) -> dict[str, Any]:
+        """Return it as the run's file keeps it, marked where a referee sees no frames."""
+        marked = {"blind_referee": True} if self.blind_referees else {}
+        return {**self.model_dump(mode="json"), **marked}
+
     def manifest(
         self,
         version: str,
@@ -168,7 +179,7 @@ class RunConfig(Record):
         return {
             "schema": SCHEMA,
             "version": version,
-            **self.model_dump(mode="json"),
+            **self.recorded(),
             "prompts": dict(prompts),
             "contracts": contracts,
             "reading": reading,
@@ -239,6 +250,7 @@ def resolve(flags: Flags) -> Settings:
     examiner, judges = casting.officials(flags.examiner, flags.judge, file=file, cast=cast)
     cast |= {name: entry_of(name, file) for name in (examiner, *judges)}
     casting.check_stand_ins(examiner, judges, cast=cast)
+    casting.refuse_blind((examiner, *judges), cast=cast, allowed=flags.allow_blind_referee)
     cast |= casting.scouts(cast, file)
     config = RunConfig(
         models=roster,

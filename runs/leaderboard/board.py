@@ -21,9 +21,11 @@ from videoautoarena.runs.rating.leaderboard import LabelGroup, Labelling, Leader
 from videoautoarena.runs.rating.method import USUAL, Method, weigh_battles
 from videoautoarena.runs.rating.table import build, some_of
 from videoautoarena.runs.rundir.reader import (
+    SAW_NONE,
     BattlesOf,
     Run,
     counted,
+    is_blind,
     open_run,
     rates_stand_ins,
     warnings_of,
@@ -357,7 +359,7 @@ def _embedder(model: str, folder: Path) -> Embed:
 
 
 def _of_run(board: Leaderboard, run: Run) -> Leaderboard:
-    """Return a board that says who saw too few frames, and what ended the run early."""
+    """Return a board that says who saw too few frames or none, and what ended the run early."""
     short = {one.model: one for one in run.shortfalls if one.role == "contestant"}
     rows = []
     for row in board.models:
@@ -365,6 +367,8 @@ def _of_run(board: Leaderboard, run: Run) -> Leaderboard:
         if one := short.get(row.model):
             frames = {k: of for k, of in one.as_json().items() if k not in ("model", "role")}
             flags = (*flags, one.saw)
+        elif is_blind((run.manifest.get("cast") or {}).get(row.model) or {}):
+            flags = (*flags, SAW_NONE)
         rows.append(replace(row, frames=frames, flags=flags))
     until = None if run.stop is None else run.stop.as_json()
     return replace(board, models=tuple(rows), settings=replace(board.settings, until=until))

@@ -29,10 +29,13 @@ from videoautoarena.runs.config.disclosure import (
 )
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.config.sampling import refuse_missing
-from videoautoarena.runs.media.live_check import PROXIES, hints, lacking_key
+from videoautoarena.runs.media.live_check import PROXIES, lacking_key
+from videoautoarena.runs.rundir.reader import one_line
 from videoautoarena.runs.text.terminal import out
 
 US = "videoautoarena"
+LONGEST_REASON = 300
+"""Characters of what a server said that are repeated."""
 Report = dict[str, Any]
 """JSON: see docs/records.md."""
 
@@ -315,13 +318,18 @@ def _live(config: RunConfig, visit: Visit, missing: list[str]) -> list[Report]:
     most = {alias: most_frames(config, alias) for alias in speaking}
     found = visit([config.model_of(alias) for alias in speaking], most)
     for one in found:
-        model = config.model_of(one["model"])
         if not one["answered"]:
             # Its settings were found wanting already.
             if one["failure"] != "settings":
-                why = "; ".join([one["failure"], *hints(one["failure"], model)])
+                why = one_line(one["reason"], LONGEST_REASON)
                 missing.append(f"{one['model']!a} does not answer: {why}")
             continue
+        posts = [post for post in _roles(config, one["model"]) if post != "contestant"]
+        if posts and not one["json"]:
+            missing.append(
+                f"{one['model']!a} does not reply in JSON when asked to, as it must to be "
+                f"{' and '.join(posts)}; name another model, or raise its max_tokens"
+            )
         if one["sees"] is False:
             missing.append(f"{one['model']!a} does not see the images it is sent: {one['reason']}")
         if one["frames_taken"] == 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -35,11 +36,15 @@ _HINTS = {
     "http-403": "check the key and its permissions",
     "http-404": "check the model's name and base_url",
     "http-429": "its rate limit is reached; try again later",
-    "http-400": "does it accept images and all parameters?",
     "malformed": "does base_url point to an API, such as http://HOST:PORT/v1?",
     "empty": "a larger max_tokens may help, if it reasons first",
 }
 """What to look at after a kind of failure."""
+_NO_WORDS = re.compile(
+    r"\w*(?:error|exception)\b|\b(?:code|http|status|bad request|client|for url)\b|[\W\d_]+",
+    re.IGNORECASE,
+)
+"""What stands in a refusal though its server gave no reason."""
 PROXIES = tuple(
     spelt
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
@@ -87,7 +92,8 @@ def warnings(models: Iterable[Model], frames: Mapping[str, int]) -> Iterable[str
             hosts.setdefault(model.endpoint, []).append(model)
     for host, asked_there in hosts.items():
         aliases = [model.alias for model in asked_there]
-        asked = "one question with one drawn picture goes"
+        is_shown = any(not EyeTest(model).is_blind for model in asked_there)
+        asked = f"one question with {'one drawn' if is_shown else 'no'} picture goes"
         if most := max((frames.get(alias, 0) for alias in aliases), default=0):
             asked = f"two questions, with one drawn picture and with up to {most}, go"
         calls = counted(len(aliases) * (2 if most else 1), "call")
@@ -151,8 +157,12 @@ def verdict(found: Report) -> str:
     return f"{line}; in arena.toml under [models.{_quoted(found['model'])}]: {found['arena_toml']}"
 
 
-def hints(kind: str, model: Model) -> Iterable[str]:
-    """Yield what to look at after a kind of failure, if anything is known."""
+def hints(kind: str, model: Model, said: str = "") -> Iterable[str]:
+    """Yield what to look at after a kind of failure, if anything is known; `said` is its reason."""
+    if kind == "http-400" and not _NO_WORDS.sub("", said):
+        # Whatever a server says is better than a guess.
+        is_shown = model.frame_limit("contestant") > 0
+        yield f"does it accept {'images and ' if is_shown else ''}all parameters?"
     if kind in _HINTS:
         names = " or ".join(model.key_names) if kind in ("http-401", "http-403") else ""
         yield _HINTS[kind] + (f" (in {names})" if names else "")
@@ -270,7 +280,9 @@ def _answered(model: Model, test: EyeTest, row: CallRow) -> Report:
     if row.reply is None:
         kind = row.failure_kind or "failed"
         reason = f"{kind}: {row.failure or 'no reason given'}"
-        found = _failed(model, kind, "; ".join([reason.rstrip("."), *hints(kind, model)]))
+        found = _failed(
+            model, kind, "; ".join([reason.rstrip("."), *hints(kind, model, row.failure or "")])
+        )
     else:
         sees = test.is_seen(row.reply)
         said = one_line(redacted(row.reply), LONGEST_QUOTE)

@@ -12,8 +12,8 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from videoautoarena.agents.calls.replies import thought_mark, was_cut
-from videoautoarena.agents.transport.faults import is_filtered
+from videoautoarena.agents.calls.thoughts import thought_mark
+from videoautoarena.agents.transport.faults import is_filtered, was_cut
 from videoautoarena.memory.records.records import SCOUTS, Battle, CallEnds, Role
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.rundir.slots import Tally

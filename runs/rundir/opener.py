@@ -192,7 +192,7 @@ def refuse_merged(out: Path, manifest: Mapping[str, Any]) -> None:
 def keep_config(store: Store, config: RunConfig) -> None:
     """Write down a run's settings where they changed."""
     manifest = store.manifest()
-    now = {**manifest, **config.model_dump(mode="json")}
+    now = {**manifest, **config.recorded()}
     if now != manifest:
         store.put_manifest(now)
 
@@ -309,6 +309,18 @@ def _spelled(flags: Flags, spell: Callable[[str], str]) -> Flags:
         judge=tuple(map(spell, flags.judge)),
         examiner=flags.examiner and spell(flags.examiner),
     )
+
+
+def allowed_as_begun(out: Path, flags: Flags) -> Flags:
+    """Return what was typed; a run in `out` that has a blind referee need not be allowed it again.
+
+    It may have been begun when nobody was asked.
+    """
+    if flags.allow_blind_referee or not holds_run(out):
+        return flags
+    with Store.open(run_file(out), write=False) as store:
+        kept = RunConfig.of_manifest(store.manifest())
+    return replace(flags, allow_blind_referee=bool(kept.blind_referees))
 
 
 def configured(out: Path, kept: RunConfig, asked: Settings | None, *, generation: int) -> RunConfig:

@@ -302,6 +302,30 @@ def rates_stand_ins(manifest: dict[str, Any]) -> bool:
     return bool(names) and all(name.startswith("offline:") for name in names)
 
 
+SAW_NONE = "saw no frames"
+"""What is said of a model that is sent none, where of others stands how many they saw."""
+
+
+def is_blind(entry: Mapping[str, Any]) -> bool:
+    """Return whether an entry of a run's cast is sent no frames."""
+    limits = entry.get("limits") or {}
+    return entry.get("max_frames") == 0 or limits.get("images_per_request") == 0
+
+
+def blind_referees(manifest: Mapping[str, Any]) -> list[str]:
+    """Return who examines or judges a run without frames, whenever it was begun."""
+    cast = manifest.get("cast") or {}
+    referees = dict.fromkeys((manifest.get("examiner"), *(manifest.get("judges") or ())))
+    return [str(name) for name in referees if is_blind(cast.get(name) or {})]
+
+
+def blind_lines(referees: Sequence[str]) -> list[str]:
+    """Return the sentence on referees that see no frames; nothing where there is none."""
+    if not referees:
+        return []
+    return [f"{safe(', '.join(referees))} refereed without seeing a frame: words alone were judged"]
+
+
 def cautions(manifest: dict[str, Any]) -> list[str]:
     """Return what was allowed in a run that a reader of any figure must know."""
     lines = []
@@ -309,6 +333,7 @@ def cautions(manifest: dict[str, Any]) -> list[str]:
         lines.append("a judge or the examiner of this run also competed")
     if manifest.get("offline_judge_on_real"):
         lines.append("an offline judge rated real models; it reads only sentences it knows")
+    lines += blind_lines(blind_referees(manifest))
     return lines
 
 

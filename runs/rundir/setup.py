@@ -82,6 +82,8 @@ class Setup(Published):
     self_judging: bool
     """A judge or the examiner also competes."""
     offline_judge_on_real: bool
+    blind_referee: bool
+    """The examiner or a judge was sent no frames."""
 
 
 _SAME = (
@@ -109,6 +111,7 @@ def setup_of(run: Run) -> Setup:
             for name, entry in config.cast.items()
         },
         until=None if rule is None else str(rule),
+        blind_referee=bool(config.blind_referees),
         overall_only=config.rules.overall_only,
         prompts=manifest.get("prompts") or {},
         contracts=contracts_of(manifest),

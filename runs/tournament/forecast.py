@@ -21,7 +21,13 @@ from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.facts.facts import read_facts
 from videoautoarena.runs.rundir.budget import priced
 from videoautoarena.runs.rundir.failures import failed_slots, with_unsettled
-from videoautoarena.runs.rundir.opener import added_videos, configured, holds_run, named_in_full
+from videoautoarena.runs.rundir.opener import (
+    added_videos,
+    allowed_as_begun,
+    configured,
+    holds_run,
+    named_in_full,
+)
 from videoautoarena.runs.rundir.reader import run_file
 from videoautoarena.runs.rundir.slots import (
     Lineup,
@@ -47,7 +53,8 @@ def plan_ahead(
     Nothing is written and nobody called. BadInput or ForeignRun where such a run could not
     start.
     """
-    settings, found = resolve(named_in_full(out, flags)), find_videos(folder)
+    settings = resolve(allowed_as_begun(out, named_in_full(out, flags)))
+    found = find_videos(folder)
     if not holds_run(out):
         read_facts(folder, found, settings.facts)
         config, users = with_users(settings, found, folder)

@@ -33,6 +33,7 @@ from videoautoarena.runs.rundir.opener import (
     NO_CARE,
     Care,
     Opened,
+    allowed_as_begun,
     begin,
     go_on,
     holds_run,
@@ -40,7 +41,7 @@ from videoautoarena.runs.rundir.opener import (
     refuse_merged,
     videos_folder,
 )
-from videoautoarena.runs.rundir.reader import Run, counted, problems, run_file
+from videoautoarena.runs.rundir.reader import Run, blind_lines, counted, problems, run_file
 from videoautoarena.runs.rundir.server_limits import declared_lines, kept_limits, limit_lines
 from videoautoarena.runs.rundir.slots import Lineup
 from videoautoarena.runs.text.terminal import safe
@@ -70,7 +71,7 @@ def simulate(
     `engine` plays in place of this process, and looks after the keys.
     BadInput or ForeignRun, which says what to change, leaves nothing written.
     """
-    settings = resolve(named_in_full(out, flags))
+    settings = resolve(allowed_as_begun(out, named_in_full(out, flags)))
     prompts = PromptSet.load(settings.prompts)
     exists = holds_run(out)
     if engine is None:
@@ -187,6 +188,8 @@ def introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: b
         say(note)
     if not open_slots:
         return
+    for line in blind_lines(config.blind_referees):
+        say(line)
     if config.sampling != Sampling():
         say(about_sampling(config.sampling))
     for problem in problems(run.store):

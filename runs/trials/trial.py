@@ -35,6 +35,7 @@ from videoautoarena.runs.config.cast import (
     entry_of,
     is_offline_judge,
     is_self_judging,
+    refuse_blind,
 )
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.rundir.context import EarlyEnd, work_off
@@ -51,6 +52,8 @@ class Leave(NamedTuple):
     """Judge real models' answers though it is the offline judge."""
     compete: bool = False
     """Judge battles of its own."""
+    blind: bool = False
+    """Judge though it is sent no frames."""
 
 
 def with_judges(
@@ -76,6 +79,9 @@ def with_judges(
     allowed = leave.offline or config.offline_judge_on_real
     is_offline_judge(config.models, names, cast=cast, allowed=allowed)
     is_self_judging(config.models, names, cast=cast, allowed=leave.compete)
+    # A judge that the run itself was allowed may be asked again.
+    strange = [name for name in names if name not in config.blind_referees]
+    refuse_blind(strange, cast=cast, allowed=leave.blind)
     return config.model_copy(update={"judges": names, "cast": cast})
 
 
@@ -223,6 +229,20 @@ def open_seatings(
         elif retry_failed and known.judging.verdict == "failed":
             wanted.append(Wanted(seating, generation_of(known.id)[1] + 1))
     return wanted
+
+
+def blind_on_trial(store: Store, trials: Iterable[Trial]) -> list[str]:
+    """Return the judges that were sent no frames, by the calls of the first trial of each."""
+    sent_none: dict[str, bool] = {}
+    for trial in trials:
+        judge = trial.judging.judge
+        if judge in sent_none:
+            continue
+        # Its id is the scope of its calls, the seats and a digest of what was put to the judge.
+        calls = store.journal.calls(f"{TRIAL_SCOPE}{trial.id.rsplit(':', 2)[0]}")
+        if answered := [call for call in calls if call.reply is not None]:
+            sent_none[judge] = all(call.frames == 0 for call in answered)
+    return [judge for judge, is_so in sent_none.items() if is_so]
 
 
 def seatings_of(cases: Iterable[TrialCase], judges: Sequence[Model]) -> list[Seating]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import Literal
 
 from videoautoarena.agents.models.registry import Model
@@ -63,7 +64,7 @@ class DialogueGame(Game[DialogueItem]):
 
     async def play(self, item: DialogueItem, player: Player) -> Outcome:
         """Return what the scored rounds of a dialogue came to, in their order."""
-        lines, replies, broken = list[RoundLine](), list[str](), self.unasked(item)
+        lines, replies, broken = list[RoundLine](), list[str](), self.unasked(item, player)
         for number in asked_rounds(item, player.history):
             said = broken or await self.reply(item, player, number, replies)
             replies.append(said.text or "")
@@ -74,13 +75,15 @@ class DialogueGame(Game[DialogueItem]):
                 lines.append(await self._line(item, number, said))
         return _outcome(lines)
 
-    def unasked(self, item: DialogueItem) -> Said | None:
-        """Return why nobody can be asked about a dialogue; None where everybody can."""
-        if (why := self.films.lost.get(item.video_id)) is not None:
-            return Said(None, f"{NO_VIDEO}: {why}", is_ours=True)
-        video, end_s = self.films.videos[item.video_id], 0.0
+    def unasked(self, item: DialogueItem, player: Player) -> Said | None:
+        """Return why a player cannot be asked about a dialogue; None where it can."""
+        end_s, duration_s = 0.0, inf
+        if self.cast.needs_video(player):
+            if (why := self.films.lost.get(item.video_id)) is not None:
+                return Said(None, f"{NO_VIDEO}: {why}", is_ours=True)
+            duration_s = self.films.videos[item.video_id].duration_s
         for start, end in item.spans:
-            if not end_s <= start < end or start >= video.duration_s:
+            if not end_s <= start < end or start >= duration_s:
                 why = f"the video has no stretch from {start:g} s to {end:g} s"
                 return Said(None, f"no answer: {why}", is_ours=True)
             end_s = end
@@ -101,7 +104,7 @@ class DialogueGame(Game[DialogueItem]):
                 said = await answer(
                     self.prompter,
                     player.model,
-                    frames=await self.frames(item),
+                    frames=await self.seen(item, player),
                     question=item.rounds[number - 1].user,
                     slot=scope,
                     seat=0,
@@ -128,7 +131,7 @@ class DialogueGame(Game[DialogueItem]):
 
     def has_frames(self, item: DialogueItem) -> bool:
         """Return whether the frames of its stretches are known, or nobody needs them."""
-        if self.unasked(item) is not None:
+        if all(self.unasked(item, player) is not None for player in self.cast.players):
             return True
         return self.run_frames.has(self.films.videos[item.video_id].id, item.spans)
 

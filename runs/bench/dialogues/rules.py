@@ -128,7 +128,7 @@ async def _unknown(
 ) -> list[Ask]:
     """Return the calls of one dialogue for one player that a repetition lacks."""
     asks, replies, is_known = list[Ask](), list[str](), True
-    if player.model is None or (game is not None and game.unasked(item) is not None):
+    if player.model is None or (game is not None and game.unasked(item, player) is not None):
         return []
     for number in asked_rounds(item, player.history):
         said = None

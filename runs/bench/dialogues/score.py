@@ -78,6 +78,8 @@ class DialogueScore(Record):
     history: History
     how: Literal["run", "import"]
     max_frames: int | None
+    is_blind: bool
+    """It saw no frames."""
     preset: str | None
     overall: Figure | None
     """The plain mean of the six abilities, of those that are there; None where none is."""
@@ -229,6 +231,7 @@ def _score(
         history=result.history,
         how=result.how,
         max_frames=result.max_frames,
+        is_blind=result.is_blind,
         preset=_text(result.facts.get("preset")),
         overall=_overall(six, points),
         lacking=tuple(ability for ability in ABILITIES if ability not in figures),

@@ -16,7 +16,7 @@ from videoautoarena.runs.bench.dialogues.score import (
 )
 from videoautoarena.runs.bench.format.entries import ABILITIES, TWIN, Ability
 from videoautoarena.runs.bench.score.score import FEW_VIDEOS
-from videoautoarena.runs.bench.score.score_text import Shown, render, sheet
+from videoautoarena.runs.bench.score.score_text import Shown, render, saw_none, sheet
 from videoautoarena.runs.bench.score.task_points import Figure
 from videoautoarena.runs.rundir.reader import STAND_INS, counted
 from videoautoarena.runs.text.tables import Cell, comma_separated, mark_up
@@ -187,6 +187,8 @@ def notes(scores: DialogueScores) -> list[str]:
             found.append(f"{name}: {', '.join(odd)} of {counted(scores.rounds, 'round')}.")
         if without := [named(one) for one in row.lacking if one in scores.abilities]:
             found.append(f"{name}: nothing counts in {', '.join(without)}.")
+    if blind := [row.model for row in scores.models if row.is_blind]:
+        found.append(saw_none(blind))
     if scores.videos < FEW_VIDEOS:
         found.append(f"Fewer than {FEW_VIDEOS} videos, too few to trust an interval.")
     return found

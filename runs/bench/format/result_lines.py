@@ -111,6 +111,17 @@ class OnBench(Shape):
         return said if type(said) is int and 0 < said <= MOST_FRAMES else None
 
     @property
+    def is_blind(self) -> bool:
+        """Whether it was sent no frame of any video, as it says."""
+        said = self.facts.get("max_frames")
+        return type(said) is int and said == 0
+
+    @property
+    def is_judged_blind(self) -> bool:
+        """Whether its judge was to look at videos and was sent no frames, as it says."""
+        return self.facts.get("blind_referee") is True
+
+    @property
     def head(self) -> dict[str, Any]:
         """What the first line of its file says whatever it holds."""
         return self.model_dump(include=set(OnBench.model_fields))

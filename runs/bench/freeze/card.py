@@ -24,7 +24,14 @@ from videoautoarena.runs.bench.format.schema import (
 )
 from videoautoarena.runs.bench.freeze.selection import longer
 from videoautoarena.runs.rating.finding import is_usual
-from videoautoarena.runs.rundir.reader import counted, named, rates_stand_ins
+from videoautoarena.runs.rundir.reader import (
+    SAW_NONE,
+    blind_referees,
+    counted,
+    is_blind,
+    named,
+    rates_stand_ins,
+)
 from videoautoarena.runs.text.terminal import safe
 
 
@@ -96,6 +103,11 @@ def _warnings(run: Mapping[str, Any]) -> Iterator[str]:
         yield "> **A judge or examiner of this run also competed in it.**\n"
     if run.get("offline_judge_on_real"):
         yield "> **An offline judge rated real models**; it reads only sentences it knows.\n"
+    if blind := blind_referees(run):
+        yield (
+            f"> **{plain(', '.join(blind))} refereed without seeing a frame**: words alone were "
+            "judged.\n"
+        )
 
 
 _WHAT = """## What it is
@@ -145,7 +157,11 @@ def _how(manifest: Manifest) -> str:
 
 def _names(run: Mapping[str, Any], aliases: Any) -> str:
     cast = _table(run, "cast")
-    names = [named(str(alias), _table(cast, alias).get("model", "?")) for alias in aliases or []]
+    names = []
+    for alias in aliases or []:
+        entry = _table(cast, alias)
+        name = named(str(alias), entry.get("model", "?"))
+        names.append(f"{name} ({SAW_NONE})" if is_blind(entry) else name)
     return ", ".join(names) or "unknown"
 
 

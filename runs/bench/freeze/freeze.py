@@ -75,7 +75,7 @@ FACTS = (
     "offline_judge_on_real",
 )  # fmt: skip
 """What a bench repeats of the run's settings; nothing of a clock or a machine."""
-FURTHER_FACTS = ("contracts", "reading", "personas", "diverse")
+FURTHER_FACTS = ("contracts", "reading", "personas", "diverse", "blind_referee")
 """What it repeats likewise of a run that has it."""
 CAST_FACTS = ("model", "max_frames", "parameters")
 """What it repeats of each model: not where its server stands."""

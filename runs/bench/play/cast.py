@@ -32,11 +32,13 @@ from videoautoarena.runs.config.cast import (
     entry_of,
     is_offline_judge,
     is_self_judging,
+    refuse_blind,
     scouts,
 )
 from videoautoarena.runs.config.run_config import RunConfig, arena_file
 from videoautoarena.runs.config.sampling import refuse_text_read
 from videoautoarena.runs.rundir.budget import priced
+from videoautoarena.runs.rundir.reader import blind_lines
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import in_full
@@ -63,6 +65,14 @@ class Player:
     """What it is shown of a video."""
     history: History = "golden"
     """Of a dialogue: what it is sent of earlier rounds."""
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether it is asked without a frame of any video."""
+        model = self.model
+        if model is None:
+            return False
+        return self.view == "blind" or model.frame_limit("contestant") == 0
 
 
 class Wanted(NamedTuple):
@@ -111,6 +121,36 @@ class BenchCast(NamedTuple):
             return ("contestant", *self.marking)
         return ("contestant", "comparer" if self.anchor else "judge")
 
+    @property
+    def blind_judges(self) -> tuple[str, ...]:
+        """Names of judges that are to look at videos, and are sent no frames."""
+        return () if self.marking is not None else self.config.blind_referees
+
+    def needs_video(self, player: Player) -> bool:
+        """Return whether a question takes its video, for the player or for who judges its answer.
+
+        What was handed in is held to have been answered from the video.
+        """
+        if not player.is_blind:
+            return True
+        if self.marking is not None:
+            return False
+        anchor = self.anchor
+        looks = anchor is not None and anchor.model is not None and not anchor.is_blind
+        return looks or len(self.blind_judges) < len(self.config.judges)
+
+    @property
+    def why_videos(self) -> str:
+        """Who makes videos necessary, as the end of a clause; empty where that is a player."""
+        if not all(player.is_blind for player in self.players):
+            return ""
+        return f", which {safe(self.judge)} looks at to judge"
+
+    @property
+    def needs_videos(self) -> bool:
+        """Whether anything that is played takes a video."""
+        return any(map(self.needs_video, self.players))
+
 
 def _cast_of(bench: OpenBench, wanted: Wanted, file: ArenaFile) -> BenchCast:
     """Return who plays a bench and who judges; `wanted` names the models."""
@@ -130,6 +170,7 @@ def _cast_of(bench: OpenBench, wanted: Wanted, file: ArenaFile) -> BenchCast:
     if any(entry.is_offline for entry in cast.values()):
         refuse_text_read(sampling, "have real models play and judge")
     _refuse_players(judges, cast)
+    refuse_blind(judges, cast=cast, allowed=wanted.leave.blind)
     config = RunConfig(
         seed=wanted.seed,
         rounds=1,
@@ -244,6 +285,7 @@ def _notes(bench: OpenBench, wanted: Wanted, config: RunConfig) -> Iterator[str]
         yield "this rates offline stand-ins, not real models"
     elif any(config.cast[judge].is_offline for judge in config.judges):
         yield "the offline judge only understands offline contestants; its rulings mean little here"
+    yield from blind_lines(config.blind_referees)
     for judge in config.judges if _reads_references(wanted) else ():
         if authors := _authors(bench, config.cast[judge].model):
             yield (

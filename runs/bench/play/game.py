@@ -77,7 +77,8 @@ class Game(ABC, Generic[E]):
 
     async def answer(self, item: E, player: Player) -> Said:
         """Return what a player answers; what was handed in is not asked for."""
-        if (why := self.films.lost.get(item.video_id)) is not None:
+        why = self.films.lost.get(item.video_id)
+        if why is not None and self.cast.needs_video(player):
             return Said(None, f"{NO_VIDEO}: {why}", is_ours=True)
         if player.model is None:
             given = self._without_thoughts(player.given.get(item.qid, ""))
@@ -106,12 +107,20 @@ class Game(ABC, Generic[E]):
         # At first it was judged as it came, and whatever is judged is part of a call's key.
         return given if reading == 1 else answer_of(given, reading=reading)
 
-    async def seen(self, item: E, _player: Player) -> Frames:
-        """Return the frames that a player is shown a part of."""
-        return await self.frames(item)
+    async def seen(self, item: E, player: Player) -> Frames:
+        """Return the frames that a player is shown a part of; its video may not be at hand."""
+        return no_frames(item) if player.is_blind else await self.frames(item)
 
-    def shown(self, item: E, _player: Player) -> tuple[str, ...]:
-        """Return the own ids of the videos a player is shown, first the one it is asked about."""
+    def shown(self, item: E, player: Player) -> tuple[str, ...]:
+        """Return the own ids of the videos a player is shown, first the one it is asked about.
+
+        None where the video is not at hand and nobody looks at it.
+        """
+        video = self.films.videos.get(item.video_id)
+        if not self.cast.needs_video(player) and (
+            video is None or video.id not in self.films.files
+        ):
+            return ()
         return (self.films.videos[item.video_id].id,)
 
     def has_frames(self, item: E) -> bool:
@@ -121,6 +130,11 @@ class Game(ABC, Generic[E]):
     async def frames(self, item: E) -> Frames:
         """Return the frames of the video that a question is about."""
         return await self.run_frames.frames(self.films.videos[item.video_id].id)
+
+
+def no_frames(item: Entry) -> Frames:
+    """Return what is shown of an item's video to who sees no frames."""
+    return Frames(video=digest_of(item.video_id)[:12], width_px=0, height_px=0, frames=())
 
 
 def scope_of(item: Entry) -> str:

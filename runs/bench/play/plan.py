@@ -16,7 +16,7 @@ from videoautoarena.memory.records.records import SCHEMA, Role
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.schema import DialogueItem, Item
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
-from videoautoarena.runs.bench.play.forecast import Ask, Forecast
+from videoautoarena.runs.bench.play.forecast import MARKS, Ask, Forecast
 from videoautoarena.runs.bench.play.game import Game, Said
 from videoautoarena.runs.bench.play.question import Answered, JudgedGame, seatings_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
@@ -89,14 +89,19 @@ async def look_ahead(
     looking: dict[str | int, tuple[Any, set[str]]] = {}
     for number, item in enumerate(items):
         video = films.videos.get(item.video_id)
+        players, seen = cast.players, game
         if video is None or (game is not None and game.run_frames.is_quarantined(video.id)):
-            left.known += len(cast.players)
+            players = tuple(one for one in players if not cast.needs_video(one))
+            left.known += len(cast.players) - len(players)
+        elif game is not None and all(map(cast.needs_video, players)):
+            seen = game if game.has_frames(item) else None
+        if not players:
             continue
-        seen = game if game is not None and game.has_frames(item) else None
-        found = await of_item(seen, cast, item)
+        found = await of_item(seen, cast._replace(players=players), item)
         left.known += found.known
         left.asks += found.asks
-        left.videos |= {item.video_id} if found.asks else set()
+        if any(_is_shown(cast, ask) for ask in found.asks):
+            left.videos.add(item.video_id)
         mine = list(_looking(cast, found.calls))
         for alias, player in mine:
             # Which other one is drawn an item; there are no more of them than videos.
@@ -108,6 +113,13 @@ async def look_ahead(
         for (scout, role), clips in clip_calls(cast.config, models).items():
             left.asks.append(Ask(item, role, scout, times=clips))
     return left
+
+
+def _is_shown(cast: BenchCast, ask: Ask) -> bool:
+    """Return whether frames of the video that an item is about are sent with a call."""
+    if ask.role == "contestant":
+        return ask.player is None or not ask.player.is_blind
+    return ask.role not in MARKS and ask.alias not in cast.blind_judges
 
 
 def _looking(cast: BenchCast, calls: Counter[str]) -> Iterator[tuple[str, Player]]:
@@ -266,6 +278,7 @@ def plan_of(
         videos=len(left.videos),
         has_subtitles=store is not None and has_subtitles(store),
         answering=[player.name for player in (*cast.players, cast.anchor) if player],
+        reading=cast.config.judges if cast.marking is not None else (),
     )
     return BenchPlan(
         questions=len(items),

@@ -24,7 +24,7 @@ from videoautoarena.agents.roles.judge import (
 )
 from videoautoarena.memory.records.digests import canonical_json, unit_interval
 from videoautoarena.memory.records.errors import UnusableVideo
-from videoautoarena.memory.records.records import Judging, Seats
+from videoautoarena.memory.records.records import Frames, Judging, Seats
 from videoautoarena.runs.bench.format.points import DEGREES, LEADS
 from videoautoarena.runs.bench.format.results import (
     ANCHOR,
@@ -36,7 +36,7 @@ from videoautoarena.runs.bench.format.results import (
 )
 from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
-from videoautoarena.runs.bench.play.game import Game, Outcome, Said, scope_of
+from videoautoarena.runs.bench.play.game import Game, Outcome, Said, no_frames, scope_of
 from videoautoarena.runs.rundir.context import all_done
 
 _OTHER: dict[Seats, Seats] = {"ab": "ba", "ba": "ab"}
@@ -103,6 +103,10 @@ class JudgedGame(Game, Generic[Found]):
             return said
         return Said(None, f"the anchor has no answer: {said.reason}", is_ours=True)
 
+    async def looked_at(self, item: Item, judge: Model) -> Frames:
+        """Return the frames that a judge is shown a part of; its video may not be at hand."""
+        return await self.frames(item) if judge.frame_limit("judge") else no_frames(item)
+
     @abstractmethod
     async def judging(self, answered: Answered, seating: Seating, judge: Model) -> Found:
         """Return a judge's view from one seating; of a failed call, that it failed."""
@@ -133,7 +137,7 @@ class ReferenceGame(JudgedGame[Judging]):
             found = await judge_once(
                 self.prompter,
                 judge,
-                frames=await self.frames(item),
+                frames=await self.looked_at(item, judge),
                 case=_case(item, reference, answered.text),
                 place=Place(scope, 0, seating.seats),
             )
@@ -183,7 +187,7 @@ class AnchorGame(JudgedGame[Compared]):
             found = await compare_once(
                 self.prompter,
                 judge,
-                frames=await self.frames(item),
+                frames=await self.looked_at(item, judge),
                 case=_case(item, answered.other, answered.text),
                 place=Place(scope, 0, seating.seats),
             )

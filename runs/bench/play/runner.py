@@ -155,10 +155,10 @@ async def run_bench(
             listeners.say(line)
         work = ready.work
         cast, items = work.cast, work.items
-        if ready.left.calls.total() and work.films.folder is None:
+        if ready.left.videos and work.films.folder is None:
             raise BadInput(
-                f"{bench.folder} is not finished and holds no copies of its videos; pass "
-                "their folder with --videos"
+                f"{bench.folder} is not finished and holds no copies of its videos"
+                f"{cast.why_videos}; pass their folder with --videos"
             )
         check_keys(cast.config.model_of(name) for name, n in ready.left.calls.items() if n)
         unit = "dialogue" if isinstance(items[0], DialogueItem) else "answer"
@@ -198,7 +198,14 @@ async def _ready(
         # Which other video is shown depends on no limit.
         about = asked_items if "other" in asked.wanted.views else items
         wanted = list(dict.fromkeys(item.video_id for item in about))
-        films = find_bench_videos(bench, wanted, folder=asked.videos, store=store)
+        films = find_bench_videos(
+            bench,
+            wanted,
+            folder=asked.videos,
+            store=store,
+            is_needed=cast.needs_videos,
+            why=cast.why_videos,
+        )
         refuse_strangers(bench, films)
         prompts = own_prompts(store, asked.prompts)
         notes = [*prompt_notes(bench, prompts, used=cast.roles, typed=asked.prompts)]
@@ -210,6 +217,8 @@ async def _ready(
             keep_caps(store, caps)
             notes += remember_videos(bench, store, films)
         notes += video_notes(bench, films)
+        if not cast.needs_videos:
+            notes.append("nobody here is sent frames: the videos are not looked at")
         if write and asked.retry_failed and store is not None:
             pardon(store, [video.id for video in films.videos.values()], 0)
         work = Work(rules, cast, items, films, prompts)
@@ -323,7 +332,9 @@ async def _play_elsewhere(
     work, file, engine = ready.work, calls_file(ready.bench), asked.engine
     known = Repetition(work, store)
     await settled.add_known(work.pairs, known)
-    due = [known.due(pair) for pair in work.pairs if pair not in settled.outcomes]
+    open_ = (known.due(pair) for pair in work.pairs if pair not in settled.outcomes)
+    # What takes no video belongs to no machine that has it: it is played here, behind the others.
+    due = [one for one in open_ if one.videos]
     called = frozenset(name for name, calls in ready.left.calls.items() if calls)
     if engine is None or not due:
         return store

@@ -112,6 +112,7 @@ def results_of(
             "facts": {
                 **{name: known[name] for name in (ANCHORED_FACTS if cast.anchor else FACTS)},
                 **retrieval_of(player),
+                **({"blind_referee": True} if cast.blind_judges else {}),
             },
             "rulings": [one for each in mine for one in each.lines],
         }

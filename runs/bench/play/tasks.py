@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import Any, Literal
 
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.prompting.layout import thinned
 from videoautoarena.agents.prompting.options import LETTERS, with_options
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.mark import MARKERS, Marks, Scale, Written, mark
@@ -34,7 +33,7 @@ from videoautoarena.runs.bench.play.cast import (
     task_cast,
 )
 from videoautoarena.runs.bench.play.forecast import Ask
-from videoautoarena.runs.bench.play.game import Game, Outcome, Said, scope_of
+from videoautoarena.runs.bench.play.game import Game, Outcome, Said, no_frames, scope_of
 from videoautoarena.runs.bench.play.plan import Unknown
 from videoautoarena.runs.bench.play.rules import Rules
 from videoautoarena.runs.bench.play.tally import Outcomes, facts_of, retrieval_of
@@ -86,6 +85,8 @@ class TaskGame(Game[TaskItem]):
 
     async def seen(self, item: TaskItem, player: Player) -> Frames:
         """Return the frames that a player is shown, by its view of the video."""
+        if player.is_blind:
+            return no_frames(item)
         frames = await self.frames(item)
         if player.view == "whole" or player.model is None:
             return frames
@@ -94,8 +95,6 @@ class TaskGame(Game[TaskItem]):
                 raise UnusableVideo("there is no other video to show")
             frames = await self.run_frames.frames(other)
         frames = frames.model_copy(update={"subtitles": None, "captions": ()})
-        if player.view == "blind":
-            return thinned(frames, 0)
         if player.view == "one":
             middle = len(frames.frames) // 2
             return frames.model_copy(update={"frames": frames.frames[middle : middle + 1]})
@@ -112,12 +111,12 @@ class TaskGame(Game[TaskItem]):
 
     def shown(self, item: TaskItem, player: Player) -> tuple[str, ...]:
         """Return the own ids of the videos a player is shown, first the one it is asked about."""
-        other = self._other(item) if player.view == "other" else None
+        other = self._other(item) if _sees_other(player) else None
         return super().shown(item, player) + ((other,) if other is not None else ())
 
     def knows_frames(self, item: TaskItem, player: Player) -> bool:
         """Return whether what a player is shown was looked at before; the item's own video was."""
-        other = self._other(item) if player.view == "other" else None
+        other = self._other(item) if _sees_other(player) else None
         return other is None or self.run_frames.has(other)
 
     async def marks(self, item: TaskItem, text: str) -> Marks:
@@ -162,6 +161,10 @@ class TaskGame(Game[TaskItem]):
         others = {video.id for video in self.films.videos.values()} - {mine}
         seed = self.cast.config.seed
         return min(others, key=lambda video: derive(seed, "other", item.qid, video), default=None)
+
+
+def _sees_other(player: Player) -> bool:
+    return player.view == "other" and not player.is_blind
 
 
 def _line(item: TaskItem, said: Said) -> TaskLine:

@@ -48,19 +48,29 @@ class BenchVideos(NamedTuple):
 
 
 def find_bench_videos(
-    bench: OpenBench, wanted: Sequence[str], *, folder: Path | None, store: Store | None
+    bench: OpenBench,
+    wanted: Sequence[str],
+    *,
+    folder: Path | None,
+    store: Store | None,
+    is_needed: bool = True,
+    why: str = "",
 ) -> BenchVideos:
     """Return the videos of a bench: by digest where it knows one, else by path, name or id.
 
     A video whose subtitles are not those of the bench is lost. Nothing is written. `folder` is
-    None for the copies in the bench, or for what `store`, its file of calls, saw before.
-    BadInput where the folder is none or empty, or a video was never seen.
+    None for the copies in the bench, or for what `store`, its file of calls, saw before. Where
+    none is needed, since nobody is sent a frame, no folder is looked at; `why` says who needs them
+    where that is no player. BadInput where the folder is none or empty, or a video was never seen.
     """
     seen = seen_videos(store)
     folder = folder or bench.videos
     if folder is not None and not folder.is_dir():
         raise BadInput(f"{folder} is no folder; pass the folder of videos with --videos")
     entries = bench.manifest.videos
+    if not is_needed:
+        there = {id_: video for id_ in wanted if (video := seen.get(digest_of(id_))) is not None}
+        return BenchVideos(there, {}, {}, frozenset(), None)
     unchecked = frozenset(id_ for id_ in wanted if entries[id_].sha256 is None)
     films = BenchVideos({}, {}, {}, unchecked, folder)
     shelf = _Folder(folder) if folder is not None else None
@@ -70,7 +80,8 @@ def find_bench_videos(
         before = seen.get(digest_of(id_))
         if shelf is None and before is None:
             raise BadInput(
-                f"{bench.folder} holds no copies of its videos; pass their folder with --videos"
+                f"{bench.folder} holds no copies of its videos{why}; pass their folder with "
+                "--videos"
             )
         try:
             found = before if shelf is None else _found(shelf, id_, entries[id_], before)

@@ -35,6 +35,7 @@ from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.bench.score.score import (
     FEW,
     FEW_VIDEOS,
+    JUDGED_BLIND,
     PARTIAL,
     VOIDS,
     Board,
@@ -47,6 +48,7 @@ from videoautoarena.runs.bench.score.score import (
     sliced,
 )
 from videoautoarena.runs.rating.finding import Finding
+from videoautoarena.runs.rundir.reader import SAW_NONE
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.style import FEATURES, compare_styles, measure_styles, standardise
 from videoautoarena.scoring.fitting.bradley_terry import MEAN, SCALE
@@ -288,6 +290,8 @@ def _row(
         VOIDS: bool(void),
         FEW: videos < FEW_VIDEOS,
         ONE_SIDED: gaps is not None and at is not None and bool(gaps.one_sided[at]),
+        SAW_NONE: result.is_blind,
+        JUDGED_BLIND: result.is_judged_blind,
     }
     return {
         "model": result.model,

@@ -14,6 +14,7 @@ from videoautoarena.runs.bench.score.score_text import (
     LEAD,
     Shown,
     above_next,
+    blind_notes,
     bounds,
     few_videos,
     of_several,
@@ -153,6 +154,7 @@ def notes(board: Board) -> list[str]:
     found += _seated(board["seats"])
     found += [line for row in models for line in _oddities(row, board)]
     found += few_videos(board)
+    found += blind_notes(models, board["judge"])
     rated = [row for row in models if row["score"] is not None]
     if unsure := [row["model"] for row in rated if row["low"] <= 50.0 <= row["high"]]:
         found.append(f"Not separated from the anchor: {', '.join(unsure)}.")

@@ -34,6 +34,7 @@ from videoautoarena.runs.bench.format.schema import (
     parts_of,
 )
 from videoautoarena.runs.categories.tags import NONE, SHOWN
+from videoautoarena.runs.rundir.reader import SAW_NONE
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.language import asked_language
 from videoautoarena.runs.text.terminal import safe
@@ -52,6 +53,8 @@ BY_QUESTION = "question-category"
 FEW_VIDEOS = 10
 PARTIAL, VOIDS, FEW = "partial", "voids", "few videos"
 """Flags: not every question was judged; not every judging could be read; too few for intervals."""
+JUDGED_BLIND = "judged without frames"
+"""Flag: the judge was sent no frames."""
 VERDICTS = ("win", "tie", "loss", "void")
 Board = dict[str, Any]
 """JSON-ready values."""
@@ -253,6 +256,8 @@ def _row(items: Mapping[str, Item], result: Result, of: Of, decided: Scored) -> 
         PARTIAL: any(side["missing"] for side in sides.values()),
         VOIDS: any(side["void"] for side in sides.values()),
         FEW: videos < FEW_VIDEOS,
+        SAW_NONE: result.is_blind,
+        JUDGED_BLIND: result.is_judged_blind,
     }
     return {
         "model": result.model,

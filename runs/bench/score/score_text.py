@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
 from typing import NamedTuple
@@ -13,8 +13,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from videoautoarena.runs.bench.score.score import BY_QUESTION, FEW, FEW_VIDEOS, Board
-from videoautoarena.runs.rundir.reader import STAND_INS, counted
+from videoautoarena.runs.bench.score.score import BY_QUESTION, FEW, FEW_VIDEOS, JUDGED_BLIND, Board
+from videoautoarena.runs.rundir.reader import SAW_NONE, STAND_INS, counted
 from videoautoarena.runs.text.tables import Cell, Fitting, Sheet, as_label, comma_separated
 from videoautoarena.runs.text.terminal import safe
 
@@ -228,6 +228,7 @@ def notes(board: Board) -> list[str]:
         found.append("Judges differ: compare models that one judge judged.")
     found += [line for row in models for line in _oddities(row, board)]
     found += few_videos(board)
+    found += blind_notes(models)
     if len(judges) == 1:
         rated = [row["model"] for row in models if row["average"] is not None]
         found += who_leads(rated, board["differences"])
@@ -239,6 +240,20 @@ def of_several(board: Board) -> list[str]:
     if board.get("by") != BY_QUESTION:
         return []
     return ["A question stands in each of its categories, so that slices may share questions."]
+
+
+def blind_notes(rows: Sequence[Board], judge: str | None = None) -> Iterator[str]:
+    """Yield which models and judges saw no frames; `judge` is that of rows that name none."""
+    if blind := [row["model"] for row in rows if SAW_NONE in row["flags"]]:
+        yield saw_none(blind)
+    judged = (row.get("judge") or judge for row in rows if JUDGED_BLIND in row["flags"])
+    for name in dict.fromkeys(judged):
+        yield f"{name} judged without seeing a frame: words alone were judged."
+
+
+def saw_none(models: Iterable[str]) -> str:
+    """Return the sentence on models that were sent no frames."""
+    return f"{', '.join(dict.fromkeys(models))} {SAW_NONE}: a baseline of what words give away."
 
 
 def few_videos(board: Board) -> Iterator[str]:

@@ -65,6 +65,8 @@ class TaskScore(Record):
     judge: str | None
     how: Literal["run", "import"]
     max_frames: int | None
+    is_blind: bool
+    """It saw no frames."""
     view: str
     m_avg: Figure | None
     """None where there is no choice in it."""
@@ -210,6 +212,7 @@ def _score(items: Sequence[TaskItem], result: TaskResult, published: bool) -> Ta
         judge=result.judge,
         how=result.how,
         max_frames=result.max_frames,
+        is_blind=result.is_blind,
         view=str(result.facts.get("view", "whole")),
         m_avg=figure_of(chosen.mean, 100.0) if chosen else None,
         g_avg=figure_of(marked.mean, 1.0) if marked else None,

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from videoautoarena.runs.bench.score.score import FEW_VIDEOS
-from videoautoarena.runs.bench.score.score_text import Shown, render, sheet
+from videoautoarena.runs.bench.score.score_text import Shown, render, saw_none, sheet
 from videoautoarena.runs.bench.score.task_points import Figure
 from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScore, TaskScores
 from videoautoarena.runs.rundir.reader import STAND_INS, counted
@@ -132,6 +132,8 @@ def notes(scores: TaskScores, board: TaskBoard) -> list[str]:
         odd += [f"{row.missing} not asked"] if row.missing else []
         if odd:
             found.append(f"{row.model}: {', '.join(odd)} of {counted(board.items, 'item')}.")
+    if blind := [row.model for row in board.watched if row.is_blind]:
+        found.append(saw_none(blind))
     found += [sweep.as_line() for sweep in board.sweeps]
     found += [ladder.as_line() for ladder in board.ladders if ladder.task is None]
     if any(row.positions for row in board.models):

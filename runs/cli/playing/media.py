@@ -294,6 +294,9 @@ Examples:
     "--judge", callback=options.names, multiple=True, metavar="M[,M2..]", help="As in simulate."
 )
 @options.WHOLE_CONFIG
+@options.flag("--allow-self-judging", "As in simulate.")
+@options.flag("--allow-offline-judge", "As in simulate.")
+@options.flag("--allow-blind-referee", "As in simulate.")
 @options.flag("--live", "Send each model a few small questions with drawn pictures.")
 @click.option(
     "--frames/--no-frames",
@@ -314,10 +317,12 @@ def doctor_command(
     engine: str,
     address: str | None,
     as_json: bool,
+    **allowed: Any,
 ) -> None:
     """Check what is installed, what is missing and which models a run would call.
 
-    The exit code is 1 if no run could start. No model is called without --live. Of API keys, only
+    The exit code is 1 if no run could start, and with --live if an examiner or judge does not reply
+    in JSON. No model is called without --live. Of API keys, only
     whether they are set is shown. With --engine ray each machine is asked for its versions, its
     keys, the videos and its disk; a run could start as long as one of them has all it needs.
     """
@@ -328,7 +333,7 @@ def doctor_command(
 
     if frames is not None and not live:
         raise click.UsageError(f"--{'' if frames else 'no-'}frames needs --live")
-    flags = Flags(models=models, examiner=examiner, judge=judge, config=config)
+    flags = Flags(models=models, examiner=examiner, judge=judge, config=config, **allowed)
     if engine == "local" and address is not None:
         raise click.UsageError("--address goes with --engine ray")
     visit = partial(_visit, is_full=frames is not False) if live else None

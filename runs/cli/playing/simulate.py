@@ -149,6 +149,10 @@ Examples:
     "--allow-offline-judge", "Allow the offline judge to judge real models; the run is marked."
 )
 @options.flag(
+    "--allow-blind-referee",
+    "Allow an examiner or judge that is sent no frames (max_frames = 0); the run is marked.",
+)
+@options.flag(
     "--plan",
     "Estimate calls, tokens and cost; send nothing. On a terminal, ask whether to continue.",
 )

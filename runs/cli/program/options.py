@@ -146,6 +146,10 @@ FSYNC = flag("--fsync", "Flush every commit to disk, so that it survives a power
 OFFLINE_JUDGE = flag(
     "--allow-offline-judge", "Allow the offline judge to judge answers of real models."
 )
+BLIND_REFEREE = flag(
+    "--allow-blind-referee",
+    "Allow a judge that is sent no frames (max_frames = 0); what it judges is marked.",
+)
 THUMBNAILS = click.option(
     "--frames",
     type=click.IntRange(0, 64),

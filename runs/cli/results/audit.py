@@ -60,6 +60,7 @@ def judging_options(default_cases: str) -> Callable[[options.Command], options.C
         options.CONTINUING,
         options.flag("--retry-failed", "Repeat failed judgings."),
         options.OFFLINE_JUDGE,
+        options.BLIND_REFEREE,
         options.PLAN,
         options.NO_PROGRESS,
         options.CAPS,
@@ -216,7 +217,11 @@ def asked_for(kinds: tuple[TrialKind, ...], typed: dict[str, Any]) -> Asked:
         patience_s=options.patience_s(typed),
         caps=options.caps_of(typed),
         retry_failed=typed["retry_failed"],
-        leave=Leave(typed["allow_offline_judge"], typed.get("allow_self_judging", True)),
+        leave=Leave(
+            typed["allow_offline_judge"],
+            typed.get("allow_self_judging", True),
+            blind=typed["allow_blind_referee"],
+        ),
     )
 
 

@@ -167,6 +167,7 @@ Examples:
 )
 @_PACE
 @options.OFFLINE_JUDGE
+@options.BLIND_REFEREE
 @options.flag("--allow-self-judging", "Allow the judge to answer, too.")
 @_WORK
 def bench_run_command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) -> int:
@@ -242,7 +243,8 @@ def probe(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) 
 
 _UNASKED = {
     "judges": (), "swap": 0.0, "allow_offline_judge": False, "allow_self_judging": False,
-    "anchor": None, "sweep": (), "prompts": None, "history": "golden", "preset": None,
+    "allow_blind_referee": False, "anchor": None, "sweep": (), "prompts": None,
+    "history": "golden", "preset": None,
 }  # fmt: skip
 """What `probe` does not ask for, of what `run` does."""
 
@@ -259,7 +261,11 @@ def _asked(typed: dict[str, Any], views: tuple[View, ...] = ("whole",)) -> Asked
             config=typed["config"],
             swap=typed["swap"],
             seed=typed["seed"],
-            leave=Leave(typed["allow_offline_judge"], typed["allow_self_judging"]),
+            leave=Leave(
+                typed["allow_offline_judge"],
+                typed["allow_self_judging"],
+                blind=typed["allow_blind_referee"],
+            ),
             anchor=typed["anchor"],
             frames=typed["sweep"],
             history=typed["history"],

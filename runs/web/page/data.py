@@ -275,7 +275,7 @@ def _methods(setup: Setup) -> Json:
 _RULES = (
     *("version", "rounds", "pairing", "swap", "until", "preset", "overall_only", "subtitles"),
     *("personas", "diverse"),
-    *("contracts", "self_judging", "offline_judge_on_real"),
+    *("contracts", "self_judging", "offline_judge_on_real", "blind_referee"),
 )
 
 

@@ -17,7 +17,6 @@ from videoautoarena.agents.calls.replies import (
     BadReply,
     answer_of,
     read_reply,
-    was_cut,
 )
 from videoautoarena.agents.prompting.contracts import (
     READINGS,
@@ -31,6 +30,7 @@ from videoautoarena.agents.prompting.contracts import (
     QuestionerReply,
     Reply,
 )
+from videoautoarena.agents.transport.faults import was_cut
 
 WORDS = st.text().filter(lambda text: text.strip() not in PLACEHOLDERS)
 VALUES: st.SearchStrategy[Any] = st.recursive(

@@ -132,6 +132,28 @@ def test_whatever_keeps_a_run_from_starting_is_named(
     assert "could not start" in said.out
 
 
+def test_what_it_says_would_allow_a_run_it_lets_one_allow(terminal: Terminal) -> None:
+    Path("arena.toml").write_text('[models.seer]\nmodel = "offline:judge"\nmax_frames = 0\n')
+    refused = terminal.arena("doctor", "--judge", "seer")
+    assert (refused.code, "add --allow-blind-referee" in refused.err) == (1, True)
+    assert terminal.arena("doctor", "--judge", "seer", "--allow-blind-referee").code == 0
+    words = ("--models", "openai:a,offline:owl", "--examiner", "offline:examiner")
+    assert "--allow-offline-judge" in terminal.arena("doctor", *words).err
+    said = terminal.arena("doctor", *words, "--allow-offline-judge")
+    assert "allow" not in said.err
+    words = ("--models", "openai:a,openai:b", "--examiner", "openai:a")
+    assert "--allow-self-judging" in terminal.arena("doctor", *words).err
+    assert "allow" not in terminal.arena("doctor", *words, "--allow-self-judging").err
+
+
+def test_of_a_model_that_is_sent_no_frames_no_number_of_them_is_told(terminal: Terminal) -> None:
+    Path("arena.toml").write_text('[models.reader]\nmodel = "openai:a"\nmax_frames = 0\n')
+    words = ("--models", "reader,offline:owl", "--examiner", "offline:examiner")
+    said = " ".join(terminal.arena("doctor", *words, "--allow-offline-judge").out.split())
+    assert "words and no frames go to api.openai.com for reader: at most " in said
+    assert "up to 0" not in said
+
+
 def test_a_cache_that_cannot_be_written_is_missing_and_nothing_is_made(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -20,6 +20,8 @@ from tests.support.manners import Limits, Manners, Mishap
 from tests.support.small_runs import toml
 from tests.support.typed import Said, Terminal
 from tests.support.wire import blocks
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.runs.media.live_check import hints
 
 KEY = "sk-planted-0123456789"
 
@@ -112,7 +114,7 @@ def test_a_model_that_guesses_is_found_out(terminal: Terminal, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("status", "kind", "hint"),
     [
-        (400, "http-400", "does it accept images"),
+        (400, "http-400", "as planned"),
         (401, "http-401", "check the key"),
         (404, "http-404", "check the model's name and base_url"),
         (429, "http-429", "rate limit"),
@@ -269,9 +271,9 @@ def test_a_wrong_key_is_shown_nowhere(
         said, found = ask(terminal)
         text = terminal.arena("doctor", "--live")
     assert found["bad"]["failure"] == "http-401"
-    assert "- 'bad' does not answer: http-401; check the key (in HOUSE_KEY)" in " ".join(
-        text.out.split()
-    )
+    shown = " ".join(text.out.split())
+    assert "- 'bad' does not answer: http-401: " in shown
+    assert "check the key (in HOUSE_KEY)" in shown
     assert KEY not in said.out + said.err + text.out + text.err
     assert "FAILED: http-401" in " ".join(text.out.split())
 
@@ -294,8 +296,39 @@ def test_a_model_that_is_sent_no_frames_is_shown_none(terminal: Terminal, tmp_pa
 
     with serving(tmp_path / "log", brain=reader) as server:
         cast(server, "reader", max_frames=0)
-        said, found = ask(terminal)
+        said, found = ask(terminal, "--allow-blind-referee")
     assert (said.code, found["reader"]["sees"], found["reader"]["json"]) == (0, None, True)
+
+
+def test_a_referee_that_does_not_keep_to_the_form_could_not_play(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    with serving(tmp_path / "log", brain=watcher) as server:
+        cast(server, "prose")
+        assert ask(terminal)[0].code == 0
+        said, found = ask(terminal, "--models", "referee,offline:owl", "--examiner", "prose")
+        text = terminal.arena("doctor", "--live", "--no-frames", "--judge", "prose,referee").out
+    assert (said.code, found["prose"]["json"]) == (1, False)
+    why = "'prose' does not reply in JSON when asked to, as it must to be examiner and judge; "
+    assert why in said.err
+    assert said.err.splitlines()[-1].startswith("arena: a run could not start: ")
+    assert "could not start:" in text
+
+
+@pytest.mark.parametrize(
+    ("said", "frames", "hint"),
+    [
+        ("BadRequestError: Error code: 400", 64, ["does it accept images and all parameters?"]),
+        ("HTTPStatusError: 400 Bad Request", 64, ["does it accept images and all parameters?"]),
+        ("BadRequestError: Error code: 400", 0, ["does it accept all parameters?"]),
+        ("BadRequestError: Error code: 400 - {'detail': 'no such voice'}", 64, []),
+        ("BadRequestError: 图片过大", 64, []),
+    ],
+)
+def test_what_a_server_may_mean_is_guessed_only_where_it_says_nothing(
+    said: str, frames: int, hint: list[str]
+) -> None:
+    assert list(hints("http-400", Model("m", "openai", "m", max_frames=frames), said)) == hint
 
 
 def test_of_stand_ins_nobody_is_asked(terminal: Terminal) -> None:

@@ -55,6 +55,14 @@ def test_who_cannot_judge_is_told_why(
         with_judges(config, names, file=ArenaFile(), leave=NO_LEAVE)
 
 
+def test_a_judge_that_is_sent_no_frames_has_to_be_allowed(config: RunConfig) -> None:
+    file = ArenaFile.model_validate({"models": {"seer": {"model": "openai:o3", "max_frames": 0}}})
+    with pytest.raises(BadInput, match="--allow-blind-referee"):
+        with_judges(config, ("seer",), file=file, leave=NO_LEAVE)
+    tried = with_judges(config, ("seer",), file=file, leave=Leave(blind=True))
+    assert tried.judges == ("seer",)
+
+
 def test_leave_can_be_given(config: RunConfig) -> None:
     names = ("offline:judge", "openai:gpt-4o")
     tried = with_judges(config, names, file=ArenaFile(), leave=Leave(offline=True, compete=True))

@@ -136,7 +136,8 @@ function AnswerText({ text }) {
 
 function answerFacts(battle, film, name) {
   const took = own(battle.took ?? {}, `contestant:${name}`);
-  const frames = counted(seenBy(film, "contestant", name).length, "frame");
+  const seen = seenBy(film, "contestant", name).length;
+  const frames = seen || !took ? counted(seen, "frame") : "saw no frames";
   if (!took) return frames;
   return [frames, `${whole(took.out)} tokens`, waited(took.s), money(took.usd)].join(" · ");
 }

@@ -22,7 +22,8 @@ const keyOf = (row) => `${row.model}\n${row.judge}`;
 /* Who it is, and how it was played: frames, history, judge where there are several. */
 function Played({ row }) {
   const judges = new Set(summary.scores.models.map((one) => one.judge));
-  const frames = isKnown(row.max_frames) ? counted(row.max_frames, "frame") : "";
+  const seen = isKnown(row.max_frames) ? counted(row.max_frames, "frame") : "";
+  const frames = row.is_blind ? "saw no frames" : seen;
   const own = row.history === "own" && !row.model.endsWith("(own history)") ? ", own history" : "";
   const judge = judges.size > 1 && html` judge <${Said} text=${row.judge} />`;
   const odd = oddOf(row).map((text) => html` <${Flag} text=${text} />`);

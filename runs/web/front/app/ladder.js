@@ -77,7 +77,8 @@ function LadderRow({ row, of, at, ticks, isStyled }) {
 }
 
 function LadderName({ row }) {
-  const frames = row.max_frames === 0 ? "no frames" : counted(row.max_frames, "frame");
+  /* Of none its flag tells. */
+  const frames = row.max_frames === 0 ? "" : counted(row.max_frames, "frame");
   const flags = row.flags.filter((flag) => flag !== TOO_FEW_VIDEOS);
   return html`<a class="stretch" href=${modelLink(row.model)} title=${nameOf(row.model)}>
       <bdi>${plain(shortOf(row.model, 40))}</bdi></a>

@@ -54,7 +54,8 @@ function BoardHead({ axis, isMixed }) {
 function BoardRow({ row, axis, chance, isMixed }) {
   const figure = axis === SHARES ? row.m_avg : row.g_avg;
   const digits = axis === SHARES ? 1 : 2;
-  const frames = isKnown(row.max_frames) ? counted(row.max_frames, "frame") : "";
+  const seen = isKnown(row.max_frames) ? counted(row.max_frames, "frame") : "";
+  const frames = row.is_blind ? "saw no frames" : seen;
   const odd = oddOf(row).map((text) => html` <${Flag} text=${text} />`);
   const judge = row.judge !== null && html` judge <${Said} text=${row.judge} />`;
   const isSaid = row.model.endsWith(`(${frames})`);
