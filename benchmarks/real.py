@@ -21,7 +21,7 @@ from scipy.stats import binomtest
 from tests.support.asking import Pages, load_bytes
 from tests.support.real_model import NAME, lacking, real_model
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.calls.replies import BadReply, read_reply
+from videoautoarena.agents.calls.replies import CUT_OFF, BadReply, read_reply
 from videoautoarena.agents.models.registry import Model, parse_model
 from videoautoarena.agents.prompting.contracts import FullJudgeReply
 from videoautoarena.agents.prompting.prompts import PromptSet
@@ -99,7 +99,8 @@ async def _outcome(prompter: Prompter, model: Model, task: Task) -> Outcome:
     try:
         read_reply(row.reply or "", FullJudgeReply, ending=row.ending)
     except BadReply as wrong:
-        fault = str(wrong).partition(";")[0].partition(":")[0]
+        said = str(wrong).removeprefix(f"{CUT_OFF}; ")
+        fault = said.partition(";")[0].partition(":")[0]
     return Outcome(fault, was_cut(row.ending), took_s)
 
 

@@ -44,7 +44,8 @@ _TAIL = re.compile(
     re.IGNORECASE,
 )
 """What may follow the object of a cut reply: blanks, closing fences and marks, stop tokens."""
-_CUT = "the reply was cut off at the longest it may be; think and write less"
+CUT_OFF = "the reply was cut off at the longest it may be; think and write less"
+"""What a model is told first of a reply of its that was."""
 
 
 class BadReply(ValueError):
@@ -77,7 +78,7 @@ def read_reply(
         if not is_cut:
             raise
         # What is shown of a reason may end early, so what matters most comes first.
-        said = f"{fault}; {_CUT}" if reading == 1 else f"{_CUT}; {fault}"
+        said = f"{fault}; {CUT_OFF}" if reading == 1 else f"{CUT_OFF}; {fault}"
         raise BadReply(said) from None
 
 
