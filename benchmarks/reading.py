@@ -44,8 +44,12 @@ DIALECTS = (
     ),
     ("<scratchpad>\n", "\n</scratchpad>\n"),
 )
+HEADS = ("", "", "", "<s>", "\ufeff", "<｜Assistant｜>", "<|im_start|>assistant\n", "```json\n")
 WORDS = ("Hm.", "Wait,", "A names the lamp.", "B does not.", "So far:", "At [00:12] {he} turns.")
-HARMLESS = ("", "", "", "\n```", "\nI hope this helps.", "\nAnswer A was longer.", "<|im_end|>")
+HARMLESS = (
+    *("", "", "", "\n```", "\nI hope this helps.", "\nAnswer A was longer.", "<|im_end|>"),
+    *("\nThis is not tie_good or B.", '\nModel "B" hallucinated.', "\nFor accuracy A was close."),
+)
 CUT_BEHIND = (" Wait, A names it, so", "\n\nBut is", '\n{"own_answer": "A la', "\n<think>\nor")
 
 
@@ -66,11 +70,14 @@ def reply_with_drafts(dice: Random) -> Drafted:
     for _ in range(dice.randrange(4)):
         said += [_judged(dice, dice.choice(VERDICTS)), dice.choice(WORDS)]
     verdict = dice.choice(VERDICTS)
-    thought = f"{first}{' '.join(said)}{last}"
+    thought = f"{dice.choice(HEADS)}{first}{' '.join(said)}{last}"
     final = _judged(dice, verdict)
     how = dice.random()
     if how < 0.1:
-        return Drafted(thought[: len(thought) - dice.randrange(20)], "length", None, False)
+        text = thought[: len(thought) - dice.randrange(20)]
+        # A draft without any mark that a reply ends in could as well be its verdict.
+        is_unmarked = not first and text.rstrip().endswith("}")
+        return Drafted(f"{text} So" if is_unmarked else text, "length", None, False)
     if how < 0.2:
         return Drafted(thought + final[: dice.randrange(1, len(final))], "length", None, False)
     if how < 0.35:

@@ -20,10 +20,11 @@ from videoautoarena.agents.calls.named_verdicts import names_another
 from videoautoarena.agents.calls.thoughts import (
     MARKS,
     STOPS,
+    begins_unclosed,
     is_mentioned,
-    is_open_unknown,
     leading_pair,
     opens_thought,
+    without_known_thoughts,
     without_thoughts,
 )
 from videoautoarena.agents.prompting.contracts import READINGS, Reply, plain
@@ -40,7 +41,7 @@ NO_OBJECT = "there is no complete JSON object in the reply"
 
 _BEGUN = re.compile(r"\{(?=\s*[\"/}])")
 _TAIL = re.compile(
-    rf"(?:\s|`{{3}}|~{{3}}|[\]*]|</[\w:.-]{{1,40}}>|\[/[A-Z_]{{1,40}}\]|{STOPS})*+\Z",
+    rf"(?:\s|`{{3}}|~{{3}}|[\]}}*]|</[\w:.-]{{1,40}}>|\[/[A-Z_]{{1,40}}\]|{STOPS})*+\Z",
     re.IGNORECASE,
 )
 """What may follow the object of a cut reply: blanks, closing fences and marks, stop tokens."""
@@ -72,7 +73,7 @@ def read_reply(
         if is_cut and found.value is not None and not _TAIL.match(text, found.end):
             raise BadReply("more follows the object, and has no end")
         reply = _held(found, schema)
-        _check_verdict(reply, without_thoughts(text[found.end :]))
+        _check_verdict(reply, without_known_thoughts(text[found.end :]))
         return reply
     except BadReply as fault:
         if not is_cut:
@@ -91,15 +92,16 @@ def _find_object(text: str, *, is_cut: bool) -> Found:
     """Return the last whole object outside thoughts."""
     reader = Reader(text)
     found = Found(None)
+    if is_cut and begins_unclosed(text):
+        return Found(None, is_thought=True)
     at = _start(text)
     if at:
         found = Found(None, is_thought=True)
-    elif is_cut and is_open_unknown(text):
-        return Found(None, is_thought=True)
     behind = at
     cut_from = len(text)
     depth = 0
     has_closed = False
+    has_inner_close = False
     # What binds if templates and model both wrote a first mark, and the last one closed them all.
     in_doubt = Found(None)
     # What was found before a thought that opens in the middle of a line, if it does close.
@@ -108,12 +110,18 @@ def _find_object(text: str, *, is_cut: bool) -> Found:
         at = mark.end()
         if mark["open"] is not None:
             if opens_thought(text, mark, behind):
+                has_inner_close = has_inner_close and depth > 0
                 depth += 1
             elif depth == 0 and before is None and not is_mentioned(text, mark):
                 before = found
             behind = at
         elif mark["close"] is not None or mark["final"] is not None:
             is_final = mark["final"] is not None
+            if not is_final and is_mentioned(text, mark):
+                continue
+            if has_closed and depth == 0 and not is_final and _TAIL.match(text, at):
+                # One too many behind everything: the thought before was closed.
+                break
             # Some servers take off the mark that opens, and all that led here was reasoning.
             if depth == 0 or is_final:
                 is_thought = found.value is not None or found.is_thought
@@ -122,7 +130,12 @@ def _find_object(text: str, *, is_cut: bool) -> Found:
             before = None
             depth = 0 if is_final else max(0, depth - 1)
             has_closed = True
+            has_inner_close = True
             in_doubt = Found(None)
+            behind = at
+        elif mark["end"] is not None:
+            has_closed = has_closed or depth > 0
+            depth = 0
             behind = at
         else:
             value = reader.object_at(mark.start())
@@ -143,17 +156,36 @@ def _find_object(text: str, *, is_cut: bool) -> Found:
                 in_doubt = Found(value, end=at)
             else:
                 found = Found(value, end=at)
-    if depth and has_closed and found.value is None:
+    if before is not None and (is_cut or before.value is not None):
+        # A thought that opens in the middle of a line and never ends; or a mark that is spoken of.
+        found = found if found.value == before.value else Found(None, is_thought=True)
+    if depth and has_inner_close and found.value is None:
         found = in_doubt._replace(is_thought=True)
     return found._replace(is_cut=cut_from < len(text))
 
 
 def _start(text: str) -> int:
-    """Return where a reply begins behind tags of no known dialect; 0 where no object follows."""
+    """Return where a reply begins behind tags of no known dialect; 0 where no object follows.
+
+    A closing tag in a string of an object within is text.
+    """
     pair = leading_pair(text)
     if pair is None:
         return 0
-    return pair.end if _BEGUN.search(text, pair.end) else 0
+    reader = Reader(text)
+    at, closing = pair.inside
+    while begun := _BEGUN.search(text, at, closing):
+        is_object = reader.object_at(begun.start()) is not None
+        at = reader.at if is_object else begun.end()
+        if at > closing:
+            closing = text.find(pair.closing, at)
+            if closing < 0:
+                return 0
+    end = closing + len(pair.closing)
+    for begun in _BEGUN.finditer(text, end):
+        if reader.object_at(begun.start()) is not None or reader.is_cut or reader.bad_escape:
+            return end
+    return 0
 
 
 def _held(found: Found, schema: type[R]) -> R:

@@ -1,21 +1,24 @@
 """Telling what a model thought from what it replied, in the dialects of the families known here.
 
 A thought stands at the head of a reply, or begins a line, between two marks; some servers take the
-first of them off. What only wraps an answer is taken off, and the answer stays. A mark in the
-middle of a sentence may be what the video shows, so it stays, and `thought_mark` tells of it.
+first of them off. What only wraps an answer is taken off, and the answer stays. A mark that is
+quoted, in code or in the middle of a sentence may be what the video shows, so it stays, and
+`thought_mark` tells of it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-_NAME = r"(?:seed:|ant)?(?:think(?:ing)?|thoughts?|reasoning)"
+_NAME = r"(?:seed:|ant)?(?:think(?:ing|_\w{1,60})?|thoughts?|reasoning)"
+_ATTRIBUTE = r"(?:\s+[\w:-]{1,40}\s*=[^<>]{0,200}(?<!/))?\s*"
 _HARMONY = r"(?:<\|start\|>\s*assistant\s*)?<\|channel\|>\s*"
 """How gpt-oss begins each of its messages, where its server passes them on as they come."""
-OPENS = "|".join((
-    rf"<{_NAME}>",
+_OPENS = "|".join((
+    rf"<\s*{_NAME}{_ATTRIBUTE}>",
     r"\[THINK\]",
     "◁think▷",
     r"<\|START_THINKING\|>",  # Cohere
@@ -25,10 +28,10 @@ OPENS = "|".join((
     r"<unused94>(?:thought\b)?",  # MedGemma
     rf"{_HARMONY}(?:analysis|commentary)[^{{}}]{{0,200}}?<\|message\|>",
 ))  # fmt: skip
-FINAL = rf"{_HARMONY}final\b[^{{}}]{{0,60}}?<\|message\|>"
+_FINAL = rf"{_HARMONY}final\b[^{{}}]{{0,60}}?<\|message\|>|<\|channel>\s*final\b"
 """Behind it stands what gpt-oss replies; all before was thought, in however many messages."""
-CLOSES = "|".join((
-    rf"</{_NAME}>",
+_CLOSES = "|".join((
+    rf"<\s*/\s*{_NAME}\s*>",
     r"\[/THINK\]",
     "◁/think▷",
     r"<\|END_THINKING\|>",
@@ -37,57 +40,102 @@ CLOSES = "|".join((
     r"<channel\|>",
     "<unused95>",
 ))  # fmt: skip
-STOPS = r"<\|\w{1,40}\|>|<｜[^｜<>]{1,40}｜>|</s>|<eos>|<end_of_turn>|<turn\|>"
+_END = (
+    r"<\|end\|>\s*+(?:<\|start\|>\s*assistant\s*(?:<\|message\|>)?\s*+)?"
+    r"(?!<\|(?:channel|start|message)\|>|\Z)"
+)
+"""Ends a message of gpt-oss that is open, where its server took the next one's marks off."""
+STOPS = (
+    r"<\|\w{1,40}\|>|<｜[^｜<>]{1,40}｜>|</s>|<eos>|<seed:eos>|<end_of_turn>|<turn\|>"
+    r"|\[\|endofturn\|\]"
+)
 """What ends a turn in the words of a chat template, and stays where a server does not know it."""
 
-MARKS = re.compile(
-    rf"(?P<final>{FINAL})|(?P<open>{OPENS})|(?P<close>{CLOSES})|\{{(?=\s*[\"/}}])", re.IGNORECASE
-)
+_GROUPS = rf"(?P<final>{_FINAL})|(?P<open>{_OPENS})|(?P<close>{_CLOSES})|(?P<end>{_END})"
+MARKS = re.compile(rf"{_GROUPS}|\{{(?=\s*[\"/}}])", re.IGNORECASE)
 """Marks of thoughts, and where an object may begin."""
-_THOUGHT = re.compile(rf"(?P<final>{FINAL})|(?P<open>{OPENS})|(?P<close>{CLOSES})", re.IGNORECASE)
+_THOUGHT = re.compile(_GROUPS, re.IGNORECASE)
+_NAMED = re.compile(rf"{_FINAL}|{_OPENS}|{_CLOSES}|[＜﹤]/?think[＞﹥]|&lt;/?think", re.IGNORECASE)
 _END_OF_MESSAGE = re.compile(
     r"<\|(?:end|return|call)\|>\s*(?:<\|start\|>|\Z)|<\|start\|>", re.IGNORECASE
 )
 _ROLE = re.compile(
-    r"\s*(?:<\|im_start\|>\s*assistant\b|<\|assistant\|>"
+    r"\s*(?:[\ufeff\u200b]|<s>|<bos>|<\|begin_of_text\|>|<｜[Aa]ssistant｜>"
+    r"|<\|im_start\|>\s*assistant\b|<\|assistant\|>|\[\|assistant\|\]"
+    r"|<\|START_OF_TURN_TOKEN\|>|<\|CHATBOT_TOKEN\|>|<\|assistant_start\|>"
+    r"|<start_of_turn>\s*model\b|<\|turn>\s*model\b|<\|start\|>\s*assistant(?=\s*<\|message\|>)"
+    r"|(?:final)?<\|message\|>"
     r"|<\|start_header_id\|>\s*assistant\s*<\|end_header_id\|>)",
     re.IGNORECASE,
 )
+"""What a chat template writes before a reply, and stays where a server does not know it."""
+_NOTHING = re.compile(
+    rf"(?:\s|[\ufeff\u200b]|{STOPS}|<(?:s|bos)>|`{{3}}\w{{0,10}}|~{{3}}"
+    r"|</?(?:answer|response|final_answer)>"
+    r"|<\|?(?:im_start|start_of_turn|turn)\|?>\s*(?:assistant|model)?|\[\|\w{1,20}\|\]"
+    r"|(?:assistant|model)\b)*+\Z",
+    re.IGNORECASE,
+)
+"""What says nothing, so that a mark behind it stands first in its line all the same."""
+_EMPTY_THOUGHT = re.compile(rf"\s*<\s*{_NAME}\s*/\s*>", re.IGNORECASE)
 _IN_WORDS = re.compile(
     r"\s*(?:Here(?:'s| is) my thought process:.*?Here(?:'s| is) my response:"  # Granite
-    r"|analysis(?=[^\s:=,.]).*assistant\s*final(?=\S))",  # gpt-oss, its marks taken off
+    r"|analysis(?=[^\s:=,.]|\s[A-Z]).*assistant\s*final(?=\S)|analysis\s.*assistantfinal)",
     re.DOTALL,
 )
+"""Thoughts between words: Granite's, and those of gpt-oss whose marks a server took off."""
+_IN_WORDS_OPEN = re.compile(r"\s*(?:Here(?:'s| is) my thought process:|analysis\s?(?=[A-Z]))")
 _SPECIAL = re.compile(
     r"<\|(?:begin|end)_of_(?:box|solution)\|>|<\|(?:START|END)_(?:RESPONSE|TEXT)\|>"
 )
 """Tokens that wrap an answer: those of GLM, of Cohere and of OpenThinker."""
-_WRAPPED = re.compile(
-    r"<(?P<name>answer|response|final_answer)>(?P<inside>.*?)(?:</(?P=name)>|\Z)",
-    re.DOTALL | re.IGNORECASE,
+_WRAPPER = r"<(?P<name>answer|response|final_answer)(?:\s+[\w:-]{1,40}\s*=[^<>]{0,200})?>"
+_HEAD_WRAPPER = re.compile(rf"\s*{_WRAPPER}", re.IGNORECASE)
+_LINE_WRAPPER = re.compile(
+    rf"^[ \t]*{_WRAPPER}(?P<inside>.*?)</(?P=name)>[ \t]*$",
+    re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
-_CLOSING_WRAPPERS = "</(?:answer|response|final_answer)>"
-_LAST = re.compile(rf"(?:{STOPS}|{_CLOSING_WRAPPERS})\Z", re.IGNORECASE)
+_LAST = re.compile(rf"(?:{STOPS}|</(?:answer|response|final_answer)>)\Z", re.IGNORECASE)
 _LONGEST_LAST = 50
 """No stop token is longer."""
 _TAG = re.compile(
-    r"\s*(?P<mark><(?P<tag>[A-Za-z][\w:.-]{1,40})>|\[(?P<bracket>[A-Z][A-Z_]{2,40})\])"
+    r"\s*(?P<mark><(?P<tag>[A-Za-z][\w:.-]{1,40})(?:\s+[\w:-]{1,40}\s*=[^<>]{0,200})?(?<!/)>"
+    r"|\[(?P<bracket>[A-Z][A-Z_]{2,40})\])"
 )
 _UNPAIRED = re.compile(
-    r"\s*<\|(?P<first>begin_of_|start_of_|START_|BEGIN_)(?P<name>\w{1,40})\|>", re.IGNORECASE
+    r"\s*<\|(?P<first>begin_of_|start_of_|START_|BEGIN_|)"
+    r"(?P<name>(?<=_)\w{1,40}|(?<=\|)think(?:ing)?)\|>",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(r"[ \t]*+[,.;:!?)]|[ \t]++[a-z\u00df-\u00ff]")
+"""Behind a tag: a sentence that goes on, so that the tag is a word of it."""
+_CODE = re.compile(
+    r"(?<=\n)[ \t]{0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n.*?\n[ \t]{0,3}(?P=fence)[ \t]*(?=\n|\Z)"
+    r"|(?<!`)`[^`\n]{1,200}`(?!`)",
+    re.DOTALL,
 )
 _MARKUP = frozenset({
-    "article", "blockquote", "body", "br", "center", "code", "dd", "del", "div", "dl", "dt", "em",
-    "figure", "font", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hr", "html",
-    "ins", "kbd", "li", "mark", "ol", "pre", "small", "span", "strong", "sub", "sup", "table",
-    "tbody", "td", "tfoot", "th", "thead", "time", "title", "tr", "tt", "ul", "var", "video",
+    "abbr", "acronym", "address", "area", "article", "aside", "audio", "base", "bdi", "bdo", "big",
+    "blockquote", "body", "br", "button", "canvas", "caption", "center", "cite", "code", "col",
+    "colgroup", "data", "datalist", "dd", "del", "dfn", "dialog", "div", "dl", "dt", "em", "embed",
+    "fieldset", "figcaption", "figure", "font", "footer", "form", "frame", "frameset", "h1", "h2",
+    "h3", "h4", "h5", "h6", "head", "header", "hgroup", "hr", "html", "iframe", "img", "input",
+    "ins", "kbd", "label", "legend", "li", "link", "main", "map", "mark", "math", "menu", "meta",
+    "meter", "nav", "noscript", "object", "ol", "optgroup", "option", "param", "picture", "pre",
+    "progress", "rp", "rt", "ruby", "samp", "script", "search", "section", "select", "slot",
+    "small", "source", "span", "strike", "strong", "style", "sub", "sup", "svg", "table", "tbody",
+    "td", "template", "textarea", "tfoot", "th", "thead", "time", "title", "tr", "track", "tt",
+    "ul", "var", "video", "wbr",
 })  # fmt: skip
 """What formats an answer and hides nothing; a tag of a single letter never does."""
 _WRAPPERS = frozenset({"answer", "response", "final_answer"})
-_QUOTES = frozenset("\"'`“”‘’«»")
-_SENTENCE_ENDS = frozenset("\n.!?:;)]}*\"'`”’。！？")
+_QUOTES = frozenset("\"'`“”‘’«»„‟‹›「」『』《》*_()（）")
+_SENTENCE_ENDS = frozenset("\n.!?:;)]}*\"'`”’。！？>")
+_BEHIND_A_WORD = frozenset(",.;:)!?»”’")
 _SENTENCE = 80
 """So far around a mark it is looked whether a sentence goes on there."""
+_FENCE = re.compile(r"\s*`{3}\w{0,10}\n")
+_SOLID = re.compile(r"\S")
 
 
 class Leading(NamedTuple):
@@ -96,6 +144,7 @@ class Leading(NamedTuple):
     inside: tuple[int, int]
     end: int
     """Where it ends; behind its closing tag."""
+    closing: str
 
 
 def without_thoughts(text: str) -> str:
@@ -103,93 +152,171 @@ def without_thoughts(text: str) -> str:
 
     Empty where all of it is thought. What has none of them is returned as it is.
     """
-    rest = _behind_leading_thoughts(text)
-    rest = _without_known(rest)
-    rest = _WRAPPED.sub(lambda found: found["inside"], _SPECIAL.sub("", rest))
-    rest = _without_last(rest)
+    start, end = _behind_leading_thoughts(text)
+    rest = _without_wrappers(_without_known(text[start:end], has_thought=start > 0))
     return text if rest == text else rest.strip()
+
+
+def without_known_thoughts(text: str) -> str:
+    """Return a text without the thoughts in it whose marks are known, and nothing else gone."""
+    return _without_known(text, has_thought=False)
 
 
 def thought_mark(text: str) -> str | None:
     """Return the first mark of a thought that an answer still holds; None where it holds none."""
-    found = _THOUGHT.search(text)
+    found = _NAMED.search(text)
     return found[0] if found else None
 
 
 def opens_thought(text: str, mark: re.Match[str], behind: int) -> bool:
     """Return whether an opening mark opens a thought: it begins a line, or follows other marks.
 
-    `behind` is where the mark before it ends.
+    `behind` is where the mark or object before it ends.
     """
     line = max(text.rfind("\n", behind, mark.start()) + 1, behind)
-    return not text[line : mark.start()].strip()
+    return _NOTHING.match(text, line, mark.start()) is not None
 
 
-def leading_pair(text: str) -> Leading | None:
+def is_mentioned(text: str, mark: re.Match[str]) -> bool:
+    """Return whether a mark is spoken of: it is quoted, or stands in the middle of a sentence."""
+    start = mark.start()
+    end = mark.end()
+    if start == 0 or end == len(text):
+        return False
+    before = text[start - 1]
+    behind = text[end]
+    if before in _QUOTES and behind in _QUOTES:
+        return True
+    if before != " ":
+        return False
+    said = text[max(0, start - _SENTENCE) : start].rstrip(" ")[-1:]
+    if not said or said in _SENTENCE_ENDS:
+        return False
+    following = text[end : end + _SENTENCE].lstrip(" ")[:1]
+    return behind in _BEHIND_A_WORD or (behind == " " and following.islower())
+
+
+def leading_pair(text: str, start: int = 0, end: int | None = None) -> Leading | None:
     """Return the pair of tags of no known dialect that a reply begins with; None: there is none."""
-    opening = _unknown_tag(text)
-    if opening is not None:
-        name = opening["tag"] or opening["bracket"]
-        closing = f"</{name}>" if opening["tag"] else f"[/{name}]"
+    end = len(text) if end is None else end
+    opening = _unknown_tag(text, start, end)
+    if opening is None:
+        return None
+    parts = opening.groupdict()
+    if parts.get("tag"):
+        closing = f"</{parts['tag']}>"
+    elif parts.get("bracket"):
+        closing = f"[/{parts['bracket']}]"
+    elif parts["first"]:
+        last = "end_of_" if parts["first"].lower().endswith("_of_") else "END_"
+        closing = f"<|{last}{parts['name']}|>"
     else:
-        opening = _UNPAIRED.match(text)
-        if opening is None:
-            return None
-        last = "end_of_" if opening["first"].lower().endswith("_of_") else "END_"
-        closing = f"<|{last}{opening['name']}|>"
-    at = text.find(closing, opening.end())
-    return None if at < 0 else Leading((opening.end(), at), at + len(closing))
+        closing = f"<|/{parts['name']}|>"
+    at = text.find(closing, opening.end(), end)
+    return None if at < 0 else Leading((opening.end(), at), at + len(closing), closing)
 
 
-def is_open_unknown(text: str) -> bool:
-    """Return whether a reply begins with a tag of no known dialect that it never closes."""
-    return _unknown_tag(text) is not None and leading_pair(text) is None
+def begins_unclosed(text: str) -> bool:
+    """Return whether a reply begins with a thought of no known dialect that it never closes."""
+    start, end = _behind_leading_thoughts(text)
+    fence = _FENCE.match(text, start, end)
+    start = fence.end() if fence else start
+    if _IN_WORDS_OPEN.match(text, start, end):
+        return True
+    return _unknown_tag(text, start, end) is not None and leading_pair(text, start, end) is None
 
 
-def _unknown_tag(text: str) -> re.Match[str] | None:
+def _unknown_tag(text: str, start: int, end: int) -> re.Match[str] | None:
     """Return the tag that a text begins with, unless it is known for what it is."""
-    opening = _TAG.match(text)
-    if opening is None or _THOUGHT.match(text, opening.start("mark")):
+    opening = _TAG.match(text, start, end)
+    if opening is None:
+        found = _UNPAIRED.match(text, start, end)
+        solid = _SOLID.search(text, start, end)
+        at = solid.start() if solid else end
+        return None if _THOUGHT.match(text, at) or _SPECIAL.match(text, at) else found
+    if _THOUGHT.match(text, opening.start("mark")):
         return None
     name = (opening["tag"] or opening["bracket"]).lower()
     return None if name in _MARKUP or name in _WRAPPERS else opening
 
 
-def _behind_leading_thoughts(text: str) -> str:
-    """Return a text from behind the thoughts that it begins with, in marks known or not."""
-    rest = text
+def _behind_leading_thoughts(text: str) -> tuple[int, int]:
+    """Return what of a text lies behind the thoughts that it begins with, in marks known or not."""
+    start = 0
+    end = len(text)
+    last = _before_last(text)
     while True:
-        role = _ROLE.match(rest)
-        rest = rest[role.end() :] if role else rest
-        in_words = _IN_WORDS.match(rest)
-        if in_words:
-            rest = rest[in_words.end() :]
+        skipped = (
+            _ROLE.match(text, start, end)
+            or _IN_WORDS.match(text, start, end)
+            or _EMPTY_THOUGHT.match(text, start, end)
+        )
+        if skipped:
+            start = skipped.end()
             continue
-        start = len(rest) - len(rest.lstrip())
-        opening = _THOUGHT.match(rest, start)
+        solid = _SOLID.search(text, start, end)
+        opening = _THOUGHT.match(text, solid.start(), end) if solid else None
         if opening and opening["open"]:
-            end = _end_of_thought(rest, opening.end())
-            if end is None:
-                return ""
-            rest = rest[end:]
+            closed = _end_of_thought(text, opening.end())
+            if closed is None:
+                return end, end
+            start = closed
             continue
-        pair = leading_pair(rest)
-        if pair is None:
-            return rest
-        behind = rest[pair.end :]
-        is_thought = bool(_without_last(behind).strip())
-        rest = behind if is_thought else rest[slice(*pair.inside)]
+        pair = leading_pair(text, start, end)
+        if pair is None or _is_word(text, start, pair):
+            return start, end
+        if _SOLID.search(text, pair.end, max(pair.end, last)):
+            start = pair.end
+        else:
+            start, end = pair.inside
+            last = end
 
 
-def _without_last(text: str) -> str:
-    """Return a text without the stop tokens and closing wrappers that it ends in."""
-    rest = text
+def _is_word(text: str, start: int, pair: Leading) -> bool:
+    """Return whether a pair stands in one line with the sentence that goes on behind it."""
+    first = text[start : pair.end].lstrip()
+    return "\n" not in first and _GOES_ON.match(text, pair.end) is not None
+
+
+def _before_last(text: str) -> int:
+    """Return where the stop tokens and closing wrappers begin that a text ends in."""
+    end = len(text)
     while True:
-        bare = rest.rstrip()
-        found = _LAST.search(bare, max(0, len(bare) - _LONGEST_LAST))
-        if found is None:
-            return rest
-        rest = bare[: found.start()]
+        while end and text[end - 1].isspace():
+            end -= 1
+        found = _LAST.search(text, max(0, end - _LONGEST_LAST), end)
+        if found is None or _is_last_word(text, found.start()):
+            return end
+        end = found.start()
+
+
+def _is_last_word(text: str, start: int) -> bool:
+    """Return whether what stands at the end of a text is the last word of its last sentence."""
+    if start == 0 or text[start - 1] not in " \t":
+        return False
+    said = text[max(0, start - _SENTENCE) : start].rstrip(" \t")[-1:]
+    return bool(said) and said not in _SENTENCE_ENDS
+
+
+def _without_wrappers(text: str) -> str:
+    """Return a text without the marks that wrap an answer, and without its last stop tokens."""
+    if _SPECIAL.search(text):
+        code = _code_in(text)
+        text = _SPECIAL.sub(lambda mark: mark[0] if _is_in(code, mark.start()) else "", text)
+    head = _HEAD_WRAPPER.match(text)
+    if head is not None:
+        closing = f"</{head['name']}>"
+        at = text.find(closing, head.end())
+        if at >= 0 or not _GOES_ON.match(text, head.end()):
+            inside = text[head.end() : at] if at >= 0 else text[head.end() :]
+            text = inside + (text[at + len(closing) :] if at >= 0 else "")
+    elif "</" in text:
+        code = _code_in(text)
+        text = _LINE_WRAPPER.sub(
+            lambda found: found[0] if _is_in(code, found.start()) else found["inside"], text
+        )
+    end = _before_last(text)
+    return text[:end] if _SOLID.search(text, end) else text
 
 
 def _end_of_thought(text: str, start: int) -> int | None:
@@ -202,11 +329,11 @@ def _end_of_thought(text: str, start: int) -> int | None:
     last: int | None = None
     behind = start
     for mark in _THOUGHT.finditer(text, start):
-        if mark["final"] is not None:
+        if mark["final"] is not None or mark["end"] is not None:
             return mark.end()
         if mark["close"] is not None:
-            depth -= 1
             last = mark.end()
+            depth -= not is_mentioned(text, mark)
             if depth == 0:
                 return last
         elif opens_thought(text, mark, behind):
@@ -215,12 +342,26 @@ def _end_of_thought(text: str, start: int) -> int | None:
     return last
 
 
-def _without_known(text: str) -> str:
-    """Return a text without the thoughts in it whose marks are known."""
+def _without_known(text: str, *, has_thought: bool) -> str:
+    """Return a text without the thoughts in it whose marks are known.
+
+    `has_thought` says that it follows a thought: a mark that closes another one behind everything
+    is one too many.
+    """
+    code = _code_in(text)
     kept = list[str]()
     at = 0
+    finals = [
+        mark
+        for mark in _THOUGHT.finditer(text)
+        if mark["final"] is not None and not _is_text(text, mark, code)
+    ]
+    if finals:
+        at = finals[-1].end()
+        ended = _END_OF_MESSAGE.search(text, at)
+        text = text[: ended.start()] if ended else text
     while True:
-        mark = next(_marks_that_count(text, at), None)
+        mark = next(_marks_that_count(text, at, code), None)
         if mark is None:
             kept.append(text[at:])
             return "".join(kept)
@@ -231,49 +372,51 @@ def _without_known(text: str) -> str:
                 return "".join(kept).rstrip()
             at = end
             continue
-        opened = _opened_within(text, at, mark.start()) if mark["close"] else None
-        if opened is None:
+        opened = _opened_within(text, at, mark.start(), code)
+        is_last = _SOLID.search(text, mark.end()) is None
+        if opened is None and is_last and (has_thought or kept):
+            kept.append(text[at : mark.start()])
+        elif opened is None:
             # Its opening mark was taken off: everything before was thought.
             kept.clear()
         else:
             kept.append(text[at:opened])
         at = mark.end()
-        if mark["final"] is not None:
-            ended = _END_OF_MESSAGE.search(text, at)
-            if ended:
-                text = text[: ended.start()]
 
 
-def _opened_within(text: str, start: int, end: int) -> int | None:
+def _opened_within(text: str, start: int, end: int, code: Sequence[tuple[int, int]]) -> int | None:
     """Return where a stretch opens a thought in the middle of a line; None where it does not."""
     for mark in _THOUGHT.finditer(text, start, end):
-        if mark["open"] is not None and not is_mentioned(text, mark):
+        if mark["open"] is not None and not _is_text(text, mark, code):
             return mark.start()
     return None
 
 
-def _marks_that_count(text: str, at: int) -> Iterator[re.Match[str]]:
+def _marks_that_count(
+    text: str, at: int, code: Sequence[tuple[int, int]]
+) -> Iterator[re.Match[str]]:
     behind = at
     for mark in _THOUGHT.finditer(text, at):
-        if mark["open"] is None:
-            counts = not is_mentioned(text, mark)
+        if mark["open"] is not None:
+            counts = opens_thought(text, mark, behind) and not _is_in(code, mark.start())
         else:
-            counts = opens_thought(text, mark, behind)
+            counts = mark["close"] is not None and not _is_text(text, mark, code)
         if counts:
             yield mark
         behind = mark.end()
 
 
-def is_mentioned(text: str, mark: re.Match[str]) -> bool:
-    """Return whether a mark is spoken of: it is quoted, or stands in the middle of a sentence."""
-    start = mark.start()
-    end = mark.end()
-    if start == 0 or end == len(text):
-        return False
-    if text[start - 1] in _QUOTES and text[end] in _QUOTES:
-        return True
-    if text[start - 1] != " " or text[end] != " ":
-        return False
-    said = text[max(0, start - _SENTENCE) : start].rstrip(" ")[-1:]
-    following = text[end : end + _SENTENCE].lstrip(" ")[:1]
-    return bool(said) and said not in _SENTENCE_ENDS and following.islower()
+def _is_text(text: str, mark: re.Match[str], code: Sequence[tuple[int, int]]) -> bool:
+    return is_mentioned(text, mark) or _is_in(code, mark.start())
+
+
+def _code_in(text: str) -> list[tuple[int, int]]:
+    """Return where code stands in a text: in fences that do not begin it, and between backticks."""
+    if "`" not in text and "~~~" not in text:
+        return []
+    return [found.span() for found in _CODE.finditer(text)]
+
+
+def _is_in(spans: Sequence[tuple[int, int]], at: int) -> bool:
+    place = bisect_right(spans, (at, len(spans) + at)) - 1
+    return place >= 0 and spans[place][0] <= at < spans[place][1]

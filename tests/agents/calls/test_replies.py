@@ -367,6 +367,15 @@ MIND_CHANGED = [
     'I mean "A".',
     "It should have been A.",
     "They are two equally good ones.",
+    "Verdict: 'A'",
+    "Verdict: “A”",
+    "## Verdict\nA",
+    "<verdict>A</verdict>",
+    "[[A]]",
+    "Initially my verdict was B, but now it is A.",
+    'I changed the verdict from "B" to "A".',
+    "The verdict, on reflection, is A.",
+    "Overall verdict: Response A",
 ]
 
 
@@ -388,6 +397,20 @@ HARMLESS = [
     "<think>\nor is the verdict A?",
     'Note: answer "A" was longer.',
     "**Final verdict: B**",
+    "This is not tie_good.",
+    "Neither tie_good nor tie_bad applies.",
+    'Model "A" hallucinated.',
+    "The kettle should be A.",
+    "I abstain from further comment.",
+    "A is the better answer? No, B is.",
+    "A was the better answer in style only.",
+    "If A had named the kettle, the verdict would be A.",
+    "A verdict of A would be wrong.",
+    "Initially my verdict was A, but now it is B.",
+    "For accuracy the verdict is A.",
+    'I changed the verdict from "A" to "B".',
+    "Therefore, verdict is B>A",
+    "The sign says </think>, by the way.",
 ]
 
 
@@ -496,3 +519,54 @@ def test_a_thought_in_the_middle_of_a_line_takes_nothing_before_it_away() -> Non
 def test_an_object_with_a_bad_escape_is_asked_for_again_with_the_escape_named(text: str) -> None:
     with pytest.raises(BadReply, match=r"""^the text under "note" holds \\', which is no escape"""):
         read_reply(text, Anything)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<s><think>{full('B')}",
+        f"\ufeff<think>{full('B')}",
+        f"<｜Assistant｜><think>{full('B')}",
+        f"<thinking type='a'>{full('B')}",
+        f"Here goes: <think>{full('B')}",
+        f"<think>x</think>\n<scratchpad>{full('B')}",
+        f"analysisWe think {full('B')}",
+        f'<think>he says "</think>" then {full("B")}',
+    ],
+)
+def test_a_draft_in_a_cut_reply_is_no_verdict_however_its_thought_begins(text: str) -> None:
+    with pytest.raises(BadReply, match="cut off"):
+        read_reply(text, FullJudgeReply, ending="length")
+
+
+FOLLOWED = [
+    f"<|channel|>final<|message|>{full('A')}<|end|><|start|>assistant<|channel|>analysis"
+    f"<|message|>{full('B')}",
+    f"{full('A')}\n<think >{full('B')}</think >",
+    f'<output>{full("A")}</output>\nSchema: {{ "verdict" }}',
+]
+SURROUNDED = [
+    f"<think>{full('B')}</think >\n{full('A')}",
+    f"{full('B')}</think>\n{full('A')}</think>",
+    f"<|channel|>analysis<|message|>{full('B')}<|end|>{full('A')}",
+    f"<|channel|>analysis<|message|>{full('B')}<|end|><|start|>assistant{full('A')}",
+    f"<output>{full('A', words='the page shows </output>')}</output>",
+    f"<|begin_of_box|>{full('A')}",
+    f"{full('A')}}}",
+]
+
+
+@pytest.mark.parametrize("text", [*FOLLOWED, *SURROUNDED])
+def test_the_final_verdict_binds_whatever_marks_stand_around_it(text: str) -> None:
+    assert read_reply(text, FullJudgeReply, ending="stop").verdict == "A"
+
+
+@pytest.mark.parametrize("text", SURROUNDED)
+def test_it_binds_at_the_end_of_a_cut_reply_as_well(text: str) -> None:
+    assert read_reply(text, FullJudgeReply, ending="length").verdict == "A"
+
+
+@pytest.mark.parametrize("text", FOLLOWED)
+def test_what_follows_it_in_a_cut_reply_is_asked_about(text: str) -> None:
+    with pytest.raises(BadReply, match="cut off"):
+        read_reply(text, FullJudgeReply, ending="length")

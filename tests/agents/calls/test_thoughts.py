@@ -49,6 +49,16 @@ WRITTEN = {
     "a role before it": "<|im_start|>assistant\n<think>one</think>{}",
     "a second thought behind it": "{}\n<think>\nor is it blue",
     "a thought in the middle of a line": "{} <think>Is it?</think>",
+    "blanks in its marks": "< think >one</ think >{}",
+    "attributes in its mark": "<thinking type='a' budget=\"2\">one</thinking>{}",
+    "an empty mark": "<think/>{}",
+    "an unknown mark with attributes": '<details type="reasoning" done="true">one</details>{}',
+    "a byte order mark before it": "\ufeff<think>one</think>{}",
+    "a template's first token before it": "<s><think>one</think>{}</s>",
+    "gpt-oss ends its thought without another mark": "<|channel|>analysis<|message|>one<|end|>{}",
+    "gpt-oss drafts an answer": "<|channel|>final<|message|>draft<|end|><|start|>assistant"
+    "<|channel|>analysis<|message|>one<|end|><|start|>assistant<|channel|>final<|message|>{}",
+    "closed once too often": "<think>one</think>\n\n{}\n</think>",
     "a thought that speaks of its mark": "<think>the <think> tag</think>{}",
 }
 
@@ -95,6 +105,17 @@ def test_thoughts_alone_are_no_answer(said: str) -> None:
         "analysis of the scene: the assistant finally leaves.",
         "if a < b and b > c",
         "  indented\n",
+        "The slide shows <answer>42</answer> in bold.",
+        "In code:\n```xml\n<thinking>\nfoo\n</thinking>\n```\nThat is all.",
+        "It prints `<think>ok</think>`, then waits.",
+        "It shows *</think>* in italics.",
+        "Er zeigt „</think>“ auf der Tafel.",
+        "A sign says </think>, and people laugh.",
+        "The last token shown is </s>",
+        "The HTML ends in </response>",
+        "<button>Click me</button> is the element.",
+        "<speaker>Ann</speaker>: hello.",
+        "Tokens: `<|begin_of_box|>`",
         "",
     ],
 )
@@ -134,6 +155,13 @@ def test_an_answer_behind_everything_is_kept(said: str) -> None:
     assert answer_of(f"{said}\n</think>\n{ANSWER}").endswith(ANSWER)
 
 
-@pytest.mark.parametrize("piece", ["<think>", "</think>", "\n<think>", "<a1>", "<|im_end|> ", " "])
+WASTE = (
+    *("<think>", "</think>", "\n<think>", "<a1>", "<|im_end|> ", " ", "</s>", "<a1></a1>"),
+    *("<|channel|>final<|message|>", "<|channel|>final<|message|><|end|>x", "<answer>", "`a`"),
+    *("<|start|>", "verdict ", "<think a=", "```\n"),
+)
+
+
+@pytest.mark.parametrize("piece", WASTE)
 def test_a_text_made_to_waste_time_is_read_all_the_same(piece: str) -> None:
     assert isinstance(answer_of(piece * (200_000 // len(piece))), str)
