@@ -52,9 +52,14 @@ STOPS = (
 """What ends a turn in the words of a chat template, and stays where a server does not know it."""
 
 _GROUPS = rf"(?P<final>{_FINAL})|(?P<open>{_OPENS})|(?P<close>{_CLOSES})|(?P<end>{_END})"
-MARKS = re.compile(rf"{_GROUPS}|\{{(?=\s*[\"/}}])", re.IGNORECASE)
+# The look ahead spares most places the alternatives, which take a hundred times as long.
+MARKS = re.compile(rf"(?=[<\[◁{{])(?:{_GROUPS}|\{{(?=\s*[\"/}}]))", re.IGNORECASE)
 """Marks of thoughts, and where an object may begin."""
-_THOUGHT = re.compile(_GROUPS, re.IGNORECASE)
+_THOUGHT = re.compile(rf"(?=[<\[◁])(?:{_GROUPS})", re.IGNORECASE)
+_HINT = re.compile(
+    r"[<◁]|\[[/|]?[A-Za-z]{3}|\A\s*+(?:analysis|Here(?:'s| is) my thought|final<|[\ufeff\u200b])"
+)
+"""Without it a text holds no mark and is read as it is."""
 _NAMED = re.compile(rf"{_FINAL}|{_OPENS}|{_CLOSES}|[＜﹤]/?think[＞﹥]|&lt;/?think", re.IGNORECASE)
 _END_OF_MESSAGE = re.compile(
     r"<\|(?:end|return|call)\|>\s*(?:<\|start\|>|\Z)|<\|start\|>", re.IGNORECASE
@@ -152,6 +157,8 @@ def without_thoughts(text: str) -> str:
 
     Empty where all of it is thought. What has none of them is returned as it is.
     """
+    if not _HINT.search(text):
+        return text
     start, end = _behind_leading_thoughts(text)
     rest = _without_wrappers(_without_known(text[start:end], has_thought=start > 0))
     return text if rest == text else rest.strip()
@@ -159,7 +166,7 @@ def without_thoughts(text: str) -> str:
 
 def without_known_thoughts(text: str) -> str:
     """Return a text without the thoughts in it whose marks are known, and nothing else gone."""
-    return _without_known(text, has_thought=False)
+    return _without_known(text, has_thought=False) if _HINT.search(text) else text
 
 
 def thought_mark(text: str) -> str | None:
