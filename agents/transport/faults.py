@@ -141,17 +141,13 @@ def _is_spent(status: int, text: str, hint_s: float | None) -> bool:
     """Return whether money or a long span's quota is used up, and will be for long."""
     if status not in _REFUSED_FOR_MONEY:
         return False
-    is_spent = signs.is_out_of_money(text)
-    if status == 403:
-        is_spent = is_spent or signs.is_over_quota(text)
-    if status == 429 and not is_spent and signs.names_gemini_day(text):
-        is_spent = True
-    elif status == 429 and hint_s is None:
-        hint_s = signs.hint_in(text)
-        is_long = hint_s is not None and hint_s > PATIENCE_S
-        is_spent = is_spent or is_long or signs.is_out_for_the_day(text)
-    elif status == 429:
-        is_spent = is_spent or signs.is_out_for_the_day(text)
+    is_spent = signs.is_out_of_money(text) or (status == 429 and signs.names_gemini_day(text))
+    is_spent = is_spent or (status == 403 and signs.is_over_quota(text))
+    if not is_spent and status == 429:
+        words_s = signs.hint_in(text)
+        is_long = hint_s is None and words_s is not None and words_s > PATIENCE_S
+        is_spent = is_long or signs.is_out_for_the_day(text)
+        hint_s = words_s if hint_s is None else hint_s
     return is_spent and (hint_s is None or hint_s > PATIENCE_S)
 
 

@@ -227,7 +227,8 @@ _OUTPUT = (
     r"max_(?:new_|completion_|output_)?tokens|maxOutputTokens|max_?gen_?len|n_predict"
     r"|(?:completion|output|generated|response|reply|new)(?:\ |_)?tokens?|(?:in"
     r"|for)\ the\ completion"
-    r"|requested\ output|\bgenerate\b|(?:response|completion|reply)\ length"
+    r"|requested\ output"
+    r"|\bgenerate\ (?:at\ most|up\ to|(?:no\ )?more\ than)|(?:response|completion|reply)\ length"
     r"|output\ (?:limit|length)"
 )
 _OF_OUTPUT = re.compile(rf"(?i){_OUTPUT}|budget_tokens|thinking.?budget")
@@ -254,7 +255,7 @@ _UNKNOWN_NAME = re.compile(
     r"|option)"
 )
 _OF_OTHERS = re.compile(
-    r"(?i)\bused\b|\bcurrent usage\b|\busage (?:is|was|of)\b|\b(?:last|past|this)"
+    r"(?i)^[,;:\s]{0,3}used\W{0,3}$|\bcurrent usage\b|\busage (?:is|was|of)\b|\b(?:last|past|this)"
     r" (?:minute|hour|day)\b|\bso far\b"
 )
 """Before a number that counts what went before this request as well."""
