@@ -68,10 +68,12 @@ def redacted(text: str, *, key_env: str | None = None) -> str:
     """Return `text` on one printable line, shortened, every key in it replaced."""
     names = [key_env] if key_env else []
     text = _UNSEEN.sub("", without_keys(sound(text), *names))
-    text = _without_split(without_keys(text, *names), _key_values(names))
+    # Mere words stay in what follows: they may stand in `[key]`.
+    secrets = set(filter(is_secret, _key_values(names)))
+    text = _without_split(_replaced(text, secrets), secrets)
     text = _CONTROL.sub(" ", _SECRET.sub("[key]", text)).strip()
     # A key may hold blanks, which control characters have become.
-    text = without_keys(text, *names)
+    text = _replaced(text, secrets)
     return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…"
 
 
@@ -111,7 +113,7 @@ def _replaced(text: str, values: set[str]) -> str:
 
 def _without_split(text: str, values: set[str]) -> str:
     """Replace secrets that something stands in the middle of."""
-    for value in sorted(filter(is_secret, values), key=lambda value: (-len(value), value)):
+    for value in sorted(values, key=lambda value: (-len(value), value)):
         text = re.sub(_GAP.join(map(re.escape, value)), "[key]", text)
     return text
 

@@ -51,6 +51,11 @@ def test_a_key_that_something_splits_is_not_told(
     assert halves == letters == "refused: [key] here"
 
 
+def test_a_key_that_is_a_word_of_its_mark_is_replaced_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "key")
+    assert redacted("refused: key") == "refused: [key]"
+
+
 def test_of_a_key_that_begins_with_another_nothing_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "abc-123")
     monkeypatch.setenv("GEMINI_API_KEY", "abc-123-rest")
