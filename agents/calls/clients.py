@@ -105,8 +105,7 @@ class ChatClient:
         whole = received(message)
         if whole.cost_usd is None and heard.cost_usd is not None:
             whole = replace(whole, cost_usd=heard.cost_usd)
-        # What a class of another's says of endings is its own affair.
-        if is_streamed and not whole.ending and not self._model.is_foreign:
+        if is_streamed and self._lacks_ending(message):
             # A connection that ends between two pieces ends like any other.
             raise Garbled("the reply came in pieces, and the last of them did not come")
         return whole
@@ -152,11 +151,15 @@ class ChatClient:
                 stated = error.args[0] if error.args and isinstance(error.args[0], dict) else None
                 body = error_in_text(answer.text) or stated
                 raise Garbled(f"{type(error).__name__}: {error}", body) from None
-            if _is_no_reply(message):
+            if _is_no_reply(message) or (is_streamed and self._lacks_ending(message)):
                 body = error_in_text(answer.text)
                 if body is not None:
                     raise Garbled("the answer holds an error instead of a reply", body)
             return message
+
+    def _lacks_ending(self, message: BaseMessage) -> bool:
+        # What a class of another's says of endings is its own affair.
+        return not self._model.is_foreign and not received(message).ending
 
     async def aclose(self) -> None:
         """Close the chat model's connections, if it was ever built."""

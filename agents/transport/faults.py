@@ -36,7 +36,7 @@ CUT_ENDINGS = frozenset(
 _TRANSIENT = frozenset({408, 409, 425, 429})
 _REFUSED_FOR_MONEY = frozenset({400, 402, 403, 412, 429})
 _REFUSED_FOR_CONTENT = frozenset({400, 403, 422, 451})
-_NEVER_OF_SHAPE = frozenset({401, 402, 429})
+_NEVER_OF_SHAPE = frozenset({401, 402, 408, 429})
 """Statuses under which nothing is said of how a request is built."""
 _LONGEST_TEXT = 10_000
 
@@ -142,9 +142,12 @@ def _is_spent(status: int, text: str, hint_s: float | None) -> bool:
     if status not in _REFUSED_FOR_MONEY:
         return False
     is_spent = signs.is_out_of_money(text) or (status == 429 and signs.names_gemini_day(text))
-    if not is_spent and status == 429 and signs.is_out_for_the_day(text):
-        is_spent = True
-        hint_s = signs.hint_in(text) if hint_s is None else hint_s
+    is_spent = is_spent or (status == 403 and signs.is_over_quota(text))
+    if not is_spent and status == 429:
+        words_s = signs.hint_in(text)
+        is_long = hint_s is None and words_s is not None and words_s > PATIENCE_S
+        is_spent = is_long or signs.is_out_for_the_day(text)
+        hint_s = words_s if hint_s is None else hint_s
     return is_spent and (hint_s is None or hint_s > PATIENCE_S)
 
 

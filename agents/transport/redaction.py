@@ -49,17 +49,31 @@ _SECRET = re.compile(
     | \b(?:x-goog-api-key|api[-_ ]?key|key|token)["']?\s*[:=]\s*["']?[^\s"',;&}]+
     | \bsk-[\w*.\-]{4,}
     | \bAIza[\w\-*.]{8,}
+    | \b(?:gsk_|hf_|xai-)[a-z\d*.]{8,}
     """
 )
 _WORDS = re.compile(r"(?:[a-z]+|[A-Z]+|[A-Z][a-z]+)(?:[-_. ](?:[a-z]+|[A-Z]+|[A-Z][a-z]+))*")
 """`not-needed`, `EMPTY`, `Any Word`."""
+_UNSEEN = re.compile(r"[\u00ad\u061c\u180e\u200b-\u200f\u2060-\u2064\ufeff]+")
+"""Of no width: what it splits reads as one word."""
+_GAP = (
+    r"(?:\x1b\[[\d;]{0,20}[A-Za-z]|<[^<>]{0,200}>"
+    r"|[\s\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069])*+"
+)
+"""What may split a key: blanks, control characters, tags."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+")
 
 
 def redacted(text: str, *, key_env: str | None = None) -> str:
     """Return `text` on one printable line, shortened, every key in it replaced."""
-    text = without_keys(text, *([key_env] if key_env else []))
-    text = _CONTROL.sub(" ", _SECRET.sub("[key]", sound(text))).strip()
+    names = [key_env] if key_env else []
+    text = _UNSEEN.sub("", without_keys(sound(text), *names))
+    # Mere words stay in what follows: they may stand in `[key]`.
+    secrets = set(filter(is_secret, _key_values(names)))
+    text = _without_split(_replaced(text, secrets), secrets)
+    text = _CONTROL.sub(" ", _SECRET.sub("[key]", text)).strip()
+    # A key may hold blanks, which control characters have become.
+    text = _replaced(text, secrets)
     return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…"
 
 
@@ -94,6 +108,13 @@ def _replaced(text: str, values: set[str]) -> str:
     # The longest first, or what is left of a key that begins with another would stay.
     for value in sorted(values, key=lambda value: (-len(value), value)):
         text = text.replace(value, "[key]")
+    return text
+
+
+def _without_split(text: str, values: set[str]) -> str:
+    """Replace secrets that something stands in the middle of."""
+    for value in sorted(values, key=lambda value: (-len(value), value)):
+        text = re.sub(_GAP.join(map(re.escape, value)), "[key]", text)
     return text
 
 

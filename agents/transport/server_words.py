@@ -22,7 +22,7 @@ _ERRORS = ("error", "Error", "errors", "fault", "base_resp")
 """Under what the error itself stands in a body."""
 _MESSAGES = (
     "message", "msg", "Message", "detail", "error_message", "errorMessage", "error_description",
-    "description", "status_msg", "faultstring", "reason", "title",
+    "description", "status_msg", "error_msg", "faultstring", "reason", "title",
 )  # fmt: skip
 """Under what the words stand, the most telling first."""
 _CODES = (
@@ -86,6 +86,7 @@ _STATUS_OF_WORD = {
     "insufficient_credits": 402,
     "permission_error": 403,
     "permission_denied": 403,
+    "access_denied": 403,
     "forbidden": 403,
     "not_found_error": 404,
     "model_not_found": 404,
@@ -94,16 +95,24 @@ _STATUS_OF_WORD = {
 }
 """The status that a machine word stands for, where it comes without one."""
 
+_STATUS_OF_BASE = {1001: 504, 1002: 429, 1004: 401, 1008: 402, 1039: 429, 2049: 401}
+"""The status that a number of MiniMax under `base_resp` stands for."""
+
 _TITLE = re.compile(r"(?is)<title[^>]{0,200}>(.{1,500}?)</title>")
 _HEADLINE = re.compile(r"(?is)<h[1-3][^>]{0,200}>(.{1,500}?)</h[1-3]>")
 _HIDDEN = re.compile(r"(?is)<(script|style)\b.{0,10000}?</\1>")
 _TAG = re.compile(r"<[^<>]{0,500}>")
+_INLINE_TAG = re.compile(
+    r"(?i)</?(?:a|abbr|b|bdi|code|em|font|i|kbd|mark|s|small|span|strong|sub|sup|tt|u|wbr)"
+    r"(?:\s[^<>]{0,500})?/?>"
+)
+"""What may stand in the middle of a word."""
 _IS_HTML = re.compile(
     r"(?is)\s*(?:<!--.{0,500}?-->\s*)?<(?:!doctype\s+html|html|head|body|title|h1|center)\b"
 )
 _QUOTED = re.compile(
     r"""(?sx) \{ .{0,200}? (["'])(?:message|msg|detail)\1 \s*:\s*
-    (["']) (?P<words> (?:\\.|(?!\2).){1,2000} ) \2"""
+    (["']) (?P<words> (?:\\.|(?!\2)[^\\]){1,2000} ) \2"""
 )
 """Another server's body, quoted within a sentence, as JSON or as Python prints it."""
 
@@ -168,7 +177,7 @@ def error_in(answer: object) -> object | None:
         return answer
     if answer.get("detail"):
         return answer
-    has_code = any(answer.get(name) for name in ("code", "status", "status_code"))
+    has_code = any(answer.get(name) for name in ("code", "status", "status_code", "error_code"))
     return answer if has_code and answer.keys() & set(_MESSAGES) else None
 
 
@@ -206,7 +215,7 @@ def _sentence(text: str) -> str:
     if _IS_HTML.match(text):
         named = _TITLE.search(text) or _HEADLINE.search(text)
         shown = named[1] if named else _HIDDEN.sub(" ", text)
-        return html.unescape(_TAG.sub(" ", shown)).strip()
+        return html.unescape(_TAG.sub(" ", _INLINE_TAG.sub("", shown))).strip()
     quoted = _QUOTED.search(text)
     if quoted is None:
         return text.strip()
@@ -305,13 +314,25 @@ def _status(body: object, depth: int) -> int | None:
     if not isinstance(body, Mapping):
         return None
     for name in _ERRORS:
-        inner = _status(body.get(name), depth + 1)
+        under = body.get(name)
+        inner = _status(under, depth + 1)
+        if inner is None and name == "base_resp" and isinstance(under, Mapping):
+            code = under.get("status_code")
+            inner = _STATUS_OF_BASE.get(code) if isinstance(code, int) else None
         if inner is not None:
             return inner
     said = [body.get(name) for name in _CODES]
     numbers = filter(None, map(_as_status, said))
-    words = (_STATUS_OF_WORD.get(word.lower()) for word in said if isinstance(word, str))
+    words = (_status_of_word(word) for word in said if isinstance(word, str))
     return next(numbers, None) or next(filter(None, words), None)
+
+
+def _status_of_word(word: str) -> int | None:
+    """Return the status of a machine word, also of one written as a class's name."""
+    snake = re.sub(r"(?<=[a-z\d])(?=[A-Z])", "_", word[:80]).lower()
+    bare = snake.removesuffix("_error").removesuffix("_exception")
+    known = map(_STATUS_OF_WORD.get, (word.lower(), snake, bare))
+    return next(filter(None, known), None)
 
 
 def _as_status(said: object) -> int | None:

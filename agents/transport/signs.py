@@ -12,16 +12,17 @@ from typing import NamedTuple
 
 _MONEY = re.compile(
     r"""(?ix)
-    insufficient[_ ](?:\w+[_ ]){0,2}(?:quota|credits?|balance|funds)
+    insufficient[_ ](?:[^\W_]{1,20}[_ ]){0,2}(?:quota|credits?|balance|funds)
     | billing_hard_limit_reached | billing_not_active | billing\ hard\ limit\ has\ been\ reached
     | exceeded_current_quota
     | exceeded\ your\ monthly\ included\ credits
     | credits?\ balance\ is\ too\ low
-    | (?:out\ of|not\ enough|no\ more|more|enough)\ (?:\w+\ )?credits?\b
+    | (?<!for\ )(?:out\ of|not\ enough|no\ more|more|enough)\ (?:\w+\ )?credits?\b
     | \bno\ credits?\ (?:left|remaining|available) | \bout\ of\b.{0,20}\bquota\b
     | credits?\b.{0,30}\b(?:exhausted|depleted|used\ up|exceeded|insufficient|ran\ out)
     | (?:exhausted|depleted|used\ up|exceeded|run\ out\ of).{0,20}\bcredits?\b
-    | \bquota\b.{0,20}\b(?:exhausted|used\ up|depleted|spent)\b | used\ up\b.{0,20}\bquota
+    | \bquota\b.{0,20}\b(?:exhausted|used\ up|depleted|spent|not\ enough)\b
+    | used\ up\b.{0,20}\bquota
     | balance\b.{0,30}\b(?:insufficient|too\ low|empty|exhausted|not\ enough|negative)
     | cross(?:ed|es)\ budget | over\ budget | budget[_ ]?exceeded | exceeded\w{0,12}[_ ]?budget
     | (?<!token\ )\bbudget\b.{0,30}\b(?:exceeded|exhausted|reached|used\ up)
@@ -38,11 +39,17 @@ _LONG_SPAN = re.compile(
     r"""(?ix)
     \bper[-_ ]?(?:day|week|month)\b | _per_(?:day|week|month) | /\s?(?:day|week|month)\b
     | \b(?:daily|weekly|monthly)\b | \b(?:TPD|RPD)\b
+    | \b(?:per|every|in|within|last|past)\ (?:a\ |the\ )?24[-\ ]?h | \bper\ 86[,.]?400\b
+    | \b(?:for|limit|quota|allowance|requests|messages|tokens)\ today\b
     """
 )
 """A limit over a day or longer."""
 _SHORT_SPAN = re.compile(
     r"(?i)\bper[-_ ]?(?:minute|second|hour)|/\s?(?:min|minute|sec|second|hour)\b"
+)
+_OVER_QUOTA = re.compile(
+    r"(?i)\bquota\b.{0,20}\bexceeded\b|\bexceeded\b.{0,20}\bquota\b"
+    r"|pre_consume_token_quota_failed"
 )
 _PER_DAY_OF_GEMINI = re.compile(r"PerDayPer\w*")
 """GenerateRequestsPerDayPerProjectPer..; the seconds that Gemini names with it help nobody."""
@@ -68,7 +75,7 @@ _WORDS = "|".join(word.replace(" ", r"\ ") for word in _NUMBER_WORDS)
 _PICTURES = r"(?:images?|pictures?|photos?|frames?|media)"
 _OF_ONE_PICTURE = (
     r"pixel|\bpx\b|width|height|dimension|\bsize|resolution|bytes?\b|\b[MK]i?B\b|\bside"
-    r"|aspect|ratio|token|length|format|second|generat"
+    r"|edge|animat|aspect|ratio|token|length|format|second|generat"
 )
 """Words that make a complaint one about each picture and not about their number."""
 _MEASURE = r"(?!\s?(?:px|pixels?|[MKG]i?B\b|mega|bytes?|[x×*]\s?\d|tokens?|%|s\b|sec|min|:))"
@@ -90,7 +97,7 @@ _MOST_IMAGES = re.compile(
     | (?:fewer|less)\ than\ (?P<below>{_DIGITS})\ (?:[a-z]+\ )?{_PICTURES}\b
     | \b(?:{_PICTURES}|images?_count|num_images|image_url)\b
       (?:(?!{_OF_ONE_PICTURE})[^.;]){{0,80}}?
-      (?:\b{_BOUND}|[<>]=?|[.;,]\ (?:the\ )?(?:max(?:imum)?|limit)\b)
+      (?:\b{_BOUND}|[<>]=?|[.;,]\ (?:the\ )?(?:max(?:imum)?|limit|allowed)\b)
       (?:(?!{_OF_ONE_PICTURE})[^.;\d]){{0,40}}?
       (?<![\w.])(?P<behind>{_DIGITS} | (?:{_WORDS})\b
         (?=\s*(?:{_PICTURES}\b|per\b|in\b|at\b|[.,;)]|$))) {_MEASURE} (?!\s(?:{_OF_ONE_PICTURE}))
@@ -101,6 +108,14 @@ _MOST_IMAGES = re.compile(
     | (?:图片|图像)[^。]{{0,20}}(?:超过|超出|最多|上限)[^\d。]{{0,10}}(?P<chinese>\d{{1,5}})
     """
 )
+_SET_IMAGES = re.compile(
+    rf"""(?ix)
+    \bimage['"]?\s?[:=]\s?(?P<set>{_DIGITS}) [^.;]{{0,60}} \blimit[-_]mm
+    | \b{_PICTURES}\b (?:(?!{_OF_ONE_PICTURE})[^.;\d]){{0,60}}
+      (?<!\d)\d{{1,5}} \s?>=?\s? (?P<over>{_DIGITS}) {_MEASURE}
+    """
+)
+"""What holds before all that `_MOST_IMAGES` finds: a setting, or two numbers that are compared."""
 _ONE_IMAGE = re.compile(
     rf"""(?ix)
     (?:does\ not|doesn't|do\ not|cannot|can't|not)\ (?:yet\ )?(?:support|accept|handle|take|process)
@@ -125,8 +140,8 @@ _NO_IMAGES = re.compile(
     \b(?:images?|vision|multi-?modal|image_url|picture)s?
       (?:[_\ -](?:inputs?|contents?(?:\ types?)?|parts?|messages?|modality|data|understanding
         |capabilit\w+)){0,2}
-      \ (?:is|are)\ (?:currently\ )?(?:not|n't)\ (?:currently\ )?
-      (?:supported|enabled|available|allowed|accepted|permitted)
+      \ (?:is|are)\ (?:currently\ )?(?:unsupported\b | (?:not|n't)\ (?:currently\ )?
+      (?:supported|enabled|available|allowed|accepted|permitted))
       (?!\ for\ (?:this|the)\ (?:format|type))
     | \b(?:image|vision|multi-?modal)(?:\ (?:input|content|data|modality))?s?
       \ (?:not\ supported|unsupported|not\ enabled)\b
@@ -155,6 +170,8 @@ _NO_IMAGES = re.compile(
     | unknown\ variant\ .{0,3}image_url | unsupported\ content\S{0,3}\ ?\.?type
     | \bonly\b.{0,30}\bsupports?\ images?\b
     | content['"`\])]*\s*:?\ (?:value\ )?must\ be\ a\ string
+    | \bmessages\.\d{1,4}\.content(?:\.str)?:\ input\ should\ be\ a\ valid\ string
+      (?!.{0,2000}\bcontent\.list)
     | without\ (?:vision|image)\ (?:support|capabilit)
     | (?:no|lacks?)\ (?:vision|image)\ (?:support|capabilit|encoder|input)
     | 不支持.{0,6}(?:图片|图像|视觉|多模态)
@@ -178,10 +195,16 @@ _PLAINLY_TOO_LONG = re.compile(
     | (?<!image\ )\b(?:prompt|input|conversation|messages?)\ (?:(?:is|are|was)\ )?
       too\ (?:long|large)
     | \b(?:prompt|input|request)\b.{0,20}\blonger\ than
+      (?!\ [\d.]{1,8}\ ?(?:ms|s|sec|min))
     | (?:not|n't)\ fit\ (?:in|into|within)?\ ?(?:the\ )?(?:\w+\ )?context
     | (?:prompt|input)\ (?:\w+\ )?(?:length|token\ count|tokens)\b.{0,40}\bexceed
     | input\ token\ count\b.{0,40}\bexceeds
     | range\ of\ input\ length | max(?:imum)?[_ ](?:input|prompt)[_ ](?:length|tokens)
+    | (?:prompt|input)\ (?:tokens|length)\ (?:(?:is|are)\ )?too\ (?:long|large|many|high)
+    | (?:your|the)\ request\ is\ too\ long
+    | \b(?:prompt|conversation|input|messages?)\ exceeds?\ (?:the\ |its\ )?
+      (?:model|max|length|limit)
+    | expected\ maxLength:\ \d{4,9},\ actual
     | too\ many\ (?:input\ |prompt\ )?tokens | too\ many\ total\ text
     | (?:reduce|shorten)\ (?:the\ (?:length|size)\ of\ )?(?:the|your)\ (?:messages|prompt|input)
     | (?:reduce\ the\ number\ of|fewer)\ (?:images|frames|pictures)
@@ -204,23 +227,51 @@ _OUTPUT = (
     r"max_(?:new_|completion_|output_)?tokens|maxOutputTokens|max_?gen_?len|n_predict"
     r"|(?:completion|output|generated|response|reply|new)(?:\ |_)?tokens?|(?:in"
     r"|for)\ the\ completion"
-    r"|requested\ output|output\ (?:limit|length)"
+    r"|requested\ output"
+    r"|\bgenerate\ (?:at\ most|up\ to|(?:no\ )?more\ than)|(?:response|completion|reply)\ length"
+    r"|output\ (?:limit|length)"
 )
 _OF_OUTPUT = re.compile(rf"(?i){_OUTPUT}|budget_tokens|thinking.?budget")
 _OF_INPUT = re.compile(
     r"(?i)\b(?:context|prompts?|inputs?|messages|n_ctx|n_keep|n_prompt_tokens)\b"
     r"|\btokens? in your\b"
-    r"|\brequest (?:contains|has|is|of)\b|\brequested (?:a total of |about |up to )?~?\d"
+    r"|\brequest (?:contains|has|is|of)\b|\brequested a total of ~?\d"
 )
+_BOUND_OF_OUTPUT = re.compile(
+    rf"(?i)(?:{_OUTPUT})['\"`\])]{{0,3}}\s?[:,]?\s?"
+    r"(?:input should be|must be|should be|has to be) (?:<|less than|at most|no more than|between)"
+)
+_OF_WHAT_IS_SENT = re.compile(
+    r"(?i)prompt|messages|\binputs?\W{0,2} (?:tokens|length)|\+|\btotal\b"
+)
+_OF_ELSE = re.compile(
+    r"(?i)\W{0,3}(?:(?:the|each|every|too many|number of|invalid|error:) ){0,3}\W?"
+    r"(?:stop\b|stop_|(?:tools?|functions?)\b(?! calls)|logit_bias|logprobs|metadata"
+    r"|truncate_prompt_tokens)"
+)
+"""How a complaint begins that is about another field."""
+_UNKNOWN_NAME = re.compile(
+    r"(?i)\b(?:unrecognized|unknown|unexpected)\b.{0,20}\b(?:argument|parameter|field|key|propert"
+    r"|option)"
+)
+_OF_OTHERS = re.compile(
+    r"(?i)^[,;:\s]{0,3}used\W{0,3}$|\bcurrent usage\b|\busage (?:is|was|of)\b|\b(?:last|past|this)"
+    r" (?:minute|hour|day)\b|\bso far\b"
+)
+"""Before a number that counts what went before this request as well."""
+_BOTH_ADDED = re.compile(r"(?i)\b(?:input|prompt)\b.{0,20}(?:\band\b|\bplus\b|\+).{0,20}\boutput\b")
 _ELSEWHERE = re.compile(
     r"(?i)\btools?\b|\bfunctions?\b|\bstop\b|stop_sequences|logit_bias|logprobs|\bpixels?\b|\bpx\b"
     r"|dimension|\bmetadata\b"
 )
-_OF_TOKENS = re.compile(r"(?i)token|context|prompt|input length|\bn_ctx\b")
+_OF_TOKENS = re.compile(
+    r"(?i)token|context|prompt|input length|\b(?:current|sequence) length|\bn_ctx\b"
+)
 _OF_WHOLE = re.compile(r"(?i)context|prompt|input|total|messages|n_ctx")
 _NUMBER = re.compile(r"(?<![\w.])~?(\d{1,3}(?:[, ]\d{3})+|\d+)(?![\w]|\.\d)")
 _PAIRED = re.compile(
-    r"(?<![\w.])(\d{3,9})\s*(?:tokens?)?\s*\)?\s*>=?\s*(?:n_ctx\s*[:(=]?\s*)?(\d{3,9})(?!\d"
+    r"(?<![\w.])(\d{3,9})\s*(?:(?:input |prompt )?tokens?)?\s*\)?\s*(?:>=?|\bvs\b\.?|\bversus\b)"
+    r"\s*(?:n_ctx\s*[:(=]?\s*)?(\d{3,9})(?!\d"
     r"|\s*[-+]\s*\d)"
 )
 _SHARE = re.compile(r"(?<![\w./])(\d{3,9})\s?/\s?(\d{3,9})(?![\w./])")
@@ -229,7 +280,8 @@ _LEFT_OVER = re.compile(r"(?<![\w.])(\d{1,9})\s*>=?\s*(\d{3,9})\s*-\s*(\d{1,9})"
 _SAYS_LIMIT = re.compile(
     r"(?i)max(?:imum)?|limit|at most|up to|\bonly\b|allowed|less than|\bexceed(?:s|ed|ing)?\b"
     r"|(?:longer|larger|greater|more) than|n_ctx|<=?|>=?|available|\bcapacity\b"
-    r"|context (?:length|size|window)|\bsupports?\b"
+    r"|context (?:length|size|window)|\bsupports?\b|\bwindow\b"
+    r"|(?<!your )(?<!current )\bcontext is\b"
 )
 _SAYS_ASKED = re.compile(
     r"(?i)requested|resulted|contains|given|\bgot\b|received|provided|passed|\bha(?:s|ve|d)\b"
@@ -282,7 +334,10 @@ _SYSTEM = re.compile(
     | only\ ['"`]?user['"`]?,?\ (?:and\ |or\ )?['"`]?(?:assistant|model)['"`]?
       (?:,?\ (?:and|or)\ ['"`]?tool['"`]?)?\ (?:roles?|messages?)
     | (?:valid|supported|allowed)\ roles?\b.{0,30}\buser\b(?!.{0,60}\bsystem\b)
-    | input\ should\ be\ 'user'\ or\ 'assistant'
+    | input\ should\ be\ 'user'(?:,\ '(?:assistant|model|tool|function)'){0,3},?\ or
+      \ '(?:assistant|model|tool|function)'
+    | \brole\b.{0,40}\bpermitted:\ 'user',\ '(?:assistant|model)'(?!.{0,60}\bsystem\b)
+    | (?:unexpected|unsupported)\ message\ role\b
     | (?:first|initial)\ message\b.{0,30}\b(?:must|should)\b.{0,30}\buser\b
     """
 )
@@ -336,6 +391,11 @@ def is_out_for_the_day(text: str) -> bool:
     return _LONG_SPAN.search(text) is not None and _SHORT_SPAN.search(text) is None
 
 
+def is_over_quota(text: str) -> bool:
+    """Return whether a quota is exceeded, and none of a minute or an hour."""
+    return _OVER_QUOTA.search(text) is not None and _SHORT_SPAN.search(text) is None
+
+
 def names_gemini_day(text: str) -> bool:
     """Return whether Gemini names a quota of a day."""
     return _PER_DAY_OF_GEMINI.search(text) is not None
@@ -370,6 +430,8 @@ def is_of_large_body(text: str) -> bool:
 
 def is_of_output_alone(text: str) -> bool:
     """Return whether the complaint is about the limit that was set on the reply."""
+    if _BOUND_OF_OUTPUT.search(text) and not _OF_WHAT_IS_SENT.search(text):
+        return True
     if _OF_OUTPUT.search(text) and not _OF_INPUT.search(text):
         return True
     counts = token_counts(text)
@@ -378,6 +440,8 @@ def is_of_output_alone(text: str) -> bool:
 
 def is_too_long(text: str) -> bool:
     """Return whether the request was longer than the model's context."""
+    if _UNKNOWN_NAME.search(text) or (_OF_ELSE.match(text) and "context" not in text):
+        return False
     counts = token_counts(text)
     if counts is not None and counts.asked and counts.limit:
         return counts.asked > counts.limit
@@ -400,7 +464,7 @@ def wants_no_format(text: str) -> bool:
 
 
 _AGAIN = re.compile(
-    r"(?i)(?:try again|retry|available again|reset(?:s)?) (?:in|after) "
+    r"(?i)(?:(?:try again|retry|available again|reset(?:s)?) (?:in|after)|\bwait(?: for)?) "
     r"(?:(\d{1,3})\s?h(?:ours?)?\s?)?(?:(\d{1,4})\s?m(?:in(?:utes?)?)?(?![a-z])\s?)?"
     r"(?:(\d{1,6}(?:\.\d{1,12})?)\s?(ms|s(?:ec(?:onds?)?)?)(?![a-z]))?"
 )
@@ -425,6 +489,8 @@ def stated_images(text: str) -> int | None:
 
 def image_limit(text: str) -> int | None:
     """Return the number that a server sets for images; None where it names none."""
+    if found := _SET_IMAGES.search(text):
+        return int(found["set"] or found["over"])
     found = _MOST_IMAGES.search(text)
     if found is None:
         return None
@@ -486,7 +552,7 @@ def _labelled(text: str) -> TokenCounts:
         start = numbers[place - 1].end() if place else 0
         end = numbers[place + 1].start() if place + 1 < len(numbers) else len(text)
         before = re.split(r"[.;!?]\s", text[max(start, found.start() - 120) : found.start()])[-1]
-        if _OF_CODE.search(before):
+        if _OF_CODE.search(before) or _OF_OTHERS.search(before):
             continue
         match _label(before, text[found.end() : min(end, found.end() + 50)]):
             case "asked":
@@ -511,6 +577,8 @@ def _label(before: str, behind: str) -> str:
     """
     limit, asked = _last(_SAYS_LIMIT, before), _last(_SAYS_ASKED, before)
     output = _last(_OF_OUTPUT, before)
+    if _BOTH_ADDED.search(before):
+        return "asked"
     if _BEHIND_OUTPUT.match(behind):
         return "" if limit > asked else "output"
     if output >= 0:

@@ -60,14 +60,15 @@ class _Counter:
 class _Stream:
     def __init__(self, response: Any) -> None:
         self._response = response
+        # One for all that is read of it: clients read on behind a stream's last piece.
+        self._counter = _Counter()
 
     def __iter__(self) -> Iterator[bytes]:
-        return map(_Counter().passed, self._response.iter_bytes())
+        return map(self._counter.passed, self._response.iter_bytes())
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        counter = _Counter()
         async for chunk in self._response.aiter_bytes():
-            yield counter.passed(chunk)
+            yield self._counter.passed(chunk)
 
     def close(self) -> None:
         self._response.close()

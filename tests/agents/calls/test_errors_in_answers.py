@@ -162,6 +162,24 @@ def test_a_streams_error_over_the_context_is_met_with_fewer_frames(tmp_path: Pat
     assert (told.row.reply, told.tried, told.row.frames) == (SAID, ["too-large"], 4)
 
 
+def test_a_streams_last_piece_that_is_an_error_by_itself_is_read(tmp_path: Path) -> None:
+    words = "prompt is too long: 9000 tokens > 8000"
+    body = json.dumps({"object": "error", "message": words, "code": 400})
+    told = suffer(tmp_path, Mishap("mid-stream", body=body), is_streamed=True)
+    assert (told.row.reply, told.tried) == (SAID, ["too-large"])
+
+
+@pytest.mark.parametrize("ending", [None, "error"])
+def test_an_error_in_a_choice_behind_words_counts_as_its_code(
+    ending: str | None, tmp_path: Path
+) -> None:
+    choice = {"index": 0, "delta": {"content": ""}, "finish_reason": ending}
+    choice["error"] = {"message": "up", "code": 502}
+    body = json.dumps({"id": "c", "object": "chat.completion.chunk", "choices": [choice]})
+    told = suffer(tmp_path, Mishap("mid-stream", body=body), is_streamed=True)
+    assert (told.row.reply, told.tried) == (SAID, ["http-502"])
+
+
 def test_a_minutes_tokens_that_are_too_few_cost_three_requests(tmp_path: Path) -> None:
     limits = Limits(tokens=30_000, image_tokens=5_000, text_tokens=5_210)
     told = suffer(tmp_path, limits=limits)

@@ -54,6 +54,11 @@ SAID: list[tuple[tuple[int, str], Nature]] = [
     ),
     (gemini(503, "The model is overloaded. Please try again later.", "UNAVAILABLE"), "transient"),
     ((529, "overloaded_error"), "transient"),
+    ((408, "The prompt is too long to be processed in time"), "transient"),
+    ((403, "Quota exceeded for requests per minute"), "permanent"),
+    ((429, "Quota exceeded for requests"), "transient"),
+    ((429, "Too busy. Try again in 1h2m3s"), "quota"),
+    ((503, "Too busy. Try again in 1h2m3s"), "transient"),
     ((500, "Internal error"), "transient"),
     ((400, "invalid_request_error"), "permanent"),
     ((401, "Incorrect API key provided"), "permanent"),
@@ -131,6 +136,8 @@ def test_an_error_is_put_in_its_class(said: tuple[int, str], nature: Nature) -> 
         ("request contains 54 images, exceeding the maximum of 50 allowed per request", 50),
         ("too many images: 11 images were provided, but the model supports a maximum of 10", 10),
         ("too many images and documents: 120 + 0 > 100", 100),
+        ("You set '{\"image\": 8}' in --limit-mm-per-prompt, but passed 32 image items", 8),
+        ("image sizes differ: 9000 > 8000 pixels", None),
         ("This model's maximum context length is 128000 tokens.", None),
         ("", None),
     ],
@@ -224,6 +231,10 @@ def test_a_server_without_room_is_given_fifteen_minutes() -> None:
             "Available Fallbacks=None. 'code': '400'",
             1.099,
         ),
+        ("Prompt is 40,000 tokens. Context is 32,768 tokens.", 1.221),
+        ("Limit 30000, Used 20000, Requested 45210 tokens.", 1.507),
+        ("tokens per minute: limit 30000, current usage 41000", None),
+        ("Unable to generate a word: your prompt has 9000 tokens, the limit is 8192", 1.099),
         ("max_tokens: 100000 > 8192", None),
         ("context limit: 1000 + 250000 > 200000 for input and max_tokens", None),
         ("max_tokens is too large: (40000 > 32768 - 512) tokens of context", None),
@@ -282,7 +293,10 @@ def test_a_form_of_reply_that_is_refused_is_known(words: str) -> None:
     assert refuses_response_format(400, words)
 
 
-@pytest.mark.parametrize("bit", ["maximum ", "images: 1, ", "exceed ", "1 ", "the input ", "{"])
+@pytest.mark.parametrize(
+    "bit",
+    ["maximum ", "images: 1, ", "exceed ", "1 ", "the input ", "{", "insufficient_", "image 1 > "],
+)
 def test_words_that_repeat_are_read_in_no_time(bit: str) -> None:
     words = bit * 100_000
     assert nature_of(400, words) in ("permanent", "too-large")

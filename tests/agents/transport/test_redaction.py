@@ -16,6 +16,10 @@ SECRETS = [
     "https://example.org/v1?key=AIzaSyA-123456789012345",
     'x-goog-api-key: "AIzaSyA-123456789012345"',
     "token=ghp_abcdefghijk",
+    "refused gsk_abcdefgh1234 of yours",
+    "refused hf_abcdefgh1234 of yours",
+    "refused xai-abcdefgh1234 of yours",
+    "refused sk-proj\u200b-1234\u2060wxyz",
 ]
 PARTS = ("wxyz", "hunter2", "abcdefgh", "dXNlcj", "AIza", "ghp_")
 
@@ -32,6 +36,24 @@ def test_the_key_itself_is_never_told_whatever_it_is(key: str) -> None:
     with pytest.MonkeyPatch.context() as env:
         env.setenv("MY_KEY", key)
         assert key not in redacted(f"the key {key} is refused", key_env="MY_KEY")
+
+
+@pytest.mark.parametrize(
+    "between",
+    ["\u200b", "\u00ad", "\u2060", "\x00", "\n", "\x1b[1m", "\u202e", "</b> <i class='x'>", "  "],
+)
+def test_a_key_that_something_splits_is_not_told(
+    between: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "zq9KLmPPw71nnvBx55tt")
+    halves = redacted(f"refused: zq9KLmPPw7{between}1nnvBx55tt here")
+    letters = redacted(f"refused: {between.join('zq9KLmPPw71nnvBx55tt')} here")
+    assert halves == letters == "refused: [key] here"
+
+
+def test_a_key_that_is_a_word_of_its_mark_is_replaced_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "key")
+    assert redacted("refused: key") == "refused: [key]"
 
 
 def test_of_a_key_that_begins_with_another_nothing_stays(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,6 +63,7 @@ class Refused(Exception):
         (PAGE, "Attention Required!"),
         ({"message": PAGE}, "Attention Required!"),
         ("<html><body><script>no()</script><p>No title</p></body></html>", "No title"),
+        ("<html><body>of <b>one</b><i class='x'>word</i><p>two</p></body>", "of oneword two"),
         ("no healthy upstream", "no healthy upstream"),
         ('"A JSON string"', "A JSON string"),
     ],
@@ -127,6 +128,23 @@ def test_the_last_error_among_a_streams_pieces_is_found() -> None:
     assert error_in_text(f"{piece}data: [DONE]\n") is None
 
 
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"base_resp": {"status_code": 1004, "status_msg": "login fail"}}, 401),
+        ({"base_resp": {"status_code": 1002, "status_msg": "slow down"}}, 429),
+        ({"base_resp": {"status_code": 1008, "status_msg": "no balance"}}, 402),
+        ({"error": {"message": "Access denied", "type": "PermissionDenied"}}, 403),
+        ({"error": {"message": "Access denied", "code": "AccessDeniedException"}}, 403),
+        ({"error": {"message": "Who is it", "type": "AuthenticationError"}}, 401),
+        ({"error": {"message": "No such model", "type": "NotFoundError"}}, 404),
+        ({"error": {"message": "Odd", "type": "Odd"}}, None),
+    ],
+)
+def test_a_machine_word_or_number_stands_for_a_status(body: Any, status: int | None) -> None:
+    assert words_of(error_in(body)).status == status
+
+
 NESTED = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: (
@@ -151,5 +169,6 @@ def test_no_body_is_too_odd_to_be_read(body: Any) -> None:
 
 
 def test_a_body_without_an_end_of_levels_is_read() -> None:
-    for body in ("[" * 100_000, '{"error":' * 50_000, "<" * 100_000):
+    slashes = '{"message":"' + "\\" * 20_000
+    for body in ("[" * 100_000, '{"error":' * 50_000, "<" * 100_000, slashes):
         assert len(words_of(body).text) <= 20_000
