@@ -19,7 +19,7 @@ PAGES = 12
 """So small a log is put into the file a dozen times."""
 FEW = {"append": 3, "restart": 2, "page": 4, "truncate": 2, "sync": 3, "delete": 2, "close": 2}
 """How many of each kind the fast suite is killed at."""
-SIZES = range(60_000, 1_320_000, 42_000)
+SIZES = range(80_000, 1_400_000, 44_000)
 
 
 @pytest.fixture(scope="module")
