@@ -335,7 +335,8 @@ def test_a_list_of_a_known_length_has_that_length() -> None:
 
 def test_what_keeps_to_a_schema_with_values_in_bounds_is_read() -> None:
     one = {name: 2.5 for name in GraderReply.model_fields["question_1"].annotation.model_fields}  # type: ignore[union-attr]
-    read_reply(json.dumps({"question_1": one, "question_2": one}), GraderReply)
+    reply = read_reply(json.dumps({"question_1": one, "question_2": one}), GraderReply)
+    assert reply.question_1.overall == reply.question_2.accuracy == 2.5
 
 
 @pytest.mark.parametrize(
