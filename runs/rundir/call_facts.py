@@ -126,8 +126,8 @@ NO_FRAMES = Fact(
     "saw no frames",
     holds=lambda end: end.is_answered and end.is_blind,
     among=_is_answered,
-    # Consoles name the cast, and a board flags the row.
-    surfaces=frozenset({"status", "audit"}),
+    # Consoles name the cast, a board flags the row, and an audit has a finding of its own.
+    surfaces=frozenset({"status"}),
 )
 FACTS: tuple[Fact, ...] = (CUT, TIMED_OUT, FILTERED, CUT_BY_FILTER, THOUGHT_MARKS, NO_FRAMES)
 """In the order in which they are shown."""
