@@ -19,7 +19,7 @@ import sealed_sockets  # noqa: E402, F401  importing it seals this process
 
 LEFT_OUT_ENDINGS = ("_API_KEY", "_API_BASE", "_BASE_URL", "_PROXY")
 LEFT_OUT_STARTS = ("LANGSMITH_", "LANGCHAIN_", "OPENAI_", "GOOGLE_", "GEMINI_", "ARENA_")
-HOMES = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
+HOMES = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 TESTS_SO_FAR = itertools.count()
 
 # Nothing here may hang on how busy the machine is, or on which examples chance brings today.
@@ -55,7 +55,15 @@ def sealed_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pat
             env.delenv(name)
         env.setenv("PYTHONPATH", str(SEALED), prepend=os.pathsep)
         move_in(home / "session", env)
+        # Runs that tests share were begun by whoever goes on with them, in whatever process.
+        env.setenv("XDG_STATE_HOME", str(shared_folder(tmp_path_factory) / "state"))
         yield home
+
+
+def shared_folder(factory: pytest.TempPathFactory) -> Path:
+    """Return a folder that all processes of a session have in common."""
+    base = factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
 
 @pytest.fixture(scope="session")
@@ -63,8 +71,7 @@ def sample_clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the project's own twelve clips, encoded once for all workers; copy, never change."""
     from videoautoarena.video.synth.samples import make_samples
 
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "sample-clips"
+    folder = shared_folder(tmp_path_factory) / "sample-clips"
     with folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         make_samples(folder)

@@ -101,6 +101,8 @@ class Model:
     """What its provider is, where that is neither built in nor installed by its name."""
     retrieval: Retrieval | None = None
     """None where its frames are spread over the whole video, whatever it is asked."""
+    is_received: bool = False
+    """Where it leads is said by a file alone, to which nobody on this machine has agreed."""
 
     @property
     def resolved(self) -> str:
@@ -237,20 +239,35 @@ def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
     if unknown := sorted(set(chosen) - set(Model.__dataclass_fields__)):
         raise BadInput(f"{name!a} has the unknown setting {unknown[0]!a}")
     found = Model(**chosen)
-    check_parameters(found.alias, found.maker.parameters, parameters=found.parameters)
-    _check_looks(found)
-    _check_stream(found)
-    _check_structured(found)
+    _check_settings(found)
     if "cache_breakpoint" not in chosen:
         found = replace(found, cache_breakpoint=needs_breakpoint(found))
-    if found.key_env is not None:
-        check_key_env(found.alias, found.key_env)
     return found
 
 
+def _check_settings(model: Model) -> None:
+    """Refuse what cannot be sent, or could hold a key or lead elsewhere; BadInput."""
+    check_parameters(model.alias, model.maker.parameters, parameters=model.parameters)
+    _check_looks(model)
+    _check_stream(model)
+    _check_structured(model)
+    if model.key_env is not None:
+        check_key_env(model.alias, model.key_env)
+
+
 def check_keys(models: Iterable[Model]) -> None:
-    """Return if every remote model has a key; BadInput names its variable, never its value."""
+    """Return if every remote model has a key; BadInput names its variable, never its value.
+
+    Before its class is imported or a variable is read, a model must be one that this machine's
+    user has agreed to, and its settings such as a configuration file could have them.
+    """
     for model in models:
+        if model.is_received:
+            raise BadInput(
+                f"{model.alias!a} is known from a file alone, and nobody here has agreed to where "
+                "it leads; give it a table in arena.toml"
+            )
+        _check_settings(model)
         model.maker.check(model)
         _check_retrieval(model)
         if model.maker.can_splice:

@@ -35,6 +35,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.tags import TAG_SCOPE, Tag
 from videoautoarena.runs.categories.plan import TagPlan, plan_tags
 from videoautoarena.runs.categories.tags import Asked, questions_of
+from videoautoarena.runs.config.agreement import Trust, agreed
 from videoautoarena.runs.config.run_config import RunConfig, arena_file
 from videoautoarena.runs.console.events import Listeners, pass_on
 from videoautoarena.runs.console.interrupts import until_done
@@ -78,6 +79,8 @@ class TagOrder:
     patience_s: float = PATIENCE_S
     caps: Caps = NO_CAPS
     retry_failed: bool = False
+    trust: str | None = None
+    """The digest of what is agreed to of the run's file."""
 
 
 @dataclass
@@ -196,6 +199,8 @@ async def _ready(out: Path, order: TagOrder, *, write: bool) -> AsyncIterator[_R
     async with AsyncExitStack() as stack:
         store = stack.enter_context(Store.open(run_file(out), write=write))
         config, name = classifying(RunConfig.of_manifest(store.manifest()), order)
+        if write:
+            config = agreed(config, [name], out=out, trust=Trust(order.config, order.trust))
         caps = merged_caps(kept_caps(store), order.caps)
         check_caps(config, caps)
         if write:
@@ -231,7 +236,7 @@ def prompts_with(store: Store, role: Role, *, keep: bool = True) -> PromptSet:
 
 def _run_frames(run: Run, config: RunConfig, decoders: Decoders, order: TagOrder) -> RunFrames:
     videos = {video.id: video for video in run.store.videos()}
-    folder = order.videos or videos_folder(run.store)
+    folder = videos_folder(run.store, order.videos)
     found = find_videos(order.videos).videos if order.videos is not None else videos.values()
     files = {video.id: folder / video.path for video in found} if folder else {}
     return RunFrames(run.store, decoders, files=files, sampling=config.sampling, videos=videos)

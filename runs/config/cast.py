@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
+from videoautoarena.agents.limits.prices import is_own
 from videoautoarena.agents.models.parameters import needs_breakpoint
 from videoautoarena.agents.models.registry import CONTESTANT_FRAMES, Model, parse_model
 from videoautoarena.agents.offline import EMBEDDER
@@ -18,6 +19,7 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import (
     CallLimits,
     Price,
+    Record,
     Sparse,
     Structured,
     SystemRole,
@@ -36,6 +38,39 @@ _SHARED = (
     *("token_limit_field", "system", "structured"),
 )
 """Fields of a model that a cast keeps as they are."""
+
+
+class Destination(Record):
+    """Where calls go from this machine, what is sent along, and what is imported for it."""
+
+    through: str
+    """The name of a provider, or the path of a class that is imported."""
+    address: str | None = None
+    """None: the provider's own, or what its variable on this machine says."""
+    key_env: str | None = None
+    """The variable whose value is sent; None: the provider's own at its own address, else none."""
+    arguments: dict[str, str | None] = Field(default_factory=dict)
+    """Which arguments of the class take what, such as HTTP headers."""
+    price: Price | None = None
+    """What it is said to cost, by which a cap on money is kept; None: what the price table says."""
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is a provider's own address with its own variable, at its usual price."""
+        is_class = "." in self.through or ":" in self.through
+        return not (is_class or self.address or self.key_env or self.price)
+
+    def __str__(self) -> str:
+        headers = self.arguments.get("headers_parameter")
+        through = f"{self.through}, headers in {headers}" if headers else self.through
+        place = self.address or "its own address"
+        own = "no key" if self.address else "its own key"
+        key = f"the value of {self.key_env}" if self.key_env else own
+        cost = self.price
+        said = f"{through} at {place}, with {key}"
+        if cost is None:
+            return said
+        return f"{said}, for ${cost.input_usd:g} and ${cost.output_usd:g} a million tokens"
 
 
 class CastEntry(Sparse):
@@ -65,6 +100,8 @@ class CastEntry(Sparse):
     """Its provider, where the run's file declared it."""
     retrieval: RetrievalTable | None = None
     """How its frames are chosen by the question; None: they are spread over the video."""
+    is_received: bool = Field(default=False, exclude=True)
+    """It was read from a file, and nobody on this machine has agreed to where it leads."""
 
     @property
     def is_offline(self) -> bool:
@@ -80,7 +117,32 @@ class CastEntry(Sparse):
         """Return the model it describes, under the run's name for it."""
         provider, _, name = self.model.partition(":")
         kept = {field: getattr(self, field) for field in _SHARED}
-        return Model(alias=alias, provider=provider, name=name, **kept)
+        is_received = self.is_received and not self.is_offline
+        return Model(alias=alias, provider=provider, name=name, is_received=is_received, **kept)
+
+    @property
+    def destination(self) -> Destination | None:
+        """Where its calls go, and with what; None for a stand-in."""
+        provider, _, name = self.model.partition(":")
+        if self.is_offline:
+            return None
+        if provider == EMBEDDINGS:
+            provider, _, _ = name.partition(":")
+        declared = self.declared
+        price = self.price if is_own(self.price) else None
+        if declared is None:
+            return Destination(
+                through=provider, address=self.base_url, key_env=self.key_env, price=price
+            )
+        # A provider's own key never goes to another server.
+        own = None if self.base_url else declared.key_env
+        return Destination(
+            through=declared.chat_model,
+            address=self.base_url or declared.base_url,
+            key_env=self.key_env or own,
+            arguments=declared.model_dump(exclude={"chat_model", "base_url", "key_env"}),
+            price=price,
+        )
 
     def identity(self, frames: int) -> dict[str, Any]:
         """Return what must be equal for two runs of `frames` frames a video to be the same one."""

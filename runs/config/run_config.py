@@ -5,7 +5,7 @@ A flag beats the preset, the preset beats the file, the file beats the default.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -139,9 +139,13 @@ class RunConfig(Record):
     @property
     def scouts(self) -> frozenset[str]:
         """Return who finds clips for contestants, and does nothing else."""
-        found = (entry.retrieval for entry in self.cast.values())
-        names = {one for each in found if each for one in (each.embeddings, each.captioner) if one}
-        return frozenset(names - {self.examiner, *self.judges, *self.models})
+        return self.helpers(self.cast) - {self.examiner, *self.judges, *self.models}
+
+    def helpers(self, names: Iterable[str]) -> frozenset[str]:
+        """Return who finds clips for these models."""
+        found = (self.cast[name].retrieval for name in names)
+        both = ((one.embeddings, one.captioner) for one in found if one is not None)
+        return frozenset(name for pair in both for name in pair if name is not None)
 
     @property
     def blind_referees(self) -> tuple[str, ...]:
@@ -187,12 +191,20 @@ class RunConfig(Record):
 
     @classmethod
     def of_manifest(cls, manifest: Mapping[str, Any]) -> RunConfig:
-        """Return the configuration that a run was started with; StoreError where it is damaged."""
+        """Return the configuration that a run was started with; StoreError where it is damaged.
+
+        No model of it can be called before `agreed` has seen where it leads.
+        """
         try:
-            return cls.model_validate({k: v for k, v in manifest.items() if k in cls.model_fields})
+            said = cls.model_validate({k: v for k, v in manifest.items() if k in cls.model_fields})
         except ValidationError as wrong:
             place = ".".join(map(str, wrong.errors()[0]["loc"]))
             raise StoreError(f"the run's settings cannot be read ({place})") from None
+        received = {
+            name: entry.model_copy(update={"is_received": True})
+            for name, entry in said.cast.items()
+        }
+        return said.model_copy(update={"cast": received})
 
     @classmethod
     def to_go_on(cls, manifest: Mapping[str, Any]) -> RunConfig:

@@ -15,7 +15,7 @@ from videoautoarena.memory.records.errors import BadInput, UnusableVideo
 from videoautoarena.memory.records.records import SCHEMA, Frames, Sampling, Video
 from videoautoarena.runs.config.run_config import Flags, RunConfig, arena_file, preset_of
 from videoautoarena.runs.config.sampling import choose_sampling, refuse_missing
-from videoautoarena.runs.rundir.opener import videos_folder
+from videoautoarena.runs.rundir.opener import NO_FOLDER, videos_folder
 from videoautoarena.runs.rundir.reader import Run, counted, open_run, spent
 from videoautoarena.runs.text.files import refuse_existing, write_whole
 from videoautoarena.runs.text.terminal import safe
@@ -193,7 +193,7 @@ def read_one(path: Path) -> Video:
 def _of_run(run: Run, wanted: str) -> tuple[Video, Path]:
     """Return a video of the run by its id or how that begins, path or bytes, and where it is."""
     videos = run.store.videos()
-    folder = videos_folder(run.store) or Path()
+    folder = videos_folder(run.store) or NO_FOLDER
     for video in videos:
         if wanted in (video.id, video.path):
             return video, folder / video.path

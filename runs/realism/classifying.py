@@ -34,6 +34,7 @@ from videoautoarena.runs.categories.tagging import (
     prompts_with,
 )
 from videoautoarena.runs.categories.tags import SHOWN, tags_of
+from videoautoarena.runs.config.agreement import Trust, agreed
 from videoautoarena.runs.config.disclosure import tracing_lines
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.console.events import Listeners, pass_on
@@ -98,6 +99,8 @@ async def _ready(out: Path, file: Path, order: TagOrder, *, write: bool) -> Asyn
     texts = list(dict.fromkeys(one.text for one in read_questions(file)))
     with Store.open(run_file(out), write=write) as store:
         config, name = classifying(RunConfig.of_manifest(store.manifest()), order)
+        if write:
+            config = agreed(config, [name], out=out, trust=Trust(order.config, order.trust))
         model = config.model_of(name)
         _check_tagged(Run(out, store), model)
         caps = merged_caps(kept_caps(store), order.caps)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from videoautoarena.memory.records.errors import BadInput, ForeignRun
 from videoautoarena.memory.records.records import Video
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.config.agreement import NO_TRUST, Trust, is_agreed_folder
 from videoautoarena.runs.config.run_config import Flags, RunConfig, Settings, arena_file
 from videoautoarena.runs.config.stopping_rule import keep_rule
 from videoautoarena.runs.facts.facts import (
@@ -70,6 +72,8 @@ class Care:
     """What a file says of the videos; None: it was not read, for a run that has its own."""
     facts_file: str | None = None
     """The file that was named to say so, or "none"."""
+    trust: Trust = NO_TRUST
+    """What is said now of a run that somebody else may have written."""
 
 
 NO_CARE = Care()
@@ -132,6 +136,7 @@ def begin(
 
 def go_on(
     run: Run,
+    begun: RunConfig,
     asked: Settings | None,
     *,
     prompts: PromptSet | None,
@@ -139,7 +144,7 @@ def go_on(
     folder: Path,
     care: Care = NO_CARE,
 ) -> Opened:
-    """Continue a run that is open for writing; its own configuration and prompts bind.
+    """Continue a run that is open for writing; what it was `begun` with, and its prompts, bind.
 
     Only what is no part of the run's identity follows what was `asked` for now, if anything
     was: where models are served, which variables hold their keys, time-outs, and more rounds.
@@ -153,7 +158,6 @@ def go_on(
     out, store = run.folder, run.store
     manifest = store.manifest()
     refuse_merged(out, manifest)
-    begun = RunConfig.to_go_on(manifest)
     kept = priced(configured(out, begun, asked, generation=next_generation(store.slots())))
     own = stored_prompts(store, missing=prompts or PromptSet.load())
     _refuse_other_prompts(out, own, manifest)
@@ -432,7 +436,22 @@ def _refuse_lost(
         )
 
 
-def videos_folder(store: Store) -> Path | None:
-    """Return where the run's videos lay last."""
+def stored_folder(store: Store) -> Path | None:
+    """Return where the run's videos lay last, as its file says: nothing to open unasked."""
     file = store.file(FOLDER_FILE)
     return Path(file.text) if file else None
+
+
+def videos_folder(store: Store, named: Path | None = None) -> Path | None:
+    """Return the folder of the run's videos: the one named now, or the last one named here.
+
+    None where it is known from the run's file alone, which anybody may have written.
+    """
+    folder = named or stored_folder(store)
+    if folder is None or named is not None or is_agreed_folder(folder):
+        return folder
+    return None
+
+
+NO_FOLDER = Path(os.devnull)
+"""Stands for a folder of videos that is not known: whatever is looked for in it is not there."""

@@ -12,6 +12,7 @@ from typing import Any
 from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.memory.records.errors import BadInput, JournalMiss
 from videoautoarena.memory.records.records import SCHEMA
+from videoautoarena.runs.config.agreement import Trust, agreed
 from videoautoarena.runs.config.disclosure import REPAIR, clip_calls, embedders, judges_notice
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.console.events import Listeners, pass_on
@@ -264,8 +265,10 @@ async def _ask(
     on_tried: OnTried,
 ) -> None:
     """Ask what is left; what was had is in `work.tried`."""
-    config, run_frames = ground.config, ground.run_frames
-    names = dict.fromkeys([*(meeting.model for meeting in work.left), *config.judges])
+    run_frames = ground.run_frames
+    names = dict.fromkeys([*(meeting.model for meeting in work.left), *ground.config.judges])
+    trust = Trust(asking.config, asking.trust)
+    config = agreed(ground.config, names, out=ground.run.folder, trust=trust)
     check_keys(config.model_of(name) for name in names)
     firsts = {}
     for video in dict.fromkeys(meeting.battle.video for meeting in work.left):

@@ -49,6 +49,8 @@ class Asking:
     caps: Caps = NO_CAPS
     retry_failed: bool = False
     """Ask again where a call failed."""
+    trust: str | None = None
+    """The digest of what is agreed to of the run's file."""
 
     @property
     def file(self) -> ArenaFile:
@@ -157,7 +159,7 @@ async def opened(
         decoders, files = None, dict[str, Path]()
         if write:
             decoders = await stack.enter_async_context(Decoders(FrameCache()))
-            folder = asking.videos or videos_folder(store)
+            folder = videos_folder(store, asking.videos)
             # With a folder given, where each was found there; else where it should lie.
             found = find_videos(asking.videos).videos if asking.videos else videos.values()
             files = {video.id: folder / video.path for video in found} if folder else {}

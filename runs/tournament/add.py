@@ -13,6 +13,7 @@ from videoautoarena.graph.state import joining_of, place_of
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA, Slot
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.config.agreement import Trust, agreed, remember
 from videoautoarena.runs.config.cast import (
     OFFLINE_EXAMINER,
     OFFLINE_JUDGE,
@@ -35,7 +36,7 @@ from videoautoarena.runs.rundir.budget import (
     priced,
 )
 from videoautoarena.runs.rundir.frames import has_subtitles
-from videoautoarena.runs.rundir.opener import Opened, keep_config, stored_prompts, videos_folder
+from videoautoarena.runs.rundir.opener import Opened, keep_config, stored_folder, stored_prompts
 from videoautoarena.runs.rundir.reader import counted, run_file
 from videoautoarena.runs.rundir.slots import Lineup, newcomers_among, next_generation
 from videoautoarena.runs.text.terminal import safe
@@ -60,6 +61,8 @@ class AddRequest:
     """Where the videos are, if they moved."""
     caps: Caps = NO_CAPS
     fsync: bool = False
+    trust: str | None = None
+    """The digest of what is agreed to of the run's file."""
 
 
 @dataclass(frozen=True)
@@ -116,22 +119,29 @@ def _open(out: Path, request: AddRequest, say: Say, *, has_engine: bool) -> Open
     # Opened for writing, which brings a run of an older layout up to date.
     store = Store.open(run_file(out), write=True, fsync=request.fsync)
     try:
-        folder = request.videos or videos_folder(store)
+        folder = request.videos or stored_folder(store)
+        request = _named_in_full(store, request)
+        found = _addition(store, request)
+        stored = folder if request.videos is None else None
+        # Elsewhere every model of the run is set up, whether it is called or not.
+        judging = (request.model, *found.config.judges)
+        called = tuple(found.config.cast) if has_engine else judging
+        trust = Trust(request.config, request.trust)
+        allowed = agreed(found.config, called, out=out, stored=stored, trust=trust)
         if folder is None or not folder.is_dir():
             where = "does not say where its videos are" if folder is None else "has lost its videos"
             raise BadInput(f"{safe(str(out))} {where}; pass --videos")
-        request = _named_in_full(store, request)
-        found = _addition(store, request)
         caps = merged_caps(kept_caps(store), request.caps)
-        check_caps(found.config, caps)
-        config = priced(found.config)
+        check_caps(allowed, caps)
+        config = priced(allowed)
         if not has_engine:
-            check_keys(config.model_of(alias) for alias in (request.model, *config.judges))
+            check_keys(config.model_of(alias) for alias in called)
         files = {video.id: folder / video.path for video in gather(folder, say).videos}
         keep_caps(store, caps)
         # The newcomer, then its slots: a kill between leaves nothing to be played.
         keep_config(store, config)
         store.add_slots(found.slots)
+        remember(config, folder, called)
         _introduce(store, config, found, request, say=say)
         return Opened(store, config, stored_prompts(store), (), files)
     except BaseException:

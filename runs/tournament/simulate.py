@@ -13,6 +13,7 @@ from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Sampling
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.config.agreement import agreed, remember
 from videoautoarena.runs.config.disclosure import remote_notice
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.config.sampling import about_sampling, refuse_missing
@@ -39,7 +40,7 @@ from videoautoarena.runs.rundir.opener import (
     holds_run,
     named_in_full,
     refuse_merged,
-    videos_folder,
+    stored_folder,
 )
 from videoautoarena.runs.rundir.reader import Run, blind_lines, counted, problems, run_file
 from videoautoarena.runs.rundir.server_limits import declared_lines, kept_limits, limit_lines
@@ -88,8 +89,14 @@ def simulate(
         care = replace(care, facts=facts, facts_file=settings.facts)
         _load_graph()
         if store:
+            begun = RunConfig.to_go_on(store.manifest())
+            # Who met stored answers since need not be named, so that only the file knows them.
+            unnamed = [name for name in begun.guests if name not in settings.config.cast]
+            begun = agreed(begun, unnamed, out=out, trust=care.trust)
             run = Run(out, store)
-            ready = go_on(run, settings, prompts=prompts, found=found, folder=videos, care=care)
+            ready = go_on(
+                run, begun, settings, prompts=prompts, found=found, folder=videos, care=care
+            )
         else:
             config, users = with_users(settings, found, videos)
             ready = begin(
@@ -102,6 +109,7 @@ def simulate(
                 users=users,
             )
         undo.pop_all()
+    remember(ready.config, videos)
     introduce(ready, out, say=say, assumed_cast=settings.assumed_cast, exists=exists)
     listeners = Listeners(say, hear or plain_lines(say))
     limits = Limits(
@@ -118,9 +126,11 @@ def resume(
         store = undo.enter_context(_reopened(out, care))
         refuse_merged(out, store.manifest())
         config = RunConfig.to_go_on(store.manifest())
-        folder = videos or videos_folder(store)
+        folder = videos or stored_folder(store)
         if folder is None:
             raise BadInput(f"{out} does not say where its videos are; pass --videos")
+        stored = folder if videos is None else None
+        config = agreed(config, config.cast, out=out, stored=stored, trust=care.trust)
         if videos is None and not folder.is_dir():
             raise BadInput(f"the videos of {out} were in {folder}, which is gone; pass --videos")
         care = replace(care, caps=merged_caps(kept_caps(store), limits.caps))
@@ -130,8 +140,11 @@ def resume(
         check_caps(config, care.caps or NO_CAPS)
         found = look(folder, listeners.say)
         _load_graph()
-        run = go_on(Run(out, store), None, prompts=None, found=found, folder=folder, care=care)
+        run = go_on(
+            Run(out, store), config, None, prompts=None, found=found, folder=folder, care=care
+        )
         undo.pop_all()
+    remember(run.config, folder)
     introduce(run, out, say=listeners.say, assumed_cast=False, exists=True)
     return play_run(run, out, limits=limits, listeners=listeners)
 

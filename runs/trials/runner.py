@@ -19,6 +19,7 @@ from videoautoarena.memory.records.errors import BadInput, FramesChanged, Unusab
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.memory.store.evidence import Trial, TrialKind
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.config.agreement import Trust, agreed
 from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
 from videoautoarena.runs.config.run_config import RunConfig, arena_file
 from videoautoarena.runs.config.sampling import refuse_text_read
@@ -97,6 +98,8 @@ class Asked:
     retry_failed: bool = False
     """Hold those again that failed."""
     leave: Leave = NO_LEAVE
+    trust: str | None = None
+    """The digest of what is agreed to of the run's file."""
 
 
 @dataclass(frozen=True)
@@ -182,6 +185,9 @@ async def _ready(out: Path, asked: Asked, *, listeners: Listeners | None) -> Asy
         config = with_judges(kept, asked.judges, file=file, leave=asked.leave)
         if any(config.cast[alias].is_offline for alias in config.judges):
             refuse_text_read(config.sampling, "name a real --judge")
+        if write:
+            trust = Trust(asked.config, asked.trust)
+            config = agreed(config, config.judges, out=out, trust=trust)
         config = priced(config)
         caps = merged_caps(kept_caps(store), asked.caps)
         check_caps(config, caps)
@@ -203,7 +209,7 @@ async def _ready(out: Path, asked: Asked, *, listeners: Listeners | None) -> Asy
 def _material(run: Run, config: RunConfig, decoders: Decoders, asked: Asked) -> Material:
     videos = {video.id: video for video in run.store.videos()}
     # With a folder given, where each was found there; else where it should lie.
-    folder = asked.videos or videos_folder(run.store)
+    folder = videos_folder(run.store, asked.videos)
     found = find_videos(asked.videos).videos if asked.videos is not None else videos.values()
     files = {video.id: folder / video.path for video in found} if folder else {}
     run_frames = RunFrames(

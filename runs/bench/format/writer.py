@@ -185,11 +185,11 @@ def copies_of(
 ) -> dict[str, Copy]:
     """Return the files that are to be copied, by their place in the bench; BadInput if one lacks.
 
-    `given` is the folder of videos; None for where they lay when the run was last at work.
+    `given` is the folder of videos; None for where they lay when the run was last at work here.
     """
-    folder = given or videos_folder(store)
+    folder = videos_folder(store, given)
     if folder is None or not folder.is_dir():
-        raise BadInput("the run does not know where its videos are; pass --videos DIR")
+        raise BadInput("it is not known here where the run's videos are; pass --videos DIR")
     files = {}
     for id_, new in copied(entries).items():
         old = entries[id_]

@@ -32,6 +32,7 @@ Examples:
     + EXIT_CODES
 )
 @options.OUT
+@options.config_option(": where the run's models are served")
 @options.CONTINUING
 @options.max_void("slots")
 @options.CAPS
@@ -43,13 +44,19 @@ Examples:
 def resume_command(
     out: Path, videos: Path | None, until: str | None, *, as_json: bool, **typed: Any
 ) -> int:
-    """Continue the run in OUT with the settings it began with."""
+    """Continue the run in OUT with the settings it began with.
+
+    A run that was begun elsewhere is not believed where it leads: --videos and arena.toml say so,
+    or --trust-run agrees to what the refusal lists.
+    """
+    from videoautoarena.runs.config.agreement import Trust
     from videoautoarena.runs.console.listeners import audience
     from videoautoarena.runs.rundir.opener import Care
     from videoautoarena.runs.tournament.simulate import resume
 
     with engine_of(typed) as engine, audience(options.take_display(typed)) as listeners:
-        care = Care(typed["retry_failed"], typed["fsync"], until=until)
+        trust = Trust(typed["config"], typed["trust"])
+        care = Care(typed["retry_failed"], typed["fsync"], until=until, trust=trust)
         finished = run_async(
             resume(
                 out,
@@ -123,6 +130,7 @@ def add_command(out: Path, model: str, *, as_json: bool, plan: bool, **typed: An
         videos=typed["videos"],
         caps=options.caps_of(typed),
         fsync=typed["fsync"],
+        trust=typed["trust"],
     )
     if plan:
         _print_plan(out, request, as_json=as_json)

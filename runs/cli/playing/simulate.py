@@ -160,6 +160,7 @@ Examples:
 @options.CAPS
 @options.UNTIL
 @options.CARE
+@options.TRUST
 @ENGINE
 @options.DISPLAY
 @options.STATE_AS_JSON
@@ -168,6 +169,7 @@ def simulate_command(
     videos: Path, out: Path, *, as_json: bool, plan: bool, yes: bool, **typed: Any
 ) -> int:
     """Run a tournament over a folder of videos, or continue the one that --out holds."""
+    from videoautoarena.runs.config.agreement import Trust
     from videoautoarena.runs.config.run_config import Flags
     from videoautoarena.runs.console.listeners import audience
     from videoautoarena.runs.rundir.opener import Care
@@ -175,7 +177,10 @@ def simulate_command(
 
     display = options.take_display(typed)
     chosen = {name: typed.pop(name) for name in ENGINE_NAMES}
-    care = Care(**{name: typed.pop(name) for name in ("retry_failed", "fsync")})
+    care = Care(
+        **{name: typed.pop(name) for name in ("retry_failed", "fsync")},
+        trust=Trust(typed["config"], typed.pop("trust")),
+    )
     flags = Flags(**typed)
     if plan:
         found = _planned(videos, out, flags, care, as_json=as_json, yes=yes)

@@ -201,8 +201,17 @@ def max_void(whose: str) -> Callable[[Command], Command]:
     )
 
 
+TRUST = click.option(
+    "--trust-run",
+    "trust",
+    metavar="DIGEST",
+    help="Agree to where a run that was begun elsewhere leads. The refusal lists it, with its "
+    "DIGEST.",
+)
+MOVED = click.option("--videos", type=PATH, help="Folder of the videos, if they have moved.")
 CONTINUING = together(
-    click.option("--videos", type=PATH, help="Folder of the videos, if they have moved."),
+    MOVED,
+    TRUST,
     CONCURRENCY,
     PATIENCE,
 )

@@ -213,6 +213,7 @@ def asked_for(kinds: tuple[TrialKind, ...], typed: dict[str, Any]) -> Asked:
         cases=None if given == ALL else given or CASES,
         config=typed["config"],
         videos=typed["videos"],
+        trust=typed["trust"],
         concurrency=typed["concurrency"],
         patience_s=options.patience_s(typed),
         caps=options.caps_of(typed),

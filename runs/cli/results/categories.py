@@ -93,7 +93,16 @@ def tag(out: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) -> i
 def _order(typed: dict[str, Any]) -> TagOrder:
     from videoautoarena.runs.categories.tagging import TagOrder
 
-    same = ("classifier", "sample", "seed", "config", "videos", "concurrency", "retry_failed")
+    same = (
+        "classifier",
+        "sample",
+        "seed",
+        "config",
+        "videos",
+        "concurrency",
+        "retry_failed",
+        "trust",
+    )
     return TagOrder(
         **{name: typed[name] for name in same},
         patience_s=options.patience_s(typed),

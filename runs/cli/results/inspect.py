@@ -264,11 +264,19 @@ Examples:
     metavar="N",
     help="Least number of frame thumbnails per video; 0 leaves all pictures out.  [default: 16]",
 )
+@options.MOVED
 @options.flag("--split", "Put battles and pictures into a folder beside the file.")
 @options.OVERWRITE
 @options.AS_JSON
 def report_command(
-    out: Path, *, to: Path | None, thumbs: int | None, split: bool, force: bool, as_json: bool
+    out: Path,
+    *,
+    to: Path | None,
+    thumbs: int | None,
+    videos: Path | None,
+    split: bool,
+    force: bool,
+    as_json: bool,
 ) -> None:
     """Write the run or set in OUT as one HTML page that anyone can open, offline.
 
@@ -279,8 +287,9 @@ def report_command(
 
     written: Written | WrittenSet
     if is_bench(out):
-        if split or thumbs is not None:
-            raise click.UsageError("--thumbs and --split are of battles; a task set has none")
+        if split or thumbs is not None or videos is not None:
+            options_of_runs = "--thumbs, --videos and --split are of battles"
+            raise click.UsageError(f"{options_of_runs}; a task set has none")
         from videoautoarena.runs.web.page.set_report import write_set_report
 
         written = write_set_report(out, to, force=force)
@@ -290,7 +299,7 @@ def report_command(
 
         run_file(out)
         least = THUMBS if thumbs is None else thumbs
-        order = Order(out, report_file(out, to, force=force), least, split)
+        order = Order(out, report_file(out, to, force=force), least, split, videos)
         written = run_async(write_report(order, on_terminal))
     if as_json:
         print_result(json.dumps(written.to_json(), indent=2))
@@ -311,9 +320,10 @@ Examples:
 The exit code is 0 when Ctrl-C ends it.""",
 )
 @options.OUT
+@options.MOVED
 @options.PORT
 @options.OPEN
-def view_command(out: Path, *, port: int | None, opens: bool) -> None:
+def view_command(out: Path, *, videos: Path | None, port: int | None, opens: bool) -> None:
     """Show the run in OUT as a page in a browser, also while it is played.
 
     Where OUT is a folder of runs, they are listed, up to three folders deep. The page is served on
@@ -324,7 +334,7 @@ def view_command(out: Path, *, port: int | None, opens: bool) -> None:
     refuse_without_web()
     from videoautoarena.runs.web.view.app import view
 
-    run_async(view(out, port, opens=opens))
+    run_async(view(out, port, films=videos, opens=opens))
 
 
 @click.command(
@@ -347,7 +357,7 @@ The exit code is 0 when Ctrl-C ends it.""",
 @click.option("--against", type=options.PATH, multiple=True, metavar="FILE",
               help="File of questions to rank with those of the run: CSV, TSV, JSON lines "
                    "or Parquet; can be repeated.")  # fmt: skip
-@click.option("--videos", type=options.PATH, help="Folder of the videos, if they have moved.")
+@options.MOVED
 @options.PORT
 @options.OPEN
 def annotate_command(

@@ -57,6 +57,7 @@ Examples:
 @options.PLAN
 @options.NO_PROGRESS
 @options.CAPS
+@options.TRUST
 @options.figure("--cap", 5.0, "Largest weight of a battle, where 1 is the average.")
 @options.figure("--permutations", 2000, "Number of permutations of a test.")
 @options.figure("--seed", 0, "Seed of the permutations.")
@@ -98,7 +99,7 @@ def realism_command(
     return 0
 
 
-_ITS_OPTIONS = ("plan", "retry_failed", "config", "max_usd", "max_tokens", "patience")
+_ITS_OPTIONS = ("plan", "retry_failed", "config", "trust", "max_usd", "max_tokens", "patience")
 
 
 def _is_to_classify(categories: str, typed: dict[str, Any]) -> bool:
@@ -121,7 +122,7 @@ def _classify(
     from videoautoarena.runs.console.listeners import progress
     from videoautoarena.runs.realism.classifying import classify_questions, plan_classifying
 
-    same = ("classifier", "config", "concurrency", "retry_failed")
+    same = ("classifier", "config", "concurrency", "retry_failed", "trust")
     order = TagOrder(
         **{name: typed[name] for name in same},
         patience_s=options.patience_s(typed),

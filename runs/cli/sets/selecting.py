@@ -37,6 +37,7 @@ ASKING = options.together(
     options.PATIENCE,
     options.flag("--retry-failed", "Ask again where a call failed."),
     options.max_void("the answers asked for"),
+    options.TRUST,
     options.PLAN,
     options.NO_PROGRESS,
     options.CAPS,
@@ -49,7 +50,7 @@ def take_asking(typed: dict[str, Any], videos: Path | None) -> Asking:
     from videoautoarena.runs.selecting.ground import Asking
 
     caps, patience_s = options.caps_of(typed), options.patience_s(typed)
-    given = {name: typed.pop(name) for name in (*_HOW, *_CAPS)}
+    given = {name: typed.pop(name) for name in (*_HOW, *_CAPS, "trust")}
     return Asking(
         config=given["config"],
         videos=videos,
@@ -57,6 +58,7 @@ def take_asking(typed: dict[str, Any], videos: Path | None) -> Asking:
         patience_s=patience_s,
         caps=caps,
         retry_failed=given["retry_failed"],
+        trust=given["trust"],
     )
 
 
@@ -154,7 +156,7 @@ class Before:
             # What is there may be this bench, whose names are known.
             self.check()
         topics = topics_in(self.out, self.selection, told or Told())
-        names = run_async(name_topics(self.out, topics, namer, say=say))
+        names = run_async(name_topics(self.out, topics, namer, say=say, trust=self.asking.trust))
         return replace(extras, topic_names=names, topics_named_by=namer if names else None)
 
     def _ask_hard(self) -> Told | int:

@@ -11,7 +11,7 @@ from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.audit.label_import import wrong_name
 from videoautoarena.runs.audit.label_sample import complete_sample
-from videoautoarena.runs.rundir.opener import videos_folder
+from videoautoarena.runs.rundir.opener import NO_FOLDER, videos_folder
 from videoautoarena.runs.rundir.reader import Run, counted, run_file
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import composed, written_as
@@ -84,7 +84,7 @@ async def annotate(asked: Asked, on_begun: Callable[[Begun], None]) -> Begun:
         labellers = [label.labeller for label in store.evidence.labels()]
         names = tuple(written_as(name, labellers) for name in names)
         async with Decoders(FrameCache()) as decoders:
-            folder = asked.videos or videos_folder(store) or Path()
+            folder = videos_folder(store, asked.videos) or NO_FOLDER
             films = Films(store, decoders, folder)
             tasks, notes = prepare(Run(asked.folder, store), asked, names=names, films=films)
             with closing(listen(asked.port)) as listener:

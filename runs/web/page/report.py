@@ -42,6 +42,8 @@ class Order:
     """Thumbnails a video gets at least; 0 for none."""
     split: bool = False
     """Put battles and pictures into a folder beside the file, which loads them when looked at."""
+    videos: Path | None = None
+    """The folder of the videos; None: the one named last on this machine."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ async def write_report(order: Order, on_sheet: OnSheet | None = None) -> Written
     """
     data = PageData.read(order.folder, LISTED if order.split else MOST_BATTLES)
     with open_run(order.folder) as run:
-        sheets, missing = await draw_sheets(run, data, order.thumbs, on_sheet)
+        sheets, missing = await draw_sheets(run, data, order, on_sheet)
         with whole_file(order.to) as file:
             size = _write(file, run, data, sheets, _siblings(order.to) if order.split else None)
     pictures = sum(len(sheet.webp) for sheet in sheets.values())
@@ -117,14 +119,14 @@ async def write_report(order: Order, on_sheet: OnSheet | None = None) -> Written
 
 
 async def draw_sheets(
-    run: Run, data: PageData, thumbs: int, on_sheet: OnSheet | None = None
+    run: Run, data: PageData, order: Order, on_sheet: OnSheet | None = None
 ) -> tuple[dict[str, Sheet], dict[str, str]]:
     """Return the thumbnails by video, noted in the page's data; and which are missing and why."""
     found: dict[str, Sheet] = {}
-    if not thumbs:
+    if not order.thumbs:
         return {}, {}
     videos = [video for video in run.store.videos() if video.id in data.videos]
-    async with Studio(run, thumbs) as studio:
+    async with Studio(run, order.thumbs, order.videos) as studio:
         for number, video in enumerate(videos, start=1):
             body = data.videos[video.id]
             if sheet := await studio.sheet(video, body["seen"]):

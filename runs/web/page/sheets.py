@@ -12,7 +12,7 @@ from videoautoarena.memory.records.digests import canonical_json
 from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.memory.records.records import Frames, Sampling, Video
 from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.rundir.opener import videos_folder
+from videoautoarena.runs.rundir.opener import NO_FOLDER, videos_folder
 from videoautoarena.runs.rundir.reader import Run, one_line
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.synth.contact_sheet import tile
@@ -60,13 +60,13 @@ class Studio:
     Use it with `async with`. Its workers start when a frame has to be decoded, not before.
     """
 
-    def __init__(self, run: Run, thumbs: int) -> None:
-        """Take an open run, and how many thumbnails a video gets at least."""
+    def __init__(self, run: Run, thumbs: int, films: Path | None = None) -> None:
+        """Take an open run, how many thumbnails a video gets at least, and where videos are now."""
         self.missing: dict[str, str] = {}
         """Why videos have no sheet, by their ids."""
         self._run, self._thumbs, self._cache = run, thumbs, FrameCache()
         self._sampling = RunConfig.of_manifest(run.manifest).sampling
-        self._folder = videos_folder(run.store) or Path()
+        self._folder = videos_folder(run.store, films) or NO_FOLDER
         self._decoders = Decoders(self._cache)
 
     async def __aenter__(self) -> Self:
@@ -92,7 +92,9 @@ class Studio:
             jpegs = await self._jpegs(video, frames, places)
             drawn = await asyncio.to_thread(tile, jpegs, width_px=WIDTH_PX, columns=COLUMNS)
         except (UnusableVideo, OSError) as failure:
-            self.missing[video.id] = one_line(str(failure), 200)
+            is_known = self._folder is not NO_FOLDER
+            reason = str(failure) if is_known else "its folder is not known here; pass --videos"
+            self.missing[video.id] = one_line(reason, 200)
             return None
         self._cache.put_sheet(video.sha256, name, drawn.webp)
         return Sheet(drawn.webp, drawn.height_px, places)

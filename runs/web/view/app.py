@@ -23,7 +23,7 @@ from videoautoarena.runs.web.server.sessions import Sessions
 from videoautoarena.runs.web.view.current import Current, as_json
 from videoautoarena.runs.web.view.events import Watch
 from videoautoarena.runs.web.view.folder import Row, RunsBelow, holds_a_run
-from videoautoarena.runs.web.view.pictures import Pictures, find_video
+from videoautoarena.runs.web.view.pictures import Pictures
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
 
@@ -37,9 +37,9 @@ _NUMBER = re.compile(r"[0-9]{1,9}")
 class Shown:
     """One run and all that is kept of it while it is looked at."""
 
-    def __init__(self, folder: Path, decoders: Decoders) -> None:
+    def __init__(self, folder: Path, decoders: Decoders, films: Path | None = None) -> None:
         self.folder = folder
-        self.pictures = Pictures(folder, decoders)
+        self.pictures = Pictures(folder, decoders, films)
         self.current = Current(folder, self.pictures.lay_out)
         self.watch = Watch(self.current)
         self.files = VideoFiles()
@@ -61,9 +61,9 @@ class Choice(Protocol):
 class OneRun:
     """One run, which needs no name."""
 
-    def __init__(self, folder: Path, decoders: Decoders) -> None:
+    def __init__(self, folder: Path, decoders: Decoders, films: Path | None = None) -> None:
         run_file(folder)
-        self._shown = Shown(folder, decoders)
+        self._shown = Shown(folder, decoders, films)
 
     async def run(self, name: str | None) -> Shown | None:
         """Return the run, which has no name."""
@@ -151,7 +151,7 @@ class _Endpoints:
 
     async def video(self, request: Request) -> Response:
         shown, id_ = await self._shown(request), request.path_params["video"]
-        found = await aside(lambda: find_video(shown.folder, id_)) if shown else None
+        found = await aside(lambda: shown.pictures.find(id_)) if shown else None
         if shown is None or found is None:
             return _nothing("video")
         try:
@@ -197,15 +197,21 @@ def view_app(choice: Choice) -> Router:
     return Router(routes, redirect_slashes=False)
 
 
-async def view(folder: Path, port: int | None, *, opens: bool = False) -> None:
+async def view(
+    folder: Path, port: int | None, *, films: Path | None = None, opens: bool = False
+) -> None:
     """Show a run, or the runs below a folder, until somebody interrupts.
+
+    `films` is the folder of a run's videos; None: the one named last on this machine.
 
     Raises:
         BadInput: no run is there, or the port cannot be used.
     """
     async with Decoders(FrameCache(), workers=1) as decoders:
         is_run = holds_a_run(folder) or not folder.is_dir()
-        choice = OneRun(folder, decoders) if is_run else Runs(folder, decoders)
+        if films is not None and not is_run:
+            raise BadInput(f"--videos is for one run; {folder} is a folder of runs")
+        choice = OneRun(folder, decoders, films) if is_run else Runs(folder, decoders)
         with listen(port) as listener:
             os.nice(NICER)
             sessions = Sessions(port_of(listener))

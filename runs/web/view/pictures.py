@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.records import Frames, Role, Sampling, Video
 from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.rundir.opener import videos_folder
+from videoautoarena.runs.rundir.opener import NO_FOLDER, videos_folder
 from videoautoarena.runs.rundir.reader import Run, open_run
 from videoautoarena.runs.web.page.sheets import COLUMNS, WIDTH_PX, Studio, worth_a_thumbnail
 from videoautoarena.runs.web.server.serve import aside
@@ -35,8 +35,10 @@ class Pictures:
     find them there, though more models see the video while the run goes on.
     """
 
-    def __init__(self, folder: Path, decoders: Decoders) -> None:
+    def __init__(self, folder: Path, decoders: Decoders, films: Path | None = None) -> None:
+        """Take the folder of a run, and that of its videos where it was named now."""
         self._folder = folder
+        self._films = films
         self._decoders = decoders
         self._sheets: dict[str, tuple[Places, dict[str, Any]]] = {}
         """By video: what its sheet is drawn from, and where each thumbnail lies on it."""
@@ -53,11 +55,11 @@ class Pictures:
     async def sheet(self, id_: str) -> bytes | None:
         """Return the thumbnails of a video as WebP; None where no frame can be had any more."""
         known = self._sheets.get(id_)
-        found = await aside(lambda: find_video(self._folder, id_))
+        found = await aside(lambda: self.find(id_))
         if known is None or found is None:
             return None
         with open_run(self._folder) as run:
-            async with Studio(run, THUMBS) as studio:
+            async with Studio(run, THUMBS, self._films) as studio:
                 sheet = await studio.sheet(found.video, known[0])
         return sheet.webp if sheet else None
 
@@ -67,7 +69,7 @@ class Pictures:
         Raises:
             UnusableVideo: the video is gone or cannot be decoded; FramesChanged: it gives others.
         """
-        found = await aside(lambda: find_video(self._folder, id_))
+        found = await aside(lambda: self.find(id_))
         frames, sampling = await aside(lambda: self._frames(id_))
         if found is None or frames is None or place >= len(frames.frames):
             return None
@@ -75,16 +77,16 @@ class Pictures:
         jpegs = await self._decoders.jpegs(path, found.video, sampling=sampling, digests=digests)
         return jpegs[0]
 
+    def find(self, id_: str) -> Found | None:
+        """Return a video of the run by its whole id, and the folder it lies in."""
+        with open_run(self._folder) as run:
+            video = next((one for one in run.store.videos() if one.id == id_), None)
+            folder = videos_folder(run.store, self._films) or NO_FOLDER
+        return Found(video, folder) if video else None
+
     def _frames(self, id_: str) -> tuple[Frames | None, Sampling]:
         with open_run(self._folder) as run:
             return run.store.frames(id_), RunConfig.of_manifest(run.manifest).sampling
-
-
-def find_video(folder: Path, id_: str) -> Found | None:
-    """Return a video of the run in `folder` by its whole id."""
-    with open_run(folder) as run:
-        video = next((one for one in run.store.videos() if one.id == id_), None)
-        return Found(video, videos_folder(run.store) or Path()) if video else None
 
 
 def _limits(config: RunConfig, total: int) -> Iterator[tuple[str, tuple[int, ...]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -115,7 +116,9 @@ def test_a_file_in_the_working_folder_is_used_when_nobody_names_models(
 
 def test_a_configuration_comes_back_from_its_manifest(file: Path) -> None:
     config = resolve(Flags(config=file)).config
-    assert RunConfig.of_manifest(config.manifest("0.1.0", {"judge": "f" * 64})) == config
+    found = RunConfig.of_manifest(config.manifest("0.1.0", {"judge": "f" * 64}))
+    assert found.model_dump() == config.model_dump()
+    assert found.identity() == config.identity()
 
 
 def test_every_setting_of_a_model_comes_to_the_model_and_through_the_manifest(file: Path) -> None:
@@ -124,7 +127,7 @@ def test_every_setting_of_a_model_comes_to_the_model_and_through_the_manifest(fi
     manifest = json.loads(json.dumps(config.manifest("0.1.0", {})))
     for found in (config, RunConfig.of_manifest(manifest)):
         near, far = found.model_of("near"), found.model_of("far")
-        assert near == Model(
+        assert replace(near, is_received=False) == Model(
             alias="near",
             provider="openai",
             name="some/vlm:7b",
