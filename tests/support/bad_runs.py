@@ -9,6 +9,8 @@ from typing import Any
 from tests.support.clips import draw_folder
 from tests.support.loopback import Loopback
 from tests.support.small_runs import altered, play
+from videoautoarena.runs.config.agreement import remember
+from videoautoarena.runs.config.run_config import RunConfig
 
 MODELS = ("offline:hawk", "offline:mole", "offline:terse", "offline:blind")
 
@@ -32,3 +34,5 @@ def put_behind(out: Path, server: Loopback, *names: str, **changed: Any) -> None
             model = f"openai:{name.partition(':')[2]}"
             settings["cast"][name] |= {"model": model, **there, **changed}
         file.execute("UPDATE manifest SET body = ?", (json.dumps(settings),))
+    # As if it had been begun so on this machine.
+    remember(RunConfig.of_manifest(settings), None)

@@ -175,9 +175,8 @@ def test_a_file_that_changed_leaves_its_frames(
     copied = tmp_path / "out"
     shutil.copytree(out, copied)
     shutil.copytree(place / "videos", tmp_path / "videos")
-    alter(copied, "UPDATE files SET text = :to WHERE name = :name",
-          to=str(tmp_path / "videos"), name=FOLDER_FILE)  # fmt: skip
-    with site(view_app(OneRun(copied, Decoders(cache, workers=1)))) as shown:
+    moved = OneRun(copied, Decoders(cache, workers=1), tmp_path / "videos")
+    with site(view_app(moved)) as shown:
         id_, video = next(iter(parsed(shown.ask("/api/videos")).items()))
         assert shown.ask(f"/api/video/{id_}").status == 200
         with (tmp_path / "videos" / video["path"]).open("ab") as file:
@@ -188,6 +187,23 @@ def test_a_file_that_changed_leaves_its_frames(
         cache.prune(0, idle_s=-1)
         lost = shown.ask(f"/api/frame/{id_}/0")
         assert (lost.status, lost.text) == (410, "has changed since it was found\n")
+
+
+def test_videos_are_read_from_no_folder_that_only_the_run_names(
+    place: Path, out: Path, cache: FrameCache, tmp_path: Path
+) -> None:
+    copied = tmp_path / "out"
+    shutil.copytree(out, copied)
+    shutil.copytree(place / "videos", tmp_path / "videos")
+    alter(copied, "UPDATE files SET text = :to WHERE name = :name",
+          to=str(tmp_path / "videos"), name=FOLDER_FILE)  # fmt: skip
+    with site(view_app(OneRun(copied, Decoders(cache, workers=1)))) as shown:
+        id_ = next(iter(parsed(shown.ask("/api/videos"))))
+        cache.prune(0, idle_s=-1)
+        for place_of_one in (f"/api/video/{id_}", f"/api/frame/{id_}/0"):
+            gone = shown.ask(place_of_one)
+            assert gone.status == 410
+            assert gone.text == "its folder is not known here; pass --videos\n"
 
 
 def test_a_folder_lists_its_runs_and_each_opens(
