@@ -48,6 +48,11 @@ _FREE = Price(input_usd=0, output_usd=0, source=OFFLINE)
 _MILLION = 1_000_000
 
 
+def is_providers(endpoint: str) -> bool:
+    """Return whether an endpoint is that of a provider known here, and no server of one's own."""
+    return endpoint in (*_HOSTS, *_PROVIDERS)
+
+
 class Cost(NamedTuple):
     """What a call cost."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -219,11 +220,15 @@ def _form(to: Path, folder: Path) -> str:
 
 
 def _write(to: Path, form: str, ids: Sequence[str], run: Run) -> None:
-    """Fill the file; of who answered it says no word, and seats are those of the run."""
+    """Fill the file; of who answered it says no word, and seats are those of the run.
+
+    Videos are named as seen from the file, so that both can be passed on together.
+    """
     from videoautoarena.runs.rundir.opener import videos_folder
 
     folder = videos_folder(run.store) or Path()
-    paths = {video.id: str(folder / video.path) for video in run.store.videos()}
+    beside = to.resolve().parent
+    paths = {video.id: _path_from(beside, folder, video.path) for video in run.store.videos()}
     rows = []
     for id_ in ids:
         battle = run.store.battle(id_)
@@ -241,6 +246,20 @@ def _write(to: Path, form: str, ids: Sequence[str], run: Run) -> None:
         raise BadInput(
             f"{safe(str(to))} cannot be written: {reason}; the draw is kept, write it with --rest"
         ) from wrong
+
+
+def _path_from(beside: Path, folder: Path, name: str) -> str:
+    """Return where a video lies, seen from a folder; its name alone where that tells of a machine.
+
+    A way that leads through the root, or into somebody's home from outside, would name who drew.
+    """
+    there = folder.resolve() / name
+    shared = Path(os.path.commonpath([there, beside]))
+    home = Path(os.environ.get("HOME") or "/").resolve()
+    enters_home = there.is_relative_to(home) and not shared.is_relative_to(home)
+    if enters_home or shared == Path("/"):
+        return name
+    return os.path.relpath(there, beside)
 
 
 def _separated(rows: Sequence[Sequence[Any]], delimiter: str) -> list[str]:

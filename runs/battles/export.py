@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from videoautoarena.agents.limits.prices import is_providers
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import DECIDED, SCHEMA, Battle, CallRow, Published
 from videoautoarena.memory.store.evidence import Label
@@ -72,6 +73,9 @@ What = Literal[
 Kind = Literal["setup", "videos", "users", "costs", "rounds", "standards"]
 """Those of them that are records, computed from what the run holds."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
+IN_PROCESS = "in-process"
+OWN_SERVER = "own server"
+"""What stands for the address of a server that is no provider's."""
 PAGE = 200
 """Calls that are in memory at once."""
 REPORT_EVERY = 500
@@ -159,7 +163,26 @@ def _calls(run: Run) -> Iterator[dict[str, object]]:
 
 def _call(row: CallRow) -> dict[str, object]:
     fields = row.model_dump(mode="json")
+    if names := _own_servers([row.endpoint]):
+        fields["endpoint"] = OWN_SERVER
+        fields["failure"] = _without(names, row.failure)
+        for attempt in fields["attempts"]:
+            attempt["reason"] = _without(names, attempt["reason"])
     return {"schema": SCHEMA, "key": fields.pop("key"), **fields.pop("nonce"), **fields}
+
+
+def _own_servers(endpoints: Iterable[str]) -> list[str]:
+    """Return the names under which servers of one's own may be spoken of, longest first."""
+    own = {one for one in endpoints if not (one == IN_PROCESS or is_providers(one))}
+    hosts = {one.rpartition(":")[0] for one in own if ":" in one}
+    return sorted(own | hosts, key=len, reverse=True)
+
+
+def _without(names: Iterable[str], text: str | None) -> str | None:
+    """Return what was said of a failure, without where the server stands."""
+    for name in names:
+        text = text and text.replace(name, OWN_SERVER)
+    return text
 
 
 def _label(label: Label) -> dict[str, object]:
@@ -169,8 +192,12 @@ def _label(label: Label) -> dict[str, object]:
 
 
 def _battles(run: Run) -> Iterator[dict[str, object]]:
+    cast = (run.manifest.get("cast") or {}).values()
+    names = _own_servers(entry.get("endpoint", IN_PROCESS) for entry in cast)
     for battle in run.store.each_battle():
-        yield {**as_json(battle), "superseded": battle.id not in run.lineup.ids}
+        superseded = battle.id not in run.lineup.ids
+        reason = _without(names, battle.reason)
+        yield {**as_json(battle), "reason": reason, "superseded": superseded}
 
 
 def write_whole(to: Path, lines: Iterable[str]) -> int:

@@ -8,6 +8,7 @@ from videoautoarena.graph.dialogue_checks import FALLS
 from videoautoarena.runs.bench.format.schema import Manifest
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.tasks.card import CHECKSUMS, COPIES, count_tables, licence_line, plain
+from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
 
 
 def dialogue_card(manifest: Manifest) -> str:
@@ -31,7 +32,7 @@ def dialogue_card(manifest: Manifest) -> str:
         "\n## Counts\n",
         *count_tables(manifest.counts, "dialogues"),
         _LIMITS,
-        f"## Licence\n\n{licence_line(manifest.licence)}\n\n{COPIES}\n",
+        f"## Licence\n\n{licence_line(manifest.licence)}\n\n{COPIES}\n\n{BEFORE_PASSING_ON}\n",
         CHECKSUMS,
     ]
     return "\n".join(parts)

@@ -42,6 +42,7 @@ from videoautoarena.runs.dialogues.easy_rounds import Played, find_easy
 from videoautoarena.runs.dialogues.review_sheet import Edit, fields_of, open_dialogues, read_edits
 from videoautoarena.runs.interop.mt_video_bench_files import CHECKLISTS, DIALOGUES
 from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
 from videoautoarena.runs.text.terminal import safe
 
 LONGEST_NAME = 100
@@ -354,6 +355,7 @@ def _card(counts: Mapping[str, Mapping[str, int]], said: Any, before: str) -> st
             "\n# The card of the set that was reviewed\n",
             "Its counts are those of before.\n",
             before.strip(),
+            *([] if BEFORE_PASSING_ON in before else ["", BEFORE_PASSING_ON]),
             "",
         ]
     )

@@ -212,6 +212,11 @@ def clean(text: str) -> str:
     return " ".join("".join(kept).split())
 
 
+def plain_licence(licence: str) -> str:
+    """Return a licence as it is compared: `CC BY 4.0` and `cc-by-4.0` are one."""
+    return "-".join(licence.casefold().replace("_", " ").replace("-", " ").split())
+
+
 def _is_unsafe(char: str) -> bool:
     hidden = char in _TURNS or ord(char) in _TAGS
     return hidden or unicodedata.category(char) in ("Cc", "Cs", "Co", "Cn")

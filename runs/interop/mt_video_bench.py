@@ -53,6 +53,7 @@ from videoautoarena.runs.interop.task_sets import files_of, named_video
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.files import make_folder, refuse_existing, write_whole
+from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import in_full
 
@@ -230,6 +231,8 @@ All of it was said by whoever published the files. Nothing was corrected, and no
 ## Licence
 
 {plain(licence)}
+
+{BEFORE_PASSING_ON}
 
 ## Counts
 

@@ -49,6 +49,7 @@ from videoautoarena.runs.text.files import (
     parse_json,
     read_bytes,
 )
+from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
 from videoautoarena.runs.text.terminal import safe
 
 LONGEST_ID = 1000
@@ -334,6 +335,8 @@ corrected, and nothing left out.
 ## Licence
 
 {plain(licence)}
+
+{BEFORE_PASSING_ON}
 
 ## Counts
 

@@ -50,6 +50,7 @@ from videoautoarena.runs.text.files import (
     refuse_existing,
     write_whole,
 )
+from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
 from videoautoarena.runs.text.terminal import safe
 
 
@@ -72,6 +73,8 @@ corrected; `arena bench export` writes it as it was.
 ## Licence
 
 {_plain(licence or "not stated; ask whoever published it before passing it on")}
+
+{BEFORE_PASSING_ON}
 
 ## Counts
 

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from videoautoarena.runs.bench.format.schema import SLICES, Manifest
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.tasks.watched_items import FALLS
+from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
 from videoautoarena.runs.text.terminal import safe
 
 
@@ -24,7 +25,7 @@ def card_text(manifest: Manifest) -> str:
         "## Counts\n",
         *count_tables(manifest.counts),
         _LIMITS,
-        f"## Licence\n\n{_licence(manifest.licence)}\n",
+        f"## Licence\n\n{_licence(manifest.licence)}\n\n{BEFORE_PASSING_ON}\n",
         CHECKSUMS,
     ]
     return "\n".join(parts)
@@ -44,7 +45,7 @@ def watched_card(manifest: Manifest) -> str:
         "\n## Counts\n",
         *count_tables(manifest.counts),
         _WORD,
-        f"## Licence\n\n{licence_line(manifest.licence)}\n\n{COPIES}\n",
+        f"## Licence\n\n{licence_line(manifest.licence)}\n\n{COPIES}\n\n{BEFORE_PASSING_ON}\n",
         CHECKSUMS,
     ]
     return "\n".join(parts)

@@ -66,7 +66,9 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert invoke("bench", "run", place / "bench", *typed).exit_code == 0
     whats = ("--what", "battles")
     assert invoke("export", place / "out", *whats, *to_logs, place / "logs").exit_code == 0
-    assert invoke("bench", "export", place / "bench", *to_logs, place / "b").exit_code == 0
+    done = invoke("bench", "export", place / "bench", *to_logs, place / "b")
+    assert done.exit_code == 0
+    assert f"frames of videos are in {place / 'b'}: before others get them" in done.stderr
     return place
 
 

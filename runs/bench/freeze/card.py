@@ -23,6 +23,7 @@ from videoautoarena.runs.bench.format.schema import (
     Manifest,
 )
 from videoautoarena.runs.bench.freeze.selection import longer
+from videoautoarena.runs.facts.table import plain_licence
 from videoautoarena.runs.rating.finding import is_usual
 from videoautoarena.runs.rundir.reader import (
     SAW_NONE,
@@ -32,6 +33,7 @@ from videoautoarena.runs.rundir.reader import (
     named,
     rates_stand_ins,
 )
+from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
 from videoautoarena.runs.text.terminal import safe
 
 
@@ -83,7 +85,8 @@ def card_text(given: CardInput) -> str:
         *(_rows(title, parts) for title, parts in counts.items()),
         _biases(items, manifest),
         _audit(given.findings),
-        f"## Licence\n\n{plain(manifest.licence) if manifest.licence else licence}\n",
+        f"## Licence\n\n{plain(manifest.licence) if manifest.licence else licence}\n\n"
+        f"{BEFORE_PASSING_ON}\n",
         _CHECKSUMS.format(
             "Copies of the videos are in `videos`."
             if manifest.with_videos
@@ -219,6 +222,17 @@ def _hard_rules(hard: Mapping[str, Any]) -> Iterator[str]:
 def _rules(selection: Mapping[str, Any]) -> Iterator[str]:
     if hard := _table(selection, "hard_questions"):
         yield from _hard_rules(hard)
+    if licences := selection.get("only_licence"):
+        videos = _table(selection, "licence_videos")
+        left = "; ".join(
+            f"{counted(many, 'video')} {why.removeprefix('about a video ')}"
+            for why, many in videos.items()
+            if many and why.startswith("about a video ")
+        )
+        yield (
+            f"- Only those about videos whose licence is stated as {plain(', '.join(licences))}"
+            + (f";\n  left out: {left}." if left else ".")
+        )
     if (language := selection.get("language")) is not None:
         yield f"- Only those asked in {LANGUAGES.get(language, (plain(language),))[0]}."
     if (turns := selection.get("turns")) is not None:
@@ -389,7 +403,7 @@ def parquet_bytes(items: Sequence[Item]) -> bytes:
 def readme_text(given: CardInput) -> str:
     """Return README.md: what `datasets` must know, then the card."""
     licence = given.manifest.licence
-    known = (licence or "").strip().lower().replace(" ", "-")
+    known = plain_licence(licence or "")
     size = next((name for most, name in SIZES if len(given.items) < most), "n>100K")
     head = [
         "---",

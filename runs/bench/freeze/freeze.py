@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -58,13 +59,16 @@ from videoautoarena.runs.bench.freeze.items import (
     worth_of,
 )
 from videoautoarena.runs.bench.freeze.selection import (
+    UNLICENSED,
+    UNSTATED,
     Chosen,
     Embed,
     Selection,
     candidates_of,
     choose_items,
 )
-from videoautoarena.runs.rundir.reader import Run, counted, open_run
+from videoautoarena.runs.facts.table import plain_licence
+from videoautoarena.runs.rundir.reader import Run, counted, one_line, open_run
 from videoautoarena.runs.selecting.asking import HardFound, counts_in_words
 from videoautoarena.runs.selecting.pictures import FRAMES, Asked, Documents
 from videoautoarena.runs.text.terminal import safe, say
@@ -79,6 +83,9 @@ FURTHER_FACTS = ("contracts", "reading", "personas", "diverse", "blind_referee")
 """What it repeats likewise of a run that has it."""
 CAST_FACTS = ("model", "max_frames", "parameters")
 """What it repeats of each model: not where its server stands."""
+TAKEN = "taken"
+NAMED = 8
+"""So many licences are named where none of those asked for is there."""
 UNCLUSTERED = "other"
 """The topic of questions that are of none."""
 
@@ -236,7 +243,7 @@ def bench_of(run: Run, selection: Selection, extras: Extras, told: Told) -> Benc
             "blind": [*blind_of(given)],
             "without_winner": {} if selection.hard else dict(sorted(pool.left_out.items())),
             "left_out": _added(pool.left_out if selection.hard else {}, chosen.left_out),
-            **_beside(run, pool, items, told),
+            **_beside(run, selection, pool, items, told),
             **named_topics(items, extras.topic_names, extras.topics_named_by),
         },
         licence=extras.licence,
@@ -258,6 +265,7 @@ def refuse_vain(folder: Path, to: Path, selection: Selection, extras: Extras) ->
     """Raise BadInput for what no freeze could end well with, before anything is asked for it."""
     with open_run(folder) as run:
         _check_columns(run, selection)
+        _licence_counts(run, selection)
         categorised(run, [], selection)
     if extras.parquet:
         need_pyarrow()
@@ -318,6 +326,7 @@ def _pool(
     run: Run, selection: Selection, told: Told, *, given: AuditInput, seed: int
 ) -> Pool | HardPool:
     _check_columns(run, selection)
+    _licence_counts(run, selection)
     if selection.hard and told.hard is None:
         raise WrongArgument("hard questions have to be asked for first: arena freeze --hard does")
     found = hard_pool_of(told.hard, given, seed) if told.hard else pool_of(run.battles, given)
@@ -330,13 +339,50 @@ def _check_columns(run: Run, selection: Selection) -> None:
     selection.check_columns(own)
 
 
-def _beside(run: Run, pool: Pool, items: Sequence[Item], told: Told) -> dict[str, Any]:
+def _licence_counts(run: Run, selection: Selection) -> dict[str, int]:
+    """Return how many videos a wish for licences takes or leaves out; BadInput where it takes none.
+
+    Nothing where there is no such wish.
+    """
+    if not selection.only_licence:
+        return {}
+    facts, videos = run.facts(), {one.video for one in run.outlines}
+    stated = [facts[id_].licence if id_ in facts else None for id_ in sorted(videos)]
+    whys = Counter(selection.why_no_licence(licence) or TAKEN for licence in stated)
+    if not whys[TAKEN]:
+        raise BadInput(
+            f"--only-licence {safe(', '.join(selection.licences))}: no question of "
+            f"{run.folder} is about such a video; there are {_licences_in_words(stated)}"
+        )
+    return {why: whys[why] for why in (TAKEN, UNSTATED, UNLICENSED)}
+
+
+def _licences_in_words(stated: Iterable[str | None]) -> str:
+    names: dict[str, str] = {}
+    for licence in filter(None, stated):
+        names.setdefault(plain_licence(licence), licence)
+    counts = Counter(plain_licence(licence) if licence else None for licence in stated)
+    words = [
+        f"{one_line(names[key], 60)} ({counted(counts[key], 'video')})"
+        for key in sorted(names)[:NAMED]
+    ]
+    if len(names) > NAMED:
+        words.append(counted(len(names) - NAMED, "other licence"))
+    if none := counts[None]:
+        words.append(f"{counted(none, 'video')} without a stated one")
+    return ", ".join(words)
+
+
+def _beside(
+    run: Run, selection: Selection, pool: Pool, items: Sequence[Item], told: Told
+) -> dict[str, Any]:
     """Return what a manifest says only where there is any: what else of the run is not here."""
     answered = {name for item in items for name in (item.selected_model, item.rejected_model)}
     silent = [name for name in run.manifest.get("models") or () if name not in answered]
     beside: dict[str, Any] = {
         "borrowed": dict(sorted(pool.borrowed.items())),
         "without_answer": silent,
+        "licence_videos": _licence_counts(run, selection),
     }
     if isinstance(pool, HardPool) and told.hard is not None:
         beside["hard_questions"] = counts_of_hard(told.hard, len(pool.items))

@@ -41,11 +41,13 @@ def unasked(selection: Selection) -> Callable[[Run], WhyNot]:
     def of(run: Run) -> WhyNot:
         given = read_input(run)
         votes, leaks = votes_of(given.labels), _won_unseen(given) if selection.leak_filter else ()
+        licences = {video: said.licence for video, said in run.facts().items()}
 
         def why_not(battle: Battle) -> str | None:
             if choose(battle, votes.get(battle.id)).seat is not None:
                 return LIKED
-            why = selection.why_not(battle.language, battle.question or "", battle.round)
+            question, licence = battle.question or "", licences.get(battle.video)
+            why = selection.why_not(battle.language, question, battle.round, licence)
             return why or (LEAKED if _topical(battle) in leaks else None)
 
         return why_not

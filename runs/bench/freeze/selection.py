@@ -21,6 +21,7 @@ from videoautoarena.runs.bench.format.schema import (
     part_of,
     parts_of,
 )
+from videoautoarena.runs.facts.table import plain_licence
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.language import UNKNOWN, asked_language
 from videoautoarena.runs.text.terminal import safe
@@ -159,6 +160,8 @@ class Selection:
     """Only questions asked in it, by its code."""
     turns: int | None = None
     """Only the first so many questions of each user; 1 leaves those that follow no other."""
+    only_licence: tuple[str, ...] = ()
+    """Only questions about videos whose licence, as their owner states it, is one of these."""
 
     @property
     def draws(self) -> bool:
@@ -167,6 +170,8 @@ class Selection:
 
     def check(self) -> None:
         """Raise WrongArgument where a wish could not have an effect."""
+        if self.only_licence and not all(self.licences):
+            raise WrongArgument("--only-licence needs the name of a licence, such as CC-BY-4.0")
         if self.language is not None and self.language not in LANGUAGES:
             raise WrongArgument(
                 f"--language {self.language!r} is none of the codes {', '.join(LANGUAGES)}"
@@ -186,8 +191,25 @@ class Selection:
                 "--length-matched, and topic in --by"
             )
 
-    def why_not(self, language: str | None, question: str, round_: int | None) -> str | None:
-        """Return which wish leaves out a question asked so; None where neither of these does."""
+    @property
+    def licences(self) -> list[str]:
+        """The licences that are taken, as they are compared."""
+        return sorted({plain_licence(name) for name in self.only_licence})
+
+    def why_no_licence(self, licence: str | None) -> str | None:
+        """Return why a video of such a licence is left out; None where it is not."""
+        if not self.only_licence:
+            return None
+        if licence is None:
+            return UNSTATED
+        return None if plain_licence(licence) in self.licences else UNLICENSED
+
+    def why_not(
+        self, language: str | None, question: str, round_: int | None, licence: str | None
+    ) -> str | None:
+        """Return which wish leaves out a question asked so; None where none of these does."""
+        if why := self.why_no_licence(licence):
+            return why
         if self.language is not None:
             told = asked_language(language, question)
             if told != self.language:
@@ -209,6 +231,10 @@ class Selection:
         # Not written where unset, so that other benches keep their bytes.
         unset = [name for name in ("hard", "most") if not fields[name]]
         unset += [name for name in ("language", "turns") if fields[name] is None]
+        if self.only_licence:
+            fields["only_licence"] = self.licences
+        else:
+            unset.append("only_licence")
         return {name: value for name, value in fields.items() if name not in unset}
 
 
@@ -222,6 +248,8 @@ class Chosen:
     """How many each wish left out, in the order in which they were met."""
 
 
+UNSTATED = "about a video without a stated licence"
+UNLICENSED = "about a video under another licence"
 FOREIGN = "asked in another language"
 UNTOLD = "asked in a language that nobody told"
 LATER = "asked later by their users"
@@ -294,8 +322,15 @@ def candidates_of(
             derive(seed, "freeze", item.qid),
         ),
     )
-    wishes = ((selection.language, (UNTOLD, FOREIGN)), (selection.turns, (LATER,)))
-    why_not = {i.qid: selection.why_not(i.language, i.question, i.round) for i in left}
+    wishes = (
+        (selection.only_licence or None, (UNSTATED, UNLICENSED)),
+        (selection.language, (UNTOLD, FOREIGN)),
+        (selection.turns, (LATER,)),
+    )
+    why_not = {
+        i.qid: selection.why_not(i.language, i.question, i.round, (i.facts or {}).get("licence"))
+        for i in left
+    }
     for why in (why for wish, whys in wishes if wish is not None for why in whys):
         left = keep(left, [why_not[item.qid] != why for item in left], why)
     if selection.leak_filter:

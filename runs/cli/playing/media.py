@@ -18,6 +18,7 @@ from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.program.ending import early_end, exit_codes, run_async
 from videoautoarena.runs.cli.program.engine import CLUSTER
 from videoautoarena.runs.cli.program.main import EXIT_VOIDS
+from videoautoarena.runs.text.publishing import say_before_publishing
 from videoautoarena.runs.text.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ def frames_command(
     )
     if file is not None:
         frames.write_sheet(found, file, columns)
+        say_before_publishing(f"frames of a video are in {safe(str(file))}")
     if as_json:
         print_result(json.dumps(found.as_json(file), indent=2))
         return
@@ -199,6 +201,7 @@ def _shown(found: Shown, ending: EarlyEnd, sheet: Path | None, *, as_json: bool)
         return early_end(ending, "scenes are not all remembered") or 0
     if sheet is not None:
         write_scene_sheet(found, memory, sheet)
+        say_before_publishing(f"frames of a video are in {safe(str(sheet))}")
     if as_json:
         print_result(json.dumps(found.as_json(sheet), indent=2))
     else:

@@ -12,6 +12,7 @@ import click
 
 from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.program.ending import run_async
+from videoautoarena.runs.text.publishing import say_before_publishing
 from videoautoarena.runs.text.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
@@ -206,6 +207,8 @@ def _logs(out: Path, to: Path | None, *, frames: int, force: bool) -> None:
     written = export_run(out, to, frames=frames, force=force, on_progress=on_terminal)
     for line in written.as_lines():
         say(line)
+    if frames:
+        say_before_publishing(f"frames of videos are in {safe(str(to))}")
 
 
 def _train(
@@ -301,6 +304,8 @@ def report_command(
         least = THUMBS if thumbs is None else thumbs
         order = Order(out, report_file(out, to, force=force), least, split, videos)
         written = run_async(write_report(order, on_terminal))
+        if written.pictures_bytes:
+            say_before_publishing(f"frames of videos are in {safe(str(written.to))}")
     if as_json:
         print_result(json.dumps(written.to_json(), indent=2))
         return

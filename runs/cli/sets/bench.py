@@ -12,6 +12,7 @@ import click
 from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.sets.bench_run import bench_run_command as play
 from videoautoarena.runs.cli.sets.bench_run import probe
+from videoautoarena.runs.text.publishing import say_before_publishing
 from videoautoarena.runs.text.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
@@ -165,6 +166,8 @@ def export(bench: Path, to: Path, form: str | None, as_json: bool, **given: Any)
     found, lines = writers[form](opened, to, **given)
     for line in lines[1:]:
         say(line)
+    if given["frames"]:
+        say_before_publishing(f"frames of videos are in {safe(str(to))}")
     print_result(json.dumps({"schema": SCHEMA, "format": form, **found}) if as_json else lines[0])
 
 

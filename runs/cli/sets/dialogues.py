@@ -10,6 +10,7 @@ import click
 from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.program.ending import early_end, exit_codes, run_async
 from videoautoarena.runs.cli.program.main import EXIT_VOIDS
+from videoautoarena.runs.text.publishing import say_before_publishing
 from videoautoarena.runs.text.terminal import safe, say
 
 if TYPE_CHECKING:
@@ -127,6 +128,7 @@ def _ending(order: DialogueOrder, made: MadeDialogues, tally: DialogueTally) -> 
             "--at-most"
         )
         return EXIT_VOIDS
+    say_before_publishing(f"copies of videos are in {safe(str(order.to))}")
     say(f"to check it: arena bench verify {safe(str(order.to))}")
     return 0
 
@@ -202,10 +204,13 @@ def review_command(
         sheeted = write_sheet(bench, to, force=force)
         options.print_report(sheeted.as_json(), sheeted.as_lines(), as_json=as_json)
         return
+    from videoautoarena.runs.bench.format.schema import VIDEOS
     from videoautoarena.runs.dialogues.review import Wish, review
 
     made = review(Wish(bench, to, sheet, reviewer, easy))
     options.print_report(made.as_json(), made.as_lines(), as_json=as_json)
+    if (to / VIDEOS).is_dir():
+        say_before_publishing(f"copies of videos are in {safe(str(to))}")
     say(f"to check it: arena bench verify {safe(str(to))}")
 
 

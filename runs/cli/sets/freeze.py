@@ -19,6 +19,7 @@ from videoautoarena.runs.cli.sets.selecting import (
     refuse_nameless,
     take_asking,
 )
+from videoautoarena.runs.text.publishing import say_before_publishing
 from videoautoarena.runs.text.terminal import print_result, print_results, safe, say
 
 if TYPE_CHECKING:
@@ -50,6 +51,13 @@ Examples:
     "[default: duration,category,topic]",
 )
 @click.option("--per-video", type=click.IntRange(1), help="Maximum number of questions per video.")
+@click.option(
+    "--only-licence",
+    multiple=True,
+    metavar="NAME",
+    help="Take only questions about videos under this licence, by videos.csv, such as CC-BY-4.0; "
+    "several are separated by commas or the option is repeated.",
+)
 @click.option("--language", help="Take only questions asked in this language, such as de.")
 @click.option(
     "--turns",
@@ -105,7 +113,8 @@ def freeze_command(out: Path, to: Path, as_json: bool, by: str | None, **asked: 
     extras = Extras(**{name: asked.pop(name) for name in beside})
     plan, quiet, max_void = (asked[name] for name in ("plan", "quiet", "max_void"))
     asking = take_asking(asked, extras.videos)
-    selection = Selection(**asked, by=_dimensions(by))
+    licences = tuple(name for typed in asked.pop("only_licence") for name in _names(typed))
+    selection = Selection(**asked, by=_dimensions(by), only_licence=licences)
     selection.check()
     check = partial(refuse_vain, out, to, selection, extras)
     before = Before(out, selection, asking, max_void, quiet, check)
@@ -121,6 +130,8 @@ def freeze_command(out: Path, to: Path, as_json: bool, by: str | None, **asked: 
     if namer is not None:
         extras = before.named(namer, to, extras, told)
     frozen = freeze(out, to, selection, extras, told)
+    if extras.with_videos:
+        say_before_publishing(f"copies of videos are in {safe(str(to))}")
     options.print_report(frozen.as_json(), frozen.as_lines(), as_json=as_json)
     return 0
 
@@ -128,8 +139,12 @@ def freeze_command(out: Path, to: Path, as_json: bool, by: str | None, **asked: 
 def _dimensions(by: str | None) -> tuple[str, ...]:
     if by is None:
         return _PARTS
-    # A column's name may hold a comma: it is quoted as in the file that it is from.
-    names = next(csv.reader([by], skipinitialspace=True), None) or [""]
+    return _names(by)
+
+
+def _names(typed: str) -> tuple[str, ...]:
+    """Return names that stand between commas, each once; one with a comma is quoted as in CSV."""
+    names = next(csv.reader([typed], skipinitialspace=True), None) or [""]
     return tuple(dict.fromkeys(name.strip() for name in names))
 
 

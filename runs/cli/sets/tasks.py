@@ -11,6 +11,7 @@ from click.core import ParameterSource
 from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.program.ending import early_end, exit_codes, run_async
 from videoautoarena.runs.cli.program.main import EXIT_VOIDS
+from videoautoarena.runs.text.publishing import say_before_publishing
 from videoautoarena.runs.text.terminal import safe, say
 
 if TYPE_CHECKING:
@@ -132,6 +133,7 @@ def _make(
     made = run_async(make(order, say, is_plan=typed["plan"]))
     options.print_report(made.as_json(), made.as_lines(), as_json=as_json)
     if made.bench is not None:
+        say_before_publishing(f"videos cut from yours are in {safe(str(to))}")
         say(f"to check it: arena bench verify {safe(str(to))}")
     return 0
 
@@ -181,6 +183,7 @@ def _ending(order: WatchOrder, watched: Watched, tally: WatchTally) -> int:
             "--retry-failed; to take what there is, --at-most"
         )
         return EXIT_VOIDS
+    say_before_publishing(f"copies of videos are in {safe(str(order.to))}")
     say(f"to check it: arena bench verify {safe(str(order.to))}")
     return 0
 

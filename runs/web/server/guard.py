@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 import traceback
+from collections import Counter
 from collections.abc import Awaitable, Callable, Container, MutableMapping
 from typing import Any, NamedTuple, cast
 from urllib.parse import parse_qs
@@ -26,6 +27,8 @@ App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 MOST_BYTES = 64 * 1024
 """Of the body of a request."""
+MOST_ANSWERS = 64
+"""To one session at a time; streams of events and videos on which nobody waits stay open."""
 READING = ("GET", "HEAD")
 PLAIN_PATH = re.compile(rb"/|(/(?!\.{1,2}(/|$))[\w.~-]+)+", re.ASCII)
 """No page has a name that would have to be encoded; what is, or climbs, leads nowhere."""
@@ -64,6 +67,8 @@ class Guard:
         self._headers = tuple(_raw(pair) for pair in (*ALWAYS, ("Content-Security-Policy", whole)))
         self._reading: set[asyncio.Task[Any]] = set()
         self._writing: set[asyncio.Task[Any]] = set()
+        self._open: Counter[str] = Counter()
+        """Answers under way, by who gets them."""
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -137,10 +142,15 @@ class Guard:
         self, scope: MutableMapping[str, Any], receive: Receive, answer: _Answer
     ) -> None:
         """Let the application answer; what goes wrong there is said in the terminal."""
+        who: str = scope["state"]["session"]
+        if self._open[who] >= MOST_ANSWERS:
+            await answer.refuse(Refusal(503, "too many pages are open; close some"))
+            return
         under_way = self._reading if scope["method"] in READING else self._writing
         # Never None: whatever awaits is part of a task.
         task = cast("asyncio.Task[Any]", asyncio.current_task())
         under_way.add(task)
+        self._open[who] += 1
         try:
             await self._app(scope, receive, answer.send)
         except ArenaError as wrong:
@@ -151,6 +161,7 @@ class Guard:
             await answer.refuse(Refusal(500, "this is a bug; the terminal says more"))
         finally:
             under_way.discard(task)
+            self._open[who] -= 1
 
 
 ALWAYS = (
@@ -162,6 +173,7 @@ ALWAYS = (
     ("X-Frame-Options", "DENY"),
 )
 """The next server at this port shows another run under the same addresses: nothing is kept."""
+CLOSE = ("Connection", "close")
 
 
 class _Request:
@@ -201,13 +213,16 @@ class _Answer:
         await self._send(message)
 
     async def refuse(self, refusal: Refusal) -> None:
-        """Send a refusal as plain text; where an answer has begun it just ends there."""
+        """Send a refusal as plain text; where an answer has begun it just ends there.
+
+        The connection ends, so that nobody holds one by asking in vain.
+        """
         if self._is_begun:
             return
         body = f"{safe(refusal.reason)}\n".encode() if refusal.reason else b""
         pairs = (("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(body))))
         has_body = refusal.status != NO_CONTENT
-        headers = [_raw(pair) for pair in (*(pairs if has_body else ()), *refusal.more)]
+        headers = [_raw(pair) for pair in (*(pairs if has_body else ()), *refusal.more, CLOSE)]
         start = {"type": "http.response.start", "status": refusal.status, "headers": headers}
         await self.send(start)
         await self.send({"type": "http.response.body", "body": body})

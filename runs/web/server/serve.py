@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import resource
 import signal
 import socket
 import sys
@@ -26,6 +27,8 @@ FINISHING_S = 1
 """So long what writes may take to finish once the server is to end."""
 MOST_AT_ONCE = 256
 """Connections; a browser opens six."""
+IDLE_S = 5
+"""So long a connection may rest between two requests."""
 
 
 def refuse_without_web() -> None:
@@ -81,6 +84,8 @@ async def serve(guard: Guard, listener: socket.socket, on_ready: Callable[[], No
     """Answer requests until somebody interrupts; `on_ready` is called once links lead here."""
     import uvicorn
 
+    from videoautoarena.runs.web.server.connections import Connection
+
     class Server(uvicorn.Server):
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
@@ -94,11 +99,12 @@ async def serve(guard: Guard, listener: socket.socket, on_ready: Callable[[], No
                 connection.transport.abort()
             await super().shutdown(sockets)
 
+    most = _most_at_once()
     # No log: an address may hold a token. What goes wrong is said by the guard.
     server = Server(
         uvicorn.Config(
             guard,
-            http="h11",
+            http=Connection,
             ws="none",
             loop="asyncio",
             lifespan="off",
@@ -107,7 +113,11 @@ async def serve(guard: Guard, listener: socket.socket, on_ready: Callable[[], No
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            limit_concurrency=MOST_AT_ONCE,
+            # The one that reaches the limit is refused.
+            limit_concurrency=most + 1,
+            timeout_keep_alive=IDLE_S,
+            # So few are accepted at a time that each is read before as many newer ones are there.
+            backlog=most // 2,
             timeout_graceful_shutdown=FINISHING_S,
         )
     )
@@ -124,6 +134,12 @@ async def serve(guard: Guard, listener: socket.socket, on_ready: Callable[[], No
             if server.started:
                 await server.shutdown([listener])
             raise
+
+
+def _most_at_once() -> int:
+    """Return how many connections are kept; most file handles are left for videos and the run."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MOST_AT_ONCE if soft < 0 else max(min(MOST_AT_ONCE, soft // 4), 2)
 
 
 async def aside(work: Callable[[], T]) -> T:

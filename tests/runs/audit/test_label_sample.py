@@ -57,6 +57,8 @@ def test_what_people_filled_in_comes_back(tmp_path: Path, run: Path) -> None:
     lines = [json.loads(line) for line in (tmp_path / "x.jsonl").read_text().splitlines()]
     for line in lines[:6]:
         line.update(verdict="tie_bad", labeller="anna", accuracy="a")
+    # As samples of before name videos.
+    lines[0]["video"] = "/home/somebody/videos/clip.mp4"
     (tmp_path / "x.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert import_labels(run, tmp_path / "x.jsonl")[:3] == (6, 0, 2)
 

@@ -29,6 +29,7 @@ from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.cli.program.main import arena
 from videoautoarena.runs.dialogues import make as making
 from videoautoarena.runs.tasks.drafting import CALLS
+from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
 
 FEW = ("--abilities", "answer_refusal", "--turns", 5)
 
@@ -85,7 +86,10 @@ def test_a_set_says_what_it_holds_and_a_second_making_asks_nobody(
     assert (refusal["ability"], twin["ability"]) == ("answer_refusal", "refusal_twin")
     assert (refusal["wanted"], refusal["made"], refusal["dropped"]) == (2, 2, {})
     assert invoke("bench", "verify", to).exit_code == 0
-    assert "| by ability | dialogues |" in (to / "card.md").read_text()
+    card = (to / "card.md").read_text()
+    assert "| by ability | dialogues |" in card
+    assert BEFORE_PASSING_ON in card
+    assert f"copies of videos are in {to}: before others get them, check licences" in done.stderr
     assert not draft_of(to).parent.exists()
     rows = rows_of(to / "results" / CALLS)
     again = json.loads(make(clips, to, *FEW, "--json").stdout)

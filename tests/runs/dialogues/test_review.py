@@ -22,6 +22,7 @@ from videoautoarena.runs.bench.format.schema import DialogueItem
 from videoautoarena.runs.bench.format.verify import verify
 from videoautoarena.runs.dialogues.review import Wish, review
 from videoautoarena.runs.dialogues.review_sheet import shown, write_sheet
+from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
 
 HOSTILE = '=HYPERLINK("http://x")\r\n\'+1,\x1b[31m\ud800 \u202eabc\x00'
 
@@ -98,7 +99,9 @@ def test_decisions_make_another_set_that_says_what_was_before(
         **done.counts,
     }
     assert set(new.manifest.videos) == {"a"}
-    assert "reviewed by first" in (new.folder / "card.md").read_text()
+    card = (new.folder / "card.md").read_text()
+    assert "reviewed by first" in card
+    assert card.count(BEFORE_PASSING_ON) == 1
 
 
 def test_a_second_review_keeps_what_the_first_one_said(made: OpenBench[DialogueItem]) -> None:

@@ -23,6 +23,7 @@ from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, write
 from videoautoarena.runs.bench.format.schema import MANIFEST, QUESTIONS, TaskItem, schemas
 from videoautoarena.runs.cli.program.main import arena, guarded
 from videoautoarena.runs.interop.mlvu import as_mlvu_predictions, import_mlvu
+from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
 
 MLVU = Path(__file__).parents[3].parent / "shared" / "mlvu"
 needs_mlvu = pytest.mark.skipif(not MLVU.is_dir(), reason="MLVU's files are not at hand")
@@ -275,7 +276,9 @@ def test_a_hostile_file_stays_text(tmp_path: Path) -> None:
     said = invoke("import", "mlvu", file, "--to", tmp_path / "set", "--licence", hostile)
     probed = invoke("bench", "probe", tmp_path / "set")
     assert (said.exit_code, probed.exit_code) == (0, 0)
-    assert "\x1b" not in said.output + probed.output + (tmp_path / "set" / "card.md").read_text()
+    card = (tmp_path / "set" / "card.md").read_text()
+    assert "\x1b" not in said.output + probed.output + card
+    assert BEFORE_PASSING_ON in card
     assert {path.name for path in tmp_path.iterdir()} == {"in", "set"}
     assert records_of(tmp_path / "set") == {"a.json": rows}
 

@@ -32,6 +32,7 @@ from videoautoarena.runs.interop.mt_video_bench import (
     import_mt_video_bench,
 )
 from videoautoarena.runs.interop.mt_video_bench_files import STEMS, UNASKED
+from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
 from videoautoarena.video.folder.find import find_videos
 
 
@@ -321,7 +322,9 @@ def test_a_hostile_file_stays_text(tmp_path: Path) -> None:
         "--videos", tmp_path, "--licence", hostile,
     )  # fmt: skip
     assert done.exit_code == 0, done.output
-    assert "\x1b" not in done.output + (tmp_path / "set" / "card.md").read_text()
+    card = (tmp_path / "set" / "card.md").read_text()
+    assert "\x1b" not in done.output + card
+    assert BEFORE_PASSING_ON in card
     before, after = through(tmp_path)
     assert after == before
     assert {path.name for path in tmp_path.iterdir()} == {"in", "set", "out"}

@@ -20,6 +20,7 @@ from videoautoarena.runs.interop.videoautobench import (
     export_videoautobench,
     import_videoautobench,
 )
+from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
 
 
 def test_the_published_shape_comes_out_as_it_went_in(tmp_path: Path) -> None:
@@ -173,7 +174,9 @@ def test_a_hostile_file_stays_text(tmp_path: Path) -> None:
         "import", "videoautobench", file, "--to", tmp_path / "bench", "--licence", hostile
     )
     assert said.exit_code == 0
-    assert "\x1b" not in said.output + (tmp_path / "bench" / "card.md").read_text()
+    card = (tmp_path / "bench" / "card.md").read_text()
+    assert "\x1b" not in said.output + card
+    assert BEFORE_PASSING_ON in card
     assert {path.name for path in tmp_path.iterdir()} == {"vab.json", "bench"}
     assert as_videoautobench(open_bench(tmp_path / "bench")) == bench
 

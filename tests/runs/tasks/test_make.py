@@ -30,6 +30,7 @@ from videoautoarena.runs.cli.program.main import arena, guarded
 from videoautoarena.runs.tasks.items import Wish, draw_items
 from videoautoarena.runs.tasks.make import Order, make
 from videoautoarena.runs.tasks.options import Bank
+from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
 
 WISH = Wish(n=3, seconds=(15,), seed=7)
 TYPED = ("--n", 3, "--seconds", 15, "--seed", 7)
@@ -84,7 +85,9 @@ def test_a_set_is_intact_and_says_how_it_was_made(made: Path, videos: Path) -> N
         assert item.qid == item.own_qid()
         assert len(item.keys) == 1
         assert {probe["video"] for probe in item.made["probes"]} <= known
-    assert "pass\nthis set on only where" in (made / "card.md").read_text()
+    card = (made / "card.md").read_text()
+    assert "pass\nthis set on only where" in card
+    assert BEFORE_PASSING_ON in card
     assert sorted(path.name for path in made.parent.iterdir()) == [made.name]
 
 

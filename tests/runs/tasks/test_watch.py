@@ -23,6 +23,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.cli.program.main import arena
 from videoautoarena.runs.tasks import watch
+from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
 
 KEY = "sk-planted-2b77f01c9d54e8a3"
 ALL = ("--kind", "topic,plot,scene,summary")
@@ -131,6 +132,7 @@ def test_a_set_is_intact_and_each_item_says_who_wrote_and_checked_it(
     card = (to / "card.md").read_text()
     assert "a model's word" in card
     assert "Anomaly and ego items cannot be made" in card
+    assert BEFORE_PASSING_ON in card
 
 
 @pytest.mark.parametrize(
