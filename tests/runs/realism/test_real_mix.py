@@ -89,7 +89,7 @@ def test_a_question_whose_cell_is_unknown_is_left_out_and_counted() -> None:
         spoken, measured | simulated_questions(spoken[:1], {}, None), real(COUNT, CAUSE), cap=5
     )
     assert found is not None
-    assert found.mix.unknown == 1
+    assert (found.mix.unknown, found.mix.unasked) == (1, 0)
     assert spoken[0].id not in found.weights
 
 
@@ -105,6 +105,26 @@ def test_a_mix_that_is_the_real_one_already_changes_no_rating() -> None:
     )
     assert board.settings.reweighted is not None
     assert board.settings.reweighted.target == TARGET
+
+
+def test_a_battle_from_whose_cell_hardly_anybody_asks_is_left_out_and_the_rest_weigh_1() -> None:
+    battles, measured = fought(*[TABLE] * 10, *[COUNT] * 6, *[CAUSE] * 4)
+    users = real(TABLE, *[COUNT] * 200, *[CAUSE] * 200)
+    found = weigh_to_real(battles, measured, users, cap=5)
+    assert found is not None
+    assert (found.mix.battles, found.mix.unasked) == (10, 10)
+    assert np.mean(list(found.weights.values())) == pytest.approx(1.0)
+    board = weighted_board(battles, ("hawk", "owl"), found)
+    assert board.settings.totals.decided == 10
+
+
+def test_a_weighted_board_still_counts_the_battles_that_were_not_decided() -> None:
+    battles, measured = fought(*[COUNT] * 8, *[CAUSE] * 2)
+    void = [one.model_copy(update={"id": f"{one.id}v", "verdict": "void"}) for one in battles[:3]]
+    found = weigh_to_real([*battles, *void], measured, real(COUNT, CAUSE), cap=5)
+    assert found is not None
+    totals = weighted_board([*battles, *void], ("hawk", "owl"), found).settings.totals
+    assert (totals.battles, totals.decided, totals.voids) == (13, 10, 3)
 
 
 def of(*categories: str, form: str | None = "none") -> Question:
