@@ -221,10 +221,12 @@ def test_a_call_that_failed_alone_can_be_made_again_and_only_until_it_is_answere
         assert "add --retry-failed" in told.stderr
         (failed,) = [one for one in tags_in(out) if one.is_failed]
         assert "400" in (failed.reason or "")
-        assert tag(out, *typed, "--retry-failed").return_value == 0
+        again = tag(out, *typed, "--retry-failed", "--json")
+        assert (again.return_value, json.loads(again.stdout)["known"]) == (0, 2)
         assert {one.is_failed for one in standing_tags(tags_in(out))} == {False}
         assert any(one.id == f"{failed.id}~1" for one in tags_in(out))
-        assert tag(out, *typed, "--retry-failed").return_value == 0
+        again = tag(out, *typed, "--retry-failed", "--json")
+        assert (again.return_value, json.loads(again.stdout)["known"]) == (0, 3)
         assert len(server.events("arrived")) == len(calls_of(out)) == 4
 
 

@@ -62,6 +62,16 @@ def test_the_error_is_held_over_all_traits() -> None:
     assert not found["language"].differs
 
 
+def test_a_chance_of_just_one_in_a_hundred_is_sure() -> None:
+    # Of questions in a language that is not read, the length alone is tested.
+    one = asked(*["Où est la mer ?"] * 20, language="fr")
+    other = asked(*["Et pourquoi est-ce que la mer est là ?"] * 20, first=50, language="fr")
+    found = {of.trait: of for of in compare_questions(one, other, rounds=99, seed=3)}
+    assert [of.trait for of in found.values() if of.p is not None] == ["length"]
+    assert found["length"].held_p == SURE
+    assert found["length"].differs
+
+
 def test_the_same_questions_are_not_told_apart() -> None:
     same = asked(*[SHORT, TABLE] * 20)
     assert [of.trait for of in compared(same, same).values() if of.differs] == []

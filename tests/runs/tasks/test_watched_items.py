@@ -27,7 +27,7 @@ PLOT = Proposal(
 )
 SCENE = Proposal(
     "Describe what happens while the goat stands at the well.",
-    "A woman draws water. A goat drinks. A dog looks on. It rains.",
+    "In the rain a woman draws water while a goat drinks and a dog looks on.",
     points=("A woman draws water", "A goat drinks.", "A dog looks on", "It rains"),
     moment=(3.0, 9.0),
 )
