@@ -236,6 +236,15 @@ def test_a_standard_tells_how_often_it_decides_as_the_verdict_does() -> None:
     assert {share["value"] for share in bad} == {None}
 
 
+def test_the_agreement_of_a_standard_knows_which_battles_share_a_video() -> None:
+    apart = by_standards(*"ab" * 6, accuracy=[*"ab" * 5, *"ba"])
+    together = [one.model_copy(update={"video": "v"}) for one in apart]
+    one, each = (slices(some, "standard")["accuracy"]["agreement"] for some in (together, apart))
+    assert one["value"] == each["value"] == pytest.approx(10 / 12)
+    assert (one["low"], one["high"]) == (0.0, 1.0)
+    assert each["low"] > 0.4
+
+
 def test_what_a_judge_could_not_tell_by_a_standard_is_no_tie() -> None:
     found = slices(by_standards("a", "b", accuracy=["abstain", "b"]), "standard")
     assert found["accuracy"]["battles"] == 1
