@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -24,7 +24,14 @@ from videoautoarena.memory.records.records import Frame, Frames, Sampling, Video
 from videoautoarena.memory.records.scenes import Scene, SceneMemory, Span
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.entries import ABILITIES
-from videoautoarena.runs.dialogues.making import MOST_CLIPS, DialogueWish, Lenses, Making, Outcome
+from videoautoarena.runs.dialogues.making import (
+    MOST_CLIPS,
+    SPARE,
+    DialogueWish,
+    Lenses,
+    Making,
+    Outcome,
+)
 from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.scenes.bank import Remembering
 
@@ -118,6 +125,14 @@ class Partly(Known):
     more: Mapping[str, Any] = {"failures": {"scenes-v:shot-1": "gone"}}
 
 
+class Everywhere:
+    """The same frame, whatever the stretch."""
+
+    async def frames(self, *_: Any) -> Frames:
+        """Return it."""
+        return FRAMES
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     with Store.create(tmp_path / "calls.sqlite", {"schema": 2}) as store:
@@ -131,6 +146,7 @@ def made(
     wish: DialogueWish,
     *,
     remembers: type[Known] = Known,
+    looks: RunFrames | None = None,
     **settings: bool,
 ) -> Outcome:
     async def play() -> Outcome:
@@ -145,7 +161,7 @@ def made(
         async def shots(_video: Video) -> Sequence[Span]:
             return SCENE.shots
 
-        lenses = Lenses(frames, frames)
+        lenses = Lenses(looks or frames, frames)
         making = Making(prompter, MODEL, remembering, lenses, shots, wish, **settings)
         return await making.play(CLIP)
 
@@ -184,6 +200,15 @@ def test_of_what_is_refused_two_more_are_tried_and_no_others(store: Store, per_v
     # Each is written twice.
     assert examiner.roles == ["fitness_rater", *["dialogist"] * 2 * (per_video + 2)]
     assert outcome.fallen == {("content_summary", "unwritten"): per_video + 2}
+
+
+def test_no_more_are_tried_where_several_clips_serve(store: Store) -> None:
+    wish = DialogueWish(abilities=("content_summary",), per_video=2)
+    examiner = Examiner(is_mute=True)
+    outcome = made(store, examiner, wish, remembers=InMany, looks=cast("RunFrames", Everywhere()))
+    assert examiner.roles.count("fitness_rater") > 1
+    assert examiner.roles.count("dialogist") == 2 * (2 + SPARE)
+    assert outcome.fallen == {("content_summary", "unwritten"): 2 + SPARE}
 
 
 def test_which_clips_are_looked_at_is_drawn_by_the_seed(store: Store) -> None:
