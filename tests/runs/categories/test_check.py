@@ -50,6 +50,18 @@ def test_precision_and_recall_are_what_one_counts_by_hand() -> None:
     assert 0 < row.precision.low < 0.75
 
 
+def test_questions_about_one_video_are_one_cluster() -> None:
+    said, truth = [of("y")] * 8, [*[of("y")] * 6, *[of("n")] * 2]
+    apart, together = (
+        next(one for one in check_rows(said, truth, videos) if one.category == "code").precision
+        for videos in (VIDEOS, ["v"] * 8)
+    )
+    assert apart.value == together.value == 0.75
+    assert (together.low, together.high) == (0.0, 1.0)
+    assert apart.low is not None
+    assert apart.low > 0.3
+
+
 def test_what_nobody_calls_yes_has_no_figure() -> None:
     (row,) = [r for r in check_rows([of("n")], [of("n")], ["v"]) if r.category == "code"]
     assert (row.precision.value, row.recall.value) == (None, None)

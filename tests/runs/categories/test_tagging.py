@@ -27,7 +27,9 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import CallRow
 from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.tags import Tag
+from videoautoarena.runs.categories.tagging import draw, prompts_with
 from videoautoarena.runs.categories.tags import (
+    Asked,
     categories_of,
     classifier_of,
     questions_of,
@@ -143,6 +145,31 @@ def test_a_larger_sample_holds_the_smaller(out: Path) -> None:
     assert "not tagged" in parts
 
 
+def test_another_seed_draws_others() -> None:
+    asked = [Asked(str(k), "v", "?") for k in range(30)]
+    draws = [[one.id for one in draw(asked, 6, seed)] for seed in (1, 2, 1)]
+    assert draws[0] == draws[2] != draws[1]
+
+
+def test_a_tag_is_of_the_settings_and_the_frames_that_it_was_asked_with(
+    out: Path, tmp_path: Path
+) -> None:
+    with serving(tmp_path / "log") as server:
+        for changed in ("", "parameters = { max_tokens = 99 }", "max_frames = 2", ""):
+            typed = stranger(tmp_path, server, price=changed)
+            assert tag(out, "--sample", 1, *typed).return_value == 0
+    assert [len(tags_in(out)), len(calls_of(out))] == [3, 3]
+    assert sorted(row.frames or 8 for row in calls_of(out))[0] == 2
+
+
+def test_the_prompt_that_was_used_first_is_used_to_the_end(out: Path) -> None:
+    tag(out, "--sample", 1)
+    with Store.open(out / RUN_FILE, write=True) as store:
+        first = prompts_with(store, "classifier").texts["classifier"]
+        store.put_file("tags/classifier", f"{first} As it was then.", replace=True)
+        assert prompts_with(store, "classifier").texts["classifier"].endswith(" As it was then.")
+
+
 def test_a_board_by_categories_needs_tags(out: Path) -> None:
     with open_run(out) as run:
         assert categories_of(run) == {}
@@ -183,7 +210,9 @@ def test_what_cannot_be_read_is_unknown_and_stands_in_no_category(
         assert set(categories_of(run).values()) == {("captioning",)}
 
 
-def test_a_call_that_failed_can_be_made_again(out: Path, tmp_path: Path) -> None:
+def test_a_call_that_failed_alone_can_be_made_again_and_only_until_it_is_answered(
+    out: Path, tmp_path: Path
+) -> None:
     bad = Manners(mishaps=(Mishap(do="status", nth=2, status=400),))
     with serving(tmp_path / "log", bad) as server:
         typed = ("--sample", 3, *stranger(tmp_path, server))
@@ -192,9 +221,13 @@ def test_a_call_that_failed_can_be_made_again(out: Path, tmp_path: Path) -> None
         assert "add --retry-failed" in told.stderr
         (failed,) = [one for one in tags_in(out) if one.is_failed]
         assert "400" in (failed.reason or "")
-        assert tag(out, *typed, "--retry-failed").return_value == 0
-    assert {one.is_failed for one in standing_tags(tags_in(out))} == {False}
-    assert any(one.id == f"{failed.id}~1" for one in tags_in(out))
+        again = tag(out, *typed, "--retry-failed", "--json")
+        assert (again.return_value, json.loads(again.stdout)["known"]) == (0, 2)
+        assert {one.is_failed for one in standing_tags(tags_in(out))} == {False}
+        assert any(one.id == f"{failed.id}~1" for one in tags_in(out))
+        again = tag(out, *typed, "--retry-failed", "--json")
+        assert (again.return_value, json.loads(again.stdout)["known"]) == (0, 3)
+        assert len(server.events("arrived")) == len(calls_of(out)) == 4
 
 
 def test_a_cap_ends_it_with_4_and_more_money_goes_on(out: Path, tmp_path: Path) -> None:
@@ -204,6 +237,8 @@ def test_a_cap_ends_it_with_4_and_more_money_goes_on(out: Path, tmp_path: Path) 
         told = tag(out, *typed, "--max-usd", 0.4, "--concurrency", 1)
         assert told.return_value == 4, told.output
         held = len(tags_in(out))
+        assert tag(out, *typed, "--concurrency", 1).return_value == 4
+        assert len(tags_in(out)) == held
         assert tag(out, *typed, "--max-usd", "none").return_value == 0
         sent = [event["key"] for event in server.events("arrived")]
     assert held < len(tags_in(out))

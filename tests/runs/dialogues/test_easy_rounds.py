@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.reviewing import play, reviewed
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.bench.dialogues.game import golden_turns
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.results import DialogueResult, RoundLine, write_result
 from videoautoarena.runs.bench.format.schema import DialogueItem
@@ -52,6 +53,28 @@ def test_a_round_that_was_corrected_is_not_the_one_that_was_easy(
     done, _ = reviewed(made, {(1, "corrected_item_1"): "Is it so?"}, easy=1.0)
     assert done.counts == {"kept": 1, "dropped": 0, "corrected": 1, "easy": 2}
     assert done.gone == 1
+
+
+@pytest.mark.parametrize("column", ["user", "reference"])
+def test_every_round_after_a_corrected_one_is_another_than_was_played(
+    made: OpenBench[DialogueItem], column: str
+) -> None:
+    play(made, "m:x", [5, 5, 5, 5])
+    done, new = reviewed(made, {(0, f"corrected_{column}"): "The lamp."}, easy=1.0)
+    assert done.counts == {"kept": 2, "dropped": 0, "corrected": 1, "easy": 2}
+    (item,) = new.items
+    assert [one.is_scored for one in item.rounds] == [False, True, True]
+    assert all("The lamp." in golden_turns(item, number)[0] for number in (2, 3))
+
+
+def test_a_corrected_round_stays_and_an_easy_one_before_it_is_still_easy(
+    made: OpenBench[DialogueItem],
+) -> None:
+    play(made, "m:x", [5, 5, 0, 0])
+    _, new = reviewed(made, {(2, "corrected_item_1"): "Is it so?"}, easy=1.0)
+    first, second, third = new.items[0].rounds
+    assert (first.is_scored, second.is_scored, third.is_scored) == (False, False, True)
+    assert third.checklist[0].text == "Is it so?"
 
 
 def test_a_round_that_could_not_be_marked_is_not_easy(made: OpenBench[DialogueItem]) -> None:

@@ -22,12 +22,15 @@ from tests.support.plain_videos import PAIRS, draw_two_colours
 from tests.support.played import invoke
 from tests.support.returns import draw_story, invent
 from tests.support.whole_runs import KEY, command, folder_bytes, write_config
+from videoautoarena.graph.dialogue import TRIES
 from videoautoarena.memory.records.errors import BadInput, RunLocked, WrongArgument
 from videoautoarena.memory.records.records import CallRow
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.cli.program.main import arena
+from videoautoarena.runs.config.disclosure import REPAIR
 from videoautoarena.runs.dialogues import make as making
+from videoautoarena.runs.dialogues.making import SPARE, DialogueWish
 from videoautoarena.runs.tasks.drafting import CALLS
 from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
 
@@ -97,9 +100,10 @@ def test_a_set_says_what_it_holds_and_a_second_making_asks_nobody(
     assert rows_of(to / "results" / CALLS) == rows
     assert json.loads(make(clips, to, *FEW, "--plan", "--json").stdout) == again
     assert "already holds this set" in " ".join(make(clips, to, *FEW).stdout.split())
-    other = make(clips, to, *FEW, "--seed", 4)
-    assert isinstance(other.exception, BadInput)
-    assert "holds something else" in str(other.exception)
+    for more in (("--seed", 4), ("--examiner", "openai:gpt-4o")):
+        other = make(clips, to, *FEW, *more)
+        assert isinstance(other.exception, BadInput)
+        assert "holds something else" in str(other.exception)
     # Who has the calls has the set, with nobody to ask.
     copy = tmp_path / "copy"
     draft_of(copy).parent.mkdir()
@@ -170,6 +174,14 @@ def test_a_second_process_is_refused_and_a_set_that_was_put_meanwhile_is_kept(
         locked = make(clips, other, *FEW)
     assert isinstance(locked.exception, RunLocked)
     assert sealed(to) == before
+
+
+def test_what_is_asked_again_is_no_longer_known_as_failed(tmp_path: Path) -> None:
+    with Store.create(tmp_path / CALLS, {"schema": 2}) as store:
+        making._Failed(store).add("dialogues-v-whole")
+        assert making._Failed(store).scopes == {"dialogues-v-whole"}
+        making._Failed(store).ask_again()
+        assert making._Failed(store).scopes == set()
 
 
 def test_subtitles_that_changed_are_refused_before_a_call(clips: Path, tmp_path: Path) -> None:
@@ -385,7 +397,9 @@ def test_a_plan_is_within_a_fifth_of_what_is_asked_before_and_half_way(
     assert len(rows_of(half / "results" / CALLS)) == len(rows)
 
 
-def test_a_plan_says_tokens_and_dollars_of_who_is_far_away(clips: Path, tmp_path: Path) -> None:
+def test_a_plan_says_tokens_and_dollars_of_who_is_far_away_video_by_video(
+    clips: Path, tmp_path: Path
+) -> None:
     to = tmp_path / "set"
     planned = make(clips, to, "--examiner", "openai:gpt-4o", "--plan", "--json")
     plan = json.loads(planned.stdout)["plan"]
@@ -393,6 +407,9 @@ def test_a_plan_says_tokens_and_dollars_of_who_is_far_away(clips: Path, tmp_path
     lines = {line["role"]: line for line in plan["lines"]}
     assert len(lines) == len(plan["lines"]) == 11
     assert "api.openai.com" in plan["notices"][0]
+    # Every try may be written and its reply be mended.
+    tries = 2 * len(DialogueWish().kinds) * (1 + SPARE) * TRIES
+    assert lines["dialogist"]["calls_at_most"] == tries * REPAIR
     # Whoever sees no frames mostly says that nothing is known, which is held against no checklist.
     calls = {role: line["calls"] for role, line in lines.items()}
     answers = calls["dialogue_answerer"]
@@ -401,3 +418,11 @@ def test_a_plan_says_tokens_and_dollars_of_who_is_far_away(clips: Path, tmp_path
     each = {role: line["input_tokens"] / line["calls"] for role, line in lines.items()}
     assert each["leak_checker"] < each["scene_captioner"] < each["dialogist"]
     assert list(tmp_path.iterdir()) == []
+    parts = []
+    for clip in sorted(clips.iterdir()):
+        (tmp_path / clip.stem).mkdir()
+        shutil.copy(clip, tmp_path / clip.stem)
+        typed = ("--examiner", "openai:gpt-4o", "--plan", "--json")
+        parts.append(json.loads(make(tmp_path / clip.stem, to, *typed).stdout)["plan"])
+    for name in ("calls_at_most", "cost_usd", "cost_usd_at_most"):
+        assert plan[name] == pytest.approx(sum(part[name] for part in parts))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -23,7 +24,14 @@ from videoautoarena.memory.records.records import Frame, Frames, Sampling, Video
 from videoautoarena.memory.records.scenes import Scene, SceneMemory, Span
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.entries import ABILITIES
-from videoautoarena.runs.dialogues.making import DialogueWish, Lenses, Making, Outcome
+from videoautoarena.runs.dialogues.making import (
+    MOST_CLIPS,
+    SPARE,
+    DialogueWish,
+    Lenses,
+    Making,
+    Outcome,
+)
 from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.scenes.bank import Remembering
 
@@ -100,10 +108,29 @@ class InScenes(Known):
     more: Mapping[str, Any] = {"scenes": (SCENE, SCENE.model_copy(update={"number": 2}))}
 
 
+class InMany(Known):
+    """Knows ten scenes of six seconds, of which nobody has looked at frames."""
+
+    more: Mapping[str, Any] = {
+        "scenes": tuple(
+            SCENE.model_copy(update={"number": n, "start_s": 6.0 * n - 6, "end_s": 6.0 * n})
+            for n in range(1, 11)
+        )
+    }
+
+
 class Partly(Known):
     """Knows a part of it."""
 
     more: Mapping[str, Any] = {"failures": {"scenes-v:shot-1": "gone"}}
+
+
+class Everywhere:
+    """The same frame, whatever the stretch."""
+
+    async def frames(self, *_: Any) -> Frames:
+        """Return it."""
+        return FRAMES
 
 
 @pytest.fixture
@@ -119,6 +146,7 @@ def made(
     wish: DialogueWish,
     *,
     remembers: type[Known] = Known,
+    looks: RunFrames | None = None,
     **settings: bool,
 ) -> Outcome:
     async def play() -> Outcome:
@@ -133,7 +161,7 @@ def made(
         async def shots(_video: Video) -> Sequence[Span]:
             return SCENE.shots
 
-        lenses = Lenses(frames, frames)
+        lenses = Lenses(looks or frames, frames)
         making = Making(prompter, MODEL, remembering, lenses, shots, wish, **settings)
         return await making.play(CLIP)
 
@@ -165,12 +193,32 @@ def test_a_dialogue_is_told_what_was_asked_before_it_and_a_twin_what_its_refusal
     assert examiner.asked == [(kind, said[:n]) for n, kind in enumerate(kinds)]
 
 
-def test_of_what_is_refused_two_more_are_tried_and_no_others(store: Store) -> None:
-    wish = DialogueWish(abilities=("content_summary",), per_video=2)
+@pytest.mark.parametrize("per_video", [2, 4])
+def test_of_what_is_refused_two_more_are_tried_and_no_others(store: Store, per_video: int) -> None:
+    wish = DialogueWish(abilities=("content_summary",), per_video=per_video)
     outcome = made(store, examiner := Examiner(is_mute=True), wish)
     # Each is written twice.
-    assert examiner.roles == ["fitness_rater", *["dialogist"] * 2 * (2 + 2)]
-    assert outcome.fallen == {("content_summary", "unwritten"): 4}
+    assert examiner.roles == ["fitness_rater", *["dialogist"] * 2 * (per_video + 2)]
+    assert outcome.fallen == {("content_summary", "unwritten"): per_video + 2}
+
+
+def test_no_more_are_tried_where_several_clips_serve(store: Store) -> None:
+    wish = DialogueWish(abilities=("content_summary",), per_video=2)
+    examiner = Examiner(is_mute=True)
+    outcome = made(store, examiner, wish, remembers=InMany, looks=cast("RunFrames", Everywhere()))
+    assert examiner.roles.count("fitness_rater") > 1
+    assert examiner.roles.count("dialogist") == 2 * (2 + SPARE)
+    assert outcome.fallen == {("content_summary", "unwritten"): 2 + SPARE}
+
+
+def test_which_clips_are_looked_at_is_drawn_by_the_seed(store: Store) -> None:
+    clips = [
+        list(made(store, Examiner(score=4), wish, remembers=InMany, is_upper_bound=True).failures)
+        for wish in (replace(REFUSALS, seed=seed) for seed in (1, 2, 1))
+    ]
+    assert len(clips[0]) == MOST_CLIPS - 1
+    assert clips[0] == clips[2]
+    assert set(clips[0]) != set(clips[1])
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -13,6 +15,7 @@ from tests.support.small_runs import play
 from tests.support.typed import Terminal
 from videoautoarena import open_run
 from videoautoarena.memory.records.errors import WrongArgument
+from videoautoarena.runs.leaderboard.run_traits import MOST_PARTS, known_of
 from videoautoarena.runs.web.page.data import PageData
 
 EVIL = "=cmd|'/C calc'!A0 <img onerror=a()> [red]**b** \\input{x}"
@@ -102,3 +105,17 @@ def test_the_report_has_the_columns_that_part_the_videos_into_kinds(out: Path) -
     assert [name for name in slices if name not in ("duration", "category", "round", "origin",
             "persona", "format")] == ["site", "column:duration", EVIL]  # fmt: skip
     assert [one["slice"] for one in slices["site"]] == ["north", "south", "unknown"]
+
+
+def test_a_column_has_up_to_a_hundred_parts() -> None:
+    def run_of(values: int) -> Any:
+        videos = [str(k) for k in range(values)]
+        return SimpleNamespace(
+            known_facts=SimpleNamespace(
+                columns=("site",), videos=videos, cell=lambda video, _column: video
+            )
+        )
+
+    assert known_of(run_of(MOST_PARTS), "site") is not None
+    with pytest.raises(WrongArgument, match="has 101 different values"):
+        known_of(run_of(MOST_PARTS + 1), "site")

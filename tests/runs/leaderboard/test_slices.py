@@ -13,13 +13,16 @@ import pytest
 from rich.console import Console
 
 from tests.runs.rating.test_table import season
-from tests.support.played import battle, invoke, judging, lineage, play, slot, video
+from tests.support.played import battle, invoke, judging, lineage, play, put_tags, slot, video
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import CATEGORIES, STANDARDS, Battle
+from videoautoarena.runs.categories.tags import NONE, UNTAGGED
+from videoautoarena.runs.leaderboard.run_traits import QUESTION_CATEGORY, known_of
 from videoautoarena.runs.leaderboard.slices import build_slices
 from videoautoarena.runs.leaderboard.slices_text import render_slices
 from videoautoarena.runs.rating.method import THIN, Method
 from videoautoarena.runs.rating.table import build
+from videoautoarena.runs.rundir.reader import open_run
 
 CAST = ["hawk", "owl", "mole"]
 
@@ -236,6 +239,15 @@ def test_a_standard_tells_how_often_it_decides_as_the_verdict_does() -> None:
     assert {share["value"] for share in bad} == {None}
 
 
+def test_the_agreement_of_a_standard_knows_which_battles_share_a_video() -> None:
+    apart = by_standards(*"ab" * 6, accuracy=[*"ab" * 5, *"ba"])
+    together = [one.model_copy(update={"video": "v"}) for one in apart]
+    one, each = (slices(some, "standard")["accuracy"]["agreement"] for some in (together, apart))
+    assert one["value"] == each["value"] == pytest.approx(10 / 12)
+    assert (one["low"], one["high"]) == (0.0, 1.0)
+    assert each["low"] > 0.4
+
+
 def test_what_a_judge_could_not_tell_by_a_standard_is_no_tie() -> None:
     found = slices(by_standards("a", "b", accuracy=["abstain", "b"]), "standard")
     assert found["accuracy"]["battles"] == 1
@@ -309,3 +321,18 @@ def test_a_slice_without_refusals_needs_neither_answer_to_refuse() -> None:
     assert (part["both_bad_share"]["value"], part["both_bad_share"]["n"]) == (0.5, 2)
     [whole] = build_slices(battles, [], by="origin").to_json()["slices"]
     assert (whole["battles"], whole["both_bad_share"]["value"]) == (5, 0.4)
+
+
+def test_a_battle_of_no_category_stands_under_none_and_one_without_a_tag_apart(
+    tmp_path: Path,
+) -> None:
+    film = video()
+    battles = [battle(slot(film, k)) for k in range(3)]
+    tagged = {(film.id, one.question or ""): kinds
+              for one, kinds in zip(battles, (["code", "humour"], []), strict=False)}  # fmt: skip
+    out = play(tmp_path / "out", battles)
+    put_tags(out, tagged)  # type: ignore[arg-type]
+    with open_run(out) as run:
+        known = known_of(run, QUESTION_CATEGORY)
+    assert known is not None
+    assert [sorted(known(one)) for one in battles] == [["code", "humour"], [NONE], [UNTAGGED]]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support.played import battle, call, invoke, play, slot, video
-from videoautoarena.memory.records.records import Battle, CallRow, Nonce, Usage
+from videoautoarena.memory.records.records import Battle, Borrowed, CallRow, Nonce, Usage
 from videoautoarena.runs.rating.behaviour import Asked, measure_behaviour
 
 FILM = video()
@@ -85,6 +85,29 @@ def rows(run: Path, *options: str) -> dict[str, dict[str, Any]]:
 
 def test_what_was_thought_is_no_part_of_an_answer(run: Path) -> None:
     assert rows(run)["hawk"]["mean_tokens"]["value"] == 60
+
+
+def test_of_two_calls_for_an_answer_the_one_that_answered_counts(tmp_path: Path) -> None:
+    played = battles({}, {})
+    spoken = {"usage": Usage(output_tokens=7)}
+    mute = {"reply": None, "failure": "gone", "failure_kind": "outage"}
+    calls = []
+    # Answered at the second ask, and at the first.
+    for one, order in zip(played, ((mute, spoken), (spoken, mute)), strict=True):
+        for generation, said in enumerate(order):
+            nonce = Nonce(scope=one.id, role="contestant", generation=generation)
+            calls.append(call(one.id, nonce=nonce, alias="hawk", **said))
+    mean = rows(play(tmp_path / "out", played, calls=calls))["hawk"]["mean_tokens"]
+    assert (mean["value"], mean["n"], mean["from"]) == (7.0, 2, "provider")
+
+
+def test_a_borrowed_answer_is_not_counted_again(tmp_path: Path) -> None:
+    borrowed = Borrowed(battle=slot(FILM, 0).id, seat="a")
+    played = battles({}, {"borrowed": borrowed, "model_b": "mole"})
+    found = rows(play(tmp_path / "out", played))
+    assert {name: row["mean_tokens"]["n"] for name, row in found.items()} == {
+        "hawk": 1, "owl": 1, "mole": 1,
+    }  # fmt: skip
 
 
 def test_csv_and_details_show_them(run: Path) -> None:

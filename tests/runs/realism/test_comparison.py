@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
 from benchmarks.realism import SETTINGS, SHIFT, SHIFTED, told
+from videoautoarena.runs.rating.finding import Figure
 from videoautoarena.runs.realism import comparison
 from videoautoarena.runs.realism.comparison import (
     RARER,
@@ -58,10 +62,55 @@ def test_the_error_is_held_over_all_traits() -> None:
     assert not found["language"].differs
 
 
+def test_a_chance_of_just_one_in_a_hundred_is_sure() -> None:
+    # Of questions in a language that is not read, the length alone is tested.
+    one = asked(*["Où est la mer ?"] * 20, language="fr")
+    other = asked(*["Et pourquoi est-ce que la mer est là ?"] * 20, first=50, language="fr")
+    found = {of.trait: of for of in compare_questions(one, other, rounds=99, seed=3)}
+    assert [of.trait for of in found.values() if of.p is not None] == ["length"]
+    assert found["length"].held_p == SURE
+    assert found["length"].differs
+
+
 def test_the_same_questions_are_not_told_apart() -> None:
     same = asked(*[SHORT, TABLE] * 20)
     assert [of.trait for of in compared(same, same).values() if of.differs] == []
     assert {of.p for of in compared(same, same).values() if of.p is not None} == {1.0}
+
+
+def about(texts: Sequence[str], clusters: Sequence[str]) -> list[Question]:
+    """Return questions, each about the video beside it."""
+    given = zip(asked(*texts), clusters, strict=True)
+    return [replace(one, cluster=cluster) for one, cluster in given]
+
+
+def test_many_questions_about_few_videos_do_not_make_a_difference_sure() -> None:
+    # Of ten videos each: a video whose people are wordy has twenty wordy questions.
+    texts = [[" ".join(["boat"] * (k + more)) for k in range(5, 25, 2)] for more in (0, 4)]
+    sides = [[text for text in side for _ in range(20)] for side in texts]
+    videos = [[f"{side}{k // 20}" for k in range(200)] for side in "ab"]
+    by_video = compared(*(about(*side) for side in zip(sides, videos, strict=True)))["length"]
+    alone = compared(asked(*sides[0]), asked(*sides[1], first=500))["length"]
+    assert (by_video.differs, alone.differs) == (False, True)
+    mean, each = by_video.values[0], alone.values[0]
+    for ours, theirs in ((mean.simulated, each.simulated), (mean.real, each.real)):
+        assert ours.value == theirs.value
+        assert half(ours) > 3 * half(theirs)
+
+
+def half(figure: Figure) -> float:
+    assert figure.low is not None
+    assert figure.high is not None
+    return (figure.high - figure.low) / 2
+
+
+def test_a_video_that_both_sides_ask_about_is_held_against_itself() -> None:
+    # What videos do to a question is far more than what sets the sides apart.
+    sizes = [3 + 4 * k for k in range(24)]
+    sides = [[" ".join(["boat"] * (size + more)) for size in sizes] for more in (0, 2)]
+    apart = compared(asked(*sides[0]), asked(*sides[1], first=500))["length"]
+    shared = compared(asked(*sides[0]), asked(*sides[1]))["length"]
+    assert (apart.differs, shared.differs) == (False, True)
 
 
 def test_what_is_unknown_is_counted_and_enters_no_figure() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -87,7 +89,7 @@ def test_a_question_whose_cell_is_unknown_is_left_out_and_counted() -> None:
         spoken, measured | simulated_questions(spoken[:1], {}, None), real(COUNT, CAUSE), cap=5
     )
     assert found is not None
-    assert found.mix.unknown == 1
+    assert (found.mix.unknown, found.mix.unasked) == (1, 0)
     assert spoken[0].id not in found.weights
 
 
@@ -103,6 +105,66 @@ def test_a_mix_that_is_the_real_one_already_changes_no_rating() -> None:
     )
     assert board.settings.reweighted is not None
     assert board.settings.reweighted.target == TARGET
+
+
+def test_a_battle_from_whose_cell_hardly_anybody_asks_is_left_out_and_the_rest_weigh_1() -> None:
+    battles, measured = fought(*[TABLE] * 10, *[COUNT] * 6, *[CAUSE] * 4)
+    users = real(TABLE, *[COUNT] * 200, *[CAUSE] * 200)
+    found = weigh_to_real(battles, measured, users, cap=5)
+    assert found is not None
+    assert (found.mix.battles, found.mix.unasked) == (10, 10)
+    assert np.mean(list(found.weights.values())) == pytest.approx(1.0)
+    board = weighted_board(battles, ("hawk", "owl"), found)
+    assert board.settings.totals.decided == 10
+
+
+def test_a_weighted_board_still_counts_the_battles_that_were_not_decided() -> None:
+    battles, measured = fought(*[COUNT] * 8, *[CAUSE] * 2)
+    void = [one.model_copy(update={"id": f"{one.id}v", "verdict": "void"}) for one in battles[:3]]
+    found = weigh_to_real([*battles, *void], measured, real(COUNT, CAUSE), cap=5)
+    assert found is not None
+    totals = weighted_board([*battles, *void], ("hawk", "owl"), found).settings.totals
+    assert (totals.battles, totals.decided, totals.voids) == (13, 10, 3)
+
+
+def of(*categories: str, form: str | None = "none") -> Question:
+    """Return a question of these categories, about no video that others are about."""
+    return replace(real(COUNT)[0], categories=frozenset(categories), form=form)
+
+
+def test_a_question_of_several_categories_counts_whole_in_each() -> None:
+    battles, _ = fought(*[COUNT] * 8)
+    asked = [*[of("counting", "humour")] * 2, *[of("counting")] * 2, *[of("humour")] * 4]
+    measured = {one.id: said for one, said in zip(battles, asked, strict=True)}
+    users = [*[of("counting", "humour")] * 5, *[of("counting")] * 4, of("humour")]
+    found = weigh_to_real(battles, measured, users, cap=5)
+    assert found is not None
+    shares = {cell.category: (cell.battles, cell.simulated, cell.real) for cell in found.mix.cells}
+    assert shares == {"counting": (4, 0.5, 0.9), "humour": (6, 0.75, 0.6)}
+    assert {cell.category: cell.reached for cell in found.mix.cells} == pytest.approx(
+        {"counting": 0.9, "humour": 0.6}, abs=1e-3
+    )
+
+
+def test_a_question_stands_for_those_of_its_categories_that_the_run_has() -> None:
+    battles, measured = fought(*[COUNT] * 8)
+    users = [*[of("counting", "code")] * 3, of("code")]
+    found = weigh_to_real(battles, measured, users, cap=5)
+    assert found is not None
+    (cell,) = found.mix.cells
+    (lacking,) = found.mix.lacking
+    assert (cell.category, cell.real) == ("counting", 1.0)
+    assert (lacking.category, lacking.questions, lacking.real) == ("code", 4, 1.0)
+    assert found.mix.unreachable == 0.25
+
+
+def test_what_cannot_be_reached_is_a_share_of_the_questions_whose_cells_are_known() -> None:
+    battles, measured = fought(*[COUNT] * 8)
+    users = [*[of("counting")] * 4, of("code", "humour"), *[of("counting", form=None)] * 5]
+    found = weigh_to_real(battles, measured, users, cap=5)
+    assert found is not None
+    assert found.mix.unreachable == 0.2
+    assert [one.real for one in found.mix.lacking] == [0.2, 0.2]
 
 
 def test_a_planted_mix_is_moved_back() -> None:

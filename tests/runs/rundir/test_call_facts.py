@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.events import judged
-from videoautoarena.memory.records.records import CallEnds
+from tests.support.played import battle, play, slot, video
+from videoautoarena.memory.records.records import Borrowed, CallEnds
+from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.rundir.call_facts import (
     FACTS,
     MOST_LISTED,
@@ -18,6 +21,7 @@ from videoautoarena.runs.rundir.call_facts import (
     is_fact,
     warning_lines,
 )
+from videoautoarena.runs.rundir.reader import RUN_FILE
 
 
 def ends(alias: str = "hawk", **changes: Any) -> CallEnds:
@@ -52,7 +56,8 @@ def test_an_ending_is_read_in_the_words_of_any_provider(ending: str, key: str) -
 
 
 def test_a_failed_call_is_among_calls_and_not_among_answers() -> None:
-    lost = ends(is_answered=False, ending="", failure="timeout", is_late=True)
+    # Its last try was cut off, too.
+    lost = ends(is_answered=False, ending="length", failure="timeout", is_late=True)
     late, *others = counted(lost, ends(ending="length"))[::-1]
     assert (late.fact.key, late.count, late.of) == ("timed-out", 1, 2)
     assert [(one.fact.key, one.count, one.of) for one in others] == [("cut", 1, 1)]
@@ -93,19 +98,33 @@ def test_marks_of_thought_are_counted_in_stored_answers_but_borrowed_ones() -> N
     assert battle.model_a == "offline:hawk"
     assert not count.add_answers(battle)
     assert count.add_answers(battle.model_copy(update={"answer_a": "<think>red?</think> Red."}))
+    marked = battle.model_copy(update={"answer_a": "<think>red?</think> Red."})
+    for seat, is_counted in (("a", False), ("b", True)):
+        borrowed = Borrowed(battle="v0-p1-r1", seat=seat)
+        update = {"borrowed": borrowed}
+        assert FactCount().add_answers(marked.model_copy(update=update)) is is_counted
     (found,) = count.found()
     assert (found.count, found.of) == (1, 4)
     assert "such as <think>, and was judged with it" in found.sentence
+
+
+def test_an_answer_whose_place_was_settled_again_is_not_counted(tmp_path: Path) -> None:
+    thought = {"answer_a": "<think>red?</think> Red."}
+    places = [slot(video(), 0), slot(video(), 1), slot(video(), 1, ordinal=2, generation=1)]
+    battles = [battle(place, **thought) for place in places]
+    with Store.open(play(tmp_path / "out", battles, slots=places) / RUN_FILE, write=False) as store:
+        (found,) = FactCount.of_answers(store).found()
+    assert found.count == 2
 
 
 def test_many_models_share_a_line_with_the_worst_first() -> None:
     every = MOST_LISTED + 2
     found = counted(
         *(ends(f"m{n}", ending="length", calls=n + 1) for n in range(every)),
-        *(ends(f"m{n}", calls=10) for n in range(every)),
+        *(ends(f"m{n}", calls=10 if n else 1) for n in range(every)),
     )
     (line,) = fact_lines(found)
-    assert line.startswith("answers cut off at the token limit: m7 8 of 18, m6 7 of 17, ")
+    assert line.startswith("answers cut off at the token limit: m0 1 of 2, m7 8 of 18, ")
     assert line.endswith(" and 2 more models")
     few = [one for one in found if one.model < f"m{MOST_NAMED}"]
     assert len(list(fact_lines(few))) == MOST_NAMED

@@ -19,15 +19,20 @@ import videoautoarena.runs.scenes.sheet
 from tests.support.asking import MODEL
 from tests.support.lives import Life
 from tests.support.loopback import Loopback, Manners, Mishap, serving
+from tests.support.played import battle, call, manifest, play, slot, video
 from tests.support.returns import Story, draw_story, invent, recalled
 from tests.support.whole_runs import command
-from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.memory.records.records import Sampling, Video
+from videoautoarena.agents.prompting.prompts import SCENE_SLOTS, PromptSet
+from videoautoarena.agents.roles.remember import scope_of
+from videoautoarena.memory.records.records import Nonce, Sampling, Video
 from videoautoarena.memory.records.scenes import Appearance, Scene, SceneMemory, SceneObject
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cli.program.main import arena
+from videoautoarena.runs.config.disclosure import REPAIR
+from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.scenes.bank import load_of, name_of, scene_frames
+from videoautoarena.runs.scenes.plan import plan_scenes
 from videoautoarena.runs.scenes.sheet import COLOURS, boxed, scene_shots, write_scene_sheet
 from videoautoarena.runs.scenes.show import Pictures, ScenesOrder, Shown
 from videoautoarena.runs.scenes.text import render_scenes
@@ -298,6 +303,32 @@ def test_what_is_kept_is_of_one_examiner_as_it_is_asked() -> None:
     names = {name_of("v", one, ours) for one in (MODEL, *others)}
     assert len(names | {name_of("w", MODEL, ours)}) == 4
     assert name_of("v", MODEL, PromptSet.load(dialogues=True)) in names
+    for role in SCENE_SLOTS:
+        mine = PromptSet.from_texts(
+            {**ours.texts, role: f"{ours.texts[role]} Mine."},
+            contracts=ours.contracts,
+            reading=ours.reading,
+        )
+        names.add(name_of("v", MODEL, mine))
+    assert len(names) == 3 + len(SCENE_SLOTS)
+
+
+def test_a_plan_takes_off_what_the_journal_has_of_its_own_video_alone(tmp_path: Path) -> None:
+    nonces = [Nonce(scope=f"{scope_of('v')}:shot-{n}", role="scene_captioner") for n in (1, 2)]
+    calls = [call(nonce.scope, nonce=nonce) for nonce in nonces]
+    out = play(tmp_path / "out", [battle(slot(video(), 0))], calls=calls)
+    config, shots = RunConfig.of_manifest(manifest()), [(0.0, 4.0), (4.0, 8.0)]
+
+    def captions(video: str, store: Store | None) -> tuple[float, int]:
+        lines = {line.role: line for line in plan_scenes(config, video, shots, store).lines}
+        return lines["scene_captioner"].calls, lines["scene_captioner"].most_calls
+
+    with Store.open(out / "run.sqlite", write=False) as store:
+        expected, most = captions("v", None)
+        # A shot may be captioned again once it is merged, and each call be repaired.
+        assert most == (2 + 1) * REPAIR
+        assert captions("v", store) == (pytest.approx(expected - 2), most - 2)
+        assert captions("w", store) == (expected, most)
 
 
 @pytest.mark.slow

@@ -155,6 +155,23 @@ def test_a_plan_calls_nobody_and_writes_nothing(out: Path) -> None:
     assert not (out.parent / "bench").exists()
 
 
+def test_a_plan_costs_what_such_calls_of_the_run_cost_in_the_mean(out: Path) -> None:
+    with altered(out) as file:
+        file.execute(
+            "UPDATE calls SET body = json_set(body, '$.cost_usd', "
+            "CASE role WHEN 'judge' THEN 0.5 WHEN 'contestant' THEN 2 ELSE 99 END)"
+        )
+    plan = json.loads(freeze(out, "--plan", "--json").stdout)["hard"]
+    assert plan["cost_usd"] == pytest.approx(plan["answers"] * (0.5 + 2))
+    with altered(out) as file:
+        file.execute(
+            "UPDATE calls SET body = json_set(body, '$.cost_usd', NULL) "
+            "WHERE place = (SELECT max(place) FROM calls WHERE role = 'judge')"
+        )
+    told = freeze(out, "--plan", "--json")
+    assert json.loads(told.stdout)["hard"]["cost_usd"] is None
+
+
 def test_a_run_that_judges_from_both_seats_does_so_here(out: Path) -> None:
     with altered(out) as file:
         file.execute("UPDATE manifest SET body = json_set(body, '$.swap', 'all')")
@@ -292,7 +309,9 @@ def test_options_of_asking_need_something_to_ask(out: Path) -> None:
     assert "it needs --hard" in str(CliRunner().invoke(arena, line).exception)
 
 
-def test_a_failed_call_writes_no_bench_until_it_is_asked_again(out: Path, tmp_path: Path) -> None:
+def test_a_failed_call_writes_no_bench_until_it_is_asked_again_which_has_to_be_said(
+    out: Path, tmp_path: Path
+) -> None:
     bad = Manners(mishaps=(Mishap(do="status", nth=1, times=3, status=400),))
     with serving(tmp_path / "log", bad) as server:
         put_behind(out, server, "offline:judge")
@@ -300,7 +319,15 @@ def test_a_failed_call_writes_no_bench_until_it_is_asked_again(out: Path, tmp_pa
         assert told.return_value == 3
         assert "add --retry-failed" in told.stderr
         assert not (out.parent / "bench").exists()
+        before = len(asked_of(out))
+        assert freeze(out).return_value == 3
+        assert len(asked_of(out)) == before
         assert freeze(out, "--retry-failed").return_value == 0
+        asked = len(asked_of(out))
+        assert asked == before + 3
+        for typed in ((), ("--retry-failed",)):
+            assert freeze(out, *typed).return_value == 0
+            assert len(asked_of(out)) == asked
         sent = Counter(event["key"] for event in server.events("arrived"))
     assert set(sent.values()) == {1}
     assert all(item.hard and item.hard.void == 0 for item in items(out))
@@ -314,6 +341,9 @@ def test_a_cap_ends_it_with_4_and_more_money_goes_on(out: Path, tmp_path: Path) 
         assert told.return_value == 4, told.output
         assert "no bench is written" in told.stderr
         assert not (out.parent / "bench").exists()
+        held = len(asked_of(out))
+        assert freeze(out, "--concurrency", 1).return_value == 4
+        assert len(asked_of(out)) == held
         told = freeze(out, "--max-usd", "none", "--json")
         assert told.return_value == 0
         sent = [event["key"] for event in server.events("arrived")]

@@ -8,14 +8,16 @@ from typing import Any, cast
 
 import pytest
 
-from tests.support.asking import Script, frames_of, prompter_of, run
+from tests.support.asking import Line, Script, frames_of, prompter_of, run
 from tests.support.audited import fought
 from tests.support.canned import judged
 from tests.support.played import manifest
 from videoautoarena.agents.calls.clients import Sending
+from videoautoarena.memory.records.errors import ProviderFailed
 from videoautoarena.memory.records.records import Borrowed, Frames, Verdict
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.rundir.frames import RunFrames
+from videoautoarena.runs.selecting.asking import HardFound
 from videoautoarena.runs.selecting.hard import (
     BadQuestion,
     Meeting,
@@ -99,6 +101,35 @@ def test_both_bad_answers_are_met_and_so_both_seats_are_taken() -> None:
     assert min(seats["a"], seats["b"]) > 10
 
 
+class Seen:
+    """The frames of any video."""
+
+    async def frames(self, video: str) -> Frames:
+        """Return four of them."""
+        return frames_of(4, video=video)
+
+
+SEEN = cast("RunFrames", Seen())
+
+
+@pytest.mark.parametrize(
+    ("said", "came"), [(ProviderFailed("down"), "void"), ("<think>Let me see.</think>", "failed")]
+)
+def test_who_says_nothing_fails_and_a_provider_that_fails_says_nothing_of_a_question(
+    said: Line, came: str
+) -> None:
+    script = Script(lambda _: said)
+    meeting = Meeting(fought(0, "hawk", "owl", "tie_bad"), "mole", "a")
+    found = run(try_model(prompter_of(script), CONFIG, meeting, SEEN))
+    assert (found.came, found.is_lost, found.answer) == (came, True, None)
+
+
+def test_an_answer_that_never_came_is_a_verdict_and_no_lost_one() -> None:
+    lost = (tried("forfeit_b", is_lost=True), tried("void", is_lost=True), tried("void"))
+    bad = BadQuestion(fought(0, "hawk", "owl", "tie_bad"), (*lost, tried("a")))
+    assert HardFound([bad], asked=4).lost_share == 0.25
+
+
 @pytest.mark.parametrize("bad", ["a", "b"])
 @pytest.mark.parametrize("swap", ["all", 0.0])
 @pytest.mark.parametrize("likes_mine", [True, False])
@@ -118,14 +149,9 @@ def test_the_judges_meet_the_new_answer_opposite_the_bad_one(
         is_first = text.index("MINE") < text.index("STORED")
         return json.dumps(judged("A" if is_first == likes_mine else "B", "Fine."))
 
-    class Seen:
-        async def frames(self, video: str) -> Frames:
-            return frames_of(4, video=video)
-
     config = CONFIG.model_copy(update={"swap": swap})
     meeting = Meeting(played, "mole", bad)
-    seen = cast("RunFrames", Seen())
-    found = run(try_model(prompter_of(Script(speak)), config, meeting, seen))
+    found = run(try_model(prompter_of(Script(speak)), config, meeting, SEEN))
     assert found.came == ("passed" if likes_mine else "failed")
     assert found.answer == "MINE"
     assert len(shown) == (2 if swap == "all" else 1)

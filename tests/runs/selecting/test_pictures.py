@@ -152,6 +152,31 @@ def test_a_plan_asks_nobody_and_writes_nothing(out: Path) -> None:
     assert Pictures.asked == asked
 
 
+def test_frames_of_either_answer_are_embedded(out: Path) -> None:
+    for seat, other in ("ab", "ba"):
+        with altered(out) as file:
+            file.execute(
+                f"UPDATE battles SET body = json_set(body, '$.frames_{seat}', json('[]'), "
+                f"'$.frames_{other}', json('[0]'))"
+            )
+        assert json.loads(drawn(out, "--plan", "--json").stdout)["topics"]["frames"] == 2
+
+
+def test_what_vectors_cost_is_the_sum_of_all_tries(out: Path) -> None:
+    drawn(out, to="first")
+    tries = """[{"kind": "status", "reason": "x", "waited_s": 0, "cost_usd": 0.25}]"""
+    with altered(out) as file:
+        file.execute(
+            "UPDATE calls SET body = json_set(body, '$.cost_usd', 0.5, '$.attempts', json(?)) "
+            "WHERE role = 'embedder'",
+            (tries,),
+        )
+    assert drawn(out).return_value == 0
+    calls = len(vectors_of(out))
+    card = (out.parent / "bench" / "card.md").read_text()
+    assert f"({calls} calls, ${0.75 * calls:.2f})" in " ".join(card.split())
+
+
 def test_a_vector_that_fails_writes_no_bench_until_it_is_asked_again(
     out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

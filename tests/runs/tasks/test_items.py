@@ -121,16 +121,47 @@ def check_options(items: list[Item], bank: Bank) -> None:
             assert stretch.excerpt.video not in {one.video for one in item.plan.ground}
 
 
-def test_every_place_of_the_key_is_as_likely(bank: Bank) -> None:
-    whole: Counter[int] = Counter()
+@pytest.fixture(scope="session")
+def many(bank: Bank) -> dict[Kind, list[Item]]:
+    """Three hundred items of each kind, of 25 seeds."""
+    found: dict[Kind, list[Item]] = {}
     for kind in KINDS:
         wishes = (Wish((kind,), n=12, seconds=(15,), seed=seed) for seed in range(100, 125))
-        keys = Counter(item.key for wish in wishes for item in draw_items(bank, wish).items)
-        counts = [keys[place] for place in range(OPTIONS)]
-        assert sum(counts) == 300
-        assert chisquare(counts).pvalue > 0.001
+        found[kind] = [item for wish in wishes for item in draw_items(bank, wish).items]
+        assert len(found[kind]) == 300
+    return found
+
+
+def test_every_place_of_the_key_is_as_likely(many: dict[Kind, list[Item]]) -> None:
+    whole: Counter[int] = Counter()
+    for items in many.values():
+        keys = Counter(item.key for item in items)
+        assert chisquare([keys[place] for place in range(OPTIONS)]).pvalue > 0.001
         whole += keys
     assert chisquare([whole[place] for place in range(OPTIONS)]).pvalue > 0.001
+
+
+def test_what_is_set_in_may_lie_in_any_part_of_a_film(many: dict[Kind, list[Item]]) -> None:
+    for items in many.values():
+        places = [place for item in items for place in free_places(item)]
+        of_each_tenth = np.histogram(places, 10, (0.0, 1.01))[0] / len(places)
+        assert of_each_tenth == pytest.approx(0.1, abs=0.03)
+
+
+def test_a_ground_may_begin_anywhere_in_its_video(bank: Bank) -> None:
+    items = draw_items(bank, Wish(("needle",), n=40, seconds=(15,))).items
+    starts = {(one.video, one.start_s) for item in items for one in item.plan.ground}
+    assert len(starts) > 4 * len({video for video, _ in starts})
+
+
+def test_two_counts_are_told_apart_by_what_they_count(bank: Bank) -> None:
+    # Of six numbers there are but fifteen sets of four.
+    items = draw_items(bank, Wish(("count",), n=24, seconds=(15,))).items
+    assert len(items) == 24
+    subjects: dict[frozenset[str], set[str]] = {}
+    for item in items:
+        subjects.setdefault(frozenset(item.options), set()).add(item.stretches[0].text)
+    assert max(map(len, subjects.values())) > 1
 
 
 def test_nothing_is_asked_twice_in_a_set(drawn: list[Drawn]) -> None:

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from dataclasses import replace
 from itertools import permutations
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support import played
+from tests.support.asking import MODEL, Script, frames_of, prompter_of, run
+from videoautoarena.agents.calls.clients import Sending
+from videoautoarena.agents.prompting.fences import open_fences
+from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.prompting.task_contracts import OptionCheckerReply, PointCheckerReply
 from videoautoarena.agents.roles.write_tasks import Checked, Proposal
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Video
+from videoautoarena.memory.records.records import Frames, Nonce, Video
+from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.play.tasks import scale_of
+from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.rundir.frames import RunFrames
+from videoautoarena.runs.tasks.watch_plan import plan_watching
 from videoautoarena.runs.tasks.watched_items import Draft, drafted, entry_of, find_fault, settled
-from videoautoarena.runs.tasks.watching import MOST, WatchWish, deal
+from videoautoarena.runs.tasks.watching import MOST, Cell, Watching, WatchWish, deal
 
 PLOT = Proposal(
     "What does the woman in the red coat do once the goat has left the well?",
@@ -27,7 +39,7 @@ PLOT = Proposal(
 )
 SCENE = Proposal(
     "Describe what happens while the goat stands at the well.",
-    "A woman draws water. A goat drinks. A dog looks on. It rains.",
+    "In the rain a woman draws water while a goat drinks and a dog looks on.",
     points=("A woman draws water", "A goat drinks.", "A dog looks on", "It rains"),
     moment=(3.0, 9.0),
 )
@@ -208,3 +220,56 @@ def _wanted(cells: Any) -> Counter[str]:
     for cell in cells:
         found[cell.kind] += cell.wanted
     return found
+
+
+class Twice:
+    """An examiner that writes one question twice and finds whatever it is asked to check."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[str]] = []
+        """What it is told was asked before, at each ask."""
+        self.script = Script(self._speak)
+
+    def _speak(self, sending: Sending) -> str:
+        if sending.role == "summary_writer":
+            self.asked.append(json.loads(open_fences(sending.text)[1].get("asked") or "[]"))
+            said = {"question": SCENE.question, "reference": SCENE.answer, "points": SCENE.points}
+            return json.dumps({"items": [said, said]})
+        checked = points_checked("yes", "yes", "yes", "yes").reply
+        return json.dumps({**checked.model_dump(mode="json"), "moments": []})
+
+
+class Seen:
+    """The frames of any video."""
+
+    async def frames(self, video: str) -> Frames:
+        """Return four of them."""
+        return frames_of(4, video=video)
+
+
+def test_a_question_that_is_written_twice_is_one_item_and_no_later_ask_repeats_it() -> None:
+    examiner = Twice()
+    prompter = replace(prompter_of(examiner.script), prompts=PromptSet.load(writers=True))
+    watching = Watching(prompter, MODEL, cast("RunFrames", Seen()), 0)
+    outcome = run(watching.play(Cell("summary", video(), 2)))
+    assert [item.question for item in outcome.items] == [SCENE.question]
+    assert outcome.fallen == {"repeated": 3}
+    assert examiner.asked == [[], [SCENE.question] * 2, [SCENE.question] * 3]
+
+
+def test_a_plan_takes_off_both_asks_of_an_open_part(tmp_path: Path) -> None:
+    cell = Cell("topic", video(), 2)
+    nonces = [
+        Nonce(scope=cell.scope, role="topic_writer"),
+        Nonce(scope=f"{cell.scope}:0123456789ab", role="option_checker"),
+    ]
+    calls = [played.call(nonce.scope, nonce=nonce) for nonce in nonces]
+    battles = [played.battle(played.slot(played.video(), 0))]
+    out = played.play(tmp_path / "out", battles, calls=calls)
+    config = RunConfig.of_manifest(played.manifest())
+    with Store.open(out / "run.sqlite", write=False) as store:
+        plans = [plan_watching(config, [cell], known=0, store=held) for held in (None, store)]
+    before, after = ({line.role: line.most_calls for line in plan.lines} for plan in plans)
+    assert after == {role: most - 1 for role, most in before.items()}
+    # Each of two items may be written three times, and each reply be mended once.
+    assert before == {"topic_writer": 6, "option_checker": 12}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -29,6 +30,7 @@ from videoautoarena.memory.store.votes import Vote
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.config.stopping_rule import keep_rule
 from videoautoarena.runs.rundir.reader import RUN_FILE, open_run, warnings_of
+from videoautoarena.runs.tournament.merge import runs_in
 from videoautoarena.runs.users.summary import users_of
 
 NEW = "offline:trickster"
@@ -89,6 +91,14 @@ def test_what_mix_drew_in_each_run_is_drawn_again_in_a_replay(ground: Path, tmp_
     assert (again.battles, again.others, again.differences) == (18, 0, [])
     alter(out, "UPDATE draws SET body = replace(body, '\"propensity\":', '\"propensity\":0')")
     assert play_again(out).differences
+
+
+def test_each_part_of_a_merged_run_is_the_run_that_it_was(ground: Path, tmp_path: Path) -> None:
+    with open_run(merged(ground, tmp_path / "to")) as run:
+        parts = [list(part) for part in runs_in(run.slots, run.manifest)]
+    for name, part in zip(("one", "two"), parts, strict=True):
+        with open_run(ground / f"mix-{name}") as run:
+            assert part == list(run.slots)
 
 
 def test_users_and_facts_of_all_runs_are_known(ground: Path, tmp_path: Path) -> None:
@@ -272,6 +282,26 @@ def test_what_does_not_fit_is_refused_in_one_line(
     assert said in str(done.exception)
     assert "\n" not in str(done.exception)
     assert not (tmp_path / "to" / RUN_FILE).exists()
+
+
+@pytest.mark.parametrize("name", ["rounds", "contracts", "reading"])
+def test_a_run_that_was_played_otherwise_is_refused(
+    ground: Path, tmp_path: Path, name: str
+) -> None:
+    other = shutil.copytree(ground / "mix-two", tmp_path / "other")
+    alter(other, "UPDATE manifest SET body = json_set(body, '$.' || :name, 1)", name=name)
+    done = invoke("merge", ground / "mix-one", other, "--to", tmp_path / "to")
+    assert done.exit_code == 1
+    assert f"is another run ({name} 1" in str(done.exception)
+
+
+def test_a_disk_without_room_is_said_and_no_folder_is_left(
+    ground: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=5))
+    done = invoke("merge", ground / "mix-one", ground / "mix-two", "--to", tmp_path / "to")
+    assert "has 5 bytes free" in str(done.exception)
+    assert not (tmp_path / "to").exists()
 
 
 def test_a_run_that_a_model_was_added_to_is_refused(ground: Path, tmp_path: Path) -> None:

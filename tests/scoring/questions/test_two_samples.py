@@ -106,6 +106,24 @@ def test_of_few_clusters_or_a_rare_value_nothing_is_said() -> None:
     assert found.columns[1] == found.p == 1.0
 
 
+def test_few_clusters_that_scatter_widely_do_not_look_like_another_population() -> None:
+    alarms = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        few, many = rng.normal(0, 4, 12), rng.normal(0, 0.5, 60)
+        p = compare_samples(sample(few), sample(many, first=99), rounds=99, seed=seed).p
+        alarms += p is not None and p <= 0.05
+    assert alarms <= 8
+
+
+def test_a_value_is_rare_by_what_the_smaller_sample_would_hold_of_it() -> None:
+    # One in ten: twenty of two hundred, and three of thirty.
+    many, few = (sample(np.arange(count) % 10 == 0, first=count) for count in (200, 30))
+    for one, other in ((many, few), (few, many)):
+        assert compare_samples(one, other, rounds=ROUNDS, seed=0).p is None
+    assert compare_samples(many, sample(np.arange(60) % 10 == 0), rounds=ROUNDS, seed=0).p
+
+
 def test_of_nothing_nothing_is_said() -> None:
     nothing = Sample(np.empty((0, 2)), np.empty(0, dtype=np.int64))
     found = compare_samples(nothing, nothing, rounds=ROUNDS, seed=0)

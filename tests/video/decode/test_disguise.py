@@ -47,6 +47,11 @@ def test_pointers_of_other_tools_are_named_with_theirs(text: str, tool: str) -> 
     assert tool in (pointer_in(text.encode()) or "")
 
 
+def test_what_is_longer_than_what_is_looked_at_is_no_pointer() -> None:
+    assert pointer_in(LFS.encode().ljust(HEAD)) is not None
+    assert pointer_in(LFS.encode().ljust(HEAD + 1)) is None
+
+
 def test_what_only_speaks_of_a_pointer_is_none() -> None:
     assert pointer_in(b"see version https://git-lfs.github.com/spec/v1") is None
     assert pointer_in(LFS.encode() + b"x" * HEAD) is None

@@ -116,6 +116,9 @@ def test_a_tenth_of_new_colours_and_half_of_the_usual_sharpness_are_enough() -> 
     def of(sharp: float, new: float) -> Measured:
         return Measured(sharp, np.array([1.0 - new, new]))
 
+    # One frame of grain makes none of the others soft.
+    grain = [Measured(sharp, np.eye(4)[k]) for k, sharp in enumerate((10, 1000, 10, 10))]
+    assert sharp_and_distinct(grain) == [0, 1, 2, 3]
     # The median sharpness is 10; each is held against the first, the last that stayed.
     assert sharp_and_distinct([of(10, 0), of(10, 0.09), of(10, 0.11)]) == [0, 2]
     assert sharp_and_distinct([of(10, 0), of(4.9, 0.5), of(10, 1), of(10, 0)]) == [0, 2, 3]

@@ -24,7 +24,7 @@ from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput, UnusableVideo
 from videoautoarena.memory.records.records import Frames
-from videoautoarena.runs.bench.dialogues.game import DialogueGame
+from videoautoarena.runs.bench.dialogues.game import DialogueGame, asked_rounds
 from videoautoarena.runs.bench.dialogues.rules import DialogueRules
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.results import (
@@ -140,6 +140,13 @@ def test_a_second_run_pays_nothing_and_writes_the_same_bytes(place: Path) -> Non
     assert again.return_value == 0, again.output
     assert len(calls_of(place / "set")) == before
     assert {f.name: f.read_bytes() for f in (place / "set/results").glob("*.jsonl")} == files
+
+
+def test_nobody_is_paid_for_a_round_behind_the_last_that_is_scored() -> None:
+    item = dialogue("a", rounds=[turn(1, 0, 0), turn(2), turn(3, 0, 0), turn(4), turn(5, 0, 0)])
+    assert asked_rounds(item, "golden") == [2, 4]
+    assert asked_rounds(item, "own") == [1, 2, 3, 4]
+    assert asked_rounds(dialogue("a", rounds=[turn(1, 0, 0)]), "own") == []
 
 
 def test_own_history_asks_every_round_and_is_a_player_of_its_own(place: Path) -> None:

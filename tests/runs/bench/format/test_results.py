@@ -37,6 +37,14 @@ def result(bench: OpenBench, model: str = "owl", judge: str = "judge") -> Result
     return Result(bench=bench.bench, model=model, judge=judge, how="run", rulings=rulings)
 
 
+@pytest.mark.parametrize(("said", "reading"), [(None, 1), (1, 1), (2, 2), (0, 1), (True, 1)])
+def test_a_result_that_does_not_say_how_its_replies_are_read_is_read_as_at_first(
+    bench: OpenBench, said: object, reading: int
+) -> None:
+    facts = {} if said is None else {"reading": said}
+    assert result(bench).model_copy(update={"facts": facts}).reading == reading
+
+
 def test_what_was_written_is_read_again(bench: OpenBench) -> None:
     assert read_results(bench) == []
     write_result(bench, result(bench))

@@ -128,6 +128,16 @@ def test_a_judge_that_looks_needs_the_videos_and_one_line_says_so(bench: Path) -
     assert "which offline:judge looks at to judge; pass their folder" in str(told.exception)
 
 
+def test_an_anchor_that_looks_needs_the_videos_though_nobody_else_does(
+    bench: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "arena.toml").write_text(TOML)
+    where = ("--judge", "seer", "--config", tmp_path / "arena.toml", "--allow-blind-referee")
+    told = run_bench(bench, *BLIND, *where, "--anchor", "offline:hawk")
+    assert isinstance(told.exception, BadInput)
+    assert "pass their folder with --videos" in str(told.exception)
+
+
 @pytest.mark.parametrize("anchor", [(), ("--anchor", "offline:blind")])
 def test_a_blind_judge_of_a_bench_is_refused_before_anything_is_sent(
     bench: Path, tmp_path: Path, anchor: tuple[str, ...]

@@ -57,6 +57,17 @@ def test_a_page_shows_what_the_commands_print(played: Path, tmp_path: Path) -> N
     assert verify(played, None).problems == []
 
 
+def test_who_was_sent_its_own_history_alone_is_held_against_nothing(tmp_path: Path) -> None:
+    bench = write_dialogues(tmp_path / "set", [dialogue("a")])
+    lines = [
+        RoundLine(qid=bench.items[0].qid, round=n, end="answered", answers=["yes"] * 5)
+        for n in (2, 3)
+    ]
+    said = {"bench": bench.bench, "judge": "j", "history": "own", "how": "run", "lines": lines}
+    write_result(bench, DialogueResult.model_validate({**said, "model": "m:x"}))
+    assert summary_of(open_bench(bench.folder))["histories"] == []
+
+
 def test_every_dialogue_stands_there_with_each_reply_and_item(
     played: Path, summary: dict[str, Any]
 ) -> None:
