@@ -24,6 +24,7 @@ class Books:
 
     def __init__(self) -> None:
         self.boot, self.held = "first", dict[int, Sum]()
+        self.settled: list[int] = []
 
     def die(self) -> None:
         self.boot, self.held = "second", {}
@@ -33,6 +34,7 @@ class Books:
             self.held[number] = values[1]
             return Grant(0, self.boot)
         if method == "settle":
+            self.settled.append(number)
             self.held.pop(number, None)
         return True
 
@@ -65,5 +67,23 @@ def test_what_a_successor_grants_before_it_is_heard_of_is_not_asked_for_twice() 
         budget.settle(hold, None)
         await asyncio.sleep(0)
         assert not books.held
+
+    asyncio.run(live())
+
+
+def test_what_a_dead_lender_had_set_aside_is_settled_with_nobody() -> None:
+    async def live() -> None:
+        books = Books()
+        budget = LentBudget(books, "w", Estimates(), boot="first")
+        lost = await budget.hold(MODEL, REQUEST)
+        books.die()
+        budget.boot = "second"
+        kept = await budget.hold(MODEL, REQUEST)
+        assert lost is not None
+        assert kept is not None
+        for hold in (lost, kept):
+            budget.settle(hold, None)
+        await asyncio.sleep(0)
+        assert books.settled == [kept.number]
 
     asyncio.run(live())

@@ -17,7 +17,8 @@ from videoautoarena.memory.store.forwarding import CLAIM, CutOff, ForwardingWrit
 from videoautoarena.memory.store.shares import Mirror, Unit
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cluster.jobs import Job
-from videoautoarena.runs.cluster.owner import Owner
+from videoautoarena.runs.cluster.owner import Owner, RunOwner
+from videoautoarena.runs.config.run_config import RunConfig
 
 T = TypeVar("T")
 SLOT = slot()
@@ -118,6 +119,25 @@ def test_who_claims_a_unit_takes_it_from_whoever_had_it(path: Path) -> None:
     with Store.open(path, write=False) as store:
         assert store.journal.find(scoped().key) is None
         assert [one.is_left_over for one in store.journal.intents()] == [True]
+
+
+def test_only_who_has_the_claim_draws_asks_for_a_turn_and_settles(path: Path) -> None:
+    async def live() -> None:
+        owner = RunOwner(str(path), RunConfig.of_manifest(manifest()))
+        lost, kept = [await owner.claim(JOB, name) for name in ("lost", "other")]
+        assert lost is not None
+        assert kept is not None
+        assert await owner.draw(lost.claim, SLOT.id) is None
+        assert await owner.turn(lost.claim, SLOT.id) is None
+        assert not await owner.settle(lost.claim, battle(SLOT.id))
+        assert not owner._store.has_battle(SLOT.id)
+        assert await owner.draw(kept.claim, SLOT.id) is not None
+        assert await owner.turn(kept.claim, SLOT.id)
+        assert await owner.settle(kept.claim, battle(SLOT.id))
+        assert owner._store.has_battle(SLOT.id)
+        await owner.close()
+
+    run(live())
 
 
 def test_an_owner_that_begins_anew_leaves_calls_under_way_alone(path: Path) -> None:
