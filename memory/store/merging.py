@@ -14,6 +14,7 @@ from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Slot
 from videoautoarena.memory.store.connection import Reader, blaming, connect, real_file, wal_of
 from videoautoarena.memory.store.migrations import migrate
+from videoautoarena.memory.store.new_file import sync_folder
 
 Row = tuple[Any, ...]
 OnPage = Callable[[int, int], None]
@@ -122,6 +123,7 @@ def merge_files(
         with blaming(target):
             _sync(draft)
             os.replace(draft, target)
+            sync_folder(target.parent)
     except BaseException:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
