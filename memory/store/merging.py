@@ -107,7 +107,8 @@ def merge_files(
         raise StoreError(f"{target} exists already; pass another --to")
     draft = target.with_name(f"{target.name}.new")
     with blaming(target):
-        for left_over in (draft, wal_of(target), wal_of(draft)):
+        # A log without its file would be taken for the log of the new one.
+        for left_over in (draft, wal_of(target)):
             left_over.unlink(missing_ok=True)
     try:
         with blaming(draft), closing(connect(draft, "mode=rwc")) as connection:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Mapping
 from contextlib import closing
@@ -55,5 +56,9 @@ def sync_folder(folder: Path) -> None:
     number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(number)
+    except OSError as error:
+        # Some shared file systems sync files alone.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
     finally:
         os.close(number)

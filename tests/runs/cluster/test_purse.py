@@ -113,9 +113,10 @@ def test_a_call_that_waits_for_money_gets_none_once_its_worker_is_gone(path: Pat
         await lender.renew("alive", "node", busy(1, 0, lender.boot))
         clock.now_s += 0.2 * LEASE_S
         assert await lender.is_gone("dead")
+        await asyncio.wait({waiting}, timeout=0.05)
+        assert waiting.cancelled()
         await lender.settle("alive", 1, Sum())
         assert await lender.hold("alive", 2, nonce_of(3), summed(0.9, 10)) is not None
-        assert waiting.cancelled()
 
     run(live())
 
