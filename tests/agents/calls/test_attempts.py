@@ -99,6 +99,17 @@ def test_a_call_is_tried_no_more_often_than_it_may_be(most: int) -> None:
     assert len(script.seen) == most
 
 
+def test_a_try_that_was_refused_takes_no_tokens_of_a_minute() -> None:
+    model = replace(REMOTE, limits=CallLimits(tokens_per_minute=6000))
+    asker = Asker(Pages(), load_bytes, make_client=Script([Status(429), "words"]))
+
+    async def took_s() -> float:
+        await asker.ask(model, request_of())
+        return asyncio.get_running_loop().time()
+
+    assert run_virtual(took_s()) < 5
+
+
 def test_frames_are_left_out_evenly() -> None:
     server = Picky(40)
     server.ask()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from videoautoarena.agents.limits.prices import Cost, cost_of, most_usd, price_of
+from videoautoarena.agents.limits.prices import Cost, Sum, cost_of, most_usd, price_of, summed
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.memory.records.records import Price, Usage
 
@@ -141,6 +141,11 @@ def test_no_split_of_the_tokens_costs_more_than_the_most(
         assert cost is not None
         assert most is not None
         assert 0 <= cost <= most + 1e-12
+
+
+def test_no_cost_is_rounded_away() -> None:
+    assert summed(1e-12, 5) == Sum(1, 5)
+    assert summed(0.1 + 0.2, 0) == Sum(300_000_001, 0)
 
 
 def test_a_figure_of_cached_tokens_that_cannot_be_makes_no_cost_negative() -> None:
