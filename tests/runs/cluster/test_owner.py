@@ -13,7 +13,7 @@ from tests.support.played import manifest
 from tests.support.runfiles import battle, call, intent, slot, video
 from videoautoarena.memory.records.errors import RunLocked, StoreError
 from videoautoarena.memory.records.records import Nonce
-from videoautoarena.memory.store.forwarding import CLAIM, CutOff, ForwardingWriter
+from videoautoarena.memory.store.forwarding import CLAIM, Claim, CutOff, ForwardingWriter
 from videoautoarena.memory.store.shares import Mirror, Unit
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cluster.jobs import Job
@@ -216,6 +216,30 @@ def test_two_owners_of_a_file_are_refused_in_one_line(path: Path) -> None:
     with pytest.raises(RunLocked, match="is being run by process"):
         Owner(str(path))
     run(owner.close())
+
+
+def test_what_is_handed_in_is_delivered_once_the_owner_has_answered_and_not_before() -> None:
+    async def live() -> None:
+        answering = asyncio.Event()
+
+        async def send(writes: Any) -> list[bool]:
+            await answering.wait()
+            return [True] * len(writes)
+
+        writer = ForwardingWriter(Mirror(), send)
+        CLAIM.set(Claim(UNIT.name, 1))
+        going = asyncio.ensure_future(writer.run())
+        writing = asyncio.ensure_future(writer.write_all())
+        while not writer._is_sending:
+            await asyncio.sleep(0)
+        assert (writer.handed_in, writer.delivered, writer.is_idle) == (1, 0, False)
+        answering.set()
+        await writing
+        await asyncio.sleep(0)
+        assert (writer.handed_in, writer.delivered, writer.is_idle) == (1, 1, True)
+        going.cancel()
+
+    run(live())
 
 
 def test_a_worker_counts_no_commits_of_its_own() -> None:
