@@ -72,6 +72,19 @@ def test_the_ceiling_holds_over_all_endpoints() -> None:
     assert run_virtual(most()) == 5
 
 
+def test_models_behind_one_address_keep_to_the_least_of_their_ceilings() -> None:
+    async def most() -> int:
+        turns = Scheduler(8)
+        turns.line(limited(concurrency=2))
+        tasks = [asyncio.create_task(take(turns, FAR)) for _ in range(5)]
+        await settle()
+        for task in tasks:
+            task.cancel()
+        return turns.under_way
+
+    assert run_virtual(most()) == 2
+
+
 def test_a_cancelled_waiter_leaves_no_place_taken() -> None:
     async def left() -> tuple[int, int]:
         turns = Scheduler(2)

@@ -227,6 +227,24 @@ def test_a_smaller_loan_frees_nothing_before_it_was_heard_of(path: Path) -> None
     run(live())
 
 
+def test_what_is_under_way_beyond_a_smaller_loan_is_lent_to_nobody_else(path: Path) -> None:
+    async def live() -> None:
+        lender = lending(path, Clock())
+        await lender.begin()
+        for name in ("a", "b"):
+            await lender.enlist(name, "node")
+        await lender.renew("a", "node", busy(0, 100))
+        for _ in range(3):
+            other = await lender.renew("b", "node", busy(0, 100))
+            less = await lender.renew("a", "node", busy(12, 100))
+        assert less is not None
+        assert less.loan.total < 12
+        assert other is not None
+        assert (other.loan.total, other.loan.places[HOST]) == (0, 0)
+
+    run(live())
+
+
 def test_who_is_given_up_is_given_no_more_time_though_it_is_well(path: Path) -> None:
     clock = Clock()
 

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.support.lending import LEASE_S, NONCE, Clock, busy, capped_run, lending, nonce_of, run
-from tests.support.runfiles import call, intent
+from tests.support.runfiles import battle, call, intent, slot
 from videoautoarena.agents.limits.prices import Sum, summed
+from videoautoarena.memory.records.records import Attempt, Usage
 from videoautoarena.memory.store.shares import Unit
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.cluster.purse import cost_of_call
 
 
 @pytest.fixture
@@ -42,6 +44,36 @@ def test_what_a_dead_worker_may_have_spent_counts_and_what_it_did_not_send_is_fr
         assert await lender.hold("b", 2, nonce_of(3), summed(0.61, 10)) is None
 
     run(live())
+
+
+def test_what_a_dead_worker_had_written_down_counts_as_that_says(path: Path) -> None:
+    clock = Clock()
+
+    async def live() -> None:
+        lender = lending(path, clock)
+        await lender.begin()
+        await lender.enlist("a", "node")
+        assert await lender.hold("a", 1, NONCE, summed(0.9, 10)) is not None
+        with Store.open(path, write=True) as store:
+            await store.journal.intend(intent(usd=0.9))
+            await store.journal.record(call().model_copy(update={"cost_usd": 0.25}))
+            clock.now_s += 2 * LEASE_S
+            assert await lender.is_gone("a")
+        await lender.enlist("b", "node")
+        assert await lender.hold("b", 1, nonce_of(3), summed(0.75, 10)) is not None
+        await lender.settle("b", 1, Sum())
+        assert await lender.hold("b", 2, nonce_of(3), summed(0.76, 10)) is None
+
+    run(live())
+
+
+def test_a_call_comes_to_its_last_try_and_all_before_it_that_may_be_on_the_bill() -> None:
+    tries = [
+        Attempt(kind=kind, reason="", waited_s=1.0, cost_usd=cost, usage=Usage())
+        for kind, cost in (("timeout", None), ("http-429", None), ("empty", 0.125))
+    ]
+    row = call().model_copy(update={"cost_usd": 0.25, "attempts": tuple(tries)})
+    assert cost_of_call(row, summed(0.5, 10)) == summed(0.5 + 0.125 + 0.25, 30)
 
 
 def test_a_new_life_reads_from_the_file_what_may_be_being_spent(path: Path) -> None:
@@ -77,6 +109,25 @@ def test_what_a_dead_worker_asked_of_a_new_life_is_not_set_aside(path: Path) -> 
         await lender.renew("alive", "node", busy(0, 1, lender.boot))
         assert await waiting is None
         assert await lender.hold("alive", 1, nonce_of(2), summed(0.9, 10)) is not None
+
+    run(live())
+
+
+def test_a_battle_that_ended_on_some_machine_is_no_longer_begun(path: Path) -> None:
+    async def live() -> None:
+        lender = lending(path, Clock())
+        await lender.begin()
+        await lender.enlist("a", "node")
+        mine = NONCE.model_copy(update={"scope": slot().id})
+        assert await lender.hold("a", 1, mine, summed(0.4, 10)) is not None
+        budget = lender._purse._budget
+        assert budget is not None
+        assert budget.spend_order is not None
+        assert list(budget.spend_order.begun) == [0]
+        with Store.open(path, write=True) as store:
+            await store.put_battle(battle(slot().id))
+        lender._purse.look()
+        assert not budget.spend_order.begun
 
     run(live())
 
