@@ -47,6 +47,17 @@ def test_a_fence_stands_until_so_much_of_the_lease_has_passed_since_it_was_asked
         fence.check()
 
 
+def test_a_lease_is_counted_from_when_it_was_asked_for_and_not_from_the_answer() -> None:
+    clock = Clock()
+    fence = Fence(clock=clock, on_end=over)
+    fence.extend(clock() - 5, LEASE_S)
+    clock.now_s += SURE * LEASE_S - 5 - 0.01
+    fence.check()
+    clock.now_s += 0.01
+    with pytest.raises(Over):
+        fence.check()
+
+
 def test_an_answer_that_comes_late_shortens_no_lease() -> None:
     clock = Clock()
     fence = Fence(clock=clock, on_end=over)
