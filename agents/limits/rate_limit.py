@@ -221,9 +221,9 @@ class Pacer:
             self._tokens += more
 
     def _has_room(self, count: int, held: float, tokens: float) -> bool:
-        if self.requests is not None and count + 1 > max(1.0, self.requests):
+        if self.requests is not None and count + 1 > self.requests:
             return False
-        return self.tokens is None or not count or held + tokens <= self.tokens
+        return self.tokens is None or held + tokens <= self.tokens
 
     @staticmethod
     def _gap_s(amount: float, a_minute: float | None) -> float:

@@ -144,24 +144,12 @@ def settle_standard(
     judgings: Sequence[Judging], standard: Standard, *, audit_only: bool
 ) -> Verdict | None:
     """Return the panel's verdict by one standard, like `settle_verdict`; None: nobody asked."""
-    if all(one.standards is None for one in judgings):
-        return None
-    return settle_verdict(_by_standard(judgings, standard), audit_only=audit_only)[0]
-
-
-def _by_standard(judgings: Sequence[Judging], standard: Standard) -> list[Judging]:
-    return [
-        one
-        if one.standards is None
-        else one.model_copy(
-            update={
-                "verdict": one.standards.get(standard, "abstain"),
-                "reason": None if standard in one.standards else UNDECIDED,
-            }
-        )
+    said = [
+        one.model_copy(update={"verdict": one.standards.get(standard, "abstain")})
         for one in judgings
-        if one.standards is not None or one.verdict in ("abstain", "failed")
+        if one.standards is not None
     ]
+    return settle_verdict(said, audit_only=audit_only)[0] if said else None
 
 
 def first_analyses(judgings: Sequence[Judging]) -> Analyses | None:

@@ -14,6 +14,7 @@ from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Slot
 from videoautoarena.memory.store.connection import Reader, blaming, connect, real_file, wal_of
 from videoautoarena.memory.store.migrations import migrate
+from videoautoarena.memory.store.new_file import sync_folder
 
 Row = tuple[Any, ...]
 OnPage = Callable[[int, int], None]
@@ -106,7 +107,8 @@ def merge_files(
         raise StoreError(f"{target} exists already; pass another --to")
     draft = target.with_name(f"{target.name}.new")
     with blaming(target):
-        for left_over in (draft, wal_of(target), wal_of(draft)):
+        # A log without its file would be taken for the log of the new one.
+        for left_over in (draft, wal_of(target)):
             left_over.unlink(missing_ok=True)
     try:
         with blaming(draft), closing(connect(draft, "mode=rwc")) as connection:
@@ -122,6 +124,7 @@ def merge_files(
         with blaming(target):
             _sync(draft)
             os.replace(draft, target)
+            sync_folder(target.parent)
     except BaseException:
         with suppress(OSError):
             draft.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Mapping
 from contextlib import closing
@@ -22,7 +23,7 @@ def make_folder(folder: Path, *, fsync: bool) -> None:
         missing = [each for each in (folder, *folder.parents) if not each.exists()]
         folder.mkdir(parents=True, exist_ok=True)
         for made in missing if fsync else []:
-            _sync_folder(made.parent)
+            sync_folder(made.parent)
     except OSError as error:
         reason = f"{folder} cannot be made ({error.strerror}); pass another --out"
         raise StoreError(reason) from error
@@ -47,13 +48,17 @@ def lay_out(path: Path, manifest: str, texts: Mapping[str, str], *, fsync: bool)
             connection.executemany("INSERT INTO files (name, digest, text) VALUES (?, ?, ?)", rows)
         os.replace(draft, path)
         if fsync:
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Wait until the disk has the names in a folder as well."""
     number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(number)
+    except OSError as error:
+        # Some shared file systems sync files alone.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
     finally:
         os.close(number)

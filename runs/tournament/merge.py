@@ -15,6 +15,7 @@ from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.connection import RunLock, lock_of, real_file, size_of
 from videoautoarena.memory.store.merging import MergedPart, OnPage, merge_files
+from videoautoarena.memory.store.new_file import sync_folder
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.facts.facts import merged_facts, stored_facts
 from videoautoarena.runs.rundir.opener import brief_setting, holds_run
@@ -129,9 +130,11 @@ def _held(folder: Path) -> Iterator[None]:
 @contextmanager
 def _made(to: Path) -> Iterator[None]:
     """Make a folder that nobody else begins a run in; it is gone again where nothing came of it."""
-    is_new = not to.exists()
+    missing = [each for each in (to, *to.parents) if not each.exists()]
     try:
         to.mkdir(parents=True, exist_ok=True)
+        for made in missing:
+            sync_folder(made.parent)
     except OSError as wrong:
         reason = f"{safe(str(to))} cannot be made ({wrong.strerror}); pass another --to"
         raise BadInput(reason) from wrong
@@ -142,7 +145,7 @@ def _made(to: Path) -> Iterator[None]:
         is_done = True
     finally:
         lock.release(remove=not is_done)
-        if is_new and not is_done:
+        if missing and not is_done:
             with suppress(OSError):
                 to.rmdir()
 

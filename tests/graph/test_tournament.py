@@ -13,6 +13,7 @@ from videoautoarena.agents.calls.clients import Sending
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.graph.lineage import lineage
 from videoautoarena.graph.tournament import tournament
+from videoautoarena.memory.records.errors import FramesChanged
 from videoautoarena.memory.records.records import Battle
 
 
@@ -108,6 +109,18 @@ def test_a_contestant_without_an_answer_forfeits_and_the_next_round_asks_afresh(
     assert battles["p1-r0"].answer_a == "A pan."
     assert battles["p1-r1"].origin == "fresh"
     assert not stage.texts("judge")
+
+
+def test_a_contestant_whose_frames_are_lost_has_not_forfeited() -> None:
+    seats = dict[str, int]()
+
+    def one_blind(sending: Sending) -> str | Exception:
+        is_first = not seats.setdefault(sending.key, len(seats)) % 2
+        return "A pan." if is_first else FramesChanged("other pictures")
+
+    battle = Stage({"contestant": one_blind}, rounds=1).play()["p1-r0"]
+    assert (battle.verdict, battle.answer_a) == ("void", "A pan.")
+    assert battle.reason == "no answer: other pictures"
 
 
 def test_two_silent_contestants_make_a_void() -> None:

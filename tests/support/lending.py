@@ -55,6 +55,13 @@ def busy(under_way: int, waiting: int, boot: str = "") -> Report:
     return Report(wants, {HOST: wants}, calls=0, boot=boot)
 
 
+async def is_open(lender: Lender) -> bool:
+    """Return whether a lender lends by now; where it has begun to read the books, wait for that."""
+    if lender._opening is not None:
+        await lender._opening
+    return lender._is_open
+
+
 async def opened(lender: Lender) -> None:
     """Wait until the books are read."""
     while not lender._is_open:

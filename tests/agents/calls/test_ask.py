@@ -181,6 +181,19 @@ def test_a_failure_for_good_is_recorded_and_raised_again_as_it_was() -> None:
     assert len(bench.script.seen) == 1
 
 
+@pytest.mark.parametrize(
+    ("error", "cost"), [(Status(401), (0.0, "refused")), (TimeoutError("late"), (None, None))]
+)
+def test_a_call_that_failed_cost_nothing_only_where_nobody_can_have_worked_on_it(
+    error: Exception, cost: tuple[float | None, str | None]
+) -> None:
+    bench = Bench(*[error] * 6)
+    with pytest.raises(ProviderFailed):
+        bench.ask(REMOTE)
+    (row,) = bench.journal.rows.values()
+    assert (row.cost_usd, row.cost_from) == cost
+
+
 @pytest.mark.parametrize("silence", ["", "  \n\t"])
 def test_silence_three_times_is_recorded_as_an_empty_reply(silence: str) -> None:
     bench = Bench(*[silence] * 3)

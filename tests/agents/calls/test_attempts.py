@@ -23,6 +23,7 @@ from tests.support.asking import (
 )
 from tests.support.virtual import run_virtual
 from videoautoarena.agents.calls.ask import Asker, journal_key
+from videoautoarena.agents.calls.attempts import tokens_of
 from videoautoarena.agents.calls.clients import Received, Sending
 from videoautoarena.agents.calls.retry import pause_s
 from videoautoarena.agents.models.registry import Model
@@ -97,6 +98,38 @@ def test_a_call_is_tried_no_more_often_than_it_may_be(most: int) -> None:
     with pytest.raises(ProviderFailed):
         run_virtual(asker.ask(REMOTE, request_of()))
     assert len(script.seen) == most
+
+
+def test_a_try_that_was_refused_takes_no_tokens_of_a_minute() -> None:
+    model = replace(REMOTE, limits=CallLimits(tokens_per_minute=6000))
+    asker = Asker(Pages(), load_bytes, make_client=Script([Status(429), "words"]))
+
+    async def took_s() -> float:
+        await asker.ask(model, request_of())
+        return asyncio.get_running_loop().time()
+
+    assert run_virtual(took_s()) < 5
+
+
+def test_a_turn_that_is_given_back_unused_takes_no_tokens_of_a_minute() -> None:
+    """One call finds out how many images are taken, and the other waits for that."""
+    model = replace(REMOTE, limits=CallLimits(tokens_per_minute=100_000))
+    server, sent_s = Picky(4), list[float]()
+    requests = [request_of(ordinal=n, frames=frames_of(8)) for n in range(2)]
+
+    def speak(sending: Sending) -> Line:
+        sent_s.append(asyncio.get_running_loop().time())
+        return server._speak(sending)
+
+    async def ask_both() -> None:
+        asker = Asker(Pages(), load_bytes, make_client=Script(speak), concurrency=1)
+        await asyncio.gather(*(asker.ask(model, request) for request in requests))
+
+    run_virtual(ask_both())
+    gaps_s = [
+        tokens_of(model, request_of(frames=frames_of(count))) * 60 / 100_000 for count in (8, 4)
+    ]
+    assert sent_s == pytest.approx([0.0, gaps_s[0], sum(gaps_s)], abs=0.01)
 
 
 def test_frames_are_left_out_evenly() -> None:

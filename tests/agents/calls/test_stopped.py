@@ -13,7 +13,7 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Received, Sending
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Lost, Price
+from videoautoarena.memory.records.records import Intent, Lost, Price
 
 
 class Slow(Script):
@@ -76,3 +76,23 @@ def test_a_call_whose_client_cannot_be_set_up_leaves_no_intent() -> None:
     with pytest.raises(BadInput, match="cannot be set up"):
         run(asker.ask(REMOTE, request_of()))
     assert (journal.intents, journal.rows) == ([], {})
+
+
+def test_a_call_that_is_stopped_while_its_intent_is_written_leaves_none() -> None:
+    class Busy(Pages):
+        async def intend(self, intent: Intent) -> None:
+            await super().intend(intent)
+            await asyncio.get_running_loop().create_future()
+
+    journal, script = Busy(), Script(["words"])
+
+    async def stopped() -> None:
+        asker = Asker(journal, load_bytes, make_client=script)
+        call = asyncio.create_task(asker.ask(REMOTE, request_of()))
+        await asyncio.sleep(0.01)
+        assert journal.intents
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+
+    run(stopped())
+    assert (journal.intents, script.seen) == ([], [])

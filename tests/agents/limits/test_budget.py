@@ -13,8 +13,14 @@ from hypothesis import strategies as st
 from tests.support.asking import Pages, frames_of, load_bytes, request_of, run
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Received, Sending
-from videoautoarena.agents.limits.budget import CappedBudget, Caps, Reserve
-from videoautoarena.agents.limits.estimates import OUTPUT_AT_MOST, Estimates, Most, output_limit
+from videoautoarena.agents.limits.budget import CappedBudget, Caps, Reserve, cost_of_try
+from videoautoarena.agents.limits.estimates import (
+    OUTPUT_AT_MOST,
+    Estimates,
+    Most,
+    may_be_charged,
+    output_limit,
+)
 from videoautoarena.agents.limits.prices import Sum
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.layout import Request
@@ -190,6 +196,25 @@ def test_a_filter_that_ends_a_reply_may_have_cost_all_and_one_that_refuses_nothi
     run(play())
 
 
+@pytest.mark.parametrize("kind", ["timeout", "connection", "http-408", "http-500", "malformed"])
+def test_a_try_on_which_a_model_may_have_worked_may_be_on_the_bill(kind: str) -> None:
+    assert may_be_charged(kind)
+
+
+@pytest.mark.parametrize(
+    "kind", ["unreachable", "frames", "http-400", "http-429", "http-503", "http-529", "quota"]
+)
+def test_a_try_that_was_not_sent_or_not_taken_up_is_on_no_bill(kind: str) -> None:
+    assert not may_be_charged(kind)
+
+
+def test_tokens_that_nobody_counted_are_all_that_were_held_though_a_gateway_says_it_is_free() -> (
+    None
+):
+    free = row(None).model_copy(update={"cost_usd": 0.0, "cost_from": "provider"})
+    assert cost_of_try(free, Sum(500, 70)) == Sum(0, 70)
+
+
 def test_a_try_that_tells_cost_or_tokens_is_counted_at_those_and_else_at_its_most() -> None:
     async def play() -> None:
         of, usage = spend_cap(25), Usage(input_tokens=3, output_tokens=1)
@@ -322,7 +347,8 @@ def test_the_cap_is_never_exceeded_and_never_left_with_room_for_a_call(
 def test_a_frame_counts_as_it_was_seen_to_and_twice_that_in_another_size() -> None:
     frames, of = frames_of(8), Estimates()
     before = of.most(MODEL, request_of(frames=frames)).tokens
-    of.learn(MODEL, frames, Usage(input_tokens=800))
+    for tokens in (800, 160):
+        of.learn(MODEL, frames, Usage(input_tokens=tokens))
     same = of.most(MODEL, request_of(frames=frames)).tokens
     other = of.most(MODEL, request_of(frames=frames.model_copy(update={"width_px": 99}))).tokens
     assert before > other > same

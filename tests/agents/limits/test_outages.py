@@ -13,7 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.asking import REMOTE, Pages, Status, frames_of, load_bytes, request_of
+from tests.support.asking import (
+    REMOTE,
+    Line,
+    Pages,
+    Script,
+    Status,
+    frames_of,
+    load_bytes,
+    request_of,
+)
 from tests.support.virtual import run_virtual
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Received, Sending
@@ -188,6 +197,20 @@ def test_a_connection_that_breaks_while_a_server_starts_is_no_try_of_the_calls_o
     spell.live()
     assert (spell.failed, len(spell.journal.rows)) == (0, 40)
     assert [outage.state for outage in spell.heard] == ["waiting", "over"]
+
+
+def test_what_breaks_while_a_server_starts_is_listed_and_leaves_a_call_all_its_tries() -> None:
+    journal = Pages()
+    gone: list[Line] = [httpx.ConnectError("refused"), *[httpx.ReadError("reset")] * 6]
+    script = Script([*gone, Status(500), "words"])
+
+    async def ask() -> CallRow:
+        asker = Asker(journal, load_bytes, make_client=script, patience_s=PATIENCE_S, proven=[HERE])
+        return await asker.ask_row(REMOTE, request_of())
+
+    row = run_virtual(ask())
+    kinds = [attempt.kind for attempt in row.attempts]
+    assert kinds == ["unreachable", *["connection"] * 6, "http-500"]
 
 
 def test_a_connection_that_breaks_at_other_times_fails_a_call_as_ever() -> None:

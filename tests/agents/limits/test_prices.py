@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from videoautoarena.agents.limits.prices import Cost, cost_of, most_usd, price_of
+from videoautoarena.agents.limits.prices import Cost, Sum, cost_of, most_usd, price_of, summed
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.memory.records.records import Price, Usage
 
@@ -79,12 +79,30 @@ def test_a_dated_or_prefixed_name_is_the_model_itself(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["http://127.0.0.1:9/v1", "https://api.openai.com.example.org/v1", "http://proxy/v1"]
+    "url",
+    [
+        "http://127.0.0.1:9/v1",
+        "https://api.openai.com.example.org/v1",
+        "https://api.openai.com@example.org/v1",
+        "https://example.org/api.openai.com/v1",
+        "http://proxy/v1",
+    ],
 )
 def test_a_server_of_ones_own_charges_nothing_that_a_table_knows(url: str) -> None:
     own = model("openai", "gpt-4o", base_url=url)
     assert price_of(own) is None
     assert price_of(model("openai", "gpt-4o", base_url=url, price=OWN)) == OWN
+
+
+def test_who_answers_without_a_certificate_charges_nothing_that_a_table_knows() -> None:
+    assert price_of(model("openai", "gpt-4o", base_url="http://api.openai.com/v1")) is None
+    assert price_of(model("openai", "gpt-4o", base_url="http://api.openai.com:443/v1")) is None
+
+
+@pytest.mark.parametrize("host", ["api.openai.com:443", "API.OpenAI.com", "me@api.openai.com"])
+def test_a_provider_s_own_address_has_its_prices_however_it_is_written(host: str) -> None:
+    own = model("openai", "gpt-4o", base_url=f"https://{host}/v1")
+    assert price_of(own) == price_of(model("openai", "gpt-4o"))
 
 
 def test_a_variable_that_leads_elsewhere_takes_the_price_away(
@@ -123,6 +141,11 @@ def test_no_split_of_the_tokens_costs_more_than_the_most(
         assert cost is not None
         assert most is not None
         assert 0 <= cost <= most + 1e-12
+
+
+def test_no_cost_is_rounded_away() -> None:
+    assert summed(1e-12, 5) == Sum(1, 5)
+    assert summed(0.1 + 0.2, 0) == Sum(300_000_001, 0)
 
 
 def test_a_figure_of_cached_tokens_that_cannot_be_makes_no_cost_negative() -> None:

@@ -43,13 +43,49 @@ def test_what_took_less_than_expected_lets_the_next_go_sooner() -> None:
     started = pacer.start(300, 0)
     assert pacer.ready_at(100, 1) == 30
     pacer.correct(started, 50)
-    assert pacer.ready_at(100, 1) == 5
+    assert pacer.ready_at(550, 1) == 5
 
 
 def test_what_took_more_holds_the_next_up() -> None:
     pacer = Pacer(None, 600)
     pacer.correct(pacer.start(100, 0), 500)
     assert pacer.ready_at(100, 1) == 50
+
+
+def test_what_was_started_a_minute_ago_counts_no_more() -> None:
+    pacer = Pacer(None, 600)
+    pacer.start(300, 0)
+    pacer.start(10, pacer.ready_at(10, 60))
+    assert pacer.ready_at(590, 60) == 61
+    assert pacer.ready_at(591, 60) == 120
+
+
+@pytest.mark.parametrize("took", [50, 900])
+def test_a_minute_counts_what_was_taken_in_it_and_not_what_was_expected(took: float) -> None:
+    pacer = Pacer(None, 600)
+    pacer.correct(pacer.start(300, 0), took)
+    begin_s = pacer.ready_at(10, 60)
+    pacer.start(10, begin_s)
+    assert pacer.ready_at(590, begin_s) == begin_s + 1
+    assert pacer.ready_at(591, begin_s) == begin_s + 60
+
+
+def test_what_is_said_of_a_request_of_an_earlier_minute_does_not_count_in_this_one() -> None:
+    pacer = Pacer(None, 600)
+    late = pacer.start(300, 0)
+    pacer.start(10, pacer.ready_at(10, 60))
+    pacer.correct(late, 310)
+    assert pacer.ready_at(590, 60) == 62
+
+
+def test_a_limit_that_is_lowered_counts_what_was_started_before() -> None:
+    pacer = Pacer(60, None)
+    for second in range(6):
+        pacer.start(0, second)
+    pacer.requests = 6
+    assert pacer.ready_at(0, 6) == 60
+    pacer.requests = 7
+    assert pacer.ready_at(0, 6) == 6
 
 
 def test_no_limit_is_no_wait() -> None:

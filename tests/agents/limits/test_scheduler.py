@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 
 from tests.support.virtual import run_virtual
-from videoautoarena.agents.limits.scheduler import Loan, Scheduler, Turn
+from videoautoarena.agents.limits.scheduler import Loan, Scheduler, Turn, Wants
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.memory.records.records import CallLimits
 
@@ -72,6 +72,19 @@ def test_the_ceiling_holds_over_all_endpoints() -> None:
     assert run_virtual(most()) == 5
 
 
+def test_models_behind_one_address_keep_to_the_least_of_their_ceilings() -> None:
+    async def most() -> int:
+        turns = Scheduler(8)
+        turns.line(limited(concurrency=2))
+        tasks = [asyncio.create_task(take(turns, FAR)) for _ in range(5)]
+        await settle()
+        for task in tasks:
+            task.cancel()
+        return turns.under_way
+
+    assert run_virtual(most()) == 2
+
+
 def test_a_cancelled_waiter_leaves_no_place_taken() -> None:
     async def left() -> tuple[int, int]:
         turns = Scheduler(2)
@@ -96,6 +109,22 @@ def test_a_cancelled_waiter_leaves_no_place_taken() -> None:
         return turns.under_way, gate.under_way
 
     assert run_virtual(left()) == (0, 0)
+
+
+def test_who_was_cancelled_in_line_wants_nothing_any_more() -> None:
+    async def wanted() -> Wants:
+        turns = Scheduler(1)
+        await take(turns, FAR)
+        waiting = [asyncio.create_task(take(turns, FAR)) for _ in range(3)]
+        await settle()
+        waiting[1].cancel()
+        await settle()
+        found, _ = turns.wants()
+        for task in waiting:
+            task.cancel()
+        return found
+
+    assert run_virtual(wanted()) == Wants(1, 2)
 
 
 def test_of_those_who_wait_the_lowest_rank_goes_first_whatever_its_endpoint() -> None:

@@ -43,11 +43,12 @@ def test_a_battle_needs_what_is_left_of_all_before_it_and_of_those_begun() -> No
     of = spend_order(9, likely=10)
     of.begin(0)
     of.pay(0, usd(4))
-    of.begin(5)
-    assert of.need(2, usd(1)) == usd(10 + 10 + 10 + 10 - 4)
+    for place in (5, 7):
+        of.begin(place)
+    assert of.need(2, usd(1)) == usd(10 + 10 + 10 + 10 + 10 - 4)
     of.end("s1")
-    assert of.need(2, usd(1)) == usd(10 + 10 + 10 - 4)
-    assert of.need(2, usd(13)) == usd(13 + 10 + 10 - 4)
+    assert of.need(2, usd(1)) == usd(10 + 10 + 10 + 10 - 4)
+    assert of.need(2, usd(13)) == usd(13 + 10 + 10 + 10 - 4)
 
 
 def test_what_battles_came_to_takes_the_place_of_what_was_expected() -> None:

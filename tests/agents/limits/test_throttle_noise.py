@@ -10,16 +10,29 @@ from hypothesis import strategies as st
 
 from tests.support.weather import Weather, endure
 from videoautoarena.agents.limits.adaptive_limit import AdaptiveLimit
-from videoautoarena.agents.limits.rate_limit import LATEST, TRUST_S, Noise, Outcome, Sent
+from videoautoarena.agents.limits.rate_limit import (
+    FEW,
+    LATEST,
+    LONGEST_TRUST_S,
+    TRUST_S,
+    Noise,
+    Outcome,
+    Sent,
+)
 
 
 def send(noise: Noise, outcomes: str, *, places: float = 8.0, calm: float = 32.0) -> list[Sent]:
-    """Send a try for each letter, "." taken and "x" refused, all of them between two cuts."""
+    """Send a try for each letter, all of them between two cuts.
+
+    A "." is taken, an "x" refused, of a "?" nothing is known, and a "-" stays under way.
+    """
+    ends: dict[str, Outcome] = {".": "taken", "x": "refused", "?": "unknown"}
     tries = []
     for letter in outcomes:
         sent = Sent(0, 0.0, places, calm)
         noise.enter(sent)
-        noise.leave(sent, "refused" if letter == "x" else "taken", 0.1)
+        if letter in ends:
+            noise.leave(sent, ends[letter], 0.1)
         tries.append(sent)
     return tries
 
@@ -34,9 +47,24 @@ def noisy(share: float = 0.1) -> Noise:
 def test_four_refusals_in_forty_calls_after_cuts_are_a_noise_of_a_tenth() -> None:
     noise = Noise()
     send(noise, "...", places=32.0)
-    send(noise, ("." * 10 + "x") * 4)
+    send(noise, ("." * 10 + "x") * 4, places=FEW * 32.0, calm=30.0)
     assert noise.find(0.0) == (32.0, 32.0)
     assert noise.share == 0.1
+
+
+def test_a_try_under_way_counts_as_taken_and_a_time_out_as_nothing() -> None:
+    noise = Noise()
+    send(noise, ("..-..?-...-" + "x?x") * 4)
+    assert noise.find(0.0) is not None
+    assert noise.share == 0.1
+
+
+def test_noise_that_is_known_is_found_again_only_where_it_is_half_as_much_more() -> None:
+    noise = noisy()
+    assert noise.find(1.0) is None
+    assert noise.test(1.0) is None
+    send(noise, "....x" * 12)
+    assert noise.find(1.0) is not None
 
 
 def test_refusals_of_calls_at_full_places_alone_show_no_noise() -> None:
@@ -65,6 +93,13 @@ def test_what_is_as_rare_as_noise_is_explained_and_a_run_is_not() -> None:
     assert not noise.explains(send(noise, "xxxxx")[-1], 1.0)
 
 
+def test_what_is_refused_later_makes_no_refusal_worse() -> None:
+    noise = noisy()
+    noise.start_afresh()
+    first, *_ = send(noise, "x" * 6)
+    assert noise.explains(first, 1.0)
+
+
 def test_nothing_is_explained_while_no_noise_is_known() -> None:
     noise = Noise()
     assert not noise.explains(send(noise, "...x")[-1], 0.0)
@@ -76,6 +111,15 @@ def test_noise_is_forgotten_after_a_while_and_the_next_time_later() -> None:
     assert noise.share == 0.0
     assert noise.find(TRUST_S + 1) is not None
     assert noise.explains(send(noise, "....x")[-1], 2.5 * TRUST_S)
+
+
+def test_no_noise_is_believed_in_for_more_than_an_hour() -> None:
+    noise, now_s = noisy(), 0.0
+    for _ in range(8):
+        now_s += LONGEST_TRUST_S + 1
+        assert not noise.explains(send(noise, "....x")[-1], now_s)
+        assert noise.find(now_s) is not None
+    assert noise.explains(send(noise, "....x")[-1], now_s + LONGEST_TRUST_S)
 
 
 def test_noise_that_fades_is_forgotten() -> None:
@@ -101,6 +145,18 @@ def test_a_try_that_is_kept_longer_than_refusals_take_parts_two_of_them() -> Non
     assert not noise.is_between(0, 0.15)
     assert noise.is_between(0, 0.25)
     assert not noise.is_between(1, 0.25)
+
+
+def test_refusals_take_as_long_as_the_slowest_of_late_and_time_outs_say_nothing_of_it() -> None:
+    noise = Noise()
+    slow, quick, silent, kept = (Sent(0, 0.0, 8.0, math.inf) for _ in range(4))
+    for sent in (slow, quick, silent, kept):
+        noise.enter(sent)
+    noise.leave(slow, "refused", 1.0)
+    noise.leave(quick, "refused", 0.1)
+    noise.leave(silent, "unknown", 300.0)
+    assert not noise.is_between(0, 1.7)
+    assert noise.is_between(0, 1.9)
 
 
 OUTCOMES = st.lists(st.sampled_from(["taken", "taken", "taken", "refused", "unknown"]))

@@ -184,6 +184,13 @@ def test_what_cost_nothing_for_sure_is_taken_back(store: Store) -> None:
     assert store.journal.intents() == [intent("one", attempt=2)]
 
 
+def test_a_try_that_cost_nothing_takes_back_none_before_it(store: Store) -> None:
+    intend(store, intent("one"), intent("one", attempt=2))
+    store.journal.withdraw(intent("one").key, 2)
+    store.put_file("after", "")
+    assert store.journal.intents() == [intent("one")]
+
+
 def test_what_a_process_left_over_stands_for_ever(store: Store, path: Path) -> None:
     intend(store, intent("one"))
     store.close()

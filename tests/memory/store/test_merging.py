@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -12,7 +14,7 @@ import pytest
 
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Slot, Video
-from videoautoarena.memory.store.connection import connect
+from videoautoarena.memory.store.connection import connect, wal_of
 from videoautoarena.memory.store.merging import LOCAL, OWN, TABLES, merge_files
 from videoautoarena.memory.store.store import Store
 
@@ -112,6 +114,49 @@ def test_every_row_of_both_is_there_once_and_what_is_local_to_a_run_is_not(
         assert [slot.ordinal for slot in store.slots()] == [0, 1, 2, 3]
         assert [slot.block for slot in store.slots()] == [0, 0, 1, 1]
         assert [one.id[0] for one in store.videos()] == ["a", "b"]
+
+
+def test_what_a_kill_left_beside_the_target_is_no_part_of_a_merged_run(
+    two: list[Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "to"
+    folder.mkdir()
+    target = folder / "run.sqlite"
+    killed, draft = source(tmp_path / "c.sqlite", "c"), target.with_name("run.sqlite.new")
+    with closing(connect(killed, "mode=rw")) as file:
+        file.execute("UPDATE manifest SET body = '{}'")
+        file.execute("DELETE FROM calls")
+        for left_over in (target, draft):
+            shutil.copy(wal_of(killed), wal_of(left_over))
+        shutil.copy(killed, draft)
+    merge_files(two, target, lambda _: {"merged": True})
+    with Store.open(target, write=False) as store:
+        assert store.manifest() == {"merged": True}
+        assert [one.id[0] for one in store.videos()] == ["a", "b"]
+    assert rows(target, "SELECT count(*) FROM calls") == [(6,)]
+    assert [path.name for path in folder.iterdir()] == ["run.sqlite"]
+
+
+def test_the_disk_has_a_merged_file_before_its_name_and_the_name_before_that_is_said(
+    two: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[tuple[str, int]] = []
+    sync, replace = os.fsync, os.replace
+
+    def fsync(file: int) -> None:
+        sync(file)
+        done.append(("sync", os.fstat(file).st_ino))
+
+    def rename(old: Path, new: Path) -> None:
+        replace(old, new)
+        done.append(("rename", new.stat().st_ino))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "replace", rename)
+    target = tmp_path / "to.sqlite"
+    merge_files(two, target, lambda _: {})
+    file, folder = target.stat().st_ino, tmp_path.stat().st_ino
+    assert done == [("sync", file), ("rename", file), ("sync", folder)]
 
 
 def test_a_call_that_both_hold_is_kept_once(two: list[Path], tmp_path: Path) -> None:

@@ -74,9 +74,21 @@ def test_a_video_that_has_moved_keeps_its_first_path(store: Store) -> None:
 
 def test_two_videos_with_one_id_are_refused(store: Store) -> None:
     other = video().model_copy(update={"sha256": video().id + "0" * 52})
-    with pytest.raises(StoreError, match="two different videos have the id"):
-        store.add_videos([video("new.mp4"), other])
+    new = video("new.mp4")
+    for pair in ([new, other], [new, other.model_copy(update={"id": new.id})]):
+        with pytest.raises(StoreError, match="two different videos have the id"):
+            store.add_videos(pair)
     assert store.videos() == [video()]
+
+
+def test_what_was_settled_since_a_place_is_told_once(store: Store) -> None:
+    assert store.settled_after(0) == (0, [])
+    for ordinal in range(2):
+        asyncio.run(store.put_battle(battle(slot(ordinal).id)))
+    place, ids = store.settled_after(0)
+    assert ids == [slot(0).id, slot(1).id]
+    assert store.settled_after(place) == (place, [])
+    assert store.last_settled() == place
 
 
 def test_a_path_that_is_no_utf8_survives(store: Store) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
 
 import httpx
@@ -46,6 +47,17 @@ def test_a_fence_stands_until_so_much_of_the_lease_has_passed_since_it_was_asked
         fence.check()
 
 
+def test_a_lease_is_counted_from_when_it_was_asked_for_and_not_from_the_answer() -> None:
+    clock = Clock()
+    fence = Fence(clock=clock, on_end=over)
+    fence.extend(clock() - 5, LEASE_S)
+    clock.now_s += SURE * LEASE_S - 5 - 0.01
+    fence.check()
+    clock.now_s += 0.01
+    with pytest.raises(Over):
+        fence.check()
+
+
 def test_an_answer_that_comes_late_shortens_no_lease() -> None:
     clock = Clock()
     fence = Fence(clock=clock, on_end=over)
@@ -60,6 +72,24 @@ def test_an_answer_that_comes_late_shortens_no_lease() -> None:
 
 def test_the_clock_goes_on() -> None:
     assert now_s() <= now_s()
+
+
+@pytest.mark.skipif(not hasattr(time, "CLOCK_BOOTTIME"), reason="no other clock counts sleep")
+def test_a_machine_that_slept_through_a_lease_finds_it_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read, slept_s = time.clock_gettime, 0.0
+
+    def asleep(clock: int) -> float:
+        return read(clock) + slept_s * (clock == time.CLOCK_BOOTTIME)
+
+    monkeypatch.setattr(time, "clock_gettime", asleep)
+    fence = Fence(on_end=over)
+    fence.extend(fence.clock(), 600.0)
+    fence.check()
+    slept_s = 600.0
+    with pytest.raises(Over):
+        fence.check()
 
 
 def test_a_call_to_the_head_is_made_again_while_nobody_is_there_and_only_then() -> None:

@@ -16,6 +16,7 @@ from tests.support.lending import (
     busy,
     capped_run,
     config,
+    is_open,
     lending,
     opened,
     run,
@@ -94,6 +95,7 @@ def test_a_new_life_lends_nothing_until_what_the_old_one_lent_has_run_out(path: 
         unsure = await lender.renew("a", "node", busy(3, 9))
         assert unsure is not None
         assert unsure.loan.total == 0
+        assert not await is_open(lender)
         await lender.renew("a", "node", busy(3, 9, lender.boot))
         await opened(lender)
         later = await lender.renew("a", "node", busy(3, 9, lender.boot))
@@ -117,11 +119,32 @@ def test_a_new_life_begins_at_once_where_all_that_live_were_heard_of(path: Path)
         lease = await lender.renew("b", "node", busy(0, 1, lender.boot))
         assert lease is not None
         assert lease.loan.total == 0, "a has not said that it knows of this life"
+        assert not await is_open(lender)
         await lender.renew("a", "node", busy(0, 1, lender.boot))
         await opened(lender)
         lease = await lender.renew("b", "node", busy(0, 1, lender.boot))
         assert lease is not None
         assert lease.loan.total > 0
+
+    run(live())
+
+
+def test_a_new_life_waits_a_whole_lease_and_more_for_whom_the_old_one_may_have_lent_to(
+    path: Path,
+) -> None:
+    clock = Clock()
+
+    async def live() -> None:
+        lender = lending(path, clock)
+        for _ in range(3):
+            lease = await lender.renew("a", "node", busy(0, 9, lender.boot))
+            assert lease is not None
+            # Nobody has heard of b, which may be sending.
+            await lender.roll(["a", "b"])
+            assert not await is_open(lender)
+            clock.now_s += LEASE_S / 2
+        await lender.renew("a", "node", busy(0, 9, lender.boot))
+        assert await is_open(lender)
 
     run(live())
 
@@ -200,6 +223,24 @@ def test_a_smaller_loan_frees_nothing_before_it_was_heard_of(path: Path) -> None
         other = await lender.renew("b", "node", waiting)
         assert other is not None
         assert other.loan.total > 8 - first.loan.total
+
+    run(live())
+
+
+def test_what_is_under_way_beyond_a_smaller_loan_is_lent_to_nobody_else(path: Path) -> None:
+    async def live() -> None:
+        lender = lending(path, Clock())
+        await lender.begin()
+        for name in ("a", "b"):
+            await lender.enlist(name, "node")
+        await lender.renew("a", "node", busy(0, 100))
+        for _ in range(3):
+            other = await lender.renew("b", "node", busy(0, 100))
+            less = await lender.renew("a", "node", busy(12, 100))
+        assert less is not None
+        assert less.loan.total < 12
+        assert other is not None
+        assert (other.loan.total, other.loan.places[HOST]) == (0, 0)
 
     run(live())
 

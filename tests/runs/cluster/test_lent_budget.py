@@ -9,7 +9,7 @@ from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.limits.prices import Sum
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.layout import Request
-from videoautoarena.memory.records.records import Nonce, Price
+from videoautoarena.memory.records.records import Attempt, Nonce, Price
 from videoautoarena.runs.cluster.jobs import Grant
 from videoautoarena.runs.cluster.lent_budget import LentBudget
 
@@ -24,6 +24,9 @@ class Books:
 
     def __init__(self) -> None:
         self.boot, self.held = "first", dict[int, Sum]()
+        self.settled: list[int] = []
+        self.paid: list[tuple[int, Sum, Sum]] = []
+        """Step, cost, and what is set aside for the next try."""
 
     def die(self) -> None:
         self.boot, self.held = "second", {}
@@ -32,7 +35,10 @@ class Books:
         if method == "hold":
             self.held[number] = values[1]
             return Grant(0, self.boot)
+        if method == "pay":
+            self.paid.append(values)  # type: ignore[arg-type]
         if method == "settle":
+            self.settled.append(number)
             self.held.pop(number, None)
         return True
 
@@ -65,5 +71,36 @@ def test_what_a_successor_grants_before_it_is_heard_of_is_not_asked_for_twice() 
         budget.settle(hold, None)
         await asyncio.sleep(0)
         assert not books.held
+
+    asyncio.run(live())
+
+
+def test_what_a_dead_lender_had_set_aside_is_settled_with_nobody() -> None:
+    async def live() -> None:
+        books = Books()
+        budget = LentBudget(books, "w", Estimates(), boot="first")
+        lost = await budget.hold(MODEL, REQUEST)
+        books.die()
+        budget.boot = "second"
+        kept = await budget.hold(MODEL, REQUEST)
+        assert lost is not None
+        assert kept is not None
+        for hold in (lost, kept):
+            budget.settle(hold, None)
+        await asyncio.sleep(0)
+        assert books.settled == [kept.number]
+
+    asyncio.run(live())
+
+
+def test_each_try_that_may_be_on_the_bill_is_paid_for_by_a_step_of_its_own_and_no_other() -> None:
+    async def live() -> None:
+        books = Books()
+        budget = LentBudget(books, "w", Estimates())
+        hold = await budget.hold(MODEL, REQUEST)
+        assert hold is not None
+        for kind in ("timeout", "http-429", "unreachable", "timeout"):
+            assert await budget.renew(hold, Attempt(kind=kind, reason="", waited_s=1.0))
+        assert books.paid == [(step, hold.size, hold.size) for step in (1, 2)]
 
     asyncio.run(live())

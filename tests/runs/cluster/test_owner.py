@@ -13,11 +13,12 @@ from tests.support.played import manifest
 from tests.support.runfiles import battle, call, intent, slot, video
 from videoautoarena.memory.records.errors import RunLocked, StoreError
 from videoautoarena.memory.records.records import Nonce
-from videoautoarena.memory.store.forwarding import CLAIM, CutOff, ForwardingWriter
+from videoautoarena.memory.store.forwarding import CLAIM, Claim, CutOff, ForwardingWriter
 from videoautoarena.memory.store.shares import Mirror, Unit
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cluster.jobs import Job
-from videoautoarena.runs.cluster.owner import Owner
+from videoautoarena.runs.cluster.owner import Owner, RunOwner
+from videoautoarena.runs.config.run_config import RunConfig
 
 T = TypeVar("T")
 SLOT = slot()
@@ -120,6 +121,25 @@ def test_who_claims_a_unit_takes_it_from_whoever_had_it(path: Path) -> None:
         assert [one.is_left_over for one in store.journal.intents()] == [True]
 
 
+def test_only_who_has_the_claim_draws_asks_for_a_turn_and_settles(path: Path) -> None:
+    async def live() -> None:
+        owner = RunOwner(str(path), RunConfig.of_manifest(manifest()))
+        lost, kept = [await owner.claim(JOB, name) for name in ("lost", "other")]
+        assert lost is not None
+        assert kept is not None
+        assert await owner.draw(lost.claim, SLOT.id) is None
+        assert await owner.turn(lost.claim, SLOT.id) is None
+        assert not await owner.settle(lost.claim, battle(SLOT.id))
+        assert not owner._store.has_battle(SLOT.id)
+        assert await owner.draw(kept.claim, SLOT.id) is not None
+        assert await owner.turn(kept.claim, SLOT.id)
+        assert await owner.settle(kept.claim, battle(SLOT.id))
+        assert owner._store.has_battle(SLOT.id)
+        await owner.close()
+
+    run(live())
+
+
 def test_an_owner_that_begins_anew_leaves_calls_under_way_alone(path: Path) -> None:
     async def live() -> None:
         owner = Owner(str(path))
@@ -196,6 +216,30 @@ def test_two_owners_of_a_file_are_refused_in_one_line(path: Path) -> None:
     with pytest.raises(RunLocked, match="is being run by process"):
         Owner(str(path))
     run(owner.close())
+
+
+def test_what_is_handed_in_is_delivered_once_the_owner_has_answered_and_not_before() -> None:
+    async def live() -> None:
+        answering = asyncio.Event()
+
+        async def send(writes: Any) -> list[bool]:
+            await answering.wait()
+            return [True] * len(writes)
+
+        writer = ForwardingWriter(Mirror(), send)
+        CLAIM.set(Claim(UNIT.name, 1))
+        going = asyncio.ensure_future(writer.run())
+        writing = asyncio.ensure_future(writer.write_all())
+        while not writer._is_sending:
+            await asyncio.sleep(0)
+        assert (writer.handed_in, writer.delivered, writer.is_idle) == (1, 0, False)
+        answering.set()
+        await writing
+        await asyncio.sleep(0)
+        assert (writer.handed_in, writer.delivered, writer.is_idle) == (1, 1, True)
+        going.cancel()
+
+    run(live())
 
 
 def test_a_worker_counts_no_commits_of_its_own() -> None:

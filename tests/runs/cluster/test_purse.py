@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.support.lending import LEASE_S, NONCE, Clock, busy, capped_run, lending, nonce_of, run
-from tests.support.runfiles import call, intent
+from tests.support.runfiles import battle, call, intent, slot
 from videoautoarena.agents.limits.prices import Sum, summed
+from videoautoarena.memory.records.records import Attempt, Usage
 from videoautoarena.memory.store.shares import Unit
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.cluster.purse import cost_of_call
 
 
 @pytest.fixture
@@ -42,6 +44,36 @@ def test_what_a_dead_worker_may_have_spent_counts_and_what_it_did_not_send_is_fr
         assert await lender.hold("b", 2, nonce_of(3), summed(0.61, 10)) is None
 
     run(live())
+
+
+def test_what_a_dead_worker_had_written_down_counts_as_that_says(path: Path) -> None:
+    clock = Clock()
+
+    async def live() -> None:
+        lender = lending(path, clock)
+        await lender.begin()
+        await lender.enlist("a", "node")
+        assert await lender.hold("a", 1, NONCE, summed(0.9, 10)) is not None
+        with Store.open(path, write=True) as store:
+            await store.journal.intend(intent(usd=0.9))
+            await store.journal.record(call().model_copy(update={"cost_usd": 0.25}))
+            clock.now_s += 2 * LEASE_S
+            assert await lender.is_gone("a")
+        await lender.enlist("b", "node")
+        assert await lender.hold("b", 1, nonce_of(3), summed(0.75, 10)) is not None
+        await lender.settle("b", 1, Sum())
+        assert await lender.hold("b", 2, nonce_of(3), summed(0.76, 10)) is None
+
+    run(live())
+
+
+def test_a_call_comes_to_its_last_try_and_all_before_it_that_may_be_on_the_bill() -> None:
+    tries = [
+        Attempt(kind=kind, reason="", waited_s=1.0, cost_usd=cost, usage=Usage())
+        for kind, cost in (("timeout", None), ("http-429", None), ("empty", 0.125))
+    ]
+    row = call().model_copy(update={"cost_usd": 0.25, "attempts": tuple(tries)})
+    assert cost_of_call(row, summed(0.5, 10)) == summed(0.5 + 0.125 + 0.25, 30)
 
 
 def test_a_new_life_reads_from_the_file_what_may_be_being_spent(path: Path) -> None:
@@ -77,6 +109,65 @@ def test_what_a_dead_worker_asked_of_a_new_life_is_not_set_aside(path: Path) -> 
         await lender.renew("alive", "node", busy(0, 1, lender.boot))
         assert await waiting is None
         assert await lender.hold("alive", 1, nonce_of(2), summed(0.9, 10)) is not None
+
+    run(live())
+
+
+def test_a_battle_that_ended_on_some_machine_is_no_longer_begun(path: Path) -> None:
+    async def live() -> None:
+        lender = lending(path, Clock())
+        await lender.begin()
+        await lender.enlist("a", "node")
+        mine = NONCE.model_copy(update={"scope": slot().id})
+        assert await lender.hold("a", 1, mine, summed(0.4, 10)) is not None
+        budget = lender._purse._budget
+        assert budget is not None
+        assert budget.spend_order is not None
+        assert list(budget.spend_order.begun) == [0]
+        with Store.open(path, write=True) as store:
+            await store.put_battle(battle(slot().id))
+        lender._purse.look()
+        assert not budget.spend_order.begun
+
+    run(live())
+
+
+def test_a_late_message_of_a_worker_whose_time_has_run_out_sets_nothing_aside(path: Path) -> None:
+    clock = Clock()
+
+    async def live() -> None:
+        lender = lending(path, clock)
+        await lender.begin()
+        await lender.enlist("dead", "node")
+        clock.now_s += 2 * LEASE_S
+        assert await lender.is_gone("dead")
+        assert await lender.hold("dead", 1, nonce_of(1), summed(0.9, 10)) is None
+        await lender.enlist("alive", "node")
+        assert await lender.hold("alive", 1, nonce_of(2), summed(0.9, 10)) is not None
+
+    run(live())
+
+
+def test_a_call_that_waits_for_money_gets_none_once_its_worker_is_gone(path: Path) -> None:
+    clock = Clock()
+
+    async def live() -> None:
+        lender = lending(path, clock)
+        await lender.begin()
+        for name in ("alive", "dead"):
+            await lender.enlist(name, "node")
+        assert await lender.hold("alive", 1, nonce_of(1), summed(0.8, 10)) is not None
+        waiting = asyncio.ensure_future(lender.hold("dead", 1, nonce_of(2), summed(0.5, 10)))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        clock.now_s += 0.9 * LEASE_S
+        await lender.renew("alive", "node", busy(1, 0, lender.boot))
+        clock.now_s += 0.2 * LEASE_S
+        assert await lender.is_gone("dead")
+        await asyncio.wait({waiting}, timeout=0.05)
+        assert waiting.cancelled()
+        await lender.settle("alive", 1, Sum())
+        assert await lender.hold("alive", 2, nonce_of(3), summed(0.9, 10)) is not None
 
     run(live())
 
@@ -121,6 +212,43 @@ def test_a_lost_try_counts_in_full_whatever_its_call_comes_to_when_it_is_made_ag
             lender._purse.look()
             # 0.6 may have been spent by the one, 0.1 were by the other.
             assert await lender.hold("a", 2, nonce_of(5), summed(0.31, 10)) is None
+
+    run(live())
+
+
+def test_tries_that_were_left_over_before_a_life_say_nothing_of_one_under_way(path: Path) -> None:
+    async def live() -> None:
+        with Store.open(path, write=True, is_alone=False) as store:
+            tried = intent(usd=0.25)
+            for epoch in (1, 2):
+                await store.journal.intend(tried)
+                await store.shares.claim(Unit("v", (tried.nonce.scope,)), epoch, "a")
+            await store.journal.intend(tried)
+            lender = lending(path, Clock())
+            await lender.begin()
+            await lender.enlist("a", "node")
+            lender._purse.look()
+            await store.journal.record(call().model_copy(update={"cost_usd": 0.125}))
+            lender._purse.look()
+            # Two tries are lost at 0.25 each, and the third has come back and cost 0.125.
+            assert await lender.hold("a", 1, nonce_of(5), summed(0.375, 10)) is not None
+            await lender.settle("a", 1, Sum())
+            assert await lender.hold("a", 2, nonce_of(6), summed(0.376, 10)) is None
+
+    run(live())
+
+
+def test_what_an_earlier_life_lent_is_settled_by_the_file_and_not_again(path: Path) -> None:
+    async def live() -> None:
+        with Store.open(path, write=True, is_alone=False) as store:
+            await store.journal.intend(intent(usd=0.4))
+            await store.journal.record(call().model_copy(update={"cost_usd": 0.4}))
+        lender = lending(path, Clock())
+        await lender.begin()
+        await lender.enlist("a", "node")
+        assert await lender.pay("a", 1, 1, summed(0.4, 10), summed(0.4, 10))
+        await lender.settle("a", 1, summed(0.4, 10))
+        assert await lender.hold("a", 2, nonce_of(5), summed(0.6, 10)) is not None
 
     run(live())
 

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.asking import Pages, load_bytes
 from tests.support.clustered import InOneLoop
+from tests.support.one_loop import LEASE_S
 from tests.support.played import manifest
+from tests.support.runfiles import battle
 from tests.support.small_runs import TRIO, battles_of, play, play_again
 from tests.support.whole_runs import battles
+from videoautoarena.agents.calls.ask import Asker
+from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.errors import StoreError
+from videoautoarena.memory.store.forwarding import CLAIM, Claim, CutOff, ForwardingWriter
+from videoautoarena.memory.store.shares import Mirror
 from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.writer import Writer
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.cluster.worker import elsewhere
+from videoautoarena.runs.cluster.fence import Fence
+from videoautoarena.runs.cluster.jobs import Setup
+from videoautoarena.runs.cluster.worker import Worker, elsewhere
 from videoautoarena.runs.config.run_config import Flags, RunConfig
 from videoautoarena.runs.console.events import Listeners
 from videoautoarena.runs.rundir.reader import RUN_FILE
@@ -24,6 +37,9 @@ from videoautoarena.runs.tournament.runner import Limits
 from videoautoarena.runs.tournament.simulate import simulate
 
 CLIPS = 3
+
+
+CLAIMED = Claim("0123456789ab", 1)
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +146,74 @@ def test_a_run_that_one_process_began_goes_on_with_workers(
     play(clips, tmp_path / "here", block=2, rounds=1)
     play(clips, tmp_path / "here", block=2, rounds=2)
     assert battles(tmp_path / "run") == battles(tmp_path / "here")
+
+
+@dataclass
+class Head:
+    """Stands for an owner whose answer to a message waits until it may come."""
+
+    holds: bool = True
+    may_answer: asyncio.Event = field(default_factory=asyncio.Event)
+    asked: list[str] = field(default_factory=list)
+
+    async def __call__(self, method: str, *values: Any) -> Any:
+        self.asked.append(method)
+        await self.may_answer.wait()
+        return [self.holds] * len(values[-1]) if method == "deliver" else self.holds
+
+
+@asynccontextmanager
+async def working(head: Head, ended: list[str]) -> AsyncIterator[Worker]:
+    """Yield a worker that has set up nothing but its writer and asker."""
+    setup = Setup(RunConfig.of_manifest(manifest()), PromptSet.load(), 1.0)
+    fence = Fence(on_end=lambda: ended.append("over"))
+    worker = Worker("w", "node", setup, head, head, fence, LEASE_S)
+    worker._mirror, worker._asker = Mirror(), Asker(Pages(), load_bytes)
+    worker._writer = ForwardingWriter(worker._mirror, worker._send)
+    CLAIM.set(CLAIMED)
+    going = asyncio.ensure_future(worker._writer.run())
+    yield worker
+    going.cancel()
+
+
+def test_a_worker_knows_a_new_lender_once_all_that_it_announced_before_is_in_the_file() -> None:
+    async def live() -> None:
+        head = Head()
+        async with working(head, []) as worker:
+            writing = asyncio.ensure_future(worker._writer.write_all())
+            await asyncio.sleep(0)
+            worker._belong_to("second")
+            assert worker._report().boot == ""
+            head.may_answer.set()
+            await writing
+            await asyncio.sleep(0)
+            assert worker._report().boot == "second"
+
+    asyncio.run(live())
+
+
+def test_a_battle_is_settled_once_all_that_was_handed_in_before_is_in_the_file() -> None:
+    async def live() -> None:
+        head = Head()
+        head.may_answer.set()
+        async with working(head, []) as worker:
+            worker._writer.write_soon("DELETE FROM intents")
+            await worker._settle(CLAIMED, battle("0123456789ab-p1-r0"))
+        assert head.asked == ["deliver", "settle"]
+
+    asyncio.run(live())
+
+
+def test_a_worker_whose_writes_are_no_longer_taken_ends() -> None:
+    async def live() -> None:
+        head, ended = Head(holds=False), list[str]()
+        head.may_answer.set()
+        async with working(head, ended) as worker:
+            with pytest.raises(CutOff):
+                await worker._writer.write_all()
+        assert ended == ["over"]
+
+    asyncio.run(live())
 
 
 def test_a_machine_that_would_call_another_address_is_told_apart(

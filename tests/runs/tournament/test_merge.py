@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
@@ -82,6 +84,24 @@ def test_battles_are_those_of_a_run_over_all_videos(ground: Path, tmp_path: Path
         for run in (out, ground / "uniform-all")
     ]
     assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("wrong", [None, errno.EINVAL])
+def test_folders_that_are_made_for_a_merged_run_are_on_the_disk_where_it_syncs_any(
+    ground: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: int | None
+) -> None:
+    synced: set[int] = set()
+    sync = os.fsync
+
+    def fsync(file: int) -> None:
+        synced.add(os.fstat(file).st_ino)
+        if wrong is not None and Path(f"/dev/fd/{file}").is_dir():
+            raise OSError(wrong, os.strerror(wrong))
+        sync(file)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    out = merged(ground, tmp_path / "new" / "to")
+    assert {folder.stat().st_ino for folder in (tmp_path, out.parent, out)} <= synced
 
 
 def test_what_mix_drew_in_each_run_is_drawn_again_in_a_replay(ground: Path, tmp_path: Path) -> None:
