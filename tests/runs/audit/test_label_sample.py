@@ -17,6 +17,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.audit.human_agreement import chances
 from videoautoarena.runs.audit.label_import import import_labels
 from videoautoarena.runs.audit.label_sample import draw_sample, shuffle, write_rest
+from videoautoarena.runs.rundir.opener import FOLDER_FILE
 
 
 @pytest.fixture
@@ -61,6 +62,17 @@ def test_what_people_filled_in_comes_back(tmp_path: Path, run: Path) -> None:
     lines[0]["video"] = "/home/somebody/videos/clip.mp4"
     (tmp_path / "x.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert import_labels(run, tmp_path / "x.jsonl")[:3] == (6, 0, 2)
+
+
+def test_a_way_to_a_video_that_leads_through_the_root_is_left_out(
+    tmp_path: Path, run: Path
+) -> None:
+    with Store.open(run / "run.sqlite", write=True) as store:
+        store.put_file(FOLDER_FILE, "/somewhere else/videos", replace=True)
+        paths = {film.path for film in store.videos()}
+    draw_sample(run, tmp_path / "x.jsonl", number=8)
+    lines = (tmp_path / "x.jsonl").read_text().splitlines()
+    assert {json.loads(line)["video"] for line in lines} <= paths
 
 
 def test_every_battle_is_as_likely_as_any_other_to_be_drawn(tmp_path: Path, run: Path) -> None:

@@ -9,9 +9,19 @@ from typing import Any
 
 import pytest
 
-from tests.support.played import battle, call, invoke, judging, lineage, play, slot, video
+from tests.support.played import (
+    battle,
+    call,
+    invoke,
+    judging,
+    lineage,
+    manifest,
+    play,
+    slot,
+    video,
+)
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import CallRow
+from videoautoarena.memory.records.records import Attempt, CallRow
 from videoautoarena.memory.store.evidence import Trial
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.battles import export as exporting
@@ -79,6 +89,33 @@ def test_battles_say_whether_they_count(tmp_path: Path) -> None:
         (slots[0].id, True),
         (slots[1].id, False),
     ]
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "told"),
+    [
+        ("gpu7.example.org:8000", "own server"),
+        ("gpu7.example.org", "own server"),
+        ("api.openai.com", "api.openai.com"),
+        ("mistralai", "mistralai"),
+        ("in-process", "in-process"),
+    ],
+)
+def test_servers_of_ones_own_are_not_named_and_providers_are(
+    tmp_path: Path, endpoint: str, told: str
+) -> None:
+    host = endpoint.partition(":")[0]
+    why = f"no answer from {endpoint}, says {host}"
+    attempt = Attempt(kind="timeout", reason=why, waited_s=0)
+    row = call(slot(video(), 0).id, endpoint=endpoint, failure=why, attempts=(attempt,))
+    cast = {"hawk": manifest()["cast"]["hawk"] | {"endpoint": endpoint}}
+    void = battle(slot(video(), 0), verdict="void", reason=why)
+    out = play(tmp_path / "out", [void], calls=[row], settings=manifest(cast=cast))
+    (found,) = parsed(invoke("export", out).output)
+    (fought,) = parsed(invoke("export", out, "--what", "battles").output)
+    said = f"no answer from {told}, says {told}"
+    assert found["endpoint"] == told
+    assert found["failure"] == found["attempts"][0]["reason"] == fought["reason"] == said
 
 
 def test_a_file_is_written_whole_and_replaced_only_when_told_to(out: Path, tmp_path: Path) -> None:
