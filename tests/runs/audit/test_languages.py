@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from tests.runs.audit.test_truth_figures import trial
 from tests.support.audited import audited, by_key, entry, fought
 from tests.support.seasons import FAIR, Nature, Season
 from videoautoarena.memory.records.records import Battle
@@ -49,6 +50,55 @@ def test_verdicts_that_change_with_the_order_are_counted_in_each_language() -> N
     gap = found["language.flips_gap.de"]
     assert (gap.value, gap.is_alarm) == (1.0, True)
     assert gap.sentence.startswith("In German (de), the share of verdicts changed by the order of")
+
+
+def test_the_first_and_the_longer_answer_are_counted_as_one_counts_by_hand() -> None:
+    found = by_key(audit_languages(of(uneven())))
+    # In German both seatings went to the answer read first, in English one each.
+    assert (found["language.first.en"].value, found["language.first.en"].n) == (0.5, 80)
+    assert (found["language.first.de"].value, found["language.first.de"].n) == (1.0, 80)
+    # Answer a is the longer one of each battle and won it; of every fifth it did not.
+    lost = [
+        one.model_copy(update={"verdict": "b"}) if k % 10 in (1, 3) else one
+        for k, one in enumerate(uneven())
+    ]
+    found = by_key(audit_languages(of(lost)))
+    assert (found["language.longer.en"].value, found["language.longer.en"].n) == (1.0, 40)
+    assert (found["language.longer.de"].value, found["language.longer.de"].n) == (0.6, 40)
+
+
+def test_a_battle_of_unknown_language_stands_on_neither_side_of_a_difference() -> None:
+    unknown = [asked(n, "a", "judge:a", "judge:b:ba", language=None) for n in range(80, 160)]
+    alone, beside = (
+        by_key(audit_languages(of(battles)))["language.flips_gap.de"]
+        for battles in (uneven(), [*uneven(), *unknown])
+    )
+    assert (alone.value, alone.low, alone.n) == (beside.value, beside.low, beside.n)
+
+
+def test_known_answers_count_as_they_stand_and_only_where_there_is_a_verdict() -> None:
+    trials = [
+        trial(number, verdict).model_copy(update={"language": code, "id": f"truth:{number}{again}"})
+        for code, number, verdict, again in (
+            ("en", 0, "a", ""), ("en", 1, "tie", ""), ("en", 2, "failed", ""),
+            ("de", 3, "failed", ""), ("de", 3, "a", "~1"), ("de", 4, "b", ""),
+            ("de", 4, "a", "~1"), ("de", 5, "abstain", ""), (None, 6, "b", ""),
+        )
+    ]  # fmt: skip
+    found = by_key(audit_languages(of(uneven(), trials=trials)))
+    assert (found["language.truth.en"].value, found["language.truth.en"].n) == (0.75, 2)
+    assert (found["language.truth.de"].value, found["language.truth.de"].n) == (1.0, 2)
+
+
+def test_questions_about_one_video_are_one_cluster_of_those_that_kept_their_language() -> None:
+    mixed = [
+        one.model_copy(update={"question": QUESTIONS["en"]}) if one.video in ("v1", "v3") else one
+        for one in uneven()
+    ]
+    apart = [one.model_copy(update={"video": f"own {k}"}) for k, one in enumerate(mixed)]
+    few, many = (by_key(audit_languages(of(some)))["language.kept.de"] for some in (mixed, apart))
+    assert few.value == many.value == 0.6
+    assert few.high - few.low > 1.5 * (many.high - many.low)
 
 
 def test_two_languages_differ_once_and_three_each_from_the_others() -> None:

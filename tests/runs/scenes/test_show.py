@@ -30,7 +30,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cli.program.main import arena
 from videoautoarena.runs.config.disclosure import REPAIR
 from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.rundir.frames import RunFrames
+from videoautoarena.runs.rundir.frames import WHOLE, RunFrames
 from videoautoarena.runs.scenes.bank import load_of, name_of, scene_frames
 from videoautoarena.runs.scenes.plan import plan_scenes
 from videoautoarena.runs.scenes.sheet import COLOURS, boxed, scene_shots, write_scene_sheet
@@ -346,11 +346,11 @@ def test_frames_of_scenes_and_of_dialogues_lie_apart_and_are_loaded_by_their_id(
                 scenes = scene_frames(store, decoders, files=files, videos=videos)
                 others = RunFrames(store, decoders, files=files, sampling=few, videos=videos)
                 load, found = load_of(scenes, others), []
-                for one in (scenes, others):
-                    frames = await one.frames(video.id, [(0.0, 2.5)])
+                for one, spans in ((scenes, [(0.0, 2.5)]), (others, [(0.0, 2.5)]), (others, WHOLE)):
+                    frames = await one.frames(video.id, spans)
                     (jpeg,) = await load(frames.video, [frames.frames[0].digest])
                     with Image.open(io.BytesIO(jpeg)) as picture:
                         found.append((picture.width, len(frames.frames)))
         return found
 
-    assert asyncio.run(sizes()) == [(320, 5), (64, 4)]
+    assert asyncio.run(sizes()) == [(320, 5), (64, 4), (64, 4)]

@@ -22,6 +22,7 @@ from videoautoarena.memory.records.records import CallRow
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.cli.program.main import arena
+from videoautoarena.runs.rundir.failures import UNUSABLE
 from videoautoarena.runs.tasks import watch
 from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
 
@@ -192,6 +193,22 @@ def test_calls_that_a_killed_process_left_in_the_log_are_kept(clips: Path, tmp_p
     assert make(clips, to, *typed).return_value == 0
     with Store.open(to / "results" / CALLS, write=False) as kept:
         assert kept.file("the last") is not None
+
+
+def test_a_video_without_frames_is_looked_at_again_where_that_is_asked_for(
+    clips: Path, tmp_path: Path
+) -> None:
+    to = tmp_path / "set"
+    with serving(tmp_path / "log", Manners(mishaps=(Mishap("status", status=400),))) as server:
+        typed = ("--kind", "summary", "--n", 1, "--config", config(tmp_path, server), "--json")
+        assert make(clips, to, *typed).return_value == 3
+        with Store.open(draft_of(to), write=True) as store:
+            for video in store.videos():
+                store.put_file(f"{UNUSABLE}{video.id}", "it is damaged", replace=True)
+        again = make(clips, to, *typed)
+        (failed,) = json.loads(again.stdout)["failed"]
+        assert (again.return_value, failed["reason"]) == (3, "no frames: it is damaged")
+        assert make(clips, to, *typed, "--retry-failed").return_value == 0
 
 
 def test_a_set_that_another_process_put_meanwhile_is_not_paid_again(
