@@ -73,16 +73,10 @@ def test_the_ceiling_holds_over_all_endpoints() -> None:
 
 
 def test_models_behind_one_address_keep_to_the_least_of_their_ceilings() -> None:
-    async def most() -> int:
+    for models in ((limited(concurrency=2), FAR), (FAR, limited(concurrency=2))):
         turns = Scheduler(8)
-        turns.line(limited(concurrency=2))
-        tasks = [asyncio.create_task(take(turns, FAR)) for _ in range(5)]
-        await settle()
-        for task in tasks:
-            task.cancel()
-        return turns.under_way
-
-    assert run_virtual(most()) == 2
+        gates = [turns.line(model).gate for model in models]
+        assert [gate.ceiling for gate in gates if gate] == [2, 2]
 
 
 def test_a_cancelled_waiter_leaves_no_place_taken() -> None:

@@ -76,13 +76,13 @@ def job(*videos: str) -> Job:
 
 
 def order_of(jobs: list[Job], *, most: int) -> list[str]:
-    """Return what begins and what ends, where each job ends once no other can begin."""
+    """Return what begins and what ends; jobs with longer names take longer."""
     seen: list[str] = []
 
     async def play(one: Job) -> None:
         name = "".join(one.unit.videos)
         seen.append(f"+{name}")
-        for _ in range(3):
+        for _ in range(3 * len(one.unit.name)):
             await asyncio.sleep(0)
         seen.append(f"-{name}")
 
@@ -95,6 +95,11 @@ def test_no_video_is_looked_at_by_two_jobs_at_once() -> None:
     seen = order_of(jobs, most=4)
     assert seen[:3] == ["+a", "+b", "+c"]
     assert seen.index("+ab") > max(seen.index("-a"), seen.index("-b"))
+
+
+def test_a_job_waits_until_nobody_looks_at_what_it_looks_at_beside_its_own() -> None:
+    seen = order_of([job("a"), job("long"), job("b", "long")], most=2)
+    assert seen == ["+a", "+long", "-a", "-long", "+blong", "-blong"]
 
 
 def test_no_more_jobs_are_in_hand_than_asked_for() -> None:

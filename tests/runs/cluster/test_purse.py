@@ -242,7 +242,8 @@ def test_what_an_earlier_life_lent_is_settled_by_the_file_and_not_again(path: Pa
     async def live() -> None:
         with Store.open(path, write=True, is_alone=False) as store:
             await store.journal.intend(intent(usd=0.4))
-            await store.journal.record(call().model_copy(update={"cost_usd": 0.4}))
+            paid = call().model_copy(update={"model": "openai:a", "cost_usd": 0.4})
+            await store.journal.record(paid)
         lender = lending(path, Clock())
         await lender.begin()
         await lender.enlist("a", "node")

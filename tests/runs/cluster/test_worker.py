@@ -13,12 +13,14 @@ import pytest
 
 from tests.support.asking import Pages, load_bytes
 from tests.support.clustered import InOneLoop
+from tests.support.lending import Clock
 from tests.support.one_loop import LEASE_S
 from tests.support.played import manifest
 from tests.support.runfiles import battle
 from tests.support.small_runs import TRIO, battles_of, play, play_again
 from tests.support.whole_runs import battles
 from videoautoarena.agents.calls.ask import Asker
+from videoautoarena.agents.limits.scheduler import Loan
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.store.forwarding import CLAIM, Claim, CutOff, ForwardingWriter
@@ -27,7 +29,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.writer import Writer
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.cluster.fence import Fence
-from videoautoarena.runs.cluster.jobs import Setup
+from videoautoarena.runs.cluster.jobs import Lease, Setup
 from videoautoarena.runs.cluster.worker import Worker, elsewhere
 from videoautoarena.runs.config.run_config import Flags, RunConfig
 from videoautoarena.runs.console.events import Listeners
@@ -211,6 +213,28 @@ def test_a_worker_whose_writes_are_no_longer_taken_ends() -> None:
         async with working(head, ended) as worker:
             with pytest.raises(CutOff):
                 await worker._writer.write_all()
+        assert ended == ["over"]
+
+    asyncio.run(live())
+
+
+def test_a_worker_believes_in_a_lease_from_when_it_asked_whenever_the_answer_comes() -> None:
+    clock = Clock()
+
+    async def slow(method: str, *_values: Any) -> Any:
+        assert method == "renew"
+        clock.now_s += LEASE_S
+        return Lease(LEASE_S, Loan(1, {}, {}), "first")
+
+    async def live() -> None:
+        ended = list[str]()
+        async with working(Head(), ended) as worker:
+            worker.lender, worker.fence.clock = slow, clock
+            staying = asyncio.ensure_future(worker._stay_alive())
+            while not worker._boot:
+                await asyncio.sleep(0)
+            worker.fence.check()
+            staying.cancel()
         assert ended == ["over"]
 
     asyncio.run(live())
