@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from videoautoarena.agents.transport.costs import hear
+from videoautoarena.agents.transport.deadlines import has_deadline
 from videoautoarena.agents.transport.faults import Garbled
 from videoautoarena.agents.transport.raw_answers import kept_answer
 from videoautoarena.agents.transport.splice import spliced
@@ -141,6 +142,11 @@ class SplicingTransport:
         if self._leads_away(request):
             return _refusal(request)
         ask_guard()
+        if has_deadline():
+            # That of the whole try, which knows when the process stood still; these do not.
+            unlimited = dict.fromkeys(("read", "write", "pool"))
+            limits = {**(request.extensions.get("timeout") or {}), **unlimited}
+            request.extensions = {**request.extensions, "timeout": limits}
         body = await request.aread() if request.method == "POST" else None
         filled = _filled(request, body, _AsyncChunks)
         client = self._client(request, "AsyncClient")
