@@ -103,7 +103,11 @@ _pulses: WeakKeyDictionary[asyncio.AbstractEventLoop, Pulse] = WeakKeyDictionary
 
 def pulse() -> Pulse:
     """Return the heartbeat of the loop that runs."""
-    return _pulses.setdefault(asyncio.get_running_loop(), Pulse())
+    loop = asyncio.get_running_loop()
+    one = _pulses.get(loop)
+    if one is None:
+        one = _pulses[loop] = Pulse()
+    return one
 
 
 class Deadline:
@@ -169,7 +173,12 @@ def has_deadline() -> bool:
 
 @asynccontextmanager
 async def deadline(timeout_s: float) -> AsyncIterator[Deadline]:
-    """Cut off what is done in the block after so long: TimeoutError, or Stopped where it is ours."""
+    """Cut off what is done in the block after so long.
+
+    Raises:
+        Stopped: it had not ended soon after a stop that was longer than it could grow.
+        TimeoutError: it took too long for any other reason.
+    """
     token = _is_set.set(True)
     one: Deadline | None = None
     try:
