@@ -16,7 +16,8 @@ from tests.support.serverlog import Log, arrivals, open_calls
 from tests.support.whole_runs import command, end_well, environment, write_config
 
 CALLS = 8
-STOP_S, LIMIT_S = 12.0, 3.0
+LATENCY = ("--latency-s", "1.0", "1.8")
+STOP_S, LIMIT_S = 12.0, 5.0
 
 
 def wait_for_calls(life: subprocess.Popen[bytes], log: Log) -> None:
@@ -34,9 +35,9 @@ def test_a_stopped_run_asks_nothing_again_that_was_answered_meanwhile(
 ) -> None:
     draw_folder(tmp_path / "videos", 4, seconds=4.0)
     out = tmp_path / "run"
-    with serving_apart(tmp_path / "log", "--latency-s", "1.0", "1.8") as server:
+    with serving_apart(tmp_path / "log", "--canned", *LATENCY) as server:
         config = write_config(tmp_path / "arena.toml", provider, server, timeout_s=LIMIT_S)
-        typed = ("--videos", tmp_path / "videos", "--rounds", "2", "--config", config)
+        typed = ("--videos", tmp_path / "videos", "--rounds", "1", "--config", config)
         line = command("simulate", *typed, "--out", out, "--concurrency", str(CALLS), "-q")
         log = Log(server.log)
         with subprocess.Popen(line, env=environment(), stderr=subprocess.PIPE) as life:

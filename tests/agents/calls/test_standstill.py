@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from langchain_core.messages import AIMessage
@@ -25,6 +25,7 @@ from videoautoarena.memory.records.errors import CallFailed
 CALLS = 8
 LIMIT_S = 8.0
 FOREIGN = Declaration(chat_model="langchain_openai:ChatOpenAI", headers_parameter="extra_headers")
+When = Literal["meanwhile", "soon"]
 WAYS = ("openai", "streamed", "half-streamed", "google_genai", "foreign")
 
 
@@ -44,7 +45,7 @@ class Stop:
     """A process that is stopped while its calls are answered: the server's side and the loop's."""
 
     way: str
-    is_answered: bool = True
+    answers: When | None = "meanwhile"
     go: threading.Event = field(default_factory=threading.Event)
 
     def script(self, request: wire.Request, ask: Callable[[], AIMessage]) -> wire.Answer:
@@ -65,13 +66,18 @@ class Stop:
         """Stop once all calls are there, for as long as it takes until all answers are."""
         while len(server.events("arrived")) < CALLS:
             await asyncio.sleep(0.002)
-        if self.is_answered:
+        if self.way == "half-streamed":
+            # The first pieces are on their way, and the next are to be waited for.
+            await asyncio.sleep(0.05)
+        if self.answers == "meanwhile":
             # Nothing is read from here on.
             self.go.set()
             server.after(CALLS)
         loop = asyncio.get_running_loop()
         assert isinstance(loop, StoppableLoop)
         loop.stand_still(stop_s)
+        if self.answers == "soon":
+            loop.call_later(0.05, self.go.set)
 
 
 @dataclass
@@ -139,10 +145,17 @@ def test_what_was_not_answered_by_then_is_cut_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deadlines, "READ_S", 0.05)
-    stop = Stop("openai", is_answered=False)
+    stop = Stop("openai", None)
     found = ask_over_a_stop(tmp_path / "log", stop, 400.0, most_tries=1)
     assert {getattr(one, "kind", one) for one in found.replies} == {"stopped"}
     assert 0.05 <= found.took_s < LIMIT_S
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_answered_soon_after_a_stop_is_not_asked_again(way: str, tmp_path: Path) -> None:
+    found = ask_over_a_stop(tmp_path / "log", Stop(way, "soon"), 400.0)
+    assert found.replies == ["words"] * CALLS
+    assert (len(found.arrived), found.kinds) == (CALLS, [[]] * CALLS)
 
 
 @pytest.mark.parametrize("provider", ["openai", "google_genai"])

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.asking import REMOTE, Pages, Status, frames_of, load_bytes, request_of
+from tests.support.asking import REMOTE, Pages, Script, Status, frames_of, load_bytes, request_of
 from tests.support.virtual import run_virtual
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Received, Sending
@@ -29,6 +29,7 @@ from videoautoarena.agents.limits.outages import (
     Outage,
 )
 from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.transport.deadlines import Stopped
 from videoautoarena.memory.records.errors import CallFailed, ProviderFailed
 from videoautoarena.memory.records.records import CallRow, Price, Usage
 
@@ -342,3 +343,16 @@ def test_an_endpoint_is_not_given_up_for_as_long_as_nobody_looked(stop_s: float)
             break
     assert [one.state for one in heard] == ["waiting", "given-up"]
     assert abs(now_s - stop_s - PATIENCE_S) <= LONGEST_LOOK_S
+
+
+def test_a_look_that_a_stop_cut_off_tells_nothing_of_the_endpoint() -> None:
+    refused, late = httpx.ConnectError("refused"), Stopped("the machine slept for 3600 s")
+    script, heard = Script([refused, late, refused, "words"]), list[Outage]()
+
+    async def live() -> None:
+        asker = Asker(Pages(), load_bytes, make_client=script, patience_s=PATIENCE_S)
+        asker.on_outage = heard.append
+        await asker.ask(REMOTE, request_of())
+
+    run_virtual(live())
+    assert [one.state for one in heard] == ["waiting", "over"]

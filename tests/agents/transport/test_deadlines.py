@@ -18,6 +18,7 @@ from videoautoarena.agents.transport.deadlines import (
     WAKE_S,
     Deadline,
     Stopped,
+    asleep_s,
     boot_s,
     deadline,
     pulse,
@@ -167,6 +168,16 @@ def test_a_sleep_makes_no_try_longer(sleep: Callable[[float], None]) -> None:
 
 def test_a_moment_of_sleep_breaks_no_connection(sleep: Callable[[float], None]) -> None:
     assert slept(sleep, 2.0, limit_s=300.0) == (300.0, "TimeoutError")
+
+
+@pytest.mark.skipif(not hasattr(time, "CLOCK_BOOTTIME"), reason="no other clock counts sleep")
+def test_a_sleep_shows_where_the_system_counts_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = time.clock_gettime
+    before_s = asleep_s()
+    monkeypatch.setattr(
+        time, "clock_gettime", lambda clock: read(clock) + 60 * (clock == time.CLOCK_BOOTTIME)
+    )
+    assert asleep_s() - before_s == pytest.approx(60, abs=1)
 
 
 def test_a_machine_without_such_a_clock_never_slept(monkeypatch: pytest.MonkeyPatch) -> None:

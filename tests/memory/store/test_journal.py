@@ -199,11 +199,12 @@ def test_what_a_process_left_over_stands_for_ever(store: Store, path: Path) -> N
 
 
 def test_a_try_that_a_stop_cut_off_stands_for_ever(store: Store) -> None:
-    intend(store, intent("one"), intent("two"))
+    intend(store, intent("one"), intent("two"), intent("one", attempt=2))
     store.journal.leave_over(intent("one").key, 1)
-    intend(store, intent("one", attempt=2))
+    intend(store, intent("one", attempt=3))
     left_over = intent("one")._replace(is_left_over=True)
-    assert store.journal.intents() == [left_over, intent("two"), intent("one", attempt=2)]
+    more = [intent("one", attempt=2), intent("one", attempt=3)]
+    assert store.journal.intents() == [left_over, intent("two"), *more]
     asyncio.run(store.journal.record(call("one")))
     assert store.journal.intents() == [left_over, intent("two")]
 

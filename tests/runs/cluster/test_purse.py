@@ -10,8 +10,10 @@ import pytest
 from tests.support.lending import LEASE_S, NONCE, Clock, busy, capped_run, lending, nonce_of, run
 from tests.support.runfiles import call, intent
 from videoautoarena.agents.limits.prices import Sum, summed
+from videoautoarena.memory.records.records import Attempt
 from videoautoarena.memory.store.shares import Unit
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.cluster.purse import cost_of_call
 
 
 @pytest.fixture
@@ -123,6 +125,13 @@ def test_a_lost_try_counts_in_full_whatever_its_call_comes_to_when_it_is_made_ag
             assert await lender.hold("a", 2, nonce_of(5), summed(0.31, 10)) is None
 
     run(live())
+
+
+def test_a_try_that_a_stop_cut_off_is_not_counted_with_its_call() -> None:
+    stopped = Attempt(kind="stopped", reason="", waited_s=1.0, may_have_cost_usd=1.0)
+    row = call()
+    late = row.model_copy(update={"attempts": (stopped,)})
+    assert cost_of_call(late, summed(1.0, 1000)) == cost_of_call(row, summed(1.0, 1000))
 
 
 def test_a_message_about_money_counts_once_however_often_it_comes(path: Path) -> None:
