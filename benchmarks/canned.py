@@ -167,6 +167,9 @@ class NoIntents:
     def withdraw(self, key: str, attempt: int) -> None:
         """Keep nothing."""
 
+    def leave_over(self, key: str, attempt: int) -> None:
+        """Keep nothing."""
+
 
 async def no_bytes(_video: str, _digests: list[str]) -> list[bytes]:
     """Refuse to load a frame."""

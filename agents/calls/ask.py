@@ -26,7 +26,7 @@ from videoautoarena.agents.limits.waits import Wait, Waits
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import Request, fragment
-from videoautoarena.agents.transport.faults import Fault
+from videoautoarena.agents.transport.faults import STOPPED, Fault
 from videoautoarena.memory.records.digests import canonical_json
 from videoautoarena.memory.records.errors import JournalMiss
 from videoautoarena.memory.records.records import SCHEMA, Attempt, CallRow, Intent, Nonce, Usage
@@ -73,6 +73,9 @@ class Journal(Protocol):
 
     def withdraw(self, key: str, attempt: int) -> None:
         """Take back the intent of a try that cost nothing for sure."""
+
+    def leave_over(self, key: str, attempt: int) -> None:
+        """Let the intent of a try stand for ever: its reply is lost, and its call is sent again."""
 
     def has_answered(self, endpoint: str) -> bool:
         """Return whether any finished call has a reply from an address."""
@@ -306,6 +309,8 @@ class _Call(Listener):
         self._emit("retry", fault=fault.kind, seconds=wait_s)
         if not may_be_charged(fault.kind):
             self.unsent(attempt)
+        elif fault.kind == STOPPED and not self.model.is_offline:
+            self.asker.journal.leave_over(self.key, attempt)
         self.unused()
 
     async def renewed(self, attempt: Attempt) -> None:

@@ -22,6 +22,7 @@ from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.agents.transport.faults import (
     REFUSALS,
+    STOPPED,
     UNREACHED,
     Fault,
     Nature,
@@ -322,7 +323,8 @@ def _note(turn: Turn, got: Received | Fault) -> None:
     turn.reason = got.reason
     if got.kind == UNREACHED:
         turn.contact = "unreached"
-    elif not got.is_local:
+    # Of one that was cut off on this side nobody knows whether its server is there.
+    elif not got.is_local and got.kind != STOPPED:
         turn.contact = "broken" if got.kind == "connection" else "reached"
     if got.is_refusal:
         turn.outcome, turn.tokens = "refused", 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -14,6 +14,7 @@ from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import Look, messages, short_messages
 from videoautoarena.agents.providers.base import ReplyForm
 from videoautoarena.agents.transport.costs import cost_in_counts, cost_in_headers, hearing
+from videoautoarena.agents.transport.deadlines import LEAST_SLEEP_S, asleep_s, deadline
 from videoautoarena.agents.transport.faults import Garbled, ending_word
 from videoautoarena.agents.transport.raw_answers import keeping_answer
 from videoautoarena.agents.transport.redaction import redacted
@@ -85,13 +86,41 @@ class ChatClient:
         self._load = load
         self._shelf = shelf or FrameBytes(load)
         self._look = Look(model.part_detail, model.cache_breakpoint)
+        self._asleep_s = asleep_s()
+        self._tries: Counter[int] = Counter()
+        """By the id of their chat model: those that are under way."""
 
     @cached_property
     def _chat(self) -> BaseChatModel:
         return build_chat_model(self._model)
 
     async def send(self, sending: Sending) -> Received:
-        laid_out, run = await self._laid_out(sending)
+        await self._leave_dead_connections()
+        chat = self._chat
+        self._tries[id(chat)] += 1
+        try:
+            return await self._send(sending, chat)
+        finally:
+            self._tries[id(chat)] -= 1
+            await self._close_unused(chat)
+
+    async def _leave_dead_connections(self) -> None:
+        """Build the chat model anew where the machine has slept: its connections are dead."""
+        slept_s = asleep_s() - self._asleep_s
+        self._asleep_s += max(0.0, slept_s)
+        if slept_s >= LEAST_SLEEP_S and not self._model.is_offline:
+            old = self.__dict__.pop("_chat", None)
+            if old is not None:
+                await self._close_unused(old)
+
+    async def _close_unused(self, chat: BaseChatModel) -> None:
+        """Close a chat model that was left behind, once no try is under way with it."""
+        if chat is not self.__dict__.get("_chat") and not self._tries[id(chat)]:
+            del self._tries[id(chat)]
+            await self._model.maker.close(chat)
+
+    async def _send(self, sending: Sending, chat: BaseChatModel) -> Received:
+        laid_out, run = await self._laid_out(sending, chat)
         model = self._model
         if sending.token_field is not None and sending.token_field != model.token_field:
             model = replace(model, token_limit_field=sending.token_field)
@@ -101,7 +130,7 @@ class ChatClient:
             options = model.maker.held_to(model, options, sending.reply_form)
         is_streamed = sending.is_streamed or self._model.streams
         with carrying(run), hearing() as heard:
-            message = await self._invoke(laid_out, options, is_streamed=is_streamed)
+            message = await self._invoke(chat, laid_out, options, is_streamed=is_streamed)
         whole = received(message)
         if whole.cost_usd is None and heard.cost_usd is not None:
             whole = replace(whole, cost_usd=heard.cost_usd)
@@ -110,13 +139,15 @@ class ChatClient:
             raise Garbled("the reply came in pieces, and the last of them did not come")
         return whole
 
-    async def _laid_out(self, sending: Sending) -> tuple[list[BaseMessage], Run | None]:
+    async def _laid_out(
+        self, sending: Sending, chat: BaseChatModel
+    ) -> tuple[list[BaseMessage], Run | None]:
         """Return the messages, and the run of frames that one text in them stands for, if any."""
         frames, text, system_role = sending.frames, sending.text, sending.system_role
         if frames is None or not frames.frames:
             return messages(SYSTEM, text, frames=(), jpegs=(), system_role=system_role), None
         digests = [frame.digest for frame in frames.frames]
-        if self._model.maker.can_splice and splices(self._chat):
+        if self._model.maker.can_splice and splices(chat):
             run = run_of(frames, await self._shelf.images(frames.video, digests), self._look)
             return short_messages(SYSTEM, run.key, text, system_role), run
         whole = messages(
@@ -131,16 +162,20 @@ class ChatClient:
         return whole, None
 
     async def _invoke(
-        self, laid_out: list[BaseMessage], options: dict[str, Any], *, is_streamed: bool
+        self,
+        chat: BaseChatModel,
+        laid_out: list[BaseMessage],
+        options: dict[str, Any],
+        *,
+        is_streamed: bool,
     ) -> BaseMessage:
-        chat = self._chat
         if self._model.is_offline:
             return await chat.ainvoke(laid_out)
         ask_guard()
         with keeping_answer() as answer:
-            # The clients' own limits count single reads and writes; this one the whole try.
+            # The clients' own limits would run out while the process is stopped.
             try:
-                async with asyncio.timeout(self._model.timeout_s):
+                async with deadline(self._model.timeout_s):
                     if is_streamed:
                         options |= self._model.maker.stream_options() or {}
                         message = await whole_of(chat.astream(laid_out, **options))

@@ -9,9 +9,11 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from videoautoarena.agents.transport.deadlines import Stopped
 from videoautoarena.agents.transport.faults import (
     PATIENCE_S,
     REFUSALS,
+    STOPPED,
     UNREACHED,
     Fault,
     Garbled,
@@ -59,6 +61,8 @@ def fault_of(
     Goes by attributes and class names, so that no provider's package has to be imported. Whatever
     a chat model raises that is not known here, `is_foreign`, is no bug of ours.
     """
+    if isinstance(error, Stopped):
+        return Fault(STOPPED, str(error), "transient")
     garbled = next((link for link in _chain(error) if isinstance(link, Garbled)), None)
     if garbled is not None:
         return _of_answer(words_of(garbled.body), str(garbled), key_env)

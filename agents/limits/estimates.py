@@ -15,6 +15,7 @@ from videoautoarena.agents.limits.server_limits import OutputLimit, ServerLimits
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import Request
+from videoautoarena.agents.transport.faults import STOPPED
 from videoautoarena.memory.records.records import Frames, Role, Usage
 
 OUTPUT_AT_MOST = 16_384
@@ -114,6 +115,11 @@ def may_be_charged(kind: str) -> bool:
     """
     is_refused = kind.startswith("http-4") and kind != "http-408"
     return not is_refused and kind not in UNCHARGED
+
+
+def stands_apart(kind: str) -> bool:
+    """Return whether what a try may have cost is that of its intent, and not of its call's row."""
+    return kind == STOPPED
 
 
 class Most(NamedTuple):

@@ -21,6 +21,8 @@ UNPROVEN_S = 30.0
 FIRST_GAP_S = 1.0
 LONGEST_GAP_S = 20.0
 """Between two looks whether it is back: what a server is kept waiting at most once it is."""
+LONGEST_LOOK_S = 60.0
+"""From one look to the end of the next; where it was more, this process or machine stood still."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ class Endpoint:
     _since_s: float | None = None
     """When it was first found gone; None while it is there."""
     _until_s: float = 0.0
+    _last_s: float = 0.0
+    """When it was found gone last."""
     _next_s: float = 0.0
     _looks: int = 0
     _is_looked_at: bool = False
@@ -88,6 +92,9 @@ class Endpoint:
             self.on_outage(Outage(self.address, "over", now_s - since_s))
             return False
         self._looks += 1
+        # Nobody waited for it meanwhile.
+        self._until_s += max(0.0, now_s - self._last_s - LONGEST_LOOK_S)
+        self._last_s = now_s
         if now_s >= self._until_s:
             self.on_outage(Outage(self.address, "given-up", now_s - since_s, self._reason))
         self._next_s = min(now_s + self._gap_s(), max(now_s, self._until_s))
@@ -97,6 +104,7 @@ class Endpoint:
         is_proven = self._is_proven or self.has_answered(self.address)
         most_s = patience_s if is_proven else min(patience_s, UNPROVEN_S)
         self._since_s, self._until_s, self._looks = now_s, now_s + most_s, 0
+        self._last_s = now_s
         self._next_s, self._reason = min(now_s + self._gap_s(), self._until_s), reason
         self.on_outage(Outage(self.address, "waiting", most_s, reason))
 

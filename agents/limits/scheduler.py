@@ -16,6 +16,7 @@ from videoautoarena.agents.limits.adaptive_limit import AdaptiveLimit
 from videoautoarena.agents.limits.outages import Contact, Endpoint, Outage
 from videoautoarena.agents.limits.rate_limit import Outcome, Pacer, Sent, Started
 from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.transport.deadlines import pulse
 from videoautoarena.memory.records.records import CallLimits
 
 Place = tuple[str, tuple[str, ...]]
@@ -99,6 +100,8 @@ class Turn:
     reason: str = ""
     tokens: float | None = None
     """What it took, once that is known."""
+    stood_still_s: float = 0.0
+    """For how long the loop had stood still before it."""
     found_nobody: bool = False
     """Once it was given back: the endpoint is gone, and the call waits until it is back."""
 
@@ -211,6 +214,8 @@ class Scheduler:
         line = turn.line
         self.under_way -= 1
         if line.gate and turn.sent:
+            # For so long the server was not what took time.
+            turn.sent.at_s += pulse().stood_still_s - turn.stood_still_s
             line.gate.leave(turn.sent, turn.outcome, now_s)
         if turn.outcome == "taken":
             line.proof = max(line.proof, turn.number)
@@ -261,6 +266,7 @@ class Scheduler:
             started = line.pacer.start(waiter.tokens, now_s) if line.pacer else None
             self.under_way += 1
             turn = Turn(self._last, line, sent, started, line.endpoint.enter())
+            turn.stood_still_s = pulse().stood_still_s
             waiter.admitted.set_result(turn)
         self._wake(now_s)
         self._set_alarm(now_s)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import AliasChoices, field_validator
 
 from videoautoarena.agents.providers.base import COMMON, NO_KEY, ModelSettings, Provider
+from videoautoarena.agents.transport.deadlines import LONGEST_STOP_S
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Role, Sparse
@@ -117,11 +118,24 @@ class Declared(Provider):
         from langchain_core.language_models import BaseChatModel
 
         found = self.chat_class
-        ways = ((name, getattr(BaseChatModel, name)) for name in ("_astream", "_stream"))
-        if all(getattr(found, name) is way for name, way in ways):
+        if not any(self._has_own(BaseChatModel, way) for way in ("_astream", "_stream")):
             return None
         # Without it, some classes do not ask how many tokens a reply in pieces took.
         return {"stream_usage": True} if "stream_usage" in found.model_fields else {}
+
+    @property
+    def _needs_threads(self) -> bool:
+        """Whether some way of calling the class has no form that can be awaited."""
+        from langchain_core.language_models import BaseChatModel
+
+        ways = (("_generate", "_agenerate"), ("_stream", "_astream"))
+        return any(
+            self._has_own(BaseChatModel, blocking) and not self._has_own(BaseChatModel, awaited)
+            for blocking, awaited in ways
+        )
+
+    def _has_own(self, base: type, way: str) -> bool:
+        return getattr(self.chat_class, way) is not getattr(base, way)
 
     def _arguments(self, model: ModelSettings) -> dict[str, Any]:
         """Return what the class is built with; BadInput where it does not take something."""
@@ -139,7 +153,10 @@ class Declared(Provider):
         # Without NO_KEY the class would find a key of its own and send it to any address.
         stand_in = "" if said.auth == "own" else NO_KEY
         given: dict[str, Any] = {name_at: model.name, url_at: model.url, key_at: key or stand_in}
-        given |= {_first(taken, _TIME_OUTS): model.timeout_s, _first(taken, _RETRIES): 0}
+        # What waits in the loop is cut off by us, and not while the process is stopped; a thread
+        # can only end by itself.
+        patience_s = model.timeout_s + (0.0 if self._needs_threads else LONGEST_STOP_S)
+        given |= {_first(taken, _TIME_OUTS): patience_s, _first(taken, _RETRIES): 0}
         known = {place: value for place, value in given.items() if place and value != ""}
         return {**known, **model.parameters}
 

@@ -30,9 +30,9 @@ class _OpenAI(Provider):
     def build(self, model: ModelSettings) -> BaseChatModel:
         found = _chat_class()
         warnings.filterwarnings("ignore", _ADVICE, UserWarning)
-        # The client's own patience between two pieces is shorter than that with a whole reply.
+        # The try has a deadline; the client's own patience with a piece would end while stopped.
         is_known = "stream_chunk_timeout" in found.model_fields
-        patience = {"stream_chunk_timeout": model.timeout_s} if is_known else {}
+        patience = {"stream_chunk_timeout": None} if is_known else {}
         return found(
             model=model.name,
             use_responses_api=False,

@@ -20,6 +20,8 @@ PATIENCE_S = 900.0
 """Pauses, added up, after which a server that still has no room for a call is given up."""
 UNREACHED = "unreachable"
 """Kind of fault of a call that nobody was there for."""
+STOPPED = "stopped"
+"""Kind of fault of a try that was cut off since this machine or process stood still."""
 REFUSALS = frozenset({"http-429", "http-503", "http-529"})
 """Kinds of fault that say: too much at once."""
 FILTERED = frozenset({
@@ -72,8 +74,8 @@ class Fault:
     """What went wrong in one try."""
 
     kind: str
-    """`http-429`, `unreachable`, `timeout`, `connection`, `malformed`, `no-images`, `frames`,
-    `provider`, or its nature."""
+    """`http-429`, `unreachable`, `timeout`, `stopped`, `connection`, `malformed`, `no-images`,
+    `frames`, `provider`, or its nature."""
     reason: str
     """Short, printable, and without any key."""
     nature: Nature = "permanent"

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from videoautoarena.agents.transport.costs import hear
+from videoautoarena.agents.transport.deadlines import has_deadline, pulse
 from videoautoarena.agents.transport.faults import Garbled
 from videoautoarena.agents.transport.raw_answers import kept_answer
 from videoautoarena.agents.transport.splice import spliced
@@ -141,10 +142,23 @@ class SplicingTransport:
         if self._leads_away(request):
             return _refusal(request)
         ask_guard()
+        if has_deadline():
+            # That of the whole try, which knows when the process stood still; these do not.
+            unlimited = dict.fromkeys(("read", "write", "pool"))
+            limits = {**(request.extensions.get("timeout") or {}), **unlimited}
+            request.extensions = {**request.extensions, "timeout": limits}
         body = await request.aread() if request.method == "POST" else None
         filled = _filled(request, body, _AsyncChunks)
         client = self._client(request, "AsyncClient")
-        answer = await client.send(filled, stream=True, follow_redirects=False)
+        stood_still_s = pulse().stood_still_s
+        try:
+            answer = await client.send(filled, stream=True, follow_redirects=False)
+        except _library(request).ConnectTimeout:
+            pulse().look()
+            if pulse().stood_still_s == stood_still_s:
+                raise
+            # Nothing was sent, and who is there is not to be taken for gone.
+            answer = await client.send(filled, stream=True, follow_redirects=False)
         hear(answer.headers)
         return bounded(answer, _library(request))
 

@@ -87,6 +87,7 @@ _ENDED = "DELETE FROM intents WHERE key = ? AND NOT is_left_over"
 _WITHDRAW = f"{_ENDED} AND attempt = ?"
 _LEAVE_OVER = "UPDATE intents SET is_left_over = 1 WHERE NOT is_left_over"
 _LEAVE_OVER_OF = f"{_LEAVE_OVER} AND key = ?"
+_LEAVE_OVER_ONE = f"{_LEAVE_OVER_OF} AND attempt = ?"
 # Versions before 4 of the file kept in `lost` what calls that were stopped may have cost.
 _LOST = (
     "SELECT total(tries), sum(usd), total(tokens) FROM (SELECT tries, usd, tokens FROM lost "
@@ -221,6 +222,13 @@ class Journal:
     def withdraw(self, key: str, attempt: int) -> None:
         """Take back the intent of a try that was not sent, or surely not paid; returns at once."""
         needed(self._writer, "no call can be sent").write_soon(_WITHDRAW, (key, attempt))
+
+    def leave_over(self, key: str, attempt: int) -> None:
+        """Let the intent of a try stand for ever, as if its process were gone; returns at once.
+
+        What it may have cost is no longer that of its call's row.
+        """
+        needed(self._writer, "no call can be sent").write_soon(_LEAVE_OVER_ONE, (key, attempt))
 
     def intents(self) -> list[Intent]:
         """Return the tries that have no reply, in the order in which they were to be sent."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from collections.abc import Awaitable, Callable
 from typing import Any, NoReturn, Protocol
+
+from videoautoarena.agents.transport.deadlines import boot_s
 
 GIVEN_UP = 75
 """The exit code of a worker whose lease has run out: EX_TEMPFAIL."""
@@ -29,8 +30,7 @@ class Ask(Protocol):
 
 def now_s() -> float:
     """Return seconds that go on while the process, or the whole machine, is stopped."""
-    clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-    return time.clock_gettime(clock)
+    return boot_s()
 
 
 def _exit() -> NoReturn:

@@ -9,7 +9,6 @@ lends nothing until all that it lent in the last one has run out.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +17,7 @@ from uuid import uuid4
 from videoautoarena.agents.limits.prices import Sum
 from videoautoarena.agents.limits.rate_limit import MINUTE_S
 from videoautoarena.agents.limits.scheduler import Loan, Place, Wants
+from videoautoarena.agents.transport.deadlines import boot_s
 from videoautoarena.memory.records.records import Nonce
 from videoautoarena.runs.cluster.jobs import Grant, Hand, Lease, Report, Roll
 from videoautoarena.runs.cluster.purse import Purse
@@ -76,7 +76,7 @@ class Lender:
         lease_s: float,
         limits: Mapping[Place, Limit] | None = None,
         newcomers_only: bool = False,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = boot_s,
     ) -> None:
         self.boot = uuid4().hex
         self._clock, self._lease_s = clock, lease_s

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from videoautoarena.agents.limits.budget import CappedBudget, Reserve, cost_of_try
-from videoautoarena.agents.limits.estimates import may_be_charged
+from videoautoarena.agents.limits.estimates import may_be_charged, stands_apart
 from videoautoarena.agents.limits.prices import NOTHING, Sum, summed
 from videoautoarena.graph.state import base_of
 from videoautoarena.memory.records.records import CallRow, Intent, Nonce
@@ -200,7 +200,7 @@ def cost_of_call(row: CallRow, held: Sum) -> Sum:
     """Return what all tries of a finished call came to; what nobody says counts as all held."""
     cost = cost_of_try(row, held)
     for attempt in row.attempts:
-        if may_be_charged(attempt.kind):
+        if may_be_charged(attempt.kind) and not stands_apart(attempt.kind):
             cost = cost.plus(cost_of_try(attempt, held))
     return cost
 

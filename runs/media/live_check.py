@@ -76,6 +76,9 @@ class _Notes:
     def withdraw(self, key: str, attempt: int) -> None:
         """Keep nothing either."""
 
+    def leave_over(self, key: str, attempt: int) -> None:
+        """Keep nothing of a try that is made again."""
+
     def has_answered(self, endpoint: str) -> bool:
         """Return whether any visit to an address was answered."""
         return any(row.endpoint == endpoint and row.reply for row in self.rows.values())

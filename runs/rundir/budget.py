@@ -16,6 +16,7 @@ from videoautoarena.agents.limits.estimates import (
     frame_tokens,
     may_be_charged,
     output_limit,
+    stands_apart,
 )
 from videoautoarena.agents.limits.prices import (
     REFUSED,
@@ -139,7 +140,11 @@ def spent_so_far(config: RunConfig, journal: Journal) -> Sum:
         same = entry is not None and entry.model == row.model
         model = config.model_of(row.alias) if same else None
         tries: list[CallRow | Attempt] = [] if row.cost_from == REFUSED else [row]
-        tries += [attempt for attempt in row.attempts if may_be_charged(attempt.kind)]
+        tries += [
+            attempt
+            for attempt in row.attempts
+            if may_be_charged(attempt.kind) and not stands_apart(attempt.kind)
+        ]
         most = _most(row, model)
         for one in tries:
             total = total.plus(_unreported_of(one, model, most))

@@ -52,7 +52,7 @@ class Pages:
         """Keep a row."""
         assert row.key not in self.rows
         self.rows[row.key] = row
-        self.intents = [intent for intent in self.intents if intent.key != row.key]
+        self.intents = [i for i in self.intents if i.key != row.key or i.is_left_over]
 
     async def intend(self, intent: Intent) -> None:
         """Keep that a try is about to be sent."""
@@ -66,6 +66,13 @@ class Pages:
         """Take back the intent of a try."""
         gone = (key, attempt)
         self.intents = [i for i in self.intents if (i.key, i.attempt) != gone]
+
+    def leave_over(self, key: str, attempt: int) -> None:
+        """Let the intent of a try stand for ever."""
+        self.intents = [
+            i._replace(is_left_over=True) if (i.key, i.attempt) == (key, attempt) else i
+            for i in self.intents
+        ]
 
 
 class Script:

@@ -202,9 +202,13 @@ class Conversation(BaseHTTPRequestHandler):
             answer.status,
             answer.body,
             kind=answer.kind,
-            missing=answer.missing,
+            missing=answer.missing + len(answer.rest),
             headers=answer.headers,
         )
+        if answer.rest:
+            answer.until()
+            self.wfile.write(answer.rest)
+            self.wfile.flush()
         if answer.missing:
             self._hang_up()
         return answer.status

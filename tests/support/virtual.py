@@ -40,6 +40,24 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Return the virtual time in seconds."""
         return self._leap.now_s
 
+    def stand_still(self, seconds: float) -> None:
+        """Do nothing for so long, as if the process were stopped."""
+        self._leap.now_s += seconds
+
+
+class StoppableLoop(asyncio.SelectorEventLoop):
+    """A loop on the machine's clock that may stand still for as long as a test likes."""
+
+    stopped_s = 0.0
+
+    def time(self) -> float:
+        """Return the seconds of the machine's clock and all that it stood still."""
+        return super().time() + self.stopped_s
+
+    def stand_still(self, seconds: float) -> None:
+        """Have done nothing for so long."""
+        self.stopped_s += seconds
+
 
 GRACE_S = 0.02
 """How long something may take to come before time is taken to be all that is waited for."""

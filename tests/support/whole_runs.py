@@ -19,7 +19,9 @@ ROSTER = ("hawk", "owl", "mole", "terse")
 KEY = "loopback-key"
 
 
-def write_config(path: Path, provider: str, server: Loopback | None = None) -> Path:
+def write_config(
+    path: Path, provider: str, server: Loopback | None = None, *, timeout_s: float | None = None
+) -> Path:
     """Write an arena.toml in which every model goes by its bare name, whoever provides it."""
     lines = [f'[roles]\nmodels = {list(ROSTER)}\nexaminer = "examiner"\njudge = "judge"']
     for kind in (*ROSTER, "examiner", "judge"):
@@ -28,6 +30,8 @@ def write_config(path: Path, provider: str, server: Loopback | None = None) -> P
         if server is not None:
             url = server.openai_url if provider == "openai" else server.gemini_url
             lines += [f'base_url = "{url}"', 'key_env = "LOOPBACK_KEY"']
+        if timeout_s is not None:
+            lines += [f"timeout_s = {timeout_s}"]
     path.write_text("\n".join(lines) + "\n")
     return path
 

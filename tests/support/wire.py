@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -104,6 +104,9 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     missing: int = 0
     """Bytes of the body that are promised and never come: the connection breaks before them."""
+    rest: bytes = b""
+    """What of the body comes later, once `until` has returned."""
+    until: Callable[[], object] = lambda: None
 
 
 def blocks(message: BaseMessage) -> list[dict[str, Any]]:

@@ -56,6 +56,8 @@ LONGEST_REPLY = 1 << 22
 START_S = 120.0
 """A process has so long to start, which no deadline of a video pays for."""
 END_S = 2.0
+GLANCE_S = 1.0
+"""A wait is counted in such stretches; in one of twice the length this process stood still."""
 
 
 def hands() -> int:
@@ -184,12 +186,22 @@ class Worker:
     def _line(self, patience_s: float) -> bytes | None:
         """Return the next line it writes; None where it ends first or says too much."""
         assert self.process.stdout is not None
-        handle, until, got = self.process.stdout.fileno(), time.monotonic() + patience_s, b""
+        handle, left_s, got = self.process.stdout.fileno(), patience_s, b""
         poll = select.poll()
         poll.register(handle, select.POLLIN)
         while not got.endswith(b"\n"):
-            if not poll.poll(max(0.0, until - time.monotonic()) * 1000):
-                raise TimeoutError
+            began_s = time.monotonic()
+            is_there = poll.poll(max(0.0, min(GLANCE_S, left_s)) * 1000)
+            waited_s = time.monotonic() - began_s
+            if waited_s > 2 * GLANCE_S:
+                # What it has to say may take several reads, and it may have stood still as well.
+                left_s = max(left_s, GLANCE_S)
+            else:
+                left_s -= waited_s
+            if not is_there:
+                if left_s <= 0:
+                    raise TimeoutError
+                continue
             more = os.read(handle, 1 << 16)
             if not more or len(got) > LONGEST_REPLY:
                 return None

@@ -12,6 +12,7 @@ from tests.support.virtual import run_virtual
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Received, Sending
 from videoautoarena.agents.limits.estimates import Estimates
+from videoautoarena.agents.transport.deadlines import Stopped
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Intent, Lost, Price
 
@@ -96,3 +97,14 @@ def test_a_call_that_is_stopped_while_its_intent_is_written_leaves_none() -> Non
 
     run(stopped())
     assert (journal.intents, script.seen) == ([], [])
+
+
+def test_what_a_stop_cut_off_stays_listed_though_its_call_is_made_again() -> None:
+    late = Stopped("no reply was there yet after the machine slept for 3600 s")
+    script, journal = Script([TimeoutError("nothing came back"), late, "words"]), Pages()
+    asker = Asker(journal, load_bytes, make_client=script, pause=lambda _s: asyncio.sleep(0))
+    run(asker.ask(REMOTE, request_of()))
+    assert [(one.attempt, one.is_left_over) for one in journal.intents] == [(2, True)]
+    (row,) = journal.rows.values()
+    assert [attempt.kind for attempt in row.attempts] == ["timeout", "stopped"]
+    assert row.attempts[1].reason == str(late)

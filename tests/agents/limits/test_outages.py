@@ -30,6 +30,7 @@ from videoautoarena.agents.limits.budget import CappedBudget, Caps
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.limits.outages import (
     LONGEST_GAP_S,
+    LONGEST_LOOK_S,
     PATIENCE_S,
     UNPROVEN_S,
     Contact,
@@ -37,6 +38,7 @@ from videoautoarena.agents.limits.outages import (
     Outage,
 )
 from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.transport.deadlines import Stopped
 from videoautoarena.memory.records.errors import CallFailed, ProviderFailed
 from videoautoarena.memory.records.records import CallRow, Price, Usage
 
@@ -347,3 +349,33 @@ def test_a_turn_that_is_given_back_unused_does_not_keep_a_run_from_draining() ->
         return asker.under_way == 0
 
     assert run_virtual(drained())
+
+
+@pytest.mark.parametrize("stop_s", [0.0, 5000.0])
+def test_an_endpoint_is_not_given_up_for_as_long_as_nobody_looked(stop_s: float) -> None:
+    heard: list[Outage] = []
+    endpoint = Endpoint("there", PATIENCE_S, lambda _address: True, heard.append)
+    endpoint.leave("unreached", 0.0, is_look=endpoint.enter())
+    now_s = 0.0
+    for look in range(200):
+        now_s = endpoint.opens_at(now_s) + stop_s * (look == 20)
+        is_look = endpoint.enter()
+        now_s += 1.0
+        endpoint.leave("unreached", now_s, is_look=is_look)
+        if heard[-1].state == "given-up":
+            break
+    assert [one.state for one in heard] == ["waiting", "given-up"]
+    assert abs(now_s - stop_s - PATIENCE_S) <= LONGEST_LOOK_S
+
+
+def test_a_look_that_a_stop_cut_off_tells_nothing_of_the_endpoint() -> None:
+    refused, late = httpx.ConnectError("refused"), Stopped("the machine slept for 3600 s")
+    script, heard = Script([refused, late, refused, "words"]), list[Outage]()
+
+    async def live() -> None:
+        asker = Asker(Pages(), load_bytes, make_client=script, patience_s=PATIENCE_S)
+        asker.on_outage = heard.append
+        await asker.ask(REMOTE, request_of())
+
+    run_virtual(live())
+    assert [one.state for one in heard] == ["waiting", "over"]

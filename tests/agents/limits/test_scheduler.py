@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from itertools import pairwise
 
-from tests.support.virtual import run_virtual
+from tests.support.virtual import VirtualLoop, run_virtual
 from videoautoarena.agents.limits.scheduler import Loan, Scheduler, Turn, Wants
 from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.transport.deadlines import deadline
 from videoautoarena.memory.records.records import CallLimits
 
 FAR = Model("far", "openai", "far", base_url="http://far/v1")
@@ -21,6 +23,12 @@ def limited(**limits: float) -> Model:
 
 async def take(turns: Scheduler, model: Model) -> Turn:
     return await turns.take(turns.line(model), 0.0)
+
+
+def stand_still(seconds: float) -> None:
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualLoop)
+    loop.stand_still(seconds)
 
 
 async def settle() -> None:
@@ -294,3 +302,45 @@ def test_a_share_of_declared_rates_is_kept_to() -> None:
         return asyncio.get_running_loop().time()
 
     assert run_virtual(second_start_s()) >= 4.0
+
+
+def test_a_stop_is_no_slowness_of_a_server() -> None:
+    async def places(stop_s: float) -> float:
+        turns = Scheduler(64)
+
+        async def call() -> None:
+            turn = await take(turns, FAR)
+            turn.outcome = "taken"
+            async with deadline(300.0):
+                await asyncio.sleep(1.0)
+            turns.give_back(turn)
+
+        for round_ in range(6):
+            if round_ > 2:
+                asyncio.get_running_loop().call_later(0.6, stand_still, stop_s)
+            await asyncio.gather(*[call() for _ in range(64)])
+        gate = turns.line(FAR).gate
+        return gate.limit if gate else 0.0
+
+    assert run_virtual(places(75.0)) == run_virtual(places(0.0))
+
+
+def test_who_waits_for_a_rate_is_not_sent_in_a_burst_after_a_stop() -> None:
+    async def starts() -> list[float]:
+        turns, loop, went = Scheduler(8), asyncio.get_running_loop(), list[float]()
+
+        async def call() -> None:
+            turn = await take(turns, limited(requests_per_minute=60))
+            went.append(loop.time())
+            async with deadline(8.0):
+                await asyncio.sleep(0.5)
+            turns.give_back(turn)
+
+        loop.call_later(2.3, stand_still, 75.0)
+        await asyncio.gather(*[call() for _ in range(10)])
+        return went
+
+    went = run_virtual(starts())
+    assert len(went) == 10
+    assert went[2] < 2.3 < 77.3 <= went[3]
+    assert min(late - soon for soon, late in pairwise(went)) >= 0.999

@@ -205,6 +205,17 @@ def test_what_a_process_left_over_stands_for_ever(store: Store, path: Path) -> N
         assert at_last.journal.intents() == [intent("one")._replace(is_left_over=True)]
 
 
+def test_a_try_that_a_stop_cut_off_stands_for_ever(store: Store) -> None:
+    intend(store, intent("one"), intent("two"), intent("one", attempt=2))
+    store.journal.leave_over(intent("one").key, 1)
+    intend(store, intent("one", attempt=3))
+    left_over = intent("one")._replace(is_left_over=True)
+    more = [intent("one", attempt=2), intent("one", attempt=3)]
+    assert store.journal.intents() == [left_over, intent("two"), *more]
+    asyncio.run(store.journal.record(call("one")))
+    assert store.journal.intents() == [left_over, intent("two")]
+
+
 def test_what_was_cut_off_stands_though_its_call_is_made_again_and_recorded(store: Store) -> None:
     intend(store, intent("one"), intent("one", attempt=2), intent("two"), intent("one"))
     cut_off = [intent("one", attempt=n)._replace(is_left_over=True) for n in (1, 2)]

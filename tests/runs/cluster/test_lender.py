@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,34 @@ from tests.support.lending import (
     run,
 )
 from videoautoarena.agents.limits.scheduler import Wants
-from videoautoarena.runs.cluster.lender import limits_in, shared
+from videoautoarena.runs.cluster.lender import Lender, limits_in, shared
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return capped_run(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(time, "CLOCK_BOOTTIME"), reason="no other clock counts sleep")
+def test_a_lease_runs_on_while_the_machine_sleeps(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, slept_s = time.clock_gettime, 0.0
+
+    def asleep(clock: int) -> float:
+        return read(clock) + slept_s * (clock == time.CLOCK_BOOTTIME)
+
+    async def live() -> None:
+        nonlocal slept_s
+        lender = Lender(str(path), config(), concurrency=12, lease_s=LEASE_S)
+        await lender.begin()
+        await lender.enlist("a", "node")
+        assert await lender.renew("a", "node", busy(0, 1)) is not None
+        slept_s = LEASE_S + 1
+        assert await lender.renew("a", "node", busy(0, 1)) is None
+
+    monkeypatch.setattr(time, "clock_gettime", asleep)
+    run(live())
 
 
 def test_places_are_parted_equally_and_the_rest_goes_to_who_can_use_it() -> None:

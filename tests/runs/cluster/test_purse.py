@@ -254,6 +254,13 @@ def test_what_an_earlier_life_lent_is_settled_by_the_file_and_not_again(path: Pa
     run(live())
 
 
+def test_a_try_that_a_stop_cut_off_is_not_counted_with_its_call() -> None:
+    stopped = Attempt(kind="stopped", reason="", waited_s=1.0, may_have_cost_usd=1.0)
+    row = call()
+    late = row.model_copy(update={"attempts": (stopped,)})
+    assert cost_of_call(late, summed(1.0, 1000)) == cost_of_call(row, summed(1.0, 1000))
+
+
 def test_a_message_about_money_counts_once_however_often_it_comes(path: Path) -> None:
     async def live() -> None:
         lender = lending(path, Clock())

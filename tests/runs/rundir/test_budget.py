@@ -22,7 +22,7 @@ from videoautoarena.agents.limits.prices import NANO, Sum, summed
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Attempt, CallRow, Nonce, Price, Usage
+from videoautoarena.memory.records.records import Attempt, CallRow, Intent, Nonce, Price, Usage
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.battles.export import lines_of
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
@@ -109,6 +109,17 @@ def test_tokens_that_were_counted_on_one_side_alone_count_at_their_most(
     assert spent.nano == 500_000_000
     # 60 characters, 4 frames of 10, 100 tokens of output.
     assert spent.tokens >= 200
+
+
+def test_a_try_that_a_stop_cut_off_counts_once_by_its_intent(
+    store: Store, config: RunConfig
+) -> None:
+    nonce = Nonce(scope="v-p1-r0", role="contestant", ordinal=1)
+    asyncio.run(store.journal.intend(Intent("1", nonce, "openai:a", 1, 3.0, 200)))
+    store.journal.leave_over("1", 1)
+    stopped = Attempt(kind="stopped", reason="", waited_s=1, may_have_cost_usd=3.0)
+    record(store, "1", attempts=(stopped,), frames=4, text_chars=60)
+    assert spent_so_far(config, store.journal) == Sum(3_500_000_000, 1500 + 200)
 
 
 def test_tries_on_the_way_count_too_where_a_model_may_have_been_at_work(

@@ -176,3 +176,58 @@ def test_what_a_worn_worker_has_no_room_for_a_new_one_decodes(
     assert len(pool.ask("frames", asked, deadline_s=60)["frames"]["frames"]) == 4
     assert worker in pool._idle
     pool._idle.remove(worker)
+
+
+class Halves:
+    """A worker's process that says half of what it has to say, and the rest once that is read."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, stop_s: float) -> None:
+        self.now_s, self.stop_s, self.looks = 0.0, stop_s, 0
+        self.line = b"x" * 50_000 + b"\n"
+        reader, self._writer = os.pipe()
+        self.stdout = os.fdopen(reader, "rb")
+        monkeypatch.setattr(pool.select, "poll", lambda: self)
+        monkeypatch.setattr(pool.time, "monotonic", lambda: self.now_s)
+
+    def register(self, _handle: int, _events: int) -> None:
+        """Have one handle."""
+
+    def poll(self, wait_ms: float) -> list[int]:
+        """Return whether something is there, after as long as nothing was."""
+        assert wait_ms >= 0
+        self.looks += 1
+        if self.looks == 3:
+            # The process is stopped while it waits; the worker goes on.
+            self.now_s += self.stop_s
+            os.write(self._writer, self.line[:30_000])
+            return [1]
+        if self.looks == 5:
+            os.write(self._writer, self.line[30_000:])
+            return [1]
+        self.now_s += wait_ms / 1000
+        if self.looks == 20:
+            # What comes at the last moment is heard of a moment later.
+            self.now_s += 0.001
+            os.write(self._writer, b"x")
+            return [1]
+        return []
+
+    def close(self) -> None:
+        """Let go of the pipe."""
+        self.stdout.close()
+        os.close(self._writer)
+
+
+@pytest.mark.parametrize("stop_s", [0.0, 75.0])
+def test_what_a_worker_said_while_this_process_was_stopped_is_read(
+    stop_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process = Halves(monkeypatch, stop_s=stop_s)
+    asked = pool.Worker.__new__(pool.Worker)
+    monkeypatch.setattr(asked, "process", process, raising=False)
+    assert asked._line(8.0) == process.line
+    for looks, patience_s in ((10, 8.0), (19, 0.5)):
+        process.looks = looks
+        with pytest.raises(TimeoutError):
+            asked._line(patience_s)
+    process.close()
