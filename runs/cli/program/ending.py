@@ -11,6 +11,7 @@ from collections.abc import Coroutine, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from videoautoarena.memory.store.interrupting import ENDING
 from videoautoarena.runs.cli.program import main
 from videoautoarena.runs.text.terminal import finish_though_unread, print_result, safe, say
 
@@ -51,7 +52,18 @@ def run_async(work: Coroutine[object, object, T]) -> T:
     finish_though_unread()
     # What was imported lives as long as the process; looking through it costs 0.5 ms a battle.
     gc.freeze()
-    return asyncio.run(work)  # noqa: TID251 - this is the one place
+    try:
+        return asyncio.run(_alone(work))  # noqa: TID251 - this is the one place
+    finally:
+        ENDING.clear()
+
+
+async def _alone(work: Coroutine[object, object, T]) -> T:
+    """Return what `work` comes to, and let queries end that threads of it still make then."""
+    try:
+        return await work
+    finally:
+        ENDING.ask()
 
 
 def ending(finished: Finished, out: Path, *, as_json: bool) -> int:

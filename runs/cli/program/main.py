@@ -12,6 +12,7 @@ import signal
 import sys
 from collections.abc import Callable
 from difflib import get_close_matches
+from types import FrameType
 from typing import Any
 
 import click
@@ -186,12 +187,17 @@ def _bug() -> int:
 def _begin() -> None:
     """Make the streams safe, and let SIGTERM and SIGHUP end a command as Ctrl-C does.
 
-    It then cleans up behind itself. Where nohup has a hang-up ignored it stays so.
+    It then cleans up behind itself. What nohup or a shell's `&` has ignored stays so.
     """
     open_streams()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, signal.default_int_handler)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if number == signal.SIGTERM or signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _interrupt)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    # Not Python's own, in whose place asyncio puts one that does not end what the loop waits for.
+    raise KeyboardInterrupt
 
 
 def _line(text: str) -> None:
