@@ -14,13 +14,14 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import RLock
 from typing import Any, ClassVar, NamedTuple
 from urllib.parse import quote
 
 from sqlite_utils import Database
 
 from videoautoarena.memory.records.errors import RunLocked, StoreError
-from videoautoarena.memory.store.interrupting import listen, raise_interrupt
+from videoautoarena.memory.store.interrupting import ENDING
 from videoautoarena.memory.store.migrations import check_layout, fill_in, migrate
 
 
@@ -98,6 +99,8 @@ _PATIENCE_S = 30.0
 """How long to wait for somebody else's checkpoint."""
 _UNWRITABLE = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
 """How SQLite says that the index of a log can be neither made nor written beside it."""
+_LOOK_EACH = 2000
+"""Steps of SQLite's machine between two looks whether to go on: some 0.1 ms."""
 _LONGEST_REASON = 300
 _MOST_BYTES = 256 * 1024 * 1024
 """Of one value: no text of a run comes near."""
@@ -125,7 +128,7 @@ def blaming(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, OSError) as error:
-        raise_interrupt(error)
+        _raise_interrupt(error)
         is_full = getattr(error, "sqlite_errorname", "") == "SQLITE_FULL"
         # Only a file that is no run calls for another --out.
         remedy = "pass the --out of a run"
@@ -156,8 +159,16 @@ def connect(path: Path, query: str) -> sqlite3.Connection:
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
     if sys.version_info >= (3, 12):
         connection.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE)
-    listen(connection)
+    # A look runs Python code. So in the main thread a signal's own handler is run as well, and
+    # what it raises ends the query like a true answer.
+    connection.set_progress_handler(ENDING.is_overdue, _LOOK_EACH)
     return connection
+
+
+def _raise_interrupt(error: Exception) -> None:
+    """Raise KeyboardInterrupt where a query was ended: SQLite drops what a look had raised."""
+    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
+        raise KeyboardInterrupt from error
 
 
 @dataclass(frozen=True)
@@ -272,9 +283,15 @@ class Reader:
     def __init__(self, path: Path, *, live: bool = False) -> None:
         self._path = path
         self._live = live
+        # To close a connection while another thread reads from it ends the process.
+        self._alone = RLock()
         self._open()
 
     def rows(self, sql: str, *values: str | int) -> list[tuple[str, ...]]:
+        with self._alone:
+            return self._rows(sql, *values)
+
+    def _rows(self, sql: str, *values: str | int) -> list[tuple[str, ...]]:
         while True:
             if self._has_changed():
                 self.close()
@@ -282,7 +299,7 @@ class Reader:
             try:
                 found: list[tuple[str, ...]] = self._db.execute(sql, values).fetchall()
             except sqlite3.Error as error:
-                raise_interrupt(error)
+                _raise_interrupt(error)
                 if self._reading.is_immutable and self._has_changed():
                     continue
                 with blaming(self._path):
@@ -332,7 +349,8 @@ class Reader:
         return found[0] if found else None
 
     def close(self) -> None:
-        self._reading.close()
+        with self._alone:
+            self._reading.close()
 
     def _open(self) -> None:
         with blaming(self._path):

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections.abc import Callable
 
 PATIENCE_S = 0.5
 """So long a query may go on that nobody waits for any more."""
-_OPCODES = 2000
-"""Of SQLite's machine, between two looks: some 0.1 ms."""
 
 
 class Ending:
@@ -35,16 +32,3 @@ class Ending:
 
 ENDING = Ending()
 """That of this process: signals are heard by one thread, and queries made by several."""
-
-
-def listen(connection: sqlite3.Connection) -> None:
-    """Let each long query on a connection end when the process is to."""
-    # A look runs Python code. So in the main thread a signal's own handler is run as well, and
-    # what it raises ends the query like a true answer.
-    connection.set_progress_handler(ENDING.is_overdue, _OPCODES)
-
-
-def raise_interrupt(error: Exception) -> None:
-    """Raise KeyboardInterrupt where a query was ended: SQLite drops what its handler raised."""
-    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
-        raise KeyboardInterrupt from error

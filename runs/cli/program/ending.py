@@ -9,6 +9,7 @@ import math
 import shlex
 from collections.abc import Coroutine, Iterator
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, TypeVar
 
 from videoautoarena.memory.store.interrupting import ENDING
@@ -59,11 +60,29 @@ def run_async(work: Coroutine[object, object, T]) -> T:
 
 
 async def _alone(work: Coroutine[object, object, T]) -> T:
-    """Return what `work` comes to, and let queries end that threads of it still make then."""
-    try:
-        return await work
-    finally:
+    """Return what `work` comes to; a signal cancels it, and no query outlives it."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    is_cancelled = False
+
+    def cancel(_number: int, _frame: FrameType | None) -> None:
+        nonlocal is_cancelled
         ENDING.ask()
+        if is_cancelled or task is None:
+            raise KeyboardInterrupt
+        is_cancelled = True
+        task.cancel()
+        # It may be waiting for nothing but a descriptor.
+        loop.call_soon_threadsafe(lambda: None)
+
+    with main.interrupted_by(cancel):
+        try:
+            return await work
+        except asyncio.CancelledError:
+            if is_cancelled:
+                raise KeyboardInterrupt from None
+            raise
+        finally:
+            ENDING.ask()
 
 
 def ending(finished: Finished, out: Path, *, as_json: bool) -> int:

@@ -10,7 +10,8 @@ import importlib
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from types import FrameType
 from typing import Any
@@ -18,6 +19,7 @@ from typing import Any
 import click
 
 from videoautoarena.memory.records.errors import ArenaError, WrongArgument
+from videoautoarena.memory.store.interrupting import ENDING
 from videoautoarena.runs.text.terminal import ResultsLost, lost_results, open_streams
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -190,14 +192,30 @@ def _begin() -> None:
     It then cleans up behind itself. What nohup or a shell's `&` has ignored stays so.
     """
     open_streams()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in _ENDING:
         if number == signal.SIGTERM or signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _interrupt)
 
 
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    # Not Python's own, in whose place asyncio puts one that does not end what the loop waits for.
+    ENDING.ask()
     raise KeyboardInterrupt
+
+
+@contextmanager
+def interrupted_by(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Let `handler` take the signals that end a command; in other programs they stay theirs."""
+    ours = [number for number in _ENDING if signal.getsignal(number) is _interrupt]
+    for number in ours:
+        signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, _interrupt)
 
 
 def _line(text: str) -> None:
