@@ -19,7 +19,6 @@ from typing import Any
 import click
 
 from videoautoarena.memory.records.errors import ArenaError, WrongArgument
-from videoautoarena.memory.store.interrupting import ENDING
 from videoautoarena.runs.text.terminal import ResultsLost, lost_results, open_streams
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -201,7 +200,6 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    ENDING.ask()
     raise KeyboardInterrupt
 
 

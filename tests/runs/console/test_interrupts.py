@@ -208,6 +208,32 @@ def test_a_loop_that_hears_nothing_is_left_at_once_unless_something_paid_for_is_
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
+@pytest.mark.parametrize("under_way", [0, 3])
+def test_calls_under_way_are_what_a_loop_that_hears_nothing_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, under_way: int
+) -> None:
+    now = itertools.count(step=10)
+    ending = Ending(lambda: float(next(now)))
+    monkeypatch.setattr(interrupts, "ENDING", ending)
+    monkeypatch.setattr(Asker, "under_way", under_way)
+
+    async def stand_still() -> list[bool]:
+        said, found = list[str](), list[bool]()
+        main: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        listeners = Listeners(said.append, lambda _event: None)
+        with _interrupts(Asker(Pages(), load_bytes), main, listeners):
+            signal.raise_signal(signal.SIGINT)
+            found.append(ending.is_overdue())
+            while not said:
+                await asyncio.sleep(0)
+            # It drains by now: nobody is to wait for a second one.
+            signal.raise_signal(signal.SIGINT)
+            return [*found, ending.is_overdue()]
+
+    found = asyncio.run(asyncio.wait_for(stand_still(), 60))
+    assert found == [under_way == 0, True]
+
+
 @pytest.mark.slow
 def test_a_pause_before_a_retry_holds_no_exit_up(ground: Ground, tmp_path: Path) -> None:
     with (
