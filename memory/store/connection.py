@@ -8,18 +8,21 @@ import gc
 import os
 import shutil
 import sqlite3
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import RLock
 from typing import Any, ClassVar, NamedTuple
 from urllib.parse import quote
 
 from sqlite_utils import Database
 
 from videoautoarena.memory.records.errors import RunLocked, StoreError
-from videoautoarena.memory.store.migrations import check_is_run, check_layout, fill_in, migrate
+from videoautoarena.memory.store.interrupting import ENDING
+from videoautoarena.memory.store.migrations import check_layout, fill_in, migrate
 
 
 class RunLock:
@@ -96,6 +99,11 @@ _PATIENCE_S = 30.0
 """How long to wait for somebody else's checkpoint."""
 _UNWRITABLE = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
 """How SQLite says that the index of a log can be neither made nor written beside it."""
+_LOOK_EACH = 2000
+"""Steps of SQLite's machine between two looks whether to go on: some 0.1 ms."""
+_LONGEST_REASON = 300
+_MOST_BYTES = 256 * 1024 * 1024
+"""Of one value: no text of a run comes near."""
 Seen = tuple[tuple[int, int, int] | None, ...]
 """Inode, size and time of change, of a file and of its log."""
 
@@ -120,12 +128,20 @@ def blaming(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, OSError) as error:
+        _raise_interrupt(error)
         is_full = getattr(error, "sqlite_errorname", "") == "SQLITE_FULL"
         # Only a file that is no run calls for another --out.
         remedy = "pass the --out of a run"
         if is_full or getattr(error, "errno", None) == errno.ENOSPC:
             remedy = "make room on its disk, then go on with the same command"
-        raise StoreError(f"{path} cannot be used ({error}); {remedy}") from error
+        # SQLite quotes what it finds in a file.
+        said = str(error)
+        said = said if said.isprintable() and len(said) <= _LONGEST_REASON else _shown(said)
+        raise StoreError(f"{path} cannot be used ({said}); {remedy}") from error
+
+
+def _shown(text: str) -> str:
+    return ascii(text[:_LONGEST_REASON])[1:-1]
 
 
 def connect(path: Path, query: str) -> sqlite3.Connection:
@@ -133,9 +149,26 @@ def connect(path: Path, query: str) -> sqlite3.Connection:
     # quote() so that a `?` or `%` in a folder's name stays a part of the name.
     uri = f"file:{quote(bytes(path.absolute()))}?{query}"
     # Made here and used elsewhere: the writer has a thread of its own, readers may be shared.
-    return sqlite3.connect(
+    connection = sqlite3.connect(
         uri, uri=True, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False
     )
+    # The file may be anybody's: nothing in it may call what acts outside of it, nor have SQLite
+    # follow cells that lead out of their page, nor have more read into memory than a run has.
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cell_size_check = ON")
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
+    if sys.version_info >= (3, 12):
+        connection.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE)
+    # A look runs Python code. So in the main thread a signal's own handler is run as well, and
+    # what it raises ends the query like a true answer.
+    connection.set_progress_handler(ENDING.is_overdue, _LOOK_EACH)
+    return connection
+
+
+def _raise_interrupt(error: Exception) -> None:
+    """Raise KeyboardInterrupt where a query was ended: SQLite drops what a look had raised."""
+    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
+        raise KeyboardInterrupt from error
 
 
 @dataclass(frozen=True)
@@ -219,10 +252,10 @@ def _look_at(path: Path) -> Seen:
 
 
 def refuse_stranger(path: Path) -> None:
-    """Make sure that the file is a run, before anything is done to it."""
+    """Make sure that the file is a run which can be written, before anything is done to it."""
     # Never by open(): closing the file would drop the locks SQLite holds on it in this process.
     with blaming(path), closing(open_reading(path)) as reading:
-        check_is_run(reading.connection, path.name)
+        check_layout(reading.connection, path.name, write=True)
 
 
 def open_writing(path: Path, *, fsync: bool) -> sqlite3.Connection:
@@ -250,16 +283,23 @@ class Reader:
     def __init__(self, path: Path, *, live: bool = False) -> None:
         self._path = path
         self._live = live
+        # To close a connection while another thread reads from it ends the process.
+        self._alone = RLock()
         self._open()
 
     def rows(self, sql: str, *values: str | int) -> list[tuple[str, ...]]:
+        with self._alone:
+            return self._rows(sql, *values)
+
+    def _rows(self, sql: str, *values: str | int) -> list[tuple[str, ...]]:
         while True:
             if self._has_changed():
                 self.close()
                 self._open()
             try:
                 found: list[tuple[str, ...]] = self._db.execute(sql, values).fetchall()
-            except sqlite3.Error:
+            except sqlite3.Error as error:
+                _raise_interrupt(error)
                 if self._reading.is_immutable and self._has_changed():
                     continue
                 with blaming(self._path):
@@ -309,7 +349,8 @@ class Reader:
         return found[0] if found else None
 
     def close(self) -> None:
-        self._reading.close()
+        with self._alone:
+            self._reading.close()
 
     def _open(self) -> None:
         with blaming(self._path):

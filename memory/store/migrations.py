@@ -1,12 +1,18 @@
 """The layout of a run file: numbered steps, of which only the newest may still change.
 
-A step's number is its place in MIGRATIONS, counted from 1; the file keeps the number reached.
+A step's number is its place in MIGRATIONS, counted from 1; the file keeps the number reached. A
+file that holds anything but what the steps up to there make is refused before it is asked: a view
+may stand where a table is looked for, and a trigger do what nobody wrote here.
 """
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from functools import cache
+from typing import NamedTuple
 
 from sqlite_utils import Database
 
@@ -148,22 +154,96 @@ READABLE = 3
 """The oldest layout that is read as it is: all that it lacks is what `fill_in` stands in for."""
 
 
-def check_is_run(connection: sqlite3.Connection, name: str) -> None:
-    """Make sure that the file was made by this program; raises StoreError if not."""
-    if _pragma(connection, "application_id") != APPLICATION_ID:
-        raise StoreError(f"{name} is no run of this program; pass another --out")
-
-
 def check_layout(connection: sqlite3.Connection, name: str, *, write: bool) -> None:
     """Make sure that this version may use the run; StoreTooNew or StoreError where it may not."""
-    check_is_run(connection, name)
+    if _pragma(connection, "application_id") != APPLICATION_ID:
+        raise StoreError(f"{name} is no run of this program; pass another --out")
     layout, ours = _pragma(connection, "user_version"), len(MIGRATIONS)
     if layout > ours:
         known = f"{name} has layout {layout}, this version knows {ours}"
         raise StoreTooNew(f"{known}; update videoautoarena")
+    _check_shape(connection, name, layout)
     if layout < (1 if write else READABLE):
         older = f"{name} has the older layout {layout}"
         raise StoreError(f"{older}; continue the run once to update it")
+
+
+class _Part(NamedTuple):
+    """A row of sqlite_master; in a file from somebody else each may be anything."""
+
+    type: str
+    name: str
+    table: str
+    sql: str | None
+
+    def __str__(self) -> str:
+        kind = self.type if self.type in _KINDS else "entry"
+        return f"{kind} {self.name!a}"
+
+
+_KINDS = ("table", "index", "trigger", "view")
+_STATISTICS = (
+    _Part("table", "sqlite_stat1", "sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)"),
+    _Part(
+        *("table", "sqlite_stat4", "sqlite_stat4"),
+        "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",
+    ),
+)
+"""What ANALYZE leaves in a file, which people and tools do to one."""
+_LONGEST_NAME = 80
+
+
+def _check_shape(connection: sqlite3.Connection, name: str, layout: int) -> None:
+    """Make sure that the file holds all that its layout makes, and nothing else."""
+    missing = dict(_made_by(MIGRATIONS[: max(layout, 0)]))
+    longest = 2 * max((len(part.sql or "") for part in missing.values()), default=0)
+    for part in _parts(connection, longest=longest, most=len(missing) + len(_STATISTICS) + 1):
+        wanted = missing.pop((part.type, part.name), None)
+        if wanted is None and part not in _STATISTICS:
+            raise _misshapen(name, f"holds the {part}, which no run of this program has")
+        if wanted is not None and part != wanted and not _is_older(part, wanted):
+            raise _misshapen(name, f"has another {part} than layout {layout} has")
+    for part in missing.values():
+        raise _misshapen(name, f"lacks the {part} of layout {layout}")
+
+
+def _misshapen(name: str, what: str) -> StoreError:
+    return StoreError(f"{name} {what}; undo what was done to it, or use another copy")
+
+
+@cache
+def _made_by(steps: tuple[Step, ...]) -> dict[tuple[str, str], _Part]:
+    """Return what a file holds after these steps, by type and name."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as made:
+        migrate(made, steps)
+        return {part[:2]: part for part in _parts(made, longest=1_000_000, most=1000)}
+
+
+def _parts(connection: sqlite3.Connection, *, longest: int, most: int) -> Iterator[_Part]:
+    """Give what a file holds, each cut where no part of a run goes on."""
+    names = [f"substr({column}, 1, {_LONGEST_NAME})" for column in ("type", "name", "tbl_name")]
+    return map(
+        _Part._make,
+        connection.execute(
+            f"SELECT {', '.join(names)}, substr(sql, 1, {longest}) FROM sqlite_master LIMIT {most}"
+        ),
+    )
+
+
+def _is_older(part: _Part, wanted: _Part) -> bool:
+    """Return whether a part is what this one was when it was made by an older version.
+
+    sqlite-utils before 4 put names in brackets and called REAL FLOAT, which is the same, and the
+    triggers of layout 9 began without a bound that only saves time.
+    """
+    ours = {wanted.sql, (wanted.sql or "").replace(" LIMIT -1", "")}
+    return part.table == wanted.table and _respelt(part.sql) in map(_respelt, ours)
+
+
+def _respelt(sql: str | None) -> str | None:
+    if not isinstance(sql, str):
+        return sql
+    return re.sub(r"\bFLOAT\b", "REAL", re.sub(r"\[(\w+)\]", r'"\1"', sql))
 
 
 def fill_in(connection: sqlite3.Connection) -> bool:
@@ -179,7 +259,12 @@ def fill_in(connection: sqlite3.Connection) -> bool:
 
 
 def migrate(connection: sqlite3.Connection, steps: Sequence[Step] | None = None) -> None:
-    """Bring the file up to the newest layout; each step is done whole or not at all."""
+    """Bring the file up to the newest layout; each step is done whole or not at all.
+
+    What it held before is what its layout makes: see `check_layout`.
+    """
+    if not _json_is_trusted():
+        connection.execute("PRAGMA trusted_schema = ON")
     steps = MIGRATIONS if steps is None else steps
     db = Database(connection, execute_plugins=False)
     for number in range(_pragma(connection, "user_version") + 1, len(steps) + 1):
@@ -192,6 +277,22 @@ def migrate(connection: sqlite3.Connection, steps: Sequence[Step] | None = None)
         finally:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
+
+
+@cache
+def _json_is_trusted() -> bool:
+    """Return whether triggers may use JSON where a file is not trusted.
+
+    Until 3.41 SQLite took its own JSON functions for ones that may do harm.
+    """
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as empty:
+        empty.execute("PRAGMA trusted_schema = OFF")
+        empty.execute("CREATE VIEW answers AS SELECT json_valid('1')")
+        try:
+            empty.execute("SELECT * FROM answers")
+        except sqlite3.OperationalError:
+            return False
+    return True
 
 
 def _pragma(connection: sqlite3.Connection, name: str) -> int:

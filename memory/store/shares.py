@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from threading import RLock
 from typing import Any, NamedTuple
 
 from videoautoarena.memory.store.connection import Reader, Reading
@@ -113,6 +114,7 @@ class Mirror(Reader):
 
     def __init__(self) -> None:
         self._path = Path("the worker's share of the run")
+        self._alone = RLock()
         self.connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         migrate(self.connection)
         self._take(Reading(self.connection))

@@ -82,6 +82,8 @@ class Writer(Writes):
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.commits = 0
+        # What is paid for is written, whoever wants the process to end meanwhile.
+        connection.set_progress_handler(None, 0)
         self._connection = connection
         self._queue: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
         self._closing = False

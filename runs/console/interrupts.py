@@ -6,10 +6,12 @@ import asyncio
 import signal
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any, Protocol
 
 from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.agents.limits.waits import Wait
+from videoautoarena.memory.store.interrupting import ENDING
 from videoautoarena.runs.console.events import Draining, Listeners
 from videoautoarena.runs.console.waiting import about_wait
 from videoautoarena.runs.rundir.reader import counted, spent
@@ -121,7 +123,11 @@ def _interrupts(
             _drain(asker, listeners)
         is_hung_up = True
 
-    with heard({signal.SIGINT: stop, signal.SIGTERM: stop, signal.SIGHUP: hang_up}):
+    def is_waited_for() -> bool:
+        return not (is_asked or is_hung_up) and asker.under_way > 0
+
+    handlers = {signal.SIGINT: stop, signal.SIGTERM: stop, signal.SIGHUP: hang_up}
+    with heard(handlers, is_waited_for=is_waited_for):
         yield
     if is_hung_up:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -136,20 +142,44 @@ def _drain(asker: InFlight, listeners: Listeners) -> None:
 
 
 @contextmanager
-def heard(handlers: Mapping[signal.Signals, Callable[[], None]]) -> Iterator[None]:
+def heard(
+    handlers: Mapping[signal.Signals, Callable[[], None]],
+    *,
+    is_waited_for: Callable[[], bool] = lambda: False,
+) -> Iterator[None]:
     """Have each signal call its handler in the event loop; then let all be as it was.
 
-    A hang-up that is ignored, as under nohup, stays so.
+    A hang-up that is ignored, as under nohup, stays so. Where the loop stands still in a query, it
+    hears nothing; so that query ends soon, as if it had been interrupted. Something that is paid
+    for may be waited for instead: then it takes a second signal.
     """
     loop = asyncio.get_running_loop()
     before = {number: signal.getsignal(number) for number in handlers}
     if before.get(signal.SIGHUP) == signal.SIG_IGN:
         del before[signal.SIGHUP]
+    unheard = 0
+
+    def note(_number: int, _frame: FrameType | None) -> None:
+        nonlocal unheard
+        unheard += 1
+        if unheard > 1 or not is_waited_for():
+            ENDING.ask()
+
+    def hear(handler: Callable[[], None]) -> None:
+        nonlocal unheard
+        unheard = 0
+        ENDING.clear()
+        handler()
+
     for number in before:
-        loop.add_signal_handler(number, handlers[number])
+        loop.add_signal_handler(number, hear, handlers[number])
+        # The loop is told by way of a descriptor, whatever stands here.
+        signal.signal(number, note)
+        signal.siginterrupt(number, False)
     try:
         yield
     finally:
+        ENDING.clear()
         for number, handler in before.items():
             loop.remove_signal_handler(number)
             signal.signal(number, handler or signal.SIG_DFL)

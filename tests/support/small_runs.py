@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from itertools import product
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from videoautoarena.memory.records.records import Battle
+from videoautoarena.memory.store.migrations import MIGRATIONS, migrate
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.config.run_config import Flags
@@ -50,15 +50,18 @@ def altered(out: Path) -> Iterator[sqlite3.Connection]:
         connection.close()
 
 
-def forget_outlines(file: sqlite3.Connection) -> None:
-    """Take from a run's file what older layouts did not keep of battles and calls."""
-    tables, events = ("slots", "battles", "calls", "frames"), ("insert", "delete", "update")
-    for table, event in product(tables, events):
-        file.execute(f"DROP TRIGGER {table}_{event}")
-    for table, event in product(("calls", "battles"), events):
-        file.execute(f"DROP TRIGGER {table}_{event}_ends")
-    for table in ("places", "outlines", "sent", "call_ends", "marked_battles"):
-        file.execute(f"DROP TABLE {table}")
+def put_back(file: sqlite3.Connection, layout: int) -> None:
+    """Take from a run's file all that layouts after this one keep."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as then:
+        migrate(then, MIGRATIONS[:layout])
+        kept = set(then.execute(_MADE))
+    made = set(file.execute(_MADE)) - kept
+    for kind, name in sorted(made, reverse=True):
+        file.execute(f"DROP {kind} IF EXISTS {name}")
+    file.execute(f"PRAGMA user_version = {layout}")
+
+
+_MADE = "SELECT type, name FROM sqlite_master WHERE sql IS NOT NULL"
 
 
 def alter(out: Path, sql: str, **values: Any) -> None:

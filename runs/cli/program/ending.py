@@ -9,8 +9,10 @@ import math
 import shlex
 from collections.abc import Coroutine, Iterator
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, TypeVar
 
+from videoautoarena.memory.store.interrupting import ENDING
 from videoautoarena.runs.cli.program import main
 from videoautoarena.runs.text.terminal import finish_though_unread, print_result, safe, say
 
@@ -51,7 +53,36 @@ def run_async(work: Coroutine[object, object, T]) -> T:
     finish_though_unread()
     # What was imported lives as long as the process; looking through it costs 0.5 ms a battle.
     gc.freeze()
-    return asyncio.run(work)  # noqa: TID251 - this is the one place
+    try:
+        return asyncio.run(_alone(work))  # noqa: TID251 - this is the one place
+    finally:
+        ENDING.clear()
+
+
+async def _alone(work: Coroutine[object, object, T]) -> T:
+    """Return what `work` comes to; a signal cancels it, and no query outlives it."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    is_cancelled = False
+
+    def cancel(_number: int, _frame: FrameType | None) -> None:
+        nonlocal is_cancelled
+        ENDING.ask()
+        if is_cancelled or task is None:
+            raise KeyboardInterrupt
+        is_cancelled = True
+        task.cancel()
+        # It may be waiting for nothing but a descriptor.
+        loop.call_soon_threadsafe(lambda: None)
+
+    with main.interrupted_by(cancel):
+        try:
+            return await work
+        except asyncio.CancelledError:
+            if is_cancelled:
+                raise KeyboardInterrupt from None
+            raise
+        finally:
+            ENDING.ask()
 
 
 def ending(finished: Finished, out: Path, *, as_json: bool) -> int:

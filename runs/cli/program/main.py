@@ -10,8 +10,10 @@ import importlib
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
+from types import FrameType
 from typing import Any
 
 import click
@@ -186,12 +188,32 @@ def _bug() -> int:
 def _begin() -> None:
     """Make the streams safe, and let SIGTERM and SIGHUP end a command as Ctrl-C does.
 
-    It then cleans up behind itself. Where nohup has a hang-up ignored it stays so.
+    It then cleans up behind itself. What nohup or a shell's `&` has ignored stays so.
     """
     open_streams()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, signal.default_int_handler)
+    for number in _ENDING:
+        if number == signal.SIGTERM or signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _interrupt)
+
+
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def interrupted_by(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Let `handler` take the signals that end a command; in other programs they stay theirs."""
+    ours = [number for number in _ENDING if signal.getsignal(number) is _interrupt]
+    for number in ours:
+        signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, _interrupt)
 
 
 def _line(text: str) -> None:

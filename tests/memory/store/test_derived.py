@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.runfiles import battle, call, frames, slot, video
-from tests.support.small_runs import forget_outlines
+from tests.support.small_runs import put_back
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.outlines import Outlines
 from videoautoarena.memory.records.records import Attempt, Battle, CallEnds, CallRow, Judging
@@ -201,8 +201,7 @@ def test_a_file_of_an_older_layout_says_the_same_and_is_filled_when_written(
     kept = list(store.outlines())
     store.close()
     with closing(sqlite3.connect(path)) as file, file:
-        forget_outlines(file)
-        file.execute("PRAGMA user_version = 7")
+        put_back(file, 7)
     before = path.read_bytes()
     with Store.open(path, write=False) as old:
         assert list(old.outlines()) == kept

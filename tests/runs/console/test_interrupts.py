@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import os
 import signal
@@ -22,8 +23,10 @@ from tests.support.manners import Manners, Mishap
 from tests.support.typed import run
 from tests.support.whole_runs import battles, command, committed_keys, write_config
 from videoautoarena.agents.calls.ask import Asker
+from videoautoarena.memory.store.interrupting import Ending
+from videoautoarena.runs.console import interrupts
 from videoautoarena.runs.console.events import Listeners
-from videoautoarena.runs.console.interrupts import _interrupts
+from videoautoarena.runs.console.interrupts import _interrupts, heard
 
 SLOW, ENDLESS = Manners(latency_s=(0.5, 0.5)), Manners(latency_s=(90, 90))
 LATER = Manners(mishaps=(Mishap("status", times=999, status=429, retry_after=100),))
@@ -47,7 +50,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
 
 
 @pytest.fixture(autouse=True)
-def heard() -> Iterator[None]:
+def hearing() -> Iterator[None]:
     """Let commands hear what nohup, or a shell for what runs in its background, has ignored."""
     before = signal.signal(signal.SIGHUP, lambda *_: None)
     before_int = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -174,6 +177,61 @@ def test_one_interrupt_while_a_cap_drains_a_run_cuts_no_call_off() -> None:
 
     assert not asyncio.run(asyncio.wait_for(interrupted_twice(), 60))
     assert "interrupt again to stop at once" in said[0]
+
+
+@pytest.mark.parametrize("is_waited_for", [True, False])
+def test_a_loop_that_hears_nothing_is_left_at_once_unless_something_paid_for_is_under_way(
+    monkeypatch: pytest.MonkeyPatch, is_waited_for: bool
+) -> None:
+    now, said = itertools.count(step=10), list[str]()
+    ending = Ending(lambda: float(next(now)))
+    monkeypatch.setattr(interrupts, "ENDING", ending)
+
+    async def stand_still() -> list[bool]:
+        with heard({signal.SIGTERM: lambda: said.append("heard")}, is_waited_for=asked):
+            signal.raise_signal(signal.SIGTERM)
+            first = ending.is_overdue()
+            signal.raise_signal(signal.SIGTERM)
+            again = ending.is_overdue()
+            while len(said) < 2:
+                await asyncio.sleep(0)
+            after = ending.is_overdue()
+            signal.raise_signal(signal.SIGTERM)
+            return [first, again, after, ending.is_overdue()]
+
+    def asked() -> bool:
+        return is_waited_for
+
+    found = asyncio.run(asyncio.wait_for(stand_still(), 60))
+    assert found == [not is_waited_for, True, False, not is_waited_for]
+    assert not ending.is_overdue()
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+@pytest.mark.parametrize("under_way", [0, 3])
+def test_calls_under_way_are_what_a_loop_that_hears_nothing_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, under_way: int
+) -> None:
+    now = itertools.count(step=10)
+    ending = Ending(lambda: float(next(now)))
+    monkeypatch.setattr(interrupts, "ENDING", ending)
+    monkeypatch.setattr(Asker, "under_way", under_way)
+
+    async def stand_still() -> list[bool]:
+        said, found = list[str](), list[bool]()
+        main: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        listeners = Listeners(said.append, lambda _event: None)
+        with _interrupts(Asker(Pages(), load_bytes), main, listeners):
+            signal.raise_signal(signal.SIGINT)
+            found.append(ending.is_overdue())
+            while not said:
+                await asyncio.sleep(0)
+            # It drains by now: nobody is to wait for a second one.
+            signal.raise_signal(signal.SIGINT)
+            return [*found, ending.is_overdue()]
+
+    found = asyncio.run(asyncio.wait_for(stand_still(), 60))
+    assert found == [under_way == 0, True]
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ import pytest
 from tests.support.clips import draw_folder
 from tests.support.loopback import ask_offline, serving
 from tests.support.manners import Manners, Mishap
-from tests.support.small_runs import altered, battles_of, forget_outlines, play_again
+from tests.support.small_runs import altered, battles_of, play_again, put_back
 from tests.support.typed import Said, Terminal
 from tests.support.whole_runs import write_config
 from videoautoarena.agents.limits import waits
@@ -190,8 +190,7 @@ def test_a_replay_comes_to_the_same(heard: Heard) -> None:
 def test_a_file_of_an_older_layout_says_the_same(heard: Heard, tmp_path: Path) -> None:
     out = Path(shutil.copytree(heard.out, tmp_path / "out"))
     with altered(out) as file:
-        forget_outlines(file)
-        file.execute("PRAGMA user_version = 7")
+        put_back(file, 7)
     with (
         Store.open(out / RUN_FILE, write=False) as old,
         Store.open(heard.out / RUN_FILE, write=False) as new,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.clips import draw_folder
-from tests.support.small_runs import TRIO, altered, forget_outlines
+from tests.support.small_runs import TRIO, altered, put_back
 from tests.support.typed import Terminal
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.rundir.reader import RUN_FILE, Work, spent
@@ -59,22 +59,7 @@ def test_a_run_of_the_first_layout_is_read_once_it_was_continued(
     line = ("--videos", videos, "--out", out, "--models", ",".join(TRIO), "--rounds", "1")
     assert terminal.simulate(*line).code == 0
     with altered(out) as file:
-        later = (
-            "sessions",
-            "lost",
-            "labels",
-            "trials",
-            "samples",
-            "intents",
-            "votes",
-            "tags",
-            "claims",
-            "deliveries",
-        )
-        for table in later:
-            file.execute(f"DROP TABLE {table}")
-        forget_outlines(file)
-        file.execute("PRAGMA user_version = 1")
+        put_back(file, 1)
     old = terminal.arena("status", out)
     assert (old.code, "continue the run once to update it" in old.err) == (1, True)
     assert terminal.arena("resume", out).code == 0

@@ -20,9 +20,9 @@ from tests.support.small_runs import (
     alter,
     altered,
     battles_of,
-    forget_outlines,
     play,
     play_again,
+    put_back,
 )
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.connection import RunLock, lock_of
@@ -162,10 +162,7 @@ def test_a_run_of_an_older_layout_is_merged_and_left_as_it_is(
 ) -> None:
     older = shutil.copytree(ground / "mix-one", tmp_path / "older")
     with altered(older) as file:
-        for table in ("intents", "votes", "tags")[number - 3 :]:
-            file.execute(f"DROP TABLE {table}")
-        forget_outlines(file)
-        file.execute(f"PRAGMA user_version = {number}")
+        put_back(file, number)
     before = (older / RUN_FILE).read_bytes()
     to = tmp_path / "to"
     assert invoke("merge", older, ground / "mix-two", "--to", to, "-q").exit_code == 0
