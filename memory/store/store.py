@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args
 
 import numpy as np
@@ -49,6 +50,19 @@ from videoautoarena.memory.store.tags import Tags
 from videoautoarena.memory.store.writer import Writer, Writes, needed
 
 R = TypeVar("R", bound=Record)
+
+
+_NAME = re.compile(r"[\w-]+", re.ASCII)
+
+
+def _refuse_stray(video: Video) -> None:
+    """Raise StoreError for a video whose names would lead out of the folders that they stand in."""
+    path = PurePath(video.path)
+    is_below = path.parts and not path.is_absolute() and ".." not in path.parts
+    if not is_below or "\0" in video.path:
+        raise StoreError("the run names a video outside its folder of videos; use another copy")
+    if not (_NAME.fullmatch(video.id) and _NAME.fullmatch(video.sha256)):
+        raise StoreError("the run holds a video whose id or digest is none; use another copy")
 
 
 class StoredFile(NamedTuple):
@@ -173,7 +187,10 @@ class Store:
 
     def videos(self) -> list[Video]:
         """Return the videos in the order in which they were added."""
-        return self._all(Video, "SELECT body FROM videos ORDER BY place")
+        videos = self._all(Video, "SELECT body FROM videos ORDER BY place")
+        for video in videos:
+            _refuse_stray(video)
+        return videos
 
     def add_skipped(self, skipped: Iterable[Skipped]) -> None:
         """Append the files that were not used and are not there yet."""

@@ -29,7 +29,7 @@ from videoautoarena.agents.limits.prices import (
     summed,
 )
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.records.records import Attempt, CallRow
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.store import Store
@@ -105,7 +105,16 @@ class Budget:
 def kept_caps(store: Store) -> Caps:
     """Return the caps that were given last: they hold until others are."""
     file = store.file(CAPS_FILE)
-    return Caps(**json.loads(file.text)) if file else NO_CAPS
+    if file is None:
+        return NO_CAPS
+    try:
+        caps = Caps(**json.loads(file.text))
+        is_sound = all(cap is None or 0 <= cap < math.inf for cap in caps)
+    except (ValueError, TypeError):
+        is_sound = False
+    if not is_sound:
+        raise StoreError(f"what the run's file holds as {CAPS_FILE} cannot be read")
+    return caps
 
 
 def merged_caps(kept: Caps, asked: Caps) -> Caps:
