@@ -10,6 +10,7 @@ from pathlib import Path, PurePath
 from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args
 
 import numpy as np
+from pydantic import TypeAdapter, ValidationError
 
 from videoautoarena.memory.records.digests import (
     canonical_json,
@@ -50,6 +51,7 @@ from videoautoarena.memory.store.tags import Tags
 from videoautoarena.memory.store.writer import Writer, Writes, needed
 
 R = TypeVar("R", bound=Record)
+T = TypeVar("T")
 
 
 _NAME = re.compile(r"[\w-]+", re.ASCII)
@@ -248,6 +250,14 @@ class Store:
         """Return the text of that name as it was copied into the run."""
         row = self._reader.row("SELECT name, digest, text FROM files WHERE name = ?", name)
         return StoredFile(*row) if row else None
+
+    def file_as(self, shape: TypeAdapter[T], name: str) -> T | None:
+        """Return the JSON that a text of that name holds; StoreError where it has another shape."""
+        file = self.file(name)
+        try:
+            return None if file is None else shape.validate_json(file.text)
+        except ValidationError:
+            raise StoreError(f"what the run's file holds as {name} cannot be read") from None
 
     def files(self) -> list[StoredFile]:
         """Return all texts that were copied into the run, by name."""

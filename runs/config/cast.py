@@ -292,7 +292,7 @@ def as_in_paper(contestant: CastEntry) -> CastEntry:
 
 
 def check_url(table: str, url: str) -> None:
-    """Return if calls may go to an address; BadInput, without it, where it is none or holds a key."""
+    """Return if an address may be called; BadInput, without it, where it is none or has a key."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise BadInput(

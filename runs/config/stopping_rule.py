@@ -9,7 +9,8 @@ import json
 import math
 from typing import Any, Literal, NamedTuple
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.store.store import Store
@@ -115,6 +116,12 @@ def parse_rule(text: str) -> Rule | None:
     raise BadInput(f"--until {text!a} is not a rule; give {FORMS}")
 
 
+class _Written(TypedDict):
+    rule: str
+    met: dict[str, Any] | None
+
+
+_WRITTEN = TypeAdapter(_Written)
 _READING = TypeAdapter(Reading)
 
 
@@ -144,16 +151,15 @@ def keep_met(store: Store, met: Reading | None) -> None:
 
 def kept_rule(store: Store) -> Kept:
     """Return the rule of a run; StoreError where it is damaged."""
-    file = store.file(UNTIL_FILE)
-    if file is None:
+    said = store.file_as(_WRITTEN, UNTIL_FILE)
+    if said is None:
         return Kept()
     try:
-        said = json.loads(file.text)
         rule = parse_rule(said["rule"])
         if rule is None or said["met"] is None:
             return Kept(rule)
         return Kept(rule, _READING.validate_python({**said["met"], "rule": rule}))
-    except (BadInput, ValueError, TypeError, LookupError, AttributeError):
+    except (BadInput, ValidationError):
         raise StoreError(f"what the run's file holds as {UNTIL_FILE} cannot be read") from None
 
 

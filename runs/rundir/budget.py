@@ -6,7 +6,9 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field, TypeAdapter
 
 from videoautoarena.agents.limits.budget import CappedBudget, Caps, SpendOrder
 from videoautoarena.agents.limits.estimates import (
@@ -29,7 +31,7 @@ from videoautoarena.agents.limits.prices import (
     summed,
 )
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.memory.records.errors import BadInput, StoreError
+from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Attempt, CallRow
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.store import Store
@@ -39,6 +41,8 @@ from videoautoarena.runs.rundir.server_limits import limits_of
 CAPS_FILE = "local/caps"
 """The caps that were given last; no part of the run."""
 NO_CAPS = Caps()
+_Cap = Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
+_CAPS = TypeAdapter(dict[Literal["usd", "tokens"], _Cap])
 
 
 def priced(config: RunConfig) -> RunConfig:
@@ -104,17 +108,7 @@ class Budget:
 
 def kept_caps(store: Store) -> Caps:
     """Return the caps that were given last: they hold until others are."""
-    file = store.file(CAPS_FILE)
-    if file is None:
-        return NO_CAPS
-    try:
-        caps = Caps(**json.loads(file.text))
-        is_sound = all(cap is None or 0 <= cap < math.inf for cap in caps)
-    except (ValueError, TypeError):
-        is_sound = False
-    if not is_sound:
-        raise StoreError(f"what the run's file holds as {CAPS_FILE} cannot be read")
-    return caps
+    return Caps(**(store.file_as(_CAPS, CAPS_FILE) or {}))
 
 
 def merged_caps(kept: Caps, asked: Caps) -> Caps:

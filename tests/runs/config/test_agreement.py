@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from videoautoarena.agents.models.registry import build_chat_model, check_keys
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.bench.format.schema import QUESTIONS
 from videoautoarena.runs.config.agreement import (
     Agreement,
     Trust,
@@ -23,7 +24,6 @@ from videoautoarena.runs.config.agreement import (
     remember,
 )
 from videoautoarena.runs.config.cast import Destination
-from videoautoarena.runs.bench.format.schema import QUESTIONS
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.rundir.reader import RUN_FILE
 
