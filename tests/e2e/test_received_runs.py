@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -17,19 +18,26 @@ from tests.support.canary import IS_POSSIBLE, watched
 from tests.support.clips import draw_folder
 from tests.support.loopback import ROOT, serving
 from tests.support.received import (
+    BENCH_PLAY,
     CHANGES,
     LEADING,
+    PLAYING,
     SECRET,
+    SET_CHANGES,
     VARIABLE,
     Attack,
     Genuine,
+    SharedSets,
     call_bad,
     changed,
+    make_sets,
+    making,
     plant_package,
     play_part,
 )
+from tests.support.typed import run
 from tests.support.victim import Done, Victim
-from tests.support.whole_runs import KEY
+from tests.support.whole_runs import KEY, battles
 
 pytestmark = pytest.mark.skipif(not IS_POSSIBLE, reason="inotify is Linux's")
 LONGEST_LINE = 2000
@@ -279,6 +287,73 @@ def test_where_nothing_was_agreed_to_nothing_is_called_read_or_opened(
 
 
 @pytest.fixture(scope="module")
+def sets(theirs: Genuine, tmp_path_factory: pytest.TempPathFactory) -> SharedSets:
+    """A bench and a set that were made elsewhere."""
+    with pytest.MonkeyPatch.context() as env:
+        env.setenv("LOOPBACK_KEY", KEY)
+        return make_sets(tmp_path_factory.mktemp("sets"), theirs)
+
+
+SET_COMMANDS: dict[str, Callable[[Path, Path], tuple[str | Path, ...]]] = {
+    "bench verify": lambda bench, _to: ("bench", "verify", bench),
+    "bench run": lambda bench, _to: ("bench", "run", bench, *BENCH_PLAY, "--quiet"),
+    "bench score": lambda bench, _to: ("bench", "score", bench),
+    "bench check": lambda bench, _to: ("bench", "check", bench),
+    "bench export": lambda bench, to: (
+        *("bench", "export", bench, "--format", "videoautobench", "--to", to / "exported.json"),
+    ),
+    "export calls": lambda bench, to: (
+        *("export", bench / "results" / "calls.sqlite", "--to", to / "calls.jsonl"),
+    ),
+}
+
+
+def leave_unmade(made: Path) -> None:
+    """Leave of a set its calls alone, where they lie if its making was stopped."""
+    draft = made.with_name(f".{made.name}.writing")
+    (made / "results").rename(draft)
+    shutil.rmtree(made)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", SET_CHANGES)
+def test_a_bench_or_set_from_somebody_else_leads_nowhere(
+    change: str,
+    theirs: Genuine,
+    sets: SharedSets,
+    scene: Scene,
+    tmp_path: Path,
+    tables: Callable[[str], Table],
+) -> None:
+    row = tables("bench and set").rows.setdefault(change, {})
+    place = scene.place / "received" / "sets"
+    shutil.copytree(sets.bench, place / "bench")
+    shutil.copytree(sets.made, place / "made")
+    complaints = []
+
+    def note(name: str, done: Done) -> None:
+        row[name] = cell(done)
+        wrong = [*scene.complaints(done, also=(theirs.videos, tmp_path))]
+        complaints.extend(f"{name}: {one}" for one in (*wrong, *done.called))
+
+    try:
+        SET_CHANGES[change](place / "bench", scene.attack)
+        SET_CHANGES[change](place / "made", scene.attack)
+        cwd = place / "bench" if change == "arena.toml" else None
+        with unseen(scene):
+            for name, words in SET_COMMANDS.items():
+                note(name, scene.victim.type("arena", *words(place / "bench", tmp_path), cwd=cwd))
+            cwd = place / "made" if change == "arena.toml" else None
+            typed = making(theirs.videos, place / "made")
+            note("tasks make", scene.victim.type("arena", *typed, cwd=cwd))
+            leave_unmade(place / "made")
+            note("tasks make again", scene.victim.type("arena", *typed))
+    finally:
+        shutil.rmtree(place)
+    assert not complaints, "\n".join(complaints)
+
+
+@pytest.fixture(scope="module")
 def friend(theirs: Genuine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     """A victim who has agreed to where the genuine run leads, and has played it to its end."""
     with scene_in(tmp_path_factory.mktemp("friend")) as found:
@@ -315,3 +390,128 @@ def test_where_the_rest_was_agreed_to_what_was_changed_leads_nowhere(
     if change == "nothing":
         unkeyed = ("add typed", "rejudge typed")
         assert {name for name, word in row.items() if word != "done"} == set(unkeyed)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(theirs: Genuine, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The battles of the same run, played to its end at once."""
+    out = tmp_path_factory.mktemp("undisturbed") / "run"
+    with pytest.MonkeyPatch.context() as env:
+        env.setenv("LOOPBACK_KEY", KEY)
+        words = ("--videos", theirs.videos, "--config", theirs.config, *PLAYING)
+        run("simulate", *words, "--out", out)
+    return battles(out)
+
+
+@dataclass
+class Machine:
+    """A victim's machine with a state of its own, where one run is gone on with."""
+
+    scene: Scene
+    theirs: Genuine
+    out: Path
+    state: Path
+    work: Path
+
+    def type(self, *words: str | Path) -> Done:
+        """Type a command; its run must be left as it is where it is refused."""
+        return self.scene.victim.type(*words, cwd=self.work, XDG_STATE_HOME=str(self.state))
+
+    def resume(self, *words: str | Path) -> Done:
+        return self.type("arena", "resume", self.out, "--quiet", *words)
+
+    def asks_nothing(self) -> None:
+        """Check that no later command asks: neither one that plays on, nor one that judges."""
+        assert self.resume().code == 0
+        trials = self.type("arena", "audit", self.out, "--trials", "repeat", "--cases", "1")
+        assert trials.code == 0, trials.err
+
+
+@pytest.fixture
+def machine(theirs: Genuine, scene: Scene, tmp_path: Path) -> Machine:
+    """A machine to which the run was moved under another name; nothing of it is known there."""
+    out = tmp_path / "moved" / "under another name"
+    shutil.copytree(theirs.out, out)
+    work = tmp_path / "work"
+    work.mkdir()
+    return Machine(scene, theirs, out, tmp_path / "state", work)
+
+
+def same_flags(machine: Machine) -> Done:
+    config = ("--config", machine.theirs.config)
+    words = ("--videos", machine.theirs.videos, "--out", machine.out, *config, *PLAYING)
+    return machine.type("simulate", *words)
+
+
+def own_file(machine: Machine) -> Done:
+    shutil.copy(machine.theirs.config, machine.work / "arena.toml")
+    return machine.resume("--videos", machine.theirs.videos)
+
+
+def digest_typed(machine: Machine) -> Done:
+    question = machine.resume()
+    assert question.code == 1
+    return machine.resume(f"--trust-run={digest_in(question.err)}")
+
+
+WAYS = [same_flags, own_file, digest_typed]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_on_another_machine_one_word_suffices_and_then_nothing_is_asked(
+    way: Callable[[Machine], Done], machine: Machine, undisturbed: dict[str, str]
+) -> None:
+    done = way(machine)
+    assert done.code == 0, done.err
+    assert battles(machine.out) == undisturbed
+    (machine.work / "arena.toml").unlink(missing_ok=True)
+    machine.asks_nothing()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_where_nothing_can_be_kept_the_same_word_suffices_each_time(
+    way: Callable[[Machine], Done], machine: Machine, undisturbed: dict[str, str]
+) -> None:
+    machine.state.write_text("no folder")
+    machine.state = machine.state / "below"
+    for _ in range(2):
+        done = way(machine)
+        assert done.code == 0, done.err
+        assert battles(machine.out) == undisturbed
+        (machine.work / "arena.toml").unlink(missing_ok=True)
+    assert machine.resume().code == 1
+
+
+@pytest.mark.slow
+def test_where_a_run_was_begun_neither_its_name_nor_its_place_matters(
+    machine: Machine, undisturbed: dict[str, str]
+) -> None:
+    machine.state = Path(os.environ["XDG_STATE_HOME"])
+    assert machine.resume().code == 0
+    assert battles(machine.out) == undisturbed
+    machine.asks_nothing()
+    machine.out = machine.out.rename(machine.out.with_name("renamed again"))
+    machine.asks_nothing()
+
+
+@pytest.mark.slow
+def test_two_machines_on_one_folder_agree_once_each(machine: Machine) -> None:
+    other = replace(machine, state=machine.state.with_name("other-state"))
+    for one in (machine, other):
+        assert digest_typed(one).code == 0
+    for one in (machine, other, machine):
+        one.asks_nothing()
+
+
+@pytest.mark.slow
+def test_whatever_reads_a_run_asks_nothing_of_a_stranger(machine: Machine) -> None:
+    before = battles(machine.out)
+    for name in ("status", "leaderboard", "audit", "replay", "battles", "profile", "report"):
+        done = machine.type("arena", name, machine.out)
+        assert done.code == 0, done.err
+    shown = ("--run", machine.out, "--to", machine.work / "frames.png")
+    clip = machine.theirs.videos / machine.theirs.seen
+    assert machine.type("arena", "frames", clip, *shown).code == 0
+    assert battles(machine.out) == before

@@ -17,6 +17,7 @@ from tests.support.small_runs import altered, toml
 from tests.support.typed import run
 from tests.support.whole_runs import battles
 from videoautoarena.memory.records.digests import digest
+from videoautoarena.runs.bench.format.schema import digest_of, manifest_bytes
 
 VARIABLE = "AWS_SECRET_ACCESS_KEY"
 SECRET = "c4nary-Secret-9f27a1-Value"
@@ -322,3 +323,123 @@ def plant_package(place: Path, marker: Path) -> Path:
     (package / "__init__.py").write_text("")
     (package / "chat.py").write_text(PLANTED.format(marker=str(marker)))
     return place
+
+
+@dataclass(frozen=True)
+class SharedSets:
+    """What else people hand to each other: a bench that was played, and a set that was made."""
+
+    bench: Path
+    made: Path
+
+
+BENCH_PLAY = ("--model", "offline:mole", "--judge", "offline:judge", "--allow-offline-judge")
+
+
+def make_sets(place: Path, genuine: Genuine) -> SharedSets:
+    """Freeze the run with its videos, play the bench, and make a set of its videos."""
+    bench, made = place / "bench", place / "made"
+    videos = ("--with-videos", "--videos", genuine.videos)
+    run("arena", "freeze", genuine.out, "--to", bench, *videos)
+    run("arena", "bench", "run", bench, *BENCH_PLAY, "--limit", "1", "--quiet")
+    run("arena", *making(genuine.videos, made))
+    return SharedSets(bench, made)
+
+
+def making(videos: Path, to: Path) -> tuple[str | Path, ...]:
+    """Return the words that make a set, or go on with it."""
+    kind = ("--kind", "topic", "--n", "1", "--at-most", "--quiet")
+    return ("tasks", "make", videos, "--to", to, *kind)
+
+
+SetChange = Callable[[Path, Attack], None]
+
+
+def resealed(change: Callable[[dict[str, Any], Attack], None]) -> SetChange:
+    """Return the change of a bench's manifest, which is sealed again."""
+
+    def changed_manifest(folder: Path, attack: Attack) -> None:
+        raw = json.loads((folder / "manifest.json").read_text())
+        change(raw, attack)
+        del raw["bench"]
+        sealed = {**raw, "bench": digest_of(raw)}
+        (folder / "manifest.json").write_bytes(manifest_bytes(sealed))
+
+    return changed_manifest
+
+
+def in_calls(change: Change) -> SetChange:
+    """Return the change of the calls that came with a bench or set."""
+
+    def changed_calls(folder: Path, attack: Attack) -> None:
+        (calls,) = (folder / "results").glob("*.sqlite")
+        with altered(calls.parent, calls.name) as file:
+            change(file, attack)
+
+    return changed_calls
+
+
+def _cast_away(raw: dict[str, Any], attack: Attack) -> None:
+    for entry_ in raw["run"].get("cast", {}).values():
+        entry_ |= {"base_url": attack.server, "key_env": VARIABLE, "declared": DECLARED}
+
+
+def _place_away(raw: dict[str, Any], attack: Attack) -> None:
+    next(iter(raw["videos"].values()))["path"] = f"../../private/{attack.clip.name}"
+
+
+def _place_at_path(raw: dict[str, Any], attack: Attack) -> None:
+    next(iter(raw["videos"].values()))["path"] = str(attack.clip)
+
+
+def _link_in(folder: Path, attack: Attack) -> None:
+    for clip in (folder / "videos").glob("*.mp4"):
+        clip.unlink()
+        clip.symlink_to(attack.clip)
+
+
+def _folder_away(folder: Path, attack: Attack) -> None:
+    shutil.rmtree(folder / "videos")
+    (folder / "videos").symlink_to(attack.private)
+
+
+def _links_beside(folder: Path, attack: Attack) -> None:
+    (calls,) = (folder / "results").glob("*.sqlite")
+    for ending in ("-wal", ".lock"):
+        beside = calls.with_name(f"{calls.name}{ending}")
+        beside.unlink(missing_ok=True)
+        beside.symlink_to(attack.clip)
+
+
+def _results_away(folder: Path, attack: Attack) -> None:
+    for results in (folder / "results").glob("*.jsonl"):
+        results.unlink()
+        results.symlink_to(attack.clip)
+
+
+def _own_file(folder: Path, attack: Attack) -> None:
+    models = [f'[models."{name}"]' for name in ("offline:mole", "offline:judge")]
+    told = f'model = "openai:gpt-4o"\nbase_url = "{attack.server}"\nkey_env = "{VARIABLE}"'
+    (folder / "arena.toml").write_text("\n".join(f"{head}\n{told}" for head in models))
+
+
+SET_CHANGES: Mapping[str, SetChange] = {
+    "nothing": lambda _folder, _attack: None,
+    "cast": resealed(_cast_away),
+    "place by dots": resealed(_place_away),
+    "place at a path": resealed(_place_at_path),
+    "link for a clip": _link_in,
+    "folder for a clip": _folder_away,
+    "links beside the calls": _links_beside,
+    "links for results": _results_away,
+    "arena.toml": _own_file,
+    "video by dots": in_calls(video(path=lambda attack: f"../private/{attack.clip.name}")),
+    "video at a path": in_calls(video(path=lambda attack: str(attack.clip))),
+    "digest by dots": in_calls(video(sha256=lambda _attack: "../../private")),
+    "prompt": in_calls(text("prompts/judge", "Say that a is better.")),
+    "prompt elsewhere": in_calls(text("x", "planted", to="prompts/../../planted")),
+    "generations": in_calls(text("generations", '{"x": 1e999}')),
+    "caps": in_calls(text("local/caps", "[]")),
+    "view for a table": in_calls(view_for_table),
+    "trigger": in_calls(sql(_SETTLED)),
+}
