@@ -112,7 +112,8 @@ class Model:
     @cached_property
     def maker(self) -> Provider:
         """What its provider is; BadInput where it is not there."""
-        if self.declared is not None:
+        # A file may say that a stand-in is a class of its choice; arena.toml cannot.
+        if self.declared is not None and self.provider not in BUILT_IN:
             return declare(self.provider, self.declared)
         if self.provider == EMBEDDINGS:
             return embedding_provider(self.name)
@@ -194,6 +195,8 @@ class Model:
     @property
     def key_names(self) -> tuple[str, ...]:
         """Variables that may hold its key; a provider's own key never goes to another server."""
+        if self.is_offline:
+            return ()
         if self.key_env:
             return (self.key_env,)
         return () if self.base_url else self.maker.key_names
@@ -247,6 +250,8 @@ def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
 
 def _check_settings(model: Model) -> None:
     """Refuse what cannot be sent, or could hold a key or lead elsewhere; BadInput."""
+    if model.declared is not None:
+        _check_declared(model.provider, model.declared)
     check_parameters(model.alias, model.maker.parameters, parameters=model.parameters)
     _check_looks(model)
     _check_stream(model)

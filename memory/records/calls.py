@@ -99,9 +99,9 @@ class Learnt(Sparse):
     """Its host, without credentials."""
     images: int | None = Field(default=None, ge=1)
     """Most images of a request."""
-    refused_images: int | None = None
+    refused_images: int | None = Field(default=None, ge=0)
     """Fewest images that were refused."""
-    stated_images: int | None = None
+    stated_images: int | None = Field(default=None, ge=0)
     """What its `images_per_request` was when that was learnt."""
     token_limit_field: TokenField | None = None
     """The name that it takes; it refused the other one."""
@@ -111,9 +111,9 @@ class Learnt(Sparse):
     """It answers in pieces alone."""
     structured: Literal["json_object", "off"] | None = None
     """What it is asked for in place of the structured output that it refused."""
-    output_limit: int | None = None
+    output_limit: int | None = Field(default=None, ge=0)
     """A limit of output tokens that it was sent and did not keep to."""
-    output_tokens: int | None = None
+    output_tokens: int | None = Field(default=None, ge=0)
     """Most that such a reply took."""
 
 

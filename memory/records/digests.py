@@ -79,6 +79,8 @@ def read_json(body: str) -> dict[str, Any]:
     """Return the object that stands in a body; raises StoreError for anything else."""
     try:
         found: dict[str, Any] = json.loads(body)
-    except ValueError as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise StoreError(f"the run holds a row that is no JSON ({error})") from error
+    if not isinstance(found, dict):
+        raise StoreError("the run holds a row of JSON that is no object")
     return found

@@ -109,8 +109,16 @@ Seen = tuple[tuple[int, int, int] | None, ...]
 
 
 def real_file(path: Path) -> Path:
-    """Return the file that a link leads to: SQLite keeps the log beside it, and so is the lock."""
-    return path.resolve() if path.is_symlink() else path
+    """Return the file that a link leads to: SQLite keeps the log beside it, and so is the lock.
+
+    StoreError where what lies beside it is a link: what is written there would be lost.
+    """
+    real = path.resolve() if path.is_symlink() else path
+    for ending in ("-wal", "-shm", "-journal", ".lock"):
+        beside = real.with_name(f"{real.name}{ending}")
+        if beside.is_symlink():
+            raise StoreError(f"{beside} is a link, which no run leaves; remove it")
+    return real
 
 
 def lock_of(path: Path) -> Path:

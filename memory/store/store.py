@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args
 
 import numpy as np
+from pydantic import TypeAdapter, ValidationError
 
 from videoautoarena.memory.records.digests import (
     canonical_json,
@@ -49,6 +51,20 @@ from videoautoarena.memory.store.tags import Tags
 from videoautoarena.memory.store.writer import Writer, Writes, needed
 
 R = TypeVar("R", bound=Record)
+T = TypeVar("T")
+
+
+_NAME = re.compile(r"[\w-]+", re.ASCII)
+
+
+def _refuse_stray(video: Video) -> None:
+    """Raise StoreError for a video whose names would lead out of the folders that they stand in."""
+    path = PurePath(video.path)
+    is_below = path.parts and not path.is_absolute() and ".." not in path.parts
+    if not is_below or "\0" in video.path:
+        raise StoreError("the run names a video outside its folder of videos; use another copy")
+    if not (_NAME.fullmatch(video.id) and _NAME.fullmatch(video.sha256)):
+        raise StoreError("the run holds a video whose id or digest is none; use another copy")
 
 
 class StoredFile(NamedTuple):
@@ -173,7 +189,10 @@ class Store:
 
     def videos(self) -> list[Video]:
         """Return the videos in the order in which they were added."""
-        return self._all(Video, "SELECT body FROM videos ORDER BY place")
+        videos = self._all(Video, "SELECT body FROM videos ORDER BY place")
+        for video in videos:
+            _refuse_stray(video)
+        return videos
 
     def add_skipped(self, skipped: Iterable[Skipped]) -> None:
         """Append the files that were not used and are not there yet."""
@@ -231,6 +250,14 @@ class Store:
         """Return the text of that name as it was copied into the run."""
         row = self._reader.row("SELECT name, digest, text FROM files WHERE name = ?", name)
         return StoredFile(*row) if row else None
+
+    def file_as(self, shape: TypeAdapter[T], name: str) -> T | None:
+        """Return the JSON that a text of that name holds; StoreError where it has another shape."""
+        file = self.file(name)
+        try:
+            return None if file is None else shape.validate_json(file.text)
+        except ValidationError:
+            raise StoreError(f"what the run's file holds as {name} cannot be read") from None
 
     def files(self) -> list[StoredFile]:
         """Return all texts that were copied into the run, by name."""

@@ -15,7 +15,7 @@ from videoautoarena.memory.records.errors import BadInput, CallFailed
 from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.tags import TAG_SCOPE
 from videoautoarena.runs.categories.tagging import TagOrder, classifying, prompts_with
-from videoautoarena.runs.config.agreement import Trust, agreed
+from videoautoarena.runs.config.agreement import NO_TRUST, Trust, agreed
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.console.events import Listeners, nobody, pass_on
 from videoautoarena.runs.console.interrupts import until_done
@@ -40,7 +40,7 @@ async def name_topics(
     namer: str,
     *,
     say: Callable[[str], None],
-    trust: str | None = None,
+    trust: Trust = NO_TRUST,
 ) -> dict[str, str]:
     """Return a name for each topic, by the words that stand for it; no two have one name.
 
@@ -50,8 +50,8 @@ async def name_topics(
     """
     with Store.open(run_file(out), write=True) as store:
         kept = RunConfig.of_manifest(store.manifest())
-        config, name = classifying(kept, TagOrder(classifier=namer))
-        config = agreed(config, [name], out=out, trust=Trust(digest=trust))
+        config, name = classifying(kept, TagOrder(classifier=namer, config=trust.config))
+        config = agreed(config, [name], out=out, trust=trust)
         check_caps(config, kept_caps(store))
         model = config.model_of(name)
         if not topics:

@@ -24,7 +24,13 @@ from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Record
 from videoautoarena.runs.config.arena_file import ArenaFile
-from videoautoarena.runs.config.cast import CastEntry, Destination, contestant_of, embedder_of
+from videoautoarena.runs.config.cast import (
+    CastEntry,
+    Destination,
+    check_url,
+    contestant_of,
+    embedder_of,
+)
 from videoautoarena.runs.config.run_config import RunConfig, arena_file
 from videoautoarena.runs.text.terminal import safe
 
@@ -92,7 +98,8 @@ def agreed(
     names = frozenset(names)
     called = sorted(names | config.helpers(names))
     received = {name: config.cast[name] for name in called if config.cast[name].is_received}
-    file = _file_of(out, trust) if any(map(_leads_away, received.values())) else ArenaFile()
+    is_asked = any(map(_leads_away, received.values()))
+    file = arena_file(trust.config) if is_asked else ArenaFile()
     own = {name: _as_configured(name, entry, file) for name, entry in received.items()}
     still = [entry for entry in own.values() if entry.is_received]
     if stored is None:
@@ -101,8 +108,11 @@ def agreed(
         destinations=_places(entry.destination for entry in still),
         videos=None if stored is None else str(stored.absolute()),
     )
-    if not asked.is_empty and trust.digest != asked.digest and not _is_known(asked):
-        raise BadInput(_question(out, asked, own, typed=trust.digest))
+    if not asked.is_empty and not _is_known(asked):
+        _check_addresses(out, asked)
+        if trust.digest != asked.digest:
+            raise BadInput(_question(out, asked, own, typed=trust.digest))
+        _keep(asked)
     free = {name: _as_agreed(entry) for name, entry in own.items()}
     return config.model_copy(update={"cast": {**config.cast, **free}})
 
@@ -117,8 +127,11 @@ def remember(config: RunConfig, folder: Path | None, names: Iterable[str] | None
         destinations=_places(config.cast[name].destination for name in called),
         videos=_text(folder),
     )
-    known = _read()
-    if agreement.is_empty or agreement.digest in known:
+    _keep(agreement)
+
+
+def _keep(agreement: Agreement) -> None:
+    if agreement.is_empty or agreement.digest in _read():
         return
     with suppress(OSError, RuntimeError), _writing() as file:
         kept = {**_read(), agreement.digest: agreement}
@@ -184,11 +197,11 @@ def _text(folder: Path | None) -> str | None:
     return text if text.encode(errors="replace").decode() == text else None
 
 
-def _file_of(out: Path, trust: Trust) -> ArenaFile:
-    """Return this machine's configuration file; one that came with a run is none."""
-    if trust.config is None and Path("arena.toml").resolve().parent == out.resolve():
-        return ArenaFile()
-    return arena_file(trust.config)
+def _check_addresses(out: Path, asked: Agreement) -> None:
+    """Refuse addresses such as no arena.toml may hold: one with a name before the host misleads."""
+    for place in asked.destinations:
+        if place.address is not None:
+            check_url(safe(str(out)), place.address)
 
 
 def _question(
@@ -199,7 +212,9 @@ def _question(
     places = []
     for place in asked.destinations:
         users = ", ".join(name for name, one in cast.items() if one.destination == place)
-        places.append(f"calls to {users} go through {place}")
+        # Letters that look like others must not pass for them.
+        there = str(place).encode("ascii", "backslashreplace").decode()
+        places.append(f"calls to {users} go {there}")
     if asked.videos is not None:
         places.append(f"videos are read from {asked.videos}")
         remedy += " and pass --videos"
@@ -210,8 +225,9 @@ def _question(
     said = "; ".join(told)
     other = "" if typed is None else f"--trust-run={safe(typed)[:DIGITS]} is for something else: "
     return (
-        f"{other}{run} was not begun here, and nobody has agreed to where it leads: {said}; if all "
-        f"of this is meant, add --trust-run={asked.digest}, else {remedy}"
+        f"{other}{run} was begun elsewhere or by an older version, and nobody here has agreed to "
+        f"where it leads: {said}; to agree to all of this add --trust-run={asked.digest}, "
+        f"otherwise {remedy}"
     )
 
 

@@ -57,17 +57,24 @@ class Destination(Record):
     @property
     def is_own(self) -> bool:
         """Whether it is a provider's own address with its own variable, at its usual price."""
-        is_class = "." in self.through or ":" in self.through
-        return not (is_class or self.address or self.key_env or self.price)
+        return not (self.is_class or self.address or self.key_env or self.price)
+
+    @property
+    def is_class(self) -> bool:
+        """Whether it is the path of a class, which may be any that can be imported."""
+        return "." in self.through or ":" in self.through
 
     def __str__(self) -> str:
-        headers = self.arguments.get("headers_parameter")
-        through = f"{self.through}, headers in {headers}" if headers else self.through
+        way = f"through {self.through}"
+        if self.is_class:
+            way = f"through the class {self.through}, which is imported,"
         place = self.address or "its own address"
         own = "no key" if self.address else "its own key"
         key = f"the value of {self.key_env}" if self.key_env else own
+        headers = self.arguments.get("headers_parameter")
+        with_headers = f" and headers in {headers}" if headers else ""
         cost = self.price
-        said = f"{through} at {place}, with {key}"
+        said = f"{way} to {place}, with {key}{with_headers}"
         if cost is None:
             return said
         return f"{said}, for ${cost.input_usd:g} and ${cost.output_usd:g} a million tokens"
@@ -80,18 +87,18 @@ class CastEntry(Sparse):
 
     model: str
     """`provider:model`."""
-    max_frames: int | None
+    max_frames: int | None = Field(ge=0)
     """Most frames it is sent; None leaves it to the role."""
     endpoint: str
     base_url: str | None = None
     key_env: str | None = None
-    timeout_s: float
+    timeout_s: float = Field(gt=0, allow_inf_nan=False)
     parameters: dict[str, Any] = Field(default_factory=dict)
     detail: Literal["low", "high", "auto"] | None = None
     cache_breakpoint: bool = False
     limits: CallLimits = CallLimits()
     price: Price | None = None
-    frame_tokens: int | None = None
+    frame_tokens: int | None = Field(default=None, ge=0)
     token_limit_field: TokenField | None = None
     system: SystemRole | None = None
     structured: Structured | None = None
@@ -220,9 +227,9 @@ def _plain_entry(name: str, table: ModelTable, file: ArenaFile) -> CastEntry:
     provider = table.model.partition(":")[0]
     declared = file.providers.get(provider)
     if table.base_url is not None:
-        _check_url(f"models.{name}", table.base_url)
+        check_url(f"models.{name}", table.base_url)
     if declared is not None and declared.base_url is not None:
-        _check_url(f"providers.{provider}", declared.base_url)
+        check_url(f"providers.{provider}", declared.base_url)
     settings = {
         field: value
         for field in type(table).model_fields
@@ -284,7 +291,8 @@ def as_in_paper(contestant: CastEntry) -> CastEntry:
     return contestant.model_copy(update={"max_frames": CONTESTANT_FRAMES})
 
 
-def _check_url(table: str, url: str) -> None:
+def check_url(table: str, url: str) -> None:
+    """Return if an address may be called; BadInput, without it, where it is none or has a key."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise BadInput(

@@ -123,7 +123,7 @@ class RunConfig(Record):
     def model_of(self, alias: str) -> Model:
         """Return the model behind a name of this run."""
         if alias not in self.cast:
-            raise StoreError(f"the run's settings name {alias!a}, but do not define it")
+            raise _undefined(alias)
         entry = self.cast[alias]
         model, found = entry.as_model(alias), entry.retrieval
         if found is None:
@@ -200,6 +200,10 @@ class RunConfig(Record):
         except ValidationError as wrong:
             place = ".".join(map(str, wrong.errors()[0]["loc"]))
             raise StoreError(f"the run's settings cannot be read ({place})") from None
+        named = (*said.models, *said.guests, said.examiner, *said.judges)
+        for name in (*named, *said.helpers(said.cast)):
+            if name not in said.cast:
+                raise _undefined(name)
         received = {
             name: entry.model_copy(update={"is_received": True})
             for name, entry in said.cast.items()
@@ -217,6 +221,11 @@ class RunConfig(Record):
         config = cls.of_manifest(manifest)
         refuse_text_read(config.sampling, "start another run with a new --out")
         return config
+
+
+def _undefined(name: str) -> StoreError:
+    shown = name if len(name) <= 80 else f"{name[:79]}…"
+    return StoreError(f"the run's settings name {shown!a}, but do not define it")
 
 
 @dataclass(frozen=True)
@@ -282,10 +291,27 @@ def resolve(flags: Flags) -> Settings:
     return Settings(config=config, assumed_cast=is_assumed, **run["process"])
 
 
+_SHARED_FILES = ("run.sqlite", "questions.jsonl")
+"""By which a folder is known that may be somebody else's: a run, or a bench or set."""
+
+
 def arena_file(config: Path | None) -> ArenaFile:
-    """Return what a file says, by default ./arena.toml if it exists; as `read_arena_file` does."""
-    file = config or Path("arena.toml")
-    return read_arena_file(file) if config is not None or file.is_file() else ArenaFile()
+    """Return what a file says, by default ./arena.toml if it exists; as `read_arena_file` does.
+
+    Raises:
+        BadInput: it cannot be read, or ./arena.toml lies in a run or set, with which it came.
+    """
+    if config is not None:
+        return read_arena_file(config)
+    file = Path("arena.toml")
+    if not file.is_file():
+        return ArenaFile()
+    if beside := next((name for name in _SHARED_FILES if Path(name).exists()), None):
+        raise BadInput(
+            f"./arena.toml lies beside a {beside} and may have come with it; pass --config "
+            "arena.toml if it is yours, or work in another folder"
+        )
+    return read_arena_file(file)
 
 
 def preset_of(flags: Flags, file: ArenaFile) -> Literal["paper"] | None:

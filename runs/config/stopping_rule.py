@@ -9,7 +9,10 @@ import json
 import math
 from typing import Any, Literal, NamedTuple
 
-from videoautoarena.memory.records.errors import BadInput
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.text.terminal import safe
 
@@ -113,6 +116,15 @@ def parse_rule(text: str) -> Rule | None:
     raise BadInput(f"--until {text!a} is not a rule; give {FORMS}")
 
 
+class _Written(TypedDict):
+    rule: str
+    met: dict[str, Any] | None
+
+
+_WRITTEN = TypeAdapter(_Written)
+_READING = TypeAdapter(Reading)
+
+
 class Kept(NamedTuple):
     """What a run's file says of its rule."""
 
@@ -138,16 +150,17 @@ def keep_met(store: Store, met: Reading | None) -> None:
 
 
 def kept_rule(store: Store) -> Kept:
-    """Return the rule of a run."""
-    file = store.file(UNTIL_FILE)
-    if file is None:
+    """Return the rule of a run; StoreError where it is damaged."""
+    said = store.file_as(_WRITTEN, UNTIL_FILE)
+    if said is None:
         return Kept()
-    said = json.loads(file.text)
-    rule = parse_rule(said["rule"])
-    if rule is None or said["met"] is None:
-        return Kept(rule)
-    pair = said["met"].pop("pair")
-    return Kept(rule, Reading(rule, pair=tuple(pair) if pair else None, **said["met"]))
+    try:
+        rule = parse_rule(said["rule"])
+        if rule is None or said["met"] is None:
+            return Kept(rule)
+        return Kept(rule, _READING.validate_python({**said["met"], "rule": rule}))
+    except (BadInput, ValidationError):
+        raise StoreError(f"what the run's file holds as {UNTIL_FILE} cannot be read") from None
 
 
 def _put(store: Store, kept: Kept) -> None:

@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
+
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.events import Machine, Machines
 from videoautoarena.runs.rundir.reader import counted
@@ -29,6 +32,15 @@ class Kept(NamedTuple):
     process: int
 
 
+class _Written(TypedDict):
+    process: int
+    machines: tuple[Machine, ...]
+    losses: int
+
+
+_WRITTEN = TypeAdapter(_Written)
+
+
 def keep_machines(store: Store, machines: Machines, process: int) -> None:
     """Keep in the run's file how its machines stand."""
     text = json.dumps({"process": process, **asdict(machines)})
@@ -37,12 +49,10 @@ def keep_machines(store: Store, machines: Machines, process: int) -> None:
 
 def kept_machines(store: Store) -> Kept | None:
     """Return what was kept last; None of a run that no cluster played."""
-    file = store.file(NODES_FILE)
-    if file is None:
+    found = store.file_as(_WRITTEN, NODES_FILE)
+    if found is None:
         return None
-    body = json.loads(file.text)
-    machines = tuple(Machine(**one) for one in body["machines"])
-    return Kept(Machines(machines, body["losses"]), body["process"])
+    return Kept(Machines(found["machines"], found["losses"]), found["process"])
 
 
 def machines_at_work(store: Store, process: int | None) -> Machines | None:

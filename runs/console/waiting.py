@@ -10,6 +10,9 @@ import json
 import time
 from typing import Any, NamedTuple
 
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
+
 from videoautoarena.agents.limits.waits import Wait
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.rundir.reader import one_line, spent
@@ -44,6 +47,14 @@ class Waiting(NamedTuple):
         return {**self._asdict(), "since_s": round(self.since_s, 3)}
 
 
+class _Written(TypedDict):
+    process: int
+    servers: list[Waiting]
+
+
+_WRITTEN = TypeAdapter(_Written)
+
+
 class KeptWaits:
     """Keeps in a run's file at which servers its process waits."""
 
@@ -68,11 +79,8 @@ class KeptWaits:
 
 def waiting_now(store: Store, process: int | None) -> list[Waiting]:
     """Return the servers at which the process that plays a run waits; none where none plays it."""
-    file = store.file(WAITING_FILE)
-    if file is None or process is None:
-        return []
-    kept = json.loads(file.text)
-    return [Waiting(**one) for one in kept["servers"]] if kept["process"] == process else []
+    kept = store.file_as(_WRITTEN, WAITING_FILE)
+    return kept["servers"] if kept and kept["process"] == process else []
 
 
 def about_wait(wait: Wait) -> str:

@@ -13,6 +13,8 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 
+from pydantic import TypeAdapter
+
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
@@ -151,13 +153,15 @@ def _origin(order: DialogueOrder, config: RunConfig, videos: Sequence[Video]) ->
     return digest_of(["dialogues", MAKER, asdict(order.wish), examiner, made_of])
 
 
+_SCOPES = TypeAdapter(set[str])
+
+
 class _Failed:
     """The scopes of calls that failed for good, written down as they fail."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        file = store.file(_FAILED)
-        self.scopes: set[str] = set(json.loads(file.text)) if file else set()
+        self.scopes = store.file_as(_SCOPES, _FAILED) or set()
 
     def add(self, scope: str) -> None:
         """Take note of one."""

@@ -157,7 +157,9 @@ async def _shown(run: Run, asked: Asked) -> View:
         try:
             jpegs = await _jpegs(decoders, path, video, config.sampling, seen)
         except UnusableVideo as failure:
-            raise BadInput(f"{safe(video.path)} {failure}; pass the file as it was") from None
+            is_known = not path.is_relative_to(NO_FOLDER)
+            why = str(failure) if is_known else "lies in a folder that is not known here"
+            raise BadInput(f"{safe(video.path)} {why}; pass the file as it was") from None
         scenes = kept_scenes(decoders.cache.folder, video.sha256)
     return View(
         *(video, config.sampling, seen, len(frames.frames), jpegs),

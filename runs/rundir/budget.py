@@ -6,7 +6,9 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field, TypeAdapter
 
 from videoautoarena.agents.limits.budget import CappedBudget, Caps, SpendOrder
 from videoautoarena.agents.limits.estimates import (
@@ -40,6 +42,8 @@ from videoautoarena.runs.rundir.server_limits import limits_of
 CAPS_FILE = "local/caps"
 """The caps that were given last; no part of the run."""
 NO_CAPS = Caps()
+_Cap = Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
+_CAPS = TypeAdapter(dict[Literal["usd", "tokens"], _Cap])
 
 
 def priced(config: RunConfig) -> RunConfig:
@@ -105,8 +109,7 @@ class Budget:
 
 def kept_caps(store: Store) -> Caps:
     """Return the caps that were given last: they hold until others are."""
-    file = store.file(CAPS_FILE)
-    return Caps(**json.loads(file.text)) if file else NO_CAPS
+    return Caps(**(store.file_as(_CAPS, CAPS_FILE) or {}))
 
 
 def merged_caps(kept: Caps, asked: Caps) -> Caps:

@@ -6,12 +6,12 @@ resumed run come to the same end; `--retry-failed` lifts it for what is played f
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from videoautoarena.graph.state import base_of
 from videoautoarena.memory.records.digests import canonical_json
@@ -25,6 +25,7 @@ UNUSABLE = "unusable/"
 """Name in the run's file, before a video's id, of why it gives no frames; empty once lifted."""
 BEFORE = "/before"
 """Behind that name: the reasons that were lifted, by the first generation they do not bind."""
+_LIFTED = TypeAdapter(dict[str, str])
 
 
 class Quarantined(NamedTuple):
@@ -80,9 +81,7 @@ def quarantine(store: Store) -> list[Quarantined]:
 
 
 def _lifted(store: Store, video: str) -> dict[str, str]:
-    file = store.file(f"{UNUSABLE}{video}{BEFORE}")
-    lifted: dict[str, str] = json.loads(file.text) if file else {}
-    return lifted
+    return store.file_as(_LIFTED, f"{UNUSABLE}{video}{BEFORE}") or {}
 
 
 def failed_slots(store: Store, *, at_hand: Collection[str] = ()) -> set[str]:

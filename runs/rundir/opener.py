@@ -366,10 +366,11 @@ def _with_newcomers(asked: RunConfig, kept: RunConfig) -> RunConfig:
     unnamed = [name for name in kept.guests if name not in asked.models]
     if not unnamed:
         return asked
+    helpers = kept.helpers(unnamed)
     models = (*asked.models, *unnamed)
     update: dict[str, Any] = {
         "models": kept.models if set(models) == set(kept.models) else models,
-        "cast": asked.cast | {name: kept.cast[name] for name in unnamed},
+        "cast": {name: kept.cast[name] for name in (*unnamed, *helpers)} | asked.cast,
         "offline": asked.offline and kept.offline,
         "self_judging": asked.self_judging or kept.self_judging,
         "offline_judge_on_real": asked.offline_judge_on_real or kept.offline_judge_on_real,

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from videoautoarena.agents.limits.server_limits import ServerLimits
 from videoautoarena.agents.models.registry import usual_frames
 from videoautoarena.memory.records.digests import canonical_json
-from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import SCOUTS, Learnt, Role
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import RunConfig
@@ -56,11 +55,7 @@ class Shortfall(NamedTuple):
 
 def kept_limits(store: Store) -> tuple[Learnt, ...]:
     """Return what was learnt of servers in all processes of a run; StoreError if it is damaged."""
-    file = store.file(LIMITS_FILE)
-    try:
-        return _FORM.validate_json(file.text) if file else ()
-    except ValidationError:
-        raise StoreError(f"what the run's file holds as {LIMITS_FILE} cannot be read") from None
+    return store.file_as(_FORM, LIMITS_FILE) or ()
 
 
 def limits_of(store: Store) -> ServerLimits:

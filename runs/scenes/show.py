@@ -16,6 +16,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pydantic import TypeAdapter
+
 from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.agents.limits.outages import PATIENCE_S
 from videoautoarena.agents.models.registry import Model, check_keys
@@ -295,7 +297,7 @@ def _prepare(ready: _Ready, store: Store) -> None:
     caps = merged_caps(kept_caps(store), ready.order.caps)
     check_caps(ready.config, caps)
     keep_caps(store, caps)
-    file = store.file(ready.failed)
-    if ready.order.retry_failed and file is not None:
-        Generations(store).add(json.loads(file.text))
+    scopes = store.file_as(TypeAdapter(list[str]), ready.failed)
+    if ready.order.retry_failed and scopes is not None:
+        Generations(store).add(scopes)
         store.put_file(ready.failed, "[]", replace=True)

@@ -39,9 +39,9 @@ def battles_of(out: Path) -> list[Battle]:
 
 
 @contextmanager
-def altered(out: Path) -> Iterator[sqlite3.Connection]:
+def altered(out: Path, name: str = RUN_FILE) -> Iterator[sqlite3.Connection]:
     """Give a run's file to change it behind the program's back."""
-    connection = sqlite3.connect(out / RUN_FILE)
+    connection = sqlite3.connect(out / name)
     try:
         yield connection
         connection.commit()

@@ -208,11 +208,16 @@ def file_of(
 
 
 def result_files(bench: OpenBench[Any]) -> list[Path]:
-    """Return all files of results and answers, by name."""
+    """Return all files of results and answers, by name.
+
+    BadInput for a link: it came with the bench and may lead anywhere.
+    """
     if not is_folder(bench.results):
         return []
-    found = sorted(bench.results.glob("*.jsonl"))
-    return [file for file in found if file.is_file() and not file.name.startswith(".")]
+    found = [file for file in bench.results.glob("*.jsonl") if not file.name.startswith(".")]
+    if link := next((file for file in sorted(found) if file.is_symlink()), None):
+        raise BadInput(f"{link} is a link; put the file itself there")
+    return sorted(filter(Path.is_file, found))
 
 
 def read_head(file: Path, bench: OpenBench[Any]) -> Head:

@@ -6,9 +6,12 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, TypeAdapter
 
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.memory.records.errors import BadInput, StoreError
+from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import OpenBench, is_folder
@@ -20,6 +23,7 @@ CALLS = "calls.sqlite"
 """Its name below the results of a bench."""
 _GENERATIONS = "generations"
 """Name in it of how often each scope was asked again, since a call of it had failed."""
+_COUNTS = TypeAdapter(dict[str, Annotated[int, Field(ge=0, le=1_000_000)]])
 
 
 def calls_file(bench: OpenBench) -> Path:
@@ -150,11 +154,4 @@ class Generations:
 
 
 def _read(store: Store | None) -> dict[str, int]:
-    file = store.file(_GENERATIONS) if store is not None else None
-    if file is None:
-        return {}
-    try:
-        counts = json.loads(file.text)
-        return {str(scope): int(count) for scope, count in counts.items()}
-    except (ValueError, TypeError, AttributeError):
-        raise StoreError("the file of calls is damaged (generations); move it away") from None
+    return (store.file_as(_COUNTS, _GENERATIONS) if store is not None else None) or {}

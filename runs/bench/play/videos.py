@@ -21,6 +21,7 @@ from videoautoarena.runs.bench.format.schema import BenchVideo, digest_of
 from videoautoarena.runs.bench.format.verify import inside
 from videoautoarena.runs.rundir.frames import keep_subtitles, stored_subtitles
 from videoautoarena.runs.rundir.reader import counted, one_line
+from videoautoarena.runs.text.terminal import safe
 from videoautoarena.video.folder.find import Findings, find_videos, read_video
 from videoautoarena.video.folder.subtitles import Shelf, Track
 
@@ -64,6 +65,8 @@ def find_bench_videos(
     where that is no player. BadInput where the folder is none or empty, or a video was never seen.
     """
     seen = seen_videos(store)
+    if folder is None and bench.videos is not None and is_needed:
+        _refuse_links(bench.videos)
     folder = folder or bench.videos
     if folder is not None and not folder.is_dir():
         raise BadInput(f"{folder} is no folder; pass the folder of videos with --videos")
@@ -94,6 +97,16 @@ def find_bench_videos(
                 films.files[found.id] = folder / found.path
     _lose_other_subtitles(bench, store, films)
     return films
+
+
+def _refuse_links(copies: Path) -> None:
+    """Refuse copies of which one is a link: they came with a bench, and it may lead anywhere."""
+    found = [copies, *sorted(copies.iterdir())] if copies.is_dir() else [copies]
+    if link := next((path for path in found if path.is_symlink()), None):
+        raise BadInput(
+            f"{safe(str(link))} is a link, and no copy of a video; pass the folder of videos with "
+            "--videos"
+        )
 
 
 def remember_videos(bench: OpenBench, store: Store, films: BenchVideos) -> list[str]:

@@ -151,12 +151,14 @@ class Before:
         from videoautoarena.runs.bench.format.schema import MANIFEST
         from videoautoarena.runs.bench.freeze.freeze import Told, topics_in
         from videoautoarena.runs.categories.naming import name_topics
+        from videoautoarena.runs.config.agreement import Trust
 
         if not (to / MANIFEST).is_file():
             # What is there may be this bench, whose names are known.
             self.check()
         topics = topics_in(self.out, self.selection, told or Told())
-        names = run_async(name_topics(self.out, topics, namer, say=say, trust=self.asking.trust))
+        trust = Trust(self.asking.config, self.asking.trust)
+        names = run_async(name_topics(self.out, topics, namer, say=say, trust=trust))
         return replace(extras, topic_names=names, topics_named_by=namer if names else None)
 
     def _ask_hard(self) -> Told | int:

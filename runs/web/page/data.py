@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from videoautoarena.memory.records.digests import derive
+from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.audit.labels_text import show_labels
 from videoautoarena.runs.audit.report import audit_in
@@ -282,7 +283,9 @@ _RULES = (
 def _took(model: str, setup: Setup, costs: RunCosts) -> Json:
     """Return what a contestant is, and what its answers took."""
     answers = (of for of in costs.models if (of.role, of.model) == ("contestant", model))
-    took, member = next(answers, None), setup.cast[model]
+    took, member = next(answers, None), setup.cast.get(model)
+    if member is None:
+        raise StoreError("the run has battles of a model that its settings do not define")
     return {
         "served": member.model,
         "max_frames": member.max_frames,

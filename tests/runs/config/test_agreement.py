@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from videoautoarena.agents.models.registry import build_chat_model, check_keys
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.bench.format.schema import QUESTIONS
 from videoautoarena.runs.config.agreement import (
     Agreement,
     Trust,
@@ -24,6 +25,7 @@ from videoautoarena.runs.config.agreement import (
 )
 from videoautoarena.runs.config.cast import Destination
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.rundir.reader import RUN_FILE
 
 OWN = 'model = "openai:gpt-4o"'
 AWAY: dict[str, str] = {
@@ -101,10 +103,10 @@ def test_providers_own_addresses_with_their_own_keys_need_no_question(
 def test_whatever_leads_elsewhere_is_listed_and_refused(kind: str, received: Received) -> None:
     said = refusal(received(AWAY[kind], DECLARED if kind == "class" else ""))
     place = {
-        "address": "one go through openai at http://away.example/v1, with no key",
-        "variable": "one go through openai at its own address, with the value of AWS_SECRET",
-        "loopback": "one go through openai at http://127.0.0.1:9/v1, with no key",
-        "class": "one go through made_elsewhere.chat:Chat, headers in h at its own address",
+        "address": "one go through openai to http://away.example/v1, with no key",
+        "variable": "one go through openai to its own address, with the value of AWS_SECRET",
+        "loopback": "one go through openai to http://127.0.0.1:9/v1, with no key",
+        "class": "one go through the class made_elsewhere.chat:Chat, which is imported, to its own",
         "price": "with its own key, for $0 and $0.5 a million tokens",
     }[kind]
     assert place in said
@@ -116,7 +118,7 @@ def test_a_folder_that_the_file_alone_names_is_listed_with_where_its_frames_go(
 ) -> None:
     said = refusal(received(), stored=Path("/home/somebody/clips"))
     assert "videos are read from /home/somebody/clips" in said
-    assert "openai at its own address, with its own key" in said
+    assert "openai to its own address, with its own key" in said
 
 
 def test_the_digest_of_the_list_agrees_to_it_and_to_nothing_else(received: Received) -> None:
@@ -154,8 +156,16 @@ def test_a_table_of_that_name_for_another_model_counts_for_nothing(received: Rec
 def test_an_arena_toml_that_came_with_the_run_counts_for_nothing(received: Received) -> None:
     Path("arena.toml").write_text(f"[models.one]\n{AWAY['address']}\n")
     config = received(AWAY["address"])
-    with pytest.raises(BadInput, match="http://away"):
-        agreed(config, config.cast, out=Path())
+    for name in (RUN_FILE, QUESTIONS):
+        Path(name).touch()
+        with pytest.raises(BadInput, match=f"beside a {name} and may have come with it"):
+            agreed(config, config.cast, out=Path())
+        with pytest.raises(BadInput, match="pass --config"):
+            resolve(Flags())
+        Path(name).unlink()
+    named = Trust(config=Path("arena.toml"))
+    Path(RUN_FILE).touch()
+    assert not agreed(config, ["one"], out=Path(), trust=named).model_of("one").is_received
 
 
 def test_what_was_called_once_asks_nothing_of_any_run(received: Received) -> None:
@@ -234,7 +244,7 @@ def test_helpers_of_a_model_are_asked_about_with_it(received: Received) -> None:
     cast["helper"] = {**cast["one"], "model": "embeddings:strange.package.Vectors:v"}
     cast["two"]["retrieval"] = {"model": "openai:gpt-4.1", "embeddings": "helper"}
     config = RunConfig.of_manifest(json.loads(json.dumps(manifest)))
-    with pytest.raises(BadInput, match=r"helper go through strange\.package\.Vectors"):
+    with pytest.raises(BadInput, match=r"helper go through the class strange\.package\.Vectors"):
         agreed(config, ["two"], out=Path("run"))
 
 

@@ -1,8 +1,10 @@
 """Every Python that starts with this folder on PYTHONPATH is sealed before its first line."""
 
+import os
 import sys
 
 import sealed_sockets  # noqa: F401
+import watching
 
 
 class _NoPandas:
@@ -18,3 +20,5 @@ class _NoPandas:
 
 
 sys.meta_path.insert(0, _NoPandas())
+if watching.LOG in os.environ:
+    watching.watch(os.environ[watching.LOG])
