@@ -48,6 +48,7 @@ from videoautoarena.memory.records.records import (
 )
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.config.agreement import Trust, agreed
 from videoautoarena.runs.config.arena_file import Pairing
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.console.events import Listeners, nobody
@@ -304,7 +305,10 @@ def continued(folder: Path, shape: Shape) -> Opened:
     """Open the run in `folder` to go on with it."""
     out = folder / "out"
     run = Run(out, Store.open(run_file(out), write=True))
-    return go_on(run, None, prompts=None, found=found(shape), folder=folder)
+    kept = RunConfig.to_go_on(run.manifest)
+    trust = Trust(folder / "arena.toml")
+    kept = agreed(kept, kept.cast, out=out, trust=trust)
+    return go_on(run, kept, None, prompts=None, found=found(shape), folder=folder)
 
 
 async def played(

@@ -127,4 +127,4 @@ def test_the_declared_provider_of_the_page_is_kept_with_the_run(tmp_path: Path) 
     model = config.model_of("sonnet")
     assert (model.endpoint, model.key_names) == ("anthropic", ("ANTHROPIC_API_KEY",))
     kept = json.loads(json.dumps(config.manifest("0", {})))
-    assert type(config).of_manifest(kept) == config
+    assert type(config).of_manifest(kept).model_dump() == config.model_dump()

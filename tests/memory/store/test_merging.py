@@ -124,6 +124,8 @@ def test_what_a_kill_left_beside_the_target_is_no_part_of_a_merged_run(
     target = folder / "run.sqlite"
     killed, draft = source(tmp_path / "c.sqlite", "c"), target.with_name("run.sqlite.new")
     with closing(connect(killed, "mode=rw")) as file:
+        # Its own triggers call what SQLite lets no file call that nobody has looked at.
+        file.execute("PRAGMA trusted_schema = ON")
         file.execute("UPDATE manifest SET body = '{}'")
         file.execute("DELETE FROM calls")
         for left_over in (target, draft):
