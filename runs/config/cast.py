@@ -124,6 +124,9 @@ class CastEntry(Sparse):
         """Return the model it describes, under the run's name for it."""
         provider, _, name = self.model.partition(":")
         kept = {field: getattr(self, field) for field in _SHARED}
+        if self.is_offline:
+            # Whatever a file says of where a stand-in is served, it is none the less here.
+            kept |= {"base_url": None, "key_env": None, "declared": None}
         is_received = self.is_received and not self.is_offline
         return Model(alias=alias, provider=provider, name=name, is_received=is_received, **kept)
 

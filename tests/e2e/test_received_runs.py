@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
+import socket
+import subprocess
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from watching import LOG
 
+from tests.support import rayed
 from tests.support.canary import IS_POSSIBLE, watched
 from tests.support.clips import draw_folder
 from tests.support.loopback import ROOT, serving
 from tests.support.received import (
     BENCH_PLAY,
     CHANGES,
+    DECLARED,
     LEADING,
     PLAYING,
     SECRET,
@@ -30,12 +36,14 @@ from tests.support.received import (
     SharedSets,
     call_bad,
     changed,
+    entry,
     make_sets,
     making,
     plant_package,
     play_part,
 )
-from tests.support.typed import run
+from tests.support.small_runs import altered, play
+from tests.support.typed import Terminal, run
 from tests.support.victim import Done, Victim
 from tests.support.whole_runs import KEY, battles
 
@@ -264,6 +272,36 @@ def unseen(scene: Scene) -> Iterator[None]:
         assert not folder.has_sung()
 
 
+def test_a_run_that_leads_away_is_read_and_played_on_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, videos = tmp_path / "run", draw_folder(tmp_path / "videos", 1, seconds=2)
+    play(videos, out, models=("offline:hawk", "offline:mole"), rounds=1)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "nothing is agreed to"))
+    monkeypatch.setenv(VARIABLE, SECRET)
+    monkeypatch.syspath_prepend(plant_package(tmp_path / "packages", tmp_path / "imported"))
+    with closing(socket.create_server(("127.0.0.1", 0))) as server, watched(videos) as canary:
+        attack = Attack(f"http://127.0.0.1:{server.getsockname()[1]}/v1", videos, videos)
+        with altered(out) as file:
+            away = entry("offline:hawk", model="openai:gpt-4o", base_url="SERVER", key_env=VARIABLE)
+            away(file, attack)
+            entry("offline:judge", model="strange:m", declared=DECLARED)(file, attack)
+            file.execute("DELETE FROM battles WHERE id LIKE '%p0-r0'")
+        terminal = Terminal(capsys)
+        for name in ("status", "leaderboard", "audit", "battles"):
+            assert terminal.arena(name, out).code == 0
+        for words in (("resume",), ("add", "--model", "offline:parrot"), ("audit", "--trials")):
+            said = terminal.arena(words[0], out, *words[1:])
+            assert said.code == 1
+            assert "go through the class planted.chat:Chat, which is imported" in said.err
+            assert SECRET not in said.err
+        server.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            server.accept()
+        assert not canary.has_sung()
+    assert not (tmp_path / "imported").exists()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_where_nothing_was_agreed_to_nothing_is_called_read_or_opened(
@@ -388,8 +426,8 @@ def test_where_the_rest_was_agreed_to_what_was_changed_leads_nowhere(
     if change in LEADING:
         assert row["resume"] == "refused"
     if change == "nothing":
-        unkeyed = ("add typed", "rejudge typed")
-        assert {name for name, word in row.items() if word != "done"} == set(unkeyed)
+        unplayed = {"add typed", "rejudge typed", "freeze --hard"}
+        assert {name for name, word in row.items() if word != "done"} == unplayed
 
 
 @pytest.fixture(scope="module")
@@ -515,3 +553,30 @@ def test_whatever_reads_a_run_asks_nothing_of_a_stranger(machine: Machine) -> No
     clip = machine.theirs.videos / machine.theirs.seen
     assert machine.type("arena", "frames", clip, *shown).code == 0
     assert battles(machine.out) == before
+
+
+@pytest.mark.slow
+def test_a_cluster_plays_what_its_command_agreed_to_and_reads_no_other_variable(
+    machine: Machine, undisturbed: dict[str, str], tmp_path: Path
+) -> None:
+    rayed.require()
+    log = tmp_path / "log"
+    env = {**machine.scene.victim.env, "XDG_STATE_HOME": str(machine.state), LOG: str(log)}
+    # Ray's sockets have long names of their own.
+    env["TMPDIR"] = "/tmp"
+
+    def resume(*words: str) -> subprocess.CompletedProcess[str]:
+        engine = ("--engine", "ray", "--lease", "15", "--quiet")
+        line = rayed.command("arena", "resume", machine.out, *engine, *words)
+        return subprocess.run(line, env=env, cwd=machine.work, capture_output=True, text=True)
+
+    question = resume()
+    assert question.returncode == 1
+    done = resume(f"--trust-run={digest_in(question.stderr)}")
+    assert done.returncode == 0, done.stderr
+    assert battles(machine.out) == undisturbed
+    notes = [json.loads(line) for line in log.read_text().splitlines()]
+    read = {value for what, value in notes if what == "read"}
+    assert "LOOPBACK_KEY" in read
+    assert VARIABLE not in read
+    assert resume().returncode == 0

@@ -294,7 +294,7 @@ CHANGES: Mapping[str, Change] = {
 LEADING = (
     *("key name", "key name at home", "address", "address of the judge", "address with a name"),
     *("address of other letters", "folder", "folder by dots", "folder that is relative"),
-    *("folder with a NUL", "class", "class of a stand-in", "class that embeds", "header", "price"),
+    *("folder with a NUL", "class", "class that embeds", "header", "price", "name without end"),
     *("parameter base_url", "parameter headers", "parameter proxy", "guest", "typed name"),
 )
 """Those after which a run is played on nowhere, though the rest of it was agreed to."""

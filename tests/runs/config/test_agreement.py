@@ -271,3 +271,45 @@ def test_an_agreement_covers_its_parts_and_nothing_that_it_lacks(
     is_elsewhere = other.videos is not None and other.videos != one.videos
     assert one.covers(other) == (not lacks and not is_elsewhere)
     assert (one.digest == other.digest) == (one == other)
+
+
+def test_what_was_agreed_to_by_its_digest_is_not_asked_again(received: Received) -> None:
+    config = received(AWAY["variable"])
+    named = digest_in(refusal(config))
+    agreed(config, ["one"], out=Path("run"), trust=Trust(digest=named))
+    assert not agreed(config, ["one"], out=Path("other")).model_of("one").is_received
+
+
+def with_fields(config: RunConfig, **fields: Any) -> RunConfig:
+    manifest = json.loads(json.dumps(config.manifest("0.1.0", {})))
+    manifest["cast"]["one"] |= fields
+    return RunConfig.of_manifest(manifest)
+
+
+def test_an_address_that_names_another_host_first_is_never_agreed_to(received: Received) -> None:
+    config = with_fields(received(), base_url="https://api.openai.com@away.example/v1")
+    said = refusal(config)
+    assert "base_url carries a key" in said
+    assert "--trust-run" not in said
+
+
+def test_letters_that_look_like_others_are_shown_as_what_they_are(received: Received) -> None:
+    config = with_fields(received(), base_url="https://\u0430pi.openai.com/v1")
+    assert r"https://\u0430pi.openai.com" in refusal(config)
+
+
+def test_a_stand_in_is_none_the_less_here_whatever_a_file_says(received: Received) -> None:
+    declared = {"chat_model": "made_elsewhere.chat:Chat", "key_env": "AWS_SECRET_ACCESS_KEY"}
+    away = {"base_url": "http://away.example/v1", "key_env": "AWS_SECRET_ACCESS_KEY"}
+    config = with_fields(received(), model="offline:hawk", declared=declared, **away)
+    model = agreed(config, ["one"], out=Path("run")).model_of("one")
+    assert (model.url, model.key_names, model.declared) == ("", (), None)
+    check_keys([model])
+
+
+def test_what_is_built_in_is_not_declared_anew(received: Received) -> None:
+    config = with_fields(received(), declared={"chat_model": "made_elsewhere.chat:Chat"})
+    trust = Trust(digest=digest_in(refusal(config)))
+    model = agreed(config, ["one"], out=Path("run"), trust=trust).model_of("one")
+    with pytest.raises(BadInput, match="this one is built in"):
+        check_keys([model])
