@@ -297,7 +297,8 @@ def as_in_paper(contestant: CastEntry) -> CastEntry:
 def check_url(table: str, url: str) -> None:
     """Return if an address may be called; BadInput, without it, where it is none or has a key."""
     parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    is_whole = url.isprintable() and " " not in url
+    if parts.scheme not in ("http", "https") or not parts.hostname or not is_whole:
         raise BadInput(
             f"{table}: base_url is not an http(s) address; write one such as http://127.0.0.1:8000/v1"
         )

@@ -202,12 +202,15 @@ class RunConfig(Record):
         except ValidationError as wrong:
             place = ".".join(map(str, wrong.errors()[0]["loc"]))
             raise StoreError(f"the run's settings cannot be read ({place})") from None
-        if any(len(name) > _LONGEST_NAME for name in said.cast):
+        called = (*said.cast, *(entry.model for entry in said.cast.values()))
+        if any(len(name) > _LONGEST_NAME for name in called):
             raise StoreError(f"the run names a model in more than {_LONGEST_NAME} letters")
         named = (*said.models, *said.guests, said.examiner, *said.judges)
         for name in (*named, *said.helpers(said.cast)):
             if name not in said.cast:
                 raise _undefined(name)
+        if any(said.cast[name].retrieval for name in said.helpers(said.cast)):
+            raise StoreError("the run's settings have clips found by whoever needs clips itself")
         received = {
             name: entry.model_copy(update={"is_received": True})
             for name, entry in said.cast.items()

@@ -100,7 +100,15 @@ class Scene:
 def installed() -> tuple[Path, ...]:
     """Return where Python, its packages and the project lie, and what every process opens."""
     folders = [sys.prefix, sys.base_prefix, *sysconfig.get_paths().values(), *sys.path, str(ROOT)]
-    system = ("/proc", "/dev/null", "/sys", "/etc/mime.types", "/etc/os-release", "/usr/share")
+    system = (
+        "/proc",
+        "/dev/null",
+        "/dev/fd",
+        "/sys",
+        "/etc/mime.types",
+        "/etc/os-release",
+        "/usr/share",
+    )
     found = {Path(one) for one in (*folders, *system) if one}
     return tuple(found | {Path(os.path.realpath(one)) for one in found})
 
@@ -164,6 +172,7 @@ with va.open_run(sys.argv[1]) as run:
             print(str(wrong))
 """
 VIEW = ("/", "/api/runs", "/api/summary", "/api/index", "/api/videos", "/api/part/0")
+OF_A_VIDEO = ("/api/video/{}", "/api/frame/{}/0", "/api/sprite/{}")
 
 
 @contextmanager
@@ -256,11 +265,15 @@ class Trial:
         typed = [known.get(word, word) for word in words(self.out, self.to)]
         return self.note(name, self.scene.victim.type("arena", *typed))
 
-    def visit(self) -> None:
-        """Open the pages of a run."""
-        for name, pages in (("view", VIEW), ("annotate", ("/",))):
-            done, _ = self.scene.victim.visit("arena", name, self.out, pages=pages)
-            self.note(name, done)
+    def visit(self) -> dict[str, int]:
+        """Open the pages of a run; return what those of its video were answered."""
+        shown = tuple(page.format(self.theirs.seen_id) for page in OF_A_VIDEO)
+        done, _ = self.scene.victim.visit("arena", "annotate", self.out, pages=("/",))
+        self.note("annotate", done)
+        pages = (*VIEW, *shown)
+        done, found = self.scene.victim.visit("arena", "view", self.out, pages=pages)
+        self.note("view", done)
+        return {page: found.get(page, 0) for page in shown}
 
 
 @contextmanager
@@ -295,6 +308,8 @@ def test_a_run_that_leads_away_is_read_and_played_on_nowhere(
             assert said.code == 1
             assert "go through the class planted.chat:Chat, which is imported" in said.err
             assert SECRET not in said.err
+        copied = terminal.arena("freeze", out, "--with-videos", "--to", tmp_path / "bench")
+        assert (copied.code, "not known here where the run's videos are" in copied.err) == (1, True)
         server.setblocking(False)
         with pytest.raises(BlockingIOError):
             server.accept()
@@ -312,7 +327,7 @@ def test_where_nothing_was_agreed_to_nothing_is_called_read_or_opened(
     with unseen(scene):
         for name, words in READING.items():
             trial.type(name, words)
-        trial.visit()
+        of_video = trial.visit()
         call_bad(trial.out)
         for name, words in CALLING.items():
             trial.type(name, words)
@@ -322,6 +337,7 @@ def test_where_nothing_was_agreed_to_nothing_is_called_read_or_opened(
     if change == "nothing":
         needs_folder = {"freeze --with-videos", "frames"}
         assert {row[name] for name in READING if name not in needs_folder} == {"done"}
+        assert not set(of_video.values()) & {200, 500}
 
 
 @pytest.fixture(scope="module")
@@ -418,7 +434,7 @@ def test_where_the_rest_was_agreed_to_what_was_changed_leads_nowhere(
     with unseen(friend):
         for name in PICTURES:
             trial.type(name, READING[name])
-        trial.visit()
+        of_video = trial.visit()
         call_bad(trial.out)
         for name, words in CALLING.items():
             trial.type(name, words)
@@ -428,6 +444,7 @@ def test_where_the_rest_was_agreed_to_what_was_changed_leads_nowhere(
     if change == "nothing":
         unplayed = {"add typed", "rejudge typed", "freeze --hard"}
         assert {name for name, word in row.items() if word != "done"} == unplayed
+        assert set(of_video.values()) == {200}
 
 
 @pytest.fixture(scope="module")

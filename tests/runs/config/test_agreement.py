@@ -313,3 +313,50 @@ def test_what_is_built_in_is_not_declared_anew(received: Received) -> None:
     model = agreed(config, ["one"], out=Path("run"), trust=trust).model_of("one")
     with pytest.raises(BadInput, match="this one is built in"):
         check_keys([model])
+
+
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        ("base_url", "https://away.example/v1, with no key; calls to two"),
+        ("base_url", "https://away.example/\u2028v1"),
+        ("key_env", "OPENAI_API_KEY; calls to two"),
+    ],
+)
+def test_a_place_that_speaks_is_never_asked_about(
+    field: str, text: str, received: Received
+) -> None:
+    said = refusal(with_fields(received(), **{field: text}))
+    assert "--trust-run" not in said
+    assert "away.example/v1, with" not in said
+
+
+def test_names_and_folders_that_speak_stand_in_quotes(received: Received) -> None:
+    manifest = json.loads(json.dumps(received(AWAY["address"]).manifest("0.1.0", {})))
+    speaking = "two; calls to three"
+    manifest["cast"][speaking] = manifest["cast"]["one"]
+    config = RunConfig.of_manifest(manifest)
+    said = refusal(config, stored=Path("/clips; calls to four"))
+    assert "calls to one, 'two; calls to three' go through" in said
+    assert "videos are read from '/clips; calls to four'" in said
+
+
+def test_a_state_that_somebody_else_owns_is_not_believed(
+    received: Received, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = received(AWAY["address"])
+    remember(config, None)
+    owner = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    assert "http://away.example" in refusal(config)
+
+
+def test_a_relative_state_folder_counts_for_nothing(
+    received: Received, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", "state")
+    config = received(AWAY["address"])
+    remember(config, None)
+    assert not Path("state").exists()
+    assert (home / ".local" / "state" / "videoautoarena" / "agreed.json").is_file()
+    agreed(config, config.cast, out=Path("run"))

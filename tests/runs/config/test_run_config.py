@@ -424,6 +424,12 @@ def test_one_model_is_not_named_twice_in_two_kinds_of_letters(tmp_path: Path) ->
         (("judges",), ["gone"], "name 'gone', but do not define it"),
         (("models",), ["offline:hawk", "x" * 4000], r"name 'x{79}\\u2026', but do not define it"),
         (("cast", "x" * 501), {}, "more than 500 letters"),
+        (("cast", "offline:hawk", "model"), "openai:" + "x" * 500, "more than 500 letters"),
+        (
+            ("cast", "offline:hawk", "retrieval"),
+            {"model": "offline:hawk", "embeddings": "offline:hawk"},
+            "clips found by whoever needs clips itself",
+        ),
         (("cast", "offline:hawk", "timeout_s"), -1, r"cannot be read \(cast\.offline:hawk\.time"),
         (("cast", "offline:hawk", "max_frames"), -1, r"cannot be read \(cast\.offline:hawk\.max"),
     ],
