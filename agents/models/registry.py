@@ -112,8 +112,7 @@ class Model:
     @cached_property
     def maker(self) -> Provider:
         """What its provider is; BadInput where it is not there."""
-        # A file may say that a stand-in is a class of its choice; arena.toml cannot.
-        if self.declared is not None and self.provider not in BUILT_IN:
+        if self.declared is not None:
             return declare(self.provider, self.declared)
         if self.provider == EMBEDDINGS:
             return embedding_provider(self.name)
@@ -195,8 +194,6 @@ class Model:
     @property
     def key_names(self) -> tuple[str, ...]:
         """Variables that may hold its key; a provider's own key never goes to another server."""
-        if self.is_offline:
-            return ()
         if self.key_env:
             return (self.key_env,)
         return () if self.base_url else self.maker.key_names

@@ -15,11 +15,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
 from videoautoarena.agents.limits.prices import is_own
+from videoautoarena.agents.models.parameters import check_key_env
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Record
@@ -109,7 +111,7 @@ def agreed(
         videos=None if stored is None else str(stored.absolute()),
     )
     if not asked.is_empty and not _is_known(asked):
-        _check_addresses(out, asked)
+        _check_places(out, asked)
         if trust.digest != asked.digest:
             raise BadInput(_question(out, asked, own, typed=trust.digest))
         _keep(asked)
@@ -197,27 +199,29 @@ def _text(folder: Path | None) -> str | None:
     return text if text.encode(errors="replace").decode() == text else None
 
 
-def _check_addresses(out: Path, asked: Agreement) -> None:
-    """Refuse addresses such as no arena.toml may hold: one with a name before the host misleads."""
+def _check_places(out: Path, asked: Agreement) -> None:
+    """Refuse what no arena.toml may hold: an address with a name before its host misleads."""
     for place in asked.destinations:
         if place.address is not None:
             check_url(safe(str(out)), place.address)
+        if place.key_env is not None:
+            check_key_env(str(out), place.key_env)
 
 
 def _question(
     out: Path, asked: Agreement, cast: Mapping[str, CastEntry], *, typed: str | None
 ) -> str:
     """Return the line that says where a run leads, and how to agree to it."""
-    remedy = "give its models tables in arena.toml"
+    remedy = "give its models tables of their names in arena.toml"
     places = []
     for place in asked.destinations:
-        users = ", ".join(name for name, one in cast.items() if one.destination == place)
+        users = ", ".join(quote(name) for name, one in cast.items() if one.destination == place)
         # Letters that look like others must not pass for them.
         there = str(place).encode("ascii", "backslashreplace").decode()
         places.append(f"calls to {users} go {there}")
     if asked.videos is not None:
-        places.append(f"videos are read from {asked.videos}")
-        remedy += " and pass --videos"
+        places.append(f"videos are read from {quote(asked.videos)}")
+        remedy += " and pass --videos DIR"
     told = [safe(place) for place in places]
     run = safe(str(out))
     if len(told) > _MOST or max(map(len, told)) > _LONGEST:

@@ -124,6 +124,9 @@ class CastEntry(Sparse):
         """Return the model it describes, under the run's name for it."""
         provider, _, name = self.model.partition(":")
         kept = {field: getattr(self, field) for field in _SHARED}
+        if self.is_offline:
+            # Whatever a file says of where a stand-in is served, it is none the less here.
+            kept |= {"base_url": None, "key_env": None, "declared": None}
         is_received = self.is_received and not self.is_offline
         return Model(alias=alias, provider=provider, name=name, is_received=is_received, **kept)
 
@@ -294,7 +297,8 @@ def as_in_paper(contestant: CastEntry) -> CastEntry:
 def check_url(table: str, url: str) -> None:
     """Return if an address may be called; BadInput, without it, where it is none or has a key."""
     parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    is_whole = url.isprintable() and " " not in url
+    if parts.scheme not in ("http", "https") or not parts.hostname or not is_whole:
         raise BadInput(
             f"{table}: base_url is not an http(s) address; write one such as http://127.0.0.1:8000/v1"
         )

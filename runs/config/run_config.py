@@ -28,6 +28,8 @@ from videoautoarena.runs.config.stopping_rule import parse_rule
 PAPER: Mapping[str, Any] = {"pairing": "keep-pair", "swap": 0.0, "subtitles": True}
 """What the preset names of a run, besides its rules and its sampling."""
 MAX_VOID = 0.05
+_LONGEST_NAME = 500
+"""Letters of a model's name in a run; what is longer was put there to be shown."""
 BLOCK = 21
 """About so many videos are admitted together; 42 keeps 64 calls and more busy."""
 
@@ -200,10 +202,15 @@ class RunConfig(Record):
         except ValidationError as wrong:
             place = ".".join(map(str, wrong.errors()[0]["loc"]))
             raise StoreError(f"the run's settings cannot be read ({place})") from None
+        called = (*said.cast, *(entry.model for entry in said.cast.values()))
+        if any(len(name) > _LONGEST_NAME for name in called):
+            raise StoreError(f"the run names a model in more than {_LONGEST_NAME} letters")
         named = (*said.models, *said.guests, said.examiner, *said.judges)
         for name in (*named, *said.helpers(said.cast)):
             if name not in said.cast:
                 raise _undefined(name)
+        if any(said.cast[name].retrieval for name in said.helpers(said.cast)):
+            raise StoreError("the run's settings have clips found by whoever needs clips itself")
         received = {
             name: entry.model_copy(update={"is_received": True})
             for name, entry in said.cast.items()

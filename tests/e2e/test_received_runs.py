@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
+import socket
+import subprocess
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from watching import LOG
 
+from tests.support import rayed
 from tests.support.canary import IS_POSSIBLE, watched
 from tests.support.clips import draw_folder
 from tests.support.loopback import ROOT, serving
 from tests.support.received import (
     BENCH_PLAY,
     CHANGES,
+    DECLARED,
     LEADING,
     PLAYING,
     SECRET,
@@ -30,12 +36,14 @@ from tests.support.received import (
     SharedSets,
     call_bad,
     changed,
+    entry,
     make_sets,
     making,
     plant_package,
     play_part,
 )
-from tests.support.typed import run
+from tests.support.small_runs import altered, play
+from tests.support.typed import Terminal, run
 from tests.support.victim import Done, Victim
 from tests.support.whole_runs import KEY, battles
 
@@ -92,7 +100,15 @@ class Scene:
 def installed() -> tuple[Path, ...]:
     """Return where Python, its packages and the project lie, and what every process opens."""
     folders = [sys.prefix, sys.base_prefix, *sysconfig.get_paths().values(), *sys.path, str(ROOT)]
-    system = ("/proc", "/dev/null", "/sys", "/etc/mime.types", "/etc/os-release", "/usr/share")
+    system = (
+        "/proc",
+        "/dev/null",
+        "/dev/fd",
+        "/sys",
+        "/etc/mime.types",
+        "/etc/os-release",
+        "/usr/share",
+    )
     found = {Path(one) for one in (*folders, *system) if one}
     return tuple(found | {Path(os.path.realpath(one)) for one in found})
 
@@ -156,6 +172,7 @@ with va.open_run(sys.argv[1]) as run:
             print(str(wrong))
 """
 VIEW = ("/", "/api/runs", "/api/summary", "/api/index", "/api/videos", "/api/part/0")
+OF_A_VIDEO = ("/api/video/{}", "/api/frame/{}/0", "/api/sprite/{}")
 
 
 @contextmanager
@@ -248,11 +265,15 @@ class Trial:
         typed = [known.get(word, word) for word in words(self.out, self.to)]
         return self.note(name, self.scene.victim.type("arena", *typed))
 
-    def visit(self) -> None:
-        """Open the pages of a run."""
-        for name, pages in (("view", VIEW), ("annotate", ("/",))):
-            done, _ = self.scene.victim.visit("arena", name, self.out, pages=pages)
-            self.note(name, done)
+    def visit(self) -> dict[str, int]:
+        """Open the pages of a run; return what those of its video were answered."""
+        shown = tuple(page.format(self.theirs.seen_id) for page in OF_A_VIDEO)
+        done, _ = self.scene.victim.visit("arena", "annotate", self.out, pages=("/",))
+        self.note("annotate", done)
+        pages = (*VIEW, *shown)
+        done, found = self.scene.victim.visit("arena", "view", self.out, pages=pages)
+        self.note("view", done)
+        return {page: found.get(page, 0) for page in shown}
 
 
 @contextmanager
@@ -262,6 +283,38 @@ def unseen(scene: Scene) -> Iterator[None]:
         yield
         assert not clip.has_sung()
         assert not folder.has_sung()
+
+
+def test_a_run_that_leads_away_is_read_and_played_on_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, videos = tmp_path / "run", draw_folder(tmp_path / "videos", 1, seconds=2)
+    play(videos, out, models=("offline:hawk", "offline:mole"), rounds=1)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "nothing is agreed to"))
+    monkeypatch.setenv(VARIABLE, SECRET)
+    monkeypatch.syspath_prepend(plant_package(tmp_path / "packages", tmp_path / "imported"))
+    with closing(socket.create_server(("127.0.0.1", 0))) as server, watched(videos) as canary:
+        attack = Attack(f"http://127.0.0.1:{server.getsockname()[1]}/v1", videos, videos)
+        with altered(out) as file:
+            away = entry("offline:hawk", model="openai:gpt-4o", base_url="SERVER", key_env=VARIABLE)
+            away(file, attack)
+            entry("offline:judge", model="strange:m", declared=DECLARED)(file, attack)
+            file.execute("DELETE FROM battles WHERE id LIKE '%p0-r0'")
+        terminal = Terminal(capsys)
+        for name in ("status", "leaderboard", "audit", "battles"):
+            assert terminal.arena(name, out).code == 0
+        for words in (("resume",), ("add", "--model", "offline:parrot"), ("audit", "--trials")):
+            said = terminal.arena(words[0], out, *words[1:])
+            assert said.code == 1
+            assert "go through the class planted.chat:Chat, which is imported" in said.err
+            assert SECRET not in said.err
+        copied = terminal.arena("freeze", out, "--with-videos", "--to", tmp_path / "bench")
+        assert (copied.code, "not known here where the run's videos are" in copied.err) == (1, True)
+        server.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            server.accept()
+        assert not canary.has_sung()
+    assert not (tmp_path / "imported").exists()
 
 
 @pytest.mark.slow
@@ -274,7 +327,7 @@ def test_where_nothing_was_agreed_to_nothing_is_called_read_or_opened(
     with unseen(scene):
         for name, words in READING.items():
             trial.type(name, words)
-        trial.visit()
+        of_video = trial.visit()
         call_bad(trial.out)
         for name, words in CALLING.items():
             trial.type(name, words)
@@ -284,6 +337,7 @@ def test_where_nothing_was_agreed_to_nothing_is_called_read_or_opened(
     if change == "nothing":
         needs_folder = {"freeze --with-videos", "frames"}
         assert {row[name] for name in READING if name not in needs_folder} == {"done"}
+        assert not set(of_video.values()) & {200, 500}
 
 
 @pytest.fixture(scope="module")
@@ -380,7 +434,7 @@ def test_where_the_rest_was_agreed_to_what_was_changed_leads_nowhere(
     with unseen(friend):
         for name in PICTURES:
             trial.type(name, READING[name])
-        trial.visit()
+        of_video = trial.visit()
         call_bad(trial.out)
         for name, words in CALLING.items():
             trial.type(name, words)
@@ -388,8 +442,9 @@ def test_where_the_rest_was_agreed_to_what_was_changed_leads_nowhere(
     if change in LEADING:
         assert row["resume"] == "refused"
     if change == "nothing":
-        unkeyed = ("add typed", "rejudge typed")
-        assert {name for name, word in row.items() if word != "done"} == set(unkeyed)
+        unplayed = {"add typed", "rejudge typed", "freeze --hard"}
+        assert {name for name, word in row.items() if word != "done"} == unplayed
+        assert set(of_video.values()) == {200}
 
 
 @pytest.fixture(scope="module")
@@ -515,3 +570,30 @@ def test_whatever_reads_a_run_asks_nothing_of_a_stranger(machine: Machine) -> No
     clip = machine.theirs.videos / machine.theirs.seen
     assert machine.type("arena", "frames", clip, *shown).code == 0
     assert battles(machine.out) == before
+
+
+@pytest.mark.slow
+def test_a_cluster_plays_what_its_command_agreed_to_and_reads_no_other_variable(
+    machine: Machine, undisturbed: dict[str, str], tmp_path: Path
+) -> None:
+    rayed.require()
+    log = tmp_path / "log"
+    env = {**machine.scene.victim.env, "XDG_STATE_HOME": str(machine.state), LOG: str(log)}
+    # Ray's sockets have long names of their own.
+    env["TMPDIR"] = "/tmp"
+
+    def resume(*words: str) -> subprocess.CompletedProcess[str]:
+        engine = ("--engine", "ray", "--lease", "15", "--quiet")
+        line = rayed.command("arena", "resume", machine.out, *engine, *words)
+        return subprocess.run(line, env=env, cwd=machine.work, capture_output=True, text=True)
+
+    question = resume()
+    assert question.returncode == 1
+    done = resume(f"--trust-run={digest_in(question.stderr)}")
+    assert done.returncode == 0, done.stderr
+    assert battles(machine.out) == undisturbed
+    notes = [json.loads(line) for line in log.read_text().splitlines()]
+    read = {value for what, value in notes if what == "read"}
+    assert "LOOPBACK_KEY" in read
+    assert VARIABLE not in read
+    assert resume().returncode == 0

@@ -57,6 +57,7 @@ class Genuine:
     server: Loopback
     seen: str
     """The clip that models were shown."""
+    seen_id: str
 
 
 def write_tables(path: Path, server: Loopback, **more: Any) -> Path:
@@ -93,9 +94,9 @@ def play_part(place: Path, server: Loopback) -> Genuine:
     run("simulate", "--videos", others, "--out", other, *words)
     with altered(out) as file:
         file.execute("DELETE FROM files WHERE name = 'local/until'")
-        ((seen,),) = file.execute("SELECT body FROM videos ORDER BY place LIMIT 1")
+        ((seen, id_),) = file.execute("SELECT body, id FROM videos ORDER BY place LIMIT 1")
     assert 0 < len(battles(out)) < 12
-    return Genuine(out, other, videos, config, server, json.loads(seen)["path"])
+    return Genuine(out, other, videos, config, server, json.loads(seen)["path"], id_)
 
 
 @dataclass(frozen=True)
@@ -226,6 +227,12 @@ def clips_by_question(file: sqlite3.Connection, _attack: Attack) -> None:
         settings["cast"]["hawk"]["retrieval"] = {"model": "openai:hawk", "embeddings": "finder"}
 
 
+def circle(file: sqlite3.Connection, _attack: Attack) -> None:
+    """Let a contestant find clips for itself."""
+    with manifest(file) as settings:
+        settings["cast"]["hawk"]["retrieval"] = {"model": "openai:hawk", "embeddings": "hawk"}
+
+
 def view_for_table(file: sqlite3.Connection, _attack: Attack) -> None:
     """Put a view in the place of a table."""
     file.execute("ALTER TABLE calls RENAME TO calls_before")
@@ -282,6 +289,8 @@ CHANGES: Mapping[str, Change] = {
     "name with odd bytes": renamed("\x1b]0;x\x07<script>\n\u202e"),
     "typed name": alias,
     "guest": guest,
+    "clips without end": circle,
+    "names that speak": renamed("x go through openai to its own address; calls to y"),
     "learnt limits": text("local/limits", '[{"model": "openai:hawk", "images": -3}]'),
     "learnt nothing": text("local/limits", "null"),
     "caps": text("local/caps", '{"usd": -1, "tokens": "many"}'),
@@ -294,7 +303,7 @@ CHANGES: Mapping[str, Change] = {
 LEADING = (
     *("key name", "key name at home", "address", "address of the judge", "address with a name"),
     *("address of other letters", "folder", "folder by dots", "folder that is relative"),
-    *("folder with a NUL", "class", "class of a stand-in", "class that embeds", "header", "price"),
+    *("folder with a NUL", "class", "class that embeds", "header", "price", "name without end"),
     *("parameter base_url", "parameter headers", "parameter proxy", "guest", "typed name"),
 )
 """Those after which a run is played on nowhere, though the rest of it was agreed to."""
@@ -364,6 +373,9 @@ def resealed(change: Callable[[dict[str, Any], Attack], None]) -> SetChange:
         del raw["bench"]
         sealed = {**raw, "bench": digest_of(raw)}
         (folder / "manifest.json").write_bytes(manifest_bytes(sealed))
+        # Results of the bench as it was are of another one.
+        shutil.rmtree(folder / "results")
+        (folder / "results").mkdir()
 
     return changed_manifest
 

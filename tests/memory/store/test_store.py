@@ -12,8 +12,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter
 
 from tests.support.runfiles import battle, call, draw, frames, slot, video
+from videoautoarena.memory.records.digests import read_json
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Skipped
 from videoautoarena.memory.store.connection import blaming
@@ -384,3 +386,56 @@ def test_videos_with_damaged_frames_are_known_by_how_many(store: Store) -> None:
     store.add_videos([video("cut.mp4")])
     asyncio.run(store.put_frames(frames("cut.mp4").model_copy(update={"damaged": 2})))
     assert store.damaged() == {video("cut.mp4").id: 2}
+
+
+@pytest.mark.parametrize(
+    "stray",
+    [
+        {"path": "../private/clip.mp4"},
+        {"path": "a/../../clip.mp4"},
+        {"path": "/etc/passwd"},
+        {"path": ""},
+        {"path": "a\0b.mp4"},
+        {"id": "../x"},
+        {"sha256": "../../x"},
+    ],
+)
+def test_a_video_whose_names_lead_out_of_their_folders_is_refused(
+    stray: dict[str, str], path: Path
+) -> None:
+    with Store.create(path, {}) as store:
+        store.add_videos([video().model_copy(update=stray)])
+        with pytest.raises(StoreError, match=r"use another copy"):
+            store.videos()
+
+
+def test_a_text_of_another_shape_than_expected_is_named(store: Store) -> None:
+    shape = TypeAdapter(dict[str, int])
+    assert store.file_as(shape, "counts") is None
+    store.put_file("counts", '{"a": 1}')
+    assert store.file_as(shape, "counts") == {"a": 1}
+    for number, text in enumerate(("[]", "{", '{"a": "x"}', "")):
+        store.put_file(f"counts{number}", text)
+        with pytest.raises(StoreError, match=f"holds as counts{number} cannot be read"):
+            store.file_as(shape, f"counts{number}")
+
+
+@pytest.mark.parametrize("body", ["[]", "3", "null", "{", "[" * 100_000])
+def test_a_body_that_is_no_object_is_refused(body: str) -> None:
+    with pytest.raises(StoreError, match="the run holds a row"):
+        read_json(body)
+
+
+@pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal", ".lock"])
+@pytest.mark.parametrize("write", [True, False])
+def test_a_link_beside_a_run_is_refused_and_what_it_leads_to_is_kept(
+    ending: str, write: bool, store: Store, path: Path
+) -> None:
+    store.close()
+    victim, beside = path.with_name("mine"), path.with_name(path.name + ending)
+    victim.write_text("mine alone")
+    beside.unlink(missing_ok=True)
+    beside.symlink_to(victim)
+    with pytest.raises(StoreError, match="is a link"):
+        Store.open(path, write=write)
+    assert victim.read_text() == "mine alone"

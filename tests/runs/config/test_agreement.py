@@ -271,3 +271,92 @@ def test_an_agreement_covers_its_parts_and_nothing_that_it_lacks(
     is_elsewhere = other.videos is not None and other.videos != one.videos
     assert one.covers(other) == (not lacks and not is_elsewhere)
     assert (one.digest == other.digest) == (one == other)
+
+
+def test_what_was_agreed_to_by_its_digest_is_not_asked_again(received: Received) -> None:
+    config = received(AWAY["variable"])
+    named = digest_in(refusal(config))
+    agreed(config, ["one"], out=Path("run"), trust=Trust(digest=named))
+    assert not agreed(config, ["one"], out=Path("other")).model_of("one").is_received
+
+
+def with_fields(config: RunConfig, **fields: Any) -> RunConfig:
+    manifest = json.loads(json.dumps(config.manifest("0.1.0", {})))
+    manifest["cast"]["one"] |= fields
+    return RunConfig.of_manifest(manifest)
+
+
+def test_an_address_that_names_another_host_first_is_never_agreed_to(received: Received) -> None:
+    config = with_fields(received(), base_url="https://api.openai.com@away.example/v1")
+    said = refusal(config)
+    assert "base_url carries a key" in said
+    assert "--trust-run" not in said
+
+
+def test_letters_that_look_like_others_are_shown_as_what_they_are(received: Received) -> None:
+    config = with_fields(received(), base_url="https://\u0430pi.openai.com/v1")
+    assert r"https://\u0430pi.openai.com" in refusal(config)
+
+
+def test_a_stand_in_is_none_the_less_here_whatever_a_file_says(received: Received) -> None:
+    declared = {"chat_model": "made_elsewhere.chat:Chat", "key_env": "AWS_SECRET_ACCESS_KEY"}
+    away = {"base_url": "http://away.example/v1", "key_env": "AWS_SECRET_ACCESS_KEY"}
+    config = with_fields(received(), model="offline:hawk", declared=declared, **away)
+    model = agreed(config, ["one"], out=Path("run")).model_of("one")
+    assert (model.url, model.key_names, model.declared) == ("", (), None)
+    check_keys([model])
+
+
+def test_what_is_built_in_is_not_declared_anew(received: Received) -> None:
+    config = with_fields(received(), declared={"chat_model": "made_elsewhere.chat:Chat"})
+    trust = Trust(digest=digest_in(refusal(config)))
+    model = agreed(config, ["one"], out=Path("run"), trust=trust).model_of("one")
+    with pytest.raises(BadInput, match="this one is built in"):
+        check_keys([model])
+
+
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        ("base_url", "https://away.example/v1, with no key; calls to two"),
+        ("base_url", "https://away.example/\u2028v1"),
+        ("key_env", "OPENAI_API_KEY; calls to two"),
+    ],
+)
+def test_a_place_that_speaks_is_never_asked_about(
+    field: str, text: str, received: Received
+) -> None:
+    said = refusal(with_fields(received(), **{field: text}))
+    assert "--trust-run" not in said
+    assert "away.example/v1, with" not in said
+
+
+def test_names_and_folders_that_speak_stand_in_quotes(received: Received) -> None:
+    manifest = json.loads(json.dumps(received(AWAY["address"]).manifest("0.1.0", {})))
+    speaking = "two; calls to three"
+    manifest["cast"][speaking] = manifest["cast"]["one"]
+    config = RunConfig.of_manifest(manifest)
+    said = refusal(config, stored=Path("/clips; calls to four"))
+    assert "calls to one, 'two; calls to three' go through" in said
+    assert "videos are read from '/clips; calls to four'" in said
+
+
+def test_a_state_that_somebody_else_owns_is_not_believed(
+    received: Received, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = received(AWAY["address"])
+    remember(config, None)
+    owner = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    assert "http://away.example" in refusal(config)
+
+
+def test_a_relative_state_folder_counts_for_nothing(
+    received: Received, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", "state")
+    config = received(AWAY["address"])
+    remember(config, None)
+    assert not Path("state").exists()
+    assert (home / ".local" / "state" / "videoautoarena" / "agreed.json").is_file()
+    agreed(config, config.cast, out=Path("run"))

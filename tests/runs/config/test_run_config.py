@@ -10,10 +10,10 @@ import pytest
 
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.providers import Declaration
-from videoautoarena.memory.records.errors import BadInput, WrongArgument
+from videoautoarena.memory.records.errors import BadInput, StoreError, WrongArgument
 from videoautoarena.memory.records.records import CallLimits, Price
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
-from videoautoarena.runs.rundir.opener import named_in_full
+from videoautoarena.runs.rundir.opener import configured, named_in_full
 
 WHOLE = """
 [providers.house]
@@ -416,3 +416,42 @@ def test_one_model_is_not_named_twice_in_two_kinds_of_letters(tmp_path: Path) ->
     file.write_text(both, encoding="utf-8")
     with pytest.raises(BadInput, match="models names caf\u00e9 twice, in composed and in decomp"):
         resolve(Flags(config=file))
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "why"),
+    [
+        (("judges",), ["gone"], "name 'gone', but do not define it"),
+        (("models",), ["offline:hawk", "x" * 4000], r"name 'x{79}\\u2026', but do not define it"),
+        (("cast", "x" * 501), {}, "more than 500 letters"),
+        (("cast", "offline:hawk", "model"), "openai:" + "x" * 500, "more than 500 letters"),
+        (
+            ("cast", "offline:hawk", "retrieval"),
+            {"model": "offline:hawk", "embeddings": "offline:hawk"},
+            "clips found by whoever needs clips itself",
+        ),
+        (("cast", "offline:hawk", "timeout_s"), -1, r"cannot be read \(cast\.offline:hawk\.time"),
+        (("cast", "offline:hawk", "max_frames"), -1, r"cannot be read \(cast\.offline:hawk\.max"),
+    ],
+)
+def test_settings_of_a_run_that_cannot_be_are_one_line(
+    place: tuple[str, ...], value: object, why: str
+) -> None:
+    manifest = json.loads(json.dumps(resolve(Flags()).config.manifest("0.1.0", {})))
+    inner = manifest
+    for name in place[:-1]:
+        inner = inner[name]
+    is_model = place[0] == "cast" and len(place) == 2
+    inner[place[-1]] = manifest["cast"]["offline:hawk"] if is_model else value
+    with pytest.raises(StoreError, match=why):
+        RunConfig.of_manifest(manifest)
+
+
+def test_who_finds_clips_for_somebody_unnamed_comes_along(tmp_path: Path) -> None:
+    file = tmp_path / "arena.toml"
+    retrieval = '{ model = "offline:owl", embeddings = "offline:colours" }'
+    file.write_text(f"[models.finder]\nretrieval = {retrieval}\n", encoding="utf-8")
+    begun = resolve(Flags(config=file, models=("offline:hawk", "offline:mole", "finder"))).config
+    kept = begun.model_copy(update={"guests": {"finder": (1,)}})
+    asked = resolve(Flags(models=("offline:hawk", "offline:mole")))
+    assert configured(tmp_path, kept, asked, generation=1).model_of("finder").retrieval

@@ -21,7 +21,7 @@ from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.limits.prices import NANO, Sum, summed
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.records.records import Attempt, CallRow, Intent, Nonce, Price, Usage
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.battles.export import lines_of
@@ -309,3 +309,10 @@ async def _stopped(store: Store, config: RunConfig, model: Model) -> int:
 
 async def _for_ever(_seconds: float) -> None:
     await asyncio.get_running_loop().create_future()
+
+
+@pytest.mark.parametrize("text", ["[]", '{"usd": -1}', '{"tokens": "many"}', '{"usd": NaN}'])
+def test_caps_that_nobody_here_wrote_are_one_line(text: str, store: Store) -> None:
+    store.put_file("local/caps", text)
+    with pytest.raises(StoreError, match="local/caps cannot be read"):
+        kept_caps(store)

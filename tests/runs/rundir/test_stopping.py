@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.runs.rundir.test_slots import VIDEOS
-from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.records.records import Slot
 from videoautoarena.memory.store.store import Ending, Store
 from videoautoarena.runs.config.run_config import Flags, resolve
 from videoautoarena.runs.config.stopping_rule import (
+    UNTIL_FILE,
     Kept,
     Reading,
     Rule,
@@ -192,3 +193,14 @@ def test_a_rule_is_kept_with_the_run_until_another_is_given(tmp_path: Path) -> N
         assert kept_rule(store) == Kept(Rule("ci", 40))
         keep_rule(store, "rounds")
         assert kept_rule(store) == Kept()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[]", "{}", '{"rule": "ci=-3", "met": null}', '{"rule": "separated", "met": {"pair": 3}}'],
+)
+def test_a_rule_that_nobody_here_wrote_is_one_line(text: str, tmp_path: Path) -> None:
+    with Store.create(tmp_path / "run.sqlite", {}) as store:
+        store.put_file(UNTIL_FILE, text)
+        with pytest.raises(StoreError, match="local/until cannot be read"):
+            kept_rule(store)

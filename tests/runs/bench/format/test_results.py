@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from videoautoarena.runs.bench.format.results import (
     write_result,
 )
 from videoautoarena.runs.bench.freeze.freeze import freeze
+from videoautoarena.runs.bench.play.videos import find_bench_videos
 
 
 @pytest.fixture
@@ -139,3 +141,27 @@ def test_a_file_in_the_place_of_the_folder_is_one_line(bench: OpenBench) -> None
     bench.results.write_text("")
     with pytest.raises(BadInput, match="is no folder"):
         write_result(bench, result(bench))
+
+
+def test_a_link_in_the_place_of_a_result_is_not_followed(bench: OpenBench, tmp_path: Path) -> None:
+    write_result(bench, result(bench))
+    (file,) = bench.results.glob("*.jsonl")
+    file.rename(tmp_path / "elsewhere.jsonl")
+    file.symlink_to(tmp_path / "elsewhere.jsonl")
+    with pytest.raises(BadInput, match="is a link; put the file itself there"):
+        read_results(bench)
+
+
+@pytest.mark.parametrize("which", ["clip.mp4", ""])
+def test_copies_of_videos_that_are_links_are_not_followed(
+    which: str, bench: OpenBench, tmp_path: Path
+) -> None:
+    copies, elsewhere = bench.folder / "videos", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "clip.mp4").touch()
+    if which:
+        copies.mkdir()
+    (copies / which).symlink_to(elsewhere / which)
+    own = replace(bench, manifest=bench.manifest.model_copy(update={"with_videos": True}))
+    with pytest.raises(BadInput, match="is a link, and no copy of a video"):
+        find_bench_videos(own, list(own.manifest.videos), folder=None, store=None)
