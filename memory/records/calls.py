@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
+
+LONGEST_NAME = 5000
+"""Characters of what is shown in many places: names, ids and paths."""
+
+
+def _as_a_name(text: str) -> str:
+    if len(text) > LONGEST_NAME:
+        raise ValueError(f"{len(text):,} characters are too many for a name")
+    return text
+
+
+# Not `max_length`, with which pydantic refuses the surrogates of file names that are no UTF-8.
+Name = Annotated[str, AfterValidator(_as_a_name)]
 
 
 class Record(BaseModel):
@@ -175,7 +195,7 @@ class Usage(Record):
 class Nonce(Record):
     """What makes an ask one of its own, so that equal prompts stay independent samples."""
 
-    scope: str
+    scope: Name
     """The video id for examiner and persona, else the slot id."""
     role: Role
     generation: int = 0
@@ -250,11 +270,11 @@ class CallRow(Record):
 
     key: str
     nonce: Nonce
-    model: str
+    model: Name
     """`provider:model` as sent."""
-    alias: str
+    alias: Name
     """The roster's name for it."""
-    endpoint: str
+    endpoint: Name
     """Where it went, without credentials; "in-process" for offline models."""
     prompt: str
     """Digest of the prompt file; empty where a role has none."""

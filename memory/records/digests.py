@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Record
 
+_LONGEST_REASON = 200
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -69,18 +70,34 @@ def write_body(
 
 def read_body(kind: type[R], body: str, **columns: object) -> R:
     """Return the record that `write_body` wrote; raises StoreError for anything else."""
+    data = {**read_json(body), **columns}
     try:
-        return kind.model_validate({**read_json(body), **columns})
+        return kind.model_validate(data)
     except ValidationError as error:
-        raise StoreError(f"the run holds a {kind.__name__} that cannot be read") from error
+        why = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        field = ".".join(map(str, why["loc"][:4]))
+        raise StoreError(
+            f"the run holds a {kind.__name__} that cannot be read "
+            f"({_shown(field)}: {_shown(why['msg'])}); use another copy"
+        ) from error
 
 
 def read_json(body: str) -> dict[str, Any]:
     """Return the object that stands in a body; raises StoreError for anything else."""
     try:
-        found: dict[str, Any] = json.loads(body)
+        found = json.loads(body, parse_constant=_no_number)
     except (ValueError, TypeError, RecursionError) as error:
-        raise StoreError(f"the run holds a row that is no JSON ({error})") from error
+        raise StoreError(
+            f"the run holds a row that is no JSON ({_shown(str(error))}); use another copy"
+        ) from error
     if not isinstance(found, dict):
-        raise StoreError("the run holds a row of JSON that is no object")
+        raise StoreError("the run holds a row that is no JSON object; use another copy")
     return found
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is no number")
+
+
+def _shown(text: str) -> str:
+    return ascii(text[:_LONGEST_REASON])[1:-1]

@@ -15,7 +15,8 @@ from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
-from videoautoarena.memory.records.records import Battle, Seats
+from videoautoarena.memory.records.errors import StoreError
+from videoautoarena.memory.records.records import LONGEST_NAME, Battle, Seats
 from videoautoarena.memory.records.slots import Ints, Longs, Mask, Slots, numbering
 
 Told = Literal["a", "b", "tie", "tie_good", "tie_bad", "abstain", "failed"]
@@ -249,18 +250,33 @@ def row_of(battle: Battle) -> tuple[Any, ...]:
 
 def _apart(told: Column) -> dict[str, Column]:
     """Return TEXTS of a column that holds them in one, a list and the ballots behind it."""
-    read, rows = json.JSONDecoder().raw_decode, []
+    rows = []
     for text in told.values:
-        texts, end = read(text)
-        # What is no text stands in a body that no battle has.
-        plain = (one if one is None or isinstance(one, str) else str(one) for one in texts)
-        rows.append((*plain, text[end:]))
+        try:
+            rows.append(_told_apart(text))
+        except (ValueError, TypeError, RecursionError) as error:
+            raise StoreError("the run holds a Battle that cannot be read in outline") from error
     columns = zip(*rows, strict=True) if rows else [()] * len(TEXTS)
     apart = map(Column.of, columns)
     return {
         name: Column(one.values, one.codes[told.codes])
         for name, one in zip(TEXTS, apart, strict=True)
     }
+
+
+_READ = json.JSONDecoder().raw_decode
+
+
+def _told_apart(text: str) -> tuple[str | None, ...]:
+    texts, end = _READ(text)
+    # What is no text stands in a body that no battle has.
+    *plain, ballots = *(one if one is None else str(one) for one in texts), text[end:]
+    if len(plain) != len(TEXTS) - 1 or any(len(one or "") > LONGEST_NAME for one in plain):
+        raise ValueError("it has other or longer texts than a battle")
+    for judge, _seats, _verdict in json.loads(ballots or "[]"):
+        if len(str(judge)) > LONGEST_NAME:
+            raise ValueError("the name of a judge is too long")
+    return *plain, ballots
 
 
 class _Texts:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 from pydantic import ConfigDict, Field
 
+from videoautoarena.memory.records.calls import LONGEST_NAME as LONGEST_NAME
 from videoautoarena.memory.records.calls import SCOUTS as SCOUTS
 from videoautoarena.memory.records.calls import Attempt as Attempt
 from videoautoarena.memory.records.calls import CallEnds as CallEnds
@@ -18,6 +19,7 @@ from videoautoarena.memory.records.calls import CallRow as CallRow
 from videoautoarena.memory.records.calls import Intent as Intent
 from videoautoarena.memory.records.calls import Learnt as Learnt
 from videoautoarena.memory.records.calls import Lost as Lost
+from videoautoarena.memory.records.calls import Name as Name
 from videoautoarena.memory.records.calls import Nonce as Nonce
 from videoautoarena.memory.records.calls import Price as Price
 from videoautoarena.memory.records.calls import Record as Record
@@ -67,10 +69,10 @@ class Published(Record):
 class Video(Record):
     """One usable video file, known by its content."""
 
-    id: str
+    id: Name
     """First 12 hex digits of `sha256`."""
     sha256: str
-    path: str
+    path: Name
     """Relative to the folder that was given; bytes that are no UTF-8 stand as surrogates."""
     size_bytes: int
     duration_s: float
@@ -78,7 +80,7 @@ class Video(Record):
     height_px: int
     """Size as displayed: after rotation."""
     fps: float
-    codec: str
+    codec: Name
     rotation: int = 0
     """Degrees clockwise by which a player turns the stored picture: 0, 90, 180 or 270."""
     problems: tuple[str, ...] = ()
@@ -88,7 +90,7 @@ class Video(Record):
 class Skipped(Record):
     """One file that was not used, and why."""
 
-    path: str
+    path: Name
     reason: str
 
 
@@ -122,7 +124,7 @@ class Subtitles(Record):
 class Frames(Record):
     """The frames of one video that a run uses, in time order."""
 
-    video: str
+    video: Name
     width_px: int
     height_px: int
     frames: tuple[Frame, ...]
@@ -139,12 +141,12 @@ class Frames(Record):
 class Slot(Record):
     """One place for a battle: a lineage's round."""
 
-    id: str
+    id: Name
     """`<video>-p<persona>-r<round>`, with `~g` behind it for a superseding generation."""
     generation: int
     ordinal: int
     """Place in the stored order of all slots, from 0."""
-    video: str
+    video: Name
     persona: int
     round: int
     block: int
@@ -211,9 +213,9 @@ class Grade(Record):
 class Evolution(Record):
     """One attempt of the evolver to make a harder question, and what the grader said of it."""
 
-    battle: str
+    battle: Name
     """Id of the battle whose faults were found."""
-    pair: tuple[str, str]
+    pair: tuple[Name, Name]
     """model_a and model_b of that battle."""
     faults_a: tuple[str, ...]
     faults_b: tuple[str, ...]
@@ -239,7 +241,7 @@ class Question(Record):
 class Borrowed(Record):
     """A stored answer that a newcomer meets, instead of one that is given for the battle."""
 
-    battle: str
+    battle: Name
     """Id of the battle it was given in."""
     seat: Literal["a", "b"]
     """Where it stands, in that battle and in this one."""
@@ -249,9 +251,9 @@ class Draw(Sparse):
     """Who meets in a slot, decided before anybody answers."""
 
     left_out: ClassVar[tuple[str, ...]] = ("borrowed",)
-    slot: str
-    model_a: str
-    model_b: str
+    slot: Name
+    model_a: Name
+    model_b: Name
     propensity: float | None
     """Probability of the unordered pair; None where the pair was dealt, not drawn."""
     basis: int | None = None
@@ -292,7 +294,7 @@ class Analyses(Record):
 class Judging(Sparse):
     """One judge's view of a battle from one seating; what was not asked is not in its JSON."""
 
-    judge: str
+    judge: Name
     seats: Seats
     """"ba" when the judge read model_b's answer first, as its answer A."""
     verdict: Literal["a", "b", "tie", "tie_good", "tie_bad", "abstain", "failed"]
@@ -313,21 +315,21 @@ class Battle(Sparse):
 
     left_out: ClassVar[tuple[str, ...]] = ("borrowed", "language")
     schema_version: int = Field(default=SCHEMA, alias="schema", serialization_alias="schema")
-    id: str
-    video: str
+    id: Name
+    video: Name
     duration_s: float
-    category: str | None
+    category: Name | None
     persona: int
     persona_text: str | None
     round: int
     """0 for the first question of a lineage."""
     origin: Origin | None
     question: str | None
-    aimed_at: tuple[str, str] | None
+    aimed_at: tuple[Name, Name] | None
     """The pair whose faults the question was made from."""
     difficulty: float | None
-    model_a: str | None
-    model_b: str | None
+    model_a: Name | None
+    model_b: Name | None
     answer_a: str | None
     answer_b: str | None
     frames_a: tuple[float, ...]
@@ -344,7 +346,7 @@ class Battle(Sparse):
     basis: int | None
     borrowed: Borrowed | None = None
     """Which of the answers is a stored one; only where a newcomer met it."""
-    language: str | None = None
+    language: Name | None = None
     """The code of the language that was asked in; only where the run draws languages."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)

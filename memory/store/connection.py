@@ -1,4 +1,7 @@
-"""Opening a run file: to write, by the holder of its lock; to read, by anybody; compacting it."""
+"""Opening a run file: to write, by the holder of its lock; to read, by anybody; compacting it.
+
+A long query is left when the process is to end: while SQLite works, Python hears no signal.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,8 @@ import shutil
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +25,6 @@ from urllib.parse import quote
 from sqlite_utils import Database
 
 from videoautoarena.memory.records.errors import RunLocked, StoreError
-from videoautoarena.memory.store.interrupting import ENDING
 from videoautoarena.memory.store.migrations import check_layout, fill_in, migrate
 
 
@@ -95,7 +98,36 @@ def _locked(busy: str, holder: str) -> RunLocked:
     return RunLocked(f"{busy} by {who}; wait for it to end, or stop it")
 
 
-_PATIENCE_S = 30.0
+PATIENCE_S = 0.5
+"""So long a query may go on that nobody waits for any more."""
+
+
+class Ending:
+    """Since when this process is to end, where what is to end it cannot be heard by itself."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._since_s: float | None = None
+
+    def ask(self) -> None:
+        """Let long queries end, wherever they are made; the first time counts."""
+        if self._since_s is None:
+            self._since_s = self._clock()
+
+    def clear(self) -> None:
+        """Let queries be: it was heard, or what asked for it is over."""
+        self._since_s = None
+
+    def is_overdue(self) -> bool:
+        """Return whether it was asked for a while ago, and nobody has heard."""
+        return self._since_s is not None and self._clock() - self._since_s > PATIENCE_S
+
+
+ENDING = Ending()
+"""That of this process: signals are heard by one thread, and queries made by several."""
+
+
+_LOCKED_FOR_S = 30.0
 """How long to wait for somebody else's checkpoint."""
 _UNWRITABLE = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
 """How SQLite says that the index of a log can be neither made nor written beside it."""
@@ -158,7 +190,7 @@ def connect(path: Path, query: str) -> sqlite3.Connection:
     uri = f"file:{quote(bytes(path.absolute()))}?{query}"
     # Made here and used elsewhere: the writer has a thread of its own, readers may be shared.
     connection = sqlite3.connect(
-        uri, uri=True, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False
+        uri, uri=True, timeout=_LOCKED_FOR_S, isolation_level=None, check_same_thread=False
     )
     # The file may be anybody's: nothing in it may call what acts outside of it, nor have SQLite
     # follow cells that lead out of their page, nor have more read into memory than a run has.

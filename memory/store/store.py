@@ -22,6 +22,7 @@ from videoautoarena.memory.records.digests import (
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.outlines import Outlines
 from videoautoarena.memory.records.records import (
+    LONGEST_NAME,
     Battle,
     Draw,
     Frames,
@@ -62,7 +63,8 @@ def _refuse_stray(video: Video) -> None:
     path = PurePath(video.path)
     is_below = path.parts and not path.is_absolute() and ".." not in path.parts
     if not is_below or "\0" in video.path:
-        raise StoreError("the run names a video outside its folder of videos; use another copy")
+        outside = f"the run's video {video.path[:80]!a} is outside of its folder"
+        raise StoreError(f"{outside}; use another copy")
     if not (_NAME.fullmatch(video.id) and _NAME.fullmatch(video.sha256)):
         raise StoreError("the run holds a video whose id or digest is none; use another copy")
 
@@ -114,7 +116,8 @@ class Store:
         """Begin a run, whole from the first moment, with `texts` by name; StoreError, RunLocked."""
         path = real_file(path)
         make_folder(path.parent, fsync=fsync)
-        return cls._writing(path, fsync=fsync, begin_with=(canonical_json(manifest), texts or {}))
+        said = canonical_json(_of_short_names(manifest))
+        return cls._writing(path, fsync=fsync, begin_with=(said, texts or {}))
 
     @classmethod
     def open(cls, path: Path, *, write: bool, fsync: bool = False, is_alone: bool = True) -> Self:
@@ -170,11 +173,12 @@ class Store:
         row = self._reader.row("SELECT body FROM manifest")
         if row is None:
             raise StoreError("the run file has no manifest; pass the --out of a run")
-        return read_json(row[0])
+        return _of_short_names(read_json(row[0]))
 
     def put_manifest(self, manifest: dict[str, Any]) -> None:
         """Replace the manifest; the one thing that may change, since rounds are added."""
-        needed(self._writer).write_now("UPDATE manifest SET body = ?", (canonical_json(manifest),))
+        said = canonical_json(_of_short_names(manifest))
+        needed(self._writer).write_now("UPDATE manifest SET body = ?", (said,))
 
     def add_videos(self, videos: Iterable[Video]) -> None:
         """Append the videos that are not there yet; raises StoreError where two share an id."""
@@ -188,7 +192,11 @@ class Store:
         needed(self._writer).write_now(sql, *rows)
 
     def videos(self) -> list[Video]:
-        """Return the videos in the order in which they were added."""
+        """Return the videos in the order in which they were added.
+
+        Raises StoreError where one has a path that leads out of the folder of videos, or a name
+        that would lead out of those of this program.
+        """
         videos = self._all(Video, "SELECT body FROM videos ORDER BY place")
         for video in videos:
             _refuse_stray(video)
@@ -410,6 +418,23 @@ class Store:
 _ABOUT = (
     "FROM battles b JOIN slots s ON s.id = b.id WHERE b.id >= ? AND b.id < ? || '~' AND s.video = ?"
 )
+
+
+def _of_short_names(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return a manifest; StoreError where a key or a text in it is too long to be shown."""
+    left: list[Any] = [manifest]
+    while left:
+        one = left.pop()
+        if isinstance(one, Mapping):
+            left += [*one.keys(), *one.values()]
+        elif isinstance(one, list | tuple):
+            left += one
+        elif isinstance(one, str) and len(one) > LONGEST_NAME:
+            raise StoreError(
+                f"the run's settings name {one[:80]!a}, which goes on for {len(one):,} characters; "
+                f"shorten it to {LONGEST_NAME:,}"
+            )
+    return manifest
 
 
 def _field(name: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.agents.limits.waits import Wait
-from videoautoarena.memory.store.interrupting import ENDING
+from videoautoarena.memory.store.connection import ENDING
 from videoautoarena.runs.console.events import Draining, Listeners
 from videoautoarena.runs.console.waiting import about_wait
 from videoautoarena.runs.rundir.reader import counted, spent

@@ -30,8 +30,16 @@ _WIDE = 10_000
 _UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
+LONGEST_LINE = 5000
+
+
 def safe(text: str, *, lines: bool = False) -> str:
-    """Return text with all but visible characters escaped; line feeds survive only with `lines`."""
+    """Return text with all but visible characters escaped; line feeds survive only with `lines`.
+
+    One line of it ends somewhere, whatever somebody has called a thing.
+    """
+    if not lines and len(text) > LONGEST_LINE:
+        text = f"{text[: LONGEST_LINE - 1]}…"
     if text.isprintable():
         return text
     return "".join(_shown(c, lines) for c in text)

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, TypeVar
 
-from videoautoarena.memory.store.interrupting import ENDING
+from videoautoarena.memory.store.connection import ENDING
 from videoautoarena.runs.cli.program import main
 from videoautoarena.runs.text.terminal import finish_though_unread, print_result, safe, say
 

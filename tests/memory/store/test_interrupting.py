@@ -10,8 +10,7 @@ import pytest
 
 from tests.support.endless_queries import ENDLESS
 from videoautoarena.memory.store import connection as connections
-from videoautoarena.memory.store.connection import Reader, compact
-from videoautoarena.memory.store.interrupting import PATIENCE_S, Ending
+from videoautoarena.memory.store.connection import PATIENCE_S, Ending, Reader, compact
 from videoautoarena.memory.store.store import Store
 
 

@@ -357,7 +357,7 @@ def test_what_to_do_about_an_error_is_told_by_what_it_was(
 def test_a_file_that_somebody_keeps_to_himself_is_said_to_be_locked(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("videoautoarena.memory.store.connection._PATIENCE_S", 0.01)
+    monkeypatch.setattr("videoautoarena.memory.store.connection._LOCKED_FOR_S", 0.01)
     Store.create(path, {"seed": 0}).close()
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")

@@ -23,7 +23,7 @@ from tests.support.manners import Manners, Mishap
 from tests.support.typed import run
 from tests.support.whole_runs import battles, command, committed_keys, write_config
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.memory.store.interrupting import Ending
+from videoautoarena.memory.store.connection import Ending
 from videoautoarena.runs.console import interrupts
 from videoautoarena.runs.console.events import Listeners
 from videoautoarena.runs.console.interrupts import _interrupts, heard

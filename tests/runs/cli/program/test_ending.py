@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from videoautoarena.memory.store.interrupting import Ending
+from videoautoarena.memory.store.connection import Ending
 from videoautoarena.runs.cli.program import ending, main
 
 
