@@ -8,6 +8,7 @@ One whose request is whole was refused and closed, or belongs to a session and i
 from __future__ import annotations
 
 import asyncio
+from importlib.metadata import version
 
 import h11
 import uvicorn
@@ -26,11 +27,12 @@ _OF_H11 = ("their_state", "trailing_data")
 def check_libraries(config: uvicorn.Config) -> None:
     """Return if connections are bounded with what is installed; BadInput names what it lacks."""
     one = H11Protocol(config, ServerState(), {})
-    lacking = [f"uvicorn {uvicorn.__version__}" for name in _OF_UVICORN if not hasattr(one, name)]
-    lacking += [f"h11 {h11.__version__}" for name in _OF_H11 if not hasattr(one.conn, name)]
+    lacking = ["uvicorn" for name in _OF_UVICORN if not hasattr(one, name)]
+    lacking += ["h11" for name in _OF_H11 if not hasattr(one.conn, name)]
     if lacking:
+        found = f"{lacking[0]} {version(lacking[0])}"
         raise BadInput(
-            f"pages cannot be served with {lacking[0]}, which is too new for this version; "
+            f"pages cannot be served with {found}, which is too new for this version; "
             "pip install 'uvicorn<0.55' 'h11<0.17'"
         )
 
