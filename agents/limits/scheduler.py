@@ -215,7 +215,7 @@ class Scheduler:
         self.under_way -= 1
         if line.gate and turn.sent:
             # For so long the server was not what took time.
-            turn.sent.at_s += pulse().stood_still_s - turn.stood_still_s
+            turn.sent.at_s += pulse().stood_still_s() - turn.stood_still_s
             line.gate.leave(turn.sent, turn.outcome, now_s)
         if turn.outcome == "taken":
             line.proof = max(line.proof, turn.number)
@@ -266,7 +266,7 @@ class Scheduler:
             started = line.pacer.start(waiter.tokens, now_s) if line.pacer else None
             self.under_way += 1
             turn = Turn(self._last, line, sent, started, line.endpoint.enter())
-            turn.stood_still_s = pulse().stood_still_s
+            turn.stood_still_s = pulse().stood_still_s()
             waiter.admitted.set_result(turn)
         self._wake(now_s)
         self._set_alarm(now_s)

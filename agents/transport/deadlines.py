@@ -21,6 +21,8 @@ LEAST_STALL_S = 0.25
 """A beat that comes so much too late shows that the loop stood still."""
 READ_S = 1.0
 """For so long sockets are read after that before a try is cut off."""
+MOST_READ_S = 4.0
+"""So much longer one try becomes by that in all: a loop that stalls all the time is no reason."""
 LEAST_SLEEP_S = 5.0
 """A machine that slept for so long has lost its connections."""
 WAKE_S = 5.0
@@ -52,8 +54,7 @@ class Pulse:
     """The heartbeat of one event loop: tells the deadlines in it how long it stood still."""
 
     def __init__(self) -> None:
-        self.stood_still_s = 0.0
-        """In all, as far as it was seen: only while a try is under way."""
+        self._stood_still_s = 0.0
         self._open: set[Deadline] = set()
         self._seen_s = 0.0
         self._asleep_s = 0.0
@@ -74,11 +75,20 @@ class Pulse:
         """Look after a deadline no more."""
         self._open.discard(deadline)
         if self._timer is not None and not self._open:
+            self.look()
             self._timer.cancel()
             self._timer = None
 
+    def stood_still_s(self) -> float:
+        """Return for how long the loop stood still until now: in all, while a try was under way."""
+        self.look()
+        return self._stood_still_s
+
     def look(self) -> None:
         """Tell every deadline what has happened since the last look, if anything has."""
+        if self._timer is None:
+            # Nobody has looked for long, and nobody has to be told.
+            return
         now_s = asyncio.get_running_loop().time()
         stall_s = now_s - self._seen_s - BEAT_S
         asleep = asleep_s()
@@ -86,7 +96,7 @@ class Pulse:
         self._seen_s = now_s
         self._asleep_s = max(asleep, self._asleep_s)
         if stall_s >= LEAST_STALL_S:
-            self.stood_still_s += stall_s
+            self._stood_still_s += stall_s
             for deadline in self._open:
                 deadline.stood_still(stall_s, now_s)
         if slept_s >= LEAST_SLEEP_S:
@@ -114,7 +124,8 @@ class Deadline:
     """When one try is cut off; moves where its loop stood still.
 
     It grows by as long as that was, by at most one more `timeout_s` in all, and it does not come
-    before sockets were read for `READ_S` more. What is read after a sleep is read within `WAKE_S`.
+    before sockets were read for `READ_S` more, `MOST_READ_S` in all. What is read after a sleep is
+    read within `WAKE_S`.
     """
 
     def __init__(self, timeout_s: float, cut: asyncio.Timeout) -> None:
@@ -122,7 +133,7 @@ class Deadline:
         self._cut = cut
         self._pulse = pulse()
         self._may_grow_s = timeout_s
-        self._may_read_s = timeout_s
+        self._may_read_s = min(timeout_s, MOST_READ_S)
         self.why = ""
         """What happened to this machine that cuts it off; empty where it is its server's delay."""
         self._pulse.enter(self)
@@ -131,7 +142,8 @@ class Deadline:
 
     def stood_still(self, stall_s: float, now_s: float) -> None:
         """Take note that the loop did nothing for so long until now."""
-        if stall_s > self._may_grow_s:
+        # What is shorter than the reading behind it cuts nobody off.
+        if stall_s > max(self._may_grow_s, READ_S):
             self.why = f"the process stood still for {stall_s:.0f} s"
         more_s = min(stall_s, self._may_grow_s)
         self._may_grow_s -= more_s

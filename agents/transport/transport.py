@@ -150,12 +150,11 @@ class SplicingTransport:
         body = await request.aread() if request.method == "POST" else None
         filled = _filled(request, body, _AsyncChunks)
         client = self._client(request, "AsyncClient")
-        stood_still_s = pulse().stood_still_s
+        stood_still_s = pulse().stood_still_s()
         try:
             answer = await client.send(filled, stream=True, follow_redirects=False)
         except _library(request).ConnectTimeout:
-            pulse().look()
-            if pulse().stood_still_s == stood_still_s:
+            if pulse().stood_still_s() == stood_still_s:
                 raise
             # Nothing was sent, and who is there is not to be taken for gone.
             answer = await client.send(filled, stream=True, follow_redirects=False)

@@ -226,7 +226,7 @@ def _write(to: Path, form: str, ids: Sequence[str], run: Run) -> None:
     """
     from videoautoarena.runs.rundir.opener import videos_folder
 
-    folder = videos_folder(run.store) or Path()
+    folder = videos_folder(run.store)
     beside = to.resolve().parent
     paths = {video.id: _path_from(beside, folder, video.path) for video in run.store.videos()}
     rows = []
@@ -248,16 +248,23 @@ def _write(to: Path, form: str, ids: Sequence[str], run: Run) -> None:
         ) from wrong
 
 
-def _path_from(beside: Path, folder: Path, name: str) -> str:
+_TOPS = (Path("/"), Path("/home"), Path("/Users"))
+"""Folders whose folders tell of a machine or of who uses it."""
+
+
+def _path_from(beside: Path, folder: Path | None, name: str) -> str:
     """Return where a video lies, seen from a folder; its name alone where that tells of a machine.
 
     A way that leads through the root, or into somebody's home from outside, would name who drew.
+    Where nobody here knows the folder of videos there is no way to tell.
     """
+    if folder is None:
+        return name
     there = folder.resolve() / name
     shared = Path(os.path.commonpath([there, beside]))
     home = Path(os.environ.get("HOME") or "/").resolve()
     enters_home = there.is_relative_to(home) and not shared.is_relative_to(home)
-    if enters_home or shared == Path("/"):
+    if enters_home or shared in _TOPS:
         return name
     return os.path.relpath(there, beside)
 

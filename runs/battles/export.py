@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -13,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from videoautoarena.agents.limits.prices import is_providers
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import DECIDED, SCHEMA, Battle, CallRow, Published
-from videoautoarena.memory.store.evidence import Label
+from videoautoarena.memory.store.evidence import Label, Trial
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.battles.listing import as_json
 from videoautoarena.runs.battles.rounds import Round, rounds_in
@@ -106,8 +107,8 @@ def lines_of(run: Run, what: What, form: ExportForm = "arena") -> Lines:
         return Lines(len(labels), map(json.dumps, map(_label, labels)))
     if what == "trials":
         trials = run.store.evidence.trials()
-        rows = ({"schema": SCHEMA, **trial.model_dump(mode="json")} for trial in trials)
-        return Lines(len(trials), map(json.dumps, rows))
+        names = _own_servers_of(run)
+        return Lines(len(trials), (json.dumps(_trial(trial, names)) for trial in trials))
     if what == "calls":
         return Lines(run.store.journal.spent().calls, map(json.dumps, _calls(run)))
     if what == "battles":
@@ -178,11 +179,29 @@ def _own_servers(endpoints: Iterable[str]) -> list[str]:
     return sorted(own | hosts, key=len, reverse=True)
 
 
+def _own_servers_of(run: Run) -> list[str]:
+    """Return the same of all models of a run."""
+    cast = (run.manifest.get("cast") or {}).values()
+    return _own_servers(entry.get("endpoint", IN_PROCESS) for entry in cast)
+
+
 def _without(names: Iterable[str], text: str | None) -> str | None:
     """Return what was said of a failure, without where the server stands."""
     for name in names:
-        text = text and text.replace(name, OWN_SERVER)
+        # A host may be called "time": what only holds its name says another thing.
+        whole = rf"(?<![\w-]){re.escape(name)}(?![\w-])"
+        text = text and re.sub(whole, OWN_SERVER, text, flags=re.IGNORECASE)
     return text
+
+
+def _judged_without(names: Sequence[str], judging: dict[str, Any]) -> dict[str, Any]:
+    """Return one judge's view; where its call failed, without where the server stands."""
+    return {**judging, "reason": _without(names, judging["reason"])}
+
+
+def _trial(trial: Trial, names: Sequence[str]) -> dict[str, object]:
+    fields = trial.model_dump(mode="json")
+    return {"schema": SCHEMA, **fields, "judging": _judged_without(names, fields["judging"])}
 
 
 def _label(label: Label) -> dict[str, object]:
@@ -192,12 +211,12 @@ def _label(label: Label) -> dict[str, object]:
 
 
 def _battles(run: Run) -> Iterator[dict[str, object]]:
-    cast = (run.manifest.get("cast") or {}).values()
-    names = _own_servers(entry.get("endpoint", IN_PROCESS) for entry in cast)
+    names = _own_servers_of(run)
     for battle in run.store.each_battle():
-        superseded = battle.id not in run.lineup.ids
-        reason = _without(names, battle.reason)
-        yield {**as_json(battle), "reason": reason, "superseded": superseded}
+        fields = as_json(battle)
+        fields["reason"] = _without(names, battle.reason)
+        fields["verdicts"] = [_judged_without(names, one) for one in fields["verdicts"]]
+        yield {**fields, "superseded": battle.id not in run.lineup.ids}
 
 
 def write_whole(to: Path, lines: Iterable[str]) -> int:

@@ -144,7 +144,12 @@ def _dimensions(by: str | None) -> tuple[str, ...]:
 
 def _names(typed: str) -> tuple[str, ...]:
     """Return names that stand between commas, each once; one with a comma is quoted as in CSV."""
-    names = next(csv.reader([typed], skipinitialspace=True), None) or [""]
+    try:
+        names = next(csv.reader([typed], skipinitialspace=True), None) or [""]
+    except csv.Error:
+        raise click.UsageError(
+            "names between commas stand in one line; quote none over two"
+        ) from None
     return tuple(dict.fromkeys(name.strip() for name in names))
 
 

@@ -8,12 +8,33 @@ One whose request is whole was refused and closed, or belongs to a session and i
 from __future__ import annotations
 
 import asyncio
+from importlib.metadata import version
 
 import h11
+import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
+
+from videoautoarena.memory.records.errors import BadInput
 
 REQUEST_S = 20.0
 """So long a request may take, head and body, from its first byte or the start of its connection."""
+_OF_UVICORN = ("cycle", "conn", "connections", "limit_concurrency", "on_response_complete")
+_OF_H11 = ("their_state", "trailing_data")
+"""What the rules below stand on; neither library promises it for its next release."""
+
+
+def check_libraries(config: uvicorn.Config) -> None:
+    """Return if connections are bounded with what is installed; BadInput names what it lacks."""
+    one = H11Protocol(config, ServerState(), {})
+    lacking = ["uvicorn" for name in _OF_UVICORN if not hasattr(one, name)]
+    lacking += ["h11" for name in _OF_H11 if not hasattr(one.conn, name)]
+    if lacking:
+        found = f"{lacking[0]} {version(lacking[0])}"
+        raise BadInput(
+            f"pages cannot be served with {found}, which is too new for this version; "
+            "pip install 'uvicorn<0.55' 'h11<0.17'"
+        )
 
 
 class Connection(H11Protocol):
@@ -71,9 +92,14 @@ class Connection(H11Protocol):
             self._deadline.cancel()
             self._deadline = None
 
+    @property
+    def _may_give_way(self) -> bool:
+        # What is over for uvicorn may still wait for its reader: a page of several MB, its end.
+        return not self.is_answered and not self.transport.get_write_buffer_size()
+
     def _make_room(self) -> None:
         others = (one for one in self.connections if one is not self)
-        waiting = [one for one in others if isinstance(one, Connection) and not one.is_answered]
+        waiting = [one for one in others if isinstance(one, Connection) and one._may_give_way]
         if len(self.connections) < (self.limit_concurrency or 0) or not waiting:
             return
         oldest = min(waiting, key=lambda one: one._since)

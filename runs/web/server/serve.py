@@ -84,7 +84,7 @@ async def serve(guard: Guard, listener: socket.socket, on_ready: Callable[[], No
     """Answer requests until somebody interrupts; `on_ready` is called once links lead here."""
     import uvicorn
 
-    from videoautoarena.runs.web.server.connections import Connection
+    from videoautoarena.runs.web.server.connections import Connection, check_libraries
 
     class Server(uvicorn.Server):
         @contextmanager
@@ -101,26 +101,26 @@ async def serve(guard: Guard, listener: socket.socket, on_ready: Callable[[], No
 
     most = _most_at_once()
     # No log: an address may hold a token. What goes wrong is said by the guard.
-    server = Server(
-        uvicorn.Config(
-            guard,
-            http=Connection,
-            ws="none",
-            loop="asyncio",
-            lifespan="off",
-            log_config=None,
-            log_level="critical",
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            # The one that reaches the limit is refused.
-            limit_concurrency=most + 1,
-            timeout_keep_alive=IDLE_S,
-            # So few are accepted at a time that each is read before as many newer ones are there.
-            backlog=most // 2,
-            timeout_graceful_shutdown=FINISHING_S,
-        )
+    config = uvicorn.Config(
+        guard,
+        http=Connection,
+        ws="none",
+        loop="asyncio",
+        lifespan="off",
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        # The one that reaches the limit is refused.
+        limit_concurrency=most + 1,
+        timeout_keep_alive=IDLE_S,
+        # So few are accepted at a time that each is read before as many newer ones are there.
+        backlog=most // 2,
+        timeout_graceful_shutdown=FINISHING_S,
     )
+    check_libraries(config)
+    server = Server(config)
 
     def end() -> None:
         server.should_exit = True

@@ -6,10 +6,12 @@ import asyncio
 from dataclasses import replace
 from itertools import pairwise
 
+import pytest
+
 from tests.support.virtual import VirtualLoop, run_virtual
 from videoautoarena.agents.limits.scheduler import Loan, Scheduler, Turn, Wants
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.transport.deadlines import deadline
+from videoautoarena.agents.transport.deadlines import BEAT_S, deadline
 from videoautoarena.memory.records.records import CallLimits
 
 FAR = Model("far", "openai", "far", base_url="http://far/v1")
@@ -323,6 +325,25 @@ def test_a_stop_is_no_slowness_of_a_server() -> None:
         return gate.limit if gate else 0.0
 
     assert run_virtual(places(75.0)) == run_virtual(places(0.0))
+
+
+@pytest.mark.parametrize("is_before", [True, False])
+def test_a_stop_that_no_beat_has_seen_yet_is_not_put_down_to_another_turn(is_before: bool) -> None:
+    async def latency_s() -> float:
+        turns = Scheduler(8)
+        async with deadline(300.0):
+            if is_before:
+                stand_still(75.0)
+            turn = await take(turns, FAR)
+            turn.outcome = "taken"
+            await asyncio.sleep(1.0)
+            if not is_before:
+                stand_still(75.0)
+        turns.give_back(turn)
+        assert turn.sent is not None
+        return asyncio.get_running_loop().time() - turn.sent.at_s
+
+    assert run_virtual(latency_s()) == pytest.approx(1.0, abs=BEAT_S)
 
 
 def test_who_waits_for_a_rate_is_not_sent_in_a_burst_after_a_stop() -> None:

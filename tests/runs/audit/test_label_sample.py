@@ -16,8 +16,8 @@ from videoautoarena.memory.store.evidence import Sample
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.audit.human_agreement import chances
 from videoautoarena.runs.audit.label_import import import_labels
-from videoautoarena.runs.audit.label_sample import draw_sample, shuffle, write_rest
-from videoautoarena.runs.rundir.opener import FOLDER_FILE
+from videoautoarena.runs.audit.label_sample import _path_from, draw_sample, shuffle, write_rest
+from videoautoarena.runs.rundir.opener import FOLDER_FILE, videos_folder
 
 
 @pytest.fixture
@@ -64,15 +64,25 @@ def test_what_people_filled_in_comes_back(tmp_path: Path, run: Path) -> None:
     assert import_labels(run, tmp_path / "x.jsonl")[:3] == (6, 0, 2)
 
 
-def test_a_way_to_a_video_that_leads_through_the_root_is_left_out(
-    tmp_path: Path, run: Path
+def test_no_way_leads_through_the_root_or_to_another_user() -> None:
+    mine = Path("/home/me/drawn")
+    assert _path_from(mine, Path("/somewhere else/films"), "a.mp4") == "a.mp4"
+    assert _path_from(mine, Path("/home/somebody/films"), "a.mp4") == "a.mp4"
+    assert _path_from(mine, Path("/home/me/films"), "a.mp4") == "../films/a.mp4"
+
+
+def test_a_draw_whose_folder_of_videos_is_not_known_names_no_other(
+    tmp_path: Path, run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     with Store.open(run / "run.sqlite", write=True) as store:
         store.put_file(FOLDER_FILE, "/somewhere else/videos", replace=True)
+        assert videos_folder(store) is None
         paths = {film.path for film in store.videos()}
-    draw_sample(run, tmp_path / "x.jsonl", number=8)
-    lines = (tmp_path / "x.jsonl").read_text().splitlines()
-    assert {json.loads(line)["video"] for line in lines} <= paths
+    to = tmp_path / "drawn" / "x.jsonl"
+    to.parent.mkdir()
+    draw_sample(run, to, number=8)
+    assert {json.loads(line)["video"] for line in to.read_text().splitlines()} <= paths
 
 
 def test_every_battle_is_as_likely_as_any_other_to_be_drawn(tmp_path: Path, run: Path) -> None:

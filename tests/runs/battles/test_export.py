@@ -96,6 +96,7 @@ def test_battles_say_whether_they_count(tmp_path: Path) -> None:
     [
         ("gpu7.example.org:8000", "own server"),
         ("gpu7.example.org", "own server"),
+        ("time:8000", "own server"),
         ("api.openai.com", "api.openai.com"),
         ("mistralai", "mistralai"),
         ("in-process", "in-process"),
@@ -105,17 +106,23 @@ def test_servers_of_ones_own_are_not_named_and_providers_are(
     tmp_path: Path, endpoint: str, told: str
 ) -> None:
     host = endpoint.partition(":")[0]
-    why = f"no answer from {endpoint}, says {host}"
+    why = f"no answer from {endpoint}, says {host}: timed out"
     attempt = Attempt(kind="timeout", reason=why, waited_s=0)
     row = call(slot(video(), 0).id, endpoint=endpoint, failure=why, attempts=(attempt,))
     cast = {"hawk": manifest()["cast"]["hawk"] | {"endpoint": endpoint}}
-    void = battle(slot(video(), 0), verdict="void", reason=why)
+    failed = judging(verdict="failed", reason=why)
+    void = battle(slot(video(), 0), verdict="void", reason=why, verdicts=(failed,))
     out = play(tmp_path / "out", [void], calls=[row], settings=manifest(cast=cast))
+    case = {"kind": "repeat", "battle": void.id, "video": void.video, "model": "offline:judge"}
+    with Store.open(out / "run.sqlite", write=True) as store:
+        asyncio.run(store.evidence.put_trial(Trial(id="repeat:x", judging=failed, **case)))
     (found,) = parsed(invoke("export", out).output)
     (fought,) = parsed(invoke("export", out, "--what", "battles").output)
-    said = f"no answer from {told}, says {told}"
+    (tried,) = parsed(invoke("export", out, "--what", "trials").output)
+    said = f"no answer from {told}, says {told}: timed out"
     assert found["endpoint"] == told
     assert found["failure"] == found["attempts"][0]["reason"] == fought["reason"] == said
+    assert [one["reason"] for one in (*fought["verdicts"], tried["judging"])] == [said, said]
 
 
 def test_a_file_is_written_whole_and_replaced_only_when_told_to(out: Path, tmp_path: Path) -> None:

@@ -127,6 +127,12 @@ def test_many_licences_and_long_ones_still_make_one_line(tmp_path: Path) -> None
     assert "\x1b" not in str(refused.value)
 
 
+def test_a_name_over_two_lines_is_refused_in_one(out: Path, tmp_path: Path) -> None:
+    done = invoke("freeze", out, "--to", tmp_path / "bench", "--only-licence", "CC0\nMIT")
+    assert done.exit_code == 2
+    assert "names between commas stand in one line" in done.output
+
+
 @pytest.mark.parametrize("licence", ["", " ", "-"])
 def test_a_licence_without_a_name_is_refused(licence: str) -> None:
     with pytest.raises(WrongArgument, match="--only-licence needs the name of a licence"):

@@ -5,20 +5,27 @@ from __future__ import annotations
 import asyncio
 import resource
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 
+import h11
 import pytest
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route, Router
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tests.support.served import Site, Visitor, site
+from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.web.server import connections, guard
 from videoautoarena.runs.web.server import serve as server
+from videoautoarena.runs.web.server.guard import Guard
+from videoautoarena.runs.web.server.sessions import Sessions
 
 SHORT_S = 0.05
 LONGEST_S = 60
 """After so long a test fails in which something is never cut."""
+PICTURES = b"x" * 20_000_000
+"""More than any socket holds by itself."""
 Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 BEGUN: list[asyncio.StreamWriter] = []
 """What the test at hand has opened."""
@@ -41,7 +48,16 @@ async def events(_request: Request) -> Response:
     return StreamingResponse(stream(), media_type="text/event-stream")
 
 
-ROUTES = [Route("/", page), Route("/vote", vote, methods=["POST"]), Route("/events", events)]
+async def pictures(_request: Request) -> Response:
+    return PlainTextResponse(PICTURES)
+
+
+ROUTES = [
+    Route("/", page),
+    Route("/vote", vote, methods=["POST"]),
+    Route("/events", events),
+    Route("/pictures", pictures),
+]
 
 
 def visit(happens: Callable[[Site, Visitor], Awaitable[None]]) -> None:
@@ -142,6 +158,37 @@ def test_the_connection_that_owes_a_request_for_longest_gives_way(
         assert all([b"here" in await is_cut(one) for one in (waiting[0], newer, waiting[2])])
 
     visit(happens)
+
+
+def test_an_answer_that_is_not_read_to_its_end_yet_does_not_give_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(server, "MOST_AT_ONCE", 4)
+
+    async def happens(_: Site, ann: Visitor) -> None:
+        reader, _ = await begin(ann, head(ann, "GET /pictures"))
+        assert b"200 OK" in await reader.readuntil(b"\r\n\r\n")
+        flood = [await begin(ann) for _ in range(30)]
+        await is_cut(flood[0])
+        assert await reader.readexactly(len(PICTURES)) == PICTURES
+
+    visit(happens)
+
+
+@pytest.mark.parametrize(
+    ("library", "name"), [(H11Protocol, "on_response_complete"), (h11.Connection, "trailing_data")]
+)
+def test_pages_are_not_served_unbounded_with_a_library_that_has_changed(
+    library: type, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(library, name)
+
+    def fail() -> None:
+        raise AssertionError
+
+    refused = pytest.raises(BadInput, match=r"cannot be served with (uvicorn|h11) [\d.]+, which is")
+    with closing(server.listen(None)) as listener, refused:
+        asyncio.run(server.serve(Guard(Router(), Sessions(1), policy=""), listener, fail))
 
 
 @pytest.mark.parametrize("is_dribbled", [False, True])
