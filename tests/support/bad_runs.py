@@ -9,6 +9,8 @@ from typing import Any
 from tests.support.clips import draw_folder
 from tests.support.loopback import Loopback
 from tests.support.small_runs import altered, play
+from videoautoarena.runs.config.agreement import remember
+from videoautoarena.runs.config.run_config import RunConfig
 
 MODELS = ("offline:hawk", "offline:mole", "offline:terse", "offline:blind")
 
@@ -23,7 +25,10 @@ def play_badly(place: Path, **flags: Any) -> Path:
 
 
 def put_behind(out: Path, server: Loopback, *names: str, **changed: Any) -> None:
-    """Have models of a run, called `offline:KIND`, answer over HTTP; who they are stays."""
+    """Have models of a run, called `offline:KIND`, answer over HTTP; who they are stays.
+
+    That was agreed to, as if the run had been begun so.
+    """
     with altered(out) as file:
         ((body,),) = file.execute("SELECT body FROM manifest")
         settings = json.loads(body)
@@ -32,3 +37,4 @@ def put_behind(out: Path, server: Loopback, *names: str, **changed: Any) -> None
             model = f"openai:{name.partition(':')[2]}"
             settings["cast"][name] |= {"model": model, **there, **changed}
         file.execute("UPDATE manifest SET body = ?", (json.dumps(settings),))
+    remember(RunConfig.of_manifest(settings), None)
