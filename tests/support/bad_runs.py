@@ -25,7 +25,10 @@ def play_badly(place: Path, **flags: Any) -> Path:
 
 
 def put_behind(out: Path, server: Loopback, *names: str, **changed: Any) -> None:
-    """Have models of a run, called `offline:KIND`, answer over HTTP; who they are stays."""
+    """Have models of a run, called `offline:KIND`, answer over HTTP; who they are stays.
+
+    That was agreed to, as if the run had been begun so.
+    """
     with altered(out) as file:
         ((body,),) = file.execute("SELECT body FROM manifest")
         settings = json.loads(body)
@@ -34,5 +37,4 @@ def put_behind(out: Path, server: Loopback, *names: str, **changed: Any) -> None
             model = f"openai:{name.partition(':')[2]}"
             settings["cast"][name] |= {"model": model, **there, **changed}
         file.execute("UPDATE manifest SET body = ?", (json.dumps(settings),))
-    # As if it had been begun so on this machine.
     remember(RunConfig.of_manifest(settings), None)
