@@ -28,9 +28,9 @@ Name = Annotated[str, AfterValidator(_as_a_name)]
 
 
 class Record(BaseModel):
-    """A frozen record that refuses unknown keys."""
+    """A frozen record that refuses unknown keys, and what is no finite number."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Sparse(Record):

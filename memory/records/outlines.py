@@ -131,8 +131,11 @@ class Outlines(Sequence[Outline]):
         told, numbers = _Texts(1), [array("i") for _ in (ORDINAL, *LENGTHS)]
         for page in pages:
             told.add([map(itemgetter(1), page)])
-            for kept, place in zip(numbers, (0, 2, 3), strict=True):
-                kept.extend(map(itemgetter(place), page))
+            try:
+                for kept, place in zip(numbers, (0, 2, 3), strict=True):
+                    kept.extend(map(itemgetter(place), page))
+            except (TypeError, OverflowError) as error:
+                raise StoreError(_UNREADABLE) from error
         known, *sizes = (np.array(one, dtype=np.int32) for one in numbers)
         slots = slots_of()
         mine = slots.where(slots.rows_of(known))
@@ -255,7 +258,7 @@ def _apart(told: Column) -> dict[str, Column]:
         try:
             rows.append(_told_apart(text))
         except (ValueError, TypeError, RecursionError) as error:
-            raise StoreError("the run holds a Battle that cannot be read in outline") from error
+            raise StoreError(_UNREADABLE) from error
     columns = zip(*rows, strict=True) if rows else [()] * len(TEXTS)
     apart = map(Column.of, columns)
     return {
@@ -264,6 +267,7 @@ def _apart(told: Column) -> dict[str, Column]:
     }
 
 
+_UNREADABLE = "the run holds a Battle that cannot be read in outline; use another copy"
 _READ = json.JSONDecoder().raw_decode
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.outlines import LENGTHS, NO_ANSWER, Outlines
 from videoautoarena.memory.records.slots import NO_SLOTS, Ints, Kind, Slots
 from videoautoarena.memory.store.connection import Reader
@@ -77,7 +78,12 @@ class SlotRows:
 
     def _settled_ordinals(self) -> Ints:
         pages = self._reader.pages(_SETTLED, -1, _ROWS_AT_ONCE)
-        found = array("i", (ordinal for page in pages for (ordinal,) in page))
+        try:
+            found = array("i", (ordinal for page in pages for (ordinal,) in page))
+        except OverflowError as error:
+            raise StoreError(
+                "the run holds a slot beyond the last that can be; use another copy"
+            ) from error
         return np.array(found, dtype=np.int32)
 
     def _number(self, sql: str) -> int:

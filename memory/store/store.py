@@ -289,7 +289,7 @@ class Store:
         return self._frames_counted("approximate")
 
     def _frames_counted(self, what: Literal["damaged", "approximate"]) -> dict[str, int]:
-        count = f"json_extract(body, '$.{what}')"
+        count = f"CAST(json_extract(body, '$.{what}') AS INTEGER)"
         found = self._reader.rows(f"SELECT video, {count} FROM frames WHERE {count} > 0")
         return {video: int(frames) for video, frames in found}
 
@@ -312,7 +312,8 @@ class Store:
     def battle_bytes(self, battle: str) -> bytes | None:
         """Return the battle's canonical JSON: what two equal runs have in common, byte for byte."""
         row = self._reader.row("SELECT body FROM battles WHERE id = ?", battle)
-        return row[0].encode() if row else None
+        # What is no text is no JSON of anybody's.
+        return None if row is None else row[0].encode() if isinstance(row[0], str) else b""
 
     def battles(self) -> list[Battle]:
         """Return all battles by the ordinals of their slots."""

@@ -11,6 +11,8 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from pydantic import ValidationError
+
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.store import Store
@@ -155,10 +157,15 @@ def entries_of(store: Store, asked: Collection[str]) -> dict[str, BenchVideo]:
     for video in store.videos():
         if video.id in asked:
             kept = stored_subtitles(store, video.id)
-            entries[video.id] = BenchVideo(
-                **video.model_dump(exclude={"id", "rotation", "problems"}),
-                subtitles=BenchSubtitles(path=kept.path, sha256=kept.sha256) if kept else None,
-            )
+            try:
+                entries[video.id] = BenchVideo(
+                    **video.model_dump(exclude={"id", "rotation", "problems"}),
+                    subtitles=BenchSubtitles(path=kept.path, sha256=kept.sha256) if kept else None,
+                )
+            except ValidationError as error:
+                field = error.errors()[0]["loc"][0]
+                said = f"{video.path[:80]!a} has an impossible {field}"
+                raise BadInput(f"the run's video {said}; use another copy of the run") from error
     return entries
 
 
