@@ -456,3 +456,4 @@ def videos_folder(store: Store, named: Path | None = None) -> Path | None:
 
 NO_FOLDER = Path(os.devnull)
 """Stands for a folder of videos that is not known: whatever is looked for in it is not there."""
+UNKNOWN_FOLDER = "the folder of its videos is not known here; pass --videos"

@@ -12,7 +12,7 @@ from videoautoarena.memory.records.digests import canonical_json
 from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.memory.records.records import Frames, Sampling, Video
 from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.rundir.opener import NO_FOLDER, videos_folder
+from videoautoarena.runs.rundir.opener import NO_FOLDER, UNKNOWN_FOLDER, videos_folder
 from videoautoarena.runs.rundir.reader import Run, one_line
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.synth.contact_sheet import tile
@@ -93,7 +93,7 @@ class Studio:
             drawn = await asyncio.to_thread(tile, jpegs, width_px=WIDTH_PX, columns=COLUMNS)
         except (UnusableVideo, OSError) as failure:
             is_known = self._folder is not NO_FOLDER
-            reason = str(failure) if is_known else "its folder is not known here; pass --videos"
+            reason = str(failure) if is_known else UNKNOWN_FOLDER
             self.missing[video.id] = one_line(reason, 200)
             return None
         self._cache.put_sheet(video.sha256, name, drawn.webp)

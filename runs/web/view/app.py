@@ -14,6 +14,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route, Router
 
 from videoautoarena.memory.records.errors import ArenaError, BadInput, FramesChanged, UnusableVideo
+from videoautoarena.runs.rundir.opener import NO_FOLDER, UNKNOWN_FOLDER
 from videoautoarena.runs.rundir.reader import one_line, refuse_set, run_file
 from videoautoarena.runs.web.page.document import document, policy
 from videoautoarena.runs.web.server.files import Gone, VideoFiles
@@ -154,6 +155,8 @@ class _Endpoints:
         found = await aside(lambda: shown.pictures.find(id_)) if shown else None
         if shown is None or found is None:
             return _nothing("video")
+        if found.folder is NO_FOLDER:
+            return _gone(Gone(UNKNOWN_FOLDER))
         try:
             return await shown.files.response(found.video, found.folder)
         except Gone as gone:

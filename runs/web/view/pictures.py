@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.memory.records.records import Frames, Role, Sampling, Video
 from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.rundir.opener import NO_FOLDER, videos_folder
+from videoautoarena.runs.rundir.opener import NO_FOLDER, UNKNOWN_FOLDER, videos_folder
 from videoautoarena.runs.rundir.reader import Run, open_run
 from videoautoarena.runs.web.page.sheets import COLUMNS, WIDTH_PX, Studio, worth_a_thumbnail
 from videoautoarena.runs.web.server.serve import aside
@@ -74,7 +75,14 @@ class Pictures:
         if found is None or frames is None or place >= len(frames.frames):
             return None
         path, digests = found.folder / found.video.path, [frames.frames[place].digest]
-        jpegs = await self._decoders.jpegs(path, found.video, sampling=sampling, digests=digests)
+        try:
+            jpegs = await self._decoders.jpegs(
+                path, found.video, sampling=sampling, digests=digests
+            )
+        except UnusableVideo:
+            if found.folder is NO_FOLDER:
+                raise UnusableVideo(UNKNOWN_FOLDER) from None
+            raise
         return jpegs[0]
 
     def find(self, id_: str) -> Found | None:

@@ -18,7 +18,7 @@ from tests.support.served import Answer, Site, site
 from tests.support.small_runs import TRIO, alter, play
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.rundir.opener import FOLDER_FILE
+from videoautoarena.runs.rundir.opener import FOLDER_FILE, UNKNOWN_FOLDER
 from videoautoarena.runs.rundir.reader import RUN_FILE
 from videoautoarena.runs.web.page.data import CHUNK
 from videoautoarena.runs.web.page.document import document, policy
@@ -174,10 +174,8 @@ def test_a_file_that_changed_leaves_its_frames(
 ) -> None:
     copied = tmp_path / "out"
     shutil.copytree(out, copied)
-    shutil.copytree(place / "videos", tmp_path / "videos")
-    alter(copied, "UPDATE files SET text = :to WHERE name = :name",
-          to=str(tmp_path / "videos"), name=FOLDER_FILE)  # fmt: skip
-    with site(view_app(OneRun(copied, Decoders(cache, workers=1)))) as shown:
+    films = shutil.copytree(place / "videos", tmp_path / "videos")
+    with site(view_app(OneRun(copied, Decoders(cache, workers=1), films))) as shown:
         id_, video = next(iter(parsed(shown.ask("/api/videos")).items()))
         assert shown.ask(f"/api/video/{id_}").status == 200
         with (tmp_path / "videos" / video["path"]).open("ab") as file:
@@ -188,6 +186,20 @@ def test_a_file_that_changed_leaves_its_frames(
         cache.prune(0, idle_s=-1)
         lost = shown.ask(f"/api/frame/{id_}/0")
         assert (lost.status, lost.text) == (410, "has changed since it was found\n")
+
+
+def test_a_folder_that_only_the_run_names_is_not_looked_into(
+    place: Path, out: Path, cache: FrameCache, tmp_path: Path
+) -> None:
+    copied = shutil.copytree(out, tmp_path / "out")
+    films = shutil.copytree(place / "videos", tmp_path / "videos")
+    alter(copied, "UPDATE files SET text = :to WHERE name = :name", to=str(films), name=FOLDER_FILE)
+    cache.prune(0, idle_s=-1)
+    with site(view_app(OneRun(copied, Decoders(cache, workers=1)))) as shown:
+        id_ = next(iter(parsed(shown.ask("/api/videos"))))
+        for page in (f"/api/video/{id_}", f"/api/frame/{id_}/0"):
+            gone = shown.ask(page)
+            assert (gone.status, gone.text) == (410, f"{UNKNOWN_FOLDER}\n")
 
 
 def test_a_folder_lists_its_runs_and_each_opens(
