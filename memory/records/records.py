@@ -317,7 +317,7 @@ class Battle(Sparse):
     schema_version: int = Field(default=SCHEMA, alias="schema", serialization_alias="schema")
     id: Name
     video: Name
-    duration_s: float
+    duration_s: float = Field(ge=0)
     category: Name | None
     persona: int
     persona_text: str | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
@@ -26,24 +26,40 @@ _IN_COLUMNS = frozenset({"key", "nonce", "model"})
 _RECORD = (
     f"INSERT INTO calls ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING"
 )
-# A call stands for its last try, and each of its attempts for one before.
-_SPENT = (
-    "WITH tries (is_last, try) AS (SELECT 1, body FROM calls WHERE model NOT GLOB ?1 UNION ALL "
-    "SELECT 0, each.value FROM calls, json_each(body, '$.attempts') AS each "
-    "WHERE model NOT GLOB ?1) "
-    "SELECT total(is_last), total(usd), total(is_last AND usd IS NULL), total(tokens_in), "
-    "total(tokens_out) FROM (SELECT is_last, json_extract(try, '$.cost_usd') AS usd, "
-    "json_extract(try, '$.usage.input_tokens') AS tokens_in, "
-    "json_extract(try, '$.usage.output_tokens') AS tokens_out FROM tries)"
-)
+_MOST = 2**53
+
+
+def _value(name: str, body: str) -> str:
+    return f"json_extract({body}, '$.{name}')"
+
+
+def _number(name: str, body: str = "body") -> str:
+    """Return SQL for a number of a call; none that no call can have, whoever wrote it down."""
+    value = _value(name, body)
+    return f"iif({value} BETWEEN 0 AND {_MOST}, {value}, NULL)"
+
+
+def _spent(number: Callable[..., str]) -> str:
+    # A call stands for its last try, and each of its attempts for one before.
+    return (
+        "WITH tries (is_last, try) AS (SELECT 1, body FROM calls WHERE model NOT GLOB ?1 UNION ALL "
+        "SELECT 0, each.value FROM calls, json_each(body, '$.attempts') AS each "
+        "WHERE model NOT GLOB ?1) "
+        "SELECT total(is_last), total(usd), total(is_last AND usd IS NULL), total(tokens_in), "
+        f"total(tokens_out) FROM (SELECT is_last, {number('cost_usd', 'try')} AS usd, "
+        f"{number('usage.input_tokens', 'try')} AS tokens_in, "
+        f"{number('usage.output_tokens', 'try')} AS tokens_out FROM tries)"
+    )
+
+
 _FRAMES = (
-    "SELECT model, max(json_extract(body, '$.usage.input_tokens') * 1.0 / "
-    "json_extract(body, '$.frames')) FROM calls WHERE json_extract(body, '$.frames') >= ? "
-    "AND json_extract(body, '$.usage.input_tokens') IS NOT NULL GROUP BY model"
+    f"SELECT model, max({_number('usage.input_tokens')} * 1.0 / "
+    f"{_number('frames')}) AS most FROM calls WHERE {_number('frames')} >= ? "
+    "GROUP BY model HAVING most IS NOT NULL"
 )
 _ANSWERS = (
     "SELECT place, scope, ordinal, json_extract(body, '$.reply') IS NOT NULL, "
-    "json_extract(body, '$.usage.output_tokens'), json_extract(body, '$.usage.reasoning_tokens'), "
+    f"{_number('usage.output_tokens')}, {_number('usage.reasoning_tokens')}, "
     "json_extract(body, '$.failure_kind') FROM calls WHERE place > ? AND role = 'contestant' "
     "ORDER BY place LIMIT ?"
 )
@@ -52,24 +68,24 @@ _ANSWERED = (
     "WHERE place > ? AND json_extract(body, '$.reply') IS NOT NULL ORDER BY place LIMIT ?"
 )
 _SENT = (
-    "SELECT alias, role, shown, frames, calls FROM sent WHERE calls > 0 "
+    f"SELECT alias, role, shown, frames, calls FROM sent WHERE calls BETWEEN 1 AND {_MOST} "
+    f"AND shown BETWEEN 0 AND {_MOST} AND frames BETWEEN 0 AND {_MOST} "
     "ORDER BY alias, role, shown, frames"
 )
 _ENDS = (
     "SELECT alias, role, is_answered, ending, failure, is_late, is_blind, calls FROM call_ends "
-    "WHERE calls > 0 ORDER BY alias, role, ending"
+    f"WHERE calls BETWEEN 1 AND {_MOST} ORDER BY alias, role, ending"
 )
 _SENT_ABOUT = (
     "SELECT json_extract(body, '$.alias'), role, json_extract(body, '$.frames') AS frames, "
     "count(*) FROM calls WHERE scope >= ? AND scope < ? || '~' AND substr(scope, 1, 12) = ? "
-    "AND frames IS NOT NULL AND json_type(body, '$.reply') = 'text' GROUP BY 1, 2, 3"
+    f"AND frames BETWEEN 0 AND {_MOST} AND json_type(body, '$.reply') = 'text' GROUP BY 1, 2, 3"
 )
 _TAKEN = (
     "SELECT place, scope, role, generation, model, json_extract(body, '$.alias'), "
-    "json_extract(body, '$.reply') IS NOT NULL, json_extract(body, '$.frames'), "
-    "json_extract(body, '$.text_chars'), json_extract(body, '$.latency_s'), "
-    "json_extract(body, '$.cost_usd'), json_extract(body, '$.usage.input_tokens'), "
-    "json_extract(body, '$.usage.output_tokens'), json_extract(body, '$.usage.cached_tokens'), "
+    f"json_extract(body, '$.reply') IS NOT NULL, {_number('frames')}, {_number('text_chars')}, "
+    f"{_number('latency_s')}, {_number('cost_usd')}, {_number('usage.input_tokens')}, "
+    f"{_number('usage.output_tokens')}, {_number('usage.cached_tokens')}, "
     "json_extract(body, '$.attempts') FROM calls WHERE place > ? ORDER BY place LIMIT ?"
 )
 _HAS_ANSWERED = (
@@ -256,8 +272,12 @@ class Journal:
 
     def spent(self, *, besides: str = "") -> Spent:
         """Return what all calls came to, but those to models of a pattern such as "offline:*"."""
-        row = self._reader.row(_SPENT, besides)
-        calls, usd, unknown, tokens_in, tokens_out = row or (0, 0, 0, 0, 0)
+        # To look at each number takes a third longer, and sums show whether that is needed.
+        for number in (_value, _number):
+            row = self._reader.row(_spent(number), besides)
+            calls, usd, unknown, tokens_in, tokens_out = row or (0, 0, 0, 0, 0)
+            if all(0 <= float(one) <= _MOST for one in (usd, tokens_in, tokens_out)):
+                break
         counted = (int(calls), float(usd), int(unknown), int(tokens_in), int(tokens_out))
         return Spent(*counted, self.lost(besides=besides))
 

@@ -196,8 +196,7 @@ _LONGEST_NAME = 80
 def _check_shape(connection: sqlite3.Connection, name: str, layout: int) -> None:
     """Make sure that the file holds all that its layout makes, and nothing else."""
     missing = dict(_made_by(MIGRATIONS[: max(layout, 0)]))
-    longest = 2 * max((len(part.sql or "") for part in missing.values()), default=0)
-    for part in _parts(connection, longest=longest, most=len(missing) + len(_STATISTICS) + 1):
+    for part in _parts(connection, len(missing) + len(_STATISTICS) + 1):
         wanted = missing.pop((part.type, part.name), None)
         if wanted is None and part not in _STATISTICS:
             raise _misshapen(name, f"holds the {part}, which no run of this program has")
@@ -216,18 +215,15 @@ def _made_by(steps: tuple[Step, ...]) -> dict[tuple[str, str], _Part]:
     """Return what a file holds after these steps, by type and name."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as made:
         migrate(made, steps)
-        return {part[:2]: part for part in _parts(made, longest=1_000_000, most=1000)}
+        return {part[:2]: part for part in _parts(made, 1000)}
 
 
-def _parts(connection: sqlite3.Connection, *, longest: int, most: int) -> Iterator[_Part]:
-    """Give what a file holds, each cut where no part of a run goes on."""
+def _parts(connection: sqlite3.Connection, most: int) -> Iterator[_Part]:
+    """Give what a file holds, with names cut where no part of a run goes on."""
+    # SQLite itself refuses SQL in a file that is longer than a million characters.
     names = [f"substr({column}, 1, {_LONGEST_NAME})" for column in ("type", "name", "tbl_name")]
-    return map(
-        _Part._make,
-        connection.execute(
-            f"SELECT {', '.join(names)}, substr(sql, 1, {longest}) FROM sqlite_master LIMIT {most}"
-        ),
-    )
+    found = connection.execute(f"SELECT {', '.join(names)}, sql FROM sqlite_master LIMIT {most}")
+    return map(_Part._make, found)
 
 
 def _is_older(part: _Part, wanted: _Part) -> bool:

@@ -13,7 +13,13 @@ import pytest
 from tests.support.runfiles import slot
 from tests.support.small_runs import put_back
 from videoautoarena.memory.records.errors import StoreError
-from videoautoarena.memory.store.connection import compact, connect, open_reading, open_writing
+from videoautoarena.memory.store.connection import (
+    compact,
+    connect,
+    lock_of,
+    open_reading,
+    open_writing,
+)
 from videoautoarena.memory.store.merging import merge_files
 from videoautoarena.memory.store.store import Store
 
@@ -94,10 +100,12 @@ def test_a_part_that_no_run_has_is_named_and_nothing_is_asked(
 ) -> None:
     store.close()
     before = change(path, CHANGES[named])
+    lock_of(path).unlink()
     for way in WAYS.values():
         with pytest.raises(StoreError, match=re.escape(named)) as refused:
             way(path)
         assert str(refused.value).endswith("; undo what was done to it, or use another copy")
+    assert not lock_of(path).exists()
     assert path.read_bytes() == before
 
 
