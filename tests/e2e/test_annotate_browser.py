@@ -23,6 +23,8 @@ from tests.support.votes import written
 from tests.support.whole_runs import command, environment
 from videoautoarena.memory.records.records import Battle, Sampling
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.config.agreement import remember
+from videoautoarena.runs.config.run_config import Flags, resolve
 from videoautoarena.runs.rundir.opener import FOLDER_FILE
 from videoautoarena.video.folder.find import read_video
 from videoautoarena.video.sampling.cache import FrameCache
@@ -85,6 +87,7 @@ def labelled(sample_clips: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
                     await store.put_frames(await decoders.frames(path, film, Sampling()))
 
     asyncio.run(decode())
+    remember(resolve(Flags()).config, sample_clips, names=())
     return out
 
 
