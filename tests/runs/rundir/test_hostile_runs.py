@@ -91,6 +91,7 @@ CHANGES: dict[str, Change] = {
     "bytes for battles": without_triggers(each("battles", "body = ?", b"\xff{")),
     "endless numbers": without_triggers(numbers("1e999")),
     "impossible sizes": each("videos", "body = json_set(body, '$.size_bytes', ?)", 2**63 - 1),
+    "a negative duration": each("battles", "body = json_set(body, '$.duration_s', ?)", -7.0),
     "a negative ordinal": each("slots", "ordinal = -1 WHERE ordinal = 1"),
     "a huge ordinal": each("slots", "ordinal = 9223372036854775807 WHERE ordinal = 1"),
     "labels of markup": fill("labels", "battle, labeller, body", "?1, i, ?1"),
