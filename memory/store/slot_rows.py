@@ -116,6 +116,11 @@ def _kind_of(text: str | None) -> Kind:
 
 
 _BEGIN = "INSERT INTO sessions (place, began_at_s, worked_s) VALUES (?, ?, 0)"
+_SESSIONS = (
+    # What is no time of this age is no session's.
+    "SELECT began_at_s, worked_s FROM sessions WHERE began_at_s BETWEEN 0 AND 1e10 "
+    "AND worked_s BETWEEN 0 AND 1e10 ORDER BY place"
+)
 _BEAT = "UPDATE sessions SET worked_s = ? WHERE place = ?"
 
 
@@ -144,5 +149,5 @@ class Sessions:
 
     def all(self) -> list[Session]:
         """Return all sessions in the order in which they began."""
-        found = self._reader.rows("SELECT began_at_s, worked_s FROM sessions ORDER BY place")
+        found = self._reader.rows(_SESSIONS)
         return [Session(float(began_at_s), float(worked_s)) for began_at_s, worked_s in found]

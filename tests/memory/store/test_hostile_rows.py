@@ -112,14 +112,24 @@ def test_a_huge_name_in_the_settings_is_refused_and_never_written(out: Path, whe
         Store.create(out.with_name("another"), json.loads(body))
 
 
-@pytest.mark.parametrize("ordinal", [-1, -(2**63), 2**31, 2**63 - 1])
-def test_an_ordinal_that_no_slot_has_is_refused(out: Path, ordinal: int) -> None:
-    change(out, "UPDATE slots SET ordinal = ? WHERE ordinal = 2", ordinal)
+@pytest.mark.parametrize("table", ["slots", "outlines"])
+@pytest.mark.parametrize("ordinal", [7, 2**31, 2**63 - 1])
+def test_an_ordinal_that_no_slot_has_is_refused(out: Path, ordinal: int, table: str) -> None:
+    change(out, f"UPDATE {table} SET ordinal = ? WHERE ordinal = 2", ordinal)
     with Store.open(out, write=False) as store:
         for read in (store.outlines, store.settled):
             with pytest.raises(StoreError, match="the run holds a") as refused:
                 read()
             said_of(refused)
+
+
+def test_a_slot_before_the_first_is_refused(out: Path) -> None:
+    change(out, "UPDATE slots SET ordinal = -1 WHERE ordinal = 2")
+    with (
+        Store.open(out, write=False) as store,
+        pytest.raises(StoreError, match="a Battle of a slot that is not there"),
+    ):
+        store.outlines()
 
 
 TOLD = ('["a","b"]', "x", "", DEEP, "[]", '["a","b","a",null][7]', b"\xff", 7)

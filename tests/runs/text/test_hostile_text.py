@@ -127,3 +127,10 @@ def test_broken_and_endless_text_forfeits_nothing(tmp_path: Path, words: str) ->
     out = poisoned(tmp_path, words)
     assert not {b.verdict for b in battles_of(out)} & {"forfeit_a", "forfeit_b"}
     assert play_again(out).battles == 6
+
+
+def test_one_line_of_text_has_an_end_and_several_lines_are_whole() -> None:
+    text = "\u202e" * LONGEST_LINE
+    assert safe(text) == "\\u202e" * LONGEST_LINE
+    assert safe(text + "x") == "\\u202e" * (LONGEST_LINE - 1) + "…"
+    assert safe(text + "x", lines=True).endswith("x")
