@@ -12,4 +12,5 @@ Nothing here was checked for faces or personal data."""
 
 def say_before_publishing(what: str) -> None:
     """Say what to check of pictures that were just written."""
-    say(f"{what}: before others get them, check licences, faces and personal data")
+    # Two lines, of which none is wider than a terminal.
+    say(f"{what}: before others get them,\ncheck licences, faces and personal data")

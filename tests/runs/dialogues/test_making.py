@@ -92,7 +92,7 @@ def test_a_set_says_what_it_holds_and_a_second_making_asks_nobody(
     card = (to / "card.md").read_text()
     assert "| by ability | dialogues |" in card
     assert BEFORE_PASSING_ON in card
-    assert f"copies of videos are in {to}: before others get them, check licences" in done.stderr
+    assert f"copies of videos are in {to}: before others get them," in done.stderr
     assert not draft_of(to).parent.exists()
     rows = rows_of(to / "results" / CALLS)
     again = json.loads(make(clips, to, *FEW, "--json").stdout)

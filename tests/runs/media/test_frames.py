@@ -97,7 +97,7 @@ def test_the_picture_shows_every_frame_and_lies_in_the_current_folder(
     done = frames(clip, "--frames", 6, "--columns", 3)
     assert done.exit_code == 0
     assert done.stdout.startswith("clip-frames.png: 6 frames at 160 x 120, evenly in time, ")
-    assert "frames of a video are in clip-frames.png: before others get them, " in done.stderr
+    assert "frames of a video are in clip-frames.png: before others get them," in done.stderr
     assert [path.name for path in here.iterdir()] == ["clip-frames.png"]
     with Image.open(here / "clip-frames.png") as image:
         assert image.size[0] > 3 * 160

@@ -38,7 +38,7 @@ HOME, PLACE, VARIABLE, KEY = (
 EXPORTS = ("calls", "battles", "labels", "trials", "setup", "videos", "users", "costs", "rounds",
            "standards", "preferences", "conversations")  # fmt: skip
 FORMS = ("fastchat", "videoautoarena")
-WORD = "before others get them, check licences, faces and personal data\n"
+WORD = "before others get them,\ncheck licences, faces and personal data\n"
 
 
 class Ground(NamedTuple):
