@@ -137,12 +137,17 @@ class Outlines(Sequence[Outline]):
             except (TypeError, OverflowError) as error:
                 raise StoreError(_UNREADABLE) from error
         known, *sizes = (np.array(one, dtype=np.int32) for one in numbers)
-        slots = slots_of()
+        slots, (column,) = slots_of(), told.done()
+        has_slot = np.isin(known, slots.columns.ordinal)
+        if not has_slot.all():
+            # A slot of a battle may be gone, in a file that was changed.
+            known, column = known[has_slot], column.where(has_slot)
+            sizes = [one[has_slot] for one in sizes]
         mine = slots.where(slots.rows_of(known))
         video = Column(mine.videos, mine.columns.video)
         tail = Column([kind.suffix for kind in mine.kinds], mine.columns.kind)
         places = {"persona": mine.personas, "round": mine.rounds, ORDINAL: known}
-        texts = {"head": video, "tail": tail, "video": video, **_apart(*told.done())}
+        texts = {"head": video, "tail": tail, "video": video, **_apart(column)}
         return cls(texts, {**places, **dict(zip(LENGTHS, sizes, strict=True))})
 
     @classmethod

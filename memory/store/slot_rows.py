@@ -74,7 +74,8 @@ class SlotRows:
         """Return those that have a battle, by their ordinals."""
         # In this order: a slot that is added and settled meanwhile is then among them.
         ordinals, slots = self._settled_ordinals(), self.all()
-        return slots.where(slots.rows_of(ordinals))
+        # A slot of a battle may be gone, in a file that was changed.
+        return slots.where(np.isin(slots.columns.ordinal, ordinals))
 
     def _settled_ordinals(self) -> Ints:
         pages = self._reader.pages(_SETTLED, -1, _ROWS_AT_ONCE)

@@ -113,8 +113,8 @@ def test_a_huge_name_in_the_settings_is_refused_and_never_written(out: Path, whe
 
 
 @pytest.mark.parametrize("table", ["slots", "outlines"])
-@pytest.mark.parametrize("ordinal", [7, 2**31, 2**63 - 1])
-def test_an_ordinal_that_no_slot_has_is_refused(out: Path, ordinal: int, table: str) -> None:
+@pytest.mark.parametrize("ordinal", [2**31, 2**63 - 1])
+def test_an_ordinal_that_no_slot_can_have_is_refused(out: Path, ordinal: int, table: str) -> None:
     change(out, f"UPDATE {table} SET ordinal = ? WHERE ordinal = 2", ordinal)
     with Store.open(out, write=False) as store:
         for read in (store.outlines, store.settled):
@@ -123,13 +123,17 @@ def test_an_ordinal_that_no_slot_has_is_refused(out: Path, ordinal: int, table: 
             said_of(refused)
 
 
-def test_a_slot_before_the_first_is_refused(out: Path) -> None:
-    change(out, "UPDATE slots SET ordinal = -1 WHERE ordinal = 2")
-    with (
-        Store.open(out, write=False) as store,
-        pytest.raises(StoreError, match="a Battle of a slot that is not there"),
-    ):
-        store.outlines()
+@pytest.mark.parametrize("ordinal", [0, 1, 2])
+@pytest.mark.parametrize("now", [-1, -(2**63), 7])
+def test_a_battle_whose_slot_is_gone_is_not_taken_for_another(
+    out: Path, ordinal: int, now: int
+) -> None:
+    with Store.open(out, write=False) as store:
+        kept = [one for place, one in enumerate(store.outlines()) if place != ordinal]
+    change(out, "UPDATE slots SET ordinal = ? WHERE ordinal = ?", now, ordinal)
+    with Store.open(out, write=False) as store:
+        assert list(store.outlines()) == kept
+        assert [one.id for one in store.settled()] == [one.id for one in kept]
 
 
 TOLD = ('["a","b"]', "x", "", DEEP, "[]", '["a","b","a",null][7]', b"\xff", 7)

@@ -18,6 +18,7 @@ from tests.support.stage import EVOLVED, GRADE
 from tests.support.typed import Terminal
 from videoautoarena.agents.prompting.contracts import FORMAT_LINE, QUESTION_LINE
 from videoautoarena.agents.prompting.fences import open_fences
+from videoautoarena.runs.text.terminal import LONGEST_LINE, safe
 
 POISON = (
     "\x1b]0;owned\x07\x1b[2J\u202egnirts\u2066\u200b\x00\x9b31m\r\n"
