@@ -13,7 +13,7 @@ PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test slow check chromium bench-order bench-overhead bench-gate bench-servers bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-labels bench-pairing bench-latency bench-memory bench-slots bench-kills bench-resume bench-million bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap bench-ladder bench-retrieval bench-watched bench-tasks bench-scenes bench-dialogues bench-realism bench-languages bench-categories bench-cluster bench-reading bench-real docs pictures clean
+.PHONY: help install demo test slow check chromium bench-order bench-overhead bench-gate bench-servers bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-labels bench-pairing bench-latency bench-memory bench-slots bench-attacks bench-kills bench-resume bench-million bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap bench-ladder bench-retrieval bench-watched bench-tasks bench-scenes bench-dialogues bench-realism bench-languages bench-categories bench-cluster bench-reading bench-real docs pictures clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -142,6 +142,9 @@ bench-memory: $(STAMP) ## memory over 10,000 lineages, and KB a battle of the ru
 
 bench-kills: $(STAMP) ## a run killed at each of its writes, on thirty full disks, without power: does it go on?
 	$(BIN)/python -m benchmarks.kills
+
+bench-attacks: $(STAMP) ## every command on runs, benches and sets that somebody changed: what is sent, read and opened
+	WHOLE_TABLE=1 $(BIN)/python -m pytest -q -s -m slow tests/e2e/test_received_runs.py
 
 bench-slots: $(STAMP) ## memory and status of a run of 750,000 slots
 	$(BIN)/python -m benchmarks.memory slots

@@ -51,6 +51,8 @@ pytestmark = pytest.mark.skipif(not IS_POSSIBLE, reason="inotify is Linux's")
 LONGEST_LINE = 2000
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 ASKED = '{"question": "What does the heron do?"}\n{"question": "How many boats are there?"}\n'
+OF_A_FRIEND = tuple(CHANGES)[:: 1 if "WHOLE_TABLE" in os.environ else 4]
+"""What is tried on those who agreed to the rest: it takes ten minutes, so a part, unless asked."""
 PLAYERS = ("--model", "offline:hawk,offline:mole", "--judge", "offline:judge")
 
 
@@ -424,7 +426,7 @@ def digest_in(refusal: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("change", OF_A_FRIEND)
 def test_where_the_rest_was_agreed_to_what_was_changed_leads_nowhere(
     change: str, theirs: Genuine, friend: Scene, tables: Callable[[str], Table]
 ) -> None:
