@@ -10,6 +10,7 @@ import importlib
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -205,8 +206,13 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 
 @contextmanager
 def interrupted_by(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
-    """Let `handler` take the signals that end a command; in other programs they stay theirs."""
-    ours = [number for number in _ENDING if signal.getsignal(number) is _interrupt]
+    """Let `handler` take the signals that end a command; in other programs they stay theirs.
+
+    So they do in a thread, where Python lets nobody take any.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    asked = _ENDING if is_main else ()
+    ours = [number for number in asked if signal.getsignal(number) is _interrupt]
     for number in ours:
         signal.signal(number, handler)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -84,3 +85,12 @@ def test_what_threads_still_read_is_not_waited_for_once_the_work_has_ended(asked
     tasks = list[asyncio.Task[None]]()
     assert ending.run_async(work()) == "done"
     assert (found, asked.is_overdue()) == ([True], False)
+
+
+def test_in_a_thread_signals_stay_where_they_are() -> None:
+    async def work() -> str:
+        return "done"
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(ending.run_async, work()).result() == "done"
+    assert signal.getsignal(signal.SIGTERM) is main._interrupt
