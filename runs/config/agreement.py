@@ -163,11 +163,12 @@ def _as_configured(name: str, entry: CastEntry, file: ArenaFile) -> CastEntry:
 
     What leads where some model of this machine's file leads counts as its own, too.
     """
+    is_embedder = entry.model.startswith("embeddings:")
     for alias in dict.fromkeys((name, *file.models)):
         if file.table(alias) is None:
             continue
+        # A table that cannot be used gives leave to nothing.
         with suppress(BadInput):
-            is_embedder = entry.model.startswith("embeddings:")
             here = (
                 embedder_of(alias, file, place=f"models.{alias}")
                 if is_embedder
@@ -212,7 +213,12 @@ def _question(
     out: Path, asked: Agreement, cast: Mapping[str, CastEntry], *, typed: str | None
 ) -> str:
     """Return the line that says where a run leads, and how to agree to it."""
-    remedy = "give its models tables of their names in arena.toml"
+    remedies = []
+    if not all(place.is_own for place in asked.destinations):
+        remedies.append("give its models tables of their names in arena.toml")
+    if asked.videos is not None:
+        remedies.append("pass --videos DIR")
+    remedy = " and ".join(remedies)
     places = []
     for place in asked.destinations:
         users = ", ".join(quote(name) for name, one in cast.items() if one.destination == place)
@@ -221,7 +227,6 @@ def _question(
         places.append(f"calls to {users} go {there}")
     if asked.videos is not None:
         places.append(f"videos are read from {quote(asked.videos)}")
-        remedy += " and pass --videos DIR"
     told = [safe(place) for place in places]
     run = safe(str(out))
     if len(told) > _MOST or max(map(len, told)) > _LONGEST:

@@ -61,6 +61,12 @@ def cut_off(*stops: tuple[float, float], limit_s: float = LIMIT_S) -> tuple[floa
     return run_virtual(wait())
 
 
+async def waited_in_vain() -> None:
+    """Make a try that nothing comes of."""
+    async with deadline(LIMIT_S):
+        await never()
+
+
 def test_a_try_is_cut_off_at_its_time() -> None:
     assert cut_off() == (LIMIT_S, "TimeoutError")
 
@@ -118,11 +124,7 @@ def test_what_comes_within_that_second_counts() -> None:
 
 def test_a_try_that_begins_behind_a_stop_has_its_own_time() -> None:
     async def both() -> float:
-        async def first() -> None:
-            async with deadline(LIMIT_S):
-                await never()
-
-        waiting = asyncio.create_task(first())
+        waiting = asyncio.create_task(waited_in_vain())
         await asyncio.sleep(1)
         # Nobody has looked at the clock since.
         stand_still(75.0)
@@ -197,11 +199,7 @@ def test_a_machine_without_such_a_clock_never_slept(monkeypatch: pytest.MonkeyPa
 
 def test_who_is_cancelled_is_cancelled() -> None:
     async def stop() -> bool:
-        async def work() -> None:
-            async with deadline(LIMIT_S):
-                await never()
-
-        task = asyncio.create_task(work())
+        task = asyncio.create_task(waited_in_vain())
         await asyncio.sleep(1)
         stand_still(75.0)
         task.cancel()

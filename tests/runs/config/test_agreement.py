@@ -207,7 +207,9 @@ def test_where_nothing_can_be_kept_each_command_asks(
     remember(config, Path("clips"))
     named = digest_in(refusal(config))
     for _ in range(2):
-        agreed(config, config.cast, out=Path("run"), trust=Trust(digest=named))
+        free = agreed(config, config.cast, out=Path("run"), trust=Trust(digest=named))
+        assert not any(entry.is_received for entry in free.cast.values())
+        assert digest_in(refusal(config)) == named
 
 
 def test_two_agreements_do_not_lose_each_other(received: Received, state: Path) -> None:

@@ -169,12 +169,16 @@ def test_an_id_is_taken_whole(shown: Site) -> None:
             assert shown.ask(path).status == 404
 
 
-def test_a_file_that_changed_leaves_its_frames(
-    place: Path, out: Path, cache: FrameCache, tmp_path: Path
-) -> None:
-    copied = tmp_path / "out"
-    shutil.copytree(out, copied)
+@pytest.fixture
+def copied(place: Path, out: Path, tmp_path: Path) -> Path:
+    """The run in a folder of its own, beside a copy of its videos."""
     shutil.copytree(place / "videos", tmp_path / "videos")
+    return Path(shutil.copytree(out, tmp_path / "out"))
+
+
+def test_a_file_that_changed_leaves_its_frames(
+    copied: Path, cache: FrameCache, tmp_path: Path
+) -> None:
     moved = OneRun(copied, Decoders(cache, workers=1), tmp_path / "videos")
     with site(view_app(moved)) as shown:
         id_, video = next(iter(parsed(shown.ask("/api/videos")).items()))
@@ -190,11 +194,8 @@ def test_a_file_that_changed_leaves_its_frames(
 
 
 def test_videos_are_read_from_no_folder_that_only_the_run_names(
-    place: Path, out: Path, cache: FrameCache, tmp_path: Path
+    copied: Path, cache: FrameCache, tmp_path: Path
 ) -> None:
-    copied = tmp_path / "out"
-    shutil.copytree(out, copied)
-    shutil.copytree(place / "videos", tmp_path / "videos")
     alter(copied, "UPDATE files SET text = :to WHERE name = :name",
           to=str(tmp_path / "videos"), name=FOLDER_FILE)  # fmt: skip
     with site(view_app(OneRun(copied, Decoders(cache, workers=1)))) as shown:
