@@ -185,8 +185,10 @@ _KINDS = ("table", "index", "trigger", "view")
 _STATISTICS = (
     _Part("table", "sqlite_stat1", "sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)"),
     _Part(
-        *("table", "sqlite_stat4", "sqlite_stat4"),
-        "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",
+        type="table",
+        name="sqlite_stat4",
+        table="sqlite_stat4",
+        sql="CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",
     ),
 )
 """What ANALYZE leaves in a file, which people and tools do to one."""

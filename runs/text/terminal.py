@@ -31,6 +31,7 @@ _UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 LONGEST_LINE = 5000
+"""Characters of one line of somebody else's text."""
 
 
 def safe(text: str, *, lines: bool = False) -> str:
