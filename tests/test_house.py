@@ -33,6 +33,7 @@ OFFENCES = {
     "agents/limits": "import videoautoarena.memory.store.journal",
     "scoring/fitting": "import videoautoarena.memory.records.records",
     "runs/rating": "import rich.table, videoautoarena.runs.leaderboard.board, matplotlib",
+    "runs/views": "import numpy, videoautoarena.runs.figures.canvas",
     "runs/cli/results": "import videoautoarena.runs.cli.playing.resume",
     "runs/web/page": "import starlette.requests, videoautoarena.runs.web.server",
     "runs/bench/format": "import click, videoautoarena.runs.bench.play.runner",

@@ -156,14 +156,16 @@ class Leaderboard(Board):
         return list(copy.deepcopy(self._json.get("facts", [])))
 
     def to_text(self) -> str:
-        from videoautoarena.runs.leaderboard.text import render
+        from videoautoarena.runs.views.forms import as_text
+        from videoautoarena.runs.views.leaderboard import leaderboard_report
 
-        return drawn(render(self._found))
+        return as_text(leaderboard_report(self._found))
 
     def to_markup(self, form: Markup) -> str:
-        from videoautoarena.runs.leaderboard.markup import pasted
+        from videoautoarena.runs.views.forms import marked_up
+        from videoautoarena.runs.views.leaderboard import leaderboard_report
 
-        return pasted(self._found, form)
+        return marked_up(leaderboard_report(self._found), form)
 
 
 class Slices(Board):

@@ -242,6 +242,24 @@ class Matrices:
 
 
 @dataclass(frozen=True)
+class Lead:
+    """Who may be best of the models that battles join."""
+
+    first: tuple[str, ...]
+    """The model that is rated highest, or several that share the place."""
+    is_ranked: bool
+    """Whether there is enough to rank them by."""
+    rivals: tuple[str, ...]
+    """Others that may be best, best first."""
+    above: tuple[str, ...]
+    """Models that the first is apart from."""
+    more: int | None
+    """About how many more videos would separate the first and the nearest rival."""
+    basis: str
+    is_simultaneous: bool = False
+
+
+@dataclass(frozen=True)
 class Leaderboard:
     """Models rated, best first, those without a rating last."""
 
@@ -256,8 +274,11 @@ class Leaderboard:
     """What stands under it of a run's audit; None where there is no run."""
     facts: tuple[CallFact, ...] | None = None
     """What is so of the calls of its models, likewise."""
+    leads: tuple[Lead, ...] = ()
+    """Who may be best, one of each component."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `arena leaderboard --json` prints it."""
         asked_for = {k: of for k, of in fields_json(self).items() if getattr(self, k) is not None}
+        del asked_for["leads"]
         return {"schema": SCHEMA, **asked_for}

@@ -24,11 +24,12 @@ from videoautoarena.runs.rating.fit import (
     row_of,
     settings_of,
 )
-from videoautoarena.runs.rating.leaderboard import Leaderboard
-from videoautoarena.runs.rating.method import USUAL, Method, Rated, Totals
+from videoautoarena.runs.rating.leaderboard import Lead, Leaderboard, Row
+from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, USUAL, Method, Rated, Totals
 from videoautoarena.runs.text.refusals import is_refusal
 from videoautoarena.runs.text.style import FEATURES, compare_styles, count_style
 from videoautoarena.scoring.fitting.counts import Floats, Ints
+from videoautoarena.scoring.intervals.ranks import find_rivals, videos_needed
 
 if TYPE_CHECKING:
     from videoautoarena.runs.rating.behaviour import Asked, Seat
@@ -146,12 +147,51 @@ def tabulate(rated: RatedBouts, *, forfeits: Mapping[str, int], totals: Totals) 
     groups = [best_first(ratings, group) for group in ratings.components]
     order = [k for group in groups for k in group]
     order += sorted(set(range(len(names))) - set(order))
+    rows = {names[k]: row_of(rated, k, forfeits=forfeits.get(names[k], 0)) for k in order}
     return Leaderboard(
-        models=tuple(row_of(rated, k, forfeits=forfeits.get(names[k], 0)) for k in order),
+        models=tuple(rows.values()),
         components=tuple(tuple(names[k] for k in group) for group in groups),
         settings=settings_of(rated, totals),
         fragility=fragility_of(rated) if rated.method.fragility else None,
         pairs=matrices_of(rated) if rated.method.pairs else None,
+        leads=tuple(
+            _lead(
+                [rows[names[k]] for k in group], pieces, is_simultaneous=rated.method.simultaneous
+            )
+            for group, pieces in zip(groups, rated.pieces, strict=True)
+        ),
+    )
+
+
+def _lead(rows: Sequence[Row], pieces: int, *, is_simultaneous: bool) -> Lead:
+    """Return who may be best of a group, by whose interval meets that of the first."""
+    figures = np.array(
+        [
+            [np.nan if x is None else x for x in (row.rating, row.low, row.high)]
+            for row in rows
+        ]
+    )  # fmt: skip
+    rating, low, high = figures.T
+    level = [row.model for row in rows if row.rank == 1]
+    others = [k for k, row in enumerate(rows) if row.model not in level]
+    if is_simultaneous:
+        near = [k for k in others if rows[k].rank_best == 1]
+    elif np.isnan(low[0]):
+        near = others
+    else:
+        near = [int(k) for k in find_rivals(rating, low, high) if int(k) in others]
+    more = None
+    if near:
+        reach = rating[0] - low[0] + high[near[0]] - rating[near[0]]
+        more = videos_needed(rating[0] - rating[near[0]], reach, videos=pieces)
+    return Lead(
+        first=tuple(level),
+        is_ranked=pieces >= RANKABLE_VIDEOS,
+        rivals=tuple(rows[k].model for k in near),
+        above=tuple(rows[k].model for k in others if k not in near),
+        more=more,
+        basis="intervals that overlap",
+        is_simultaneous=is_simultaneous,
     )
 
 

@@ -117,13 +117,15 @@ def print_board(
     if form == "json":
         print_result(json.dumps(board.to_json(), indent=2))
         return
-    from videoautoarena.runs.leaderboard import head_to_head, markup, slices_text, text
+    from videoautoarena.runs.leaderboard import head_to_head, slices_text
     from videoautoarena.runs.rating.leaderboard import Leaderboard
+    from videoautoarena.runs.views.forms import ReportView, marked_up
+    from videoautoarena.runs.views.leaderboard import leaderboard_report
 
     console, pasted_as = options.results(), cast("Any", form)
     if form == "table":
         if isinstance(board, Leaderboard):
-            console.print(text.render(board, details=details, notes=notes))
+            console.print(ReportView(leaderboard_report(board), notes=notes, details=details))
         elif isinstance(board, head_to_head.Pairs):
             console.print(head_to_head.render_pairs(board, notes=notes))
         else:
@@ -131,7 +133,7 @@ def print_board(
                 slices_text.render_slices(board, console.width, details=details, notes=notes)
             )
     elif isinstance(board, Leaderboard):
-        print_result(markup.pasted(board, pasted_as, details=details, notes=notes))
+        print_result(marked_up(leaderboard_report(board), form, notes=notes, details=details))
     elif isinstance(board, head_to_head.Pairs):
         print_result(head_to_head.pasted_pairs(board, pasted_as, notes=notes))
     else:

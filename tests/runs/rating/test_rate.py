@@ -78,7 +78,7 @@ def test_few_battles_without_videos_are_called_battles(tmp_path: Path) -> None:
     said = " ".join(invoke("rate", file).output.split())
     assert "only 3 battles: too few battles to rank" in said
     assert "3 battles decided, 0 tied" in said
-    assert "more battles would separate them" in said
+    assert "3 battles are too few to rank (10 are needed): x is rated highest" in said
     alone = " ".join(invoke("rate", written(tmp_path / "c.csv", [("x", "y", "a")])).output.split())
     assert "on one battle only" in alone
     even = written(tmp_path / "d.csv", [("x", "y", "tie")] * 3)

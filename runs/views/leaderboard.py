@@ -1,0 +1,550 @@
+"""The leaderboard as a report: who leads, what was counted, and what a reader must know."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from videoautoarena.runs.rating.finding import alarm_lines, share_lines
+from videoautoarena.runs.rating.leaderboard import (
+    EVEN_PAIRS,
+    Fragility,
+    Lead,
+    Leaderboard,
+    Matrices,
+    Row,
+    Settings,
+    Terms,
+)
+from videoautoarena.runs.rating.method import (
+    RANKABLE_VIDEOS,
+    SOLID_BATTLES,
+    TOO_FEW,
+    too_few,
+)
+from videoautoarena.runs.rundir.call_facts import is_fact
+from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.views.axis import Axis, Interval, axis_of
+from videoautoarena.runs.views.number_formats import Kind, is_nothing
+from videoautoarena.runs.views.report import (
+    Column,
+    Difference,
+    Model,
+    Part,
+    Report,
+    Role,
+    Sentence,
+    Table,
+    Verbatim,
+    listed,
+    named,
+    sentence,
+)
+
+LEVEL = Verbatim("95 %")
+FIGURES = {
+    "refusal_share": "refused",
+    "forfeit_share": "forfeit",
+    "void_share": "void",
+    "both_bad_share": "both bad",
+    "mean_tokens": "tokens",
+}
+"""Figure of how a model behaved, and the title of its column."""
+ROW_FIELDS = (
+    *("group", "model", "rating", "low", "high", "rank", "rank_best", "rank_worst"),
+    *("battles", "wins", "losses", "ties", "win_rate", "forfeits"),
+    *(*FIGURES, "tokens_from", "flags"),
+)
+"""Of CSV: those of a row of JSON, and which component it belongs to, counted from 1."""
+MOST_RIVALS = 4
+"""Rivals that are named; more of them are told as all others, where they are that."""
+WAYS = {"ties": "ties and splits", "refusals": "battles with a refusal in plain words"}
+"""Reason to leave battles out, and what those are."""
+
+
+def leaderboard_report(board: Leaderboard) -> Report:
+    """Return the report of a leaderboard."""
+    tally = counted_table(board)
+    models = models_table(board)
+    headline = lead_sentence(board, tally)
+    spoken = list(_spoken_tables(board))
+    tables = {table.name: table for table in (models, tally, *spoken)}
+    sentences = (
+        *_extra_sentences(board, tables),
+        *_behaviour_sentences(board.models),
+        totals_sentence(board.settings, tally),
+        *audit_sentences(board),
+        *notes_of(board.settings.warnings),
+        headline,
+        *_gap_sentence(board, models),
+    )
+    return Report(tuple(tables.values()), tuple(sentences), headline)
+
+
+def models_table(board: Leaderboard) -> Table:
+    """Return the table of a leaderboard's models."""
+    shared = _shared_flags(board.models)
+    groups = {name: k for k, group in enumerate(board.components, 1) for name in group}
+    rows = tuple(row_fields(row, groups.get(row.model), shared) for row in board.models)
+    first = {group[0] for group in board.components[1:]}
+    is_flagged = any(row["own_flags"] for row in rows)
+    is_told = bool(board.models) and board.models[0].behaviour is not None
+    columns = [
+        Column("rank", "rank", "places", ("rank_best", "rank_worst")),
+        Column("model", "model", "name"),
+        Column("rating", "rating", "rating"),
+        Column("interval", "interval", "reach", ("rating", "low", "high")),
+        Column("bar", "", "bar", ("rating", "low", "high")),
+        Column("win_rate", "win", "share"),
+        Column("battles", "battles", "count"),
+        *[Column("own_flags", "flags", "flags")] * is_flagged,
+        Column("record", "won-tied-lost", "record", ("wins", "ties", "losses"), is_detail=True),
+        *(_behaviour_column(figure) for figure in FIGURES if is_told),
+    ]
+    return Table(
+        name="leaderboard",
+        caption=f"Ratings of {counted(len(board.models), 'model')}, with 95 % intervals",
+        columns=tuple(columns),
+        rows=rows,
+        fields=ROW_FIELDS,
+        starts=frozenset(k for k, row in enumerate(board.models) if row.model in first),
+        axis=rating_axis(board.models),
+    )
+
+
+def row_fields(row: Row, group: int | None, shared: Collection[str] = ()) -> dict[str, Any]:
+    """Return the fields of a model by their keys; flags that all share are none of its own."""
+    names = ROW_FIELDS[1 : ROW_FIELDS.index("forfeits") + 1]
+    found: dict[str, Any] = {"group": group, **{name: getattr(row, name) for name in names}}
+    for name in FIGURES:
+        figure = row.figure(name)
+        found |= {name: figure.value, f"{name}_low": figure.low, f"{name}_high": figure.high}
+    found["tokens_from"] = row.behaviour.counted_by if row.behaviour else None
+    found["flags"] = list(row.flags)
+    found["own_flags"] = [flag for flag in row.flags if flag not in shared]
+    return found
+
+
+def _behaviour_column(figure: str) -> Column:
+    fields = (figure, f"{figure}_low", f"{figure}_high")
+    is_length = figure == "mean_tokens"
+    kind: Kind = "tokens_with_interval" if is_length else "share_with_interval"
+    return Column(figure, FIGURES[figure], kind, fields, is_detail=True)
+
+
+def _shared_flags(rows: Sequence[Row]) -> set[str]:
+    """Flags of every rated model; they are said once, among the notes."""
+    rated = [set(row.flags) for row in rows if row.rating is not None]
+    return set.intersection(*rated) & {TOO_FEW, too_few("battle")} if rated else set()
+
+
+def rating_axis(rows: Sequence[Row]) -> Axis:
+    """Return the axis of ratings."""
+    return axis_of(
+        Interval(row.rating, row.low, row.high) for row in rows if row.rating is not None
+    )
+
+
+_ONE = 0
+"""The row of a table that has one."""
+
+
+def counted_table(board: Leaderboard) -> Table:
+    """Return what a leaderboard's sentences count, as a table of one row."""
+    settings = board.settings
+    totals, (pieces, _) = settings.totals, settings.evidence
+    lead = next(iter(board.leads), None)
+    left_out = settings.without or {}
+    fields: dict[str, Any] = {
+        "decided": totals.decided,
+        "videos": None if settings.videos is None else list(settings.videos),
+        "ties": totals.ties,
+        "splits": totals.splits,
+        "forfeits": totals.forfeits,
+        "voids": totals.voids,
+        "groups": len(board.components),
+        "pieces": pieces[0] if pieces else None,
+        "more": None if lead is None or lead.more is None else _two_digits(lead.more),
+        **{f"without_{reason}": left_out.get(reason) for reason in WAYS},
+        "effective": settings.reweighted and settings.reweighted.effective_battles,
+        "anchor": settings.anchor and settings.anchor.rating,
+        "elo_k": settings.elo and settings.elo.k,
+    }
+    kinds: dict[str, Kind] = {"videos": "counts", "anchor": "number", "elo_k": "number"}
+    columns = tuple(Column(key, key, kinds.get(key, "count")) for key in fields)
+    return Table("counted", "What was counted", columns, (fields,), is_spoken=True)
+
+
+def _two_digits(more: int) -> int:
+    # The formula is too crude for more.
+    least: int = 10 ** max(len(str(more)) - 2, 0)
+    return -(-more // least) * least
+
+
+def lead_sentence(board: Leaderboard, tally: Table) -> Sentence:
+    """Return who leads, who may be as good, and how many more videos would separate them."""
+    if not board.leads:
+        return _nobody_rated(board, tally)
+    lead = board.leads[0]
+    unit = board.settings.evidence[1]
+    said = _ranked(lead, tally, unit) if lead.is_ranked else _unranked(board, lead, tally, unit)
+    return Sentence(tuple(said), key="lead")
+
+
+def _nobody_rated(board: Leaderboard, tally: Table) -> Sentence:
+    if not board.settings.totals.battles:
+        return sentence("No battle was decided, so no model is rated.", key="lead")
+    return sentence(
+        "No battle was decided ({forfeits} forfeited, {voids} void), so no model is rated.",
+        tally.quotes(),
+        key="lead",
+    )
+
+
+def _among(tally: Table) -> tuple[Part, ...]:
+    """Return of which models the first group is, where there are others."""
+    groups = tally.quote(_ONE, "groups")
+    return (" the largest of ", groups, " groups that never met") if groups.value > 1 else ()
+
+
+def _ranked(lead: Lead, tally: Table, unit: str) -> Iterator[Part]:
+    among = _among(tally)
+    if len(lead.first) > 1:
+        yield from named(lead.first)
+        yield " share the first place"
+        yield from [" in", *among] if among else []
+    else:
+        yield from [Model(lead.first[0]), " leads", *among]
+    at_once = " in all comparisons at once" if lead.is_simultaneous else ""
+    if lead.rivals:
+        yield ", and " if len(lead.first) > 1 else ", but "
+        yield from _rivals(lead)
+        yield f" may be as good{at_once}"
+    elif len(lead.first) == 1:
+        yield f" and is apart from all others{at_once}"
+    if len(lead.first) > 1:
+        yield f"; more {unit}s may never separate those who share it."
+    elif lead.rivals:
+        yield from _outlook(lead, tally, unit)
+    else:
+        yield "."
+
+
+def _rivals(lead: Lead) -> tuple[Part, ...]:
+    if len(lead.rivals) > MOST_RIVALS and not lead.above:
+        return ("any of the others",)
+    return named(lead.rivals)
+
+
+def _outlook(lead: Lead, tally: Table, unit: str) -> Iterator[Part]:
+    both = named((lead.first[0], lead.rivals[0]))
+    if lead.more is None:
+        yield from (f"; no realistic number of {unit}s would separate ", *both, ".")
+    elif lead.more == 1:
+        yield from (f"; one more {unit} would separate ", *both, " at the current gap.")
+    else:
+        more = tally.quote(_ONE, "more")
+        yield from ("; about ", more, f" more {unit}s would separate ", *both)
+        yield " at the current gap."
+
+
+def _unranked(board: Leaderboard, lead: Lead, tally: Table, unit: str) -> Iterator[Part]:
+    """Say what may be said of a few videos; nobody leads."""
+    pieces = tally.quote(_ONE, "pieces")
+    yield pieces
+    yield f" {unit} is" if pieces.value == 1 else f" {unit}s are"
+    yield from (" too few to rank", *_of_group(tally))
+    yield from (" (", Verbatim(str(RANKABLE_VIDEOS)), " are needed)")
+    group = board.models[: len(board.components[0])]
+    if all(row.low is None for row in group):
+        yield ", and there are no intervals"
+    yield ": "
+    yield from named(lead.first)
+    verb = "are" if len(lead.first) > 1 else "is"
+    if len(lead.first) == len(group):
+        yield f" {verb} rated alike."
+    elif lead.above:
+        yield f", rated highest, {verb} so far above "
+        yield from named(lead.above)
+        yield "."
+    else:
+        yield f" {verb} rated highest, but not surely above any other."
+
+
+def _of_group(tally: Table) -> tuple[Part, ...]:
+    among = _among(tally)
+    return (" in", *among) if among else ()
+
+
+def _gap_sentence(board: Leaderboard, models: Table) -> Iterator[Sentence]:
+    """How far the first stands above the second of its group."""
+    group = board.components[0] if board.components else ()
+    if len(group) > 1:
+        first, second = group[:2]
+        gap = Difference(models.quote(0, "rating"), models.quote(1, "rating"))
+        yield sentence(
+            "{first} stands {gap} points above {second}.",
+            key="gap",
+            role="page",
+            first=Model(first),
+            gap=gap,
+            second=Model(second),
+        )
+
+
+def totals_sentence(settings: Settings, tally: Table, *, role: Role = "counted") -> Sentence:
+    """Return the sentence that counts battles and videos."""
+    videos: tuple[Part, ...] = ()
+    if settings.videos is not None:
+        shown = tally.quote(_ONE, "videos")
+        videos = (" on ", shown, " video" if settings.videos == (1,) else " videos")
+    return sentence(
+        "{decided} {battles} decided{videos}, {ties} tied ({splits} split); "
+        "{forfeits} forfeited, {voids} void.",
+        tally.quotes(),
+        key="counted",
+        role=role,
+        battles="battle" if settings.totals.decided == 1 else "battles",
+        videos=videos,
+    )
+
+
+def audit_sentences(board: Leaderboard) -> Iterator[Sentence]:
+    """Yield what a run's audit says under its leaderboard."""
+    found = board.audit or ()
+    for line in alarm_lines(found):
+        yield Sentence((Verbatim(line),), role="alarm")
+    for line in share_lines(found):
+        yield Sentence((Verbatim(line),), role="more")
+
+
+def notes_of(warnings: Sequence[str]) -> Iterator[Sentence]:
+    """Yield warnings as notes."""
+    for warning in warnings:
+        yield Sentence((Verbatim(warning),), role="note", is_needed=is_needed(warning))
+
+
+def is_needed(warning: str) -> bool:
+    """Return whether a table or a figure would mislead without a warning."""
+    return is_fact(warning) or any(word in warning for word in _ALWAYS)
+
+
+_ALWAYS = (
+    "rates stand-ins",
+    "also competed",
+    "an offline judge rated",
+    "is not finished",
+    "ended the run",
+    TOO_FEW,
+    too_few("battle"),
+    "are on the scale of",
+    "is taken for one model",
+)
+"""Words of the warnings without which a table would mislead."""
+
+
+def _behaviour_sentences(rows: Sequence[Row]) -> Iterator[Sentence]:
+    """Say what the figures of how models behaved mean, and who counted tokens."""
+    if not rows or rows[0].behaviour is None:
+        return
+    yield sentence(
+        "{meaning} Each has its {level} interval.", role="detail", meaning=MEANING, level=LEVEL
+    )
+    others = [
+        row.model
+        for row in rows
+        if row.behaviour is not None and row.behaviour.counted_by != "provider"
+    ]
+    if len(others) == len(rows):
+        yield sentence(
+            "No provider reported all tokens: words and signs are counted instead.", role="detail"
+        )
+    elif others:
+        yield sentence(
+            "Words and signs are counted instead of tokens: {models}.",
+            role="detail",
+            models=listed(map(Model, others), last=", "),
+        )
+
+
+MEANING = (
+    "refused: of its questions; forfeit: of slots with a question; void: of slots drawn; "
+    "both bad: of decided battles. tokens: mean per answer."
+)
+
+
+def extra_sentences(board: Leaderboard) -> list[Sentence]:
+    """Return a sentence for each thing beyond the usual that a leaderboard holds."""
+    tables = (counted_table(board), *_spoken_tables(board))
+    return list(_extra_sentences(board, {table.name: table for table in tables}))
+
+
+def _spoken_tables(board: Leaderboard) -> Iterator[Table]:
+    """Yield the tables of what was asked for beyond the usual."""
+    settings = board.settings
+    for found in (settings.terms or ())[:1]:
+        yield _terms_table(found)
+    if settings.elo is not None:
+        rows = tuple(
+            {"model": row.model, "elo": row.elo} for row in board.models if not is_nothing(row.elo)
+        )
+        columns = (Column("model", "model", "name"), Column("elo", "Elo", "rating"))
+        yield Table("elo", "Online Elo", columns, rows, is_spoken=True)
+    if board.pairs is not None:
+        yield _better_table(board.pairs)
+    if board.fragility is not None and board.fragility.removed is not None:
+        yield _fragility_table(board.fragility)
+
+
+def _extra_sentences(board: Leaderboard, tables: dict[str, Table]) -> Iterator[Sentence]:
+    settings, tally = board.settings, tables["counted"]
+    if settings.anchor is not None:
+        yield sentence(
+            "{model} is fixed at {rating}; intervals are relative to the mean of its group.",
+            model=Model(settings.anchor.model),
+            rating=tally.quote(_ONE, "anchor"),
+        )
+    if settings.interval.startswith("percentiles"):
+        yield sentence("Intervals are {how}.", how=Verbatim(settings.interval))
+    if settings.simultaneous:
+        yield sentence("Confidence ranges for ranks are simultaneous.")
+    for found in (settings.terms or ())[:1]:
+        yield from _terms_sentences(found, tables["terms"])
+    if settings.elo is not None and board.components:
+        yield _elo_sentence(tables["elo"], tally)
+    if board.pairs is not None:
+        yield from _better_sentences(tables["better"])
+    if settings.without is not None:
+        each = [
+            part
+            for reason in settings.without
+            for part in (" and ", tally.quote(_ONE, f"without_{reason}"), f" {WAYS[reason]}")
+        ]
+        yield sentence("Left out before the fit: {each}.", each=each[1:])
+    if (made := settings.reweighted) is not None:
+        is_even = made.target == EVEN_PAIRS
+        by = ("by inverse pairing probability",) if is_even else ("to ", Verbatim(made.target))
+        yield sentence(
+            "Battles are weighted {by}; effective number of battles: {effective}.",
+            by=by,
+            effective=tally.quote(_ONE, "effective"),
+        )
+    if board.fragility is not None and board.fragility.leader is not None:
+        yield _fragility_sentence(board.fragility, tables.get("fragility"))
+
+
+SEAT = "being read first"
+
+
+def _terms_table(found: Terms) -> Table:
+    each = {SEAT: found.seat, **(found.style or {})}
+    rows = [
+        {"term": name, "points": of.points, "low": of.low, "high": of.high, "share": None}
+        for name, of in each.items()
+        if of is not None
+    ]
+    rows.append({"term": "tie", "points": None, "share": found.tie_share})
+    columns = (
+        Column("term", "feature", "text"),
+        Column("points", "points", "points_with_interval", ("points", "low", "high")),
+        Column("share", "share", "share"),
+    )
+    return Table("terms", "What style and seat are worth", columns, tuple(rows), is_spoken=True)
+
+
+def _terms_sentences(found: Terms, table: Table) -> Iterator[Sentence]:
+    if found.seat is not None:
+        worth = table.quote(SEAT, "points")
+        yield sentence("Being read first is worth {worth} points.", worth=worth)
+    if found.style is not None:
+        worth_of = [
+            (
+                Verbatim(f"{name} "),
+                "never differs" if of is None else table.quote(name, "points"),
+            )
+            for name, of in found.style.items()
+        ]
+        parts = [part for pair in worth_of for part in (", ", *pair)][1:]
+        yield sentence("Style, points per standard deviation: {each}.", each=parts)
+    if found.tie_share is not None and is_nothing(found.tie_share):
+        yield sentence("Ties count half: there are none, or only ties.")
+    elif found.tie_share is not None:
+        share = table.quote("tie", "share")
+        yield sentence("Between equal models {share} of battles are ties (Davidson).", share=share)
+
+
+def _elo_sentence(table: Table, tally: Table) -> Sentence:
+    each = [
+        part
+        for k, row in enumerate(table.rows)
+        for part in (", ", Model(row["model"]), " ", table.quote(k, "elo"))
+    ]
+    return sentence(
+        "Online Elo over a random order (K = {k}): {each}.",
+        k=tally.quote(_ONE, "elo_k"),
+        each=each[1:],
+    )
+
+
+def _better_table(pairs: Matrices) -> Table:
+    """How sure each model is above the next, down the list."""
+    names = pairs.models
+    rows = tuple(
+        {"model": names[k], "next": names[k + 1], "chance": pairs.better[k][k + 1],
+         "is_thin": pairs.thin[k][k + 1]}
+        for k in range(len(names) - 1)
+        if pairs.better[k][k + 1] is not None
+    )  # fmt: skip
+    columns = (
+        Column("model", "model", "name"),
+        Column("next", "next", "name"),
+        Column("chance", "better", "probability"),
+    )
+    return Table("better", "How likely each is better than the next", columns, rows, is_spoken=True)
+
+
+def _better_sentences(table: Table) -> Iterator[Sentence]:
+    each = [
+        part
+        for k, row in enumerate(table.rows)
+        for part in (
+            *(", ", Model(row["model"]), " above ", Model(row["next"]), " "),
+            *(table.quote(k, "chance"), "*" * row["is_thin"]),
+        )
+    ]
+    if each:
+        yield sentence(
+            "Probability of being better than the next, of each pair alone: {each}.", each=each[1:]
+        )
+    if any(row["is_thin"] for row in table.rows):
+        few = Verbatim(str(SOLID_BATTLES))
+        yield sentence("* the two met in fewer than {few} battles.", few=few)
+
+
+def _fragility_table(found: Fragility) -> Table:
+    assert found.removed is not None
+    share = found.removed / found.battles
+    row = {"removed": found.removed, "battles": found.battles, "share": share}
+    columns = (
+        Column("removed", "left out", "count"),
+        Column("battles", "battles", "count"),
+        Column("share", "share", "share"),
+    )
+    return Table("fragility", "Battles that hold the lead", columns, (row,), is_spoken=True)
+
+
+def _fragility_sentence(found: Fragility, table: Table | None) -> Sentence:
+    leader = Model(found.leader or "")
+    if table is None:
+        return sentence(
+            "No set of battles was found whose removal would change the leader, {leader}.",
+            leader=leader,
+        )
+    return sentence(
+        "Leaving out {removed} {battle} of {battles} ({share}) makes {rival} lead instead of "
+        "{leader}.",
+        table.quotes(),
+        battle="battle" if found.removed == 1 else "battles",
+        rival=Model(found.rival or ""),
+        leader=leader,
+    )

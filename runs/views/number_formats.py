@@ -1,0 +1,176 @@
+"""How each kind of figure is written: its digits, its unit, and what stands for nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal
+
+from videoautoarena.runs.rating.finding import sure_percent
+from videoautoarena.runs.text.words import dollars
+
+NOTHING = "–"
+"""Stands where there is nothing to say a figure from."""
+
+Kind = Literal[
+    "name", "text", "flags",
+    "count", "counts", "tokens", "tokens_with_interval", "number",
+    "rating", "marked_rating", "reach", "points", "points_with_interval", "places", "bar",
+    "share", "share_interval", "share_with_interval",
+    "share_gap", "share_gap_with_interval",
+    "probability", "p", "coefficient", "coefficient_with_interval",
+    "record", "money", "seconds",
+]  # fmt: skip
+"""What a figure is. Several fields of a row may make one: a record is won, tied, lost."""
+
+
+@dataclass(frozen=True)
+class Digits:
+    """How a single number is written; what is written so may be added up and subtracted."""
+
+    digits: int = 0
+    times: int = 1
+    """100 of a share, which is shown in percent."""
+    is_signed: bool = False
+    has_separators: bool = False
+
+    def rounded(self, value: float) -> Decimal:
+        """Return the number that a reader sees."""
+        return Decimal(f"{self.times * value:.{self.digits}f}")
+
+    def written(self, seen: Decimal) -> str:
+        """Return a number that is rounded already; never `-0`."""
+        sign = "+" if self.is_signed else ""
+        separator = "," if self.has_separators else ""
+        return f"{seen or abs(seen):{sign}{separator}.{self.digits}f}"
+
+    def __call__(self, value: float) -> str:
+        return self.written(self.rounded(value))
+
+    def with_interval(self, value: float, low: float | None, high: float | None) -> str:
+        """Return `3.1 (1.2 to 6.0)`; the number alone where it has no interval."""
+        if low is None or high is None:
+            return self(value)
+        return f"{self(value)} ({self.interval(low, high)})"
+
+    def interval(self, low: float, high: float) -> str:
+        """Return `1.2 to 6.0`."""
+        return f"{self(low)} to {self(high)}"
+
+
+@dataclass(frozen=True)
+class Format:
+    """How the figures of a kind are written."""
+
+    write: Callable[..., str]
+    """Takes the fields that make the figure; the first is never None."""
+    unit: str = ""
+    """Behind the figure in a sentence, and in the head of a column; `%`."""
+    is_figure: bool = True
+    """Stands right-aligned."""
+    nothing: str = NOTHING
+    digits: Digits | None = None
+    """Of a single number."""
+
+    def cell(self, fields: Sequence[Any]) -> str:
+        """Return a figure as it stands in a table."""
+        return self.nothing if is_nothing(fields[0]) else self.write(*fields)
+
+    def said(self, fields: Sequence[Any]) -> str:
+        """Return a figure as it stands in a sentence, with its unit."""
+        cell = self.cell(fields)
+        if not self.unit or is_nothing(fields[0]):
+            return cell
+        value, bracket, interval = cell.partition(" (")
+        return f"{value} {self.unit}{bracket}{interval}"
+
+
+def is_nothing(value: Any) -> bool:
+    """Return whether a value is one that there is nothing to say from."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+_COUNT = Digits(has_separators=True)
+_RATING = Digits()
+_POINTS = Digits(is_signed=True)
+_SHARE = Digits(1, 100)
+_SHARE_GAP = Digits(1, 100, is_signed=True)
+_COEFFICIENT = Digits(2)
+
+
+def _single(digits: Digits, unit: str = "", nothing: str = NOTHING) -> Format:
+    return Format(digits, unit, nothing=nothing, digits=digits)
+
+
+def _places(best: int, worst: int) -> str:
+    return f"{best}" if best == worst else f"{best}-{worst}"
+
+
+def _reach(rating: float, low: float | None, high: float | None) -> str:
+    """Return how far an interval reaches on both sides: `-41/+38`."""
+    if low is None or high is None:
+        return NOTHING
+    return f"-{_far(rating - low)}/+{_far(high - rating)}"
+
+
+def _far(points: float) -> str:
+    # Never "0": a small interval is not certainty.
+    return f"{points:.0f}" if points >= 9.95 else f"{max(points, 0.1):.1f}"
+
+
+def _points_with_interval(value: float, low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return f"{_POINTS(value)} (interval unknown)"
+    return _POINTS.with_interval(value, low, high)
+
+
+def _marked(rating: float, marks: str, battles: int) -> str:
+    """Return a rating with its marks, and on how many battles it stands: `1042* (18)`."""
+    return f"{_RATING(rating)}{marks} ({_COUNT(battles)})"
+
+
+def _p(p: float) -> str:
+    return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.1f}"
+
+
+FORMATS: Mapping[Kind, Format] = {
+    "name": Format(str, is_figure=False),
+    "text": Format(str, is_figure=False, nothing=""),
+    "flags": Format(", ".join, is_figure=False),
+    "count": _single(_COUNT),
+    "counts": Format(lambda counts: "+".join(map(_COUNT, counts)) or "0"),
+    "tokens": _single(_COUNT),
+    "tokens_with_interval": Format(_COUNT.with_interval),
+    "number": Format(lambda value: f"{value:g}"),
+    "rating": _single(_RATING, nothing="unrated"),
+    "marked_rating": Format(_marked),
+    "reach": Format(_reach),
+    "points": _single(_POINTS),
+    "points_with_interval": Format(_points_with_interval),
+    "places": Format(_places, is_figure=False),
+    "bar": Format(lambda *_: "", is_figure=False),
+    "share": _single(_SHARE, "%"),
+    "share_interval": Format(_SHARE.interval, "%"),
+    "share_with_interval": Format(_SHARE.with_interval, "%"),
+    "share_gap": _single(_SHARE_GAP),
+    "share_gap_with_interval": Format(_SHARE_GAP.with_interval),
+    "probability": Format(lambda chance: sure_percent(chance).removesuffix(" %"), "%"),
+    "p": Format(_p),
+    "coefficient": _single(_COEFFICIENT),
+    "coefficient_with_interval": Format(_COEFFICIENT.with_interval),
+    "record": Format(lambda *counts: "-".join(map(_COUNT, counts))),
+    "money": Format(dollars),
+    "seconds": Format(_seconds, "s"),
+}
+"""One rule for each kind, wherever it is shown."""
+
+
+def fits_difference(kind: Kind) -> bool:
+    """Return whether figures of a kind may be added up and subtracted."""
+    return FORMATS[kind].digits is not None

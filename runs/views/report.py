@@ -1,0 +1,409 @@
+"""A report as data: tables, and sentences that repeat figures of them.
+
+A sentence holds no figure of its own. It quotes a cell, or the difference or sum of two, and what
+it prints is what the table prints: the two cannot come apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal
+
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.views.axis import Axis
+from videoautoarena.runs.views.number_formats import FORMATS, Format, Kind
+
+Row = Mapping[str, Any]
+"""The fields of a row by their keys, as JSON has them."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One figure of every row."""
+
+    key: str
+    title: str
+    kind: Kind = "text"
+    of: tuple[str, ...] = ()
+    """The fields that make the figure; empty: the one that is called like the column."""
+    spare: int = 0
+    """Where a terminal is narrow, columns go by this number, 1 first; those with 0 stay."""
+    is_detail: bool = False
+    """Shown only where details are asked for; on a terminal in a table of its own."""
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields that make the figure."""
+        return self.of or (self.key,)
+
+    @property
+    def format(self) -> Format:
+        """How the figure is written."""
+        return FORMATS[self.kind]
+
+    @property
+    def head(self) -> str:
+        """The title with the unit."""
+        return f"{self.title} {self.format.unit}".rstrip()
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of figures, as many ways as there are of showing them."""
+
+    name: str
+    """By what sentences and LaTeX refer to it: letters and hyphens."""
+    caption: str
+    """What it shows, in a few words."""
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    fields: tuple[str, ...] = ()
+    """Fields that CSV and DataFrames hold, in their order; empty: those of the columns."""
+    starts: frozenset[int] = frozenset()
+    """Rows above which a line stands."""
+    kinds: Mapping[int, Kind] | None = None
+    """Rows whose figures are of another kind than their columns'."""
+    axis: Axis | None = None
+    """Of its bars."""
+    wraps: bool = False
+    """Columns that find no room on a terminal stand below, instead of the spare ones going."""
+    is_detail: bool = False
+    """Shown only where details are asked for."""
+    is_spoken: bool = False
+    """Its figures stand in sentences; nobody needs to see them in rows as well."""
+
+    def column(self, key: str) -> Column:
+        """Return the column of a key."""
+        return next(column for column in self.columns if column.key == key)
+
+    def format(self, row: int, column: Column) -> Format:
+        """Return how a cell is written."""
+        if self.kinds and row in self.kinds and column is not self.columns[0]:
+            return FORMATS[self.kinds[row]]
+        return column.format
+
+    def cell(self, row: int, column: Column) -> str:
+        """Return the text of a cell, which may hold whatever somebody called a model."""
+        return self.format(row, column).cell([self.rows[row].get(of) for of in column.fields])
+
+    def quote(self, row: int | str, key: str) -> Quote:
+        """Return a cell to stand in a sentence; a row by its place, or by its first column."""
+        if isinstance(row, str):
+            (first, *_) = self.columns
+            row = next(k for k, one in enumerate(self.rows) if one[first.key] == row)
+        return Quote(self, row, self.column(key))
+
+    def quotes(self, row: int | str = 0) -> dict[str, Quote]:
+        """Return the cells of a row by the keys of their columns."""
+        return {column.key: self.quote(row, column.key) for column in self.columns}
+
+    @property
+    def data_fields(self) -> tuple[str, ...]:
+        """The fields of a row that data forms hold."""
+        own = (of for column in self.columns for of in column.fields)
+        return self.fields or tuple(dict.fromkeys(own))
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A figure of a table, repeated in a sentence."""
+
+    table: Table
+    row: int
+    column: Column
+
+    @property
+    def value(self) -> Any:
+        """The figure itself, or the first of several that make it."""
+        return self.table.rows[self.row].get(self.column.fields[0])
+
+    @property
+    def text(self) -> str:
+        """The figure as the table writes it, with its unit."""
+        fields = [self.table.rows[self.row].get(of) for of in self.column.fields]
+        return self.table.format(self.row, self.column).said(fields)
+
+    @property
+    def seen(self) -> Decimal:
+        """The number that a reader of the table sees."""
+        digits = self.table.format(self.row, self.column).digits
+        if digits is None:
+            raise ValueError(f"{self.column.key} is made of several figures; quote one number")
+        return digits.rounded(self.value)
+
+    @property
+    def cells(self) -> tuple[Quote, ...]:
+        """The cells that it repeats."""
+        return (self,)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How far a figure stands above another one of its kind, as a reader would subtract them."""
+
+    of: Quote
+    less: Quote
+
+    @property
+    def text(self) -> str:
+        """The difference by the rule of their columns."""
+        return _written(self.of, self.of.seen - self.less.seen)
+
+    @property
+    def cells(self) -> tuple[Quote, ...]:
+        """The cells that it follows from."""
+        return (self.of, self.less)
+
+
+@dataclass(frozen=True)
+class Total:
+    """The sum of figures of one kind, as a reader would add them up."""
+
+    cells: tuple[Quote, ...]
+
+    @property
+    def text(self) -> str:
+        """The sum by the rule of their columns."""
+        return _written(self.cells[0], sum((one.seen for one in self.cells), Decimal(0)))
+
+
+def _written(like: Quote, seen: Decimal) -> str:
+    form = like.table.format(like.row, like.column)
+    assert form.digits is not None
+    return f"{form.digits.written(seen)} {form.unit}".rstrip()
+
+
+@dataclass(frozen=True)
+class Model:
+    """The name of a model, which a page makes a link."""
+
+    name: str
+
+    @property
+    def text(self) -> str:
+        """The name, safe for a terminal."""
+        return safe(self.name)
+
+
+@dataclass(frozen=True)
+class Verbatim:
+    """What is no result: a threshold, a level, a name, somebody else's sentence."""
+
+    words: str
+
+    @property
+    def text(self) -> str:
+        """The words, safe for a terminal."""
+        return safe(self.words)
+
+
+Part = str | Model | Verbatim | Quote | Difference | Total
+Role = Literal["said", "counted", "alarm", "note", "more", "detail", "page"]
+"""When a sentence is said.
+
+- said: always
+- counted: always, but an alarm takes its place where only a few lines are asked for
+- alarm: the first one always, the others where all notes are asked for
+- note: where all notes are asked for, or where it is needed; it is marked as one
+- more: where all notes are asked for
+- detail: where details are asked for
+- page: on a page alone, which has a place for it
+"""
+_DIGIT = re.compile(r"\d")
+_PLACE = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """Words, names and quoted figures."""
+
+    parts: tuple[Part, ...]
+    key: str = ""
+    """By which a page finds it."""
+    role: Role = "said"
+    is_needed: bool = False
+    """A note without which a table would mislead."""
+
+    def __post_init__(self) -> None:
+        for part in self.parts:
+            if isinstance(part, str) and _DIGIT.search(part):
+                raise ValueError(f"a sentence quotes its figures from a table: {part!r}")
+
+    @property
+    def text(self) -> str:
+        """The sentence, safe for a terminal."""
+        return "".join(part if isinstance(part, str) else part.text for part in self.parts)
+
+    def to_json(self) -> list[str | dict[str, Any]]:
+        """Return its parts as a page reads them: words, names of models, figures with cells."""
+        return [_part_json(part) for part in self.parts]
+
+
+def _part_json(part: Part) -> str | dict[str, Any]:
+    if isinstance(part, str | Verbatim):
+        return part if isinstance(part, str) else part.text
+    if isinstance(part, Model):
+        return {"model": part.name}
+    cells = [[one.table.name, one.row, one.column.key] for one in part.cells]
+    return {"figure": part.text, "cells": cells}
+
+
+def sentence(
+    template: str,
+    quotes: Mapping[str, Quote] | None = None,
+    *,
+    key: str = "",
+    role: Role = "said",
+    is_needed: bool = False,
+    **parts: Part | Iterable[Part],
+) -> Sentence:
+    """Return the sentence of a template, with parts or quotes in the place of their `{names}`.
+
+    Raises:
+        ValueError: the template, or words among the parts, hold a figure.
+    """
+    found: list[Part] = []
+    end = 0
+    for place in _PLACE.finditer(template):
+        found.append(template[end : place.start()])
+        part = parts[place[1]] if place[1] in parts else (quotes or {})[place[1]]
+        if isinstance(part, str) or not isinstance(part, Iterable):
+            found.append(part)
+        else:
+            found += part
+        end = place.end()
+    found.append(template[end:])
+    kept = tuple(part for part in found if part != "")
+    return Sentence(kept, key=key, role=role, is_needed=is_needed)
+
+
+def listed(parts: Iterable[Part], *, last: str = " and ") -> tuple[Part, ...]:
+    """Return `a, b and c`."""
+    found: list[Part] = []
+    each = list(parts)
+    for k, part in enumerate(each):
+        if k:
+            found.append(last if k == len(each) - 1 else ", ")
+        found.append(part)
+    return tuple(found)
+
+
+def named(models: Iterable[str]) -> tuple[Part, ...]:
+    """Return names of models as `a, b and c`."""
+    return listed(Model(name) for name in models)
+
+
+@dataclass(frozen=True)
+class Report:
+    """Tables, what is said of them, and the one sentence to take away."""
+
+    tables: tuple[Table, ...]
+    sentences: tuple[Sentence, ...]
+    """In the order in which they are said; the headline is one of them."""
+    headline: Sentence | None = None
+    above: tuple[Sentence, ...] = ()
+    """What has to be read before the tables."""
+    data: Table | None = None
+    """What CSV and DataFrames hold; None: the first table."""
+
+    @property
+    def data_table(self) -> Table:
+        """What CSV and DataFrames hold."""
+        return self.data or self.tables[0]
+
+    def sentence(self, key: str) -> Sentence | None:
+        """Return the sentence of a key."""
+        return next((one for one in self.sentences if one.key == key), None)
+
+    def tables_shown(self, *, details: bool) -> list[Table]:
+        """Return the tables that a reader sees."""
+        return [t for t in self.tables if not t.is_spoken and (details or not t.is_detail)]
+
+    def lines(self, *, notes: bool = False, details: bool = False) -> list[str]:
+        """Return what is said under the tables: a few lines, or with `notes` all there are.
+
+        In a few lines the first alarm takes the place of what was counted; the last one holds the
+        notes without which a table would mislead, and says how many more there are.
+        """
+        unsaid = {"page"} if details else {"page", "detail"}
+        said = [one for one in self.sentences if one.role not in unsaid]
+        if notes:
+            return [_as_note(one) if one.role == "note" else one.text for one in said]
+        alarms = [one for one in said if one.role == "alarm"]
+        always = ("said", "detail") if alarms else ("said", "detail", "counted")
+        kept: list[str] = []
+        hidden = 0
+        for one in said:
+            if one.role in always or one in alarms[:1]:
+                kept.append(one.text)
+            elif one.role in ("counted", "more") or (one.role == "note" and not one.is_needed):
+                hidden += 1
+        needed = [one.text for one in said if one.is_needed]
+        return [*kept, *_closing(needed, alarms=max(len(alarms) - 1, 0), notes=hidden)]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a page reads it: cells as texts with the fields behind them."""
+        return {
+            "headline": None if self.headline is None else self.headline.to_json(),
+            "above": [one.to_json() for one in self.above],
+            "sentences": [
+                {"key": one.key, "role": one.role, "parts": one.to_json()} for one in self.sentences
+            ],
+            "tables": {one.name: table_json(one) for one in self.tables},
+        }
+
+
+def _as_note(one: Sentence) -> str:
+    return f"note: {ended(one.text)}"
+
+
+def ended(text: str) -> str:
+    """Return a text that ends like a sentence."""
+    return text if text.endswith((".", ":", "!", "?")) else f"{text}."
+
+
+def _closing(needed: Sequence[str], *, alarms: int, notes: int) -> list[str]:
+    """Return the last line under a short table: what no table may lack, and what is left out."""
+    parts = [f"note: {'; '.join(text.removesuffix('.') for text in needed)}"] if needed else []
+    rest = [_several(alarms, "more alarm"), _several(notes, "more note")]
+    if shown := " and ".join(one for one in rest if one):
+        parts.append(f"{shown}: --notes")
+    return [f"{'. '.join(parts)}."] if parts else []
+
+
+def _several(number: int, thing: str) -> str:
+    return f"{number} {thing}{'s' * (number > 1)}" if number else ""
+
+
+def table_json(table: Table) -> dict[str, Any]:
+    """Return a table as a page reads it."""
+    columns = [
+        {
+            "key": column.key,
+            "title": column.title,
+            "kind": column.kind,
+            "unit": column.format.unit,
+            "is_figure": column.format.is_figure,
+            "is_detail": column.is_detail,
+        }
+        for column in table.columns
+    ]
+    rows = [
+        {
+            "cells": {column.key: table.cell(k, column) for column in table.columns},
+            "fields": dict(row),
+        }
+        for k, row in enumerate(table.rows)
+    ]
+    axis = None if table.axis is None else table.axis.to_json()
+    starts = sorted(table.starts)
+    return {
+        "caption": table.caption,
+        "columns": columns,
+        "rows": rows,
+        "starts": starts,
+        "axis": axis,
+    }
