@@ -25,7 +25,7 @@ from videoautoarena.runs.rating.leaderboard import Leaderboard, Row, Settings
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, TOO_FEW, too_few
 from videoautoarena.runs.text.tables import plain_grid
 from videoautoarena.runs.text.terminal import safe
-from videoautoarena.scoring.intervals.ranks import find_rivals, videos_needed
+from videoautoarena.scoring.intervals.ranks import videos_needed
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType

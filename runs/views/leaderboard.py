@@ -224,8 +224,8 @@ def _ranked(lead: Lead, tally: Table, unit: str) -> Iterator[Part]:
         yield f" and is apart from all others{at_once}"
     if len(lead.first) > 1:
         yield f"; more {unit}s may never separate those who share it."
-    elif lead.rivals:
-        yield from _outlook(lead, tally, unit)
+    elif lead.nearest is not None:
+        yield from _outlook(lead.first[0], lead.nearest, tally, unit)
     else:
         yield "."
 
@@ -236,14 +236,13 @@ def _rivals(lead: Lead) -> tuple[Part, ...]:
     return named(lead.rivals)
 
 
-def _outlook(lead: Lead, tally: Table, unit: str) -> Iterator[Part]:
-    both = named((lead.first[0], lead.rivals[0]))
-    if lead.more is None:
+def _outlook(first: str, nearest: str, tally: Table, unit: str) -> Iterator[Part]:
+    both, more = named((first, nearest)), tally.quote(_ONE, "more")
+    if more.value is None:
         yield from (f"; no realistic number of {unit}s would separate ", *both, ".")
-    elif lead.more == 1:
+    elif more.value == 1:
         yield from (f"; one more {unit} would separate ", *both, " at the current gap.")
     else:
-        more = tally.quote(_ONE, "more")
         yield from ("; about ", more, f" more {unit}s would separate ", *both)
         yield " at the current gap."
 
