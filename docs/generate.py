@@ -37,11 +37,12 @@ from videoautoarena.runs.console.events import Begun, Happening
 from videoautoarena.runs.console.screen import Board, Size, picture
 from videoautoarena.runs.console.snapshot import Standing
 from videoautoarena.runs.leaderboard.board import board_of
-from videoautoarena.runs.leaderboard.text import render
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.text.tables import UNICODE
 from videoautoarena.runs.tournament.simulate import simulate
 from videoautoarena.runs.training.rows import rows_schema
+from videoautoarena.runs.views.forms import ReportView
+from videoautoarena.runs.views.leaderboard import leaderboard_report
 from videoautoarena.video.synth.samples import make_samples
 
 DOCS = Path(__file__).parent
@@ -177,7 +178,12 @@ def console(out: Path) -> str:
 
 def leaderboard(out: Path) -> str:
     """Return the leaderboard of the run in `out` as SVG."""
-    return svg(Group("$ arena leaderboard arena-out/demo\n", render(board_of(out))), "leaderboard")
+    return svg(
+        Group(
+            "$ arena leaderboard arena-out/demo\n", ReportView(leaderboard_report(board_of(out)))
+        ),
+        "leaderboard",
+    )
 
 
 def svg(what: Group, name: str, *, width: int = WIDTH) -> str:

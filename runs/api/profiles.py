@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from videoautoarena.runs.api.results import Json, Result, drawn
-from videoautoarena.runs.text.tables import html
+from videoautoarena.runs.api.results import Json, Result
 
 if TYPE_CHECKING:
     from videoautoarena.runs.rating.profile import Profile as KnownProfile
     from videoautoarena.runs.rating.profile import Profiles as KnownProfiles
+    from videoautoarena.runs.views.report import Report
 
 
 class Profile(Result):
@@ -27,15 +27,10 @@ class Profile(Result):
         """A row a theme, the most frequent first."""
         return list(self.to_json()["themes"])
 
-    def to_text(self) -> str:
-        from videoautoarena.runs.leaderboard.profile_text import render_profile
+    def _report(self) -> Report:
+        from videoautoarena.runs.views.profiles import profile_report
 
-        return drawn(render_profile(self._found))
-
-    def _repr_html_(self) -> str:
-        from videoautoarena.runs.leaderboard.profile_text import sheet_of_profile
-
-        return html(sheet_of_profile(self._found))
+        return profile_report(self._found)
 
 
 class Profiles(Result):
@@ -48,12 +43,7 @@ class Profiles(Result):
         """A row a model, the best-rated first."""
         return list(self.to_json()["profiles"])
 
-    def to_text(self) -> str:
-        from videoautoarena.runs.leaderboard.profile_text import render_profiles
+    def _report(self) -> Report:
+        from videoautoarena.runs.views.profiles import profiles_report
 
-        return drawn(render_profiles(self._found))
-
-    def _repr_html_(self) -> str:
-        from videoautoarena.runs.leaderboard.profile_text import sheet_of_profiles
-
-        return html(sheet_of_profiles(self._found))
+        return profiles_report(self._found)

@@ -58,12 +58,12 @@ class Realism(Board):
         return None if boards is None else Leaderboard(boards.real_mix)
 
     def to_text(self) -> str:
-        from videoautoarena.runs.realism.text import render_realism
+        from videoautoarena.runs.views.realism import render_realism
 
         return drawn(render_realism(self._found))
 
     def to_markup(self, form: Markup) -> str:
-        from videoautoarena.runs.realism.text import sheets_of
+        from videoautoarena.runs.views.realism import sheets_of
 
         if form != "csv":
             return "\n\n".join(mark_up(sheet, form) for sheet in sheets_of(self._found))

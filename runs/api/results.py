@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.text.tables import Sheet, comma_separated, html, mark_up
+from videoautoarena.runs.views.forms import as_text, marked_up
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from videoautoarena.memory.records.records import Frame, Video
     from videoautoarena.runs.console.status import Status as KnownStatus
     from videoautoarena.runs.media.frames import View
+    from videoautoarena.runs.views.report import Report
 
 Markup = Literal["markdown", "latex", "html", "csv"]
 Json = dict[str, Any]
@@ -71,12 +73,15 @@ class Result(ABC):
     def rows(self) -> list[Json]:
         """Its rows as JSON-ready values, in the order in which they are shown."""
 
-    @abstractmethod
+    def _report(self) -> Report:
+        raise NotImplementedError(f"{type(self).__name__} has forms of its own")
+
     def to_text(self) -> str:
         """Return it as the command of its name prints it in 80 columns; safe for a terminal."""
+        return as_text(self._report())
 
-    @abstractmethod
-    def _repr_html_(self) -> str: ...
+    def _repr_html_(self) -> str:
+        return marked_up(self._report(), "html")
 
     def to_frame(self) -> DataFrame:
         """Return the rows as a pandas DataFrame; `share.low` is what `low` in `share` holds.
@@ -123,9 +128,9 @@ class Board(Result):
         """Its rows as JSON-ready values, in the order in which they are shown."""
         return list(self.to_json()[self._key])
 
-    @abstractmethod
     def to_markup(self, form: Markup) -> str:
         """Return it for pasting: `markdown`, `latex`, `html` or `csv`; every cell is harmless."""
+        return marked_up(self._report(), form)
 
     def _repr_html_(self) -> str:
         return self.to_markup("html")
@@ -155,17 +160,10 @@ class Leaderboard(Board):
         """What is so of the models' calls: `fact`, `model`, `count`, `of` and `sentence` each."""
         return list(copy.deepcopy(self._json.get("facts", [])))
 
-    def to_text(self) -> str:
-        from videoautoarena.runs.views.forms import as_text
+    def _report(self) -> Report:
         from videoautoarena.runs.views.leaderboard import leaderboard_report
 
-        return as_text(leaderboard_report(self._found))
-
-    def to_markup(self, form: Markup) -> str:
-        from videoautoarena.runs.views.forms import marked_up
-        from videoautoarena.runs.views.leaderboard import leaderboard_report
-
-        return marked_up(leaderboard_report(self._found), form)
+        return leaderboard_report(self._found)
 
 
 class Slices(Board):
@@ -180,15 +178,10 @@ class Slices(Board):
         parts = self.to_json()["slices"]
         return [{"slice": part["slice"], **row} for part in parts for row in part["models"]]
 
-    def to_text(self) -> str:
-        from videoautoarena.runs.leaderboard.slices_text import render_slices
+    def _report(self) -> Report:
+        from videoautoarena.runs.views.slices import slices_report
 
-        return drawn(render_slices(self._found, COLUMNS))
-
-    def to_markup(self, form: Markup) -> str:
-        from videoautoarena.runs.leaderboard.slices_text import pasted_slices
-
-        return pasted_slices(self._found, form)
+        return slices_report(self._found)
 
 
 class Pairs(Board):
@@ -200,15 +193,10 @@ class Pairs(Board):
 
     _key = "pairs"
 
-    def to_text(self) -> str:
-        from videoautoarena.runs.leaderboard.head_to_head import render_pairs
+    def _report(self) -> Report:
+        from videoautoarena.runs.views.pairs import pairs_report
 
-        return drawn(render_pairs(self._found))
-
-    def to_markup(self, form: Markup) -> str:
-        from videoautoarena.runs.leaderboard.head_to_head import pasted_pairs
-
-        return pasted_pairs(self._found, form)
+        return pairs_report(self._found)
 
 
 class Audit(Board):

@@ -193,7 +193,7 @@ class Run:
             BadInput: no such model, or embeddings that cannot be had.
         """
         from videoautoarena.runs.api.profiles import Profile
-        from videoautoarena.runs.leaderboard.profile_text import profile_of
+        from videoautoarena.runs.rating.profile import profile_of
 
         return Profile(profile_of(self._profiles(embeddings), model))
 

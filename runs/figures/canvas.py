@@ -21,11 +21,11 @@ from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 
-from videoautoarena.runs.leaderboard.extras import is_needed
 from videoautoarena.runs.rating.finding import Finding, alarms
 from videoautoarena.runs.rating.leaderboard import Settings
 from videoautoarena.runs.rundir.reader import STAND_INS, counted
 from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.views.remarks import is_needed
 
 Form = Literal["svg", "png", "pdf"]
 COLUMN, PAGE = 3.4, 7.0

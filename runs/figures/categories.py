@@ -26,8 +26,8 @@ from videoautoarena.runs.figures.canvas import (
     widest,
 )
 from videoautoarena.runs.leaderboard.slices import Slices
-from videoautoarena.runs.leaderboard.slices_text import SCALES
 from videoautoarena.runs.rating.method import SOLID_BATTLES
+from videoautoarena.runs.views.slices import SCALES
 from videoautoarena.scoring.fitting.bradley_terry import MEAN
 from videoautoarena.scoring.fitting.counts import Floats
 

@@ -28,8 +28,8 @@ from videoautoarena.runs.figures.canvas import (
     shown,
     widest,
 )
-from videoautoarena.runs.leaderboard.text import totals_text
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Matrices
+from videoautoarena.runs.views.leaderboard import counted_table, totals_sentence
 from videoautoarena.scoring.fitting.counts import Floats
 
 _LARGEST, _GAP = 0.34, 0.05
@@ -121,7 +121,7 @@ def _draw(board: Leaderboard, grid: Grid, *, bare: bool) -> Figure:
             _legend(grid, is_counted=is_counted),
             settings.warnings,
             audit=board.audit,
-            further=[totals_text(settings)],
+            further=[totals_sentence(settings, counted_table(board)).text],
         ),
     )
     axes = sheet.axes(PAD + label, 0, n * cell, n * cell)

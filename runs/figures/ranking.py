@@ -25,18 +25,22 @@ from videoautoarena.runs.figures.canvas import (
     shown,
     widest,
 )
-from videoautoarena.runs.leaderboard.extras import extra_lines
-from videoautoarena.runs.leaderboard.text import interval_text, totals_text
 from videoautoarena.runs.rating.fit import ONE_SIDED
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Row, Term, Terms
+from videoautoarena.runs.views.leaderboard import (
+    counted_table,
+    extra_sentences,
+    lead_sentence,
+    rating_axis,
+    totals_sentence,
+)
+from videoautoarena.runs.views.number_formats import FORMATS
 
 _ROW, _GAP, _AXIS = 0.165, 0.08, 0.38
 _LEAST = 0.25
 """Room to the left for half of a tick's figure."""
 _TICK = 0.34
 """Inches from one tick to the next at least, so that no figure runs into another."""
-_LEAST_SPAN, _BEYOND = 400.0, 0.75
-"""An interval may reach so many spans of the ratings beyond them; more is an arrow."""
 _INSIDE = 0.02
 _LEVEL = "Lines are 95 % intervals."
 _HOLLOW = "Hollow: one-sided, won or lost everything against some."
@@ -72,7 +76,7 @@ def _draw(board: Leaderboard, *, bare: bool) -> Figure:
             "Ratings on the scale of people" if settings.labels else "Ratings",
             banner_of(settings),
         ),
-        notes=_notes(board, legend, extra_lines(board)),
+        notes=_notes(board, legend, (one.text for one in extra_sentences(board))),
     )
     height = max(_ROW * len(lines), _ROW)
     axes = sheet.axes(left, 0, COLUMN - left - right, height)
@@ -88,10 +92,11 @@ def _draw(board: Leaderboard, *, bare: bool) -> Figure:
 
 
 def _notes(board: Leaderboard, legend: Sequence[str], extras: Iterable[str] = ()) -> Notes:
-    settings = board.settings
+    settings, tally = board.settings, counted_table(board)
     extra = " ".join(extras)
-    further = [totals_text(settings), *[extra] * bool(extra)]
-    return notes_of(legend, settings.warnings, audit=board.audit, further=further)
+    further = [totals_sentence(settings, tally).text, *[extra] * bool(extra)]
+    headline = lead_sentence(board, tally).text
+    return notes_of([headline, *legend], settings.warnings, audit=board.audit, further=further)
 
 
 def _lines(board: Leaderboard) -> Iterator[Line]:
@@ -119,11 +124,7 @@ def _scale(axes: Axes, rated: Sequence[Row], *, lines: int) -> None:
 
 def _ends(rated: Sequence[Row]) -> tuple[float, float]:
     """Where the scale begins and ends: one interval without bounds hides no others."""
-    ratings = [row.rating for row in rated if row.rating is not None] or [1000.0]
-    reach = _BEYOND * max(max(ratings) - min(ratings), _LEAST_SPAN)
-    low = min([row.low for row in rated if row.low is not None] + ratings)
-    high = max([row.high for row in rated if row.high is not None] + ratings)
-    low, high = max(low, min(ratings) - reach), min(high, max(ratings) + reach)
+    low, high = rating_axis(rated) if rated else (1000.0, 1000.0)
     reserve = max(0.04 * (high - low), 20.0)
     return low - reserve, high + reserve
 
@@ -189,8 +190,9 @@ def _figures(row: Row | None) -> tuple[str, str]:
     """Return a rating and its interval."""
     if row is None or row.rating is None:
         return "unrated", ""
-    interval = "±?" if row.low is None else interval_text(row)
-    return f"{row.rating:.0f}".replace("-", "−"), interval.replace("-", "−")
+    reach = FORMATS["reach"].cell([row.rating, row.low, row.high])
+    rating = FORMATS["rating"].cell([row.rating])
+    return rating.replace("-", "−"), reach.replace("-", "−")
 
 
 _TERM_ROW = 0.185
@@ -266,6 +268,4 @@ def _meaning(found: Terms) -> Iterator[str]:
 
 
 def _term_figures(term: Term) -> str:
-    if term.low is None or term.high is None:
-        return f"{term.points:+.0f} ±?".replace("-", "−")
-    return f"{term.points:+.0f} ({term.low:+.0f} to {term.high:+.0f})".replace("-", "−")
+    return FORMATS["points_with_interval"].cell(term).replace("-", "−")

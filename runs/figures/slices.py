@@ -30,10 +30,10 @@ from videoautoarena.runs.figures.canvas import (
 )
 from videoautoarena.runs.figures.ranking import draw_interval
 from videoautoarena.runs.leaderboard.slices import Slice, Slices
-from videoautoarena.runs.leaderboard.slices_text import SCALES
 from videoautoarena.runs.rating.leaderboard import Row
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN
 from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.views.slices import SCALES
 from videoautoarena.scoring.fitting.bradley_terry import MEAN
 from videoautoarena.scoring.fitting.counts import Floats
 

@@ -1,4 +1,4 @@
-"""The agreement of two leaderboards on a terminal."""
+"""How far two leaderboards agree about the models they share."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
-
-from rich.console import Group, RenderableType
-from rich.text import Text
+from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA
@@ -17,8 +14,6 @@ from videoautoarena.runs.leaderboard.given_board import GivenBoard, read_board, 
 from videoautoarena.runs.rating.finding import Finding, fields_json
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.battle_table import quoted
-from videoautoarena.runs.text.tables import plain_grid
-from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import core
 from videoautoarena.scoring.agreement.rank_agreement import (
     LEAST_MODELS,
@@ -251,41 +246,3 @@ def _unmatched(only_a: Sequence[str], only_b: Sequence[str]) -> list[str]:
 
 def _named(names: Sequence[str], most: int) -> str:
     return ", ".join(quoted(name) for name in names[:most]) + ", ..." * (len(names) > most)
-
-
-MOST_TURNED = 5
-
-
-def render(report: Agreed) -> RenderableType:
-    """Return the shared models side by side, then what each figure says."""
-    head = [
-        f"{name}: {safe(board.source)}, {counted(board.models, 'model')}"
-        f"{'' if board.intervals else ', no intervals'}"
-        for name, board in zip("AB", report.boards, strict=True)
-    ]
-    head.append(f"{counted(len(report.models), 'model')} on both")
-    grid = plain_grid()
-    for title in ("A", "B", "model", "rating A", "rating B"):
-        is_name = title == "model"
-        side: Literal["left", "right"] = "left" if is_name else "right"
-        grid.add_column(title, justify=side, no_wrap=not is_name, overflow="fold")
-    for row in report.models:
-        ratings = f"{row.rating_a:.6g}", f"{row.rating_b:.6g}"
-        grid.add_row(str(row.place_a), str(row.place_b), Text(safe(row.model)), *ratings)
-    return Group(Text("\n".join(head)), grid, *map(Text, _sentences(report)))
-
-
-def _sentences(report: Agreed) -> list[str]:
-    lines = ["", *(found.sentence for found in report.figures)]
-    if turned := report.turned:
-        pairs = [f"{safe(a)} above {safe(b)}" for a, b in turned[:MOST_TURNED]]
-        more = f", and {len(turned) - MOST_TURNED} more" if len(turned) > MOST_TURNED else ""
-        lines.append(
-            f"Ordered with confidence on both, but in opposite ways: {'; '.join(pairs)}{more}."
-        )
-    if any(math.isfinite(found.low) for found in report.figures):
-        lines.append(
-            "The 95 % intervals of correlations are over models like these; the "
-            "uncertainty of the ratings enters confidence agreement only."
-        )
-    return [*lines, *(f"note: {warning}" for warning in report.warnings)]

@@ -1,30 +1,19 @@
-"""The record of every pair, as a table on a terminal and for pasting.
-
-A rating of two models' battles alone would say nothing that the share does not. What the share can
-tell beside a rating is whether the pair fits the one scale on which all were rated.
-"""
+"""The record of every pair of models, and what the ratings of the whole run promise of it."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-from rich.console import Group, RenderableType
-from rich.text import Text
 
 from videoautoarena.memory.records.records import DECIDED, SCHEMA, TIES, Battle
-from videoautoarena.runs.leaderboard.extras import closing_line, extra_lines
-from videoautoarena.runs.leaderboard.markup import Form
-from videoautoarena.runs.leaderboard.text import totals_text
 from videoautoarena.runs.rating.finding import Figure, fields_json, figure_json, figure_of
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN, Method
 from videoautoarena.runs.rating.table import Fought, answered, build, fought_of, points_of, wanted
-from videoautoarena.runs.text.tables import Sheet, comma_separated, mark_up, plain_grid
-from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 from videoautoarena.scoring.intervals.proportions import Share, measure_share
 
@@ -153,88 +142,3 @@ def both_bad(battles: Collection[Battle]) -> Share:
 
 def _both_bad(decided: Fought) -> Share:
     return measure_share(decided.verdict.among(["tie_bad"]), decided.video.numbered())
-
-
-TITLES = ("model", "rival", "share %", "interval", "expected", "W-L-T", "battles", "both bad %", "")
-CSV = (
-    *("model", "rival", "share", "low", "high", "expected", "wins", "losses", "ties"),
-    *("battles", "videos", "both_bad_share", "flags"),
-)
-MARKS = {
-    THIN: ("*", f"fewer than {SOLID_BATTLES} battles"),
-    UNLIKE: ("!", "the expected share lies outside the interval"),
-}
-MEANING = (
-    "share: points of the model against the rival, a tie half a point; "
-    "expected: by the ratings of the whole run."
-)
-_LEAST_NAME = 8
-_NOTHING = "No two models met in a decided battle yet."
-
-
-def render_pairs(found: Pairs, *, notes: bool = False) -> RenderableType:
-    """Return a row for every pair that met, its marks below."""
-    grid = plain_grid()
-    for title in TITLES:
-        is_text = title in TITLES[:2]
-        grid.add_column(title, justify="left" if is_text else "right", no_wrap=not is_text,
-                        overflow="fold", min_width=_LEAST_NAME if is_text else None)  # fmt: skip
-    for pair in found.pairs:
-        grid.add_row(*(Text(safe(cell)) for cell in _cells(pair)))
-    return Group(*[grid] * bool(found.pairs), *map(Text, lines_of(found, notes=notes)))
-
-
-def pasted_pairs(found: Pairs, form: Form, *, notes: bool = False) -> str:
-    """Return the pairs for pasting: `markdown`, `latex`, `html` or `csv`."""
-    if form == "csv":
-        rows = [
-            [
-                *(pair.model, pair.rival, *pair.share[:3], pair.expected),
-                *(pair.wins, pair.losses, pair.ties, pair.battles, pair.videos),
-                *(pair.both_bad_share.value, "; ".join(pair.flags)),
-            ]
-            for pair in found.pairs
-        ]
-        return comma_separated(CSV, rows)
-    sheet = Sheet(
-        columns=(*TITLES[:-1], "marks"),
-        numbers=frozenset(range(2, len(TITLES) - 1)),
-        rows=[_cells(pair) for pair in found.pairs],
-        notes=lines_of(found, notes=notes),
-        caption="Head-to-head results of each pair of models",
-        label="pairs",
-    )
-    return mark_up(sheet, form)
-
-
-def lines_of(found: Pairs, *, notes: bool) -> list[str]:
-    """Return what is said under the pairs: at most three lines, or with `notes` all.
-
-    The three are what the shares mean, the marks, and cautions.
-    """
-    flags = {flag for pair in found.pairs for flag in pair.flags}
-    marks = [f"{mark} {meaning}" for flag, (mark, meaning) in MARKS.items() if flag in flags]
-    settings, meaning = found.board.settings, MEANING if found.pairs else _NOTHING
-    plain = replace(settings, elo=None, terms=None, anchor=None)
-    extras = extra_lines(replace(found.board, pairs=None, fragility=None, settings=plain))
-    if notes:
-        cautions = [f"note: {safe(note)}." for note in settings.warnings]
-        legend = [f"{mark}." for mark in marks]
-        return [*legend, meaning, totals_text(settings), *extras, *cautions]
-    legend = [f"{'; '.join(marks)}."] if marks else []
-    lines = 1 + len(settings.warnings)
-    return [*extras, meaning, *legend, *closing_line(settings.warnings, lines=lines)]
-
-
-def _cells(pair: Pair) -> list[str]:
-    share, low, high, bad = (
-        "-" if figure is None else f"{100 * figure:.1f}"
-        for figure in (*pair.share[:3], pair.both_bad_share.value)
-    )
-    marks = "".join(mark for flag, (mark, _) in MARKS.items() if flag in pair.flags)
-    return [
-        *(pair.model, pair.rival, share, f"{low}-{high}"),
-        "-" if pair.expected is None else f"{100 * pair.expected:.1f}",
-        f"{pair.wins}-{pair.losses}-{pair.ties}",
-        *(str(pair.battles), bad, marks),
-    ]

@@ -1,4 +1,4 @@
-"""The answer of `arena power` for a person."""
+"""How many battles separate models, found by simulating tournaments."""
 
 from __future__ import annotations
 
@@ -80,11 +80,6 @@ class Needed(NamedTuple):
     high: int | None
     videos: int | None
 
-    @property
-    def between(self) -> str:
-        """Return the interval: `1,200 to 1,900`."""
-        return f"{self.low:,} to {'no end' if self.high is None else f'{self.high:,}'}"
-
 
 class Reached(NamedTuple):
     """With which probability a goal is reached."""
@@ -113,14 +108,9 @@ class Answer:
     needed: Mapping[str, Needed]
     curve: Sequence[Point]
 
-    @property
-    def sentence(self) -> str:
-        """Return what it comes to, and what it is worth."""
-        return _sentence(self)
-
     def to_json(self) -> dict[str, Any]:
-        """Return it as `arena power --json` prints it."""
-        found = {"schema": SCHEMA, **fields_json(self), "sentence": self.sentence}
+        """Return it as `arena power --json` prints it, but for its sentence."""
+        found = {"schema": SCHEMA, **fields_json(self)}
         return found | {"question": found["question"] | {"users": USERS}}
 
 
@@ -228,64 +218,3 @@ def _point(seen: Seen, k: int) -> Point:
         share = measure_share(hits[k].ravel(), tournament)
         reached[goal] = Reached(*(round(figure, 4) for figure in share[:3]))
     return Point(seen.at[k], **reached, width=figure_json(seen.widths[k], 1))
-
-
-def _sentence(found: Answer) -> str:
-    question, needed = found.question, found.needed["neighbours"]
-    gap = f"a gap of {question.gap:g} points between neighbours"
-    if needed.battles is None:
-        last = found.curve[-1]
-        share = last.neighbours
-        made = f"{last.battles:,} battles"
-        if question.videos is not None and question.end < question.battles:
-            made = f"{question.videos:,} videos of {question.rounds} rounds make {made}, which"
-        said = (
-            f"{made} are not enough: {gap} is separated with probability "
-            f"{share.value:.2f} ({share.low:.2f} to {share.high:.2f})"
-        )
-    else:
-        said = (
-            f"{gap} is separated with probability {question.power:g} after about "
-            f"{needed.battles:,} battles ({needed.between})"
-        )
-    return (
-        f"{said[0].upper()}{said[1:]} (from {question.tournaments} simulated "
-        "tournaments). A biased judge, or videos that differ more than assumed, "
-        "need more battles, or no number is enough."
-    )
-
-
-_COLUMNS = ("battles", "next apart", "order right", "separated", "interval")
-_MOST_ROWS = 12
-"""Points of the curve that are shown, evenly taken, the last among them."""
-
-
-def as_lines(found: Answer) -> list[str]:
-    """Return lines of at most 80 columns: what is needed, how it grows, and what it is worth."""
-    question = found.question
-    step = -(-len(found.curve) // _MOST_ROWS)
-    return [
-        f"{question.models} models, {question.gap:g} points from each to the next; pairs by "
-        f"{question.pairing}, {question.rounds} rounds a video",
-        "",
-        f"{f'with probability {question.power:g}':41}{'battles':>9}"
-        f"{'simulated between':>20}{'videos':>9}",
-        *(_goal(GOALS[goal], needed) for goal, needed in found.needed.items()),
-        "",
-        "  ".join(f"{name:>11}" for name in _COLUMNS),
-        *(_point_line(point) for point in found.curve[::-1][::step][::-1]),
-        "",
-        found.sentence,
-    ]
-
-
-def _goal(what: str, found: Needed) -> str:
-    if found.battles is None:
-        return f"{what:41}{'never':>9}"
-    return f"{what:41}{found.battles:>9,}{found.between:>20}{found.videos:>9,}"
-
-
-def _point_line(point: Point) -> str:
-    shares = [f"{100 * getattr(point, goal).value:.0f} %" for goal in GOALS]
-    width = "-" if point.width is None else f"{point.width:.0f} points"
-    return "  ".join(f"{cell:>11}" for cell in (f"{point.battles:,}", *shares, width))

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from videoautoarena.memory.records.errors import WrongArgument
 from videoautoarena.memory.records.records import DECIDED, SCHEMA
 from videoautoarena.runs.rating.finding import ENOUGH, SURE, fields_json, figure_json
 from videoautoarena.runs.rating.fit import number_names
 from videoautoarena.runs.rundir.weaknesses import Fought, Look, Looks
+from videoautoarena.runs.text.words import in_full
 from videoautoarena.scoring.fitting.counts import Ints
 from videoautoarena.scoring.intervals.contrasts import Contrast, Counts, measure_contrast
 
@@ -26,6 +29,8 @@ QUOTES, BATTLES, TELLING = 4, 6, 4
 """How many faults and battles are named of a theme, and how many telling wins and losses."""
 
 Mark = Literal["more", "less"]
+_TYPED, _NEAR = 60, 5
+"""Characters of a name that was typed, and how many names are offered for one there is not."""
 
 
 class Interval(NamedTuple):
@@ -327,3 +332,26 @@ def _telling(
     lost.sort(key=lambda of: (of[0], of[1].difficulty or np.inf, of[1].id))
     wins, losses = (tuple(battle.id for _, battle in found[:TELLING]) for found in (won, lost))
     return wins, losses
+
+
+def profile_of(found: Profiles, typed: str) -> Profile:
+    """Return the profile of a model by its name, whole or short.
+
+    Raises:
+        WrongArgument: there is no such model, with those that are meant perhaps.
+    """
+    names = {profile.model: profile for profile in found.profiles}
+    name = in_full(typed, names)
+    if name not in names:
+        near = _near(typed, list(names))
+        more = len(names) - len(near)
+        there = ", ".join([*near, *[f"{more} more"] * (more > 0)])
+        raise WrongArgument(f"no model is called {typed!r}; there are {there}")
+    return names[name]
+
+
+def _near(typed: str, names: Sequence[str]) -> list[str]:
+    """Return the names that are meant perhaps, with a provider or without; else the first ones."""
+    forms = {form.casefold(): name for name in names for form in (name, name.partition(":")[2])}
+    found = get_close_matches(typed[:_TYPED].casefold(), forms, n=_NEAR, cutoff=0.6)
+    return list(dict.fromkeys(forms[form] for form in found)) or list(names[:_NEAR])

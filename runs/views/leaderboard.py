@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from videoautoarena.runs.rating.finding import alarm_lines, share_lines
 from videoautoarena.runs.rating.leaderboard import (
     EVEN_PAIRS,
     Fragility,
@@ -22,10 +21,10 @@ from videoautoarena.runs.rating.method import (
     TOO_FEW,
     too_few,
 )
-from videoautoarena.runs.rundir.call_facts import is_fact
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.views.axis import Axis, Interval, axis_of
 from videoautoarena.runs.views.number_formats import Kind, is_nothing
+from videoautoarena.runs.views.remarks import audit_sentences, notes_of
 from videoautoarena.runs.views.report import (
     Column,
     Difference,
@@ -36,6 +35,7 @@ from videoautoarena.runs.views.report import (
     Sentence,
     Table,
     Verbatim,
+    counting,
     listed,
     named,
     sentence,
@@ -73,7 +73,7 @@ def leaderboard_report(board: Leaderboard) -> Report:
         *_extra_sentences(board, tables),
         *_behaviour_sentences(board.models),
         totals_sentence(board.settings, tally),
-        *audit_sentences(board),
+        *audit_sentences(board.audit or ()),
         *notes_of(board.settings.warnings),
         headline,
         *_gap_sentence(board, models),
@@ -250,8 +250,8 @@ def _outlook(first: str, nearest: str, tally: Table, unit: str) -> Iterator[Part
 def _unranked(board: Leaderboard, lead: Lead, tally: Table, unit: str) -> Iterator[Part]:
     """Say what may be said of a few videos; nobody leads."""
     pieces = tally.quote(_ONE, "pieces")
-    yield pieces
-    yield f" {unit} is" if pieces.value == 1 else f" {unit}s are"
+    yield from counting(pieces, unit)
+    yield " is" if pieces.value == 1 else " are"
     yield from (" too few to rank", *_of_group(tally))
     yield from (" (", Verbatim(str(RANKABLE_VIDEOS)), " are needed)")
     group = board.models[: len(board.components[0])]
@@ -296,50 +296,16 @@ def totals_sentence(settings: Settings, tally: Table, *, role: Role = "counted")
     videos: tuple[Part, ...] = ()
     if settings.videos is not None:
         shown = tally.quote(_ONE, "videos")
-        videos = (" on ", shown, " video" if settings.videos == (1,) else " videos")
+        videos = (" on ", *counting(shown, "video"))
     return sentence(
-        "{decided} {battles} decided{videos}, {ties} tied ({splits} split); "
+        "{battles} decided{videos}, {ties} tied ({splits} split); "
         "{forfeits} forfeited, {voids} void.",
         tally.quotes(),
         key="counted",
         role=role,
-        battles="battle" if settings.totals.decided == 1 else "battles",
+        battles=counting(tally.quote(_ONE, "decided"), "battle"),
         videos=videos,
     )
-
-
-def audit_sentences(board: Leaderboard) -> Iterator[Sentence]:
-    """Yield what a run's audit says under its leaderboard."""
-    found = board.audit or ()
-    for line in alarm_lines(found):
-        yield Sentence((Verbatim(line),), role="alarm")
-    for line in share_lines(found):
-        yield Sentence((Verbatim(line),), role="more")
-
-
-def notes_of(warnings: Sequence[str]) -> Iterator[Sentence]:
-    """Yield warnings as notes."""
-    for warning in warnings:
-        yield Sentence((Verbatim(warning),), role="note", is_needed=is_needed(warning))
-
-
-def is_needed(warning: str) -> bool:
-    """Return whether a table or a figure would mislead without a warning."""
-    return is_fact(warning) or any(word in warning for word in _ALWAYS)
-
-
-_ALWAYS = (
-    "rates stand-ins",
-    "also competed",
-    "an offline judge rated",
-    "is not finished",
-    "ended the run",
-    TOO_FEW,
-    too_few("battle"),
-    "are on the scale of",
-    "is taken for one model",
-)
-"""Words of the warnings without which a table would mislead."""
 
 
 def _behaviour_sentences(rows: Sequence[Row]) -> Iterator[Sentence]:
@@ -540,10 +506,9 @@ def _fragility_sentence(found: Fragility, table: Table | None) -> Sentence:
             leader=leader,
         )
     return sentence(
-        "Leaving out {removed} {battle} of {battles} ({share}) makes {rival} lead instead of "
-        "{leader}.",
+        "Leaving out {removed} of {battles} ({share}) makes {rival} lead instead of {leader}.",
         table.quotes(),
-        battle="battle" if found.removed == 1 else "battles",
+        removed=counting(table.quote(_ONE, "removed"), "battle"),
         rival=Model(found.rival or ""),
         leader=leader,
     )

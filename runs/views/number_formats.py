@@ -16,8 +16,9 @@ NOTHING = "–"
 
 Kind = Literal[
     "name", "text", "flags",
-    "count", "counts", "tokens", "tokens_with_interval", "number",
-    "rating", "marked_rating", "reach", "points", "points_with_interval", "places", "bar",
+    "count", "counts", "count_interval", "needed", "tokens", "tokens_with_interval", "number",
+    "rating", "given", "marked_rating", "reach", "places", "width", "bar",
+    "points", "points_with_interval",
     "share", "share_interval", "share_with_interval",
     "share_gap", "share_gap_with_interval",
     "probability", "p", "coefficient", "coefficient_with_interval",
@@ -104,6 +105,10 @@ def _single(digits: Digits, unit: str = "", nothing: str = NOTHING) -> Format:
     return Format(digits, unit, nothing=nothing, digits=digits)
 
 
+def _counts_between(low: int, high: int | None) -> str:
+    return f"{_COUNT(low)} to {'no end' if high is None else _COUNT(high)}"
+
+
 def _places(best: int, worst: int) -> str:
     return f"{best}" if best == worst else f"{best}-{worst}"
 
@@ -145,15 +150,19 @@ FORMATS: Mapping[Kind, Format] = {
     "flags": Format(", ".join, is_figure=False),
     "count": _single(_COUNT),
     "counts": Format(lambda counts: "+".join(map(_COUNT, counts)) or "0"),
+    "count_interval": Format(_counts_between),
+    "needed": _single(_COUNT, nothing="never"),
     "tokens": _single(_COUNT),
     "tokens_with_interval": Format(_COUNT.with_interval),
     "number": Format(lambda value: f"{value:g}"),
     "rating": _single(_RATING, nothing="unrated"),
+    "given": Format(lambda value: f"{value:.6g}"),
     "marked_rating": Format(_marked),
     "reach": Format(_reach),
     "points": _single(_POINTS),
     "points_with_interval": Format(_points_with_interval),
     "places": Format(_places, is_figure=False),
+    "width": _single(_RATING, "points"),
     "bar": Format(lambda *_: "", is_figure=False),
     "share": _single(_SHARE, "%"),
     "share_interval": Format(_SHARE.interval, "%"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -64,8 +64,8 @@ class Table:
     """Fields that CSV and DataFrames hold, in their order; empty: those of the columns."""
     starts: frozenset[int] = frozenset()
     """Rows above which a line stands."""
-    kinds: Mapping[int, Kind] | None = None
-    """Rows whose figures are of another kind than their columns'."""
+    feet: Mapping[int, Kind] = field(default_factory=dict)
+    """Rows at the foot, and of what kind their figures are, which stand in the first field."""
     axis: Axis | None = None
     """Of its bars."""
     wraps: bool = False
@@ -74,6 +74,8 @@ class Table:
     """Shown only where details are asked for."""
     is_spoken: bool = False
     """Its figures stand in sentences; nobody needs to see them in rows as well."""
+    is_list: bool = False
+    """Of one column without a title, below the caption."""
 
     def column(self, key: str) -> Column:
         """Return the column of a key."""
@@ -81,13 +83,19 @@ class Table:
 
     def format(self, row: int, column: Column) -> Format:
         """Return how a cell is written."""
-        if self.kinds and row in self.kinds and column is not self.columns[0]:
-            return FORMATS[self.kinds[row]]
-        return column.format
+        return FORMATS[self.feet[row]] if self._is_at_foot(row, column) else column.format
+
+    def values(self, row: int, column: Column) -> list[Any]:
+        """Return the fields that make the figure of a cell."""
+        fields = column.fields[:1] if self._is_at_foot(row, column) else column.fields
+        return [self.rows[row].get(of) for of in fields]
 
     def cell(self, row: int, column: Column) -> str:
         """Return the text of a cell, which may hold whatever somebody called a model."""
-        return self.format(row, column).cell([self.rows[row].get(of) for of in column.fields])
+        return self.format(row, column).cell(self.values(row, column))
+
+    def _is_at_foot(self, row: int, column: Column) -> bool:
+        return row in self.feet and column is not self.columns[0]
 
     def quote(self, row: int | str, key: str) -> Quote:
         """Return a cell to stand in a sentence; a row by its place, or by its first column."""
@@ -118,12 +126,12 @@ class Quote:
     @property
     def value(self) -> Any:
         """The figure itself, or the first of several that make it."""
-        return self.table.rows[self.row].get(self.column.fields[0])
+        return self.table.values(self.row, self.column)[0]
 
     @property
     def text(self) -> str:
         """The figure as the table writes it, with its unit."""
-        fields = [self.table.rows[self.row].get(of) for of in self.column.fields]
+        fields = self.table.values(self.row, self.column)
         return self.table.format(self.row, self.column).said(fields)
 
     @property
@@ -291,6 +299,11 @@ def listed(parts: Iterable[Part], *, last: str = " and ") -> tuple[Part, ...]:
     return tuple(found)
 
 
+def counting(figure: Quote, noun: str) -> tuple[Part, ...]:
+    """Return a count with its noun: `1 video`, `2 videos`."""
+    return (figure, f" {noun}" if figure.value in (1, [1]) else f" {noun}s")
+
+
 def named(models: Iterable[str]) -> tuple[Part, ...]:
     """Return names of models as `a, b and c`."""
     return listed(Model(name) for name in models)
@@ -395,6 +408,7 @@ def table_json(table: Table) -> dict[str, Any]:
         {
             "cells": {column.key: table.cell(k, column) for column in table.columns},
             "fields": dict(row),
+            "is_foot": k in table.feet,
         }
         for k, row in enumerate(table.rows)
     ]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from videoautoarena.agents.limits.budget import Caps
     from videoautoarena.runs.console.listeners import Display
+    from videoautoarena.runs.views.report import Report
 
     ParamType = click.ParamType[Any]
 else:
@@ -305,6 +306,18 @@ def print_report(report: object, lines: Iterable[str], *, as_json: bool) -> None
         print_result(json.dumps(report, indent=2))
     else:
         print_results(lines)
+
+
+def print_view(
+    report: Report, form: str = "table", *, notes: bool = False, details: bool = False
+) -> None:
+    """Print a report on the terminal, or as `markdown`, `latex`, `html` or `csv`."""
+    from videoautoarena.runs.views.forms import ReportView, marked_up
+
+    if form == "table":
+        results().print(ReportView(report, notes=notes, details=details))
+    else:
+        print_result(marked_up(report, form, notes=notes, details=details))
 
 
 PIPED = 80

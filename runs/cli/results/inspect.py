@@ -114,18 +114,15 @@ def profile_command(out: Path, model: str | None, embeddings: str | None, as_jso
     is shown in full, else a line for each.
     """
     from videoautoarena.runs.leaderboard.board import profiles_of
-    from videoautoarena.runs.leaderboard.profile_text import (
-        profile_of,
-        render_profile,
-        render_profiles,
-    )
+    from videoautoarena.runs.rating.profile import profile_of
+    from videoautoarena.runs.views.profiles import profile_report, profiles_report
 
     found = profiles_of(out, embeddings)
     one = None if model is None else profile_of(found, model)
     if as_json:
         print_result(json.dumps((one or found).to_json(), indent=2))
     else:
-        options.results().print(render_profiles(found) if one is None else render_profile(one))
+        options.print_view(profiles_report(found) if one is None else profile_report(one))
 
 
 FORMS = ["arena", "fastchat", "videoautoarena", "inspect", "jsonl", "parquet"]

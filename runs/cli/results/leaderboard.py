@@ -117,27 +117,9 @@ def print_board(
     if form == "json":
         print_result(json.dumps(board.to_json(), indent=2))
         return
-    from videoautoarena.runs.leaderboard import head_to_head, slices_text
-    from videoautoarena.runs.rating.leaderboard import Leaderboard
-    from videoautoarena.runs.views.forms import ReportView, marked_up
-    from videoautoarena.runs.views.leaderboard import leaderboard_report
+    from videoautoarena.runs.views.boards import report_of
 
-    console, pasted_as = options.results(), cast("Any", form)
-    if form == "table":
-        if isinstance(board, Leaderboard):
-            console.print(ReportView(leaderboard_report(board), notes=notes, details=details))
-        elif isinstance(board, head_to_head.Pairs):
-            console.print(head_to_head.render_pairs(board, notes=notes))
-        else:
-            console.print(
-                slices_text.render_slices(board, console.width, details=details, notes=notes)
-            )
-    elif isinstance(board, Leaderboard):
-        print_result(marked_up(leaderboard_report(board), form, notes=notes, details=details))
-    elif isinstance(board, head_to_head.Pairs):
-        print_result(head_to_head.pasted_pairs(board, pasted_as, notes=notes))
-    else:
-        print_result(slices_text.pasted_slices(board, pasted_as, notes=notes))
+    options.print_view(report_of(board), form, notes=notes, details=details)
 
 
 @click.command("leaderboard", epilog="Example: arena leaderboard arena-out --by duration")
@@ -268,13 +250,14 @@ def agree_command(a: Path, b: Path, rename: Path | None, as_json: bool) -> None:
     --json, or a CSV or JSON table with the columns model, rating and, optionally, low and high.
     """
     from videoautoarena.runs.bench.kinds.scorings import read_any_board
-    from videoautoarena.runs.leaderboard.agreement import agree, render
+    from videoautoarena.runs.leaderboard.agreement import agree
+    from videoautoarena.runs.views.agreement import agreement_report
 
-    report = agree(a, b, rename=rename, read=read_any_board)
+    found = agree(a, b, rename=rename, read=read_any_board)
     if as_json:
-        print_result(json.dumps(report.to_json(), indent=2))
+        print_result(json.dumps(found.to_json(), indent=2))
     else:
-        options.results().print(render(report))
+        options.print_view(agreement_report(found), notes=True)
 
 
 @click.command(
@@ -307,13 +290,17 @@ def power_command(*, as_json: bool, **asked: object) -> None:
 
     The models' ratings are equally spaced. No model is called; a dozen models take seconds.
     """
-    from videoautoarena.runs.leaderboard.power import Question, answer, as_lines, check_question
+    from videoautoarena.runs.leaderboard.power import Question, answer, check_question
+    from videoautoarena.runs.views.power import power_json, power_report
 
     question = Question(**asked)  # type: ignore[arg-type]  # click read them by its types
     check_question(question)
     with _progress(question) as advance:
         found = answer(question, advance)
-    options.print_report(found.to_json(), as_lines(found), as_json=as_json)
+    if as_json:
+        print_result(json.dumps(power_json(found), indent=2))
+    else:
+        options.print_view(power_report(found))
 
 
 @contextmanager

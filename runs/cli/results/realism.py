@@ -81,7 +81,7 @@ def realism_command(
     the same command continues after an interruption.
     """
     from videoautoarena.runs.realism.report import Told, Wish, check_wish, realism_of
-    from videoautoarena.runs.realism.text import render_realism
+    from videoautoarena.runs.views.realism import render_realism
 
     told: Told = next(one for one in get_args(Told) if one == categories)
     wish = Wish(told, cap, permutations, seed)

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from videoautoarena.runs.leaderboard.text import interval_text, rank_text
 from videoautoarena.runs.rating.finding import Figure
 from videoautoarena.runs.rating.leaderboard import Row
 from videoautoarena.runs.realism.comparison import TraitComparison
@@ -16,13 +15,14 @@ from videoautoarena.runs.realism.report import Boards, Realism
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.tables import Sheet, plain_grid
 from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.views.number_formats import FORMATS, NOTHING
 
 TRAIT_COLUMNS = ("trait", "value", "simulated", "real", "p")
 BOARD_COLUMNS = ("model", "as played", "rank", "real mix", "interval", "rank", "moves")
 MARK = "*"
 _SHOWN = 6
 """Values of a trait, and cells that a run lacks, on a terminal."""
-_UNKNOWN = "-"
+_UNKNOWN = NOTHING
 
 
 def render_realism(found: Realism) -> RenderableType:
@@ -57,7 +57,7 @@ def sheets_of(found: Realism) -> Iterator[Sheet]:
 
 def _trait_rows(traits: Sequence[TraitComparison], *, most: int | None) -> Iterator[list[str]]:
     for one in traits:
-        p = _UNKNOWN if one.held_p is None else f"{_p(one.held_p)}{MARK if one.differs else ''}"
+        p = f"{FORMATS['p'].cell([one.held_p])}{MARK if one.differs else ''}"
         name = one.trait
         shown = one.values if most is None or len(one.values) <= most else one.values[: most - 1]
         for row in shown:
@@ -68,10 +68,6 @@ def _trait_rows(traits: Sequence[TraitComparison], *, most: int | None) -> Itera
             yield ["", f"{len(one.values) - len(shown)} more", "", "", ""]
         if not one.values:
             yield [name, _UNKNOWN, _UNKNOWN, _UNKNOWN, p]
-
-
-def _p(p: float) -> str:
-    return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
 def _figure(figure: Figure, *, is_mean: bool) -> str:
@@ -125,7 +121,11 @@ def _board_rows(boards: Boards) -> Iterator[list[str]]:
 def _rated(row: Row) -> list[str]:
     if row.rating is None:
         return ["unrated", _UNKNOWN, _UNKNOWN]
-    return [f"{row.rating:.0f}", interval_text(row), rank_text(row)]
+    return [
+        FORMATS["rating"].cell([row.rating]),
+        FORMATS["reach"].cell([row.rating, row.low, row.high]),
+        FORMATS["places"].cell([row.rank_best, row.rank_worst]),
+    ]
 
 
 def _moves(before: Row, after: Row) -> str:
