@@ -4,8 +4,8 @@
 
 Counted are lines of files that git tracks: commands (`runs/cli`), what makes tables and sentences
 of results (`runs/views`, and modules of other rooms that are named for text, tables, cards or
-sheets), figures, the pages' Python and servers, and their scripts and styles. What is vendored, bundled or
-locked is not counted.
+sheets), figures, the Python of pages and servers, and their scripts and styles. What is vendored,
+bundled or locked is not counted.
 """
 
 from __future__ import annotations
