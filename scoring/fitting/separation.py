@@ -51,17 +51,26 @@ def find_one_sided(cells: Cells) -> NDArray[np.bool_]:
 
 
 class Open(NamedTuple):
-    """Where nothing bounds a model's strength, each of shape (models,); no side of the body."""
+    """By how much a model's strength is left open, each of shape (models,).
 
-    below: NDArray[np.bool_]
-    above: NDArray[np.bool_]
+    1 where nothing bounds it, and between that and 0 where fewer points than FEW_POINTS do.
+    """
+
+    below: Floats
+    above: Floats
+
+
+FEW_POINTS = 5.0
+"""From so many points on they bound a strength as well as its error says."""
 
 
 def find_open(cells: Cells, one_sided: NDArray[np.bool_]) -> Open:
-    """Return on which side the battles leave the strength of each one-sided model open.
+    """Return on which side the battles leave the strength of each model open, and by how much.
 
-    Below it is where its group took no point from another, above it where it gave none; where it
-    did both, it goes with one of its neighbours, and nobody knows with which.
+    Below it is where the group of a one-sided model took no point from another, above it where it
+    gave none; where it did both, it goes with one of its neighbours, and nobody knows with which.
+    A model of the body is open below by as much as FEW_POINTS points that it took are missing, and
+    above by those that it gave.
     """
     labels = _label(cells, strong=True)
     across = labels[cells.i] != labels[cells.j]
@@ -74,7 +83,12 @@ def find_open(cells: Cells, one_sided: NDArray[np.bool_]) -> Open:
         gave[labels[giver[scored & across]]] = True
     took, gave = took[labels], gave[labels]
     both = took & gave
-    return Open(one_sided & (~took | both), one_sided & (~gave | both))
+    points = sum_seats(cells, cells.points, cells.battles - cells.points)
+    lost = sum_seats(cells, cells.battles, cells.battles) - points
+    few, fell = (np.clip(1.0 - of / FEW_POINTS, 0.0, 1.0) for of in (points, lost))
+    below = np.where(one_sided, ~took | both, few)
+    above = np.where(one_sided, ~gave | both, fell)
+    return Open(below.astype(np.float64), above.astype(np.float64))
 
 
 def _label(cells: Cells, *, strong: bool) -> Ints:

@@ -101,7 +101,7 @@ def select_spread(spread: Spread, members: Ints) -> Spread:
         spread.effective,
         spread.seen[members],
         none,
-        Open(none, none),
+        Open(spread.open.below[members], spread.open.above[members]),
         zero,
     )
 
@@ -196,17 +196,18 @@ def place_reaches(spread: Spread, *, level: float = LEVEL) -> tuple[Floats, Floa
 
 
 def open_reaches(half: Floats, spread: Spread, *, level: float = LEVEL) -> tuple[Floats, Floats]:
-    """Return how far intervals reach down and up that are `half` wide but for one-sided models.
+    """Return how far intervals reach down and up that are `half` wide but on open sides.
 
     Of a model without a point the penalised likelihood falls on the open side as slowly as half its
     strength, so that to fall as far as at z errors it has to go z^2 + 1 nats where the error says
-    z sqrt(2): by so much more it reaches there. All in nats, shape (n,).
+    z sqrt(2): by so much more it reaches there, and by a share of that where few points bound it.
+    All in nats, shape (n,).
 
     Source: Heinze and Schemper (2002), Stat. Med. 21, for profiles of the penalised likelihood.
     """
     z = float(ndtri(0.5 + level / 2.0))
-    far = half * max((z * z + 1.0) / (z * np.sqrt(2.0)), 1.0)
-    return np.where(spread.open.below, far, half), np.where(spread.open.above, far, half)
+    more = max((z * z + 1.0) / (z * np.sqrt(2.0)), 1.0) - 1.0
+    return half * (1.0 + more * spread.open.below), half * (1.0 + more * spread.open.above)
 
 
 def half_widths(errors: Floats, clusters: float, *, level: float = LEVEL) -> Floats:

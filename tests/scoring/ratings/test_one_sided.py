@@ -66,6 +66,7 @@ def test_early_runs_with_a_parrot_are_nearer_the_truth_than_with_phantom_battles
 @pytest.mark.parametrize(("videos", "each"), PARROTS)
 def test_ratings_in_a_field_with_a_parrot_hold(videos: int, each: int) -> None:
     others, parrot = cover_parrot(videos, each, sets=200)
+    assert 0.93 <= (6 * others + parrot) / 7 <= 0.97
     assert others >= 0.935
     assert parrot >= 0.90
 
@@ -125,16 +126,28 @@ def test_a_strength_is_open_to_the_side_where_no_point_bounds_it() -> None:
     one_sided = find_one_sided(cells)
     assert one_sided.tolist() == [False, False, True, True, True, True]
     # D only lost; C and E only won; F won one and lost one, to others who are as open.
-    assert find_open(cells, one_sided).below.tolist() == [False, False, False, True, False, True]
-    assert find_open(cells, one_sided).above.tolist() == [False, False, True, False, True, True]
+    # A took three points of the five that bound a strength, and gave three; B gave four.
+    assert find_open(cells, one_sided).below == pytest.approx([0.4, 0, 0, 1, 0, 1])
+    assert find_open(cells, one_sided).above == pytest.approx([0.4, 0.2, 1, 0, 1, 1])
 
 
 def test_an_interval_reaches_further_to_the_open_side() -> None:
-    table = rate(fought("A>B*9 B>A*3 B>C*5 C>B*4 A>D*6 B>D*6"))
+    table = rate(fought("A>B*9 B>A*6 B>C*5 C>B*5 A>D*6 B>D*6"))
     down, up = table.rating - table.low, table.high - table.rating
     assert down[:3] == pytest.approx(up[:3])
     # What a profile of half the strength, less the points it would make, comes to: (z^2 + 1) nats.
     assert down[3] / up[3] == pytest.approx((1.959964**2 + 1) / (1.959964 * 2**0.5), rel=1e-4)
+
+
+def test_the_first_points_of_a_parrot_close_its_open_side_little_by_little() -> None:
+    field = "A>B*30 B>A*20 B>C*30 C>B*25 A>C*30 C>A*12 A>D*60 B>D*60 C>D*60"
+    reach = []
+    for wins in range(1, 7):
+        table = rate(fought(f"{field} D>C*{wins}"))
+        reach.append((table.rating - table.low)[3] / (table.high - table.rating)[3])
+    assert reach == sorted(reach, reverse=True)
+    assert reach[0] == pytest.approx(1 + 0.8 * 0.7473, abs=0.01)
+    assert reach[-1] == pytest.approx(1)
 
 
 def test_plain_maximum_likelihood_names_who_has_no_finite_strength() -> None:

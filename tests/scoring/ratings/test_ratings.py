@@ -121,7 +121,7 @@ def test_an_anchor_takes_its_component_along_and_has_no_width() -> None:
     assert moved.rating[1] == pytest.approx(1200)
     assert moved.rating[:3] - plain.rating[:3] == pytest.approx([1200 - plain.rating[1]] * 3)
     half = half_widths(gap_errors(plain.fits[0].spread)[:, 1], plain.fits[0].spread.effective)
-    assert moved.high[:3] - moved.rating[:3] == pytest.approx(SCALE * half)
+    assert (moved.high - moved.rating)[1:3] == pytest.approx(SCALE * half[1:])
     assert moved.low[1] == moved.high[1] == moved.rating[1]
     assert (moved.high - moved.low)[3:].tolist() == (plain.high - plain.low)[3:].tolist()
     assert moved.rating[3:].tolist() == plain.rating[3:].tolist()
