@@ -55,6 +55,8 @@ COMFORTABLE_VIDEOS = 50
 """With fewer videos in a group the table carries a warning."""
 _NAMED = 8
 ONE_SIDED, APART = "one-sided", "not comparable"
+_FELT = 5.0
+"""Points by which the zero has moved since earlier versions, from which on a table says so."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,6 +272,13 @@ def complaints(rated: RatedBouts) -> list[str]:
             "the intervals treat battles as independent, which is too narrow for "
             "battles that share a video"
         )
+    moved = _shift(rated, 0) if pieces and rated.method.anchor is None else 0.0
+    if abs(moved) >= _FELT:
+        way = "higher" if moved > 0 else "lower"
+        found.append(
+            f"ratings are {abs(moved):.0f} points {way} than in earlier versions, whose 1000 was the "
+            "plain mean of the models that are not one-sided; differences are the same"
+        )
     if any(fit.terms is not None and fit.terms.held for fit in rated.ratings.fits):
         found.append(
             "these battles do not bound the effect of position or style; a prior of "
@@ -292,6 +301,7 @@ def settings_of(rated: RatedBouts, totals: Totals) -> Settings:
         videos=pieces if knows_videos else None,
         pieces=None if knows_videos else pieces,
         totals=totals,
+        shift=tuple(_shift(rated, k) for k in range(len(pieces))),
         anchor=None if method.anchor is None else read_anchor(method.anchor, rated.bouts.names),
         simultaneous=method.simultaneous,
         bootstrap=Bootstrap(ROUNDS, method.seed) if method.intervals == "bootstrap" else None,
@@ -300,6 +310,14 @@ def settings_of(rated: RatedBouts, totals: Totals) -> Settings:
         terms=tuple(_terms(rated, k) for k in range(len(pieces))) if method.needs_rows else None,
         warnings=tuple(complaints(rated)),
     )
+
+
+def _shift(rated: RatedBouts, component: int) -> float:
+    """By how many points ratings stand above those against the plain mean of the body."""
+    members = rated.ratings.components[component]
+    theta, one_sided = rated.ratings.theta[members], rated.ratings.one_sided[members]
+    body = theta if one_sided.all() else theta[~one_sided]
+    return round(SCALE * float(body.mean()), 1)
 
 
 def _reweighted(weight: Floats) -> Reweighted:

@@ -182,6 +182,9 @@ class Settings:
     pieces: tuple[int, ...] | None
     """Battles of each group, where nobody knows the videos."""
     totals: Totals
+    shift: tuple[float, ...] = ()
+    """Of each group: points by which ratings stand above those against the plain mean of its models
+    that are not one-sided, which was the zero of earlier versions."""
     anchor: Anchored | None = None
     simultaneous: bool = False
     bootstrap: Bootstrap | None = None

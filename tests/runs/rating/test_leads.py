@@ -124,3 +124,14 @@ def test_a_lead_agrees_with_the_rows_of_its_board(
         not any(row[k] for k in range(len(row)) if k == i)
         for i, row in enumerate(found.pairs.apart)
     )
+
+
+def test_a_board_with_a_parrot_says_how_far_its_zero_has_moved() -> None:
+    losses = " A>D B>D C>D"
+    found = board(on(12, EVEN + losses))
+    (shift,) = found.settings.shift
+    body = [row.rating for row in found.models if row.rating is not None][:3]
+    # Ratings of the three less the shift have the mean that earlier versions gave them.
+    assert np.mean(body) - shift == pytest.approx(1000, abs=0.1)
+    assert sum("than in earlier versions" in note for note in found.settings.warnings) == 1
+    assert board(on(12, EVEN)).settings.shift == pytest.approx([0], abs=0.5)
