@@ -107,7 +107,7 @@ def test_every_model_of_a_ladder_stands_on_it_with_its_figures() -> None:
 def test_what_a_reader_must_know_stands_on_the_picture() -> None:
     told = " ".join(texts_of(render(ladder(table("islands")), "svg")))
     assert "group 2: never met the others, a scale of its own" in told
-    assert "Note: 2 groups of models never met" in told
+    assert "ant leads the largest of 2 groups that never met" in told
     assert "Hollow: one-sided" in " ".join(texts_of(render(ladder(table("one-sided")), "svg")))
     three = table("three")
     settings = replace(three.settings, stand_ins=True)

@@ -9,7 +9,9 @@ import pytest
 
 from tests.support.played import invoke
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.leaderboard.power import GOALS, WAVE, Answer, Question, answer, as_lines
+from videoautoarena.runs.leaderboard.power import GOALS, WAVE, Answer, Question, answer
+from videoautoarena.runs.views.forms import as_text
+from videoautoarena.runs.views.power import power_json, power_report
 
 QUICK = ("--models", 2, "--gap", 150, "--tournaments", 12)
 
@@ -63,7 +65,7 @@ def test_the_same_question_has_the_same_answer() -> None:
 
 
 def test_few_videos_end_a_tournament_and_say_what_can_be_told_by_then() -> None:
-    table = answer(Question(models=4, gap=20.0, videos=25, rounds=2, tournaments=10)).to_json()
+    table = power_json(answer(Question(models=4, gap=20.0, videos=25, rounds=2, tournaments=10)))
     assert table["curve"][-1]["battles"] == 25 * 3 * 2
     assert table["needed"]["order"] == dict.fromkeys(("battles", "low", "high", "videos"))
     assert table["sentence"].startswith(
@@ -96,16 +98,16 @@ def test_a_figure_out_of_range_is_named(asked: dict[str, Any], named: str) -> No
 
 
 def test_a_person_reads_it_in_eighty_columns(found: Answer) -> None:
-    *lines, sentence = as_lines(found)
+    lines = as_text(power_report(found)).splitlines()
     assert max(map(len, lines)) <= 80
     battles = found.needed["neighbours"].battles
     assert any(line.startswith("a model is separated") and f"{battles:,}" in line for line in lines)
-    assert f"{battles:,} battles" in sentence
+    assert f"{battles:,} battles" in power_json(found)["sentence"]
 
 
 def test_what_was_not_reached_reads_never() -> None:
     found = answer(Question(models=3, gap=5.0, battles=200, tournaments=10))
-    assert sum("never" in line for line in as_lines(found)) == len(GOALS)
+    assert sum("never" in line for line in as_text(power_report(found)).splitlines()) == len(GOALS)
 
 
 def test_the_command_prints_an_object_to_stdout_and_its_chatter_elsewhere() -> None:

@@ -19,10 +19,11 @@ from videoautoarena.memory.records.records import CATEGORIES, STANDARDS, Battle
 from videoautoarena.runs.categories.tags import NONE, UNTAGGED
 from videoautoarena.runs.leaderboard.run_traits import QUESTION_CATEGORY, known_of
 from videoautoarena.runs.leaderboard.slices import build_slices
-from videoautoarena.runs.leaderboard.slices_text import render_slices
 from videoautoarena.runs.rating.method import THIN, Method
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.rundir.reader import open_run
+from videoautoarena.runs.views.forms import ReportView
+from videoautoarena.runs.views.slices import slices_report
 
 CAST = ["hawk", "owl", "mole"]
 
@@ -151,7 +152,7 @@ def test_the_cross_table_shows_ratings_on_how_many_battles_and_says_what_its_mar
     assert lines[0] == ["by", "round", "q0", "q1", "q2"]
     assert ["battles", "1", "1", "1"] in lines
     (mole,) = (line for line in lines if line[:1] == ["mole"])
-    assert mole[1] == "-"
+    assert mole[1] == "–"
     assert re.fullmatch(r"\d+\*\?! \(1\)", " ".join(mole[2:4]))
     for words in ("fewer than 100 battles", "one-sided", "too few to rank", "stand-ins", "gaps"):
         assert words in shown
@@ -161,7 +162,8 @@ def test_the_cross_table_shows_ratings_on_how_many_battles_and_says_what_its_mar
 def test_nothing_is_cut_off_whatever_the_width(width: int) -> None:
     traits = [{"category": c, "model_a": "a name of some length"} for c in CATEGORIES]
     console = Console(file=io.StringIO(), width=width)
-    console.print(render_slices(build_slices(changed(*traits), CAST, by="category"), width))
+    sliced = build_slices(changed(*traits), CAST, by="category")
+    console.print(ReportView(slices_report(sliced)))
     shown = console.file.getvalue()  # type: ignore[attr-defined]
     assert max(map(len, shown.splitlines())) <= width
     assert "…" not in shown
@@ -294,7 +296,7 @@ def test_a_run_whose_judge_was_not_asked_by_standard_says_so() -> None:
 def test_by_standard_is_shown_with_the_agreement_in_the_place_of_both_bad() -> None:
     table = build_slices(by_standards("a", "b", "a"), CAST, by="standard")
     console = Console(width=100, record=True, file=io.StringIO())
-    console.print(render_slices(table, 100, notes=True))
+    console.print(ReportView(slices_report(table), notes=True))
     told = console.export_text()
     assert "as overall %" in told
     assert "both bad" not in told

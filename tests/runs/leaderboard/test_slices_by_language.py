@@ -11,7 +11,8 @@ from rich.console import Console
 
 from tests.support.played import lineage, play, video
 from videoautoarena.runs.leaderboard.board import slices_of
-from videoautoarena.runs.leaderboard.slices_text import pasted_slices, render_slices
+from videoautoarena.runs.views.forms import ReportView, marked_up
+from videoautoarena.runs.views.slices import slices_report
 
 ASKED = {
     "en": "How often does the cook lift the lid before she puts salt into the soup?",
@@ -35,7 +36,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def shown(out: Path) -> str:
     console = Console(file=StringIO(), width=100)
-    console.print(render_slices(slices_of(out, "language"), 100))
+    console.print(ReportView(slices_report(slices_of(out, "language"))))
     assert isinstance(console.file, StringIO)
     return console.file.getvalue()
 
@@ -64,8 +65,12 @@ def test_json_holds_the_audit_before_the_slices(out: Path) -> None:
 
 def test_so_it_is_where_the_board_is_pasted(out: Path) -> None:
     sliced = slices_of(out, "language")
-    for form, table in (("markdown", "| model |"), ("latex", r"\toprule"), ("html", "<table>")):
-        pasted = pasted_slices(sliced, form)  # type: ignore[arg-type]
+    for form, table in (
+        ("markdown", "| by language |"),
+        ("latex", r"\toprule"),
+        ("html", "<table>"),
+    ):
+        pasted = marked_up(slices_report(sliced), form)
         assert 0 <= pasted.index("First, the judge in each language") < pasted.index(table)
     assert "<p>- In German (de), the answer read first" in pasted
 

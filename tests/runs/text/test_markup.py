@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.played import battle, invoke, lineage, manifest, play, slot, video
-from videoautoarena.runs.leaderboard.markup import COLUMNS
 from videoautoarena.runs.text.tables import (
     Sheet,
     comma_separated,
@@ -25,6 +24,7 @@ from videoautoarena.runs.text.tables import (
     unquote_formula,
 )
 from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.views.leaderboard import ROW_FIELDS
 
 EVIL = "=cmd()|' a&b_c%d\\e\"f\ng\x1b[2J\u202e{x}$y#~^<b>`*[z](http://h)--"
 TEXT = st.text(st.characters(exclude_categories=()), max_size=12)
@@ -182,7 +182,7 @@ def test_no_form_lets_a_name_through_raw(evil_run: Path, form: str, by: list[str
 def test_csv_of_a_board_has_stable_columns(evil_run: Path) -> None:
     text = invoke("leaderboard", evil_run, "--format", "csv").output
     head, first, *_ = csv.reader(io.StringIO(text))
-    assert tuple(head) == COLUMNS
+    assert tuple(head) == ROW_FIELDS
     assert first[1].startswith("'=cmd()|' a&b_c%d\\e\"f\\x0ag\\x1b[2J\\u202e")
 
 
