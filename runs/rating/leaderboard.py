@@ -259,14 +259,14 @@ class Lead:
     """Others that may be best, best first."""
     above: tuple[str, ...]
     """Models that the first, or all who share the place, is apart from."""
-    nearest: str | None
-    """The best of the rivals whose difference to the first has an error."""
     more: int | None
     """About how many more videos would separate the first and the nearest; None if that is out of
     reach."""
     basis: str
     """What this is said from."""
     is_simultaneous: bool = False
+    nearest: str | None = None
+    """The best of the rivals whose difference to the first has an error."""
 
 
 @dataclass(frozen=True)
