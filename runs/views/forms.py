@@ -276,8 +276,11 @@ def _head(table: Table, column: Column) -> str:
     if column.kind == "bar":
         return _axis_title(_axis(table))
     head = safe(column.head)
-    is_long = len(head) > _LONG_HEAD and column.format.is_figure and not table.wraps
-    return "\n".join(head.rsplit(" ", 1)) if is_long else head
+    if len(head) <= _LONG_HEAD or not column.format.is_figure or table.wraps:
+        return head
+    words = head.split(" ")
+    halves = ((" ".join(words[:k]), " ".join(words[k:])) for k in range(1, len(words)))
+    return "\n".join(min(halves, key=lambda pair: max(map(len, pair)), default=(head,)))
 
 
 def _axis(table: Table) -> Axis:

@@ -98,7 +98,7 @@ def models_table(board: Leaderboard) -> Table:
         Column("win_rate", "win", "share"),
         Column("battles", "battles", "count"),
         *[Column("own_flags", "flags", "flags")] * is_flagged,
-        Column("record", "won-tied-lost", "record", ("wins", "ties", "losses"), is_detail=True),
+        Column("record", "W-T-L", "record", ("wins", "ties", "losses"), is_detail=True),
         *(_behaviour_column(figure) for figure in FIGURES if is_told),
     ]
     return Table(

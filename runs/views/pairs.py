@@ -29,7 +29,7 @@ COLUMNS = (
     Column("share", "share", "share"),
     Column("interval", "interval", "share_interval", ("low", "high")),
     Column("expected", "expected", "share", spare=3),
-    Column("record", "won-tied-lost", "record", ("wins", "ties", "losses")),
+    Column("record", "W-T-L", "record", ("wins", "ties", "losses")),
     Column("battles", "battles", "count", spare=1),
     Column("both_bad_share", "both bad", "share", spare=2),
     Column("marks", "marks", "text"),
@@ -50,8 +50,8 @@ def pairs_report(found: Pairs) -> Report:
         fields=FIELDS,
     )
     meaning = sentence(
-        "share: points of the model against the rival, a tie half a point; expected: by the "
-        "ratings of the whole run."
+        "share: points of the model against the rival, a tie half a point; W-T-L: won, tied, lost; "
+        "expected: by the ratings of the whole run."
     )
     nothing = sentence("No two models met in a decided battle yet.")
     sentences = (

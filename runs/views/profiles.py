@@ -210,7 +210,7 @@ def _list(name: str, caption: str, items: Sequence[str]) -> Table:
 def _opponent_table(profile: Profile) -> Table:
     columns = (
         Column("model", "against", "name"),
-        Column("record", "won-tied-lost", "record", ("wins", "ties", "losses")),
+        Column("record", "W-T-L", "record", ("wins", "ties", "losses")),
     )
     rows = tuple(
         {"model": one.model, "wins": one.wins, "ties": one.ties, "losses": one.losses}

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.leaderboard.slices import Slices
     from videoautoarena.runs.rating.leaderboard import Leaderboard
     from videoautoarena.runs.rating.method import Method
+    from videoautoarena.runs.views.report import Report
 
 _ENDINGS = (".svg", ".png", ".pdf")
 
@@ -117,9 +118,26 @@ def print_board(
     if form == "json":
         print_result(json.dumps(board.to_json(), indent=2))
         return
-    from videoautoarena.runs.views.boards import report_of
+    options.print_view(_report_of(board), form, notes=notes, details=details)
 
-    options.print_view(report_of(board), form, notes=notes, details=details)
+
+def _report_of(board: Leaderboard | Slices | Pairs) -> Report:
+    """Return the report of a board; what the others need is not loaded for it."""
+    from videoautoarena.runs.rating.leaderboard import Leaderboard
+
+    if isinstance(board, Leaderboard):
+        from videoautoarena.runs.views.leaderboard import leaderboard_report
+
+        return leaderboard_report(board)
+    from videoautoarena.runs.leaderboard.slices import Slices
+
+    if isinstance(board, Slices):
+        from videoautoarena.runs.views.slices import slices_report
+
+        return slices_report(board)
+    from videoautoarena.runs.views.pairs import pairs_report
+
+    return pairs_report(board)
 
 
 @click.command("leaderboard", epilog="Example: arena leaderboard arena-out --by duration")
