@@ -16,7 +16,7 @@ from videoautoarena.runs.leaderboard.head_to_head import both_bad
 from videoautoarena.runs.rating.finding import UNKNOWN as NO_FIGURE
 from videoautoarena.runs.rating.finding import Figure, Finding, fields_json, figure_of
 from videoautoarena.runs.rating.leaderboard import Leaderboard
-from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN, TOO_FEW, USUAL, Method
+from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN, TOO_FEW, USUAL, RatingMethod
 from videoautoarena.runs.rating.table import answered, build, fought_of, points_of
 from videoautoarena.runs.rundir.reader import BattlesOf
 from videoautoarena.runs.text.traits import BUCKET_NAMES, FORMS, asked_form, bucket
@@ -170,7 +170,7 @@ def slices_of_parts(
             "runs do; leave out --by standard"
         )
     order = [name for name in _order(by, parts) if name in parts]
-    method: Method = given.get("method", USUAL)
+    method: RatingMethod = given.get("method", USUAL)
     found = []
     for name in order:
         mine = parts[name].of(battles)

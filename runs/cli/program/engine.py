@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,32 +20,17 @@ CLUSTER = options.together(
         "Play in this process, or on the machines of a Ray cluster (pip install "
         "'videoautoarena[ray]').",
     ),
-    click.option(
-        "--address",
-        metavar="HOST:PORT|auto",
-        help="With --engine ray: head of the cluster. Run the command on the head's machine.  "
+    options.string(
+        "--address HOST:PORT|auto",
+        "With --engine ray: head of the cluster. Run the command on the head's machine.  "
         "[default: a cluster of this machine alone]",
     ),
 )
-ENGINE = options.together(
-    CLUSTER,
-    click.option(
-        "--lease",
-        "lease_s",
-        type=click.FloatRange(min=2, max=3600),
-        metavar="SECONDS",
-        help="With --engine ray: how long a worker may be silent before others play its videos.  "
-        "[default: 15]",
-    ),
-)
-
-ENGINE_NAMES = ("engine", "address", "lease_s")
 
 
 @contextmanager
-def engine_of(typed: dict[str, Any]) -> Iterator[RayEngine | None]:
-    """Give the engine that was asked for, and take it out of what was typed; None: this process."""
-    engine, address, lease_s = (typed.pop(name) for name in ENGINE_NAMES)
+def _engine(engine: str, address: str | None, lease_s: float | None) -> Iterator[RayEngine | None]:
+    """Give the engine that was asked for, up to the end; None: this process."""
     if engine == "local":
         for option, value in (("--address", address), ("--lease", lease_s)):
             if value is not None:
@@ -60,3 +45,18 @@ def engine_of(typed: dict[str, Any]) -> Iterator[RayEngine | None]:
 
     with connected(address) as cluster:
         yield RayEngine(cluster, LEASE_S if lease_s is None else lease_s)
+
+
+ENGINE = options.gathered(
+    "engine",
+    _engine,
+    CLUSTER,
+    options.string(
+        "--lease SECONDS",
+        "With --engine ray: how long a worker may be silent before others play its videos.  "
+        "[default: 15]",
+        "lease_s",
+        type=click.FloatRange(min=2, max=3600),
+    ),
+)
+"""What gives an engine, or None for this process, once it is entered."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from videoautoarena.runs.cli.program import options
+from videoautoarena.runs.rating.method import USUAL, RatingMethod
 from videoautoarena.runs.text.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from videoautoarena.runs.leaderboard.power import Question
     from videoautoarena.runs.leaderboard.slices import Slices
     from videoautoarena.runs.rating.leaderboard import Leaderboard
-    from videoautoarena.runs.rating.method import Method
     from videoautoarena.runs.views.report import Report
 
 _ENDINGS = (".svg", ".png", ".pdf")
@@ -67,48 +67,11 @@ def draw_picture(board: Leaderboard | Slices, file: Path | None, *, bare: bool) 
     say(f"{picture.shows} drawn into {safe(str(file))}")
 
 
-_FORMS = ("table", "markdown", "latex", "csv", "json")
+_OF_RUNS = ("without", "reweight")
 rating_options = options.together(
-    options.choice(
-        "--ties",
-        ["half", "davidson"],
-        "Count a tie as half a win for both models, or fit Davidson's tie parameter.",
-    ),
-    options.choice("--fit", ["firth", "mle"], "Bias-reduced (Firth) or plain maximum likelihood."),
-    options.flag("--style", "Control for answer style (length, markup, named details)."),
-    options.flag("--seats", "Control for position bias."),
-    click.option(
-        "--anchor", metavar="MODEL[=RATING]", help="Fix one model's rating at 1000, or at RATING."
-    ),
-    options.choice(
-        "--intervals",
-        ["clustered", "bootstrap", "battle"],
-        "Confidence intervals: clustered by video, bootstrapped over videos, or for "
-        "independent battles.",
-    ),
-    options.flag("--simultaneous", "Simultaneous confidence ranges for ranks."),
-    options.flag("--elo", "Show online Elo beside the ratings."),
-    options.flag(
-        "--pairs",
-        "Show head-to-head counts, and the probability that one model is better than another.",
-    ),
-    options.flag("--fragility", "Report how few battles, if left out, would change the leader."),
-    options.figure("--seed", 0, "Seed of the bootstrap and of the battle order in online Elo."),
-    click.option(
-        "--format", "form", type=click.Choice(_FORMS), help="Output format.  [default: table]"
-    ),
-    options.flag("--notes", "Print all notes, not only three lines."),
-    options.flag("--json", "Same as --format json.", "as_json"),
+    options.fields_of(RatingMethod, leave=_OF_RUNS),
+    options.table_form(options.flag("--notes", "Print all notes, not only three lines.")),
 )
-
-
-def read_method(given: dict[str, Any]) -> Method:
-    """Return what the options of `rating_options` ask for."""
-    from videoautoarena.runs.rating.method import Method
-
-    if given["seed"] < 0:
-        raise click.UsageError("--seed must be a whole number from 0")
-    return Method(**given)
 
 
 def print_board(
@@ -150,13 +113,7 @@ def _report_of(board: Leaderboard | Slices | Pairs) -> Report:
     "(how close to the video), judge, standard, or a column of videos.csv. With pair: head-to-head "
     "results.",
 )
-@click.option(
-    "--without",
-    type=click.Choice(["ties", "refusals"]),
-    multiple=True,
-    help="Leave ties or refusals out of the fit; may be given twice.",
-)
-@options.flag("--reweight", "Weight battles by inverse pairing probability.")
+@options.fields_of(RatingMethod, only=_OF_RUNS)
 @options.flag(
     "--details",
     "Also show each model's refusals, forfeits, voids, both-bad ties and answer length.",
@@ -171,8 +128,7 @@ def _report_of(board: Leaderboard | Slices | Pairs) -> Report:
 def leaderboard_command(
     out: Path,
     by: str | None,
-    form: str | None,
-    as_json: bool,
+    form: str,
     details: bool,
     notes: bool,
     labels: bool,
@@ -183,7 +139,6 @@ def leaderboard_command(
     **method: Any,
 ) -> None:
     """Rate the models of the run in OUT, with confidence intervals clustered by video."""
-    chosen = options.chosen_form(form, as_json=as_json)
     if picture is not None and by == "pair":
         raise click.UsageError("--picture cannot draw --by pair; arena pictures draws heat maps")
     if assume_random and not labels:
@@ -191,16 +146,15 @@ def leaderboard_command(
     if labels and by is not None:
         raise click.UsageError("--labels rates the whole run; leave out --by")
     check_picture(picture, bare=bare, force=force)
-    method["without"] = tuple(dict.fromkeys(method["without"]))
-    how = read_method(method)
+    how = RatingMethod(**method)
     if labels:
         from videoautoarena.runs.leaderboard.board import labelled_board_of
 
         board: Any = labelled_board_of(out, how, assume_random=assume_random)
     else:
-        is_told = details or chosen in ("csv", "json")
+        is_told = details or form in ("csv", "json")
         board = rate_run(out, by=by, method=how, behaviour=is_told)
-    print_board(board, chosen, details=details, notes=notes)
+    print_board(board, form, details=details, notes=notes)
     draw_picture(board, picture, bare=bare)
 
 
@@ -210,21 +164,19 @@ def show_leaderboard(folder: Path) -> None:
 
 
 def rate_run(
-    folder: Path, *, by: str | None = None, method: Method | None = None, behaviour: bool = True
+    folder: Path, *, by: str | None = None, method: RatingMethod = USUAL, behaviour: bool = True
 ) -> Leaderboard | Slices | Pairs:
     """Return the leaderboard of the run in `folder`, those of its slices, or its pairs.
 
     Without `behaviour` nothing is known of refusals and lengths, which takes a look at each answer.
     """
     from videoautoarena.runs.leaderboard.board import board_of, pairs_of, slices_of
-    from videoautoarena.runs.rating.method import USUAL
 
-    how = method or USUAL
     if by is None:
-        return board_of(folder, how, behaviour=behaviour)
+        return board_of(folder, method, behaviour=behaviour)
     if by == "pair":
-        return pairs_of(folder, how)
-    return slices_of(folder, by, how, behaviour=behaviour)
+        return pairs_of(folder, method)
+    return slices_of(folder, by, method, behaviour=behaviour)
 
 
 @click.command("rate", epilog="Example: arena rate battles.csv --json")
@@ -233,9 +185,8 @@ def rate_run(
 @rating_options
 def rate_command(
     file: Path,
-    form: str | None,
+    form: str,
     notes: bool,
-    as_json: bool,
     picture: Path | None,
     bare: bool,
     force: bool,
@@ -244,10 +195,9 @@ def rate_command(
     """Rate the battles in FILE: CSV, JSON lines or Parquet with model_a, model_b and winner."""
     from videoautoarena.runs.rating.rate import rate_file
 
-    chosen = options.chosen_form(form, as_json=as_json)
     check_picture(picture, bare=bare, force=force)
-    board = rate_file(file, read_method(method))
-    print_board(board, chosen, notes=notes)
+    board = rate_file(file, RatingMethod(**method))
+    print_board(board, form, notes=notes)
     draw_picture(board, picture, bare=bare)
 
 
