@@ -188,7 +188,11 @@ def lead_sentence(board: Leaderboard, tally: Table) -> Sentence:
     lead = board.leads[0]
     unit = board.settings.evidence[1]
     others = len(board.components[0]) - len(lead.first)
-    said = _ranked(lead, others, tally, unit) if lead.is_ranked else _unranked(board, lead, tally, unit)
+    said = (
+        _ranked(lead, others, tally, unit)
+        if lead.is_ranked
+        else _unranked(board, lead, tally, unit)
+    )
     return Sentence(tuple(said), key="lead")
 
 

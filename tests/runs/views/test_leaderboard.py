@@ -194,7 +194,12 @@ def led(**about: Any) -> str:
             "hawk and owl.",
         ),
         (
-            {"rivals": ("owl", "mole", "blind", "x", "y"), "above": (), "nearest": "owl", "more": 5},
+            {
+                "rivals": ("owl", "mole", "blind", "x", "y"),
+                "above": (),
+                "nearest": "owl",
+                "more": 5,
+            },
             "hawk leads, but any of the others may be as good; about 5 more videos would separate "
             "hawk and owl at the current gap.",
         ),
