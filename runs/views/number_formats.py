@@ -204,8 +204,3 @@ FORMATS: Mapping[Kind, Format] = {
     "of_total": Format(_of_total),
 }
 """One rule for each kind, wherever it is shown."""
-
-
-def fits_difference(kind: Kind) -> bool:
-    """Return whether figures of a kind may be added up and subtracted."""
-    return FORMATS[kind].digits is not None
