@@ -15,9 +15,12 @@ from typing import Any
 import pytest
 
 import videoautoarena as va
+from tests.runs.views.test_leaderboard import Bout
 from tests.support.played import battle, invoke, lineage, manifest, play, slot, video
 from tests.support.small_runs import play as play_run
 from videoautoarena.runs.cli.program.ending import run_async
+from videoautoarena.runs.rating.table import build
+from videoautoarena.runs.views.leaderboard import leaderboard_report
 from videoautoarena.runs.web.page import report
 from videoautoarena.runs.web.page.data import CHUNK, PageData
 from videoautoarena.runs.web.page.report import Order, plain_table, write_report
@@ -196,7 +199,9 @@ def test_frames_are_chosen_evenly_and_whole_for_short_lists(
 
 def test_a_run_without_a_battle_has_a_report_that_says_so(tmp_path: Path) -> None:
     blocks = written(play(tmp_path / "out", []))
-    assert blocks.read("summary")["words"]["lead"] == ["No battle was decided, so no model is rated."]
+    assert blocks.read("summary")["words"]["lead"] == [
+        "No battle was decided, so no model is rated."
+    ]
     assert blocks.read("index")["id"] == []
     assert blocks.read("videos") == {}
 
