@@ -322,7 +322,7 @@ def read_in_order(
 
 
 CUT = Marks(cut="...", line="-")
-LEAST = 24
+LEAST = 12
 """Columns for who met, however narrow the terminal is."""
 BESIDE = 48
 """Columns from which on question and reason stand beside a battle, each; else beneath it."""
@@ -389,8 +389,8 @@ class _Layout(NamedTuple):
     file: int
     length: int
     result: int
-    beside: int | None
-    """Of question and reason, each; None where they stand beneath."""
+    beside: tuple[int, int] | None
+    """Of question and reason; None where they stand beneath."""
     columns: int
 
     def row(self, *texts: str) -> Iterator[str]:
@@ -399,7 +399,7 @@ class _Layout(NamedTuple):
         files, results = _folded(file, self.file), _folded(result_, self.result)
         beside = []
         if self.beside is not None:
-            beside = [fit(asked, self.beside, CUT), fit(reason, self.beside, CUT)]
+            beside = [fit(asked, self.beside[0], CUT), fit(reason, self.beside[1], CUT)]
         for k, (file, result_) in enumerate(zip_longest(files, results, fillvalue="")):
             first = (id_, length_, round_, *beside) if k == 0 else ("", "", "", "", "")
             line = (
@@ -450,7 +450,7 @@ def _layout(
     used = id_ + file + length_ + len("round") + 4 * 2
     both = columns - used - widest - 2 * 2
     if both >= 2 * BESIDE:
-        return _Layout(id_, file, length_, widest, both // 2, columns)
+        return _Layout(id_, file, length_, widest, (both - both // 2, both // 2), columns)
     return _Layout(id_, file, length_, min(widest, max(columns - used, LEAST)), None, columns)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,14 @@ from tests.support.played import (
     video,
 )
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Attempt, Nonce
+from videoautoarena.memory.records.records import (
+    STANDARDS,
+    Analyses,
+    Attempt,
+    Evolution,
+    Judging,
+    Nonce,
+)
 from videoautoarena.runs.battles.detail_text import frame_times
 from videoautoarena.runs.cli.program.main import load
 
@@ -61,7 +69,7 @@ def test_the_page_says_that_stand_ins_played(out: Path) -> None:
 
 def test_the_page_says_what_was_asked_how_hard_and_aimed_at_whom(out: Path) -> None:
     page = shown(out, IDS[1])
-    assert "Question (round 1, evolved, difficulty 3.5, aimed at hawk and owl)" in page
+    assert "Question (round 2, evolved, difficulty 3.5, aimed at hawk and owl)" in page
     assert "A person who cooks." in page
 
 
@@ -233,3 +241,154 @@ def test_a_folder_without_a_run_is_named(tmp_path: Path, made: bool) -> None:
     assert isinstance(wrong, BadInput)
     assert str(folder) in str(wrong)
     assert made == ("run.sqlite" in str(wrong))
+
+
+def blaming(loser: str, *, seats: str = "ab", verdict: str = "a") -> Judging:
+    """Return a judging that names a fault of the model in one seat, or of nobody."""
+    said = dict.fromkeys(STANDARDS, "Both are fine, so to say.")
+    if loser:
+        said["accuracy"] = f"Answer {loser} misses the second cut."
+    return judging(seats=seats, verdict=verdict, analyses=Analyses(**said))
+
+
+BLAMES_B = (blaming("B"),)
+FOUGHT = (*[("hawk", "owl")] * 4, *[("owl", "mole")] * 3, *[("hawk", "mole")] * 2)
+"""Who beat whom before the battles that a test adds, so that they stand in this order."""
+
+
+def played_by(
+    tmp_path: Path,
+    *more: tuple[str, str, dict[str, object]],
+    fought: Sequence[tuple[str, str]] = FOUGHT,
+) -> tuple[Path, list[str]]:
+    """Return a run, and the ids of the battles that were added: winner, loser, what differs."""
+    ended = [*((a, b, {"verdicts": BLAMES_B}) for a, b in fought), *more]
+    films = [video(b"%d" % k, path=f"{k}.mp4") for k in range(len(ended))]
+    battles = [
+        battle(slot(film, 0), model_a=a, model_b=b, **changed)
+        for film, (a, b, changed) in zip(films, ended, strict=True)
+    ]
+    out = play(tmp_path / "out", battles, videos=films)
+    return out, [one.id for one in battles[len(fought) :]]
+
+
+def opened(out: Path) -> tuple[str, str]:
+    """Return which battle is opened where none is named, and why."""
+    told = json.loads(invoke("show", out, "--json").output)
+    return told["battle"]["id"], told["chosen"]
+
+
+def test_without_an_id_the_least_likely_loss_of_the_first_is_opened(tmp_path: Path) -> None:
+    lost = {"verdicts": BLAMES_B}
+    out, (_, to_mole, _) = played_by(
+        tmp_path, ("owl", "hawk", lost), ("mole", "hawk", lost), ("mole", "owl", lost)
+    )
+    id_, why = opened(out)
+    assert id_ == to_mole
+    assert why.startswith(
+        "why this battle: hawk is first on the leaderboard and lost 2 battles; of"
+    )
+    assert why.endswith("%), among those whose verdict is borne out")
+
+
+def faults(of: str, *, winner: int, loser: int) -> Evolution:
+    return evolution(of).model_copy(
+        update={"pair": ("mole", "hawk"), "faults_a": ("x",) * winner, "faults_b": ("x",) * loser}
+    )
+
+
+@pytest.mark.parametrize(
+    "verdicts",
+    [
+        (blaming(""),),
+        (blaming("A"),),
+        (blaming("B"), blaming("B", seats="ba", verdict="b")),
+        (blaming("B"), blaming("", seats="ba", verdict="tie")),
+    ],
+)
+def test_a_verdict_that_is_not_borne_out_stands_behind_one_that_is(
+    tmp_path: Path, verdicts: tuple[Judging, ...]
+) -> None:
+    out, (to_owl, _) = played_by(
+        tmp_path,
+        ("owl", "hawk", {"verdicts": BLAMES_B}),
+        ("mole", "hawk", {"verdicts": verdicts}),
+    )
+    assert opened(out)[0] == to_owl
+
+
+def test_of_equally_likely_ones_that_is_opened_which_both_seatings_or_the_evolver_bear_out(
+    tmp_path: Path,
+) -> None:
+    once, both = {"verdicts": BLAMES_B}, {"verdicts": (*BLAMES_B, blaming("A", seats="ba"))}
+    out, ids = played_by(tmp_path, *[("mole", "hawk", once)] * 2, ("mole", "hawk", both))
+    assert opened(out)[0] == ids[2]
+
+
+@pytest.mark.parametrize(("winner", "loser", "place"), [(2, 1, 1), (0, 1, 0), (1, 1, 0)])
+def test_the_evolver_speaks_for_a_verdict_or_against_it(
+    tmp_path: Path, winner: int, loser: int, place: int
+) -> None:
+    films = [video(b"%d" % k, path=f"{k}.mp4") for k in range(len(FOUGHT) + 2)]
+    looked_at = slot(films[-2], 0)
+    names = [*FOUGHT, ("mole", "hawk"), ("mole", "hawk")]
+    battles = [
+        battle(slot(film, 0), model_a=a, model_b=b, verdicts=BLAMES_B)
+        for film, (a, b) in zip(films, names, strict=True)
+    ]
+    after = battle(
+        slot(films[-2], 1),
+        verdict="void",
+        evolution=(faults(looked_at.id, winner=winner, loser=loser),),
+    )
+    out = play(tmp_path / "out", [*battles, after], videos=films)
+    assert opened(out)[0] == battles[len(FOUGHT) + place].id
+
+
+def test_one_that_lost_nothing_is_shown_against_the_second(tmp_path: Path) -> None:
+    out, (_, against) = played_by(
+        tmp_path,
+        ("owl", "hawk", {"verdict": "tie_good"}),
+        ("hawk", "owl", {"verdicts": (*BLAMES_B, blaming("A", seats="ba"))}),
+    )
+    id_, why = opened(out)
+    assert id_ == against
+    assert "lost none; of its 6 battles with owl, the second, this outcome" in why
+
+
+def test_one_that_never_met_the_second_is_shown_in_its_least_likely_battle(tmp_path: Path) -> None:
+    fought = [("hawk", "mole")] * 4 + [("owl", "mole")] * 2
+    out, (tie, _) = played_by(
+        tmp_path, ("hawk", "mole", {"verdict": "tie"}), ("mole", "owl", {}), fought=fought
+    )
+    id_, why = opened(out)
+    assert id_ != tie
+    assert "lost none; of its 5 battles this outcome" in why
+
+
+def test_nothing_is_borne_out_where_no_reason_says_so(tmp_path: Path) -> None:
+    vague = {"verdicts": (blaming(""),)}
+    out, (to_mole, _) = played_by(tmp_path, ("mole", "hawk", vague), ("owl", "hawk", vague))
+    id_, why = opened(out)
+    assert id_ == to_mole
+    assert why.endswith("%)")
+
+
+def test_what_was_chosen_is_shown_in_brief_with_the_command_for_the_rest(tmp_path: Path) -> None:
+    out, (lost,) = played_by(tmp_path, ("mole", "hawk", {"verdicts": BLAMES_B}))
+    page = invoke("show", out, width=80).output
+    lines = page.splitlines()
+    assert lines[0].startswith(
+        "why this battle: hawk is first on the leaderboard and lost 1 battle"
+    )
+    assert lines[-1] == f"  arena show {out} {lost}"
+    assert "Answer B misses the second cut." in page
+    assert "Provenance" not in page
+    assert max(len(line) for line in lines if "  arena " not in line) <= 80
+
+
+def test_where_nothing_is_decided_one_line_says_so(tmp_path: Path) -> None:
+    out = play(tmp_path / "out", [battle(slot(video(), 0), verdict="void", reason="lost")])
+    wrong = invoke("show", out).exception
+    assert isinstance(wrong, BadInput)
+    assert str(wrong) == f"no battle in {out} is decided yet, so that none can be chosen"
