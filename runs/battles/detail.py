@@ -50,7 +50,7 @@ from videoautoarena.scoring.fitting.counts import Floats
 NAMED = 8
 """How many battles an error names."""
 LOOKED_AT = 100
-"""How many of the most surprising battles are read at most, to find a verdict borne out."""
+"""How many of the most surprising battles are read at most, to find one that is confirmed."""
 
 
 @dataclass(frozen=True)
@@ -127,10 +127,9 @@ def show_most_telling(folder: Path, rate: Rate) -> Shown:
     """Return the battle that tells most of who leads, with why it is that one.
 
     It is one that the first of the leaderboard lost; else one between the first two; else one that
-    the first was in. Of those it is the one that surprises most by the ratings (see `chances`)
-    and whose verdict is borne out: the judge names a fault of the loser's, no other seating came
-    to another verdict, and the evolver did not find more faults in the winner. Of equally
-    surprising ones it is the one that is borne out best.
+    the first was in. Of those it is one that a second look confirms, else one whose judge names a
+    fault of the loser's (see `_confirmed`), and among equals the one that surprises most by the
+    ratings (see `chances`).
 
     Raises:
         BadInput: no battle is decided.
@@ -178,14 +177,20 @@ def _choose(run: Run, rate: Rate) -> _Choice:
     chance = chances(outlines, rows)
     surprising = np.flatnonzero(among)
     surprising = surprising[np.argsort(chance[surprising], kind="stable")][:LOOKED_AT]
-    row, is_borne_out = _best_borne_out(run, surprising, chance[surprising])
-    battle = next(iter(run.battles.where(np.array([row]))))
-    borne_out = ", among those whose verdict is borne out" if is_borne_out else ""
+    best = _best_confirmed(run, surprising, chance[surprising])
+    row = int(surprising[best.place])
     return _Choice(
-        battle,
+        best.battle,
         f"why this battle: {first} is first on the leaderboard and {which} this outcome is the "
-        f"least likely by the ratings ({100 * chance[row]:.0f} %){borne_out}",
+        f"least likely by the ratings ({100 * chance[row]:.0f} %){_AMONG[min(best.looks, 2)]}",
     )
+
+
+_AMONG = (
+    "",
+    ", among those whose judge names a fault of the loser",
+    ", among those that a second look confirms",
+)
 
 
 def _candidates(outlines: Outlines, decided: Mask, first: str, second: str) -> tuple[Mask, str]:
@@ -202,28 +207,29 @@ def _candidates(outlines: Outlines, decided: Mask, first: str, second: str) -> t
     return played, f"lost none; of its {counted(int(played.sum()), 'battle')}"
 
 
-def _best_borne_out(run: Run, rows: Longs, chance: Floats) -> tuple[int, bool]:
-    """Return the row that is borne out best of the first equal ones that are; else the first."""
+class _Confirmed(NamedTuple):
+    place: int
+    battle: Battle
+    looks: int
+
+
+def _best_confirmed(run: Run, rows: Longs, chance: Floats) -> _Confirmed:
+    """Return the first of those that are confirmed best; of equally likely ones the best."""
     names = short_names(run.manifest.get("models") or ())
-    best = _Best(0, int(rows[0]), np.nan)
     battles = read_in_order(run.battles, rows, iter)
-    for row, figure, battle in zip(rows.tolist(), chance.tolist(), battles, strict=True):
-        if best.points and figure != best.chance:
-            break
-        points = _borne_out(run, battle, names)
-        if points > best.points:
-            best = _Best(points, row, figure)
-    return best.row, best.points > 0
+    found = (
+        _Confirmed(place, battle, _confirmed(run, battle, names))
+        for place, battle in enumerate(battles)
+    )
+    return min(found, key=lambda one: (-min(one.looks, 2), chance[one.place], -one.looks))
 
 
-class _Best(NamedTuple):
-    points: int
-    row: int
-    chance: float
+def _confirmed(run: Run, battle: Battle, names: Mapping[str, str]) -> int:
+    """Return how many looks at a battle name its loser as the worse; 0 where any says otherwise.
 
-
-def _borne_out(run: Run, battle: Battle, names: Mapping[str, str]) -> int:
-    """Return how much bears a verdict out; 0 where anything speaks against it, or nothing for."""
+    The first is the judge's, if it names a fault of the loser's. Further ones are that of the other
+    seating, and that of the evolver, if it found more faults in the loser's answer.
+    """
     spoken = [judging for judging in battle.verdicts if judging.analyses]
     decided = {judging.verdict for judging in spoken} - {"abstain", "failed"}
     if decided != {battle.verdict} or not is_blamed(battle, names):
@@ -237,7 +243,8 @@ def _borne_out(run: Run, battle: Battle, names: Mapping[str, str]) -> int:
     won = sum(faults.values())
     if won > lost:
         return 0
-    return 1 + (len({judging.seats for judging in spoken}) > 1) + (lost > won)
+    both_seatings = len({judging.seats for judging in spoken}) > 1
+    return 1 + both_seatings + (lost > won)
 
 
 def _lineage(run: Run, battle: Battle) -> tuple[list[Battle], list[Battle]]:
