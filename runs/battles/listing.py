@@ -213,11 +213,15 @@ def chosen_rows(run: Run, selection: Selection, rate: Rate) -> Longs:
         figures = chances(run.outlines, rate(run))[rows]
     elif selection.sort == "hardest":
         graded = run.battles.where(kept).fields("difficulty")
-        figures = np.array([-(difficulty or 0.0) for (difficulty,) in graded], dtype=np.float64)
+        figures = np.array([-_as_number(difficulty) for (difficulty,) in graded], dtype=np.float64)
     else:
         return rows
     found: Longs = rows[np.argsort(figures, kind="stable")]
     return found
+
+
+def _as_number(difficulty: Any) -> float:
+    return float(difficulty) if isinstance(difficulty, int | float) else 0.0
 
 
 def chances(outlines: Outlines, rows: Sequence[Rated]) -> Floats:
@@ -297,10 +301,13 @@ def _plain(text: str) -> str:
 
 
 def _texts(fields: Sequence[Any]) -> Iterator[str]:
+    """Give the texts of _SAID, which have any shape in a file that was changed."""
     *texts, judgings = fields
-    for judging in judgings or ():
-        said = judging.get("analyses") or {}
-        texts += [*said.values(), judging.get("reason"), judging.get("own_answer")]
+    for judging in judgings if isinstance(judgings, list) else ():
+        if isinstance(judging, dict):
+            analyses = judging.get("analyses")
+            texts += [judging.get("reason"), judging.get("own_answer")]
+            texts += analyses.values() if isinstance(analyses, dict) else ()
     return (text for text in texts if isinstance(text, str))
 
 
@@ -326,6 +333,8 @@ LEAST = 12
 """Columns for who met, however narrow the terminal is."""
 BESIDE = 48
 """Columns from which on question and reason stand beside a battle, each; else beneath it."""
+FOLDS = 8
+"""Lines that a name may take."""
 ListForm = Literal["table", "csv", "json", "jsonl"]
 COLUMNS = (
     *("id", "video", "duration_s", "category", "persona", "round", "origin", "difficulty"),
@@ -455,11 +464,13 @@ def _layout(
 
 
 def _folded(text: str, width: int) -> list[str]:
-    """Return a text in lines of `width` columns, broken between words where that can be."""
+    """Return a text in at most FOLDS lines of `width`, broken between words where that can be."""
     if cells(text) <= width:
         return [text]
     console = Console(width=width, color_system=None)
-    return [line.plain.rstrip() for line in Text(text).wrap(console, width, overflow="fold")]
+    cut = fit(text, min(cells(text), FOLDS * width), CUT)
+    lines = Text(cut).wrap(console, width, overflow="fold")
+    return [line.plain.rstrip() for line in lines[:FOLDS]]
 
 
 def _widest(texts: Iterable[str]) -> int:

@@ -11,9 +11,10 @@ from typing import get_args
 import pytest
 
 from tests.support.played import battle, invoke, judging, lineage, manifest, play, slot, video
+from tests.support.small_runs import altered
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import Analyses, Battle, Verdict
-from videoautoarena.runs.battles.listing import SORTS, VERDICTS
+from videoautoarena.runs.battles.listing import FOLDS, SORTS, VERDICTS
 from videoautoarena.runs.cli.program.main import load
 from videoautoarena.runs.text.tables import cells
 
@@ -62,6 +63,13 @@ def test_a_list_is_as_wide_as_the_terminal_and_its_names_fold(tmp_path: Path) ->
     first, second = table(out)[:2]
     assert first.endswith(" gpt-4o-of-a-long-name beat")
     assert second.endswith(" owl")
+
+
+def test_a_name_takes_a_bounded_number_of_lines(tmp_path: Path) -> None:
+    film = video(path="x" * 5000)
+    lines = table(play(tmp_path / "out", [battle(slot(film, 0))], videos=[film]))
+    assert len(lines) == FOLDS + 2
+    assert lines[FOLDS - 1].endswith("xx...")
 
 
 def test_the_second_seat_can_win_and_ties_say_of_which_kind(out: Path) -> None:
@@ -216,6 +224,16 @@ def test_a_text_is_looked_for_as_it_is_in_whatever_case(
     many: Path, text: str, rows: list[int]
 ) -> None:
     assert listed(many, "--contains", text) == rows
+
+
+def test_a_changed_file_with_other_shapes_ends_no_search(tmp_path: Path) -> None:
+    out = play(tmp_path / "out", lineage(video()))
+    with altered(out) as file:
+        file.execute("DROP TRIGGER IF EXISTS battles_stay")
+        change = "json_set(body, '$.difficulty', 'x', '$.verdicts[0].analyses', 7, '$.reason', 1)"
+        file.execute(f"UPDATE battles SET body = {change}")
+    typed = ("--contains", "nowhere", "--sort", "hardest")
+    assert invoke("battles", out, *typed).output.startswith("none of 3 battles fits")
 
 
 def test_what_the_ratings_made_least_likely_comes_first(many: Path) -> None:
