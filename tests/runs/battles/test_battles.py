@@ -6,15 +6,16 @@ import csv
 import json
 from io import StringIO
 from pathlib import Path
-from typing import get_args
+from typing import NamedTuple, get_args
 
 import pytest
 
 from tests.support.played import battle, invoke, judging, lineage, manifest, play, slot, video
 from tests.support.small_runs import altered
-from videoautoarena.memory.records.errors import BadInput, WrongArgument
+from videoautoarena.memory.records.errors import BadInput, StoreError, WrongArgument
+from videoautoarena.memory.records.outlines import Outlines
 from videoautoarena.memory.records.records import Analyses, Battle, Verdict
-from videoautoarena.runs.battles.listing import FOLDS, SORTS, VERDICTS
+from videoautoarena.runs.battles.listing import FOLDS, SORTS, VERDICTS, chances
 from videoautoarena.runs.cli.program.main import load
 from videoautoarena.runs.text.tables import cells
 
@@ -234,6 +235,21 @@ def test_a_changed_file_with_other_shapes_ends_no_search(tmp_path: Path) -> None
         file.execute(f"UPDATE battles SET body = {change}")
     typed = ("--contains", "nowhere", "--sort", "hardest")
     assert invoke("battles", out, *typed).output.startswith("none of 3 battles fits")
+    assert isinstance(invoke("battles", out, "--sort", "hardest").exception, StoreError)
+
+
+class Rated(NamedTuple):
+    model: str
+    rating: float | None
+
+
+def test_an_outcome_is_as_likely_as_the_ratings_say() -> None:
+    ends = ("a", "b", "tie_bad", "split", "void", "forfeit_b")
+    fought = [battle(slot(video(), k), verdict=verdict) for k, verdict in enumerate(ends)]
+    fought.append(battle(slot(video(), 6), model_b="mole"))
+    rows = [Rated("hawk", 1400.0), Rated("owl", 1000.0), Rated("mole", None)]
+    found = chances(Outlines.of(fought), rows)
+    assert found == pytest.approx([10 / 11, 1 / 11, 0.5 + 1 / 11, 0.5 + 1 / 11, 1, 1, 1])
 
 
 def test_what_the_ratings_made_least_likely_comes_first(many: Path) -> None:

@@ -25,7 +25,6 @@ from videoautoarena.memory.records.records import (
     STANDARDS,
     Analyses,
     Attempt,
-    Evolution,
     Judging,
     Nonce,
 )
@@ -60,6 +59,7 @@ def shown(out: Path, id_: str, width: int = 80) -> str:
 def test_the_page_begins_with_the_first_question_of_the_lineage(out: Path) -> None:
     page = shown(out, IDS[2])
     assert page.index("What is in the pan in round 0?") < page.index("pan in round 1?")
+    assert "round 1, first: What is in the pan in round 0?" in page
     assert page.index("hawk beat owl") < page.index("mole beat hawk") < page.index("Persona 1")
 
 
@@ -260,16 +260,29 @@ def played_by(
     tmp_path: Path,
     *more: tuple[str, str, dict[str, object]],
     fought: Sequence[tuple[str, str]] = FOUGHT,
+    looked_at: tuple[int, int, int] | None = None,
 ) -> tuple[Path, list[str]]:
-    """Return a run, and the ids of the battles that were added: winner, loser, what differs."""
+    """Return a run, and the ids of the battles that were added: winner, loser, what differs.
+
+    Of one of these, by its place, the evolver found so many faults in the winner and the loser.
+    """
     ended = [*((a, b, {"verdicts": BLAMES_B}) for a, b in fought), *more]
     films = [video(b"%d" % k, path=f"{k}.mp4") for k in range(len(ended))]
     battles = [
         battle(slot(film, 0), model_a=a, model_b=b, **changed)
         for film, (a, b, changed) in zip(films, ended, strict=True)
     ]
+    added = battles[len(fought) :]
+    if looked_at is not None:
+        place, winner, loser = looked_at
+        of = added[place]
+        faults = {"faults_a": ("x",) * winner, "faults_b": ("x",) * loser}
+        pair = {"pair": (of.model_a, of.model_b)}
+        found = evolution(of.id).model_copy(update={**pair, **faults})
+        film = films[len(fought) + place]
+        battles.append(battle(slot(film, 1), verdict="void", evolution=(found,)))
     out = play(tmp_path / "out", battles, videos=films)
-    return out, [one.id for one in battles[len(fought) :]]
+    return out, [one.id for one in added]
 
 
 def opened(out: Path) -> tuple[str, str]:
@@ -289,12 +302,6 @@ def test_without_an_id_the_least_likely_loss_of_the_first_is_opened(tmp_path: Pa
         "why this battle: hawk is first on the leaderboard and lost 2 battles; of"
     )
     assert why.endswith("%), among those whose judge names a fault of the loser")
-
-
-def faults(of: str, *, winner: int, loser: int) -> Evolution:
-    return evolution(of).model_copy(
-        update={"pair": ("mole", "hawk"), "faults_a": ("x",) * winner, "faults_b": ("x",) * loser}
-    )
 
 
 @pytest.mark.parametrize(
@@ -318,38 +325,38 @@ def test_a_verdict_for_which_nothing_or_against_which_anything_speaks_stands_beh
 
 
 def test_one_that_a_second_seating_confirms_comes_first_and_is_said_to(tmp_path: Path) -> None:
-    once, both = {"verdicts": BLAMES_B}, {"verdicts": (*BLAMES_B, blaming("A", seats="ba"))}
-    out, (_, confirmed) = played_by(tmp_path, ("mole", "hawk", once), ("owl", "hawk", both))
+    once = {"verdicts": BLAMES_B}
+    out, (_, confirmed) = played_by(tmp_path, ("mole", "hawk", once), ("owl", "hawk", BOTH))
     id_, why = opened(out)
     assert id_ == confirmed
     assert why.endswith("%), among those that a second look confirms")
 
 
-@pytest.mark.parametrize(("winner", "loser", "place"), [(2, 1, 1), (0, 1, 0), (1, 1, 0)])
+BOTH = {"verdicts": (*BLAMES_B, blaming("A", seats="ba"))}
+
+
+@pytest.mark.parametrize(
+    ("winner", "loser", "about", "place"), [(2, 1, 0, 1), (0, 1, 1, 1), (1, 1, 1, 0)]
+)
 def test_the_evolver_speaks_for_a_verdict_or_against_it(
-    tmp_path: Path, winner: int, loser: int, place: int
+    tmp_path: Path, winner: int, loser: int, about: int, place: int
 ) -> None:
-    films = [video(b"%d" % k, path=f"{k}.mp4") for k in range(len(FOUGHT) + 2)]
-    looked_at = slot(films[-2], 0)
-    names = [*FOUGHT, ("mole", "hawk"), ("mole", "hawk")]
-    battles = [
-        battle(slot(film, 0), model_a=a, model_b=b, verdicts=BLAMES_B)
-        for film, (a, b) in zip(films, names, strict=True)
-    ]
-    after = battle(
-        slot(films[-2], 1),
-        verdict="void",
-        evolution=(faults(looked_at.id, winner=winner, loser=loser),),
-    )
-    out = play(tmp_path / "out", [*battles, after], videos=films)
-    assert opened(out)[0] == battles[len(FOUGHT) + place].id
+    lost = ("mole", "hawk", {"verdicts": BLAMES_B})
+    out, ids = played_by(tmp_path, lost, lost, looked_at=(about, winner, loser))
+    assert opened(out)[0] == ids[place]
+
+
+def test_of_those_that_are_confirmed_the_least_likely_is_opened(tmp_path: Path) -> None:
+    lost = ("mole", "hawk", BOTH), ("owl", "hawk", BOTH)
+    out, (to_mole, _) = played_by(tmp_path, *lost, looked_at=(1, 0, 1))
+    assert opened(out)[0] == to_mole
 
 
 def test_one_that_lost_nothing_is_shown_against_the_second(tmp_path: Path) -> None:
     out, (_, against) = played_by(
         tmp_path,
         ("owl", "hawk", {"verdict": "tie_good"}),
-        ("hawk", "owl", {"verdicts": (*BLAMES_B, blaming("A", seats="ba"))}),
+        ("hawk", "owl", BOTH),
     )
     id_, why = opened(out)
     assert id_ == against
