@@ -126,10 +126,10 @@ def show(folder: Path, wanted: str) -> Shown:
 def show_most_telling(folder: Path, rate: Rate) -> Shown:
     """Return the battle that tells most of who leads, with why it is that one.
 
-    It is one that the first of the leaderboard lost; else one between the first two; else one that
-    the first was in. Of those it is one that a second look confirms, else one whose judge names a
-    fault of the loser's (see `_confirmed`), and among equals the one that surprises most by the
-    ratings (see `chances`).
+    It is one that the first of the leaderboard lost; else one that it won against the second; else
+    one that it won against anybody; else a tie. Of those it is one that a second look confirms,
+    else one whose judge names a fault of the loser's (see `_confirmed`), and among equals the one
+    that surprises most by the ratings (see `chances`).
 
     Raises:
         BadInput: no battle is decided.
@@ -173,17 +173,19 @@ def _choose(run: Run, rate: Rate) -> _Choice:
         raise BadInput(f"no battle in {run.folder} is decided yet, so that none can be chosen")
     rows = rate(run)
     first, second = (row.model for row in (*rows, *rows)[:2])
-    among, which = _candidates(outlines, decided, first, second)
+    candidates = _candidates(outlines, decided, first, second)
     chance = chances(outlines, rows)
-    surprising = np.flatnonzero(among)
+    surprising = np.flatnonzero(candidates.among)
     surprising = surprising[np.argsort(chance[surprising], kind="stable")][:LOOKED_AT]
     best = _best_confirmed(run, surprising, chance[surprising])
-    row = int(surprising[best.place])
-    return _Choice(
-        best.battle,
-        f"why this battle: {first} is first on the leaderboard and {which} this outcome is the "
-        f"least likely by the ratings ({100 * chance[row]:.0f} %){_AMONG[min(best.looks, 2)]}",
-    )
+    figure = f" ({100 * chance[surprising[best.place]]:.0f} %)" if loser(best.battle) else ""
+    which = candidates.alone
+    if len(surprising) > 1:
+        confirmed = _AMONG[min(best.looks, 2)]
+        which = (
+            f"{candidates.many} this outcome is the least likely by the ratings{figure}{confirmed}"
+        )
+    return _Choice(best.battle, f"why this battle: {first} is first on the leaderboard and {which}")
 
 
 _AMONG = (
@@ -193,18 +195,35 @@ _AMONG = (
 )
 
 
-def _candidates(outlines: Outlines, decided: Mask, first: str, second: str) -> tuple[Mask, str]:
+class _Candidates(NamedTuple):
+    among: Mask
+    alone: str
+    """What is said of one that is the only one."""
+    many: str
+    """What is said before which of several it is."""
+
+
+def _candidates(outlines: Outlines, decided: Mask, first: str, second: str) -> _Candidates:
     """Return which battles tell most of the first of the leaderboard, and what they are."""
     a, b = outlines.texts["model_a"], outlines.texts["model_b"]
     lost = lost_by(outlines, first)
     if lost.any():
-        return lost, f"lost {counted(int(lost.sum()), 'battle')}; of those"
+        battles = counted(int(lost.sum()), "battle")
+        return _Candidates(lost, "lost this one alone", f"lost {battles}; of those")
     played = decided & (a.among([first]) | b.among([first]))
-    met = played & (a.among([second]) | b.among([second]))
-    if met.any():
-        battles = counted(int(met.sum()), "battle")
-        return met, f"lost none; of its {battles} with {second}, the second,"
-    return played, f"lost none; of its {counted(int(played.sum()), 'battle')}"
+    won = played & outlines.texts["verdict"].among(["a", "b"])
+    beaten = won & lost_by(outlines, second)
+    if beaten.any():
+        over = f"{second}, the second,"
+        alone = f"lost none; it beat {over} in this one alone"
+        return _Candidates(
+            beaten, alone, f"lost none; of its {int(beaten.sum()):,} wins over {over}"
+        )
+    if won.any():
+        alone = "lost none; it won this one alone"
+        return _Candidates(won, alone, f"lost none; of its {int(won.sum()):,} wins")
+    alone = "lost none; this tie is all that it was in"
+    return _Candidates(played, alone, f"lost none; of its {int(played.sum()):,} ties")
 
 
 class _Confirmed(NamedTuple):

@@ -156,7 +156,7 @@ def show_command(out: Path, battle: str | None, as_json: bool) -> None:
     """Show one BATTLE of the run in OUT in full; the beginning of its id is enough.
 
     Without BATTLE the most telling one is opened, in brief: one that the first of the leaderboard
-    lost, else one between the first two, the most surprising by the ratings first.
+    lost, else one that it won against the second, the most surprising by the ratings first.
     """
     show_battle(out, battle, as_json=as_json)
 

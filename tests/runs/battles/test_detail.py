@@ -352,25 +352,46 @@ def test_of_those_that_are_confirmed_the_least_likely_is_opened(tmp_path: Path) 
     assert opened(out)[0] == to_mole
 
 
-def test_one_that_lost_nothing_is_shown_against_the_second(tmp_path: Path) -> None:
+def test_one_that_lost_nothing_is_shown_beating_the_second(tmp_path: Path) -> None:
     out, (_, against) = played_by(
-        tmp_path,
-        ("owl", "hawk", {"verdict": "tie_good"}),
-        ("hawk", "owl", BOTH),
+        tmp_path, ("owl", "hawk", {"verdict": "tie_good"}), ("hawk", "owl", BOTH)
     )
     id_, why = opened(out)
     assert id_ == against
-    assert "lost none; of its 6 battles with owl, the second, this outcome" in why
+    assert "lost none; of its 5 wins over owl, the second, this outcome" in why
 
 
-def test_one_that_never_met_the_second_is_shown_in_its_least_likely_battle(tmp_path: Path) -> None:
+def test_one_that_only_tied_with_the_second_is_shown_in_its_least_likely_win(
+    tmp_path: Path,
+) -> None:
     fought = [("hawk", "mole")] * 4 + [("owl", "mole")] * 2
-    out, (tie, _) = played_by(
-        tmp_path, ("hawk", "mole", {"verdict": "tie"}), ("mole", "owl", {}), fought=fought
+    out, ids = played_by(
+        tmp_path, *[("hawk", "owl", {"verdict": "tie"})] * 2, ("mole", "owl", {}), fought=fought
     )
     id_, why = opened(out)
-    assert id_ != tie
-    assert "lost none; of its 5 battles this outcome" in why
+    assert id_ not in ids
+    assert "and lost none; of its 4 wins this outcome" in why
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        ((("mole", "hawk", "a"), *[("hawk", "mole", "a")] * 2), "lost this one alone"),
+        (
+            (("hawk", "owl", "a"), ("owl", "mole", "a")),
+            "it beat owl, the second, in this one alone",
+        ),
+        ((("hawk", "owl", "tie"), ("hawk", "owl", "tie")), "lost none; of its 2 ties this outcome"),
+        ((("hawk", "owl", "split"),), "lost none; this tie is all that it was in"),
+    ],
+)
+def test_the_reason_fits_where_there_is_no_choice(
+    tmp_path: Path, ends: Sequence[tuple[str, str, str]], said: str
+) -> None:
+    more = [(a, b, {"verdict": verdict, "verdicts": BLAMES_B}) for a, b, verdict in ends]
+    why = opened(played_by(tmp_path, *more, fought=())[0])[1]
+    assert said in why
+    assert ("%" in why) == ("ties" not in why and "alone" not in why and "all" not in why)
 
 
 def test_where_no_reason_names_a_fault_the_least_likely_is_opened(tmp_path: Path) -> None:
@@ -386,7 +407,7 @@ def test_what_was_chosen_is_shown_in_brief_with_the_command_for_the_rest(tmp_pat
     page = invoke("show", out, width=80).output
     lines = page.splitlines()
     assert lines[0].startswith(
-        "why this battle: hawk is first on the leaderboard and lost 1 battle"
+        "why this battle: hawk is first on the leaderboard and lost this one alone"
     )
     assert lines[-1] == f"  arena show {out} {lost}"
     assert "Answer B misses the second cut." in page
