@@ -60,7 +60,7 @@ function LadderHead({ at, ticks }) {
 }
 
 function LadderRow({ row, of, at, ticks, isStyled }) {
-  const cells = cellsOf(row.model);
+  const cells = boardCells(row.model);
   return html`<div class="ladder-row" role="row">
     <span role="cell" class="of-rank"><span class="num">${cells.rank}</span>
       <${RankStrip} row=${row} of=${of} /></span>

@@ -32,7 +32,7 @@ const emptyProfile = (model) => ({
 
 function ModelHead({ row, profile }) {
   const figures = [
-    ["Win %", cellsOf(row.model).win_rate],
+    ["Win %", boardCells(row.model).win_rate],
     ["Frames it is sent", whole(row.max_frames)],
     ["Tokens an answer", whole(row.mean_tokens?.value)],
     ["Median wait", waited(row.latency_s?.median)],

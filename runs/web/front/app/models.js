@@ -10,7 +10,7 @@ function Models() {
 
 function ModelCard({ row, at }) {
   const profile = own(summary.profiles, row.model);
-  const cells = cellsOf(row.model);
+  const cells = boardCells(row.model);
   const standing = summary.words.standing[row.model];
   return html`<li><a class="card" href=${modelLink(row.model)} title=${nameOf(row.model)}>
     <span class="kicker num">${isKnown(row.rating) ? `rank ${cells.rank}` : "not rated"}</span>

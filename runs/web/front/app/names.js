@@ -10,7 +10,7 @@ const LONGEST_NAME = 44;
 const LONGEST_WHOLE_LINE = 26;
 
 /* The row of a model on the leaderboard, every cell as it is written everywhere. */
-const cellsOf = (model) =>
+const boardCells = (model) =>
   summary.tables.leaderboard.rows.find((row) => row.fields.model === model).cells;
 
 /* Ids count rounds from 0, readers from 1. */
