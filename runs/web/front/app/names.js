@@ -1,27 +1,40 @@
-/* The run that is shown, and how its models and outcomes are named. */
-let summary = null;
+/* What is shown, of a run or of a set, and how its models and outcomes are named. */
 
-const nameOf = (model) => own(summary.words.short, model) ?? model ?? "nobody";
-const shortOf = (model, most) => brief(nameOf(model), most);
-const ratedModels = () => summary.models.filter((row) => isKnown(row.rating));
-const rowOf = (model) => summary.models.find((row) => row.model === model);
-const videosOf = (settings) => (settings.videos ? sum(settings.videos) : null);
+import { html } from "htm/preact";
+import { h } from "preact";
+import { own } from "./base.js";
+import { DECIDED } from "./bits.js";
+import { brief, isKnown, sum } from "./numbers.js";
+import { plain } from "./text.js";
+
+export let summary = null;
+
+export function putSummary(newest) {
+  summary = newest;
+}
+
+export const nameOf = (model) => own(summary.words.short, model) ?? model ?? "nobody";
+export const shortOf = (model, most) => brief(nameOf(model), most);
+export const ratedModels = () => summary.models.filter((row) => isKnown(row.rating));
+export const rowOf = (model) => summary.models.find((row) => row.model === model);
+export const videosOf = (settings) => (settings.videos ? sum(settings.videos) : null);
 const LONGEST_NAME = 44;
 const LONGEST_WHOLE_LINE = 26;
 
-function ranksOf(row) {
+export function ranksOf(row) {
   if (!isKnown(row.rank_best)) return "–";
   return row.rank_best === row.rank_worst
     ? `${row.rank_best}`
     : `${row.rank_best}–${row.rank_worst}`;
 }
 
-const modelLink = (model) => `#model=${encodeURIComponent(model)}`;
-const battleLink = (id) => `#battle=${encodeURIComponent(id)}`;
-const battlesLink = (wanted) => `#battles?${new URLSearchParams(wanted)}`;
+export const modelLink = (model) => `#model=${encodeURIComponent(model)}`;
+export const battleLink = (id) => `#battle=${encodeURIComponent(id)}`;
+export const battlesLink = (wanted) => `#battles?${new URLSearchParams(wanted)}`;
 
 /* A name is kept on one line where it is short, since names have hyphens that would break. */
-function Model({ name, link = true, most = LONGEST_NAME }) {
+
+export function Model({ name, link = true, most = LONGEST_NAME }) {
   const full = nameOf(name);
   const shown = brief(full, most);
   const attributes = {
@@ -34,19 +47,19 @@ function Model({ name, link = true, most = LONGEST_NAME }) {
 }
 
 /* A sentence made of text and names; names are links. */
-const Sentence = ({ parts }) =>
+export const Sentence = ({ parts }) =>
   parts.map((one) => (typeof one === "string" ? one : html`<${Model} name=${one.model} />`));
 
 /* The finding of one section. */
-const sentenceOf = (section) => html`<${Sentence} parts=${summary.words[section]} />`;
+export const sentenceOf = (section) => html`<${Sentence} parts=${summary.words[section]} />`;
 
-function Listed({ models }) {
+export function Listed({ models }) {
   const between = (place) => (place === 0 ? "" : place === models.length - 1 ? " and " : ", ");
   return models.map((model, place) => [between(place), html`<${Model} name=${model} />`]);
 }
 
 /* Who met whom and who won; coloured only where A and B stand beside it. */
-function Outcome({ verdict, a, b, isColoured = false, most = LONGEST_NAME }) {
+export function Outcome({ verdict, a, b, isColoured = false, most = LONGEST_NAME }) {
   const one = html`<${Model} name=${a} link=${false} most=${most} />`;
   const other = html`<${Model} name=${b} link=${false} most=${most} />`;
   const word = (text) => html` <span class="muted">${text}</span> `;
