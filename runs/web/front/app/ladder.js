@@ -1,3 +1,52 @@
+/* The report's first screen: what the run says, how much stands behind it, and the ladder. */
+
+import { html } from "htm/preact";
+import { useState } from "preact/hooks";
+import { Flag, Section } from "./bits.js";
+import { Axis, Grid, Interval, Plot } from "./charts.js";
+import {
+  boardCells,
+  Listed,
+  modelLink,
+  nameOf,
+  ratedModels,
+  ratingAxis,
+  Sentence,
+  sentenceOf,
+  shortOf,
+  summary,
+} from "./names.js";
+import { counted, dated, isKnown, titled, whole } from "./numbers.js";
+import { plain } from "./text.js";
+
+export function Opening() {
+  const { run, words } = summary;
+  const when = dated(run.began_s);
+  return html`<header class="opening">
+    <p class="kicker"><bdi>${plain(run.name)}</bdi>${when && ` · ${when}`}</p>
+    <h1><${Sentence} parts=${words.lead} /></h1>
+    <p class="behind"><${Sentence} parts=${words.behind} />${" "}
+      <${Sentence} parts=${words.fragile} /></p>
+    <${Banner} />
+  </header>`;
+}
+
+/* What a reader must know before believing the order. */
+function Banner() {
+  const warnings = summary.settings.warnings.filter((text) => !text.startsWith("rates stand-ins"));
+  if (!summary.stand_ins && !warnings.length) return null;
+  const standIns = html`<p><b>Stand-ins played.</b> Every contestant is a small offline program that
+    measures the frames it is sent. This shows the tool at work; it ranks no real model.</p>`;
+  return html`<div class="banner" role="note">${summary.stand_ins && standIns}
+    ${warnings.map((text) => html`<${Warning} text=${text} />`)}</div>`;
+}
+
+function Warning({ text }) {
+  const isFew = text.includes("too few videos");
+  const hint = isFew && " Take the order below for a first impression.";
+  return html`<p><b>${plain(titled(text))}.</b>${hint}</p>`;
+}
+
 /* The ladder: ratings on one axis, each with the places that its interval leaves open. */
 const MOST_CELLS = 16;
 const TOO_FEW_VIDEOS = "too few videos to rank";
@@ -23,7 +72,7 @@ function RankBar({ row, of }) {
     <i class="here" style=${{ left: left(row.rank), width: wide(1) }}></i></span>`;
 }
 
-function Ladder() {
+export function Ladder() {
   const [isStyled, setStyled] = useState(true);
   const rows = ratedModels();
   if (!rows.length) return html`<${NotRated} />`;
@@ -94,7 +143,7 @@ function LadderPlot({ row, at, ticks, isStyled }) {
     <${Interval} at=${at} ...${intervalOf(row)} y=${style ? 19 : 24} /></${Plot}>`;
 }
 
-const intervalOf = (row) => ({ value: row?.rating, low: row?.low, high: row?.high });
+export const intervalOf = (row) => ({ value: row?.rating, low: row?.low, high: row?.high });
 
 function LadderNote({ rows }) {
   const few = rows.some((row) => row.flags.includes(TOO_FEW_VIDEOS));
