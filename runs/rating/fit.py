@@ -16,6 +16,7 @@ from videoautoarena.runs.rating.leaderboard import (
     Bootstrap,
     Elo,
     Fragility,
+    Lead,
     Matrices,
     Reweighted,
     Row,
@@ -45,8 +46,8 @@ from videoautoarena.scoring.fitting.counts import (
 )
 from videoautoarena.scoring.fitting.design_matrix import Rows, count_rows
 from videoautoarena.scoring.intervals.proportions import Share, measure_share
-from videoautoarena.scoring.intervals.ranks import find_fall
-from videoautoarena.scoring.intervals.sandwich import LEVEL, half_widths
+from videoautoarena.scoring.intervals.ranks import find_fall, videos_needed
+from videoautoarena.scoring.intervals.sandwich import LEVEL, gap_errors, half_widths
 from videoautoarena.scoring.ratings.ratings import Anchor, Endless, Ratings, chances_better, rate
 from videoautoarena.scoring.ratings.ratings import Method as How
 
@@ -54,6 +55,8 @@ COMFORTABLE_VIDEOS = 50
 """With fewer videos in a group the table carries a warning."""
 _NAMED = 8
 ONE_SIDED, APART = "one-sided", "not comparable"
+_FELT = 5.0
+"""Points by which the zero has moved since earlier versions, from which on a table says so."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,14 +188,16 @@ def row_of(rated: RatedBouts, k: int, *, forfeits: int) -> Row:
     battles, elo = int(counts.battles[k]), None
     if rated.elo is not None:
         elo = float(rated.elo[k]) if battles else math.nan
+    home = home_of(rated, k)
+    is_ranked = home is not None and rated.pieces[home] >= RANKABLE_VIDEOS
     return Row(
         model=rated.bouts.names[k],
         rating=figure_json(ratings.rating[k], 4),
         low=figure_json(ratings.low[k], 4),
         high=figure_json(ratings.high[k], 4),
-        rank=int(ratings.place[k]) or None,
-        rank_best=int(ratings.best[k]) or None,
-        rank_worst=int(ratings.worst[k]) or None,
+        rank=int(ratings.place[k]) if is_ranked else None,
+        rank_best=int(ratings.best[k]) if is_ranked else None,
+        rank_worst=int(ratings.worst[k]) if is_ranked else None,
         battles=battles,
         wins=int(counts.wins[k]),
         losses=int(counts.losses[k]),
@@ -204,10 +209,42 @@ def row_of(rated: RatedBouts, k: int, *, forfeits: int) -> Row:
     )
 
 
+def home_of(rated: RatedBouts, k: int) -> int | None:
+    """Return which component model `k` is of; None without a battle."""
+    return next((c for c, group in enumerate(rated.ratings.components) if k in group), None)
+
+
+def lead_in(rated: RatedBouts, component: int) -> Lead:
+    """Return who may be best of the models of a component."""
+    ratings, names = rated.ratings, rated.bouts.names
+    members, lead = ratings.components[component], ratings.leads[component]
+    place = {int(k): row for row, k in enumerate(members)}
+    order = [place[k] for k in best_first(ratings, members)]
+    first = [k for k in order if lead.place[k] == 1]
+    rivals = [k for k in order if lead.may_be_best[k] and k not in first]
+    above = [k for k in order if k not in first and lead.apart[first, k].all()]
+    pieces, top = rated.pieces[component], first[0]
+    nearest = next((k for k in rivals if np.isfinite(lead.bound[[top, k]]).all()), None)
+    more = None
+    if nearest is not None:
+        theta, errors = ratings.theta[members], gap_errors(ratings.fits[component].spread)
+        reach = float(lead.bound[nearest] * errors[top, nearest])
+        more = videos_needed(float(theta[top] - theta[nearest]), reach, videos=pieces)
+    return Lead(
+        first=tuple(names[members[k]] for k in first),
+        is_ranked=pieces >= RANKABLE_VIDEOS,
+        rivals=tuple(names[members[k]] for k in rivals),
+        above=tuple(names[members[k]] for k in above),
+        nearest=None if nearest is None else names[members[nearest]],
+        more=more,
+        basis=f"differences of ratings: {_interval(rated)}",
+        is_simultaneous=rated.method.simultaneous,
+    )
+
+
 def flags_of(rated: RatedBouts, k: int) -> list[str]:
     """Return what a reader must know of model `k`."""
-    ratings = rated.ratings
-    home = next((c for c, group in enumerate(ratings.components) if k in group), None)
+    ratings, home = rated.ratings, home_of(rated, k)
     if home is None:
         return []
     found = {
@@ -235,6 +272,13 @@ def complaints(rated: RatedBouts) -> list[str]:
             "the intervals treat battles as independent, which is too narrow for "
             "battles that share a video"
         )
+    moved = _shift(rated, 0) if pieces and rated.method.anchor is None else 0.0
+    if abs(moved) >= _FELT:
+        way = "higher" if moved > 0 else "lower"
+        found.append(
+            f"ratings are {abs(moved):.0f} points {way} than in earlier versions, whose 1000 was the "
+            "plain mean of the models that are not one-sided; differences are the same"
+        )
     if any(fit.terms is not None and fit.terms.held for fit in rated.ratings.fits):
         found.append(
             "these battles do not bound the effect of position or style; a prior of "
@@ -257,6 +301,7 @@ def settings_of(rated: RatedBouts, totals: Totals) -> Settings:
         videos=pieces if knows_videos else None,
         pieces=None if knows_videos else pieces,
         totals=totals,
+        shift=tuple(_shift(rated, k) for k in range(len(pieces))),
         anchor=None if method.anchor is None else read_anchor(method.anchor, rated.bouts.names),
         simultaneous=method.simultaneous,
         bootstrap=Bootstrap(ROUNDS, method.seed) if method.intervals == "bootstrap" else None,
@@ -265,6 +310,14 @@ def settings_of(rated: RatedBouts, totals: Totals) -> Settings:
         terms=tuple(_terms(rated, k) for k in range(len(pieces))) if method.needs_rows else None,
         warnings=tuple(complaints(rated)),
     )
+
+
+def _shift(rated: RatedBouts, component: int) -> float:
+    """By how many points ratings stand above those against the plain mean of the body."""
+    members = rated.ratings.components[component]
+    theta, one_sided = rated.ratings.theta[members], rated.ratings.one_sided[members]
+    body = theta if one_sided.all() else theta[~one_sided]
+    return round(SCALE * float(body.mean()), 1)
 
 
 def _reweighted(weight: Floats) -> Reweighted:
@@ -329,6 +382,9 @@ def matrices_of(rated: RatedBouts) -> Matrices:
     share = np.divide(won, met, out=np.full((n, n), np.nan), where=met > 0)
     better = chances_better(rated.ratings)
     np.fill_diagonal(better, np.nan)
+    apart = np.zeros((n, n), dtype=np.bool_)
+    for members, lead in zip(rated.ratings.components, rated.ratings.leads, strict=True):
+        apart[np.ix_(members, members)] = lead.apart
     grid = np.ix_(order, order)
     return Matrices(
         models=[rated.bouts.names[k] for k in order],
@@ -336,4 +392,5 @@ def matrices_of(rated: RatedBouts) -> Matrices:
         thin=((met < SOLID_BATTLES) & ~np.eye(n, dtype=bool))[grid].tolist(),
         wins=[list(map(figure_json, row)) for row in share[grid]],
         better=[list(map(figure_json, row)) for row in better[grid]],
+        apart=apart[grid].tolist(),
     )

@@ -44,6 +44,7 @@ class Row:
     """Of its 95 % interval, as `high`; None too where one video bounds nothing."""
     high: float | None
     rank: int | None
+    """None, as the places it may have, where its group has too little evidence to rank."""
     rank_best: int | None
     rank_worst: int | None
     battles: int
@@ -181,6 +182,9 @@ class Settings:
     pieces: tuple[int, ...] | None
     """Battles of each group, where nobody knows the videos."""
     totals: Totals
+    shift: tuple[float, ...] = ()
+    """Of each group: points by which ratings stand above those against the plain mean of its models
+    that are not one-sided, which was the zero of earlier versions."""
     anchor: Anchored | None = None
     simultaneous: bool = False
     bootstrap: Bootstrap | None = None
@@ -238,7 +242,9 @@ class Matrices:
     wins: Sequence[Sequence[float | None]]
     """Share of battles won."""
     better: Sequence[Sequence[float | None]]
-    """How likely one is better than the other."""
+    """How likely one is better than the other, of this pair alone."""
+    apart: Sequence[Sequence[bool]]
+    """Whether the two differ by the bound that holds for all pairs of the row's model."""
 
 
 @dataclass(frozen=True)
@@ -252,11 +258,15 @@ class Lead:
     rivals: tuple[str, ...]
     """Others that may be best, best first."""
     above: tuple[str, ...]
-    """Models that the first is apart from."""
+    """Models that the first, or all who share the place, is apart from."""
     more: int | None
-    """About how many more videos would separate the first and the nearest rival."""
+    """About how many more videos would separate the first and the nearest; None if that is out of
+    reach."""
     basis: str
+    """What this is said from."""
     is_simultaneous: bool = False
+    nearest: str | None = None
+    """The best of the rivals whose difference to the first has an error."""
 
 
 @dataclass(frozen=True)
@@ -280,5 +290,4 @@ class Leaderboard:
     def to_json(self) -> dict[str, Any]:
         """Return it as `arena leaderboard --json` prints it."""
         asked_for = {k: of for k, of in fields_json(self).items() if getattr(self, k) is not None}
-        del asked_for["leads"]
         return {"schema": SCHEMA, **asked_for}

@@ -19,17 +19,17 @@ from videoautoarena.runs.rating.fit import (
     RatedBouts,
     best_first,
     fragility_of,
+    lead_in,
     matrices_of,
     rate_bouts,
     row_of,
     settings_of,
 )
-from videoautoarena.runs.rating.leaderboard import Lead, Leaderboard, Row
-from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, USUAL, Method, Rated, Totals
+from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.method import USUAL, Method, Rated, Totals
 from videoautoarena.runs.text.refusals import is_refusal
 from videoautoarena.runs.text.style import FEATURES, compare_styles, count_style
 from videoautoarena.scoring.fitting.counts import Floats, Ints
-from videoautoarena.scoring.intervals.ranks import find_rivals, videos_needed
 
 if TYPE_CHECKING:
     from videoautoarena.runs.rating.behaviour import Asked, Seat
@@ -154,44 +154,7 @@ def tabulate(rated: RatedBouts, *, forfeits: Mapping[str, int], totals: Totals) 
         settings=settings_of(rated, totals),
         fragility=fragility_of(rated) if rated.method.fragility else None,
         pairs=matrices_of(rated) if rated.method.pairs else None,
-        leads=tuple(
-            _lead(
-                [rows[names[k]] for k in group], pieces, is_simultaneous=rated.method.simultaneous
-            )
-            for group, pieces in zip(groups, rated.pieces, strict=True)
-        ),
-    )
-
-
-def _lead(rows: Sequence[Row], pieces: int, *, is_simultaneous: bool) -> Lead:
-    """Return who may be best of a group, by whose interval meets that of the first."""
-    figures = np.array(
-        [
-            [np.nan if x is None else x for x in (row.rating, row.low, row.high)]
-            for row in rows
-        ]
-    )  # fmt: skip
-    rating, low, high = figures.T
-    level = [row.model for row in rows if row.rank == 1]
-    others = [k for k, row in enumerate(rows) if row.model not in level]
-    if is_simultaneous:
-        near = [k for k in others if rows[k].rank_best == 1]
-    elif np.isnan(low[0]):
-        near = others
-    else:
-        near = [int(k) for k in find_rivals(rating, low, high) if int(k) in others]
-    more = None
-    if near:
-        reach = rating[0] - low[0] + high[near[0]] - rating[near[0]]
-        more = videos_needed(rating[0] - rating[near[0]], reach, videos=pieces)
-    return Lead(
-        first=tuple(level),
-        is_ranked=pieces >= RANKABLE_VIDEOS,
-        rivals=tuple(rows[k].model for k in near),
-        above=tuple(rows[k].model for k in others if k not in near),
-        more=more,
-        basis="intervals that overlap",
-        is_simultaneous=is_simultaneous,
+        leads=tuple(lead_in(rated, k) for k in range(len(groups))),
     )
 
 

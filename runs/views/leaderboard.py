@@ -187,7 +187,8 @@ def lead_sentence(board: Leaderboard, tally: Table) -> Sentence:
         return _nobody_rated(board, tally)
     lead = board.leads[0]
     unit = board.settings.evidence[1]
-    said = _ranked(lead, tally, unit) if lead.is_ranked else _unranked(board, lead, tally, unit)
+    others = len(board.components[0]) - len(lead.first)
+    said = _ranked(lead, others, tally, unit) if lead.is_ranked else _unranked(board, lead, tally, unit)
     return Sentence(tuple(said), key="lead")
 
 
@@ -207,7 +208,7 @@ def _among(tally: Table) -> tuple[Part, ...]:
     return (" the largest of ", groups, " groups that never met") if groups.value > 1 else ()
 
 
-def _ranked(lead: Lead, tally: Table, unit: str) -> Iterator[Part]:
+def _ranked(lead: Lead, others: int, tally: Table, unit: str) -> Iterator[Part]:
     among = _among(tally)
     if len(lead.first) > 1:
         yield from named(lead.first)
@@ -215,35 +216,34 @@ def _ranked(lead: Lead, tally: Table, unit: str) -> Iterator[Part]:
         yield from [" in", *among] if among else []
     else:
         yield from [Model(lead.first[0]), " leads", *among]
-    at_once = " in all comparisons at once" if lead.is_simultaneous else ""
+    at_once = "in all comparisons at once " if lead.is_simultaneous else ""
     if lead.rivals:
-        yield ", and " if len(lead.first) > 1 else ", but "
-        yield from _rivals(lead)
-        yield f" may be as good{at_once}"
+        yield f", and {at_once}" if len(lead.first) > 1 else f", but {at_once}"
+        yield from _rivals(lead, others)
+        yield " may be as good"
     elif len(lead.first) == 1:
-        yield f" and is apart from all others{at_once}"
+        yield f", and {at_once}no other may be best"
     if len(lead.first) > 1:
         yield f"; more {unit}s may never separate those who share it."
-    elif lead.rivals:
-        yield from _outlook(lead, tally, unit)
+    elif lead.nearest is not None:
+        yield from _outlook(lead.first[0], lead.nearest, tally, unit)
     else:
         yield "."
 
 
-def _rivals(lead: Lead) -> tuple[Part, ...]:
-    if len(lead.rivals) > MOST_RIVALS and not lead.above:
+def _rivals(lead: Lead, others: int) -> tuple[Part, ...]:
+    if len(lead.rivals) > MOST_RIVALS and len(lead.rivals) == others:
         return ("any of the others",)
     return named(lead.rivals)
 
 
-def _outlook(lead: Lead, tally: Table, unit: str) -> Iterator[Part]:
-    both = named((lead.first[0], lead.rivals[0]))
-    if lead.more is None:
+def _outlook(first: str, nearest: str, tally: Table, unit: str) -> Iterator[Part]:
+    both, more = named((first, nearest)), tally.quote(_ONE, "more")
+    if more.value is None:
         yield from (f"; no realistic number of {unit}s would separate ", *both, ".")
-    elif lead.more == 1:
+    elif more.value == 1:
         yield from (f"; one more {unit} would separate ", *both, " at the current gap.")
     else:
-        more = tally.quote(_ONE, "more")
         yield from ("; about ", more, f" more {unit}s would separate ", *both)
         yield " at the current gap."
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri, stdtr
 
-from videoautoarena.scoring.fitting.bradley_terry import SCALE, centre, fit_strengths
+from videoautoarena.scoring.fitting.bradley_terry import SCALE, fit_strengths
 from videoautoarena.scoring.fitting.counts import Cells, Floats
 from videoautoarena.scoring.fitting.separation import (
     find_components,
@@ -88,7 +88,7 @@ def measure_separation(cells: Cells, *, wrong: float = WRONG) -> Separation:
     if not components or len(components[0]) < cells.models:
         return NOTHING_KNOWN
     one_sided = find_one_sided(cells)
-    theta = centre(fit_strengths(cells, likelihood="firth"), one_sided)
+    theta = fit_strengths(cells, likelihood="firth")
     spread = sandwich.measure_spread(cells, theta, one_sided=one_sided)
     found = separate(theta, spread, wrong=wrong)
     if not one_sided.any():

@@ -10,7 +10,7 @@ new model is penalised by hardly touches the others. How sure a strength is,
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from videoautoarena.scoring.fitting import newton
@@ -20,7 +20,7 @@ from videoautoarena.scoring.fitting.newton import Likelihood, Point
 SCALE = 400.0 / float(np.log(10.0))
 """Rating points per nat: 400 points are odds of ten to one."""
 MEAN = 1000.0
-"""Mean rating of the models of a component that are not one-sided."""
+"""Rating of the zero of the scale: the mean of a component's models by what is known of each."""
 _STEPS = 500
 
 
@@ -78,18 +78,20 @@ def pin_mean(matrix: Floats) -> Floats:
     return np.asarray(matrix + np.trace(matrix) / matrix.size, dtype=np.float64)
 
 
-def centre(theta: Floats, one_sided: NDArray[np.bool_]) -> Floats:
-    """Return strengths about the mean of the models that are not one-sided, or of all if all are.
+def centre(theta: Floats, zero: Floats) -> Floats:
+    """Return strengths about the mean in which each model counts as much as `zero` says."""
+    return np.asarray(theta - theta @ zero, dtype=np.float64)
 
-    So a model whose strength nobody knows does not move the ratings of the others.
+
+def information_weights(cells: Cells, theta: Floats) -> Floats:
+    """Return how much each model counts in the mean that is zero, shape (n,), summing to 1.
+
+    As much as its battles tell of its strength. A model that loses everything, or has hardly
+    fought, so hardly moves the ratings of the others, and a single battle more, such as the first
+    that it wins, does not let it count all at once.
     """
-    return np.asarray(theta - theta @ mean_weights(one_sided), dtype=np.float64)
-
-
-def mean_weights(one_sided: NDArray[np.bool_]) -> Floats:
-    """Return how much each model counts in the mean that is zero, shape (n,), summing to 1."""
-    counted = np.ones_like(one_sided) if one_sided.all() else ~one_sided
-    return np.asarray(counted / counted.sum(), dtype=np.float64)
+    known = np.diag(information(cells, theta))
+    return np.asarray(known / known.sum(), dtype=np.float64)
 
 
 def to_ratings(theta: Floats) -> Floats:

@@ -51,17 +51,26 @@ def find_one_sided(cells: Cells) -> NDArray[np.bool_]:
 
 
 class Open(NamedTuple):
-    """Where nothing bounds a model's strength, each of shape (models,); no side of the body."""
+    """By how much a model's strength is left open, each of shape (models,).
 
-    below: NDArray[np.bool_]
-    above: NDArray[np.bool_]
+    1 where nothing bounds it, and between that and 0 where fewer points than FEW_POINTS do.
+    """
+
+    below: Floats
+    above: Floats
+
+
+FEW_POINTS = 5.0
+"""From so many points on they bound a strength as well as its error says."""
 
 
 def find_open(cells: Cells, one_sided: NDArray[np.bool_]) -> Open:
-    """Return on which side the battles leave the strength of each one-sided model open.
+    """Return on which side the battles leave the strength of each model open, and by how much.
 
-    Below it is where its group took no point from another, above it where it gave none; where it
-    did both, it goes with one of its neighbours, and nobody knows with which.
+    Below it is where the group of a one-sided model took no point from another, above it where it
+    gave none; where it did both, it goes with one of its neighbours, and nobody knows with which.
+    A model of the body is open below by as much as FEW_POINTS points that it took are missing, and
+    above by those that it gave.
     """
     labels = _label(cells, strong=True)
     across = labels[cells.i] != labels[cells.j]
@@ -74,7 +83,12 @@ def find_open(cells: Cells, one_sided: NDArray[np.bool_]) -> Open:
         gave[labels[giver[scored & across]]] = True
     took, gave = took[labels], gave[labels]
     both = took & gave
-    return Open(one_sided & (~took | both), one_sided & (~gave | both))
+    points = sum_seats(cells, cells.points, cells.battles - cells.points)
+    lost = sum_seats(cells, cells.battles, cells.battles) - points
+    few, fell = (np.clip(1.0 - of / FEW_POINTS, 0.0, 1.0) for of in (points, lost))
+    below = np.where(one_sided, ~took | both, few)
+    above = np.where(one_sided, ~gave | both, fell)
+    return Open(below.astype(np.float64), above.astype(np.float64))
 
 
 def _label(cells: Cells, *, strong: bool) -> Ints:
@@ -134,6 +148,39 @@ def find_extremes(cells: Cells, theta: Floats) -> Ends | None:
     return Ends(body, list(_weigh(cells, body, theta=theta, taken=taken)))
 
 
+def find_evident(
+    cells: Cells, theta: Floats, *, share: float
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which models surely stand above which, and which models only that is known of.
+
+    The first, shape (models, models), is about models that lost or won every battle: row above
+    column where that is `1 / share` times likelier if the one always ends so than if both were
+    equal, and what follows from two such statements. It holds of no two models of the body. The
+    second, shape (models,), is which models are not of the body. Nothing is evident where
+    `find_extremes` has no answer. `theta` are the strengths of a bias-reduced fit of the component.
+    """
+    n = cells.models
+    above, outside = np.zeros((n, n), dtype=np.bool_), find_one_sided(cells)
+    ends = find_extremes(cells, theta) if outside.any() else None
+    if ends is None:
+        return above, outside
+    outside = np.ones(n, dtype=np.bool_)
+    outside[ends.body] = False
+    strength = np.where(outside, np.nan, theta)
+    enough = -np.log(share)
+    for one in ends.extremes:
+        rivals = [int(k) for k in ends.body]
+        weighed = [(k, _evidence(cells, one, k, strength=strength)) for k in rivals]
+        if one.neighbour not in rivals:
+            weighed.append((one.neighbour, one.evidence))
+        for rival, evidence in weighed:
+            if evidence >= enough:
+                above[(one.model, rival) if one.is_first else (rival, one.model)] = True
+    for k in range(n):
+        above |= above[:, [k]] & above[[k], :]
+    return above, outside
+
+
 def _find(part: Cells) -> tuple[int, bool] | None:
     """The first model that lost all its battles, or else won all of them."""
     battles = sum_seats(part, part.battles, part.battles)
@@ -157,19 +204,23 @@ def _weigh(
     last = {False: int(body[np.argmin(theta[body])]), True: int(body[np.argmax(theta[body])])}
     found = []
     for model, is_first in reversed(taken):
-        neighbour = last[is_first]
-        evidence = _evidence(cells, model, neighbour, strength=strength)
-        found.append(Extreme(model, neighbour, is_first, evidence))
+        one = Extreme(model, last[is_first], is_first, 0.0)
+        evidence = _evidence(cells, one, one.neighbour, strength=strength)
+        found.append(one._replace(evidence=evidence))
         last[is_first] = model
     return found[::-1]
 
 
-def _evidence(cells: Cells, model: int, neighbour: int, *, strength: Floats) -> float:
-    mine = (cells.i == model) | (cells.j == model)
-    rival = np.where(cells.i == model, cells.j, cells.i)
-    # Where it stands beyond the neighbour, what it does to others is likelier than the reverse.
-    gap = np.abs(np.nan_to_num(strength[neighbour] - strength[rival], nan=np.inf))
-    gap[rival == neighbour] = 0.0
+def _evidence(cells: Cells, one: Extreme, against: int, *, strength: Floats) -> float:
+    """The logarithm of how unlikely the battles of `one` are for a model as strong as `against`."""
+    mine = (cells.i == one.model) | (cells.j == one.model)
+    rival = np.where(cells.i == one.model, cells.j, cells.i)
+    gap = (
+        strength[against] - strength[rival] if one.is_first else strength[rival] - strength[against]
+    )
+    # Of what has no strength only battles with itself speak.
+    gap = np.nan_to_num(gap, nan=np.inf)
+    gap[rival == against] = 0.0
     ratio = np.where(mine, 1.0 / expit(gap), 0.0)
     if cells.parts is None:
         return float(cells.battles @ np.log(np.where(mine, ratio, 1.0)))

@@ -13,7 +13,12 @@ from numpy.typing import NDArray
 from scipy.linalg import inv
 from scipy.special import chdtri, expit, ndtri, stdtr, stdtrit
 
-from videoautoarena.scoring.fitting.bradley_terry import information, join, mean_weights, pin_mean
+from videoautoarena.scoring.fitting.bradley_terry import (
+    information,
+    information_weights,
+    join,
+    pin_mean,
+)
 from videoautoarena.scoring.fitting.counts import POINTS, Cells, Floats, Ints, sum_seats
 from videoautoarena.scoring.fitting.newton import one_blas_thread
 from videoautoarena.scoring.fitting.separation import Open, find_open
@@ -24,7 +29,7 @@ _ENOUGH, _UNLIKELY = 8, 0.01
 
 
 class Spread(NamedTuple):
-    """How the strengths of one component scatter about the truth, against the mean of the body.
+    """How the strengths of one component scatter about the truth, against the zero of the scale.
 
     The three matrices are covariances in nats^2, each of shape (n, n); `hold_up` makes one variance
     of the first two.
@@ -46,6 +51,8 @@ class Spread(NamedTuple):
     one_sided: NDArray[np.bool_]
     open: Open
     """On which sides nothing bounds those that are."""
+    zero: Floats
+    """Shape (n,), how much each model counts in the mean that is zero, 1 in all."""
 
 
 def measure_spread(
@@ -58,7 +65,8 @@ def measure_spread(
     if one_sided is None:
         one_sided = np.zeros(cells.models, dtype=np.bool_)
     with one_blas_thread():
-        bread = against_mean(inv(pin_mean(information(cells, theta))), one_sided)
+        zero = information_weights(cells, theta)
+        bread = against_zero(inv(pin_mean(information(cells, theta))), zero)
         if cells.parts is None:
             squares = (cells.counts * _residuals(cells, theta) ** 2).sum(axis=1)
             meat, effective = join(cells, squares), float(cells.clusters)
@@ -76,15 +84,26 @@ def measure_spread(
         seen=count_seen(cells),
         one_sided=one_sided,
         open=find_open(cells, one_sided),
+        zero=zero,
     )
 
 
 def select_spread(spread: Spread, members: Ints) -> Spread:
     """Return the spread of some of the models, against the mean of these; none are one-sided."""
     grid, none = np.ix_(members, members), np.zeros(len(members), dtype=np.bool_)
-    robust, least, prior = (against_mean(matrix[grid]) for matrix in spread[:3])
-    return Spread(robust, least, prior, spread.clusters, spread.effective, spread.seen[members],
-                  none, Open(none, none))  # fmt: skip
+    zero = spread.zero[members] / spread.zero[members].sum()
+    robust, least, prior = (against_zero(matrix[grid], zero) for matrix in spread[:3])
+    return Spread(
+        robust,
+        least,
+        prior,
+        spread.clusters,
+        spread.effective,
+        spread.seen[members],
+        none,
+        Open(spread.open.below[members], spread.open.above[members]),
+        zero,
+    )
 
 
 def make_spread(
@@ -98,6 +117,7 @@ def make_spread(
     seen: Ints,
     one_sided: NDArray[np.bool_],
     open: Open,
+    zero: Floats,
 ) -> Spread:
     """Return the spread of a sandwich and the inverse information in it.
 
@@ -106,7 +126,7 @@ def make_spread(
     more = clusters / (clusters - 1) if clusters > 1 else 1.0
     least = bread if alone is None else alone
     return Spread(
-        sandwich * more, least * dispersion, bread, clusters, effective, seen, one_sided, open
+        sandwich * more, least * dispersion, bread, clusters, effective, seen, one_sided, open, zero
     )
 
 
@@ -127,7 +147,7 @@ def hold_up(robust: Floats, least: Floats, *, seen: Ints, clusters: int) -> Floa
 
 
 def place_errors(spread: Spread) -> Floats:
-    """Return the standard error of each strength against the mean of its component, in nats.
+    """Return the standard error of each strength against the zero of its component, in nats.
 
     Infinite with fewer than two clusters, which say nothing of another one.
     """
@@ -176,17 +196,18 @@ def place_reaches(spread: Spread, *, level: float = LEVEL) -> tuple[Floats, Floa
 
 
 def open_reaches(half: Floats, spread: Spread, *, level: float = LEVEL) -> tuple[Floats, Floats]:
-    """Return how far intervals reach down and up that are `half` wide but for one-sided models.
+    """Return how far intervals reach down and up that are `half` wide but on open sides.
 
     Of a model without a point the penalised likelihood falls on the open side as slowly as half its
     strength, so that to fall as far as at z errors it has to go z^2 + 1 nats where the error says
-    z sqrt(2): by so much more it reaches there. All in nats, shape (n,).
+    z sqrt(2): by so much more it reaches there, and by a share of that where few points bound it.
+    All in nats, shape (n,).
 
     Source: Heinze and Schemper (2002), Stat. Med. 21, for profiles of the penalised likelihood.
     """
     z = float(ndtri(0.5 + level / 2.0))
-    far = half * max((z * z + 1.0) / (z * np.sqrt(2.0)), 1.0)
-    return np.where(spread.open.below, far, half), np.where(spread.open.above, far, half)
+    more = max((z * z + 1.0) / (z * np.sqrt(2.0)), 1.0) - 1.0
+    return half * (1.0 + more * spread.open.below), half * (1.0 + more * spread.open.above)
 
 
 def half_widths(errors: Floats, clusters: float, *, level: float = LEVEL) -> Floats:
@@ -209,11 +230,10 @@ def check_level(level: float) -> None:
         raise ValueError(f"level {level} is not between 0 and 1")
 
 
-def against_mean(matrix: Floats, one_sided: NDArray[np.bool_] | None = None) -> Floats:
-    """Return the covariance of distances to the mean of the body, of a covariance of places."""
-    weights = mean_weights(np.zeros(len(matrix), np.bool_) if one_sided is None else one_sided)
-    rows = matrix - (weights @ matrix)[None, :]
-    return np.asarray(rows - (rows @ weights)[:, None], dtype=np.float64)
+def against_zero(matrix: Floats, zero: Floats) -> Floats:
+    """Return the covariance of distances to the zero of the scale, of a covariance of places."""
+    rows = matrix - (zero @ matrix)[None, :]
+    return np.asarray(rows - (rows @ zero)[:, None], dtype=np.float64)
 
 
 def _alone(cells: Cells, theta: Floats, *, bread: Floats) -> Floats | None:

@@ -18,13 +18,14 @@ from scipy.linalg import inv
 from scipy.special import expit
 
 from videoautoarena.scoring.fitting import newton
+from videoautoarena.scoring.fitting.bradley_terry import information_weights
 from videoautoarena.scoring.fitting.counts import POINTS, Floats, Ints
 from videoautoarena.scoring.fitting.design_matrix import Rows, to_cells
 from videoautoarena.scoring.fitting.newton import Likelihood, Point, one_blas_thread
 from videoautoarena.scoring.fitting.separation import find_open
 from videoautoarena.scoring.intervals import sandwich as sandwiches
 from videoautoarena.scoring.intervals.cluster_correction import cluster_meat, sum_pull, sum_scores
-from videoautoarena.scoring.intervals.sandwich import Spread, against_mean
+from videoautoarena.scoring.intervals.sandwich import Spread, against_zero
 
 PRIOR_SD = 2.0
 """Of each term, in nats, where the battles alone set one no bounds; the mean is 0."""
@@ -116,17 +117,19 @@ def measure_terms(
         sandwich = bread @ meat @ bread
         alone = _alone(rows, phi, bread=bread)
     n, clusters, cells = rows.models, rows.clusters, to_cells(rows)
+    zero = information_weights(cells, terms.theta)
     dispersion = _dispersion(rows, phi)
     spread = sandwiches.make_spread(
-        against_mean(sandwich[:n, :n], one_sided),
-        against_mean(bread[:n, :n], one_sided),
-        alone=against_mean(alone[:n, :n], one_sided),
+        against_zero(sandwich[:n, :n], zero),
+        against_zero(bread[:n, :n], zero),
+        alone=against_zero(alone[:n, :n], zero),
         dispersion=dispersion,
         clusters=clusters,
         effective=effective,
         seen=sandwiches.count_seen(cells),
         one_sided=one_sided,
         open=find_open(cells, one_sided),
+        zero=zero,
     )
     if clusters < 2:
         return spread, np.full(len(phi) - n, np.inf)

@@ -135,11 +135,13 @@ def rate_on_labels(data: Judged, method: Method, *, lam: float | None = None) ->
     found = Powered(begin_ratings(data.models, components), [])
     for members in components:
         part = _weigh(_select(data, members))
-        one_sided = find_one_sided(_labelled_cells(part.data))
+        labelled = _labelled_cells(part.data)
+        one_sided = find_one_sided(labelled)
         if method.likelihood == "mle" and one_sided.any():
             raise Endless(members[one_sided])
         theta, fit, tuning = _fit(part, method.likelihood, lam, one_sided)
-        place_members(found.ratings, members, Fitted(theta, fit), method=method)
+        fitted = Fitted(theta, fit)
+        place_members(found.ratings, members, fitted, cells=labelled, method=method)
         found.tunings.append(tuning)
     return found
 
@@ -162,20 +164,21 @@ def _fit(
             lam, theta = _tune(part, likelihood)
         else:
             theta = _strengths(part, lam, likelihood)
-        scores, bread = _score(part, theta), _bread(part, theta, lam, one_sided)
-        spread = _spread(part, scores, bread, lam=lam, theta=theta, one_sided=one_sided)
+        zero = bradley_terry.information_weights(_corrected_cells(part, lam), theta)
+        scores, bread = _score(part, theta), _bread(part, theta, lam, zero)
+        spread = _spread(part, scores, bread, lam=lam, theta=theta, one_sided=one_sided, zero=zero)
         gain = _gain(scores, bread, lam)
     sizes = int(part.data.is_labelled.sum()), len(part.data.a)
-    return centre(theta, one_sided), Fit(spread), Tuning(lam, gain, *sizes)
+    return centre(theta, zero), Fit(spread), Tuning(lam, gain, *sizes)
 
 
 def _tune(part: _Weighed, likelihood: Likelihood) -> tuple[float, Floats]:
     """Return lambda and the strengths with it; the labels alone where the judge leads nowhere."""
-    lam, nobody = 0.5, np.zeros(part.data.models, dtype=np.bool_)
+    lam, even = 0.5, np.full(part.data.models, 1.0 / part.data.models)
     try:
         for _ in range(_TUNINGS):
             theta = _strengths(part, lam, likelihood)
-            lam = _best_lambda(_score(part, theta), _bread(part, theta, lam, nobody))
+            lam = _best_lambda(_score(part, theta), _bread(part, theta, lam, even))
         return lam, _strengths(part, lam, likelihood)
     except ArithmeticError:
         # Corrected shares may lie outside 0 and 1, where no strengths have them.
@@ -208,9 +211,9 @@ def _strengths(part: _Weighed, lam: float, likelihood: Likelihood) -> Floats:
     return theta
 
 
-def _bread(part: _Weighed, theta: Floats, lam: float, one_sided: NDArray[np.bool_]) -> Floats:
+def _bread(part: _Weighed, theta: Floats, lam: float, zero: Floats) -> Floats:
     matrix = bradley_terry.information(_corrected_cells(part, lam), theta)
-    return sandwich.against_mean(inv(bradley_terry.pin_mean(matrix)), one_sided)
+    return sandwich.against_zero(inv(bradley_terry.pin_mean(matrix)), zero)
 
 
 def _corrected_cells(part: _Weighed, lam: float) -> Cells:
@@ -254,6 +257,7 @@ def _spread(
     lam: float,
     theta: Floats,
     one_sided: NDArray[np.bool_],
+    zero: Floats,
 ) -> Spread:
     """The sandwich over clusters that hold a label."""
     data, whole = part.data, scores.people + lam * scores.judge
@@ -274,7 +278,9 @@ def _spread(
     least = bread @ _battle_meat(part, theta, lam) @ bread
     effective = cluster_correction.effective_number(_pull(part, theta, bread, 0.0)[has_label])
     open = find_open(_labelled_cells(data), one_sided)
-    return Spread(robust, least, bread, clusters, effective, seen.sum(axis=0), one_sided, open)
+    return Spread(
+        robust, least, bread, clusters, effective, seen.sum(axis=0), one_sided, open, zero
+    )
 
 
 def _weights(part: _Weighed, theta: Floats, lam: float) -> Floats:

@@ -13,14 +13,17 @@ from videoautoarena.scoring.fitting.bradley_terry import (
     SCALE,
     centre,
     fit_strengths,
-    mean_weights,
 )
 from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, select_models
 from videoautoarena.scoring.fitting.design_matrix import Rows, select_rows, to_cells
 from videoautoarena.scoring.fitting.newton import Likelihood
-from videoautoarena.scoring.fitting.separation import find_components, find_one_sided
+from videoautoarena.scoring.fitting.separation import (
+    find_components,
+    find_evident,
+    find_one_sided,
+)
 from videoautoarena.scoring.intervals import sandwich
-from videoautoarena.scoring.intervals.ranks import rank, rank_simultaneously
+from videoautoarena.scoring.intervals.ranks import Lead, lead_of
 from videoautoarena.scoring.intervals.sandwich import LEVEL, Spread
 from videoautoarena.scoring.ratings.bootstrap import (
     bootstrap,
@@ -88,8 +91,8 @@ class Ratings(NamedTuple):
     """What is known of each model, each array of shape (models,)."""
 
     rating: Floats
-    """Mean 1000 in each component but the anchored one, of the models that are not one-sided, or of
-    all where all are; NaN for a model without a battle, as `low` and `high`."""
+    """The mean by what is known of each model (`Spread.zero`) is 1000 in each component, or the
+    anchor what it is given; NaN for a model without a battle, as `low` and `high`."""
     low: Floats
     """Infinite, as `high`, where the component has fewer than two clusters."""
     high: Floats
@@ -106,6 +109,8 @@ class Ratings(NamedTuple):
     """Strengths in nats, zero where the rating is 1000."""
     fits: list[Fit]
     """Of each component."""
+    leads: list[Lead]
+    """Who may be best and who is apart from whom, of each component; models as in it."""
 
 
 def rate(battles: Cells | Rows, method: Method = PLAIN) -> Ratings:
@@ -131,7 +136,7 @@ def rate(battles: Cells | Rows, method: Method = PLAIN) -> Ratings:
             fitted = _fit_rows(select_rows(battles, members), method, one_sided)
         else:
             fitted = _fit_cells(part, method, one_sided)
-        place_members(ratings, members, fitted, method=method)
+        place_members(ratings, members, fitted, cells=part, method=method)
     return ratings
 
 
@@ -151,37 +156,60 @@ def begin_ratings(models: int, components: list[Ints]) -> Ratings:
     rating, low, high, theta = np.full((4, models), np.nan)
     place, best, worst = np.zeros((3, models), dtype=np.int64)
     one_sided = np.zeros(models, dtype=np.bool_)
-    return Ratings(rating, low, high, place, best, worst, one_sided, components, [], theta, [])
+    return Ratings(rating, low, high, place, best, worst, one_sided, components, [], theta, [], [])
 
 
-def place_members(ratings: Ratings, members: Ints, fitted: Fitted, *, method: Method) -> None:
-    """Fill the rows of `members`, the next component, from its fit."""
+def place_members(
+    ratings: Ratings, members: Ints, fitted: Fitted, *, cells: Cells, method: Method
+) -> None:
+    """Fill the rows of `members`, the next component, from its fit and the battles behind it."""
     theta, spread, anchor = fitted.theta, fitted.fit.spread, method.anchor
     ratings.fits.append(fitted.fit)
     ratings.clusters.append(spread.clusters)
     ratings.theta[members], ratings.one_sided[members] = theta, spread.one_sided
     middle = MEAN + SCALE * theta
+    fixed = None
     if anchor is not None and anchor.model in members:
         middle += anchor.rating - MEAN - SCALE * float(ratings.theta[anchor.model])
-    low, high = _bounds(theta, spread, method=method, drawn=fitted.drawn)
+        fixed = int(np.searchsorted(members, anchor.model))
+    low, high = _bounds(fitted, method, fixed=fixed)
     low, high = middle - SCALE * low, middle + SCALE * high
-    if method.simultaneous:
-        places = rank_simultaneously(theta, spread, level=method.level, seed=method.seed)
-    else:
-        places = rank(middle, low, high)
-    for array, values in zip(ratings[:6], (middle, low, high, *places), strict=True):
+    lead = _lead(cells, fitted, method)
+    ratings.leads.append(lead)
+    for array, values in zip(ratings[:6], (middle, low, high, *lead[:3]), strict=True):
         array[members] = values
 
 
+def _lead(cells: Cells, fitted: Fitted, method: Method) -> Lead:
+    """Who may be best, from the spread of the fit, or from that of what was drawn."""
+    theta, spread, drawn = fitted.theta, fitted.fit.spread, fitted.drawn
+    if drawn is not None:
+        more = spread.clusters / (spread.clusters - 1)
+        spread = spread._replace(robust=more * np.cov(drawn, rowvar=False))
+    share = (1.0 - method.level) / max(len(theta) - 1, 1)
+    evident, unknown = find_evident(cells, theta, share=share)
+    return lead_of(
+        theta,
+        spread.robust,
+        max(spread.effective - 1.0, 1.0),
+        errors=sandwich.gap_errors(spread),
+        evident=evident,
+        unknown=unknown,
+        level=method.level,
+        simultaneous=method.simultaneous,
+        seed=method.seed,
+    )
+
+
 def _fit_cells(part: Cells, method: Method, one_sided: NDArray[np.bool_]) -> Fitted:
-    theta = centre(fit_strengths(part, likelihood=method.likelihood), one_sided)
+    theta = fit_strengths(part, likelihood=method.likelihood)
     spread = sandwich.measure_spread(part, theta, one_sided=one_sided)
     drawn = None
     if method.rounds and part.clusters > 1:
         drawn = bootstrap(
             part, theta, rounds=method.rounds, seed=method.seed, likelihood=method.likelihood
         )
-    return Fitted(theta, Fit(spread), drawn)
+    return Fitted(centre(theta, spread.zero), Fit(spread), drawn)
 
 
 def _fit_rows(part: Rows, method: Method, one_sided: NDArray[np.bool_]) -> Fitted:
@@ -192,20 +220,33 @@ def _fit_rows(part: Rows, method: Method, one_sided: NDArray[np.bool_]) -> Fitte
         drawn = bootstrap_terms(
             part, terms, rounds=method.rounds, seed=method.seed, likelihood=method.likelihood
         )
-    return Fitted(centre(terms.theta, one_sided), Fit(spread, terms, errors), drawn)
+    return Fitted(centre(terms.theta, spread.zero), Fit(spread, terms, errors), drawn)
 
 
-def _bounds(
-    theta: Floats, spread: Spread, *, method: Method, drawn: Floats | None
-) -> tuple[Floats, Floats]:
-    """How far the interval reaches down and up from each strength, in nats."""
+def _bounds(fitted: Fitted, method: Method, *, fixed: int | None) -> tuple[Floats, Floats]:
+    """How far the interval reaches down and up from each strength, in nats.
+
+    Against the zero of the scale, or against the model that is `fixed`, whose own has no width.
+    """
+    theta, spread, drawn = fitted.theta, fitted.fit.spread, fitted.drawn
+    under, over = _reaches(spread, method.level, fixed)
     if drawn is None:
-        return sandwich.place_reaches(spread, level=method.level)
-    drawn = drawn - (drawn @ mean_weights(spread.one_sided))[:, None]
-    low, high = expanded_percentiles(drawn, spread, level=method.level)
-    under, over = sandwich.place_reaches(spread._replace(robust=spread.least), level=method.level)
+        return under, over
+    zero = drawn @ spread.zero if fixed is None else drawn[:, fixed]
+    at = theta if fixed is None else theta - theta[fixed]
+    low, high = expanded_percentiles(drawn - zero[:, None], spread, level=method.level)
+    under, over = _reaches(spread._replace(robust=spread.least), method.level, fixed)
     least = np.where(spread.one_sided, 1.0, 0.25) * (under + over)
     # Draws of battles that all tie, or of a model seen in one video, are all alike: no certainty.
     stuck = high - low < least
-    down, up = np.maximum(theta - low, 0.0), np.maximum(high - theta, 0.0)
+    down, up = np.maximum(at - low, 0.0), np.maximum(high - at, 0.0)
     return np.where(stuck, under, down), np.where(stuck, over, up)
+
+
+def _reaches(spread: Spread, level: float, fixed: int | None) -> tuple[Floats, Floats]:
+    if fixed is None:
+        return sandwich.place_reaches(spread, level=level)
+    errors = sandwich.gap_errors(spread)[:, fixed]
+    half = sandwich.half_widths(errors, spread.effective, level=level)
+    half[fixed] = 0.0
+    return sandwich.open_reaches(half, spread, level=level)

@@ -64,7 +64,7 @@ def leader(rows: Sequence[Json]) -> Parts:
 def places(rows: Sequence[Json]) -> Parts:
     """Return which places below the first overlap, a sentence a group."""
     groups: list[list[Json]] = []
-    for row in (row for row in rows if row["rank_best"] != 1):
+    for row in (row for row in rows if row["rank_best"] not in (None, 1)):
         if groups and row["rank_best"] <= max(other["rank_worst"] for other in groups[-1]):
             groups[-1].append(row)
         else:

@@ -73,10 +73,10 @@ def settings(**chosen: Any) -> dict[str, Any]:
 def test_the_usual_way_says_nothing_further() -> None:
     table = board(Method())
     assert extra_sentences(table) == []
-    assert set(table.to_json()) == {"schema", "models", "components", "settings"}
+    assert set(table.to_json()) == {"schema", "models", "components", "settings", "leads"}
     assert list(table.to_json()["settings"]) == [
         "model", "fit", "ties", "scale", "mean", "level", "interval", "videos", "totals",
-        "stand_ins", "warnings",
+        "shift", "stand_ins", "warnings",
     ]  # fmt: skip
 
 
@@ -162,7 +162,7 @@ def test_ranges_that_hold_at_once_say_so() -> None:
     table = board(Method(simultaneous=True))
     assert table.to_json()["settings"]["simultaneous"] is True
     assert "ranks are simultaneous" in shown(table)
-    said = "hawk leads and is apart from all others in all comparisons at once."
+    said = "hawk leads, and in all comparisons at once no other may be best."
     assert said in shown(table)
 
 

@@ -100,7 +100,7 @@ def test_ten_wins_to_one_are_four_hundred_points_by_plain_maximum_likelihood() -
 
 def test_the_shape_is_the_one_other_programs_rely_on() -> None:
     table = json.loads(json.dumps(build(season(12), CAST).to_json(), allow_nan=False))
-    assert set(table) == {"schema", "models", "components", "settings"}
+    assert set(table) == {"schema", "models", "components", "settings", "leads"}
     assert table["schema"] == 1
     assert list(table["models"][0]) == [
         "model", "rating", "low", "high", "rank", "rank_best", "rank_worst",
@@ -184,7 +184,7 @@ def test_few_videos_are_said(videos: int, flagged: int, warned: int) -> None:
 def test_one_video_gives_ratings_and_no_intervals() -> None:
     table = build(season(1), CAST)
     assert row(table, "owl")["low"] is None
-    assert (row(table, "owl")["rank_best"], row(table, "owl")["rank_worst"]) == (1, 3)
+    assert (row(table, "owl")["rank_best"], row(table, "owl")["rank_worst"]) == (None, None)
     assert "and there are no intervals" in summarize(table)
     assert "only 1 video: too few" in shown(table)
 

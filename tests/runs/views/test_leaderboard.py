@@ -150,42 +150,45 @@ def led(**about: Any) -> str:
     fights = season(12) + [battle(v, "ab"[v % 2], "mole", "blind") for v in range(12)]
     board = build(fights, [*CAST, "blind"])
     plain = Lead(("hawk",), True, (), ("owl", "mole", "blind"), None, "max-t of differences")
-    return summarize(replace(board, leads=(replace(plain, **about),)))
+    lead = replace(plain, **about)
+    group = (*board.components[0], *(name for name in lead.rivals if len(name) == 1))
+    return summarize(replace(board, components=(group,), leads=(lead,)))
 
 
 @pytest.mark.parametrize(
     ("about", "said"),
     [
-        ({}, "hawk leads and is apart from all others."),
+        ({}, "hawk leads, and no other may be best."),
         (
             {"is_simultaneous": True},
-            "hawk leads and is apart from all others in all comparisons at once.",
+            "hawk leads, and in all comparisons at once no other may be best.",
         ),
         (
-            {"rivals": ("owl", "blind"), "above": ("mole",), "more": 40},
+            {"rivals": ("owl", "blind"), "above": ("mole",), "nearest": "owl", "more": 40},
             "hawk leads, but owl and blind may be as good; about 40 more videos would separate "
             "hawk and owl at the current gap.",
         ),
         (
-            {"rivals": ("owl",), "more": 1},
+            {"rivals": ("owl",), "nearest": "owl", "more": 1},
             "hawk leads, but owl may be as good; one more video would separate hawk and owl at "
             "the current gap.",
         ),
         (
-            {"rivals": ("owl",), "more": 1234},
+            {"rivals": ("owl",), "nearest": "owl", "more": 1234},
             "hawk leads, but owl may be as good; about 1,300 more videos would separate hawk and "
             "owl at the current gap.",
         ),
         (
-            {"rivals": ("owl",)},
+            {"rivals": ("owl",), "nearest": "owl"},
             "hawk leads, but owl may be as good; no realistic number of videos would separate "
             "hawk and owl.",
         ),
         (
-            {"rivals": ("owl", "mole", "blind", "x", "y"), "above": (), "more": 5},
+            {"rivals": ("owl", "mole", "blind", "x", "y"), "above": (), "nearest": "owl", "more": 5},
             "hawk leads, but any of the others may be as good; about 5 more videos would separate "
             "hawk and owl at the current gap.",
         ),
+        ({"rivals": ("blind",)}, "hawk leads, but blind may be as good."),
         (
             {"first": ("hawk", "owl"), "rivals": ("mole",), "above": ("blind",)},
             "hawk and owl share the first place, and mole may be as good; more videos may never "

@@ -15,6 +15,7 @@ from benchmarks.one_sided import (
     early_error,
     newcomer_moves,
     play_chain,
+    watch,
 )
 from tests.support.tournament import fought
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
@@ -65,6 +66,7 @@ def test_early_runs_with_a_parrot_are_nearer_the_truth_than_with_phantom_battles
 @pytest.mark.parametrize(("videos", "each"), PARROTS)
 def test_ratings_in_a_field_with_a_parrot_hold(videos: int, each: int) -> None:
     others, parrot = cover_parrot(videos, each, sets=200)
+    assert 0.93 <= (6 * others + parrot) / 7 <= 0.97
     assert others >= 0.935
     assert parrot >= 0.90
 
@@ -82,16 +84,41 @@ def test_a_newcomer_that_loses_everything_hardly_moves_the_others() -> None:
 def test_one_row_leaves_every_interval_of_the_others_as_it_is() -> None:
     plain, joined = (rate(play_chain(12, 24, newcomer=newcomer, seed=1)) for newcomer in (0, 1))
     assert joined.one_sided.tolist() == [False] * 12 + [True]
-    assert joined.rating[:12] == pytest.approx(plain.rating, abs=1e-5)
-    assert joined.high[:12] == pytest.approx(plain.high, abs=0.5)
+    gaps = [table.rating[:12] - table.rating[0] for table in (joined, plain)]
+    assert gaps[0] == pytest.approx(gaps[1], abs=1e-5)
+    # The newcomer counts in the zero of the scale as much as its one battle tells.
+    assert joined.rating[:12] == pytest.approx(plain.rating, abs=2)
+    assert (joined.high - joined.low)[:12] == pytest.approx(plain.high - plain.low, rel=0.02)
     assert np.argsort(joined.place[:12]).tolist() == np.argsort(plain.place).tolist()
 
 
-def test_the_mean_of_a_thousand_is_that_of_models_that_are_not_one_sided() -> None:
-    table = rate(fought("A>B*9 B>A*3 B>C*5 C>B*4 A>D*6 B>D*6"))
+def test_a_model_that_lost_everything_counts_little_in_the_mean_of_a_thousand() -> None:
+    table = rate(fought("A>B*9 B>A*3 B>C*5 C>B*4 A>D*60 B>D*60"))
     assert table.one_sided.tolist() == [False, False, False, True]
-    assert table.rating[:3].mean() == pytest.approx(1000)
+    zero = table.fits[0].spread.zero
+    assert zero @ table.rating == pytest.approx(1000)
+    assert zero[3] < 0.1
     assert table.rating[3] < table.rating[:3].min()
+
+
+def test_the_first_win_of_a_parrot_moves_the_others_by_little() -> None:
+    text = "A>B*30@1 B>A*20@2 B>C*30@3 C>B*25@4 A>C*30@5 C>A*12@6 A>D*40@7 B>D*40@8 C>D*40@9"
+    before, after = rate(fought(text)), rate(fought(text + " D>C@9"))
+    assert before.one_sided[3]
+    assert not after.one_sided.any()
+    # The mean of models that are not one-sided moved by 150 points here.
+    assert after.rating[:2] == pytest.approx(before.rating[:2], abs=12)
+
+
+def test_no_battle_moves_a_rating_of_another_by_as_much_as_it_is_known() -> None:
+    moves = [watch(seed, each=3) for seed in range(3)]
+    assert max(share for _, share in moves) < 1.0
+
+
+@pytest.mark.slow
+def test_no_battle_of_two_hundred_runs_moves_another_rating_by_its_half_width() -> None:
+    moves = [watch(seed, each=5) for seed in range(200)]
+    assert max(share for _, share in moves) < 1.0
 
 
 def test_a_strength_is_open_to_the_side_where_no_point_bounds_it() -> None:
@@ -99,16 +126,28 @@ def test_a_strength_is_open_to_the_side_where_no_point_bounds_it() -> None:
     one_sided = find_one_sided(cells)
     assert one_sided.tolist() == [False, False, True, True, True, True]
     # D only lost; C and E only won; F won one and lost one, to others who are as open.
-    assert find_open(cells, one_sided).below.tolist() == [False, False, False, True, False, True]
-    assert find_open(cells, one_sided).above.tolist() == [False, False, True, False, True, True]
+    # A took three points of the five that bound a strength, and gave three; B gave four.
+    assert find_open(cells, one_sided).below == pytest.approx([0.4, 0, 0, 1, 0, 1])
+    assert find_open(cells, one_sided).above == pytest.approx([0.4, 0.2, 1, 0, 1, 1])
 
 
 def test_an_interval_reaches_further_to_the_open_side() -> None:
-    table = rate(fought("A>B*9 B>A*3 B>C*5 C>B*4 A>D*6 B>D*6"))
+    table = rate(fought("A>B*9 B>A*6 B>C*5 C>B*5 A>D*6 B>D*6"))
     down, up = table.rating - table.low, table.high - table.rating
     assert down[:3] == pytest.approx(up[:3])
     # What a profile of half the strength, less the points it would make, comes to: (z^2 + 1) nats.
     assert down[3] / up[3] == pytest.approx((1.959964**2 + 1) / (1.959964 * 2**0.5), rel=1e-4)
+
+
+def test_the_first_points_of_a_parrot_close_its_open_side_little_by_little() -> None:
+    field = "A>B*30 B>A*20 B>C*30 C>B*25 A>C*30 C>A*12 A>D*60 B>D*60 C>D*60"
+    reach = []
+    for wins in range(1, 7):
+        table = rate(fought(f"{field} D>C*{wins}"))
+        reach.append((table.rating - table.low)[3] / (table.high - table.rating)[3])
+    assert reach == sorted(reach, reverse=True)
+    assert reach[0] == pytest.approx(1 + 0.8 * 0.7473, abs=0.01)
+    assert reach[-1] == pytest.approx(1)
 
 
 def test_plain_maximum_likelihood_names_who_has_no_finite_strength() -> None:

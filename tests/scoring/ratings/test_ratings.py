@@ -13,6 +13,7 @@ from videoautoarena.scoring.fitting.bradley_terry import SCALE
 from videoautoarena.scoring.fitting.counts import Cells, count_cells, select_models
 from videoautoarena.scoring.fitting.design_matrix import Rows, count_rows
 from videoautoarena.scoring.intervals.ranks import find_fall
+from videoautoarena.scoring.intervals.sandwich import gap_errors, half_widths
 from videoautoarena.scoring.ratings.ratings import Anchor, Method, chances_better, rate
 
 FOUR_VIDEOS = "A>B*3@1 B>A@1 A>B*2@2 B>C*3@2 C>B@3 A>C*2@3 C>A@4 B>C@4"
@@ -20,7 +21,7 @@ FOUR_VIDEOS = "A>B*3@1 B>A@1 A>B*2@2 B>C*3@2 C>B@3 A>C*2@3 C>A@4 B>C@4"
 
 def test_a_plain_tournament_is_rated_ranked_and_bounded() -> None:
     table = rate(fought(FOUR_VIDEOS))
-    assert table.rating.mean() == pytest.approx(1000)
+    assert table.fits[0].spread.zero @ table.rating == pytest.approx(1000)
     assert table.place.tolist() == [1, 2, 3]
     assert table.clusters == [4]
     assert (table.low < table.rating).all()
@@ -33,7 +34,7 @@ def test_two_islands_have_a_scale_each() -> None:
     assert [group.tolist() for group in table.components] == [[2, 3, 4], [0, 1]]
     half = SCALE * np.log(10.5 / 1.5) / 2
     assert table.rating[:2] == pytest.approx([1000 + half, 1000 - half])
-    assert table.rating[2:].mean() == pytest.approx(1000)
+    assert table.fits[0].spread.zero @ table.rating[2:] == pytest.approx(1000)
     assert table.place.tolist() == [1, 2, 1, 3, 1]
     assert table.clusters == [3, 11]
 
@@ -114,12 +115,15 @@ def test_a_wider_level_is_a_wider_interval() -> None:
     assert (wide.high > narrow.high).all()
 
 
-def test_an_anchor_takes_its_component_along_and_leaves_the_widths() -> None:
+def test_an_anchor_takes_its_component_along_and_has_no_width() -> None:
     plain = rate(fought(FOUR_VIDEOS + " D>E@1 E>D@2"))
     moved = rate(fought(FOUR_VIDEOS + " D>E@1 E>D@2"), Method(anchor=Anchor(1, 1200.0)))
     assert moved.rating[1] == pytest.approx(1200)
     assert moved.rating[:3] - plain.rating[:3] == pytest.approx([1200 - plain.rating[1]] * 3)
-    assert moved.high - moved.low == pytest.approx(plain.high - plain.low)
+    half = half_widths(gap_errors(plain.fits[0].spread)[:, 1], plain.fits[0].spread.effective)
+    assert (moved.high - moved.rating)[1:3] == pytest.approx(SCALE * half[1:])
+    assert moved.low[1] == moved.high[1] == moved.rating[1]
+    assert (moved.high - moved.low)[3:].tolist() == (plain.high - plain.low)[3:].tolist()
     assert moved.rating[3:].tolist() == plain.rating[3:].tolist()
     assert moved.worst.tolist() == plain.worst.tolist()
 
@@ -213,9 +217,8 @@ tournaments = st.lists(
 def test_every_tournament_has_a_table(rows: list[tuple[int, int, float, int]]) -> None:
     a, step, y, video = (np.array(column) for column in zip(*rows, strict=True))
     table = rate(count_cells(a, (a + step) % 6, outcome=y, models=6, cluster=video))
-    for members, videos in zip(table.components, table.clusters, strict=True):
-        body = members[~table.one_sided[members]]
-        assert table.rating[body if len(body) else members].mean() == pytest.approx(1000)
+    for members, videos, fit in zip(table.components, table.clusters, table.fits, strict=True):
+        assert fit.spread.zero @ table.rating[members] == pytest.approx(1000)
         assert np.isfinite(table.high[members]).all() == (videos > 1)
         assert (table.high - table.low)[members].min() > 1
         assert (table.best <= table.place)[members].all()
@@ -239,8 +242,7 @@ def test_every_tournament_has_a_table_whatever_the_way(
     method = Method(davidson=davidson, rounds=20 * drawn, simultaneous=drawn)
     table = rate(battles, method)
     for members, pieces, fit in zip(table.components, table.clusters, table.fits, strict=True):
-        body = members[~table.one_sided[members]]
-        assert table.rating[body if len(body) else members].mean() == pytest.approx(1000)
+        assert fit.spread.zero @ table.rating[members] == pytest.approx(1000)
         assert (table.high - table.low)[members].min() > 1
         assert np.isfinite(table.high[members]).all() == (pieces > 1)
         assert fit.terms is not None
