@@ -169,7 +169,7 @@ def test_ranges_that_hold_at_once_say_so() -> None:
 def test_the_last_sentence_says_the_same_as_ranges_that_hold_at_once() -> None:
     table = board(Method(simultaneous=True), videos=12)
     assert table.to_json()["models"][1]["rank_best"] == 1
-    said = "hawk leads, but owl may be as good in all comparisons at once; "
+    said = "hawk leads, but in all comparisons at once owl may be as good; "
     assert said in shown(table)
 
 
