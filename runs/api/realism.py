@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from videoautoarena.runs.api.results import Board, Json, Leaderboard, Markup, drawn
-from videoautoarena.runs.text.tables import comma_separated, mark_up
+from videoautoarena.runs.api.results import Board, Json, Leaderboard, Markup
+from videoautoarena.runs.views.forms import as_text, marked_up
 
 if TYPE_CHECKING:
     from videoautoarena.runs.realism.report import Realism as KnownRealism
+    from videoautoarena.runs.views.report import Report
 
 
 class Realism(Board):
@@ -57,26 +58,15 @@ class Realism(Board):
         boards = self._found.boards
         return None if boards is None else Leaderboard(boards.real_mix)
 
-    def to_text(self) -> str:
-        from videoautoarena.runs.views.realism import render_realism
+    def _report(self) -> Report:
+        from videoautoarena.runs.views.realism import realism_report
 
-        return drawn(render_realism(self._found))
+        return realism_report(self._found)
+
+    def to_text(self) -> str:
+        return as_text(self._report(), notes=True)
 
     def to_markup(self, form: Markup) -> str:
-        from videoautoarena.runs.views.realism import sheets_of
+        from videoautoarena.runs.views.realism import realism_report
 
-        if form != "csv":
-            return "\n\n".join(mark_up(sheet, form) for sheet in sheets_of(self._found))
-        columns = ("trait", "value", "held_p", "differs")
-        sides = [f"{side}_{name}" for side in ("simulated", "real") for name in _FIGURE]
-        rows = [
-            [
-                *(row[name] for name in columns),
-                *(row[side][name] for side in ("simulated", "real") for name in _FIGURE),
-            ]
-            for row in self.rows
-        ]
-        return comma_separated((*columns, *sides), rows)
-
-
-_FIGURE = ("value", "low", "high", "n")
+        return marked_up(realism_report(self._found, most=None), form, notes=True)

@@ -19,7 +19,7 @@ Kind = Literal[
     "count", "counts", "count_interval", "needed", "tokens", "tokens_with_interval", "number",
     "rating", "given", "marked_rating", "reach", "places", "width", "bar",
     "points", "points_with_interval",
-    "share", "share_interval", "share_with_interval",
+    "share", "share_interval", "share_with_interval", "share_or_mean",
     "share_gap", "share_gap_with_interval",
     "probability", "p", "coefficient", "coefficient_with_interval",
     "record", "money", "seconds",
@@ -131,6 +131,14 @@ def _points_with_interval(value: float, low: float | None, high: float | None) -
     return _POINTS.with_interval(value, low, high)
 
 
+def _share_or_mean(
+    value: float, low: float | None, high: float | None, is_mean: bool | None
+) -> str:
+    if is_mean:
+        return _COEFFICIENT.with_interval(value, low, high)
+    return FORMATS["share_with_interval"].said([value, low, high])
+
+
 def _marked(rating: float, marks: str, battles: int) -> str:
     """Return a rating with its marks, and on how many battles it stands: `1042* (18)`."""
     return f"{_RATING(rating)}{marks} ({_COUNT(battles)})"
@@ -167,6 +175,7 @@ FORMATS: Mapping[Kind, Format] = {
     "share": _single(_SHARE, "%"),
     "share_interval": Format(_SHARE.interval, "%"),
     "share_with_interval": Format(_SHARE.with_interval, "%"),
+    "share_or_mean": Format(_share_or_mean),
     "share_gap": _single(_SHARE_GAP),
     "share_gap_with_interval": Format(_SHARE_GAP.with_interval),
     "probability": Format(lambda chance: sure_percent(chance).removesuffix(" %"), "%"),

@@ -1,155 +1,199 @@
-"""Simulated questions beside real ones on a terminal, and as sheets to paste."""
+"""Simulated questions beside real ones as a report, and the board by the mix of real ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-
-from rich.console import Group, RenderableType
-from rich.text import Text
+from typing import Any
 
 from videoautoarena.runs.rating.finding import Figure
 from videoautoarena.runs.rating.leaderboard import Row
-from videoautoarena.runs.realism.comparison import TraitComparison
-from videoautoarena.runs.realism.real_mix import Mix, weakness_of
+from videoautoarena.runs.realism.comparison import TraitComparison, Value
+from videoautoarena.runs.realism.real_mix import Lacking, weakness_of
 from videoautoarena.runs.realism.report import Boards, Realism
-from videoautoarena.runs.rundir.reader import counted
-from videoautoarena.runs.text.tables import Sheet, plain_grid
-from videoautoarena.runs.text.terminal import safe
-from videoautoarena.runs.views.number_formats import FORMATS, NOTHING
+from videoautoarena.runs.views.number_formats import FORMATS
+from videoautoarena.runs.views.remarks import notes_of
+from videoautoarena.runs.views.report import (
+    Column,
+    Part,
+    Report,
+    Sentence,
+    Table,
+    Verbatim,
+    counting,
+    listed,
+    sentence,
+)
 
-TRAIT_COLUMNS = ("trait", "value", "simulated", "real", "p")
-BOARD_COLUMNS = ("model", "as played", "rank", "real mix", "interval", "rank", "moves")
 MARK = "*"
-_SHOWN = 6
+SHOWN = 6
 """Values of a trait, and cells that a run lacks, on a terminal."""
-_UNKNOWN = NOTHING
+_TRAITS = (
+    Column("trait", "trait"),
+    Column("value", "value"),
+    Column("simulated", "simulated", "share_or_mean",
+           ("simulated_value", "simulated_low", "simulated_high", "is_mean")),
+    Column("real", "real", "share_or_mean", ("real_value", "real_low", "real_high", "is_mean")),
+    Column("p", "p"),
+)  # fmt: skip
+_FIELDS = (
+    *("trait", "value", "held_p", "differs"),
+    *(f"{side}_{of}" for side in ("simulated", "real") for of in Figure._fields),
+)
+"""Of CSV."""
+_BOARD = (
+    Column("model", "model", "name"),
+    Column("before", "as played", "rating"),
+    Column("rank_before", "rank", "places", ("best_before", "worst_before")),
+    Column("after", "real mix", "rating"),
+    Column("interval", "interval", "reach", ("after", "low", "high")),
+    Column("rank_after", "rank", "places", ("best_after", "worst_after")),
+    Column("moves", "moves", "points"),
+)
 
 
-def render_realism(found: Realism) -> RenderableType:
-    """Return both tables, each with what must be said below it; names are user text."""
-    grid = plain_grid(*TRAIT_COLUMNS)
-    grid.columns[1].justify = "left"
-    for cells in _trait_rows(found.traits, most=_SHOWN):
-        grid.add_row(*map(Text, cells))
-    parts: list[RenderableType] = [grid, Text(""), *map(Text, _told_lines(found)), Text("")]
-    if found.boards is not None and found.mix is not None:
-        board = plain_grid(*BOARD_COLUMNS)
-        for cells in _board_rows(found.boards):
-            board.add_row(*map(Text, cells))
-        parts += map(Text, _weak_lines(found.mix))
-        parts += [board, Text(""), *map(Text, _mix_lines(found.mix)), Text("")]
+def realism_report(found: Realism, *, most: int | None = SHOWN) -> Report:
+    """Return both tables; `most` is how many values of a trait are shown, None for all."""
+    every = [_value_fields(one, value) for one in found.traits for value in one.values]
+    traits = Table("questions", "Questions", _TRAITS, tuple(_trait_rows(found.traits, most)))
+    data = Table("traits", "Questions", _TRAITS, tuple(every), _FIELDS)
+    tally = _counted(found)
+    tables = [traits, tally]
+    sentences = list(_told(found, tally))
     weak = found.mix and weakness_of(found.mix)
-    below = (line for line in found.warnings if line != weak)
-    return Group(*parts, *(Text(f"note: {safe(line)}.") for line in below))
-
-
-def sheets_of(found: Realism) -> Iterator[Sheet]:
-    """Yield the tables for pasting: traits, and where there is one the board."""
-    notes = [*_told_lines(found), *(f"{line}." for line in found.warnings)]
-    rows = list(_trait_rows(found.traits, most=None))
-    yield Sheet(TRAIT_COLUMNS, frozenset({2, 3, 4}), rows, notes, "Questions", "questions")
     if found.boards is not None and found.mix is not None:
-        board = list(_board_rows(found.boards))
-        lines = [*_weak_lines(found.mix), *_mix_lines(found.mix)]
-        numbers = frozenset(range(1, len(BOARD_COLUMNS)))
-        yield Sheet(BOARD_COLUMNS, numbers, board, lines, "Board by the real mix", "real-mix")
+        board = _board_rows(found.boards)
+        lacks = _lacking_table(found.mix.lacking[:SHOWN])
+        tables += [Table("real-mix", "Board by the real mix", _BOARD, tuple(board)), lacks]
+        if weak:
+            sentences.append(Sentence((Verbatim(f"{weak[0].upper()}{weak[1:]}."),)))
+        sentences += _mix_sentences(tally, lacks)
+    sentences += notes_of(line for line in found.warnings if line != weak)
+    return Report(tuple(tables), tuple(sentences), data=data)
 
 
-def _trait_rows(traits: Sequence[TraitComparison], *, most: int | None) -> Iterator[list[str]]:
+def _trait_rows(traits: Sequence[TraitComparison], most: int | None) -> Iterator[dict[str, Any]]:
+    """Yield the values of each trait, which is named once."""
     for one in traits:
-        p = f"{FORMATS['p'].cell([one.held_p])}{MARK if one.differs else ''}"
-        name = one.trait
-        shown = one.values if most is None or len(one.values) <= most else one.values[: most - 1]
-        for row in shown:
-            figures = [_figure(side, is_mean=row.value == "mean") for side in row[1:3]]
-            yield [name, safe(row.value), *figures, p]
-            name = p = ""
-        if len(shown) < len(one.values):
-            yield ["", f"{len(one.values) - len(shown)} more", "", "", ""]
-        if not one.values:
-            yield [name, _UNKNOWN, _UNKNOWN, _UNKNOWN, p]
+        kept = one.values
+        if most is not None and len(kept) > most:
+            kept = kept[: most - 1]
+        rows = [_value_fields(one, value) for value in kept] or [_trait_fields(one)]
+        if left := len(one.values) - len(kept):
+            rows.append({"value": f"{FORMATS['count'].cell([left])} more"})
+        for row in rows[1:]:
+            row |= {"trait": None, "p": None}
+        yield from rows
 
 
-def _figure(figure: Figure, *, is_mean: bool) -> str:
-    """A share in percent, or a mean, with its interval."""
-    if figure.value is None:
-        return _UNKNOWN
-    digits, times = (_digits(figure.value), 1) if is_mean else (0, 100)
-    value, low, high = (
-        "?" if x is None else f"{times * x:.{digits}f}"
-        for x in (figure.value, figure[1], figure[2])
-    )
-    return f"{value}{'' if is_mean else ' %'} ({low} to {high})"
+def _trait_fields(one: TraitComparison) -> dict[str, Any]:
+    p = FORMATS["p"].cell([one.held_p])
+    return {
+        "trait": one.trait,
+        "held_p": one.held_p,
+        "differs": one.differs,
+        "p": f"{p}{MARK if one.differs else ''}",
+    }
 
 
-def _digits(value: float) -> int:
-    return 1 if value >= 2 else 2
+def _value_fields(one: TraitComparison, value: Value) -> dict[str, Any]:
+    fields = _trait_fields(one) | {"value": value.value, "is_mean": value.value == "mean"}
+    for side, figure in (("simulated", value.simulated), ("real", value.real)):
+        fields |= {f"{side}_{of}": getattr(figure, of) for of in Figure._fields}
+    return fields
 
 
-def _told_lines(found: Realism) -> Iterator[str]:
-    sides = (
-        f"{counted(side.questions, what)} on {counted(side.videos, 'video')}"
-        for side, what in ((found.simulated, "simulated question"), (found.real, "real question"))
-    )
-    yield f"{', '.join(sides)}; {found.shared_videos:,} in common."
-    tested = sum(one.p is not None for one in found.traits)
-    if not tested:
-        yield "There is too little of either to tell them apart."
-    elif found.told_apart:
-        yield (
-            f"Told apart by {', '.join(found.told_apart)} ({MARK}): p held over {tested} traits "
-            f"is at most {found.level:g}."
-        )
-    else:
-        yield f"Not told apart by any of {tested} traits, which is no proof that they are alike."
-
-
-def _board_rows(boards: Boards) -> Iterator[list[str]]:
-    """A row a model, the best by the real mix first."""
+def _board_rows(boards: Boards) -> Iterator[dict[str, Any]]:
+    """Yield a row a model, the best by the real mix first."""
     played = {row.model: row for row in boards.as_played.models}
     for row in boards.real_mix.models:
         before = played[row.model]
-        yield [
-            safe(row.model),
-            *_rated(before)[:1],
-            *_rated(before)[2:],
-            *_rated(row),
-            _moves(before, row),
-        ]
+        yield {
+            "model": row.model,
+            "before": before.rating,
+            "best_before": before.rank_best,
+            "worst_before": before.rank_worst,
+            "after": row.rating,
+            "low": row.low,
+            "high": row.high,
+            "best_after": row.rank_best,
+            "worst_after": row.rank_worst,
+            "moves": _moves(before, row),
+        }
 
 
-def _rated(row: Row) -> list[str]:
-    if row.rating is None:
-        return ["unrated", _UNKNOWN, _UNKNOWN]
-    return [
-        FORMATS["rating"].cell([row.rating]),
-        FORMATS["reach"].cell([row.rating, row.low, row.high]),
-        FORMATS["places"].cell([row.rank_best, row.rank_worst]),
-    ]
+def _moves(before: Row, after: Row) -> float | None:
+    """Return by how much a rating moves, as a reader of both sees it."""
+    digits = FORMATS["rating"].digits
+    if before.rating is None or after.rating is None or digits is None:
+        return None
+    return float(digits.rounded(after.rating) - digits.rounded(before.rating))
 
 
-def _moves(before: Row, after: Row) -> str:
-    if before.rating is None or after.rating is None:
-        return _UNKNOWN
-    return f"{round(after.rating - before.rating):+d}"
+def _counted(found: Realism) -> Table:
+    """Return what sentences count, as a table of one row."""
+    counts: dict[str, Any] = {
+        "simulated": found.simulated.questions,
+        "simulated_videos": found.simulated.videos,
+        "real": found.real.questions,
+        "real_videos": found.real.videos,
+        "shared": found.shared_videos,
+        "tested": sum(one.p is not None for one in found.traits),
+    }
+    columns = [Column(key, key, "count") for key in counts]
+    if (mix := found.mix) is not None:
+        counts |= {"battles": mix.battles, "effective": mix.effective_battles}
+        counts |= {"left": len(mix.lacking) - SHOWN, "heaviest": mix.heaviest, "cap": mix.cap}
+        columns += [Column(key, key, "count") for key in ("battles", "effective", "left")]
+        columns += [Column("heaviest", "heaviest", "coefficient"), Column("cap", "cap", "number")]
+    return Table("counted", "What was counted", tuple(columns), (counts,), is_spoken=True)
 
 
-def _weak_lines(mix: Mix) -> Iterator[str]:
-    """What is to be read before the board."""
-    if weak := weakness_of(mix):
-        yield f"{weak[0].upper()}{weak[1:]}."
-
-
-def _mix_lines(mix: Mix) -> Iterator[str]:
-    yield (
-        f"Real mix: {mix.battles:,} battles weighted by category and form, at most "
-        f"{mix.heaviest:.2f} each (cap {mix.cap:g}); they count as {mix.effective_battles:,.0f}."
+def _told(found: Realism, tally: Table) -> Iterator[Sentence]:
+    counts = tally.quotes()
+    yield sentence(
+        "{asked} on {asked_videos}, {really} on {real_videos}; {shared} in common.",
+        counts,
+        asked=counting(counts["simulated"], "simulated question"),
+        asked_videos=counting(counts["simulated_videos"], "video"),
+        really=counting(counts["real"], "real question"),
+        real_videos=counting(counts["real_videos"], "video"),
     )
-    if mix.lacking:
-        named = ", ".join(
-            f"{safe(one.category)} / {safe(one.form)} {100 * (one.real or 0.0):.1f} %"
-            for one in mix.lacking[:_SHOWN]
+    if not counts["tested"].value:
+        yield sentence("There is too little of either to tell them apart.")
+    elif found.told_apart:
+        yield sentence(
+            "Told apart by {traits} ({mark}): p held over {tested} traits is at most {level}.",
+            counts,
+            traits=listed(map(Verbatim, found.told_apart), last=", "),
+            mark=MARK,
+            level=Verbatim(f"{found.level:g}"),
         )
-        more = len(mix.lacking) - _SHOWN
-        rest = f" and {more} more" if more > 0 else ""
-        yield f"This run lacks {named}{rest}."
+    else:
+        yield sentence(
+            "Not told apart by any of {tested} traits, which is no proof that they are alike.",
+            counts,
+        )
+
+
+def _lacking_table(lacking: Sequence[Lacking]) -> Table:
+    columns = (Column("kind", "kind"), Column("real", "real", "share"))
+    rows = tuple(
+        {"kind": f"{one.category} / {one.form}", "real": one.real or 0.0} for one in lacking
+    )
+    return Table("lacking", "Kinds that the run lacks", columns, rows, is_spoken=True)
+
+
+def _mix_sentences(tally: Table, lacks: Table) -> Iterator[Sentence]:
+    counts = tally.quotes()
+    yield sentence(
+        "Real mix: {weighted} weighted by category and form, at most {heaviest} each (cap {cap}); "
+        "they count as {effective}.",
+        counts,
+        weighted=counting(counts["battles"], "battle"),
+    )
+    if lacks.rows:
+        each: list[Part] = []
+        for k, row in enumerate(lacks.rows):
+            each += [", ", Verbatim(f"{row['kind']} "), lacks.quote(k, "real")]
+        rest = (" and ", counts["left"], " more") if counts["left"].value > 0 else ()
+        yield sentence("This run lacks {each}{rest}.", each=each[1:], rest=rest)

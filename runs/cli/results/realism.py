@@ -81,7 +81,7 @@ def realism_command(
     the same command continues after an interruption.
     """
     from videoautoarena.runs.realism.report import Told, Wish, check_wish, realism_of
-    from videoautoarena.runs.views.realism import render_realism
+    from videoautoarena.runs.views.realism import realism_report
 
     told: Told = next(one for one in get_args(Told) if one == categories)
     wish = Wish(told, cap, permutations, seed)
@@ -95,7 +95,7 @@ def realism_command(
     if as_json:
         print_result(json.dumps(found.to_json(), indent=2))
     else:
-        options.results().print(render_realism(found))
+        options.print_view(realism_report(found), notes=True)
     return 0
 
 

@@ -89,7 +89,7 @@ def test_text_holds_both_tables_and_fits_80_columns(ground: Path) -> None:
     for part in (
         "36 simulated questions on 12 videos, 60 real questions on 20 videos; 12 in",
         "Told apart by",
-        "33 % (",
+        "33.3 % (",
         "The board by the real mix is worth little: its battles count as 36.",
         "real mix",
         "Real mix: 36 battles weighted by category and form",

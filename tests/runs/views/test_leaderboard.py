@@ -139,6 +139,16 @@ def test_every_form_says_the_same_in_one_sentence(board: Leaderboard) -> None:
     assert "".join(each) == said
 
 
+@settings(max_examples=25)
+@given(boards())
+def test_what_was_counted_is_what_there_is(board: Leaderboard) -> None:
+    counted = leaderboard_report(board).sentence("counted")
+    assert counted is not None
+    totals, videos = board.settings.totals, board.settings.videos or (0,)
+    counts = (totals.decided, *videos, totals.ties, totals.splits, totals.forfeits, totals.voids)
+    assert numbers(counted.text) == [f"{count:,}" for count in counts]
+
+
 def test_the_picture_of_a_leaderboard_says_so_too() -> None:
     board = build(season(12), CAST)
     told = " ".join(texts_of(render(ladder(board), "svg")))
@@ -189,6 +199,11 @@ def led(**about: Any) -> str:
             "hawk and owl at the current gap.",
         ),
         ({"rivals": ("blind",)}, "hawk leads, but blind may be as good."),
+        (
+            {"rivals": ("owl", "mole", "blind"), "above": (), "more": 5},
+            "hawk leads, but owl, mole and blind may be as good; about 5 more videos would "
+            "separate hawk and owl at the current gap.",
+        ),
         (
             {"first": ("hawk", "owl"), "rivals": ("mole",), "above": ("blind",)},
             "hawk and owl share the first place, and mole may be as good; more videos may never "
