@@ -32,6 +32,7 @@ from videoautoarena.runs.bench.format.points import (
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import Anchored, Comparison, Result
 from videoautoarena.runs.bench.format.schema import Item
+from videoautoarena.runs.bench.score.leads import NOBODY, Places, ranking_of
 from videoautoarena.runs.bench.score.score import (
     FEW,
     FEW_VIDEOS,
@@ -172,13 +173,15 @@ def _board(asked: Mapping[str, Item], group: Sequence[Anchored], way: Way) -> Bo
         for one in group
     ]
     rated = [k for k, questions in enumerate(found) if questions]
-    gaps, style = None, None
+    gaps, style, ranking = None, None, NOBODY
     if rated:
         games = _games(asked, [(group[k], found[k]) for k in rated], way)
         battles, units = _battles(games, models=len(rated))
         rounds = ROUNDS if way.intervals == "bootstrap" else 0
         gaps = measure_gaps(battles, len(rated), rounds=rounds, seed=way.seed)
         style = _priced(units, gaps)
+        names = [*(group[k].model for k in rated), group[0].anchor]
+        ranking = ranking_of(names, gaps.gap, gaps.errors, gaps.lead, videos=gaps.clusters)
     place = {k: at for at, k in enumerate(rated)}
     rows = [
         _row(asked, result, found[k], gaps=gaps, at=place.get(k), weight=way.weight)
@@ -190,7 +193,10 @@ def _board(asked: Mapping[str, Item], group: Sequence[Anchored], way: Way) -> Bo
         key=lambda k: (rows[k]["score"] is None, -(rows[k]["score"] or 0.0), rows[k]["model"]),
     )
     board: Board = {
-        "models": [rows[k] for k in order],
+        "models": [
+            {**rows[k], **ranking.places.get(rows[k]["model"], Places())._asdict()} for k in order
+        ],
+        "lead": ranking.lead_json(),
         "differences": [
             {"a": group[j].model, "b": group[k].model, **difference(asked, shares[j], shares[k])}
             for j, k in combinations(order, 2)
