@@ -233,7 +233,7 @@ def _sum_by_cluster(values: Floats, there: NDArray[np.bool_], group: Ints, tasks
     each = share * values[there]
     mean = float(each.sum())
     deviations = np.bincount(group[there], each - mean / len(each), minlength=int(group.max()) + 1)
-    return _Summed(mean, deviations, float(share.max()))
+    return _Summed(mean, np.asarray(deviations, dtype=np.float64), float(share.max()))
 
 
 def _paired_error(gaps: _Summed, gap: float, seen: int, clusters: int) -> float:

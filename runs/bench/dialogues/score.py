@@ -9,11 +9,12 @@ Source: MT-Video-Bench, evaluation; the twin, over-refusal and the constants are
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
-from typing import Any, Literal
+from statistics import fmean
+from typing import Any, Literal, TypeVar
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Published, Record
@@ -47,6 +48,7 @@ from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.traits import BUCKET_NAMES
 from videoautoarena.runs.text.words import in_full
 
+_Key = TypeVar("_Key", bound=Hashable)
 By = Literal["turns", "length", "scenes"]
 SINGLE, CROSS = "single scene", "cross scene"
 
@@ -133,6 +135,30 @@ class DialogueScores(Published):
     models: tuple[DialogueScore, ...]
     sweeps: tuple[Sweep, ...]
     """Of models that were played with several numbers of frames."""
+
+    @property
+    def ability_means(self) -> dict[Ability, float]:
+        """The mean accuracy in each of the six abilities over all models."""
+        return _means((one.ability, one.figure) for row in self.models for one in row.abilities)
+
+    @property
+    def part_means(self) -> dict[tuple[By, str], float]:
+        """The mean accuracy on each part over all models."""
+        return _means(((one.by, one.part), one.figure) for row in self.models for one in row.parts)
+
+    @property
+    def refused_mean(self) -> float | None:
+        """The mean of what is refused though it is there, over all models; None of nothing."""
+        each = (row.over_refusal for row in self.models)
+        return _means((True, one) for one in each if one is not None).get(True)
+
+
+def _means(figures: Iterable[tuple[_Key, Figure]]) -> dict[_Key, float]:
+    found = defaultdict[_Key, list[float]](list)
+    for key, figure in figures:
+        if figure.value is not None:
+            found[key].append(figure.value)
+    return {key: fmean(values) for key, values in found.items()}
 
 
 def score_dialogues(bench: OpenBench[DialogueItem], results: Sequence[DialogueResult] | None = None,

@@ -102,6 +102,11 @@ class Scores:
     audit: Sequence[Finding] | None = None
     """What is known of the judge in each language; None where no board is by language."""
 
+    @property
+    def holds_both(self) -> bool:
+        """Whether there are scores against references and against an anchor."""
+        return bool(self.anchored and self.board["models"])
+
     def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena bench score --json`."""
         found = {**self.board, "anchored": self.anchored} if self.anchored else self.board

@@ -10,8 +10,9 @@ Source: MLVU, M-Avg, G-Avg and the groups of its tasks.
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Any, Literal
 
 from videoautoarena.agents.roles.mark import MOST
@@ -118,6 +119,26 @@ class TaskBoard(Record):
     def watched(self) -> tuple[TaskScore, ...]:
         """Scores of who was shown the videos as they are, best first."""
         return tuple(row for row in self.models if row.view == "whole")
+
+    @property
+    def task_means(self) -> dict[str, float]:
+        """The mean accuracy on each task of choice over those models."""
+        found = defaultdict[str, list[float]](list)
+        for row in self.watched:
+            for one in row.tasks:
+                if one.kind == "choice" and one.figure.value is not None:
+                    found[one.task].append(one.figure.value)
+        return {task: fmean(values) for task, values in found.items()}
+
+    @property
+    def needle_means(self) -> dict[int, float]:
+        """The mean accuracy on needles over those models, by seconds of background, ascending."""
+        found = defaultdict[int, list[float]](list)
+        for one in (row.positions for row in self.watched if row.positions is not None):
+            for length, cell in zip(one.lengths, one.by_length, strict=True):
+                if cell is not None and cell.value is not None:
+                    found[length].append(cell.value)
+        return {length: fmean(found[length]) for length in sorted(found)}
 
 
 class TaskScores(Published):
