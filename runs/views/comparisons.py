@@ -141,7 +141,7 @@ def _report(
 
 
 def _lead_columns(kinds: tuple[Kind, Kind]) -> tuple[Column, ...]:
-    interval: Kind = "percent_gap_interval" if kinds[0] == "percent" else "mark_interval"
+    interval: Kind = "percent_points_interval" if kinds[0] == "percent" else "mark_interval"
     gap: Kind = "percent_points" if kinds[0] == "percent" else "mark"
     return (
         Column("of", "of", "text"),

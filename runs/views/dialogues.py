@@ -336,7 +336,7 @@ def _of_histories(table: Table) -> Iterator[Sentence]:
             more = " and others" if len(group) > MOST_NAMED else ""
             yield sentence(
                 f"With {'its' if is_one else 'their'} own replies as history, {{who}}{more} "
-                f"{verb}{'s' * is_one} {{gap}} points{'' if is_one else ' at most'}. ",
+                f"{verb}{'s' * is_one} {{gap}} points{'' if is_one else ' at most'}.",
                 key="histories",
                 who=named(name for _, name in group[:MOST_NAMED]),
                 gap=max(group, key=lambda one: one[0].of.seen - one[0].less.seen)[0],

@@ -122,7 +122,7 @@ def few_videos(models: Sequence[str] | None = None, *, of: int = 0) -> Sentence:
             *(("all",) if len(models) == of > 1 else listed(map(Model, models), last=", ")),
         )
     return sentence(
-        "Fewer than {least} videos, too few to rank, or to trust an interval{who}.",
+        "Fewer than {least} videos, too few to trust an interval{who}.",
         key="few",
         least=Verbatim(str(FEW_VIDEOS)),
         who=who,

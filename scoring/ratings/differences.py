@@ -161,7 +161,7 @@ class Standings(NamedTuple):
     """How models stand that have scores on the same units."""
 
     mean: Floats
-    """Of each on its own units, shape (models,)."""
+    """Of each on its own units, or what was given for it; shape (models,)."""
     errors: Floats
     """Of the differences of two, shape (models, models)."""
     clusters: int
@@ -169,7 +169,11 @@ class Standings(NamedTuple):
 
 
 def lead_on_units(
-    scores: ArrayLike, cluster: ArrayLike, task: ArrayLike | None = None
+    scores: ArrayLike,
+    cluster: ArrayLike,
+    task: ArrayLike | None = None,
+    *,
+    means: ArrayLike | None = None,
 ) -> Standings:
     """Return who may be best of models, and which places each may have, from paired differences.
 
@@ -181,6 +185,8 @@ def lead_on_units(
         scores: shape (units, models), 0 to 1; NaN where a model has none. Every model has some.
         cluster: shape (units,), whole numbers; units that share one (a video) are not independent.
         task: shape (units,), whole numbers, each of which counts as much in a mean; None is one.
+        means: shape (models,), by which models stand where that is not quite the mean of their
+            scores; on the same scale.
 
     Raises:
         ValueError: a figure that is not between 0 and 1, or unequal lengths.
@@ -197,6 +203,8 @@ def lead_on_units(
     sums = np.empty((models, clusters))
     for k in range(models):
         mean[k], sums[k], _ = _sum_by_cluster(points[:, k], there[:, k], group, tasks)
+    if means is not None:
+        mean = np.asarray(means, dtype=np.float64)
     errors, unbound = np.zeros((models, models)), np.zeros((models, models), dtype=np.bool_)
     for i, j in combinations(range(models), 2):
         both = there[:, i] & there[:, j]

@@ -32,7 +32,7 @@ from videoautoarena.runs.bench.format.points import (
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import Anchored, Comparison, Result
 from videoautoarena.runs.bench.format.schema import Item
-from videoautoarena.runs.bench.score.leads import NOBODY, Places, ranking_of
+from videoautoarena.runs.bench.score.leads import NOBODY, Places, Ranking, rank_on_items, ranking_of
 from videoautoarena.runs.bench.score.score import (
     FEW,
     FEW_VIDEOS,
@@ -185,8 +185,7 @@ def _board(asked: Mapping[str, Item], group: Sequence[Anchored], way: Way) -> Bo
         rounds = ROUNDS if way.intervals == "bootstrap" else 0
         gaps = measure_gaps(battles, len(rated), rounds=rounds, seed=way.seed)
         style = _priced(units, gaps)
-        names = [*(group[k].model for k in rated), group[0].anchor]
-        ranking = ranking_of(names, gaps.gap, gaps.errors, gaps.lead, videos=gaps.clusters)
+        ranking = _ranking(asked, group, found, rated, gaps=gaps, way=way)
     place = {k: at for at, k in enumerate(rated)}
     rows = [
         _row(asked, result, found[k], gaps=gaps, at=place.get(k), weight=way.weight)
@@ -211,6 +210,31 @@ def _board(asked: Mapping[str, Item], group: Sequence[Anchored], way: Way) -> Bo
     if way.style:
         board["style_worth"] = style
     return board
+
+
+def _ranking(
+    asked: Mapping[str, Item],
+    group: Sequence[Anchored],
+    found: Sequence[Questions],
+    rated: Sequence[int],
+    *,
+    gaps: Gaps,
+    way: Way,
+) -> Ranking:
+    """Return who leads of the models and the anchor, which is level with itself everywhere.
+
+    From the shares won of the same questions; where style is controlled for, from the fit.
+    """
+    names = [*(group[k].model for k in rated), group[0].anchor]
+    if way.style:
+        return ranking_of(names, gaps.gap, gaps.errors, gaps.lead, videos=gaps.clusters)
+    points: dict[str, Mapping[str, float]] = {}
+    for k in rated:
+        shares = shares_of(group[k], weight=way.weight)
+        points[group[k].model] = {qid: shares[qid] for qid in found[k]}
+    points[names[-1]] = {qid: 0.5 for mine in points.values() for qid in mine}
+    means = dict(zip(names, map(float, to_win_rates(gaps.gap)), strict=True))
+    return rank_on_items(asked, points, means=means)
 
 
 def _games(

@@ -59,11 +59,13 @@ def rank_on_items(
     *,
     tasks: Mapping[str, str] | None = None,
     most: float = 1.0,
+    means: Mapping[str, float] | None = None,
 ) -> Ranking:
     """Return who leads of models by their points, 0 to `most` by qid, and where each stands.
 
     Models on too few videos are ranked only beside others like them. Where items belong to tasks,
-    each task counts as much.
+    each task counts as much. `means`, on the scale of points, are by what models stand where that
+    is not quite the mean of their points.
     """
     videos = {name: len({items[qid].cluster for qid in mine}) for name, mine in points.items()}
     least = RANKABLE_VIDEOS if max(videos.values(), default=0) >= RANKABLE_VIDEOS else 1
@@ -73,7 +75,8 @@ def rank_on_items(
     qids = [qid for qid in items if any(qid in points[name] for name in names)]
     scores = np.array([[points[name].get(qid, np.nan) for name in names] for qid in qids])
     kinds = None if tasks is None else _numbered(tasks[qid] for qid in qids)
-    found = lead_on_units(scores / most, videos_of(items, qids), kinds)
+    stand = None if means is None else np.array([means[name] for name in names]) / most
+    found = lead_on_units(scores / most, videos_of(items, qids), kinds, means=stand)
     return ranking_of(names, found.mean, found.errors, found.lead, videos=found.clusters)
 
 

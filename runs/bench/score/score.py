@@ -219,7 +219,9 @@ def _board(asked: Mapping[str, Item], results: Sequence[Result], of: Of) -> Boar
     ranking = NOBODY
     if len({one.judge for _, one, _ in rows}) == 1:
         counted = {one.model: score(asked, one, of=of).both for _, one, _ in rows}
-        ranking = rank_on_items(asked, {name: won for name, won in counted.items() if won})
+        means = {row["model"]: (row["average"] or 0.0) / 100.0 for row, _, _ in rows}
+        points = {name: won for name, won in counted.items() if won}
+        ranking = rank_on_items(asked, points, means=means)
     return {
         "models": [
             {**row, **ranking.places.get(row["model"], Places())._asdict()} for row, _, _ in rows
