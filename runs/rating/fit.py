@@ -276,8 +276,8 @@ def complaints(rated: RatedBouts) -> list[str]:
     if abs(moved) >= _FELT:
         way = "higher" if moved > 0 else "lower"
         found.append(
-            f"ratings are {abs(moved):.0f} points {way} than in earlier versions, whose 1000 was the "
-            "plain mean of the models that are not one-sided; differences are the same"
+            f"ratings are {abs(moved):.0f} points {way} than in earlier versions, whose 1000 was "
+            "the plain mean of the models that are not one-sided; differences are the same"
         )
     if any(fit.terms is not None and fit.terms.held for fit in rated.ratings.fits):
         found.append(

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from videoautoarena.runs.rating.finding import sure_percent
+from videoautoarena.runs.rundir.reader import spent
 from videoautoarena.runs.text.words import dollars
 
 NOTHING = "–"
@@ -25,7 +26,7 @@ Kind = Literal[
     "percent_gap_with_interval",
     "hundredths", "hundredths_of", "mark", "mark_interval", "mark_gap_with_interval", "noted_share",
     "probability", "p", "coefficient", "coefficient_with_interval",
-    "record", "money", "seconds", "length", "degrees",
+    "record", "money", "seconds", "length", "degrees", "duration", "wait", "grade", "of_total",
 ]  # fmt: skip
 """What a figure is. Several fields of a row may make one: a record is won, tied, lost.
 
@@ -177,6 +178,18 @@ def _seconds(seconds: float) -> str:
     return f"{seconds:.1f}"
 
 
+def _wait(seconds: float) -> str:
+    """Return a short stretch of time: `240 ms`, `3.1 s`, `2.5 min`."""
+    if seconds < 1:
+        return f"{1000 * seconds:.0f} ms"
+    return f"{seconds:.1f} s" if seconds < 90 else f"{seconds / 60:.1f} min"
+
+
+def _of_total(some: int, total: int) -> str:
+    """Return `3 of 12`; a dash where there was nothing to be some of."""
+    return f"{_COUNT(some)} of {_COUNT(total)}" if total else NOTHING
+
+
 FORMATS: Mapping[Kind, Format] = {
     "name": Format(str, is_figure=False),
     "text": Format(str, is_figure=False, nothing=""),
@@ -223,10 +236,9 @@ FORMATS: Mapping[Kind, Format] = {
     "seconds": Format(_seconds, "s"),
     "length": Format(_length),
     "degrees": Format(lambda *counts: " ".join(map(_COUNT, counts))),
+    "duration": Format(spent),
+    "wait": Format(_wait),
+    "grade": _single(Digits(1)),
+    "of_total": Format(_of_total),
 }
 """One rule for each kind, wherever it is shown."""
-
-
-def fits_difference(kind: Kind) -> bool:
-    """Return whether figures of a kind may be added up and subtracted."""
-    return FORMATS[kind].digits is not None

@@ -122,7 +122,8 @@ def _models_table(board: Board, name: str, caption: str, columns: list[Column]) 
     lead = board["lead"]
     ranks = [RANK] if lead is not None and lead["models"] > 1 else []
     odd = [Column(end, end, "count") for end in ("void", "missing") if any(r[end] for r in rows)]
-    ahead = Column("lead", "lead over next", "percent_points_interval", ("lead_low", "lead_high"), 2)
+    bounds = ("lead_low", "lead_high")
+    ahead = Column("lead", "lead over next", "percent_points_interval", bounds, spare=2)
     return Table(name, caption, (*ranks, _MODEL, *columns, *odd, ahead), rows)
 
 

@@ -67,15 +67,10 @@ function Axis({ at, ticks, format = whole }) {
   return html`<div class="axis" aria-hidden="true">${ticks.map(tick)}</div>`;
 }
 
-/* The axis of ratings: wide intervals are cut, so that one of them does not crush the rest. */
-function ratingScale(rows, room = 330) {
-  const rated = rows.filter((row) => isKnown(row.rating));
-  if (!rated.length) return scale(500, 1500);
-  const lows = rated.map((row) => Math.max(row.low ?? row.rating, row.rating - room));
-  const highs = rated.map((row) => Math.min(row.high ?? row.rating, row.rating + room));
-  const low = Math.floor(Math.min(...lows) / 50) * 50 - 25;
-  const high = Math.ceil(Math.max(...highs) / 50) * 50 + 25;
-  return scale(low, high);
+/* The axis of ratings, cut where the leaderboard's is. */
+function ratingAxis() {
+  const { low, high } = summary.tables.leaderboard.axis;
+  return low === high ? scale(low - 500, high + 500) : scale(low, high);
 }
 
 /* Places for labels at the ends of lines, pushed apart until none lies on another. */

@@ -28,7 +28,7 @@ function LedTo({ step, next }) {
     return html`<p class="led-to">The question made of it was refused: ${grade(step.new)} is no
       harder than ${grade(step.old)}.</p>`;
   }
-  const link = html`<a class="plain" href=${battleLink(next.id)}>q${next.round}</a>`;
+  const link = html`<a class="plain" href=${battleLink(next.id)}>${roundName(next.round)}</a>`;
   return html`<p class="led-to">Led to ${link}, graded ${grade(step.new)} after${" "}
     ${grade(step.old)}.</p>`;
 }

@@ -27,7 +27,7 @@ function Ladder() {
   const [isStyled, setStyled] = useState(true);
   const rows = ratedModels();
   if (!rows.length) return html`<${NotRated} />`;
-  const at = ratingScale(rows);
+  const at = ratingAxis();
   const ticks = at.ticks(6);
   const hasStyle = rows.some((row) => row.style);
   const line = (row) => html`<${LadderRow} key=${row.model} row=${row} of=${rows.length} at=${at}
@@ -60,19 +60,18 @@ function LadderHead({ at, ticks }) {
 }
 
 function LadderRow({ row, of, at, ticks, isStyled }) {
-  const half = isKnown(row.low) ? `±${whole((row.high - row.low) / 2)}` : "no interval";
+  const cells = cellsOf(row.model);
   return html`<div class="ladder-row" role="row">
-    <span role="cell" class="of-rank"><span class="num">${ranksOf(row)}</span>
+    <span role="cell" class="of-rank"><span class="num">${cells.rank}</span>
       <${RankStrip} row=${row} of=${of} /></span>
     <span role="cell" class="of-name"><${LadderName} row=${row} /></span>
     <span role="cell" class="of-plot"><${LadderPlot} row=${row} at=${at} ticks=${ticks}
       isStyled=${isStyled} /></span>
-    <span role="cell" class="of-rating"><b class="num">${whole(row.rating)}</b>
-      <small class="num">${half}</small></span>
-    <span role="cell" class="of-wins num">${percent(row.win_rate)}</span>
-    <span role="cell" class="of-battles num">${whole(row.battles)}
-      <small class="num" title="won, tied, lost">
-        ${row.wins}·${row.ties}·${row.losses}</small></span>
+    <span role="cell" class="of-rating"><b class="num">${cells.rating}</b>
+      <small class="num">${cells.interval}</small></span>
+    <span role="cell" class="of-wins num">${cells.win_rate}</span>
+    <span role="cell" class="of-battles num">${cells.battles}
+      <small class="num" title="won, tied, lost">${cells.record}</small></span>
     <span role="cell" class="of-tokens num">${whole(row.mean_tokens?.value)}</span></div>`;
 }
 
@@ -98,15 +97,12 @@ function LadderPlot({ row, at, ticks, isStyled }) {
 const intervalOf = (row) => ({ value: row?.rating, low: row?.low, high: row?.high });
 
 function LadderNote({ rows }) {
-  const few = rows.filter((row) => row.flags.includes(TOO_FEW_VIDEOS)).length;
-  const who = few === rows.length ? "no model here" : counted(few, "model");
-  const { mean } = summary.settings;
-  const videos = counted(videosOf(summary.settings), "video");
-  const warning = html` <strong class="warn-text">With too few videos ${who} should be ranked.
-    </strong>`;
-  return html`Bradley–Terry strength, mean ${whole(mean)}; 400 points are odds of ten to one. Bars
-    are 95 % intervals that know which battles share a video (${videos}); an arrow runs off the
-    axis. A rank is the range that the intervals leave open.${few > 0 && warning}`;
+  const few = rows.some((row) => row.flags.includes(TOO_FEW_VIDEOS));
+  const warning = html` <strong class="warn-text">Where there are too few videos no model is
+    ranked.</strong>`;
+  return html`Bradley–Terry strength; 400 points are odds of ten to one. Bars are 95 % intervals
+    that know which battles share a video; an arrow runs off the axis. A rank is the range of places
+    that the differences to all others leave open.${few && warning}`;
 }
 
 /* Models that no decided battle has placed stand below the ladder, not in it. */

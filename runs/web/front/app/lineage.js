@@ -20,7 +20,8 @@ function LineageStep({ battle, isNow, before }) {
   return html`<li class=${`step ${isNow ? "now" : ""} from-${origin}`}>
     <${CameFrom} battle=${battle} before=${before} />
     <a href=${battleLink(battle.id)} aria-current=${isNow ? "true" : null}>
-      <span class="step-top"><b>q${battle.round}</b> <span class="muted">${origin}</span>
+      <span class="step-top"><b>${titled(roundName(battle.round))}</b>${" "}
+        <span class="muted">${origin}</span>
         ${isKnown(battle.difficulty) && html`<${Grade} grade=${battle.difficulty} />`}</span>
       <span class="step-question"><${Said} text=${question} /></span>
       <span class="step-who"><${Outcome} verdict=${battle.verdict} most=${24} a=${battle.model_a}

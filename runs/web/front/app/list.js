@@ -117,7 +117,7 @@ function BattleLine({ index, films, battle, href, onClick }) {
 
 function BattleMeta({ index, battle }) {
   const grade = index.difficulty[battle];
-  return html`<span class="row-meta"><b class="num">q${index.round[battle]}</b> ·${" "}
+  return html`<span class="row-meta"><b class="num">${roundName(index.round[battle])}</b> ·${" "}
     P${index.persona[battle]}${isKnown(grade) && html` <${Grade} grade=${grade} />`}</span>`;
 }
 

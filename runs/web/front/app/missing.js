@@ -5,7 +5,7 @@ function Missing() {
   const { status } = summary;
   const gone = sum(WITHOUT_VERDICT.map((verdict) => status.verdicts[verdict] ?? 0));
   const files = filesLeftOut(status);
-  return html`<${Section} id="missing" kicker="Left out" says=${missingSays(gone, files.length)}>
+  return html`<${Section} id="missing" kicker="Left out" says=${sentenceOf("missing")}>
     ${gone > 0 && html`<${BattlesLeftOut} status=${status} />`}
     ${files.length > 0 && html`<${FilesLeftOut} files=${files} />`}
     ${status.damage.map((text) => html`<p class="note"><${Said} text=${text} /></p>`)}
@@ -16,19 +16,6 @@ function Missing() {
 function filesLeftOut({ quarantine, skipped }) {
   const aside = new Set(quarantine.map((file) => file.path));
   return [...quarantine, ...skipped.filter((file) => !aside.has(file.path))];
-}
-
-function missingSays(gone, files) {
-  const { settled, damage } = summary.status;
-  if (!settled && !files) return "No battle has been played yet, so none was left out.";
-  if (gone || files || damage.length) {
-    return (
-      `${whole(gone)} of ${counted(settled, "battle")} ended without a verdict; ` +
-      `${counted(files, "file")} could not be used.`
-    );
-  }
-  const battles = settled === 1 ? "the one battle was" : `all ${whole(settled)} battles were`;
-  return `Nothing was left out: ${battles} decided and every file was used.`;
 }
 
 const BATTLE_COLUMNS = [

@@ -32,7 +32,7 @@ const emptyProfile = (model) => ({
 
 function ModelHead({ row, profile }) {
   const figures = [
-    ["Win rate", percent(row.win_rate)],
+    ["Win %", cellsOf(row.model).win_rate],
     ["Frames it is sent", whole(row.max_frames)],
     ["Tokens an answer", whole(row.mean_tokens?.value)],
     ["Median wait", waited(row.latency_s?.median)],
@@ -44,16 +44,10 @@ function ModelHead({ row, profile }) {
   return html`<div class="battle-head"><div class="crumbs"><a href="#models">Models</a>
       <span class="slash">/</span><code>${plain(row.served ?? row.model)}</code></div>
     <h1 class="page"><bdi>${plain(nameOf(row.model))}</bdi></h1>
-    <p class="rest">${standingOf(row)} <${ThemeSentences} profile=${profile} />
+    <p class="rest"><${Sentence} parts=${summary.words.standing[row.model]} />${" "}
+      <${ThemeSentences} profile=${profile} />
       ${row.flags.map((text) => html` <${Flag} text=${text} />`)}</p>
     <dl class="figures">${figures.map(figure)}</dl></div>`;
-}
-
-function standingOf(row) {
-  if (!isKnown(row.rating)) return "No battle of it was decided.";
-  const interval = isKnown(row.low) ? ` (${whole(row.low)} to ${whole(row.high)})` : "";
-  const battles = counted(row.battles, "battle");
-  return `Rank ${ranksOf(row)} with ${whole(row.rating)} points${interval}, from ${battles}.`;
 }
 
 /* A bar an opponent: won, tied, lost, in the order of the ladder. */

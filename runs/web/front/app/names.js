@@ -9,12 +9,12 @@ const videosOf = (settings) => (settings.videos ? sum(settings.videos) : null);
 const LONGEST_NAME = 44;
 const LONGEST_WHOLE_LINE = 26;
 
-function ranksOf(row) {
-  if (!isKnown(row.rank_best)) return "–";
-  return row.rank_best === row.rank_worst
-    ? `${row.rank_best}`
-    : `${row.rank_best}–${row.rank_worst}`;
-}
+/* The row of a model on the leaderboard, every cell as it is written everywhere. */
+const cellsOf = (model) =>
+  summary.tables.leaderboard.rows.find((row) => row.fields.model === model).cells;
+
+/* Ids count rounds from 0, readers from 1. */
+const roundName = (round) => `round ${round + 1}`;
 
 const modelLink = (model) => `#model=${encodeURIComponent(model)}`;
 const battleLink = (id) => `#battle=${encodeURIComponent(id)}`;
@@ -33,9 +33,15 @@ function Model({ name, link = true, most = LONGEST_NAME }) {
   return h("a", { ...attributes, href: modelLink(name) }, text);
 }
 
-/* A sentence made of text and names; names are links. */
-const Sentence = ({ parts }) =>
-  parts.map((one) => (typeof one === "string" ? one : html`<${Model} name=${one.model} />`));
+/* A sentence made of words, figures of the tables, and names, which are links. */
+function Sentence({ parts }) {
+  const part = (one) => {
+    if (typeof one === "string") return one;
+    if ("model" in one) return html`<${Model} name=${one.model} />`;
+    return html`<span class="num">${one.figure}</span>`;
+  };
+  return parts.map(part);
+}
 
 /* The finding of one section. */
 const sentenceOf = (section) => html`<${Sentence} parts=${summary.words[section]} />`;

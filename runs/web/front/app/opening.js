@@ -5,36 +5,10 @@ function Opening() {
   return html`<header class="opening">
     <p class="kicker"><bdi>${plain(run.name)}</bdi>${when && ` · ${when}`}</p>
     <h1><${Sentence} parts=${words.lead} /></h1>
-    ${words.rest.length > 0 && html`<p class="rest"><${Sentence} parts=${words.rest} /></p>`}
-    <${Behind} />
+    <p class="behind"><${Sentence} parts=${words.behind} />${" "}
+      <${Sentence} parts=${words.fragile} /></p>
     <${Banner} />
   </header>`;
-}
-
-const Count = ({ n, one, many }) =>
-  html`<b class="num">${whole(n)}</b> ${n === 1 ? one : (many ?? `${one}s`)}`;
-
-/* The counts that carry the sentence, and how easily it would turn. */
-function Behind() {
-  const { settings, rounds, fragility } = summary;
-  const judges = Object.keys(summary.judges);
-  const videos = videosOf(settings);
-  const judged = html`, judged by <${Judges} names=${judges} />`;
-  const isFragile = fragility?.rival && isKnown(fragility.removed);
-  return html`<p class="behind">
-    <${Count} n=${settings.totals.decided} one="decided battle" />,${" "}
-    ${isKnown(videos) && html`<${Count} n=${videos} one="video" />, `}
-    <${Count} n=${ratedModels().length} one="rated model" />,${" "}
-    <${Count} n=${rounds.length} one="round" /> of questions${judges.length > 0 && judged}.
-    ${isFragile && html`<${Fragile} removed=${fragility.removed} />`}</p>`;
-}
-
-const Fragile = ({ removed }) => html` First place would change hands if${" "}
-  <${Count} n=${removed} one="battle" /> ${removed === 1 ? "was" : "were"} left out.`;
-
-function Judges({ names }) {
-  const judge = (name) => html`<b><bdi>${plain(shortOf(name, 44))}</bdi></b>`;
-  return names.map((name, place) => [place > 0 && ", ", judge(name)]);
 }
 
 /* What a reader must know before believing the order. */

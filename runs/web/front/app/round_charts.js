@@ -8,7 +8,7 @@ const inRounds = (rounds, from, wide) => (place) =>
 
 function RoundNames({ rounds, x }) {
   const name = (one, place) => html`<text class="tick mid" x=${atPercent(x(place))}
-    y=${CHART_HEIGHT - 6}>q${one.round}</text>`;
+    y=${CHART_HEIGHT - 6}>${one.round + 1}</text>`;
   return rounds.map(name);
 }
 
@@ -21,7 +21,7 @@ const Level = ({ y, to = "100%", children }) => html`<g class="grid">
 function Difficulty({ rounds }) {
   const y = (grade) => 8 + ((CHART_HEIGHT - 34) * (5 - grade)) / 4;
   const x = inRounds(rounds, 17, 77);
-  const said = rounds.map((one) => `q${one.round} ${fixed(one.difficulty.mean)}`);
+  const said = rounds.map((one) => `${roundName(one.round)} ${fixed(one.difficulty.mean)}`);
   const level = (grade) => html`<${Level} y=${y(grade)}>${grade}${grade === 5 && " hardest"}</>`;
   const ungraded = html`<text class="tick mid" x=${atPercent(x(0))} y=${y(1) - 20}>
     not graded</text>`;
@@ -92,7 +92,7 @@ function PointsLine({ rounds, x, y, model, label, cls, on }) {
   const line = (place) => html`<line x1=${atPercent(x(place))} y1=${y(at(place).share)}
     x2=${atPercent(x(place + 1))} y2=${y(at(place + 1).share)} />`;
   const dot = (place) => html`<circle cx=${atPercent(x(place))} cy=${y(at(place).share)} r="2.6">
-    <title>${nameOf(model)}, q${rounds[place].round}: ${percent(at(place).share)} of${" "}
+    <title>${nameOf(model)}, ${roundName(rounds[place].round)}: ${percent(at(place).share)} of${" "}
     ${at(place).n}</title></circle>`;
   const places = rounds.map((_, place) => place);
   return html`<g class=${cls} onMouseEnter=${() => on(model)} onMouseLeave=${() => on(null)}>
@@ -116,7 +116,7 @@ function RoundThemes({ rounds }) {
   const looked = rounds.filter((one) => one.looked_at);
   const counts = looked.flatMap((one) => common.map(([theme]) => own(one.themes, theme) ?? 0));
   const most = Math.max(...counts, 1);
-  const name = (one) => html`<th scope="col" class="num">q${one.round - 1}</th>`;
+  const name = (one) => html`<th scope="col" class="num">${one.round}</th>`;
   const line = ([theme, n]) => html`<${ThemeLine} key=${theme} theme=${theme} n=${n} most=${most}
     rounds=${looked} />`;
   return html`<table class="round-themes">

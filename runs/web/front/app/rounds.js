@@ -43,25 +43,19 @@ function RoundCharts({ rounds }) {
       <${RoundThemes} rounds=${rounds} /></></div>`;
 }
 
-const ROUND_COLUMNS = [
-  ["Round", ""],
-  ["Battles", "right"],
-  ["Question came", "broad"],
-  ["Refused at the gate", "right of-gate"],
-  ["Mean difficulty", "right of-difficulty"],
-  ["Verdicts", "broad"],
-];
+const ROUND_CLASSES = ["", "right", "broad", "right of-gate", "right of-difficulty", "broad"];
 
 function RoundTable({ rounds }) {
-  const gate = ({ refused, passed }) =>
-    refused ? html`${refused} <small>of ${refused + passed}</small>` : "–";
-  const rows = rounds.map((one) => [
-    html`<a href=${battlesLink({ round: one.round })}>q${one.round}</a>`,
-    html`<span class="num">${whole(one.battles)}</span>`,
-    html`<${Parts} total=${one.battles} parts=${originParts(one.origin)} />`,
-    html`<span class="num">${gate(one.gate)}</span>`,
-    html`<span class="num">${fixed(one.difficulty.mean)}</span>`,
-    html`<${Parts} total=${one.battles} parts=${endingParts(one.verdicts)} />`,
-  ]);
-  return html`<${Table} label="Rounds" cls="tight rounds" columns=${ROUND_COLUMNS} rows=${rows} />`;
+  const { columns, rows } = summary.tables.rounds;
+  const heads = columns.map(({ title }, k) => [titled(title), ROUND_CLASSES[k]]);
+  const line = ({ cells }, k) => [
+    html`<a href=${battlesLink({ round: rounds[k].round })}>${cells.number}</a>`,
+    html`<span class="num">${cells.battles}</span>`,
+    html`<${Parts} total=${rounds[k].battles} parts=${originParts(rounds[k].origin)} />`,
+    html`<span class="num">${cells.refused}</span>`,
+    html`<span class="num">${cells.difficulty}</span>`,
+    html`<${Parts} total=${rounds[k].battles} parts=${endingParts(rounds[k].verdicts)} />`,
+  ];
+  return html`<${Table} label="Rounds" cls="tight rounds" columns=${heads}
+    rows=${rows.map(line)} />`;
 }

@@ -79,7 +79,7 @@ function JudgeByLanguage() {
 }
 
 function Boards({ trait, boards }) {
-  const at = ratingScale(ratedModels(), 300);
+  const at = ratingAxis();
   const ticks = at.ticks(3);
   const axis = html`<span class="panel"><${Axis} at=${at} ticks=${ticks} /></span>`;
   const head = (board) => html`<a href=${sliceLink(trait, board.slice)}>

@@ -91,5 +91,5 @@ function battleName(id, { index, films }) {
   if (place === undefined) return plain(id);
   const video = index.videos[index.video[place]];
   const file = fileName(films[video]?.path ?? video).replace(/\.[^.]+$/, "");
-  return html`q${index.round[place]} of <bdi>${plain(clip(file, 40))}</bdi>`;
+  return html`${roundName(index.round[place])} of <bdi>${plain(clip(file, 40))}</bdi>`;
 }
