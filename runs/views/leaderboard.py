@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
+from videoautoarena.runs.rating.fit import UNCONTROLLED
 from videoautoarena.runs.rating.leaderboard import (
     EVEN_PAIRS,
     Fragility,
+    Identified,
     Lead,
     Leaderboard,
     Matrices,
@@ -40,6 +42,7 @@ from videoautoarena.runs.views.report import (
     named,
     sentence,
 )
+from videoautoarena.scoring.ratings.covariates import MOST_HALF_WIDTH, MOST_INFLATION
 
 LEVEL = Verbatim("95 %")
 FIGURES = {
@@ -58,6 +61,8 @@ ROW_FIELDS = (
 """Of CSV: those of a row of JSON, and which component it belongs to, counted from 1."""
 MOST_RIVALS = 4
 """Rivals that are named; more of them are told as all others, where they are that."""
+EFFECTS = {"seat": "read first"}
+"""Effect that its name does not tell, and what it is called beside those of style."""
 WAYS = {"ties": "ties and splits", "refusals": "battles with a refusal in plain words"}
 """Reason to leave battles out, and what those are."""
 
@@ -133,9 +138,10 @@ def _behaviour_column(figure: str) -> Column:
 
 
 def _shared_flags(rows: Sequence[Row]) -> set[str]:
-    """Flags of every rated model; they are said once, among the notes."""
+    """Flags of every rated model; they are said once, below the table."""
     rated = [set(row.flags) for row in rows if row.rating is not None]
-    return set.intersection(*rated) & {TOO_FEW, too_few("battle")} if rated else set()
+    said = {TOO_FEW, too_few("battle"), UNCONTROLLED}
+    return set.intersection(*rated) & said if rated else set()
 
 
 def rating_axis(rows: Sequence[Row]) -> Axis:
@@ -380,7 +386,7 @@ def _spoken_tables(board: Leaderboard) -> Iterator[Table]:
     """Yield the tables of what was asked for beyond the usual."""
     settings = board.settings
     for found in (settings.terms or ())[:1]:
-        yield _terms_table(found)
+        yield terms_table(found)
     if settings.elo is not None:
         rows = tuple(
             {"model": row.model, "elo": row.elo} for row in board.models if not is_nothing(row.elo)
@@ -433,20 +439,64 @@ def _extra_sentences(board: Leaderboard, tables: dict[str, Table]) -> Iterator[S
 SEAT = "being read first"
 
 
-def _terms_table(found: Terms) -> Table:
+def terms_table(found: Terms) -> Table:
+    """Return what was fitted beside the ratings of a group, and how well it is known."""
     each = {SEAT: found.seat, **(found.style or {})}
     rows = [
-        {"term": name, "points": of.points, "low": of.low, "high": of.high, "share": None}
+        {"term": name, "points": of.points, "low": of.low, "high": of.high}
         for name, of in each.items()
         if of is not None
     ]
-    rows.append({"term": "tie", "points": None, "share": found.tie_share})
+    rows.append({"term": "tie", "share": found.tie_share})
+    if (control := found.control) is not None:
+        known = {"half_width": control.half_width, "inflation": control.inflation}
+        rows.append({"term": "control", **known})
     columns = (
         Column("term", "feature", "text"),
         Column("points", "points", "points_with_interval", ("points", "low", "high")),
         Column("share", "share", "share"),
+        Column("half_width", "interval to either side", "width"),
+        Column("inflation", "times the variance", "coefficient"),
     )
     return Table("terms", "What style and seat are worth", columns, tuple(rows), is_spoken=True)
+
+
+def control_sentence(found: Terms, table: Table, *, role: Role = "said") -> Sentence | None:
+    """Return why a group's ratings are those with position or style left in; None where not."""
+    control = found.control
+    if control is None or control.identified:
+        return None
+    asked = {"Style": found.style, "Position": found.seat}
+    named_terms = [name for name, of in asked.items() if of is not None]
+    is_one = len(named_terms) == 1
+    return sentence(
+        "{terms} {are} not taken out of the ratings: these battles do not tell {them} from how "
+        "strong the models are ({why}).",
+        key="control",
+        role=role,
+        terms=" and ".join(named_terms).capitalize(),
+        are="is" if is_one else "are",
+        them="it" if is_one else "them",
+        why=_why_uncontrolled(control, table),
+    )
+
+
+def _why_uncontrolled(control: Identified, table: Table) -> tuple[Part, ...]:
+    """Return which bounds are passed."""
+    width, times = (table.quote(len(table.rows) - 1, of) for of in ("half_width", "inflation"))
+    why: list[Part] = []
+    if control.half_width is None:
+        why += ["; ", "there are no intervals"]
+    elif control.half_width > MOST_HALF_WIDTH:
+        limit = Verbatim(f"{MOST_HALF_WIDTH:.0f}")
+        why += ["; ", "an interval reaches ", width, " to either side, where the limit is ", limit]
+    if control.inflation is None:
+        why += ["; ", "the battles alone set no bounds"]
+    elif control.inflation > MOST_INFLATION:
+        limit = Verbatim(f"{MOST_INFLATION:.0f}")
+        why += ["; ", "the variance of a difference of two models would grow ", times]
+        why += [" times, where the limit is ", limit]
+    return tuple(why[1:])
 
 
 def _terms_sentences(found: Terms, table: Table) -> Iterator[Sentence]:
@@ -463,6 +513,9 @@ def _terms_sentences(found: Terms, table: Table) -> Iterator[Sentence]:
         ]
         parts = [part for pair in worth_of for part in (", ", *pair)][1:]
         yield sentence("Style, points per standard deviation: {each}.", each=parts)
+    refused = control_sentence(found, table)
+    if refused is not None:
+        yield refused
     if found.tie_share is not None and is_nothing(found.tie_share):
         yield sentence("Ties count half: there are none, or only ties.")
     elif found.tie_share is not None:

@@ -73,18 +73,20 @@ function RankBar({ row, of }) {
 }
 
 export function Ladder() {
-  const [isStyled, setStyled] = useState(true);
+  const [isStyled, setStyled] = useState(false);
   const rows = ratedModels();
   if (!rows.length) return html`<${NotRated} />`;
   const at = ratingAxis();
   const ticks = at.ticks(6);
-  const hasStyle = rows.some((row) => row.style);
+  const isRefused = summary.words.control.length > 0;
+  const canSwitch = isRefused || rows.some((row) => row.style);
   const line = (row) => html`<${LadderRow} key=${row.model} row=${row} of=${rows.length} at=${at}
     ticks=${ticks} isStyled=${isStyled} />`;
   const cls = `ladder ${rows.length > MOST_CELLS ? "many" : ""}`;
   return html`<${Section} id="ladder" kicker="The ladder" says=${sentenceOf("ladder")}
-    tools=${hasStyle && html`<${StyleSwitch} on=${isStyled} set=${setStyled} />`}
+    tools=${canSwitch && html`<${StyleSwitch} on=${isStyled} set=${setStyled} />`}
     note=${html`<${LadderNote} rows=${rows} />`}>
+    ${isStyled && isRefused && html`<p class="note" role="status">${sentenceOf("control")}</p>`}
     <div class=${cls} role="table" aria-label="Ratings">
       <${LadderHead} at=${at} ticks=${ticks} />
       ${rows.map(line)}
@@ -93,7 +95,7 @@ export function Ladder() {
 
 function StyleSwitch({ on, set }) {
   return html`<label class="check"><input type="checkbox" checked=${on}
-    onChange=${(event) => set(event.target.checked)} /> <span>style taken out${" "}
+    onChange=${(event) => set(event.target.checked)} /> <span>style control${" "}
     <svg width="10" height="10" aria-hidden="true"><circle class="ring" cx="5" cy="5" r="3.5" />
     </svg></span></label>`;
 }
