@@ -79,7 +79,9 @@ def commands(run: Path, place: Path) -> Iterator[tuple[str, list[object], Path |
         "audit",
         "battles",
         "battles --jsonl",
+        "battles --sort surprise --contains red",
         f"show {battle}",
+        "show",
     ):
         name, *rest = line.split()
         yield f"arena {line}", [ARENA, name, run, *rest], None

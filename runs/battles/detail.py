@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from videoautoarena.graph.state import base_of, generation_of
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.outlines import Outlines
 from videoautoarena.memory.records.records import (
+    DECIDED,
     SCHEMA,
     Battle,
     CallRow,
@@ -18,14 +23,34 @@ from videoautoarena.memory.records.records import (
     Subtitles,
     Video,
 )
-from videoautoarena.runs.battles.listing import as_json
+from videoautoarena.memory.records.slots import Longs, Mask
+from videoautoarena.runs.battles.listing import (
+    Rate,
+    as_json,
+    chances,
+    is_blamed,
+    loser,
+    lost_by,
+    read_in_order,
+    short_names,
+)
 from videoautoarena.runs.rundir.frames import stored_subtitles
-from videoautoarena.runs.rundir.reader import Run, contracts_of, marks, open_run, reading_of
+from videoautoarena.runs.rundir.reader import (
+    Run,
+    contracts_of,
+    counted,
+    marks,
+    open_run,
+    reading_of,
+)
 from videoautoarena.runs.rundir.slots import Lineup, newcomers_among
 from videoautoarena.runs.users.summary import source_of
+from videoautoarena.scoring.fitting.counts import Floats
 
 NAMED = 8
 """How many battles an error names."""
+LOOKED_AT = 100
+"""How many of the most surprising battles are read at most, to find one that is confirmed."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +79,8 @@ class Shown:
     """What it is about."""
     brought: str | None = None
     """Where its user was brought from; None: it was invented."""
+    chosen: str | None = None
+    """Why it was chosen where none was named."""
 
     @property
     def frames(self) -> str:
@@ -70,6 +97,7 @@ class Shown:
         """Return it in the shape of `arena show --json`."""
         return {
             "schema": SCHEMA,
+            **({"chosen": self.chosen} if self.chosen else {}),
             "battle": as_json(self.battle),
             "path": self.video.path if self.video else None,
             "frames": self.frames,
@@ -92,25 +120,150 @@ def show(folder: Path, wanted: str) -> Shown:
         BadInput: no battle is called so, or several begin so.
     """
     with open_run(folder) as run:
-        battle = find(run, wanted)
-        then, ever = _lineage(run, battle)
-        scope, generation = base_of(battle.id), generation_of(battle.id)
-        calls = run.store.journal.calls(scope)
-        current = run.lineup.current(scope)
-        return Shown(
-            folder=folder,
-            battle=battle,
-            earlier=tuple(other for other in then if other.round < battle.round),
-            found=_found(battle, ever),
-            calls=tuple(row for row in calls if row.nonce.generation <= generation),
-            subtitles=stored_subtitles(run.store, battle.video),
-            marks=marks(run.manifest),
-            superseded_by=None if current == battle.id else current,
-            contracts=contracts_of(run.manifest),
-            reading=reading_of(run.manifest),
-            brought=source_of(run.store, battle),
-            video=next((one for one in run.store.videos() if one.id == battle.video), None),
+        return _shown(run, find(run, wanted))
+
+
+def show_most_telling(folder: Path, rate: Rate) -> Shown:
+    """Return the battle that tells most of who leads, with why it is that one.
+
+    It is one that the first of the leaderboard lost; else one that it won against the second; else
+    one that it won against anybody; else a tie. Of those it is one that a second look confirms,
+    else one whose judge names a fault of the loser's (see `_confirmed`), and among equals the one
+    that surprises most by the ratings (see `chances`).
+
+    Raises:
+        BadInput: no battle is decided.
+    """
+    with open_run(folder) as run:
+        choice = _choose(run, rate)
+        return _shown(run, choice.battle, chosen=choice.why)
+
+
+def _shown(run: Run, battle: Battle, *, chosen: str | None = None) -> Shown:
+    then, ever = _lineage(run, battle)
+    scope, generation = base_of(battle.id), generation_of(battle.id)
+    calls = run.store.journal.calls(scope)
+    current = run.lineup.current(scope)
+    return Shown(
+        folder=run.folder,
+        battle=battle,
+        earlier=tuple(other for other in then if other.round < battle.round),
+        found=_found(battle, ever),
+        calls=tuple(row for row in calls if row.nonce.generation <= generation),
+        subtitles=stored_subtitles(run.store, battle.video),
+        marks=marks(run.manifest),
+        superseded_by=None if current == battle.id else current,
+        contracts=contracts_of(run.manifest),
+        reading=reading_of(run.manifest),
+        brought=source_of(run.store, battle),
+        video=next((one for one in run.store.videos() if one.id == battle.video), None),
+        chosen=chosen,
+    )
+
+
+class _Choice(NamedTuple):
+    battle: Battle
+    why: str
+
+
+def _choose(run: Run, rate: Rate) -> _Choice:
+    outlines = run.outlines
+    decided = outlines.texts["verdict"].among(DECIDED)
+    if not decided.any():
+        raise BadInput(f"no battle in {run.folder} is decided yet, so that none can be chosen")
+    rows = rate(run)
+    first, second = (row.model for row in (*rows, *rows)[:2])
+    candidates = _candidates(outlines, decided, first, second)
+    chance = chances(outlines, rows)
+    surprising = np.flatnonzero(candidates.among)
+    surprising = surprising[np.argsort(chance[surprising], kind="stable")][:LOOKED_AT]
+    best = _best_confirmed(run, surprising, chance[surprising])
+    figure = f" ({100 * chance[surprising[best.place]]:.0f} %)" if loser(best.battle) else ""
+    which = candidates.alone
+    if len(surprising) > 1:
+        confirmed = _AMONG[min(best.looks, 2)]
+        which = (
+            f"{candidates.many} this outcome is the least likely by the ratings{figure}{confirmed}"
         )
+    return _Choice(best.battle, f"why this battle: {first} is first on the leaderboard and {which}")
+
+
+_AMONG = (
+    "",
+    ", among those whose judge names a fault of the loser",
+    ", among those that a second look confirms",
+)
+
+
+class _Candidates(NamedTuple):
+    among: Mask
+    alone: str
+    """What is said of one that is the only one."""
+    many: str
+    """What is said before which of several it is."""
+
+
+def _candidates(outlines: Outlines, decided: Mask, first: str, second: str) -> _Candidates:
+    """Return which battles tell most of the first of the leaderboard, and what they are."""
+    a, b = outlines.texts["model_a"], outlines.texts["model_b"]
+    lost = lost_by(outlines, first)
+    if lost.any():
+        battles = counted(int(lost.sum()), "battle")
+        return _Candidates(lost, "lost this one alone", f"lost {battles}; of those")
+    played = decided & (a.among([first]) | b.among([first]))
+    won = played & outlines.texts["verdict"].among(["a", "b"])
+    beaten = won & lost_by(outlines, second)
+    if beaten.any():
+        over = f"{second}, the second,"
+        alone = f"lost none; it beat {over} in this one alone"
+        return _Candidates(
+            beaten, alone, f"lost none; of its {int(beaten.sum()):,} wins over {over}"
+        )
+    if won.any():
+        alone = "lost none; it won this one alone"
+        return _Candidates(won, alone, f"lost none; of its {int(won.sum()):,} wins")
+    alone = "lost none; this tie is all that it was in"
+    return _Candidates(played, alone, f"lost none; of its {int(played.sum()):,} ties")
+
+
+class _Confirmed(NamedTuple):
+    place: int
+    battle: Battle
+    looks: int
+
+
+def _best_confirmed(run: Run, rows: Longs, chance: Floats) -> _Confirmed:
+    """Return the first of those that are confirmed best; of equally likely ones the best."""
+    names = short_names(run.manifest.get("models") or ())
+    battles = read_in_order(run.battles, rows, iter)
+    found = (
+        _Confirmed(place, battle, _confirmed(run, battle, names))
+        for place, battle in enumerate(battles)
+    )
+    return min(found, key=lambda one: (-min(one.looks, 2), chance[one.place], -one.looks))
+
+
+def _confirmed(run: Run, battle: Battle, names: Mapping[str, str]) -> int:
+    """Return how many looks at a battle name its loser as the worse; 0 where any says otherwise.
+
+    The first is the judge's, if it names a fault of the loser's. Further ones are that of the other
+    seating, and that of the evolver, if it found more faults in the loser's answer.
+    """
+    spoken = [judging for judging in battle.verdicts if judging.analyses]
+    decided = {judging.verdict for judging in spoken} - {"abstain", "failed"}
+    if decided != {battle.verdict} or not is_blamed(battle, names):
+        return 0
+    _, ever = _lineage(run, battle)
+    faults = {model: 0 for model in (battle.model_a, battle.model_b)}
+    for attempt in _found(battle, ever):
+        for model, named in zip(attempt.pair, (attempt.faults_a, attempt.faults_b), strict=True):
+            faults[model] = faults.get(model, 0) + len(named)
+    lost = faults.pop(loser(battle))
+    won = sum(faults.values())
+    if won > lost:
+        return 0
+    both_seatings = len({judging.seats for judging in spoken}) > 1
+    return 1 + both_seatings + (lost > won)
 
 
 def _lineage(run: Run, battle: Battle) -> tuple[list[Battle], list[Battle]]:

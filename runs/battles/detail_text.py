@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from io import StringIO
+from shlex import quote
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
@@ -28,8 +29,11 @@ WIDE = 100
 
 
 def page(shown: Shown, width: int) -> str:
-    """Return a battle as text of `width` columns, with nothing hostile to a terminal in it."""
-    return _printed(_parts(shown, width), width)
+    """Return a battle as text of `width` columns, with nothing hostile to a terminal in it.
+
+    Of one that was chosen it is what tells why it ended as it did, with the command for the rest.
+    """
+    return _printed(_chosen(shown, width) if shown.chosen else _parts(shown, width), width)
 
 
 def wrapped(text: str, width: int) -> str:
@@ -71,6 +75,19 @@ def _story(battle: Battle, width: int, is_first: bool) -> Iterator[RenderableTyp
     yield from _section(f"Verdict: {battle.verdict}", outcome(battle))
 
 
+def _chosen(shown: Shown, width: int) -> Iterator[RenderableType]:
+    yield _line(shown.chosen or "")
+    yield from (_line(f"note: {mark}") for mark in shown.marks)
+    yield Text()
+    yield from _story(shown.battle, width, is_first=True)
+    yield from _faults(shown)
+    yield from _video(shown)
+    # A command to copy stays in one piece.
+    whole = f"arena show {quote(str(shown.folder))} {shown.battle.id}"
+    yield from _section("All of it, with earlier rounds, provenance, calls and costs:")
+    yield f"  {safe(whole)}"
+
+
 def _parts(shown: Shown, width: int) -> Iterator[RenderableType]:
     battle = shown.battle
     yield _line(f"{battle.id}: {outcome(battle)}")
@@ -87,9 +104,7 @@ def _parts(shown: Shown, width: int) -> Iterator[RenderableType]:
     for judging in battle.verdicts:
         yield from _judging(battle, judging)
     yield from _section(f"Verdict: {battle.verdict}", outcome(battle))
-    yield from _attempts("Faults found in this battle", shown.found)
-    if not shown.found:
-        yield from _section("Faults found in this battle", "the evolver was not called")
+    yield from _faults(shown)
     yield from _provenance(shown)
     yield from _calls(shown)
 
@@ -119,7 +134,7 @@ def _video(shown: Shown) -> Iterator[RenderableType]:
 def _lineage(shown: Shown) -> Iterator[RenderableType]:
     if shown.earlier:
         rounds = (
-            f"round {battle.round}, {battle.origin or 'no question'}: "
+            f"round {battle.round + 1}, {battle.origin or 'no question'}: "
             f"{one_line(battle.question or '-', 160)}\n  {outcome(battle)} ({battle.id})"
             for battle in shown.earlier
         )
@@ -127,7 +142,7 @@ def _lineage(shown: Shown) -> Iterator[RenderableType]:
 
 
 def _question_title(battle: Battle) -> str:
-    about = [f"round {battle.round}"]
+    about = [f"round {battle.round + 1}"]
     if battle.origin:
         about.append(battle.origin)
     if battle.difficulty is not None:
@@ -149,6 +164,12 @@ def _attempts(title: str, attempts: tuple[Evolution, ...]) -> Iterator[Renderabl
             f"question: {attempt.question}",
             _gate(attempt),
         )
+
+
+def _faults(shown: Shown) -> Iterator[RenderableType]:
+    yield from _attempts("Faults found in this battle", shown.found)
+    if not shown.found:
+        yield from _section("Faults found in this battle", "the evolver was not called")
 
 
 def _named(name: str, items: tuple[str, ...]) -> Iterator[str]:

@@ -28,10 +28,13 @@ from videoautoarena.runs.figures.canvas import (
 from videoautoarena.runs.rating.fit import ONE_SIDED
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Row, Term, Terms
 from videoautoarena.runs.views.leaderboard import (
+    EFFECTS,
+    control_sentence,
     counted_table,
     extra_sentences,
     lead_sentence,
     rating_axis,
+    terms_table,
     totals_sentence,
 )
 from videoautoarena.runs.views.number_formats import FORMATS
@@ -219,9 +222,13 @@ def style_terms(board: Leaderboard) -> list[Coefficient]:
     worth = [
         (name, term)
         for found in (board.settings.terms or ())[:1]
-        for name, term in (*(found.style or {}).items(), ("read first", found.seat))
+        for name, term in found.effects.items()
     ]
-    return [Coefficient(shown(name), term) for name, term in worth if term is not None]
+    return [
+        Coefficient(shown(EFFECTS.get(name, name)), term)
+        for name, term in worth
+        if term is not None
+    ]
 
 
 def _draw_terms(board: Leaderboard, *, bare: bool) -> Figure:
@@ -265,6 +272,9 @@ def _meaning(found: Terms) -> Iterator[str]:
         yield f"Never differs: {', '.join(same)}."
     if found.seat is not None:
         yield "Read first: the effect of position."
+    refused = control_sentence(found, terms_table(found))
+    if refused is not None:
+        yield refused.text
 
 
 def _term_figures(term: Term) -> str:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from videoautoarena.memory.records.errors import BadInput, StoreError
-from videoautoarena.memory.records.outlines import ORDINAL, Outline, Outlines
-from videoautoarena.memory.records.records import DECIDED, Battle, Video, VideoFacts
+from videoautoarena.memory.records.outlines import ORDINAL, Outlines
+from videoautoarena.memory.records.records import Battle, Video, VideoFacts
 from videoautoarena.memory.records.slots import Ids, Ints, Longs, Mask, Slots
 from videoautoarena.memory.store.connection import lock_of, real_file
 from videoautoarena.memory.store.store import Store
@@ -189,11 +189,6 @@ class BattlesOf(Collection[Battle]):
         """Give some fields of each as JSON has them, and read nothing else of it."""
         return self.run.store.each_fields(self.outlines.numbers[ORDINAL], names)
 
-    def reasons(self) -> Iterator[tuple[str, str | None]]:
-        """Give the ids of those that were not decided, each with why."""
-        lost = self.where(~self.outlines.texts["verdict"].among(DECIDED))
-        return zip(lost.outlines.ids(), (why for (why,) in lost.fields("reason")), strict=True)
-
     def find(self, battle: str) -> Battle | None:
         """Return the one with this id; None where it is none of the run's that count."""
         return self.run.store.battle(battle) if battle in self.run.slots.ids else None
@@ -241,13 +236,12 @@ def lock_file(folder: Path) -> Path:
     return lock_of(real_file(run_file(folder)))
 
 
-def outcome(battle: Battle | Outline, reason: str | None = None) -> str:
-    """Return who beat whom, or why nobody did, in a few words; an outline says no reason itself."""
-    reason = battle.reason if isinstance(battle, Battle) else reason
+def outcome(battle: Battle) -> str:
+    """Return who beat whom, or why nobody did, in a few words."""
     return _OUTCOMES[battle.verdict].format(
         a=safe(battle.model_a or "?"),
         b=safe(battle.model_b or "?"),
-        why=shortened(readable_reason(reason or "no reason recorded"), 100),
+        why=shortened(readable_reason(battle.reason or "no reason recorded"), 100),
     )
 
 

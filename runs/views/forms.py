@@ -157,7 +157,7 @@ def _parts(terminal: _Terminal, table: Table, *, details: bool) -> Iterator[Rend
     """Yield a table; where details are asked for, its own ones in another one below."""
     usual = [column for column in table.columns if not column.is_detail]
     if table.is_list:
-        yield Text(table.caption, style="bold")
+        yield Text(safe(table.caption), style="bold")
         for k in range(len(table.rows)):
             yield terminal.text(f"  - {safe(table.cell(k, usual[0]))}")
     elif table.wraps:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
+from videoautoarena.runs.rating.fit import UNCONTROLLED
 from videoautoarena.runs.rating.leaderboard import (
     EVEN_PAIRS,
     Fragility,
+    Identified,
     Lead,
     Leaderboard,
     Matrices,
@@ -40,6 +42,7 @@ from videoautoarena.runs.views.report import (
     named,
     sentence,
 )
+from videoautoarena.scoring.ratings.covariates import MOST_HALF_WIDTH, MOST_INFLATION
 
 LEVEL = Verbatim("95 %")
 FIGURES = {
@@ -58,6 +61,8 @@ ROW_FIELDS = (
 """Of CSV: those of a row of JSON, and which component it belongs to, counted from 1."""
 MOST_RIVALS = 4
 """Rivals that are named; more of them are told as all others, where they are that."""
+EFFECTS = {"seat": "read first"}
+"""Effect that its name does not tell, and what it is called beside those of style."""
 WAYS = {"ties": "ties and splits", "refusals": "battles with a refusal in plain words"}
 """Reason to leave battles out, and what those are."""
 
@@ -133,9 +138,10 @@ def _behaviour_column(figure: str) -> Column:
 
 
 def _shared_flags(rows: Sequence[Row]) -> set[str]:
-    """Flags of every rated model; they are said once, among the notes."""
+    """Flags of every rated model; they are said once, below the table."""
     rated = [set(row.flags) for row in rows if row.rating is not None]
-    return set.intersection(*rated) & {TOO_FEW, too_few("battle")} if rated else set()
+    said = {TOO_FEW, too_few("battle"), UNCONTROLLED}
+    return set.intersection(*rated) & said if rated else set()
 
 
 def rating_axis(rows: Sequence[Row]) -> Axis:
@@ -162,9 +168,7 @@ def counted_table(board: Leaderboard) -> Table:
         "splits": totals.splits,
         "forfeits": totals.forfeits,
         "voids": totals.voids,
-        "groups": len(board.components),
-        "pieces": pieces[0] if pieces else None,
-        "more": None if lead is None or lead.more is None else _two_digits(lead.more),
+        **lead_fields(lead, pieces[0] if pieces else None, groups=len(board.components)),
         **{f"without_{reason}": left_out.get(reason) for reason in WAYS},
         "effective": settings.reweighted and settings.reweighted.effective_battles,
         "anchor": settings.anchor and settings.anchor.rating,
@@ -173,6 +177,15 @@ def counted_table(board: Leaderboard) -> Table:
     kinds: dict[str, Kind] = {"videos": "counts", "anchor": "number", "elo_k": "number"}
     columns = tuple(Column(key, key, kinds.get(key, "count")) for key in fields)
     return Table("counted", "What was counted", columns, (fields,), is_spoken=True)
+
+
+def lead_fields(lead: Lead | None, pieces: int | None, *, groups: int = 1) -> dict[str, Any]:
+    """Return the counts that `lead_words` quotes, each a column of kind `count`.
+
+    `pieces` is how many videos it is said from.
+    """
+    more = None if lead is None or lead.more is None else _two_digits(lead.more)
+    return {"groups": groups, "pieces": pieces, "more": more}
 
 
 def _two_digits(more: int) -> int:
@@ -185,14 +198,33 @@ def lead_sentence(board: Leaderboard, tally: Table) -> Sentence:
     """Return who leads, who may be as good, and how many more videos would separate them."""
     if not board.leads:
         return _nobody_rated(board, tally)
-    lead = board.leads[0]
-    unit = board.settings.evidence[1]
-    others = len(board.components[0]) - len(lead.first)
-    said = (
-        _ranked(lead, others, tally, unit)
-        if lead.is_ranked
-        else _unranked(board, lead, tally, unit)
+    group = board.models[: len(board.components[0])]
+    return lead_words(
+        board.leads[0],
+        tally,
+        unit=board.settings.evidence[1],
+        models=len(group),
+        is_bounded=any(row.low is not None for row in group),
     )
+
+
+def lead_words(
+    lead: Lead,
+    tally: Table,
+    *,
+    models: int,
+    unit: str = "video",
+    is_bounded: bool = True,
+    rated: str = "rated",
+) -> Sentence:
+    """Return who leads of so many models: the one way to say it, whatever they are rated by.
+
+    `tally` is a table of one row with the `lead_fields`; `rated` says what was done to models.
+    """
+    if lead.is_ranked:
+        said = _ranked(lead, models - len(lead.first), tally, unit)
+    else:
+        said = _unranked(lead, models, tally, unit, is_bounded=is_bounded, rated=rated)
     return Sentence(tuple(said), key="lead")
 
 
@@ -252,27 +284,28 @@ def _outlook(first: str, nearest: str, tally: Table, unit: str) -> Iterator[Part
         yield " at the current gap."
 
 
-def _unranked(board: Leaderboard, lead: Lead, tally: Table, unit: str) -> Iterator[Part]:
+def _unranked(
+    lead: Lead, models: int, tally: Table, unit: str, *, is_bounded: bool, rated: str
+) -> Iterator[Part]:
     """Say what may be said of a few videos; nobody leads."""
     pieces = tally.quote(_ONE, "pieces")
     yield from counting(pieces, unit)
     yield " is" if pieces.value == 1 else " are"
     yield from (" too few to rank", *_of_group(tally))
     yield from (" (", Verbatim(str(RANKABLE_VIDEOS)), " are needed)")
-    group = board.models[: len(board.components[0])]
-    if all(row.low is None for row in group):
+    if not is_bounded:
         yield ", and there are no intervals"
     yield ": "
     yield from named(lead.first)
     verb = "are" if len(lead.first) > 1 else "is"
-    if len(lead.first) == len(group):
-        yield f" {verb} rated alike."
+    if len(lead.first) == models:
+        yield f" {verb} {rated} alike."
     elif lead.above:
-        yield f", rated highest, {verb} so far above "
+        yield f", {rated} highest, {verb} so far above "
         yield from named(lead.above)
         yield "."
     else:
-        yield f" {verb} rated highest, but not surely above any other."
+        yield f" {verb} {rated} highest, but not surely above any other."
 
 
 def _of_group(tally: Table) -> tuple[Part, ...]:
@@ -353,7 +386,7 @@ def _spoken_tables(board: Leaderboard) -> Iterator[Table]:
     """Yield the tables of what was asked for beyond the usual."""
     settings = board.settings
     for found in (settings.terms or ())[:1]:
-        yield _terms_table(found)
+        yield terms_table(found)
     if settings.elo is not None:
         rows = tuple(
             {"model": row.model, "elo": row.elo} for row in board.models if not is_nothing(row.elo)
@@ -406,20 +439,64 @@ def _extra_sentences(board: Leaderboard, tables: dict[str, Table]) -> Iterator[S
 SEAT = "being read first"
 
 
-def _terms_table(found: Terms) -> Table:
+def terms_table(found: Terms) -> Table:
+    """Return what was fitted beside the ratings of a group, and how well it is known."""
     each = {SEAT: found.seat, **(found.style or {})}
     rows = [
-        {"term": name, "points": of.points, "low": of.low, "high": of.high, "share": None}
+        {"term": name, "points": of.points, "low": of.low, "high": of.high}
         for name, of in each.items()
         if of is not None
     ]
-    rows.append({"term": "tie", "points": None, "share": found.tie_share})
+    rows.append({"term": "tie", "share": found.tie_share})
+    if (control := found.control) is not None:
+        known = {"half_width": control.half_width, "inflation": control.inflation}
+        rows.append({"term": "control", **known})
     columns = (
         Column("term", "feature", "text"),
         Column("points", "points", "points_with_interval", ("points", "low", "high")),
         Column("share", "share", "share"),
+        Column("half_width", "interval to either side", "width"),
+        Column("inflation", "times the variance", "coefficient"),
     )
     return Table("terms", "What style and seat are worth", columns, tuple(rows), is_spoken=True)
+
+
+def control_sentence(found: Terms, table: Table, *, role: Role = "said") -> Sentence | None:
+    """Return why a group's ratings are those with position or style left in; None where not."""
+    control = found.control
+    if control is None or control.identified:
+        return None
+    asked = {"Style": found.style, "Position": found.seat}
+    named_terms = [name for name, of in asked.items() if of is not None]
+    is_one = len(named_terms) == 1
+    return sentence(
+        "{terms} {are} not taken out of the ratings: these battles do not tell {them} from how "
+        "strong the models are ({why}).",
+        key="control",
+        role=role,
+        terms=" and ".join(named_terms).capitalize(),
+        are="is" if is_one else "are",
+        them="it" if is_one else "them",
+        why=_why_uncontrolled(control, table),
+    )
+
+
+def _why_uncontrolled(control: Identified, table: Table) -> tuple[Part, ...]:
+    """Return which bounds are passed."""
+    width, times = (table.quote(len(table.rows) - 1, of) for of in ("half_width", "inflation"))
+    why: list[Part] = []
+    if control.half_width is None:
+        why += ["; ", "there are no intervals"]
+    elif control.half_width > MOST_HALF_WIDTH:
+        limit = Verbatim(f"{MOST_HALF_WIDTH:.0f}")
+        why += ["; ", "an interval reaches ", width, " to either side, where the limit is ", limit]
+    if control.inflation is None:
+        why += ["; ", "the battles alone set no bounds"]
+    elif control.inflation > MOST_INFLATION:
+        limit = Verbatim(f"{MOST_INFLATION:.0f}")
+        why += ["; ", "the variance of a difference of two models would grow ", times]
+        why += [" times, where the limit is ", limit]
+    return tuple(why[1:])
 
 
 def _terms_sentences(found: Terms, table: Table) -> Iterator[Sentence]:
@@ -436,6 +513,9 @@ def _terms_sentences(found: Terms, table: Table) -> Iterator[Sentence]:
         ]
         parts = [part for pair in worth_of for part in (", ", *pair)][1:]
         yield sentence("Style, points per standard deviation: {each}.", each=parts)
+    refused = control_sentence(found, table)
+    if refused is not None:
+        yield refused
     if found.tie_share is not None and is_nothing(found.tie_share):
         yield sentence("Ties count half: there are none, or only ties.")
     elif found.tie_share is not None:

@@ -8,14 +8,20 @@ import re
 import subprocess
 import sys
 from contextlib import chdir
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import av
 import pytest
+from PIL import Image
 
 from docs import generate
 from tests.support.clips import copy_but_one
+from tests.support.pictures import Film, seen
 from tests.support.typed import run
+from videoautoarena.agents.offline.answers.scoring import asked_right
+from videoautoarena.runs.text.tables import cells
 
 ARENA = Path(sys.executable).with_name("arena")
 DOCS = Path(__file__).parents[2] / "docs"
@@ -76,15 +82,58 @@ def test_every_slot_is_decided_and_the_board_says_that_stand_ins_played(
 def test_it_says_where_the_run_lies_and_what_to_type_next(demo: tuple[Path, str]) -> None:
     place, said = demo
     assert (place / "arena-out/demo/run.sqlite").is_file()
-    lines = [line.split() for line in said.splitlines() if "arena " in line and line[:2] == "  "]
+    told = said[: said.index("\n$ ")]
+    lines = [line.split() for line in told.splitlines() if "arena " in line and line[:2] == "  "]
     assert len(lines) == 6
     assert (place / "arena-out/demo/report.html").is_file()
     assert "Open arena-out/demo/report.html in a browser." in said
     for first, *words in lines:
         assert first == "arena" or (place / first).is_file()
         if words[0] in ("show", "battles", "leaderboard"):
-            take = 3 if words[0] == "show" else 2
-            assert arena(place, *words[:take])
+            assert arena(place, *words[: words.index("arena-out/demo") + 1])
+
+
+def test_it_ends_with_its_most_telling_battle_as_arena_show_opens_it_and_fits_80_columns(
+    demo: tuple[Path, str],
+) -> None:
+    place, said = demo
+    typed, shown = said[said.index("\n$ ") + 3 :].split("\n", 1)
+    assert typed.endswith("arena show arena-out/demo")
+    assert shown == arena(place, "show", "arena-out/demo")
+    assert shown.startswith("why this battle: offline:hawk is first on the leaderboard and ")
+    words = [line for line in said.splitlines() if " arena-out/demo" not in line]
+    assert max(map(cells, words)) <= 80
+
+
+def test_the_verdict_of_that_battle_is_what_every_frame_of_its_video_says(
+    demo: tuple[Path, str],
+) -> None:
+    place, _ = demo
+    told = json.loads(arena(place, "show", "arena-out/demo", "--json"))
+    battle = told["battle"]
+    assert battle["verdict"] in ("a", "b")
+    pictures = seen(every_frame(place / "arena-samples" / told["path"]))
+    right = {
+        seat: asked_right(battle[f"answer_{seat}"], battle["question"], pictures) for seat in "ab"
+    }
+    assert max(right, key=right.__getitem__) == battle["verdict"]
+    assert right["a"] != pytest.approx(right["b"], abs=0.1)
+
+
+def every_frame(clip: Path) -> Film:
+    """Return all frames of a clip, small and with their times."""
+    with av.open(str(clip)) as container:
+        return tuple(
+            (float(frame.time), jpeg_of(frame.to_image()))
+            for frame in container.decode(video=0)
+            if frame.time is not None
+        )
+
+
+def jpeg_of(image: Image.Image) -> bytes:
+    file = BytesIO()
+    image.save(file, "JPEG", quality=85)
+    return file.getvalue()
 
 
 def test_a_replay_of_it_comes_out_the_same(demo: tuple[Path, str]) -> None:

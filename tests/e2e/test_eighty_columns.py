@@ -37,7 +37,16 @@ SLICES = (
     "standard",
 )
 OF_A_RUN = (
-    *("status {}", "battles {}", "show {} {id}", "audit {}", "labels show {}", "agree {} {}"),
+    *(
+        "status {}",
+        "battles {}",
+        "battles {} --sort surprise",
+        "show {} {id}",
+        "show {}",
+        "audit {}",
+        "labels show {}",
+        "agree {} {}",
+    ),
     *("leaderboard {}", "leaderboard {} --details --elo --pairs --fragility --simultaneous"),
     *("leaderboard {} --style --seats --ties davidson --anchor {model}", "export {} --help"),
     *(f"leaderboard {{}} --by {by} --details" for by in SLICES),
@@ -163,7 +172,11 @@ def broken_tables(text: str) -> list[str]:
 def filled(words: str, of: str) -> list[str]:
     long = of == "lost"
     film = FILMS[0] if long else None
-    first = slot(film, 3).id if film else invoke("battles", of).output.split()[0]
+    first = (
+        slot(film, 3).id
+        if film
+        else invoke("battles", of, "--format", "csv").output.split("\n")[1].split(",")[0]
+    )
     model = "own" if long else "hawk"
     told = words.replace("{}", of).replace("{id}", first).replace("{model}", model)
     return told.replace("{cast}", ",".join(MODELS)).split()

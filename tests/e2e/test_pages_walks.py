@@ -44,7 +44,7 @@ def page(browser: Browser) -> Iterator[Page]:
 def test_filters_count_what_the_run_holds(page: Page, demo: Shown) -> None:
     open_list(page, demo)
     facets, battles = page.evaluate(FACETS), demo.battles
-    assert facets["Round"] == Counter(f"q{battle.round}" for battle in battles)
+    assert facets["Round"] == Counter(f"round {battle.round + 1}" for battle in battles)
     assert facets["Outcome"] == Counter(OUTCOMES[battle.verdict] for battle in battles)
     users = Counter(label.split()[0] for label, n in facets["User"].items() for _ in range(n))
     assert users == Counter(f"P{battle.persona}" for battle in battles)
@@ -56,7 +56,7 @@ def test_a_click_on_a_filter_narrows_the_list_and_its_removal_undoes_it(
     page: Page, demo: Shown
 ) -> None:
     open_list(page, demo)
-    page.click(".facet:has(legend:text-is('Round')) .facet-row[title=q2]")
+    page.click(".facet:has(legend:text-is('Round')) .facet-row[title='round 3']")
     assert listed(page) == demo.count(lambda battle: battle.round == 2)
     page.click(".facet:has(legend:text-is('User')) .facet-row >> text=P3")
     assert listed(page) == demo.count(lambda battle: (battle.round, battle.persona) == (2, 3))

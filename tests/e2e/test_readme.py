@@ -61,7 +61,9 @@ def test_the_very_lines_of_the_readme_lead_to_a_leaderboard(
     assert re.search(r"^1.*\bone\b", board, re.M)
     assert re.search(r"\btwo\b", board)
     assert "battles decided on 2 videos" in board
-    assert len(said["arena battles"].splitlines()) == 6
+    _, _, _, rule, *listed = said["arena battles"].splitlines()
+    assert set(rule) == {"-"}
+    assert sum(not line.startswith(" ") for line in listed) == 6
 
 
 def test_nothing_of_the_file_is_to_be_replaced_but_what_the_readme_says() -> None:

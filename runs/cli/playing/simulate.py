@@ -16,7 +16,13 @@ import click
 from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.program.ending import EXIT_CODES, ending, if_whole, run_async
 from videoautoarena.runs.cli.program.engine import ENGINE
-from videoautoarena.runs.text.terminal import finish_though_unread, print_result, safe, say
+from videoautoarena.runs.text.terminal import (
+    finish_though_unread,
+    print_result,
+    print_results,
+    safe,
+    say,
+)
 
 if TYPE_CHECKING:
     from videoautoarena.runs.cluster.engine import RayEngine
@@ -201,14 +207,17 @@ def _planned(
 NEXT = (
     ("arena leaderboard {out}", "the leaderboard again"),
     ("arena view {out}", "the same page beside the videos, also while a run goes on"),
-    ("arena battles {out}", "all battles, one per line"),
-    ("arena show {out} {battle}", "one battle in full"),
+    ("arena battles {out} --sort surprise", "all battles, the most surprising first"),
+    ("arena show {out}", "the most telling battle, as below"),
     ("arena replay {out}", "a replay of the run, offline"),
     ("arena freeze {out} --to bench", "a frozen test set"),
     ("simulate --videos YOUR_FOLDER --out my-run", "your own videos"),
 )
-LAST = """Stand-ins played here. Real models: --models openai:gpt-4o,google_genai:gemini-2.5-flash
---examiner openai:gpt-4.1, with their keys in the environment; or an arena.toml, see the README."""
+LAST = (
+    "Stand-ins played here. Real models: --models openai:gpt-4o,google_genai:gemini-2.5-flash "
+    "--examiner openai:gpt-4.1, with their keys in the environment; or an arena.toml, see the "
+    "README."
+)
 
 
 @options.command("demo", "arena demo --out arena-out/demo")
@@ -216,11 +225,14 @@ LAST = """Stand-ins played here. Real models: --models openai:gpt-4o,google_gena
 @options.path("--clips", "Folder of the sample clips.", default=Path("arena-samples"))
 @options.DISPLAY
 def demo_command(out: Path, clips: Path, display: Display) -> int:
-    """Make the sample clips, play three rounds with the offline cast and show the leaderboard."""
+    """Make the sample clips, play three rounds with the offline cast and show what came of it.
+
+    That is the leaderboard, what to type next, and the most telling battle, as arena show does.
+    """
+    from videoautoarena.runs.cli.results.inspect import show_battle
     from videoautoarena.runs.cli.results.leaderboard import show_leaderboard
     from videoautoarena.runs.config.run_config import Flags
     from videoautoarena.runs.console.listeners import audience
-    from videoautoarena.runs.rundir.reader import open_run
     from videoautoarena.runs.tournament.simulate import simulate
     from videoautoarena.video.synth.samples import make_samples
 
@@ -238,12 +250,20 @@ def demo_command(out: Path, clips: Path, display: Display) -> int:
     code = ending(finished, out, as_json=False)
     if code == 0:
         show_leaderboard(out)
-        with open_run(out) as run:
-            battle = next((b.id for b in run.battles if b.verdict in ("a", "b")), "BATTLE")
         page = run_async(_report(out))
-        places = f"The run is in {safe(str(out))}, the clips are in {safe(str(clips))}."
-        print_result(f"\n{places}\nOpen {safe(str(page))} in a browser. What to type next:")
-        print_result("\n".join(["", *next_lines(out, battle), "", LAST]))
+        print_results(
+            [
+                "",
+                f"The run is in {safe(str(out))}, the clips are in {safe(str(clips))}.",
+                f"Open {safe(str(page))} in a browser. What to type next:",
+                "",
+            ]
+        )
+        print_result("\n".join(next_lines(out, shutil.get_terminal_size().columns)))
+        print_results(["", LAST, ""])
+        # Last, so that it stands where a reader looks: why somebody won.
+        print_result(f"$ {safe(bin_folder())}arena show {safe(quote(str(out)))}")
+        show_battle(out)
     return if_whole(code, listeners)
 
 
@@ -254,12 +274,15 @@ async def _report(out: Path) -> Path:
     return (await write_report(Order(out, report_file(out, None, force=True)))).to
 
 
-def next_lines(out: Path, battle: str) -> list[str]:
-    """Return what may be typed next, each with what it is for."""
-    shown_as = {"out": quote(str(out)), "battle": battle}
-    typed = [safe(bin_folder() + words.format(**shown_as)) for words, _ in NEXT]
+def next_lines(out: Path, columns: int) -> list[str]:
+    """Return what may be typed next, each with what it is for, beneath it where room is lacking."""
+    typed = [safe(bin_folder() + words.format(out=quote(str(out)))) for words, _ in NEXT]
     room = max(map(len, typed))
-    return [f"  {words:{room}}  {what}" for words, (_, what) in zip(typed, NEXT, strict=True)]
+    lines = [f"  {words:{room}}  {what}" for words, (_, what) in zip(typed, NEXT, strict=True)]
+    if max(map(len, lines)) <= columns:
+        return lines
+    pairs = zip(typed, NEXT, strict=True)
+    return [line for words, (_, what) in pairs for line in (f"  {words}", f"      {what}")]
 
 
 def bin_folder() -> str:

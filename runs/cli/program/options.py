@@ -497,6 +497,24 @@ def print_rendered(
         (console or results)().print(render())
 
 
+def print_viewed(
+    found: object, report: Callable[[], Report], *, as_json: bool, notes: bool = False
+) -> None:
+    """Print what was found as indented JSON, or its report on the terminal."""
+    if as_json:
+        print_result(json.dumps(found, indent=2))
+    else:
+        print_view(report(), notes=notes)
+
+
+def print_views(reports: Iterable[Report]) -> None:
+    """Print reports on the terminal, one below another."""
+    for place, report in enumerate(reports):
+        if place:
+            print_result("")
+        print_view(report)
+
+
 def print_view(
     report: Report, form: str = "table", *, notes: bool = False, details: bool = False
 ) -> None:

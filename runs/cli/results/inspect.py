@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -17,7 +18,9 @@ from videoautoarena.runs.text.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.battles.export import ExportForm, What
-    from videoautoarena.runs.battles.listing import ListForm
+    from videoautoarena.runs.battles.listing import ListForm, Sort
+    from videoautoarena.runs.rating.leaderboard import Row
+    from videoautoarena.runs.rundir.reader import Run
     from videoautoarena.runs.training.rows import TrainingKind
     from videoautoarena.runs.web.annotate.session import Begun
     from videoautoarena.runs.web.page.report import Written
@@ -53,10 +56,36 @@ def _stay(out: Path, *, plain: bool) -> None:
     click.echo(safe(end), err=True)
 
 
+VERDICTS = (
+    *("win", "a", "b", "tie", "tie_good", "tie_bad", "split"),
+    *("void", "forfeit", "forfeit_a", "forfeit_b"),
+)
+
+
 @click.command(
-    "battles", epilog="Example: arena battles arena-out --jsonl | jq -r .verdict | sort | uniq -c"
+    "battles",
+    epilog="""\b
+Examples:
+  arena battles arena-out --lost-by hawk --sort surprise
+  arena battles arena-out --pair hawk,owl --verdict tie
+  arena battles arena-out --contains "red car" --jsonl | jq -r .id""",
 )
 @options.OUT
+@click.option("--pair", callback=options.names, multiple=True, metavar="A,B",
+              help="Only battles between these two models, in either seat.")  # fmt: skip
+@click.option("--lost-by", metavar="MODEL",
+              help="Only battles that were decided against this model; a forfeit is no "
+                   "loss.")  # fmt: skip
+@click.option("--verdict", "verdicts", type=click.Choice(VERDICTS), multiple=True,
+              help="Only battles that ended so; can be repeated. win is a or b, tie is every "
+                   "tie of the leaderboard (a plain one, tie_good, tie_bad, split), forfeit is "
+                   "either one.")  # fmt: skip
+@click.option("--contains", metavar="TEXT",
+              help="Only battles with this text in the question, an answer, the judges' words "
+                   "or the reason, in upper or lower case; no pattern.")  # fmt: skip
+@options.choice("--sort", ["played", "surprise", "hardest"],
+                "Order: as played, the outcome that the ratings made least likely first, or the "
+                "hardest question first.")  # fmt: skip
 @click.option(
     "--format",
     "form",
@@ -65,13 +94,44 @@ def _stay(out: Path, *, plain: bool) -> None:
 )
 @options.flag("--jsonl", "Print one JSON object per line, with all fields.")
 @options.flag("--json", "Print one JSON array.", "as_json")
-def battles_command(out: Path, form: str | None, jsonl: bool, as_json: bool) -> None:
-    """List all battles of the run in OUT, one per line."""
-    from videoautoarena.runs.battles.listing import listing
+def battles_command(
+    out: Path,
+    *,
+    pair: tuple[str, ...],
+    lost_by: str | None,
+    verdicts: tuple[str, ...],
+    contains: str | None,
+    sort: str,
+    form: str | None,
+    jsonl: bool,
+    as_json: bool,
+) -> None:
+    """List battles of the run in OUT: who met, who won, what was asked, and why the judge said so.
 
+    All of them, or those for which all that is given holds. A model may be given by its short name.
+    """
+    from videoautoarena.runs.battles.listing import Selection, listing
+
+    if pair and len(pair) != 2:
+        raise click.UsageError(f"--pair takes two models, as in hawk,owl; {len(pair)} were given")
+    selection = Selection(
+        pair=(pair[0], pair[1]) if pair else None,
+        lost_by=lost_by,
+        verdicts=verdicts,
+        contains=contains,
+        sort=cast("Sort", sort),
+    )
     chosen = cast("ListForm", _one_form(form, jsonl=jsonl, as_json=as_json))
-    for line in listing(out, chosen, shutil.get_terminal_size().columns):
+    columns = shutil.get_terminal_size().columns
+    for line in listing(out, chosen, columns, selection=selection, rate=_rated):
         click.echo(line)
+
+
+def _rated(run: Run) -> Sequence[Row]:
+    """Return the rows of a run's plain leaderboard."""
+    from videoautoarena.runs.rating.table import build
+
+    return build(run.battles, run.manifest["models"]).models
 
 
 def _one_form(form: str | None, *, jsonl: bool, as_json: bool) -> str:
@@ -82,16 +142,31 @@ def _one_form(form: str | None, *, jsonl: bool, as_json: bool) -> str:
     return form or short or "table"
 
 
-@click.command("show", epilog="Example: arena show arena-out 3f2a9c01b7de-p1-r2")
+@click.command(
+    "show",
+    epilog="""\b
+Examples:
+  arena show arena-out
+  arena show arena-out 3f2a9c01b7de-p1-r2""",
+)
 @options.OUT
-@click.argument("battle")
+@click.argument("battle", required=False)
 @options.AS_JSON
-def show_command(out: Path, battle: str, as_json: bool) -> None:
-    """Show one BATTLE of the run in OUT in full; the beginning of its id is enough."""
-    from videoautoarena.runs.battles.detail import show
+def show_command(out: Path, battle: str | None, as_json: bool) -> None:
+    """Show one BATTLE of the run in OUT in full; the beginning of its id is enough.
+
+    Without BATTLE the most telling one is opened, in brief: one that the first of the leaderboard
+    lost, else one that it won against the second, the most surprising by the ratings first.
+    """
+    show_battle(out, battle, as_json=as_json)
+
+
+def show_battle(out: Path, battle: str | None = None, *, as_json: bool = False) -> None:
+    """Print a battle of the run in `out`; the most telling one where none is named."""
+    from videoautoarena.runs.battles.detail import show, show_most_telling
     from videoautoarena.runs.battles.detail_text import page
 
-    shown = show(out, battle)
+    shown = show_most_telling(out, _rated) if battle is None else show(out, battle)
     width = shutil.get_terminal_size().columns
     click.echo(json.dumps(shown.as_json(), indent=2) if as_json else page(shown, width))
 

@@ -36,10 +36,13 @@ def compare(bench: Path, a: str, b: str, *, as_json: bool, **whose: Any) -> None
     """
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
+    from videoautoarena.runs.views.comparisons import comparison_json, comparison_report
 
     opened = open_bench(bench)
     found = scoring_of(opened).compare(opened, a, b, **whose)
-    options.print_report(found.to_json(), found.as_lines(), as_json=as_json)
+    options.print_viewed(
+        comparison_json(found), lambda: comparison_report(found), as_json=as_json, notes=True
+    )
 
 
 @options.command("show", "arena bench show my-dialogues 3f2a9c01")
@@ -66,9 +69,10 @@ def show(bench: Path, dialogue: str, as_json: bool) -> None:
 def diff(bench: Path, other: Path, as_json: bool) -> None:
     """Show what changed from BENCH to OTHER: questions, videos, settings."""
     from videoautoarena.runs.bench.format import diff as bench_diff
+    from videoautoarena.runs.views.checks import diff_report
 
-    report = bench_diff.diff(bench, other)
-    options.print_report(report, bench_diff.as_lines(report), as_json=as_json)
+    found = bench_diff.diff(bench, other)
+    options.print_viewed(found, lambda: diff_report(found), as_json=as_json)
 
 
 @options.command("check", "arena bench check my-bench --run arena-out")
@@ -84,10 +88,13 @@ def check(bench: Path, *, as_json: bool, **against: Any) -> None:
     """
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
+    from videoautoarena.runs.views.checks import validity_report
 
     opened = open_bench(bench)
     found = scoring_of(opened).check(opened, **against)
-    options.print_report(found.to_json(), found.as_lines(), as_json=as_json)
+    options.print_viewed(
+        found.to_json(), lambda: validity_report(found), as_json=as_json, notes=True
+    )
 
 
 @options.command(
@@ -264,20 +271,20 @@ def score(bench: Path, *, form: str, **typed: Any) -> None:
     """
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
-    from videoautoarena.runs.bench.score.anchor_score import WantedScores, Way
+    from videoautoarena.runs.bench.score.anchor_score import Scores, WantedScores, Way
+    from videoautoarena.runs.views.sets import pasted, set_reports
 
     opened = open_bench(bench)
-    scoring = scoring_of(opened)
     way = options.take(Way, typed)
-    scores = scoring.score(opened, WantedScores(**typed, way=way))
+    scores = scoring_of(opened).score(opened, WantedScores(**typed, way=way))
     if form == "json":
         options.print_report(scores.to_json(), (), as_json=True)
     elif form == "table":
-        shown = options.results()
-        for part in scoring.shown(scores):
-            shown.print(part)
+        options.print_views(set_reports(scores))
     else:
-        print_result(scoring.pasted(scores, form))
+        if form == "csv" and isinstance(scores, Scores) and scores.holds_both:
+            say("results against an anchor are left out of the CSV; print them with --anchor")
+        print_result(pasted(scores, form))
 
 
 @options.group("bench", "arena bench verify my-bench --videos clips")

@@ -157,6 +157,7 @@ def bench_run_command(
     """
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
+    from videoautoarena.runs.views.sets import set_reports
 
     opened = open_bench(bench)
     scoring = scoring_of(opened)
@@ -168,9 +169,7 @@ def bench_run_command(
     if as_json:
         _print_json(ran, scores, folder=bench)
     elif scores is not None:
-        shown = options.results()
-        for part in scoring.shown(scores):
-            shown.print(part)
+        options.print_views(set_reports(scores))
     return _ending(ran)
 
 
@@ -203,7 +202,8 @@ def probe(
     knows answers without the video shows that the items give them away.
     """
     from videoautoarena.runs.bench.format.reader import open_bench
-    from videoautoarena.runs.bench.score.asked_probes import asked_table, probe_all
+    from videoautoarena.runs.bench.score.asked_probes import probe_all
+    from videoautoarena.runs.views.checks import probes_report
 
     opened = open_bench(bench)
     found = probe_all(opened)
@@ -214,9 +214,7 @@ def probe(
             return _plan(opened, asked, as_json=as_json)
         code = _ending(_run(opened, asked, engine, is_quiet=is_quiet))
         found = probe_all(opened)
-    options.print_report(found.to_json(), found.as_lines(), as_json=as_json)
-    if found.asked.probes and not as_json:
-        options.results().print(asked_table(found.asked))
+    options.print_viewed(found.to_json(), lambda: probes_report(found), as_json=as_json)
     return code
 
 

@@ -32,6 +32,8 @@ from videoautoarena.runs.leaderboard.run_traits import (
     names_of,
 )
 from videoautoarena.runs.leaderboard.slices import Slices
+from videoautoarena.runs.rating.fit import UNCONTROLLED
+from videoautoarena.runs.rating.leaderboard import Row
 from videoautoarena.runs.rating.method import USUAL
 from videoautoarena.runs.rating.profile import build_profiles
 from videoautoarena.runs.rundir.films import videos_of
@@ -40,7 +42,9 @@ from videoautoarena.runs.rundir.setup import Setup, setup_of
 from videoautoarena.runs.rundir.spending import RunCosts, Took, costs_of
 from videoautoarena.runs.rundir.weaknesses import read_looks
 from videoautoarena.runs.users.summary import slices_of
-from videoautoarena.runs.web.page.sentences import findings
+from videoautoarena.runs.views.report import Report
+from videoautoarena.runs.views.run_page import Left, Shown, page_words, run_page
+from videoautoarena.runs.web.page.sentences import short_names
 
 SCHEMA = 1
 """Of what a page reads."""
@@ -92,10 +96,11 @@ class PageData:
         """
         with open_run(folder) as run:
             listed = listed_of(run, most)
-            figures, note = _figures(run, listed), _note(listed, len(run.battles))
+            costs = _costs(run, listed)
+            figures, note = _figures(run, listed, costs), _note(listed, len(run.battles))
             figures["settings"]["warnings"] += [] if note is None else [note]
             index = index_of(listed, seats_count=run.manifest.get("swap") == "all")
-            costs, setup, slice_of = _costs(run, listed), setup_of(run), slices_of(run.store)
+            setup, slice_of = setup_of(run), slices_of(run.store)
             videos = {
                 video.id: video.to_json() | {"sprite": None}
                 for video in videos_of(run, set(index["videos"]))
@@ -205,42 +210,75 @@ def _letters(battle: Battle, *, seats_count: bool) -> str:
     return StandardVerdicts(battle=battle.id, **found).letters
 
 
-def _figures(run: Run, listed: BattlesOf) -> Json:
+def _figures(run: Run, listed: BattlesOf, costs: RunCosts) -> Json:
     """Return what a report shows that is made of battles and labels.
 
     Difficulty and weaknesses are those of the battles that are listed.
     """
-    board = board_in(run, replace(USUAL, pairs=True, fragility=True)).to_json()
-    styled = board_in(run, replace(USUAL, style=True, seats=True), behaviour=False).to_json()
-    style = {row["model"]: row for row in styled["models"]}
+    board = board_in(run, replace(USUAL, pairs=True, fragility=True))
+    pairs, found = pairs_in(run), audit_in(run)
+    styled = board_in(run, replace(USUAL, style=True, seats=True), behaviour=False)
+    adjusted = {row.model: _adjusted(row) for row in styled.models}
     looks = read_looks(listed)
-    profiles = build_profiles(looks, {row["model"]: row["rating"] for row in board["models"]})
-    audit, status = audit_in(run).to_json(), status_of(run.folder).to_json()
+    profiles = build_profiles(looks, {row.model: row.rating for row in board.models})
+    rounds, status = rounds_of(listed, themes=looks.theme_of), status_of(run.folder)
+    told = status.to_json()
+    report = run_page(
+        Shown(
+            board=board,
+            pairs=pairs,
+            rounds=rounds,
+            findings=found.findings,
+            judges=list(found.judges),
+            roles=costs.roles,
+            contestants=[of for of in costs.models if of.role == "contestant"],
+            seconds=status.work.seconds,
+            cost_usd=told["cost_usd"] or 0.0,
+            unknown_cost=told["unknown_cost"],
+            left=_left(told),
+            styled=styled,
+        )
+    )
+    rows, audit = board.to_json(), found.to_json()
     return {
-        "stand_ins": board["settings"]["stand_ins"],
-        "models": [row | _adjusted(style[row["model"]]) for row in board["models"]],
-        "settings": board["settings"],
-        "terms": styled["settings"].get("terms"),
-        "components": board["components"],
-        "fragility": board["fragility"],
-        "better": {"models": board["pairs"]["models"], "p": board["pairs"]["better"]},
-        "pairs": pairs_in(run).to_json()["pairs"],
+        "stand_ins": rows["settings"]["stand_ins"],
+        "models": [row | {"style": adjusted[row["model"]]} for row in rows["models"]],
+        "settings": rows["settings"],
+        "leads": rows["leads"],
+        "terms": styled.settings.to_json().get("terms"),
+        "components": rows["components"],
+        "fragility": rows["fragility"],
+        "better": {"models": rows["pairs"]["models"], "p": rows["pairs"]["better"]},
+        "pairs": pairs.to_json()["pairs"],
         "slices": _slices(run, (*_traits(run), *own_traits(run))),
-        "rounds": [one.to_json() for one in rounds_of(listed, themes=looks.theme_of)],
+        "rounds": [one.to_json() for one in rounds],
         "profiles": {row["model"]: row for row in profiles.to_json()["profiles"]},
         "audit": audit["findings"],
         "judges": audit["judges"],
         "labels": _labels(run),
-        "status": {key: status[key] for key in _STATUS},
+        "status": {key: told[key] for key in _STATUS},
+        "report": report,
     }
 
 
-def _adjusted(row: Json) -> Json:
-    return {"style": {key: row[key] for key in ("rating", "low", "high")}}
+def _left(status: Json) -> Left:
+    """Return what was left out: battles without a verdict, files and damage."""
+    without = sum(status["verdicts"].get(of, 0) for of in ("void", "forfeit_a", "forfeit_b"))
+    aside = {file["path"] for file in (*status["quarantine"], *status["skipped"])}
+    return Left(status["settled"], without, len(aside), len(status["damage"]))
+
+
+def _adjusted(row: Row) -> Json | None:
+    """Return the rating of a model with style taken out; None where it cannot be."""
+    if UNCONTROLLED in row.flags:
+        return None
+    return {"rating": row.rating, "low": row.low, "high": row.high}
 
 
 def _summary(figures: Json, setup: Setup, costs: RunCosts) -> Json:
     """Return all that a report shows before a list or a battle is opened."""
+    report: Report = figures.pop("report")
+    names = short_names([*(row["model"] for row in figures["models"]), *setup.cast])
     found: Json = {
         "schema": SCHEMA,
         "run": _about(setup),
@@ -251,7 +289,8 @@ def _summary(figures: Json, setup: Setup, costs: RunCosts) -> Json:
         "live": None,
         "siblings": None,
     }
-    return found | {"words": findings(found)}
+    made = report.to_json()
+    return found | {"words": page_words(report, names), "tables": made["tables"]}
 
 
 def _labels(run: Run) -> Json | None:

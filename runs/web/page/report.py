@@ -189,21 +189,15 @@ def page_title(summary: Mapping[str, Any]) -> str:
 
 def plain_table(summary: Mapping[str, Any]) -> str:
     """Return the leaderboard as HTML for readers without scripts, every text escaped."""
-    words = summary["words"]
-    lead, rest = (html.escape(as_text(words[of], words["short"])) for of in ("lead", "rest"))
-    rows = "".join(map(_plain_row, summary["models"]))
-    head = "<tr><th>Rank<th>Model<th>Rating<th>95 % interval<th>Battles"
-    return f"<h1>{lead}</h1><p>{rest}<table>{head}{rows}</table>"
-
-
-def _plain_row(row: Mapping[str, Any]) -> str:
-    if row["rating"] is None:
-        return f"<tr><td>–<td>{html.escape(row['model'])}<td>–<td>–<td>{row['battles']}"
-    ranks = f"{row['rank_best']}–{row['rank_worst']}"
-    known = row["low"] is not None
-    interval = f"{row['low']:,.0f} to {row['high']:,.0f}" if known else "–"
-    figures = f"<td>{row['rating']:,.0f}<td>{interval}<td>{row['battles']}"
-    return f"<tr><td>{ranks}<td>{html.escape(row['model'])}{figures}"
+    words, table = summary["words"], summary["tables"]["leaderboard"]
+    lead = html.escape(as_text(words["lead"], words["short"]))
+    columns = [of for of in table["columns"] if of["kind"] != "bar" and not of["is_detail"]]
+    head = "".join(f"<th>{html.escape(of['title'])}" for of in columns)
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(row['cells'][of['key']])}" for of in columns)
+        for row in table["rows"]
+    )
+    return f"<h1>{lead}</h1><table><tr>{head}{rows}</table>"
 
 
 def _siblings(to: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,13 @@ from tests.support.played import (
     video,
 )
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Attempt, Nonce
+from videoautoarena.memory.records.records import (
+    STANDARDS,
+    Analyses,
+    Attempt,
+    Judging,
+    Nonce,
+)
 from videoautoarena.runs.battles.detail_text import frame_times
 from videoautoarena.runs.cli.program.main import load
 
@@ -52,6 +59,7 @@ def shown(out: Path, id_: str, width: int = 80) -> str:
 def test_the_page_begins_with_the_first_question_of_the_lineage(out: Path) -> None:
     page = shown(out, IDS[2])
     assert page.index("What is in the pan in round 0?") < page.index("pan in round 1?")
+    assert "round 1, first: What is in the pan in round 0?" in page
     assert page.index("hawk beat owl") < page.index("mole beat hawk") < page.index("Persona 1")
 
 
@@ -61,7 +69,7 @@ def test_the_page_says_that_stand_ins_played(out: Path) -> None:
 
 def test_the_page_says_what_was_asked_how_hard_and_aimed_at_whom(out: Path) -> None:
     page = shown(out, IDS[1])
-    assert "Question (round 1, evolved, difficulty 3.5, aimed at hawk and owl)" in page
+    assert "Question (round 2, evolved, difficulty 3.5, aimed at hawk and owl)" in page
     assert "A person who cooks." in page
 
 
@@ -233,3 +241,182 @@ def test_a_folder_without_a_run_is_named(tmp_path: Path, made: bool) -> None:
     assert isinstance(wrong, BadInput)
     assert str(folder) in str(wrong)
     assert made == ("run.sqlite" in str(wrong))
+
+
+def blaming(loser: str, *, seats: str = "ab", verdict: str = "a") -> Judging:
+    """Return a judging that names a fault of the model in one seat, or of nobody."""
+    said = dict.fromkeys(STANDARDS, "Both are fine, so to say.")
+    if loser:
+        said["accuracy"] = f"Answer {loser} misses the second cut."
+    return judging(seats=seats, verdict=verdict, analyses=Analyses(**said))
+
+
+BLAMES_B = (blaming("B"),)
+FOUGHT = (*[("hawk", "owl")] * 4, *[("owl", "mole")] * 3, *[("hawk", "mole")] * 2)
+"""Who beat whom before the battles that a test adds, so that they stand in this order."""
+
+
+def played_by(
+    tmp_path: Path,
+    *more: tuple[str, str, dict[str, object]],
+    fought: Sequence[tuple[str, str]] = FOUGHT,
+    looked_at: tuple[int, int, int] | None = None,
+) -> tuple[Path, list[str]]:
+    """Return a run, and the ids of the battles that were added: winner, loser, what differs.
+
+    Of one of these, by its place, the evolver found so many faults in the winner and the loser.
+    """
+    ended = [*((a, b, {"verdicts": BLAMES_B}) for a, b in fought), *more]
+    films = [video(b"%d" % k, path=f"{k}.mp4") for k in range(len(ended))]
+    battles = [
+        battle(slot(film, 0), model_a=a, model_b=b, **changed)
+        for film, (a, b, changed) in zip(films, ended, strict=True)
+    ]
+    added = battles[len(fought) :]
+    if looked_at is not None:
+        place, winner, loser = looked_at
+        of = added[place]
+        faults = {"faults_a": ("x",) * winner, "faults_b": ("x",) * loser}
+        pair = {"pair": (of.model_a, of.model_b)}
+        found = evolution(of.id).model_copy(update={**pair, **faults})
+        film = films[len(fought) + place]
+        battles.append(battle(slot(film, 1), verdict="void", evolution=(found,)))
+    out = play(tmp_path / "out", battles, videos=films)
+    return out, [one.id for one in added]
+
+
+def opened(out: Path) -> tuple[str, str]:
+    """Return which battle is opened where none is named, and why."""
+    told = json.loads(invoke("show", out, "--json").output)
+    return told["battle"]["id"], told["chosen"]
+
+
+def test_without_an_id_the_least_likely_loss_of_the_first_is_opened(tmp_path: Path) -> None:
+    lost = {"verdicts": BLAMES_B}
+    out, (_, to_mole, _) = played_by(
+        tmp_path, ("owl", "hawk", lost), ("mole", "hawk", lost), ("mole", "owl", lost)
+    )
+    id_, why = opened(out)
+    assert id_ == to_mole
+    assert why.startswith(
+        "why this battle: hawk is first on the leaderboard and lost 2 battles; of"
+    )
+    assert why.endswith("%), among those whose judge names a fault of the loser")
+
+
+@pytest.mark.parametrize(
+    "verdicts",
+    [
+        (blaming(""),),
+        (blaming("A"),),
+        (blaming("B"), blaming("B", seats="ba", verdict="b")),
+        (blaming("B"), blaming("", seats="ba", verdict="tie")),
+    ],
+)
+def test_a_verdict_for_which_nothing_or_against_which_anything_speaks_stands_behind_another(
+    tmp_path: Path, verdicts: tuple[Judging, ...]
+) -> None:
+    out, (to_owl, _) = played_by(
+        tmp_path,
+        ("owl", "hawk", {"verdicts": BLAMES_B}),
+        ("mole", "hawk", {"verdicts": verdicts}),
+    )
+    assert opened(out)[0] == to_owl
+
+
+def test_one_that_a_second_seating_confirms_comes_first_and_is_said_to(tmp_path: Path) -> None:
+    once = {"verdicts": BLAMES_B}
+    out, (_, confirmed) = played_by(tmp_path, ("mole", "hawk", once), ("owl", "hawk", BOTH))
+    id_, why = opened(out)
+    assert id_ == confirmed
+    assert why.endswith("%), among those that a second look confirms")
+
+
+BOTH = {"verdicts": (*BLAMES_B, blaming("A", seats="ba"))}
+
+
+@pytest.mark.parametrize(
+    ("winner", "loser", "about", "place"), [(2, 1, 0, 1), (0, 1, 1, 1), (1, 1, 1, 0)]
+)
+def test_the_evolver_speaks_for_a_verdict_or_against_it(
+    tmp_path: Path, winner: int, loser: int, about: int, place: int
+) -> None:
+    lost = ("mole", "hawk", {"verdicts": BLAMES_B})
+    out, ids = played_by(tmp_path, lost, lost, looked_at=(about, winner, loser))
+    assert opened(out)[0] == ids[place]
+
+
+def test_of_those_that_are_confirmed_the_least_likely_is_opened(tmp_path: Path) -> None:
+    lost = ("mole", "hawk", BOTH), ("owl", "hawk", BOTH)
+    out, (to_mole, _) = played_by(tmp_path, *lost, looked_at=(1, 0, 1))
+    assert opened(out)[0] == to_mole
+
+
+def test_one_that_lost_nothing_is_shown_beating_the_second(tmp_path: Path) -> None:
+    out, (_, against) = played_by(
+        tmp_path, ("owl", "hawk", {"verdict": "tie_good"}), ("hawk", "owl", BOTH)
+    )
+    id_, why = opened(out)
+    assert id_ == against
+    assert "lost none; of its 5 wins over owl, the second, this outcome" in why
+
+
+def test_one_that_only_tied_with_the_second_is_shown_in_its_least_likely_win(
+    tmp_path: Path,
+) -> None:
+    fought = [("hawk", "mole")] * 4 + [("owl", "mole")] * 2
+    out, ids = played_by(
+        tmp_path, *[("hawk", "owl", {"verdict": "tie"})] * 2, ("mole", "owl", {}), fought=fought
+    )
+    id_, why = opened(out)
+    assert id_ not in ids
+    assert "and lost none; of its 4 wins this outcome" in why
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        ((("mole", "hawk", "a"), *[("hawk", "mole", "a")] * 2), "lost this one alone"),
+        (
+            (("hawk", "owl", "a"), ("owl", "mole", "a")),
+            "it beat owl, the second, in this one alone",
+        ),
+        ((("hawk", "owl", "tie"), ("hawk", "owl", "tie")), "lost none; of its 2 ties this outcome"),
+        ((("hawk", "owl", "split"),), "lost none; this tie is all that it was in"),
+    ],
+)
+def test_the_reason_fits_where_there_is_no_choice(
+    tmp_path: Path, ends: Sequence[tuple[str, str, str]], said: str
+) -> None:
+    more = [(a, b, {"verdict": verdict, "verdicts": BLAMES_B}) for a, b, verdict in ends]
+    why = opened(played_by(tmp_path, *more, fought=())[0])[1]
+    assert said in why
+    assert ("%" in why) == ("ties" not in why and "alone" not in why and "all" not in why)
+
+
+def test_where_no_reason_names_a_fault_the_least_likely_is_opened(tmp_path: Path) -> None:
+    vague = {"verdicts": (blaming(""),)}
+    out, (to_mole, _) = played_by(tmp_path, ("mole", "hawk", vague), ("owl", "hawk", vague))
+    id_, why = opened(out)
+    assert id_ == to_mole
+    assert why.endswith("%)")
+
+
+def test_what_was_chosen_is_shown_in_brief_with_the_command_for_the_rest(tmp_path: Path) -> None:
+    out, (lost,) = played_by(tmp_path, ("mole", "hawk", {"verdicts": BLAMES_B}))
+    page = invoke("show", out, width=80).output
+    lines = page.splitlines()
+    assert lines[0].startswith(
+        "why this battle: hawk is first on the leaderboard and lost this one alone"
+    )
+    assert lines[-1] == f"  arena show {out} {lost}"
+    assert "Answer B misses the second cut." in page
+    assert "Provenance" not in page
+    assert max(len(line) for line in lines if "  arena " not in line) <= 80
+
+
+def test_where_nothing_is_decided_one_line_says_so(tmp_path: Path) -> None:
+    out = play(tmp_path / "out", [battle(slot(video(), 0), verdict="void", reason="lost")])
+    wrong = invoke("show", out).exception
+    assert isinstance(wrong, BadInput)
+    assert str(wrong) == f"no battle in {out} is decided yet, so that none can be chosen"

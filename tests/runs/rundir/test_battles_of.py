@@ -65,6 +65,9 @@ class Alive:
         "audit OUT --json",
         "battles OUT --jsonl",
         "battles OUT --json",
+        "battles OUT --sort surprise",
+        "battles OUT --sort hardest --contains PAN --jsonl",
+        "show OUT",
         "export OUT --what rounds",
         "export OUT --what preferences",
         "export OUT --what conversations",
@@ -96,7 +99,6 @@ def test_fields_and_answers_are_those_of_the_records(out: Path) -> None:
         assert list(run.battles.answers()) == [(b.answer_a, b.answer_b) for b in every]
         said = [[b.question, b.difficulty] for b in every]
         assert list(run.battles.fields("question", "difficulty")) == said
-        assert dict(run.battles.reasons()) == {b.id: b.reason for b in every if b.reason}
 
 
 def test_battles_that_end_otherwise_are_read_so(out: Path) -> None:

@@ -102,7 +102,7 @@ CHANGES: dict[str, Change] = {
 COMMANDS = {
     "status": (),
     "leaderboard": (),
-    "battles": (),
+    "battles": ("--contains=a", "--sort=hardest"),
     "show": ("BATTLE",),
     "audit": (),
     "report": ("--to", "report.html", "--thumbs", "2"),

@@ -205,7 +205,7 @@ def led(**about: Any) -> str:
         ),
         ({"rivals": ("blind",)}, "hawk leads, but blind may be as good."),
         (
-            {"rivals": ("owl", "mole", "blind"), "above": (), "more": 5},
+            {"rivals": ("owl", "mole", "blind"), "above": (), "nearest": "owl", "more": 5},
             "hawk leads, but owl, mole and blind may be as good; about 5 more videos would "
             "separate hawk and owl at the current gap.",
         ),

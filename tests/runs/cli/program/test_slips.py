@@ -36,7 +36,7 @@ TYPED = [
     (("leaderboard", "run", "--labels", "--style"), "leave out the other options"),
     (("bench", "compare", "bench", "hawk", "hawk"), "name two models"),
     (("leaderbord", "run"), "Did you mean 'leaderboard'?"),
-    (("show", "run"), "Missing argument 'BATTLE'"),
+    (("agree", "run"), "Missing argument 'B'"),
     (("freeze", "run"), "Missing option '--to'"),
     (("leaderboard", "run", "--by", "colour"), "this run has duration, category"),
 ]

@@ -15,9 +15,12 @@ from typing import Any
 import pytest
 
 import videoautoarena as va
+from tests.runs.views.test_leaderboard import Bout
 from tests.support.played import battle, invoke, lineage, manifest, play, slot, video
 from tests.support.small_runs import play as play_run
 from videoautoarena.runs.cli.program.ending import run_async
+from videoautoarena.runs.rating.table import build
+from videoautoarena.runs.views.leaderboard import leaderboard_report
 from videoautoarena.runs.web.page import report
 from videoautoarena.runs.web.page.data import CHUNK, PageData
 from videoautoarena.runs.web.page.report import Order, plain_table, write_report
@@ -168,16 +171,14 @@ def test_hostile_text_comes_back_as_it_is_and_ends_no_block(tmp_path: Path) -> N
 
 
 def test_without_scripts_the_leaderboard_is_a_table_with_every_name_escaped() -> None:
-    ranks = {"rank_best": 1, "rank_worst": 2, "low": None, "high": None, "battles": 3}
-    rows = [
-        {"model": "<b>owl", "rating": 1000.0, **ranks},
-        {"model": "mole", "rating": None, **ranks},
-    ]
-    words = {"lead": [{"model": "<b>owl"}, " leads."], "rest": [], "short": {"<b>owl": "<b>owl"}}
-    table = plain_table({"models": rows, "words": words})
+    board = build([Bout("v", "<b>owl", "mole", "a")], ["<b>owl", "mole", "wren"])
+    report = leaderboard_report(board).to_json()
+    words = {"lead": report["headline"], "short": {name: name for name in ("<b>owl", "mole")}}
+    table = plain_table({"tables": report["tables"], "words": words})
     assert "<b>" not in table
-    assert "&lt;b&gt;owl leads." in table
-    assert "<td>1–2<td>&lt;b&gt;owl<td>1,000<td>–<td>3" in table
+    assert "&lt;b&gt;owl is rated highest" in table
+    assert "<td>–<td>&lt;b&gt;owl<td>1,0" not in table
+    assert "<td>wren<td>unrated" in table
 
 
 @pytest.mark.parametrize(
@@ -198,7 +199,9 @@ def test_frames_are_chosen_evenly_and_whole_for_short_lists(
 
 def test_a_run_without_a_battle_has_a_report_that_says_so(tmp_path: Path) -> None:
     blocks = written(play(tmp_path / "out", []))
-    assert blocks.read("summary")["words"]["lead"] == ["No battle has been decided yet."]
+    assert blocks.read("summary")["words"]["lead"] == [
+        "No battle was decided, so no model is rated."
+    ]
     assert blocks.read("index")["id"] == []
     assert blocks.read("videos") == {}
 

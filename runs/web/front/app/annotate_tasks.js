@@ -1,5 +1,15 @@
-/* The first task: a video, a user, a question and two answers; nobody says who gave them. */
-const VOTES = [
+/* The two tasks of the labelling page: which of two answers is better, and which question a real
+   user would rather ask. Nobody says where answers or questions come from. */
+
+import { html } from "htm/preact";
+import { useEffect, useRef } from "preact/hooks";
+import { say, session, undo, vote } from "./annotate_session.js";
+import { Flag, Segments, Side, STANDARDS } from "./bits.js";
+import { Markdown } from "./markdown.js";
+import { FramePlayer, Player } from "./player.js";
+import { Said } from "./text.js";
+
+export const VOTES = [
   ["1", "a", "A is better"],
   ["2", "b", "B is better"],
   ["3", "tie_good", "Both good"],
@@ -13,9 +23,9 @@ const BY_STANDARD = [
   ["tie_bad", "both bad"],
 ];
 
-const voteFor = (verdict) => vote({ verdict, standards: session.draft.standards });
+export const voteFor = (verdict) => vote({ verdict, standards: session.draft.standards });
 
-function BattleTask({ state, draft }) {
+export function BattleTask({ state, draft }) {
   const { item, ticket } = state;
   return html`<div class="case-grid"><${CaseVideo} key=${ticket} state=${state} />
       <div><p class="kicker">The user</p><p class="persona"><${Said} text=${item.persona} /></p>
@@ -56,6 +66,7 @@ function Answer({ side, answer }) {
 }
 
 /* The four standards, folded away: a vote on them is welcome and not asked for. */
+
 function ByStandard({ said }) {
   const choose = (standard, word) => {
     const { [standard]: before, ...others } = session.draft.standards;
@@ -77,7 +88,7 @@ function NoteField({ note }) {
     onInput=${(event) => say({ note: event.target.value })} /></label>`;
 }
 
-function BattleBar({ state }) {
+export function BattleBar({ state }) {
   const button = ([key, verdict, text]) => html`<button key=${key} class=${`vote vote-${verdict}`}
     onClick=${() => voteFor(verdict)}><kbd>${key}</kbd><span>${text}</span></button>`;
   return html`<div class="vote-bar" role="group" aria-label="Your vote">
@@ -90,9 +101,71 @@ function UndoButton({ state }) {
 }
 
 /* Opens or folds the standards, and goes there. */
-function toggleStandards() {
+export function toggleStandards() {
   const box = document.getElementById("standards");
   if (!box) return;
   box.open = !box.open;
   box.querySelector(box.open ? "button" : "summary").focus();
+}
+
+/* Questions on one video, put in order by how likely a real user would ask them. */
+const RANKS = ["1st", "2nd", "3rd", "4th"];
+
+/* Puts a question next in order, or takes it and all behind it out again. */
+export function chooseQuestion(place) {
+  const { state, draft } = session;
+  const count = state.item.questions.length;
+  if (place >= count) return;
+  const at = draft.order.indexOf(place);
+  const order = at < 0 ? [...draft.order, place] : draft.order.slice(0, at);
+  if (at < 0 && order.length === count - 1) {
+    order.push([...Array(count).keys()].find((other) => !order.includes(other)));
+  }
+  say({ order });
+}
+
+const isRanked = () => session.draft.order.length === session.state.item?.questions.length;
+
+export function saveRanking() {
+  if (!session.state.item || !isRanked()) return;
+  const { order } = session.draft;
+  vote({ ranks: order.map((_, place) => order.indexOf(place) + 1) });
+}
+
+export function RankingTask({ state, draft }) {
+  const { item, ticket } = state;
+  return html`<div class="case-grid"><${CaseVideo} key=${ticket} state=${state} />
+      <div><p class="kicker">What the video shows</p>
+        <p class="persona account" tabindex="0">
+          <${Said} text=${item.account ?? "There is no account."} />
+        </p>
+      </div></div>
+    <h1 class="page">Which would somebody who watches this really ask?</h1>
+    <p class="muted how">Choose the likeliest question first, then the next; choose one again to
+      take it back.</p>
+    <ol class="questions" key=${ticket}>${item.questions.map(
+      (text, place) => html`<${Choice}
+      key=${place} place=${place} text=${text} rank=${draft.order.indexOf(place)} />`,
+    )}</ol>
+    <${NoteField} note=${draft.note} />`;
+}
+
+function Choice({ place, text, rank }) {
+  return html`<li><button class=${`choice ${rank < 0 ? "" : "chosen"}`} aria-pressed=${rank >= 0}
+    onClick=${() => chooseQuestion(place)}><kbd>${place + 1}</kbd><${Said} text=${text} />
+    <span class="rank">${RANKS[rank] ?? ""}</span></button></li>`;
+}
+
+/* Once all are in order, Enter saves them wherever the focus was. */
+export function RankingBar({ state }) {
+  const save = useRef(null);
+  const isDone = isRanked();
+  useEffect(() => {
+    if (isDone) save.current.focus({ preventScroll: true });
+  }, [isDone]);
+  return html`<div class="vote-bar" role="group" aria-label="Your ranking">
+    <button ref=${save} class="vote vote-save" disabled=${!isDone} onClick=${saveRanking}>
+      <kbd>Enter</kbd><span>Save this order</span></button>
+    <button class="vote" onClick=${() => vote({ ranks: null })}><kbd>5</kbd>
+      <span>Can’t tell</span></button><${UndoButton} state=${state} /></div>`;
 }
