@@ -29,12 +29,7 @@ _ENDINGS = (".svg", ".png", ".pdf")
 
 
 picture_options = options.together(
-    click.option(
-        "--picture",
-        type=options.PATH,
-        metavar="FILE",
-        help="Also draw the leaderboard into FILE (.svg, .png or .pdf).",
-    ),
+    options.path("--picture FILE", "Also draw the leaderboard into FILE (.svg, .png or .pdf)."),
     options.flag("--bare", "Draw neither title nor notes into the picture."),
     options.flag("--force", "Overwrite an existing picture."),
 )
@@ -103,12 +98,11 @@ def _report_of(board: Leaderboard | Slices | Pairs) -> Report:
     return pairs_report(board)
 
 
-@click.command("leaderboard", epilog="Example: arena leaderboard arena-out --by duration")
+@options.command("leaderboard", "arena leaderboard arena-out --by duration")
 @options.OUT
-@click.option(
-    "--by",
-    metavar="TRAIT",
-    help="Rate each slice separately: by duration or category of the video, round, origin, "
+@options.string(
+    "--by TRAIT",
+    "Rate each slice separately: by duration or category of the video, round, origin, "
     "format or language of the question, question-category once questions are tagged, persona "
     "(how close to the video), judge, standard, or a column of videos.csv. With pair: head-to-head "
     "results.",
@@ -179,8 +173,8 @@ def rate_run(
     return slices_of(folder, by, method, behaviour=behaviour)
 
 
-@click.command("rate", epilog="Example: arena rate battles.csv --json")
-@click.argument("file", type=options.PATH)
+@options.command("rate", "arena rate battles.csv --json")
+@options.FILE
 @picture_options
 @rating_options
 def rate_command(
@@ -201,14 +195,12 @@ def rate_command(
     draw_picture(board, picture, bare=bare)
 
 
-@click.command("agree", epilog="Example: arena agree arena-out published.csv --rename names.json")
+@options.command("agree", "arena agree arena-out published.csv --rename names.json")
 @click.argument("a", type=options.PATH)
 @click.argument("b", type=options.PATH)
-@click.option(
-    "--rename",
-    type=options.PATH,
-    metavar="FILE",
-    help="Mapping of model names: a JSON object, or a CSV with the columns from and to.",
+@options.path(
+    "--rename FILE",
+    "Mapping of model names: a JSON object, or a CSV with the columns from and to.",
 )
 @options.AS_JSON
 def agree_command(a: Path, b: Path, rename: Path | None, as_json: bool) -> None:
@@ -222,23 +214,20 @@ def agree_command(a: Path, b: Path, rename: Path | None, as_json: bool) -> None:
     from videoautoarena.runs.views.agreement import agreement_report
 
     found = agree(a, b, rename=rename, read=read_any_board)
-    if as_json:
-        print_result(json.dumps(found.to_json(), indent=2))
-    else:
-        options.print_view(agreement_report(found), notes=True)
+    options.print_viewed(
+        found.to_json(), lambda: agreement_report(found), as_json=as_json, notes=True
+    )
 
 
-@click.command(
+@options.command(
     "power",
-    epilog="""\b
-Examples:
-  arena power --models 11 --gap 30
-  arena power --models 4 --gap 50 --videos 40 --rounds 9 --json""",
+    "arena power --models 11 --gap 30",
+    "arena power --models 4 --gap 50 --videos 40 --rounds 9 --json",
 )
 @options.figure("--models", 11, "Number of models.")
 @options.figure("--gap", 30.0, "Rating points between neighbouring models.")
 @options.figure("--power", 0.8, "Required probability that they are separated.")
-@click.option("--videos", type=int, help="Number of videos.  [default: as many as needed]")
+@options.whole("--videos", "Number of videos.  [default: as many as needed]")
 @options.figure("--rounds", 3, "Number of battles in each lineage.")
 @options.figure("--ties", 0.07, "Share of ties between equal models.")
 @options.figure(
@@ -249,9 +238,7 @@ Examples:
 @options.choice("--pairing", ["mix", "uniform"], "How pairs are drawn.")
 @options.figure("--tournaments", 40, "Number of simulated tournaments.")
 @options.figure("--battles", 100_000, "Maximum number of battles to try.")
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."
-)
+@options.seed()
 @options.AS_JSON
 def power_command(*, as_json: bool, **asked: object) -> None:
     """Estimate how many battles separate models, by simulating tournaments.
@@ -265,10 +252,7 @@ def power_command(*, as_json: bool, **asked: object) -> None:
     check_question(question)
     with _progress(question) as advance:
         found = answer(question, advance)
-    if as_json:
-        print_result(json.dumps(power_json(found), indent=2))
-    else:
-        options.print_view(power_report(found))
+    options.print_viewed(power_json(found), lambda: power_report(found), as_json=as_json)
 
 
 @contextmanager
@@ -290,28 +274,18 @@ DIALOGUE_NAMES = ("abilities", "parts")
 _PICTURE_FORMS = {"svg": ("svg",), "png": ("png",), "pdf": ("pdf",), "both": ("svg", "png")}
 
 
-@click.command(
+@options.command(
     "pictures",
-    epilog="""\b
-Examples:
-  arena pictures arena-out --to pictures --only ladder
-  arena pictures my-tasks --to pictures --format pdf
-  arena pictures my-dialogues --to pictures --only abilities""",
+    "arena pictures arena-out --to pictures --only ladder",
+    "arena pictures my-tasks --to pictures --format pdf",
+    "arena pictures my-dialogues --to pictures --only abilities",
 )
 @options.OUT
-@click.option("--to", required=True, type=options.PATH, help="Folder to write into.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(list(_PICTURE_FORMS)),
-    default="svg",
-    show_default=True,
-    help="File format; both means svg and png.",
-)
-@click.option(
-    "--only",
-    metavar="NAMES",
-    help=f"Draw only these, separated by commas: {', '.join(NAMES)}; "
+@options.path("--to", "Folder to write into.", required=True)
+@options.choice("--format", list(_PICTURE_FORMS), "File format; both means svg and png.", "form")
+@options.string(
+    "--only NAMES",
+    f"Draw only these, separated by commas: {', '.join(NAMES)}; "
     f"of a task set {', '.join(SET_NAMES)}; of dialogues {', '.join(DIALOGUE_NAMES)}.",
 )
 @options.flag("--bare", "Draw neither title nor notes, for papers that have captions.")
