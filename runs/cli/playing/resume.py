@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import shutil
-from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from videoautoarena.runs.cli.program import options
-from videoautoarena.runs.cli.program.ending import EXIT_CODES, ending, if_whole, run_async
-from videoautoarena.runs.cli.program.engine import ENGINE
+from videoautoarena.runs.cli.program.ending import EXIT_CODES, run_async
+from videoautoarena.runs.cli.program.engine import STAGE, Stage
 from videoautoarena.runs.text.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
-    from videoautoarena.agents.limits.budget import Caps
-    from videoautoarena.runs.cluster.engine import RayEngine
-    from videoautoarena.runs.console.listeners import Display
     from videoautoarena.runs.tournament.add import AddRequest
 
 
@@ -38,44 +35,26 @@ _CONTINUING = options.together(options.MOVED, options.TRUST, options.CONCURRENCY
 @options.CAPS
 @options.UNTIL
 @options.CARE
-@ENGINE
-@options.DISPLAY
-@options.STATE_AS_JSON
-def resume_command(
-    out: Path,
-    *,
-    videos: Path | None,
-    config: Path | None,
-    trust: str | None,
-    until: str | None,
-    retry_failed: bool,
-    fsync: bool,
-    engine: AbstractContextManager[RayEngine | None],
-    display: Display,
-    as_json: bool,
-    **limits: Any,
-) -> int:
+@STAGE
+def resume_command(out: Path, *, stage: Stage, **typed: Any) -> int:
     """Continue the run in OUT with the settings it began with.
 
     A run that was begun elsewhere is not believed where it leads: --videos and arena.toml say so,
     or --trust-run agrees to what the refusal lists.
     """
     from videoautoarena.runs.config.agreement import Trust
-    from videoautoarena.runs.console.listeners import audience
     from videoautoarena.runs.rundir.opener import Care
     from videoautoarena.runs.tournament.simulate import Limits, resume
 
-    care = Care(retry_failed, fsync, until=until, trust=Trust(config, trust))
-    with engine as plays, audience(display) as listeners:
-        work = resume(
-            out,
-            videos=videos,
-            limits=Limits(**limits, engine=plays),
-            listeners=listeners,
-            care=care,
-        )
-        finished = run_async(work)
-    return if_whole(ending(finished, out, as_json=as_json), listeners)
+    trust = Trust(typed.pop("config"), typed.pop("trust"))
+    limits = options.take(Limits, typed)
+    care = options.take(Care, typed, trust=trust)
+    return stage.play(
+        out,
+        lambda listeners, engine: resume(
+            out, limits=replace(limits, engine=engine), listeners=listeners, care=care, **typed
+        ),
+    )
 
 
 @options.command(
@@ -100,40 +79,29 @@ def resume_command(
 @options.PLAN
 @options.FSYNC
 @options.CAPS
-@ENGINE
-@options.DISPLAY
-@options.STATE_AS_JSON
-def add_command(
-    out: Path,
-    *,
-    caps: Caps,
-    concurrency: int,
-    patience_s: float,
-    max_void: float,
-    plan: bool,
-    engine: AbstractContextManager[RayEngine | None],
-    display: Display,
-    as_json: bool,
-    **typed: Any,
-) -> int:
+@STAGE
+def add_command(out: Path, *, plan: bool, stage: Stage, **typed: Any) -> int:
     """Add a model to the run in OUT: it answers past questions and meets stored answers.
 
     Decided battles are drawn at random. In each, the new model replaces one side, and the other
     side keeps its stored answer. The run's judges judge, and every leaderboard counts the new
     battles. The same command continues where it stopped.
     """
-    from videoautoarena.runs.console.listeners import audience
     from videoautoarena.runs.tournament.add import AddRequest, add
     from videoautoarena.runs.tournament.simulate import Limits
 
-    request = AddRequest(caps=caps, **typed)
+    caps = typed["caps"]
+    request = options.take(AddRequest, typed)
     if plan:
-        _print_plan(out, request, as_json=as_json)
+        _print_plan(out, request, as_json=stage.as_json)
         return 0
-    with engine as plays, audience(display) as listeners:
-        limits = Limits(concurrency, max_void, caps, patience_s, plays)
-        finished = run_async(add(out, request, limits=limits, listeners=listeners))
-    return if_whole(ending(finished, out, as_json=as_json), listeners)
+    limits = Limits(caps=caps, **typed)
+    return stage.play(
+        out,
+        lambda listeners, engine: add(
+            out, request, limits=replace(limits, engine=engine), listeners=listeners
+        ),
+    )
 
 
 def _print_plan(out: Path, request: AddRequest, *, as_json: bool) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -15,7 +14,7 @@ import click
 
 from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.program.ending import EXIT_CODES, ending, if_whole, run_async
-from videoautoarena.runs.cli.program.engine import ENGINE
+from videoautoarena.runs.cli.program.engine import STAGE, Stage
 from videoautoarena.runs.text.terminal import (
     finish_though_unread,
     print_result,
@@ -25,7 +24,6 @@ from videoautoarena.runs.text.terminal import (
 )
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.cluster.engine import RayEngine
     from videoautoarena.runs.config.run_config import Flags
     from videoautoarena.runs.console.listeners import Display
     from videoautoarena.runs.rundir.opener import Care
@@ -139,50 +137,36 @@ PAIRINGS = ("mix", "uniform", "round-robin", "keep-pair")
 @options.UNTIL
 @options.CARE
 @options.TRUST
-@ENGINE
-@options.DISPLAY
-@options.STATE_AS_JSON
+@STAGE
 @click.version_option(package_name="videoautoarena", prog_name="simulate")
 def simulate_command(
-    videos: Path,
-    out: Path,
-    *,
-    plan: bool,
-    yes: bool,
-    retry_failed: bool,
-    fsync: bool,
-    trust: str | None,
-    engine: AbstractContextManager[RayEngine | None],
-    display: Display,
-    as_json: bool,
-    **typed: Any,
+    videos: Path, out: Path, *, plan: bool, yes: bool, stage: Stage, **typed: Any
 ) -> int:
     """Run a tournament over a folder of videos, or continue the one that --out holds."""
     from videoautoarena.runs.config.agreement import Trust
     from videoautoarena.runs.config.run_config import Flags
-    from videoautoarena.runs.console.listeners import audience
     from videoautoarena.runs.rundir.opener import Care
     from videoautoarena.runs.tournament.simulate import simulate
 
-    flags = Flags(**typed)
-    care = Care(retry_failed, fsync, trust=Trust(flags.config, trust))
+    flags = options.take(Flags, typed)
+    care = Care(trust=Trust(flags.config, typed.pop("trust")), **typed)
     if plan:
-        found = _planned(videos, out, flags, care, as_json=as_json, yes=yes)
+        found = _planned(videos, out, flags, care, as_json=stage.as_json, yes=yes)
         if found is None:
             return 0
         care = replace(care, found=found)
-    with engine as plays, audience(display) as listeners:
-        game = simulate(
+    return stage.play(
+        out,
+        lambda listeners, engine: simulate(
             videos,
             out,
             flags=flags,
             say=listeners.say,
             hear=listeners.hear,
             care=care,
-            engine=plays,
-        )
-        finished = run_async(game)
-    return if_whole(ending(finished, out, as_json=as_json), listeners)
+            engine=engine,
+        ),
+    )
 
 
 def _planned(

@@ -1,17 +1,25 @@
-"""What plays: this process, or the machines of a Ray cluster."""
+"""What plays and who watches: this process or a Ray cluster, a console, lines or a file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
 from videoautoarena.runs.cli.program import options
+from videoautoarena.runs.cli.program.ending import ending, if_whole, run_async
 
 if TYPE_CHECKING:
     from videoautoarena.runs.cluster.engine import RayEngine
+    from videoautoarena.runs.console.events import Listeners
+    from videoautoarena.runs.console.listeners import Display
+    from videoautoarena.runs.tournament.runner import Finished
+
+    Engine: TypeAlias = AbstractContextManager[RayEngine | None]
 
 CLUSTER = options.together(
     options.choice(
@@ -59,4 +67,33 @@ ENGINE = options.gathered(
         type=click.FloatRange(min=2, max=3600),
     ),
 )
-"""What gives an engine, or None for this process, once it is entered."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What plays a run, how it is shown, and how its end is told."""
+
+    engine: Engine
+    display: Display
+    as_json: bool
+
+    def play(
+        self,
+        out: Path,
+        start: Callable[[Listeners, RayEngine | None], Coroutine[object, object, Finished]],
+    ) -> int:
+        """Play the run in `out` that `start` opens, to its end; return the exit code."""
+        from videoautoarena.runs.console.listeners import audience
+
+        with self.engine as engine, audience(self.display) as listeners:
+            finished = run_async(start(listeners, engine))
+        return if_whole(ending(finished, out, as_json=self.as_json), listeners)
+
+
+STAGE = options.gathered(
+    "stage",
+    Stage,
+    ENGINE,
+    options.DISPLAY,
+    options.flag("--json", "Print the state of the run as JSON.", "as_json"),
+)

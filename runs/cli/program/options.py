@@ -94,11 +94,6 @@ def read_share(text: str) -> float | str:
         raise click.BadParameter(f"{text!r} is neither a share from 0 to 1 nor 'all'") from None
 
 
-def read_names(text: str) -> tuple[str, ...]:
-    """Return the names in a list with commas."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
 def command(
     name: str, *examples: str, codes: str = "", group: click.Group | None = None, **how: Any
 ) -> Callable[[Callable[..., Any]], click.Command]:
@@ -153,7 +148,7 @@ def _declare(
     declared: str,
     text: str,
     names: tuple[str, ...],
-    reads: Callable[[str], object] | None = None,
+    reads: Callable[[Any], object] | None = None,
     **how: Any,
 ) -> Option:
     """Return an option from its name and metavar, as --help shows them, and what it says there.
@@ -187,11 +182,19 @@ def path(declared: str, text: str, *names: str, **how: Any) -> Option:
     return _declare(declared, text, names, type=PATH, **how)
 
 
-def listed(declared: str, text: str, *names: str, **how: Any) -> Option:
+def listed(
+    declared: str,
+    text: str,
+    *names: str,
+    reads: Callable[[tuple[str, ...]], object] = tuple,
+    **how: Any,
+) -> Option:
     """Return an option that takes names in a list with commas, or is repeated."""
-    return _declare(
-        declared, text, names, lambda typed: read_names(",".join(typed)), multiple=True, **how
-    )
+
+    def read(typed: tuple[str, ...]) -> object:
+        return reads(tuple(name.strip() for name in ",".join(typed).split(",") if name.strip()))
+
+    return _declare(declared, text, names, read, multiple=True, **how)
 
 
 def whole(
@@ -249,7 +252,6 @@ FILE = click.argument("file", type=PATH)
 FOLDER = click.argument("folder", type=PATH)
 TO_FOLDER = path("--to", "Folder to create.", required=True)
 AS_JSON = flag("--json", "Print one JSON object.", "as_json")
-STATE_AS_JSON = flag("--json", "Print the state of the run as JSON.", "as_json")
 OVERWRITE = flag("--force", "Overwrite an existing file.")
 PORT = whole("--port N", "Port.  [default: a free one]", least=1, most=65535)
 OPEN = flag("--open", "Open the page in the default browser.", "opens")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.program.ending import followed, print_plan
 from videoautoarena.runs.cli.results.categories import EXIT_CODES, code_of, how_far
-
-if TYPE_CHECKING:
-    from videoautoarena.runs.realism.report import Told
 
 
 @options.command(
@@ -48,17 +45,7 @@ if TYPE_CHECKING:
 @options.figure("--seed", 0, "Seed of the permutations.")
 @options.AS_JSON
 def realism_command(
-    out: Path,
-    against: Path,
-    *,
-    categories: Told,
-    cap: float,
-    permutations: int,
-    seed: int,
-    plan: bool,
-    is_quiet: bool,
-    as_json: bool,
-    **typed: Any,
+    out: Path, against: Path, *, plan: bool, is_quiet: bool, as_json: bool, **typed: Any
 ) -> int:
     """Compare the questions of the run in OUT with those of real users, and rate by their mix.
 
@@ -73,13 +60,15 @@ def realism_command(
     from videoautoarena.runs.views.forms import ReportView
     from videoautoarena.runs.views.realism import realism_report
 
-    wish = Wish(categories, cap, permutations, seed)
+    wish = options.take(Wish, typed)
     check_wish(wish)
     classified = None
     if typed["classifier"] is None:
         options.refuse_typed("is for --classifier M", _OF_CLASSIFYING.__contains__)
-    elif categories != "auto":
-        raise click.UsageError(f"--classifier and --categories {categories} exclude each other")
+    elif wish.categories != "auto":
+        raise click.UsageError(
+            f"--classifier and --categories {wish.categories} exclude each other"
+        )
     else:
         order = TagOrder(**typed)
         if plan:

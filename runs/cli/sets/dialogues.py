@@ -18,6 +18,17 @@ if TYPE_CHECKING:
     from videoautoarena.runs.dialogues.making import DialogueTally
 
 
+def _abilities(names: tuple[str, ...]) -> tuple[Ability, ...]:
+    from videoautoarena.memory.records.errors import WrongArgument
+    from videoautoarena.runs.bench.format.entries import ABILITIES
+
+    known = {str(one): one for one in ABILITIES}
+    for name in names:
+        if name not in known:
+            raise WrongArgument(f"--abilities {name!r} is none of {', '.join(known)}")
+    return tuple(dict.fromkeys(known[name] for name in names)) or ABILITIES
+
+
 @options.group("dialogues", "arena dialogues make clips --to my-set --plan")
 def dialogues_command() -> None:
     """Make test sets of dialogues from your own videos, and review them."""
@@ -37,6 +48,7 @@ def dialogues_command() -> None:
     "--abilities ABILITY[,..]",
     "Abilities, separated by commas: object_reference, memory_recall, content_summary, "
     "answer_refusal, topic_shifting, proactive_interaction.  [default: all]",
+    reads=_abilities,
 )
 @options.whole(
     "--per-video",
@@ -61,18 +73,7 @@ def dialogues_command() -> None:
     plan=options.flag("--plan", "Say what calls it would take and cost; make nothing."),
 )
 @options.AS_JSON
-def make_command(
-    folder: Path,
-    to: Path,
-    *,
-    abilities: tuple[str, ...],
-    per_video: int,
-    turns: str,
-    seed: int,
-    plan: bool,
-    as_json: bool,
-    **typed: Any,
-) -> int:
+def make_command(folder: Path, to: Path, *, plan: bool, as_json: bool, **typed: Any) -> int:
     """Make a set of dialogues about the videos of FOLDER.
 
     The examiner captions the shots of each video, puts them together to scenes, names objects, and
@@ -88,9 +89,9 @@ def make_command(
     from videoautoarena.runs.dialogues.make import make_dialogues, plan_dialogues
     from videoautoarena.runs.dialogues.making import DialogueWish
 
-    rounds = options.span("--turns", turns, TURNS)
-    wish = DialogueWish(_abilities(abilities), per_video, rounds, seed)
-    order = DialogueOrder(folder=folder, to=to, wish=wish, **typed)
+    typed["turns"] = options.span("--turns", typed["turns"], TURNS)
+    wish = options.take(DialogueWish, typed)
+    order = DialogueOrder(folder, to, wish=wish, **typed)
     if plan:
         planned = run_async(plan_dialogues(order, say))
         options.print_report(planned.as_json(), planned.as_lines(), as_json=as_json)
@@ -128,17 +129,6 @@ def _ending(order: DialogueOrder, made: MadeDialogues, tally: DialogueTally) -> 
 def _say_failures(made: MadeDialogues) -> None:
     for path, why in made.failures[:3]:
         say(safe(f"failed, {path}: {why[:300]}"))
-
-
-def _abilities(names: tuple[str, ...]) -> tuple[Ability, ...]:
-    from videoautoarena.memory.records.errors import WrongArgument
-    from videoautoarena.runs.bench.format.entries import ABILITIES
-
-    known = {str(one): one for one in ABILITIES}
-    for name in names:
-        if name not in known:
-            raise WrongArgument(f"--abilities {name!r} is none of {', '.join(known)}")
-    return tuple(dict.fromkeys(known[name] for name in names)) or ABILITIES
 
 
 @options.command(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,9 +17,17 @@ from videoautoarena.runs.text.terminal import safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.interop.task_sets import TakenTasks
-    from videoautoarena.runs.selecting.ground import Asking
 
-_PARTS = ("duration", "category", "topic")
+
+def _names(typed: str) -> tuple[str, ...]:
+    """Return names that stand between commas, each once; one with a comma is quoted as in CSV."""
+    try:
+        names = next(csv.reader([typed], skipinitialspace=True), None) or [""]
+    except csv.Error:
+        raise click.UsageError(
+            "names between commas stand in one line; quote none over two"
+        ) from None
+    return tuple(dict.fromkeys(name.strip() for name in names))
 
 
 @options.command(
@@ -35,14 +42,16 @@ _PARTS = ("duration", "category", "topic")
 @options.string(
     "--by",
     "What to balance the draw over, separated by commas: duration, category, topic, language, "
-    "question-category once questions are tagged, columns of videos.csv.  "
-    "[default: duration,category,topic]",
+    "question-category once questions are tagged, columns of videos.csv.",
+    reads=_names,
+    default="duration,category,topic",
 )
 @options.whole("--per-video", "Maximum number of questions per video.", least=1)
 @options.string(
     "--only-licence NAME",
     "Take only questions about videos under this licence, by videos.csv, such as CC-BY-4.0; "
     "several are separated by commas or the option is repeated.",
+    reads=lambda typed: tuple(name for names in typed for name in _names(names)),
     multiple=True,
 )
 @options.string("--language", "Take only questions asked in this language, such as de.")
@@ -81,22 +90,7 @@ _PARTS = ("duration", "category", "topic")
 @ASKING
 @options.AS_JSON
 def freeze_command(
-    out: Path,
-    to: Path,
-    *,
-    by: str | None,
-    only_licence: tuple[str, ...],
-    name_topics: str | None,
-    licence: str | None,
-    with_videos: bool,
-    videos: Path | None,
-    parquet: bool,
-    asking: Asking,
-    max_void: float,
-    plan: bool,
-    is_quiet: bool,
-    as_json: bool,
-    **chosen: Any,
+    out: Path, to: Path, *, name_topics: str | None, plan: bool, as_json: bool, **typed: Any
 ) -> int:
     """Turn the run in OUT into a bench folder: questions, selected and rejected answers.
 
@@ -106,15 +100,14 @@ def freeze_command(
     """
     from videoautoarena.runs.bench.freeze.freeze import Extras, freeze, refuse_vain
     from videoautoarena.runs.bench.freeze.selection import Selection
+    from videoautoarena.runs.selecting.ground import Asking
 
-    extras = Extras(licence, with_videos, videos, parquet)
-    asking = replace(asking, videos=videos)
-    licences = tuple(name for typed in only_licence for name in _names(typed))
-    parts = _PARTS if by is None else _names(by)
-    selection = Selection(**chosen, by=parts, only_licence=licences)
+    extras = options.take(Extras, typed)
+    asking = options.take(Asking, typed, videos=extras.videos)
+    selection = options.take(Selection, typed)
     selection.check()
     check = partial(refuse_vain, out, to, selection, extras)
-    before = Before(out, selection, asking, max_void, is_quiet, check)
+    before = Before(out, selection, asking, check=check, **typed)
     if name_topics is not None:
         refuse_nameless(selection)
     if not before.is_needed:
@@ -131,17 +124,6 @@ def freeze_command(
         say_before_publishing(f"copies of videos are in {safe(str(to))}")
     options.print_report(frozen.as_json(), frozen.as_lines(), as_json=as_json)
     return 0
-
-
-def _names(typed: str) -> tuple[str, ...]:
-    """Return names that stand between commas, each once; one with a comma is quoted as in CSV."""
-    try:
-        names = next(csv.reader([typed], skipinitialspace=True), None) or [""]
-    except csv.Error:
-        raise click.UsageError(
-            "names between commas stand in one line; quote none over two"
-        ) from None
-    return tuple(dict.fromkeys(name.strip() for name in names))
 
 
 @options.group("import", "arena import videoautobench bench.json --to my-bench")

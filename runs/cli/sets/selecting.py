@@ -16,7 +16,6 @@ from videoautoarena.runs.cli.program.main import EXIT_VOIDS
 from videoautoarena.runs.text.terminal import say
 
 if TYPE_CHECKING:
-    from videoautoarena.agents.limits.budget import Caps
     from videoautoarena.runs.bench.freeze.freeze import Extras, Told
     from videoautoarena.runs.bench.freeze.selection import Selection
     from videoautoarena.runs.console.events import Listeners
@@ -29,6 +28,13 @@ _Ask: TypeAlias = (
     "Callable[[Listeners, Callable[[Progress], None]], Coroutine[Any, Any, tuple[T, Progress]]]"
 )
 AGAIN = "to ask again where a call failed: add --retry-failed"
+ASKING = options.together(
+    options.config_option(", for models that are asked"),
+    options.paid(
+        "Ask again where a call failed.", options.max_void("the answers asked for"), options.TRUST
+    ),
+)
+"""Options that only matter where models are asked."""
 _IDLE = (
     "config",
     "concurrency",
@@ -40,30 +46,6 @@ _IDLE = (
     "max_usd",
     "max_tokens",
 )
-
-
-def _asking(
-    config: Path | None,
-    concurrency: int,
-    patience_s: float,
-    caps: Caps,
-    retry_failed: bool,
-    trust: str | None,
-) -> Asking:
-    from videoautoarena.runs.selecting.ground import Asking
-
-    return Asking(config, None, concurrency, patience_s, caps, retry_failed, trust)
-
-
-ASKING = options.gathered(
-    "asking",
-    _asking,
-    options.config_option(", for models that are asked"),
-    options.paid(
-        "Ask again where a call failed.", options.max_void("the answers asked for"), options.TRUST
-    ),
-)
-"""Options that only matter where models are asked; `asking` does not know of moved videos."""
 
 
 def refuse_idle() -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 CUT_KINDS = ("needle", "order", "count")
 WATCHED = ("topic", "plot", "scene", "summary")
-CUT = ("seconds", "ladder", "probes", "size")
+CUT = ("seconds", "is_ladder", "probes", "longest_px")
 """Options of items that are cut; `WRITTEN` are of those that an examiner writes."""
 WRITTEN = (
     "examiner",
@@ -72,13 +72,16 @@ def tasks_command() -> None:
     "--seconds S[,..]",
     f"Lengths of the ground, separated by commas.  [default: 60; of a ladder {RUNGS}]",
 )
-@options.flag("--ladder", "Make each item at every length: all but the length is the same.")
+@options.flag(
+    "--ladder", "Make each item at every length: all but the length is the same.", "is_ladder"
+)
 @options.string(
     "--probes FROM-TO", "Number of stretches that an item of order is about.", default="3-5"
 )
 @options.whole(
     "--size",
     "Longer side of the videos that are made, at most.",
+    "longest_px",
     least=64,
     most=4096,
     default=640,
@@ -98,21 +101,7 @@ def tasks_command() -> None:
 )
 @options.AS_JSON
 def make_command(
-    folder: Path,
-    to: Path,
-    *,
-    kind: tuple[str, ...],
-    n: int | None,
-    seconds: tuple[str, ...],
-    ladder: bool,
-    probes: str,
-    size: int,
-    seed: int,
-    is_upper_bound: bool,
-    licence: str | None,
-    plan: bool,
-    as_json: bool,
-    **asked: Any,
+    folder: Path, to: Path, *, kind: tuple[str, ...], plan: bool, as_json: bool, **typed: Any
 ) -> int:
     """Make a test set from the videos of FOLDER, each item with a known answer.
 
@@ -131,22 +120,25 @@ def make_command(
     from videoautoarena.runs.tasks.watched_set import WatchOrder
     from videoautoarena.runs.tasks.watching import WatchWish
 
-    kinds: Any = _kinds(kind)
+    kinds = _kinds(kind)
     if kinds[0] in WATCHED:
         options.refuse_typed(f"is for {', '.join(CUT_KINDS)}; leave it out", CUT.__contains__)
-        asked.update(licence=licence, is_upper_bound=is_upper_bound)
-        written = WatchOrder(folder, to, wish=WatchWish(kinds, n, seed), **asked)
+        written = options.take(WatchWish, typed, kinds=kinds)
+        order = options.take(WatchOrder, typed, folder=folder, to=to, wish=written)
         if plan:
-            return print_plan(plan_watch(written, say), as_json=as_json)
-        watched, tally = run_async(watch(written, say))
+            return print_plan(plan_watch(order, say), as_json=as_json)
+        watched, tally = run_async(watch(order, say))
         if as_json or watched.bench is not None:
             options.print_report(watched.as_json(), watched.as_lines(), as_json=as_json)
-        return _ending(written, watched, tally)
+        return _ending(order, watched, tally)
     options.refuse_typed(f"is for {', '.join(WATCHED)}; leave it out", WRITTEN.__contains__)
-    lengths = _seconds(seconds, is_ladder=ladder)
-    stretches = options.span("--probes", probes, PROBES)
-    wish = Wish(kinds, n or 60, lengths, stretches, seed, size, ladder)
-    made = run_async(make(Order(folder, to, wish, licence, is_upper_bound), say, is_plan=plan))
+    typed["n"] = typed["n"] or 60
+    typed["seconds"] = _seconds(typed["seconds"], is_ladder=typed["is_ladder"])
+    typed["probes"] = options.span("--probes", typed["probes"], PROBES)
+    cut = options.take(Wish, typed, kinds=kinds)
+    made = run_async(
+        make(options.take(Order, typed, folder=folder, to=to, wish=cut), say, is_plan=plan)
+    )
     options.print_report(made.as_json(), made.as_lines(), as_json=as_json)
     if made.bench is not None:
         say_made(to, "videos cut from yours")
