@@ -202,10 +202,9 @@ def cache_command(context: click.Context, as_json: bool) -> None:
     from videoautoarena.runs.media.frame_cache import held
 
     found = held()
-    if as_json:
-        options.print_report(found.as_json(), (), as_json=True)
-    else:
-        print_result("\n".join(found.as_lines(time.time())))
+    options.print_text(
+        found.as_json(), lambda: "\n".join(found.as_lines(time.time())), as_json=as_json
+    )
 
 
 @options.command("clear", "arena cache clear --older-than 30d --yes", group=cache_command)
@@ -299,11 +298,10 @@ def doctor_command(
     machines: Entries = ()
     if engine == "ray":
         report, machines = _with_machines(report, address, videos)
-    if as_json:
-        options.print_report(report.to_json(), (), as_json=True)
-    else:
-        width = shutil.get_terminal_size().columns
-        print_result("\n".join(as_lines(report, width, machines)))
+    width = shutil.get_terminal_size().columns
+    options.print_text(
+        report.to_json(), lambda: "\n".join(as_lines(report, width, machines)), as_json=as_json
+    )
     if more := report.missing:
         others = f" (and {len(more) - 1} more, see above)" if len(more) > 1 else ""
         raise BadInput(f"a run could not start: {more[0]}{others}")

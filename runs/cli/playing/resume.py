@@ -12,7 +12,7 @@ import click
 from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.program.ending import EXIT_CODES, run_async
 from videoautoarena.runs.cli.program.engine import STAGE, Stage
-from videoautoarena.runs.text.terminal import print_result, safe, say
+from videoautoarena.runs.text.terminal import safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.tournament.add import AddRequest
@@ -109,10 +109,8 @@ def _print_plan(out: Path, request: AddRequest, *, as_json: bool) -> None:
     from videoautoarena.runs.tournament.plan_text import as_lines
 
     plan, about = plan_addition(out, request)
-    if as_json:
-        options.print_report(plan_as_json(plan, about), (), as_json=True)
-    else:
-        print_result("\n".join([*about, *as_lines(plan, shutil.get_terminal_size().columns)]))
+    lines = [*about, *as_lines(plan, shutil.get_terminal_size().columns)]
+    options.print_text(plan_as_json(plan, about), lambda: "\n".join(lines), as_json=as_json)
 
 
 @options.command("replay", "arena replay arena-out")

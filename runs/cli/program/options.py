@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from videoautoarena.agents.limits.budget import Caps
+    from videoautoarena.runs.bench.format.reader import OpenBench
     from videoautoarena.runs.console.listeners import Display
     from videoautoarena.runs.trials.trial import Leave
     from videoautoarena.runs.views.report import Report
@@ -245,11 +246,26 @@ def _of_field(field: str, default: Any, kind: Any, text: str, metavar: str = "")
     return string(f"{name} {metavar}", text)
 
 
+def _open_bench(_ctx: click.Context, _param: click.Parameter, folder: Path) -> OpenBench:
+    from videoautoarena.runs.bench.format.reader import open_bench
+
+    return open_bench(folder)
+
+
 PATH = click.Path(path_type=Path)
 OUT = click.argument("out", type=PATH)
 BENCH = click.argument("bench", type=PATH)
+OPENED_BENCH = click.argument("bench", type=PATH, callback=_open_bench)
+"""A bench or a set, handed over as it was read."""
 FILE = click.argument("file", type=PATH)
 FOLDER = click.argument("folder", type=PATH)
+
+
+def opened_bench(text: str) -> Option:
+    """Return the option of a bench, which is handed over as it was read."""
+    return path("--bench", text, required=True, callback=_open_bench)
+
+
 TO_FOLDER = path("--to", "Folder to create.", required=True)
 AS_JSON = flag("--json", "Print one JSON object.", "as_json")
 OVERWRITE = flag("--force", "Overwrite an existing file.")
@@ -483,6 +499,11 @@ def print_line(report: Mapping[str, object], line: str, *, as_json: bool) -> Non
     from videoautoarena.memory.records.records import SCHEMA
 
     print_result(json.dumps({"schema": SCHEMA, **report}) if as_json else line)
+
+
+def print_text(report: object, text: Callable[[], str], *, as_json: bool) -> None:
+    """Print a report as indented JSON, or as a text that has its lines."""
+    print_result(json.dumps(report, indent=2) if as_json else text())
 
 
 def print_rendered(

@@ -160,10 +160,8 @@ def show_battle(out: Path, battle: str | None = None, *, as_json: bool = False) 
     from videoautoarena.runs.battles.detail_text import page
 
     shown = show_most_telling(out, _rated) if battle is None else show(out, battle)
-    if as_json:
-        options.print_report(shown.as_json(), (), as_json=True)
-    else:
-        print_result(page(shown, shutil.get_terminal_size().columns))
+    columns = shutil.get_terminal_size().columns
+    options.print_text(shown.as_json(), lambda: page(shown, columns), as_json=as_json)
 
 
 @options.command(

@@ -87,7 +87,7 @@ _AGAIN = "Repeat failed answers and judgings."
     "arena bench run my-bench --videos clips --model mine,theirs --anchor openai:gpt-4o-mini",
     codes=exit_codes("more than 5 % void, or of one model forfeits, or a model became unusable"),
 )
-@options.BENCH
+@options.OPENED_BENCH
 @options.listed(
     "--model M[,M2..]",
     "Models that answer, or whose answers were imported.  [default: arena.toml, else the "
@@ -144,7 +144,13 @@ _AGAIN = "Repeat failed answers and judgings."
 @ENGINE
 @options.AS_JSON
 def bench_run_command(
-    bench: Path, *, as_json: bool, plan: bool, is_quiet: bool, engine: Engine, **typed: Any
+    bench: OpenBench[Any],
+    *,
+    as_json: bool,
+    plan: bool,
+    is_quiet: bool,
+    engine: Engine,
+    **typed: Any,
 ) -> int:
     """Let models answer the questions of BENCH, and score or judge the answers.
 
@@ -155,19 +161,16 @@ def bench_run_command(
     The same command continues where it stopped. Calls and results are stored in BENCH/results and
     reused for other models and judges.
     """
-    from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
     from videoautoarena.runs.views.sets import set_reports
 
-    opened = open_bench(bench)
-    scoring = scoring_of(opened)
     asked = _asked(typed)
     if plan:
-        return _plan(opened, asked, as_json=as_json)
-    ran = _run(opened, asked, engine, is_quiet=is_quiet)
-    scores = scoring.played(opened, ran) if ran.results else None
+        return _plan(bench, asked, as_json=as_json)
+    ran = _run(bench, asked, engine, is_quiet=is_quiet)
+    scores = scoring_of(bench).played(bench, ran) if ran.results else None
     if as_json:
-        _print_json(ran, scores, folder=bench)
+        _print_json(ran, scores, folder=bench.folder)
     elif scores is not None:
         options.print_views(set_reports(scores))
     return _ending(ran)
@@ -178,7 +181,7 @@ def bench_run_command(
     "arena bench probe my-tasks",
     "arena bench probe my-tasks --videos clips --model openai:gpt-4o-mini --max-usd 2",
 )
-@options.BENCH
+@options.OPENED_BENCH
 @options.listed(
     "--model M[,M2..]",
     "Also ask these models without frames, with one, with shuffled ones, and with another "
@@ -192,7 +195,13 @@ def bench_run_command(
 @ENGINE
 @options.AS_JSON
 def probe(
-    bench: Path, *, as_json: bool, plan: bool, is_quiet: bool, engine: Engine, **typed: Any
+    bench: OpenBench[Any],
+    *,
+    as_json: bool,
+    plan: bool,
+    is_quiet: bool,
+    engine: Engine,
+    **typed: Any,
 ) -> int:
     """Show what the options of a task set give away without its videos.
 
@@ -201,19 +210,17 @@ def probe(
     given away are counted, and defects are listed. With --model, models are asked, too: whoever
     knows answers without the video shows that the items give them away.
     """
-    from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.score.asked_probes import probe_all
     from videoautoarena.runs.views.checks import probes_report
 
-    opened = open_bench(bench)
-    found = probe_all(opened)
+    found = probe_all(bench)
     code = 0
     if typed["models"]:
         asked = _asked(typed, swap=0.0, views=("blind", "one", "shuffled", "other"))
         if plan:
-            return _plan(opened, asked, as_json=as_json)
-        code = _ending(_run(opened, asked, engine, is_quiet=is_quiet))
-        found = probe_all(opened)
+            return _plan(bench, asked, as_json=as_json)
+        code = _ending(_run(bench, asked, engine, is_quiet=is_quiet))
+        found = probe_all(bench)
     options.print_viewed(found.to_json(), lambda: probes_report(found), as_json=as_json)
     return code
 

@@ -16,6 +16,7 @@ from videoautoarena.runs.text.publishing import say_before_publishing
 from videoautoarena.runs.text.terminal import safe, say
 
 if TYPE_CHECKING:
+    from videoautoarena.runs.bench.format.reader import OpenBench
     from videoautoarena.runs.interop.task_sets import TakenTasks
 
 
@@ -256,7 +257,7 @@ def mt_video_bench(source: Path, to: Path, *, as_json: bool, **given: Any) -> No
 )
 @click.argument("selected", type=options.PATH)
 @click.argument("rejected", type=options.PATH)
-@options.path("--bench", "Bench that was judged.", required=True)
+@options.opened_bench("Bench that was judged.")
 @options.string("--model", "Model whose answers were judged.", required=True)
 @options.string("--judge", "Judge that gave the judgments.", default="gpt-4o")
 @options.flag(
@@ -265,18 +266,17 @@ def mt_video_bench(source: Path, to: Path, *, as_json: bool, **given: Any) -> No
 @options.flag("--force", "Replace this judge's existing results for this model.")
 @options.AS_JSON
 def judgments(
-    selected: Path, rejected: Path, *, bench: Path, model: str, as_json: bool, **given: Any
+    selected: Path, rejected: Path, *, bench: OpenBench, model: str, as_json: bool, **given: Any
 ) -> None:
     """Import a model's published judgments against SELECTED and REJECTED answers.
 
     Both are folders, nested or not, of one-line <qid>.jsonl files. The reference answer is A, so
     [[B>A]] after the last [Overall Judge] is a win. A judgment that cannot be read is void.
     """
-    from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.interop.judgments import import_judgments
 
-    taken = import_judgments(selected, rejected, open_bench(bench), model, **given)
-    say(f"to score them: arena bench score {safe(str(bench))}")
+    taken = import_judgments(selected, rejected, bench, model, **given)
+    say(f"to score them: arena bench score {safe(str(bench.folder))}")
     options.print_report(taken.as_json(), taken.as_lines(), as_json=as_json)
 
 
@@ -286,17 +286,16 @@ def judgments(
     group=import_command,
 )
 @options.FILE
-@options.path("--bench", "Bench that was answered.", required=True)
+@options.opened_bench("Bench that was answered.")
 @options.string("--model", "Model that answered.", required=True)
 @options.flag("--allow-differing", "Also import answers to a question with different text.")
 @options.flag("--force", "Replace this model's existing answers.")
 @options.AS_JSON
-def submission(file: Path, *, bench: Path, model: str, as_json: bool, **given: Any) -> None:
+def submission(file: Path, *, bench: OpenBench, model: str, as_json: bool, **given: Any) -> None:
     """Import a model's answers from FILE, a JSON object keyed by qid, to be judged later."""
-    from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.interop.videoautobench import import_submission
 
-    taken = import_submission(file, open_bench(bench), model, **given)
+    taken = import_submission(file, bench, model, **given)
     options.print_line(taken.as_json(), taken.as_line(), as_json=as_json)
 
 
@@ -332,21 +331,20 @@ def battles(files: tuple[Path, ...], to: Path, *, as_json: bool, **given: Any) -
     "arena-hard", "arena import arena-hard data --bench my-bench", group=import_command
 )
 @options.FOLDER
-@options.path("--bench", "Bench whose questions were judged.", required=True)
+@options.opened_bench("Bench whose questions were judged.")
 @options.string("--baseline", "Baseline model, if a line does not name it.")
 @options.flag("--allow-differing", "Also import judgments of a question with different text.")
 @options.flag("--force", "Replace existing results of the same judges and models.")
 @options.AS_JSON
-def arena_hard(folder: Path, *, bench: Path, as_json: bool, **given: Any) -> None:
+def arena_hard(folder: Path, *, bench: OpenBench, as_json: bool, **given: Any) -> None:
     """Import arena-hard judgments against a baseline from FOLDER.
 
     Both versions of the format are read. FOLDER holds model_judgment/JUDGE/MODEL.jsonl and may
     hold model_answer and question.jsonl. Question ids must be those of the bench. A judgment
     without a readable verdict is void.
     """
-    from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.interop.arena_hard import import_arena_hard
 
-    taken = import_arena_hard(folder, open_bench(bench), **given)
-    say(f"to score them: arena bench score {safe(str(bench))}")
+    taken = import_arena_hard(folder, bench, **given)
+    say(f"to score them: arena bench score {safe(str(bench.folder))}")
     options.print_report(taken.as_json(), taken.as_lines(), as_json=as_json)
