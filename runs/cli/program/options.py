@@ -14,6 +14,7 @@ from typing import (
     Any,
     Literal,
     Protocol,
+    TypeAlias,
     TypeVar,
     cast,
     get_args,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 T = TypeVar("T")
+CommandMaker: TypeAlias = Callable[[Callable[..., Any]], click.Command]
 
 
 class Option(Protocol):
@@ -54,6 +56,16 @@ class ListingGroup(click.Group):
         commands = [(name, self.commands[name]) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
             formatter.write_dl([(name, _first(command)) for name, command in commands])
+
+    def member(self, *examples: str, codes: str = "", **how: Any) -> CommandMaker:
+        """Return what makes a function a command of the group, as `command` does."""
+
+        def add(function: Callable[..., Any]) -> click.Command:
+            made = command(*examples, codes=codes, **how)(function)
+            self.add_command(made)
+            return made
+
+        return add
 
 
 def _first(command: click.Command) -> str:
@@ -95,20 +107,28 @@ def read_share(text: str) -> float | str:
         raise click.BadParameter(f"{text!r} is neither a share from 0 to 1 nor 'all'") from None
 
 
-def command(
-    name: str, *examples: str, codes: str = "", group: click.Group | None = None, **how: Any
-) -> Callable[[Callable[..., Any]], click.Command]:
-    """Return what makes a command, whose --help ends with examples and what exit codes mean."""
+def command(*examples: str, codes: str = "", **how: Any) -> CommandMaker:
+    """Return what makes a function a command of its name, less `_command`.
+
+    Its --help ends with examples, and with what exit codes mean.
+    """
     shown = f"Example: {examples[0]}"
     if len(examples) > 1:
         shown = "\n  ".join(["\b\nExamples:", *examples])
     epilog = f"{shown}\n\n\b\n{codes}" if codes else shown
-    return (group or click).command(name, epilog=epilog, **how)
+    return lambda function: click.command(_name_of(function), epilog=epilog, **how)(function)
 
 
-def group(name: str, example: str, **how: Any) -> Callable[[Callable[..., Any]], click.Group]:
-    """Return what makes a group of commands, each of which is listed with its first sentence."""
-    return click.group(name, cls=ListingGroup, epilog=f"Example: {example}", **how)
+def group(example: str, **how: Any) -> Callable[[Callable[..., Any]], ListingGroup]:
+    """Return what makes a function a group of commands, each listed with its first sentence."""
+    epilog = f"Example: {example}"
+    return lambda function: click.group(_name_of(function), cls=ListingGroup, epilog=epilog, **how)(
+        function
+    )
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    return function.__name__.removesuffix("_command").strip("_").replace("_", "-")
 
 
 def together(*options: Option) -> Option:

@@ -107,7 +107,7 @@ def _report_of(board: Leaderboard | Slices | Pairs) -> Report:
     return pairs_report(board)
 
 
-@options.command("leaderboard", "arena leaderboard arena-out --by duration")
+@options.command("arena leaderboard arena-out --by duration")
 @options.OUT
 @options.string(
     "--by TRAIT",
@@ -179,7 +179,7 @@ def rate_run(
     return slices_of(folder, by, method, behaviour=behaviour)
 
 
-@options.command("rate", "arena rate battles.csv --json")
+@options.command("arena rate battles.csv --json")
 @options.FILE
 @rating_options
 def rate_command(
@@ -194,7 +194,7 @@ def rate_command(
     drawing.draw(board)
 
 
-@options.command("agree", "arena agree arena-out published.csv --rename names.json")
+@options.command("arena agree arena-out published.csv --rename names.json")
 @click.argument("a", type=options.PATH)
 @click.argument("b", type=options.PATH)
 @options.path(
@@ -219,7 +219,6 @@ def agree_command(a: Path, b: Path, rename: Path | None, as_json: bool) -> None:
 
 
 @options.command(
-    "power",
     "arena power --models 11 --gap 30",
     "arena power --models 4 --gap 50 --videos 40 --rounds 9 --json",
 )
@@ -274,7 +273,6 @@ _PICTURE_FORMS = {"svg": ("svg",), "png": ("png",), "pdf": ("pdf",), "both": ("s
 
 
 @options.command(
-    "pictures",
     "arena pictures arena-out --to pictures --only ladder",
     "arena pictures my-tasks --to pictures --format pdf",
     "arena pictures my-dialogues --to pictures --only abilities",

@@ -7,13 +7,11 @@ from typing import Any
 
 import click
 
-from videoautoarena.runs.cli.program import options
-from videoautoarena.runs.cli.program.ending import followed, print_plan
+from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.results.categories import EXIT_CODES, code_of, how_far
 
 
 @options.command(
-    "realism",
     "arena realism arena-out --against questions.jsonl",
     "arena realism arena-out --against questions.jsonl --categories file --json",
     "arena realism arena-out --against questions.jsonl --classifier openai:gpt-4o-mini --plan",
@@ -72,8 +70,8 @@ def realism_command(
     else:
         order = TagOrder(**typed)
         if plan:
-            return print_plan(plan_classifying(out, against, order), as_json=as_json)
-        classified, tally = followed(
+            return ending.print_plan(plan_classifying(out, against, order), as_json=as_json)
+        classified, tally = ending.followed(
             lambda listeners, on_tagged: classify_questions(
                 out, against, order, listeners=listeners, on_tagged=on_tagged
             ),

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from videoautoarena.runs.cli.program import options
-from videoautoarena.runs.cli.sets.bench_run import bench_run_command as play
-from videoautoarena.runs.cli.sets.bench_run import probe
+from videoautoarena.runs.cli.sets.bench_run import probe, run_command
 from videoautoarena.runs.text.publishing import say_before_publishing
 from videoautoarena.runs.text.terminal import print_result, safe, say
 
@@ -19,9 +18,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.reader import OpenBench
 
 
-@options.command(
-    "compare", "arena bench compare my-bench openai:gpt-4o-mini google_genai:gemini-2.5-flash"
-)
+@options.command("arena bench compare my-bench openai:gpt-4o-mini google_genai:gemini-2.5-flash")
 @options.OPENED_BENCH
 @click.argument("a")
 @click.argument("b")
@@ -43,7 +40,7 @@ def compare(bench: OpenBench[Any], a: str, b: str, *, as_json: bool, **whose: An
     )
 
 
-@options.command("show", "arena bench show my-dialogues 3f2a9c01")
+@options.command("arena bench show my-dialogues 3f2a9c01")
 @options.OPENED_BENCH
 @click.argument("dialogue")
 @options.AS_JSON
@@ -59,7 +56,7 @@ def show(bench: OpenBench[Any], dialogue: str, as_json: bool) -> None:
     options.print_report(shown.to_json(), shown.as_lines(), as_json=as_json)
 
 
-@options.command("diff", "arena bench diff my-bench-1 my-bench-2")
+@options.command("arena bench diff my-bench-1 my-bench-2")
 @options.BENCH
 @click.argument("other", type=options.PATH)
 @options.flag("--json", "Print one JSON object that names every change.", "as_json")
@@ -72,7 +69,7 @@ def diff(bench: Path, other: Path, as_json: bool) -> None:
     options.print_viewed(found, lambda: diff_report(found), as_json=as_json)
 
 
-@options.command("check", "arena bench check my-bench --run arena-out")
+@options.command("arena bench check my-bench --run arena-out")
 @options.OPENED_BENCH
 @options.path("--run", "Run or leaderboard whose order of models the scores should reproduce.")
 @options.string("--judge J", "Judge whose rulings are used, if there are several.")
@@ -93,7 +90,6 @@ def check(bench: OpenBench[Any], *, as_json: bool, **against: Any) -> None:
 
 
 @options.command(
-    "export",
     "arena bench export my-bench --to bench.json",
     "arena bench export my-bench --format inspect --to logs",
     "arena bench export my-bench --format arena-hard --to data",
@@ -214,7 +210,6 @@ def _folder(bench: OpenBench, to: Path, *, judge: str | None, force: bool, **_: 
 
 
 @options.command(
-    "score",
     "arena bench score my-bench --format latex",
     "arena bench score my-bench --anchor openai:gpt-4o-mini --style",
 )
@@ -278,12 +273,12 @@ def score(bench: OpenBench[Any], *, form: str, **typed: Any) -> None:
         print_result(pasted(scores, form))
 
 
-@options.group("bench", "arena bench verify my-bench --videos clips")
+@options.group("arena bench verify my-bench --videos clips")
 def bench_command() -> None:
     """Run, score and compare frozen test sets."""
 
 
-@options.command("verify", "arena bench verify my-bench --videos clips", group=bench_command)
+@bench_command.member("arena bench verify my-bench --videos clips")
 @options.BENCH
 @options.path("--videos", "Also check the videos in this folder.")
 @options.AS_JSON
@@ -302,7 +297,7 @@ def verify(ctx: click.Context, bench: Path, videos: Path | None, as_json: bool) 
 
 bench_command.add_command(export)
 bench_command.add_command(score)
-bench_command.add_command(play)
+bench_command.add_command(run_command)
 bench_command.add_command(compare)
 bench_command.add_command(check)
 bench_command.add_command(diff)

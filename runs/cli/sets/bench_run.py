@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 from videoautoarena.agents.models.registry import MOST_FRAMES
-from videoautoarena.runs.cli.program import options
-from videoautoarena.runs.cli.program.ending import (
-    early_end,
-    exit_codes,
-    followed,
-    run_async,
-    say_reasons,
-)
+from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.program.engine import ENGINE
 from videoautoarena.runs.cli.program.main import EXIT_CAP, EXIT_VOIDS
 from videoautoarena.runs.text.terminal import safe, say
@@ -79,13 +72,14 @@ _AGAIN = "Repeat failed answers and judgings."
 
 
 @options.command(
-    "run",
     "arena bench run my-bench --videos clips",
     "arena bench run my-bench --videos clips --model openai:gpt-4o-mini --judge openai:gpt-4o "
     "--plan",
     "arena bench run my-bench --videos clips --model mine,theirs --config arena.toml --max-usd 5",
     "arena bench run my-bench --videos clips --model mine,theirs --anchor openai:gpt-4o-mini",
-    codes=exit_codes("more than 5 % void, or of one model forfeits, or a model became unusable"),
+    codes=ending.exit_codes(
+        "more than 5 % void, or of one model forfeits, or a model became unusable"
+    ),
 )
 @options.OPENED_BENCH
 @options.listed(
@@ -143,7 +137,7 @@ _AGAIN = "Repeat failed answers and judgings."
 )
 @ENGINE
 @options.AS_JSON
-def bench_run_command(
+def run_command(
     bench: OpenBench[Any],
     *,
     as_json: bool,
@@ -177,7 +171,6 @@ def bench_run_command(
 
 
 @options.command(
-    "probe",
     "arena bench probe my-tasks",
     "arena bench probe my-tasks --videos clips --model openai:gpt-4o-mini --max-usd 2",
 )
@@ -238,7 +231,7 @@ def _plan(opened: OpenBench[Any], asked: Asked, *, as_json: bool) -> int:
     """Print what it would take; return the exit code."""
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
 
-    found = run_async(scoring_of(opened).plan(opened, asked))
+    found = ending.run_async(scoring_of(opened).plan(opened, asked))
     columns = shutil.get_terminal_size().columns
     lines = () if as_json else (*found.as_lines(), *found.as_table(columns))
     options.print_report(found.as_json(), lines, as_json=as_json)
@@ -252,7 +245,7 @@ def _run(opened: OpenBench[Any], asked: Asked, engine: Engine, *, is_quiet: bool
     run = scoring_of(opened).run
     with engine as plays:
         how = replace(asked, engine=plays)
-        return followed(
+        return ending.followed(
             lambda listeners, on_settled: run(
                 opened, how, listeners=listeners, on_settled=on_settled
             ),
@@ -281,10 +274,10 @@ def _ending(ran: Ran) -> int:
     from videoautoarena.runs.console.costs import possibly_paid_lines
 
     tally = ran.tally
-    say_reasons(tally.reasons, "lost")
+    ending.say_reasons(tally.reasons, "lost")
     for line in (*possibly_paid_lines(tally.lost, ()), *map(safe, ran.kept)):
         say(line)
-    code = early_end(tally, f"{_so_far(tally)}, {tally.total - tally.settled} left")
+    code = ending.early_end(tally, f"{_so_far(tally)}, {tally.total - tally.settled} left")
     if code == EXIT_CAP and tally.complete:
         say(f"to score what all models have answered: repeat it with --limit {tally.complete}")
     if code is not None:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from videoautoarena.runs.cli.program import options
-from videoautoarena.runs.cli.program.ending import exit_codes
+from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.sets.selecting import ASKING, Before, refuse_idle, refuse_nameless
 from videoautoarena.runs.text.publishing import say_before_publishing
 from videoautoarena.runs.text.terminal import safe, say
@@ -32,10 +31,11 @@ def _names(typed: str) -> tuple[str, ...]:
 
 
 @options.command(
-    "freeze",
     "arena freeze arena-out --to my-bench --size 200 --length-matched",
     "arena freeze arena-out --to hard --hard --most 100 --plan",
-    codes=exit_codes("nothing is written: more answers than --max-void allows have no verdict"),
+    codes=ending.exit_codes(
+        "nothing is written: more answers than --max-void allows have no verdict"
+    ),
 )
 @options.OUT
 @options.TO_FOLDER
@@ -127,7 +127,7 @@ def freeze_command(
     return 0
 
 
-@options.group("import", "arena import videoautobench bench.json --to my-bench")
+@options.group("arena import videoautobench bench.json --to my-bench")
 def import_command() -> None:
     """Import published test sets, judgments and answers."""
 
@@ -137,9 +137,7 @@ _TO_SET = options.path("--to", "Folder of the set, new or empty.", required=True
 _LICENCE = options.string("--licence", "Licence of the published files, such as CC-BY-NC-SA-4.0.")
 
 
-@options.command(
-    "videoautobench", "arena import videoautobench bench.json --to my-bench", group=import_command
-)
+@import_command.member("arena import videoautobench bench.json --to my-bench")
 @options.FILE
 @_TO_BENCH
 @options.string("--licence", "Licence of the published file, such as CC-BY-NC-SA-4.0.")
@@ -166,7 +164,7 @@ def _say_tasks(taken: TakenTasks, beside: dict[str, Any], *, as_json: bool) -> N
     options.print_line(taken.as_json() | beside, taken.as_line(), as_json=as_json)
 
 
-@options.command("mlvu", "arena import mlvu MLVU/json --to mlvu-dev", group=import_command)
+@import_command.member("arena import mlvu MLVU/json --to mlvu-dev")
 @options.FOLDER
 @_TO_SET
 @options.choice(
@@ -188,11 +186,7 @@ def mlvu(folder: Path, to: Path, *, as_json: bool, **given: Any) -> None:
     _say_tasks(import_mlvu(folder, to, **given), {}, as_json=as_json)
 
 
-@options.command(
-    "longvideobench",
-    "arena import longvideobench LongVideoBench --to lvb --subtitles lvb-srt",
-    group=import_command,
-)
+@import_command.member("arena import longvideobench LongVideoBench --to lvb --subtitles lvb-srt")
 @click.argument("source", type=options.PATH)
 @_TO_SET
 @options.choice(
@@ -222,11 +216,7 @@ def longvideobench(source: Path, to: Path, *, as_json: bool, **given: Any) -> No
     _say_tasks(taken, {"subtitles": spoken and spoken.as_json()}, as_json=as_json)
 
 
-@options.command(
-    "mt-video-bench",
-    "arena import mt-video-bench MT-Video-Bench --to dialogues",
-    group=import_command,
-)
+@import_command.member("arena import mt-video-bench MT-Video-Bench --to dialogues")
 @click.argument("source", type=options.PATH)
 @_TO_SET
 @options.path(
@@ -249,11 +239,9 @@ def mt_video_bench(source: Path, to: Path, *, as_json: bool, **given: Any) -> No
     options.print_line(taken.as_json(), taken.as_line(), as_json=as_json)
 
 
-@options.command(
-    "videoautobench-judgments",
+@import_command.member(
     "arena import videoautobench-judgments judged/selected judged/rejected --bench my-bench "
-    "--model aria",
-    group=import_command,
+    "--model aria"
 )
 @click.argument("selected", type=options.PATH)
 @click.argument("rejected", type=options.PATH)
@@ -265,7 +253,7 @@ def mt_video_bench(source: Path, to: Path, *, as_json: bool, **given: Any) -> No
 )
 @options.flag("--force", "Replace this judge's existing results for this model.")
 @options.AS_JSON
-def judgments(
+def videoautobench_judgments(
     selected: Path, rejected: Path, *, bench: OpenBench, model: str, as_json: bool, **given: Any
 ) -> None:
     """Import a model's published judgments against SELECTED and REJECTED answers.
@@ -280,10 +268,8 @@ def judgments(
     options.print_report(taken.as_json(), taken.as_lines(), as_json=as_json)
 
 
-@options.command(
-    "videoautobench-submission",
-    "arena import videoautobench-submission aria.json --bench my-bench --model aria",
-    group=import_command,
+@import_command.member(
+    "arena import videoautobench-submission aria.json --bench my-bench --model aria"
 )
 @options.FILE
 @options.opened_bench("Bench that was answered.")
@@ -291,7 +277,9 @@ def judgments(
 @options.flag("--allow-differing", "Also import answers to a question with different text.")
 @options.flag("--force", "Replace this model's existing answers.")
 @options.AS_JSON
-def submission(file: Path, *, bench: OpenBench, model: str, as_json: bool, **given: Any) -> None:
+def videoautobench_submission(
+    file: Path, *, bench: OpenBench, model: str, as_json: bool, **given: Any
+) -> None:
     """Import a model's answers from FILE, a JSON object keyed by qid, to be judged later."""
     from videoautoarena.runs.interop.videoautobench import import_submission
 
@@ -299,9 +287,7 @@ def submission(file: Path, *, bench: OpenBench, model: str, as_json: bool, **giv
     options.print_line(taken.as_json(), taken.as_line(), as_json=as_json)
 
 
-@options.command(
-    "battles", "arena import battles battle.history.json --to battles.jsonl", group=import_command
-)
+@import_command.member("arena import battles battle.history.json --to battles.jsonl")
 @click.argument("files", type=options.PATH, nargs=-1, required=True)
 @options.path("--to", "File to write (.jsonl).", required=True)
 @options.choice(
@@ -327,9 +313,7 @@ def battles(files: tuple[Path, ...], to: Path, *, as_json: bool, **given: Any) -
     options.print_line(found.as_json(), found.as_line(), as_json=as_json)
 
 
-@options.command(
-    "arena-hard", "arena import arena-hard data --bench my-bench", group=import_command
-)
+@import_command.member("arena import arena-hard data --bench my-bench")
 @options.FOLDER
 @options.opened_bench("Bench whose questions were judged.")
 @options.string("--baseline", "Baseline model, if a line does not name it.")
