@@ -85,20 +85,12 @@ def videos_command(
 @options.flag("--force", "Overwrite an existing picture.")
 @options.flag("--json", "Print one JSON object; draw a picture only with --to.", "as_json")
 def frames_command(
-    video: str,
-    *,
-    to: Path | None,
-    seen: int | None,
-    out: Path | None,
-    model: str | None,
-    columns: int | None,
-    force: bool,
-    as_json: bool,
-    **typed: Any,
+    video: str, *, to: Path | None, columns: int | None, force: bool, as_json: bool, **typed: Any
 ) -> None:
     """Show the frames that a model sees of VIDEO, with their times, as one picture."""
     from videoautoarena.runs.media import frames
 
+    seen, out, model = (typed.pop(name) for name in ("seen", "out", "model"))
     _refuse_contradictions(out, model, seen, typed)
     file = frames.sheet_file(video, to, force=force) if to or not as_json else None
     found = ending.run_async(
@@ -169,7 +161,7 @@ def scenes_command(
     )
 
 
-def _shown(found: Shown, ending: EarlyEnd, sheet: Path | None, *, as_json: bool) -> int:
+def _shown(found: Shown, end: EarlyEnd, sheet: Path | None, *, as_json: bool) -> int:
     """Print what is remembered of a video, or why it ended early; return the exit code."""
     from videoautoarena.runs.scenes.sheet import write_scene_sheet
     from videoautoarena.runs.scenes.text import render_scenes
@@ -177,7 +169,7 @@ def _shown(found: Shown, ending: EarlyEnd, sheet: Path | None, *, as_json: bool)
 
     memory = found.memory
     if memory is None:
-        return ending.early_end(ending, "scenes are not all remembered") or 0
+        return ending.early_end(end, "scenes are not all remembered") or 0
     if sheet is not None:
         write_scene_sheet(found, memory, sheet)
         say_before_publishing(f"frames of a video are in {safe(str(sheet))}")

@@ -116,15 +116,21 @@ def command(*examples: str, codes: str = "", **how: Any) -> CommandMaker:
     if len(examples) > 1:
         shown = "\n  ".join(["\b\nExamples:", *examples])
     epilog = f"{shown}\n\n\b\n{codes}" if codes else shown
-    return lambda function: click.command(_name_of(function), epilog=epilog, **how)(function)
+
+    def add(function: Callable[..., Any]) -> click.Command:
+        return click.command(_name_of(function), epilog=epilog, **how)(function)
+
+    return add
 
 
 def group(example: str, **how: Any) -> Callable[[Callable[..., Any]], ListingGroup]:
     """Return what makes a function a group of commands, each listed with its first sentence."""
-    epilog = f"Example: {example}"
-    return lambda function: click.group(_name_of(function), cls=ListingGroup, epilog=epilog, **how)(
-        function
-    )
+
+    def add(function: Callable[..., Any]) -> ListingGroup:
+        name, epilog = _name_of(function), f"Example: {example}"
+        return click.group(name, cls=ListingGroup, epilog=epilog, **how)(function)
+
+    return add
 
 
 def _name_of(function: Callable[..., Any]) -> str:
@@ -411,6 +417,33 @@ def paid(retry: str, *beside: Option, plan: Option = PLAN) -> Option:
     """Return what every job has that pays for calls: pace, repeating, a plan and caps."""
     again = flag("--retry-failed", retry)
     return together(CONCURRENCY, PATIENCE, again, *beside, plan, NO_PROGRESS, CAPS)
+
+
+OF_CALLS = frozenset(
+    {
+        "config",
+        "concurrency",
+        "patience_s",
+        "retry_failed",
+        "is_quiet",
+        "max_usd",
+        "max_tokens",
+    }
+)
+"""Parameters that matter only where models are asked."""
+
+
+def making(examiner: str, at_most: str, plan: str) -> Option:
+    """Return the options of making a set from videos, by what --help says of three of them."""
+    return together(
+        string("--examiner M", f"{examiner}.  [default: arena.toml, else the offline one]"),
+        config_option(" that declares the examiner"),
+        figure("--seed", 0, "Seed of all draws."),
+        flag("--at-most", at_most, "is_upper_bound"),
+        string("--licence", "Licence of the set, for its card."),
+        paid("Repeat the examiner's failed calls.", plan=flag("--plan", plan)),
+        AS_JSON,
+    )
 
 
 CARE = together(

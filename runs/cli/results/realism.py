@@ -62,7 +62,8 @@ def realism_command(
     check_wish(wish)
     classified = None
     if typed["classifier"] is None:
-        options.refuse_typed("is for --classifier M", _OF_CLASSIFYING.__contains__)
+        idle = options.OF_CALLS.union({"plan", "trust"}) - {"concurrency", "is_quiet"}
+        options.refuse_typed("is for --classifier M", idle.__contains__)
     elif wish.categories != "auto":
         raise click.UsageError(
             f"--classifier and --categories {wish.categories} exclude each other"
@@ -85,14 +86,3 @@ def realism_command(
     report = realism_report(found)
     options.print_rendered(found.to_json(), lambda: ReportView(report, notes=True), as_json=as_json)
     return 0
-
-
-_OF_CLASSIFYING = (
-    "plan",
-    "retry_failed",
-    "config",
-    "trust",
-    "max_usd",
-    "max_tokens",
-    "patience_s",
-)

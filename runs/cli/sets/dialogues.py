@@ -55,21 +55,11 @@ def dialogues_command() -> None:
     default=1,
 )
 @options.string("--turns FROM-TO", "Rounds of a dialogue.", default="5-8")
-@options.string(
-    "--examiner M",
-    "Model that watches, writes and checks.  [default: arena.toml, else the offline one]",
+@options.making(
+    "Model that watches, writes and checks",
+    at_most="Accept the dialogues that there are although calls failed.",
+    plan="Say what calls it would take and cost; make nothing.",
 )
-@options.config_option(" that declares the examiner")
-@options.figure("--seed", 0, "Seed of all draws.")
-@options.flag(
-    "--at-most", "Accept the dialogues that there are although calls failed.", "is_upper_bound"
-)
-@options.string("--licence", "Licence of the set, for its card.")
-@options.paid(
-    "Repeat the examiner's failed calls.",
-    plan=options.flag("--plan", "Say what calls it would take and cost; make nothing."),
-)
-@options.AS_JSON
 def make_command(folder: Path, to: Path, *, plan: bool, as_json: bool, **typed: Any) -> int:
     """Make a set of dialogues about the videos of FOLDER.
 
@@ -149,24 +139,15 @@ def _say_failures(made: MadeDialogues) -> None:
 )
 @options.OVERWRITE
 @options.AS_JSON
-def review_command(
-    bench: Path,
-    *,
-    to: Path | None,
-    sheet: Path | None,
-    reviewer: str | None,
-    easy: float | None,
-    force: bool,
-    as_json: bool,
-) -> None:
+def review_command(bench: Path, *, to: Path | None, force: bool, as_json: bool, **how: Any) -> None:
     """Write a dialogue set as CSV for people to review, or make a new set of what they kept.
 
     In the file, write keep or drop as decision, or corrections. With --from it becomes a new set:
     dropped rounds are no longer scored and stay as history, and each changed round says what it
     was before.
     """
-    _check(sheet=sheet, easy=easy, reviewer=reviewer, to=to, force=force)
-    if to is None or (sheet is None and easy is None):
+    _check(to=to, force=force, **how)
+    if to is None or (how["sheet"] is None and how["easy"] is None):
         from videoautoarena.runs.dialogues.review_sheet import write_sheet
 
         sheeted = write_sheet(bench, to, force=force)
@@ -175,7 +156,7 @@ def review_command(
     from videoautoarena.runs.bench.format.schema import VIDEOS
     from videoautoarena.runs.dialogues.review import Wish, review
 
-    made = review(Wish(bench, to, sheet, reviewer, easy))
+    made = review(Wish(bench, to, **how))
     options.print_report(made.as_json(), made.as_lines(), as_json=as_json)
     ending.say_made(to, "copies of videos" if (to / VIDEOS).is_dir() else "")
 

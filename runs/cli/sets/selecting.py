@@ -34,22 +34,12 @@ ASKING = options.together(
     ),
 )
 """Options that only matter where models are asked."""
-_IDLE = (
-    "config",
-    "concurrency",
-    "patience_s",
-    "retry_failed",
-    "max_void",
-    "plan",
-    "is_quiet",
-    "max_usd",
-    "max_tokens",
-)
 
 
 def refuse_idle() -> None:
     """Refuse options that say how models are asked where none is."""
-    options.refuse_typed("needs --hard, or --embeddings that take pictures", _IDLE.__contains__)
+    idle = options.OF_CALLS | {"max_void", "plan"}
+    options.refuse_typed("needs --hard, or --embeddings that take pictures", idle.__contains__)
 
 
 def refuse_nameless(selection: Selection) -> None:

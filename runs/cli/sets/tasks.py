@@ -17,16 +17,7 @@ CUT_KINDS = ("needle", "order", "count")
 WATCHED = ("topic", "plot", "scene", "summary")
 CUT = ("seconds", "is_ladder", "probes", "longest_px")
 """Options of items that are cut; `WRITTEN` are of those that an examiner writes."""
-WRITTEN = (
-    "examiner",
-    "config",
-    "concurrency",
-    "patience_s",
-    "retry_failed",
-    "is_quiet",
-    "max_usd",
-    "max_tokens",
-)
+WRITTEN = options.OF_CALLS | {"examiner"}
 RUNGS = "60,180,360,600,1200,3600"
 OUTSIDE = ("anomaly", "ego")
 """Kinds of items whose videos nobody can cut together."""
@@ -77,20 +68,11 @@ def tasks_command() -> None:
     most=4096,
     default=640,
 )
-@options.string(
-    "--examiner M",
-    "Model that watches, writes and checks topic, plot, scene and summary.  "
-    "[default: arena.toml, else the offline one]",
+@options.making(
+    "Model that watches, writes and checks topic, plot, scene and summary",
+    at_most="Accept fewer items where the videos give no more.",
+    plan="Say what would be made and what calls would cost; make nothing.",
 )
-@options.config_option(" that declares the examiner")
-@options.figure("--seed", 0, "Seed of all draws.")
-@options.flag("--at-most", "Accept fewer items where the videos give no more.", "is_upper_bound")
-@options.string("--licence", "Licence of the set, for its card.")
-@options.paid(
-    "Repeat the examiner's failed calls.",
-    plan=options.flag("--plan", "Say what would be made and what calls would cost; make nothing."),
-)
-@options.AS_JSON
 def make_command(
     folder: Path, to: Path, *, kind: tuple[str, ...], plan: bool, as_json: bool, **typed: Any
 ) -> int:
