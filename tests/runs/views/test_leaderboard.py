@@ -205,6 +205,10 @@ def led(**about: Any) -> str:
         ),
         ({"rivals": ("blind",)}, "hawk leads, but blind may be as good."),
         (
+            {"rivals": ("owl", "mole", "x", "y", "z"), "above": ("blind",)},
+            "hawk leads, but owl, mole, x and 2 others may be as good.",
+        ),
+        (
             {"rivals": ("owl", "mole", "blind"), "above": (), "nearest": "owl", "more": 5},
             "hawk leads, but owl, mole and blind may be as good; about 5 more videos would "
             "separate hawk and owl at the current gap.",
