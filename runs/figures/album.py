@@ -31,7 +31,7 @@ from videoautoarena.runs.leaderboard.board import board_of, slices_of
 from videoautoarena.runs.leaderboard.run_traits import QUESTION_CATEGORY
 from videoautoarena.runs.leaderboard.slices import Slices
 from videoautoarena.runs.rating.leaderboard import Leaderboard
-from videoautoarena.runs.rating.method import USUAL, Method
+from videoautoarena.runs.rating.method import USUAL, RatingMethod
 from videoautoarena.runs.rundir.reader import open_run
 from videoautoarena.runs.text.files import make_folder, refuse_existing, write_whole
 from videoautoarena.runs.text.terminal import safe
@@ -218,7 +218,7 @@ def is_rated(found: Leaderboard | Slices) -> bool:
 
 def _grid(name: str, draw: Callable[[Leaderboard], Picture]) -> Callable[[Path], Picture | LeftOut]:
     def make(folder: Path) -> Picture | LeftOut:
-        board = board_of(folder, Method(pairs=True))
+        board = board_of(folder, RatingMethod(pairs=True))
         if len(pairs_of(board).models) < 2:
             return LeftOut(name, "no two models met in a battle that was decided")
         return draw(board)
@@ -234,7 +234,7 @@ def _duration(folder: Path) -> Picture | LeftOut:
 
 
 def _style(folder: Path) -> Picture | LeftOut:
-    board = board_of(folder, Method(style=True, seats=True))
+    board = board_of(folder, RatingMethod(style=True, seats=True))
     if not style_terms(board):
         return LeftOut("style", "no two answers differ in style, or no battle was decided")
     return style(board)

@@ -22,7 +22,7 @@ from videoautoarena.runs.rating.method import (
     THIN,
     TOO_FEW,
     USUAL,
-    Method,
+    RatingMethod,
 )
 from videoautoarena.runs.rating.table import answered, build, fought_of, points_of
 from videoautoarena.runs.rundir.reader import BattlesOf
@@ -219,7 +219,7 @@ def slices_of_parts(
             "runs do; leave out --by standard"
         )
     order = [name for name in _order(by, parts) if name in parts]
-    method: Method = given.get("method", USUAL)
+    method: RatingMethod = given.get("method", USUAL)
     found = []
     for name in order:
         mine = parts[name].of(battles)

@@ -29,7 +29,7 @@ from videoautoarena.runs.rating.method import (
     RANKABLE_VIDEOS,
     ROUNDS,
     SOLID_BATTLES,
-    Method,
+    RatingMethod,
     Totals,
     read_anchor,
     too_few,
@@ -102,7 +102,7 @@ class RatedBouts:
     """Bouts, and what came of them."""
 
     bouts: Bouts
-    method: Method
+    method: RatingMethod
     cells: Cells
     """With videos where they are known, whatever the intervals are made of."""
     ratings: Ratings
@@ -121,7 +121,7 @@ class RatedBouts:
         return "battle" if self.bouts.video is None else "video"
 
 
-def rate_bouts(bouts: Bouts, method: Method) -> RatedBouts:
+def rate_bouts(bouts: Bouts, method: RatingMethod) -> RatedBouts:
     """Return the ratings of decided battles.
 
     Raises:
@@ -208,7 +208,7 @@ def no_finite_rating(names: Sequence[str]) -> str:
     )
 
 
-def how_of(method: Method, names: Sequence[str]) -> How:
+def how_of(method: RatingMethod, names: Sequence[str]) -> How:
     """Return a method as `rate` takes it, the anchor as its place in `names`.
 
     Raises:
@@ -228,7 +228,7 @@ def how_of(method: Method, names: Sequence[str]) -> How:
     )
 
 
-def _covariates(bouts: Bouts, method: Method) -> tuple[Floats | None, Floats]:
+def _covariates(bouts: Bouts, method: RatingMethod) -> tuple[Floats | None, Floats]:
     """The style covariates that differ anywhere, and the units of all."""
     if not method.style or bouts.style is None:
         return None, np.empty(0)

@@ -18,7 +18,7 @@ from videoautoarena.runs.figures.slices import panels
 from videoautoarena.runs.leaderboard.slices import Slice, Slices
 from videoautoarena.runs.rating.finding import UNKNOWN
 from videoautoarena.runs.rating.leaderboard import Leaderboard
-from videoautoarena.runs.rating.method import Method
+from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.rate import rate_file
 
 HEADER = ("model_a", "model_b", "winner", "video")
@@ -67,7 +67,7 @@ def table(kind: str) -> Leaderboard:
         "nobody": lambda: [("p", "q", "void", "v")],
     }  # fmt: skip
     file = written(folder() / f"{kind}.csv", many[kind](), HEADER)
-    return rate_file(file, Method(pairs=True))
+    return rate_file(file, RatingMethod(pairs=True))
 
 
 def sliced(kind: str) -> Slices:
@@ -89,7 +89,9 @@ def sliced(kind: str) -> Slices:
 def styled() -> Leaderboard:
     rng = np.random.default_rng(1)
     measured = [(*row, *rng.integers(1, 99, 2), 0, 0) for row in season()]
-    return rate_file(written(folder() / "s.csv", measured, STYLED), Method(style=True, seats=True))
+    return rate_file(
+        written(folder() / "s.csv", measured, STYLED), RatingMethod(style=True, seats=True)
+    )
 
 
 DRAWN: dict[str, Callable[[], Picture]] = {

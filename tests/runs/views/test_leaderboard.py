@@ -22,7 +22,7 @@ from videoautoarena.runs.figures.canvas import render
 from videoautoarena.runs.figures.ranking import ladder
 from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.rating.leaderboard import Lead, Leaderboard
-from videoautoarena.runs.rating.method import Method
+from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.views.forms import Bar, as_text, columns_of, csv_text, marked_up
 from videoautoarena.runs.views.leaderboard import (
@@ -62,7 +62,7 @@ def boards(draw: st.DrawFn) -> Leaderboard:
         odd = str(rng.choice(VERDICTS)) if rng.random() < 0.2 else ""
         battles.append(Bout(f"v{k % videos}", a, b, odd or ("a" if won else "b")))
     asked = {name: draw(st.booleans()) for name in ("elo", "pairs", "fragility", "simultaneous")}
-    return build(battles, names, method=Method(**asked))
+    return build(battles, names, method=RatingMethod(**asked))
 
 
 def numbers(text: str) -> list[str]:

@@ -16,7 +16,7 @@ from videoautoarena.runs.battles.rounds import Difficulty, Gate, Round
 from videoautoarena.runs.leaderboard.head_to_head import Pairs, build_pairs
 from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.rating.leaderboard import Leaderboard
-from videoautoarena.runs.rating.method import Method
+from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.rundir.spending import Spending, Waits
 from videoautoarena.runs.views.report import Report
@@ -27,8 +27,8 @@ NOTHING_LEFT = Left(battles=36, gone=0, files=0, damaged=0)
 
 def page(board: Leaderboard | None = None, **about: Any) -> Report:
     """Return the page of a season of three models, or of what is said here."""
-    board = build(season(12), CAST, method=Method(fragility=True)) if board is None else board
-    pairs = build_pairs(season(12), CAST, method=Method())
+    board = build(season(12), CAST, method=RatingMethod(fragility=True)) if board is None else board
+    pairs = build_pairs(season(12), CAST, method=RatingMethod())
     plain = Shown(board, pairs, (), (), ("eye",), (), (), 61.0, 0.0, 0, NOTHING_LEFT)
     return run_page(replace(plain, **about))
 
@@ -166,7 +166,7 @@ def test_what_was_left_out_is_counted(left: Left, sentence: str) -> None:
 
 
 def test_pairs_that_contradict_the_ratings_are_named_or_counted() -> None:
-    plain = build_pairs(season(12), CAST, method=Method())
+    plain = build_pairs(season(12), CAST, method=RatingMethod())
     odd = tuple(replace(pair, flags=("unlike its ratings",)) for pair in plain.pairs)
     few, many = replace(plain, pairs=odd[:2]), replace(plain, pairs=odd * 2)
     names = [(pair.model, pair.rival) for pair in odd[:2]]
