@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from videoautoarena.memory.records.errors import WrongArgument
-from videoautoarena.runs.api.results import Board, Json, Markup, Records, drawn
+from videoautoarena.runs.api.results import Board, Json, Markup, Records
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.dialogues.score import DialogueScores as KnownDialogues
@@ -149,7 +149,26 @@ def _refuse(name: str, value: object, allowed: Sequence[object]) -> None:
         raise WrongArgument(f"{name} cannot be {value!r}; there are {there}")
 
 
-class Scores(Board):
+class SetBoard(Board):
+    """Scores on a frozen set, a table a part of it."""
+
+    def to_text(self) -> str:
+        from videoautoarena.runs.views.forms import as_text
+        from videoautoarena.runs.views.sets import set_reports
+
+        return "\n\n".join(map(as_text, set_reports(self._found)))
+
+    def to_markup(self, form: Markup) -> str:
+        """Return it for pasting: `markdown`, `latex`, `html` or `csv`; every cell is harmless.
+
+        As CSV it is one table; of preferences that of the references where there are any.
+        """
+        from videoautoarena.runs.views.sets import pasted
+
+        return pasted(self._found, form)
+
+
+class Scores(SetBoard):
     """The scores of models on a bench, best first, in percent with 95 % intervals.
 
     A row holds `model`, `judge`, `vs_selected`, `vs_rejected`, their `average` with its bounds
@@ -175,22 +194,8 @@ class Scores(Board):
             for row in board["models"]
         ]
 
-    def to_text(self) -> str:
-        from videoautoarena.runs.bench.score.anchor_text import render_each
 
-        return drawn(*render_each(self._found))
-
-    def to_markup(self, form: Markup) -> str:
-        """Return it for pasting: `markdown`, `latex`, `html` or `csv`; every cell is harmless.
-
-        As CSV it is one table: that of the references where there are any.
-        """
-        from videoautoarena.runs.bench.score.anchor_text import pasted_each
-
-        return pasted_each(self._found, form)
-
-
-class TaskScores(Board):
+class TaskScores(SetBoard):
     """The scores of models on tasks that have a right answer, best first, each part by itself.
 
     A row holds `split`, `model`, `judge`, the figures `m_avg` of choices in percent and `g_avg` of
@@ -206,19 +211,8 @@ class TaskScores(Board):
         boards = self.to_json()["boards"]
         return [{"split": board["split"], **row} for board in boards for row in board["models"]]
 
-    def to_text(self) -> str:
-        from videoautoarena.runs.bench.score.task_text import render_tasks
 
-        return drawn(*render_tasks(self._found))
-
-    def to_markup(self, form: Markup) -> str:
-        """Return it for pasting: `markdown`, `latex`, `html` or `csv`; every cell is harmless."""
-        from videoautoarena.runs.bench.score.task_text import pasted_tasks
-
-        return pasted_tasks(self._found, form)
-
-
-class DialogueScores(Board):
+class DialogueScores(SetBoard):
     """The scores of models on dialogues, best first, in percent.
 
     A row holds `model`, `judge`, `history` (`golden` or `own`), `overall`, the plain mean of the
@@ -233,14 +227,3 @@ class DialogueScores(Board):
     def constants(self) -> list[Json]:
         """What knowing nothing comes to: all yes, all no, silence, refusing whatever is asked."""
         return list(self.to_json()["constants"])
-
-    def to_text(self) -> str:
-        from videoautoarena.runs.bench.dialogues.text import render_dialogues
-
-        return drawn(*render_dialogues(self._found))
-
-    def to_markup(self, form: Markup) -> str:
-        """Return it for pasting: `markdown`, `latex`, `html` or `csv`; every cell is harmless."""
-        from videoautoarena.runs.bench.dialogues.text import pasted_dialogues
-
-        return pasted_dialogues(self._found, form)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from videoautoarena.runs.bench.dialogues.score import DialogueScore, DialogueScores
-from videoautoarena.runs.bench.dialogues.text import OVER_REFUSAL, named, notes
-from videoautoarena.runs.bench.format.entries import ABILITIES, TWIN
+from videoautoarena.runs.bench.format.entries import ABILITIES, TWIN, spoken
 from videoautoarena.runs.bench.score.task_points import Figure
 from videoautoarena.runs.figures.accuracies import COMMAND, Panel, Plate, draw_panels
 from videoautoarena.runs.figures.canvas import Notes, Picture
 from videoautoarena.runs.rundir.reader import STAND_INS
+from videoautoarena.runs.views.dialogues import OVER_REFUSAL, dialogues_report
 
 _PERCENT = (0.0, 100.0)
 _REFUSAL = "answer_refusal"
@@ -51,7 +51,8 @@ def _picture(
 
 def _notes(scores: DialogueScores) -> list[str]:
     """Return what is to know of the scores, without that of rows which are not drawn."""
-    return [one for one in notes(scores) if not one.startswith("(")]
+    said = (one for one in dialogues_report(scores).sentences if one.role == "said")
+    return [one.text for one in said if one.key != "constants"]
 
 
 def _has_twin(scores: DialogueScores) -> bool:
@@ -76,7 +77,7 @@ def _by_ability(scores: DialogueScores) -> Iterator[Panel]:
             next((one.figure for one in row.abilities if one.ability == ability), None)
             for row in rows
         )
-        yield Panel(named(ability), _PERCENT, silence.abilities.get(ability), figures)
+        yield Panel(spoken(ability), _PERCENT, silence.abilities.get(ability), figures)
         if ability == _REFUSAL:
             yield from _refused(scores)
     if _REFUSAL not in there:
@@ -89,7 +90,7 @@ def _refused(scores: DialogueScores) -> Iterator[Panel]:
         return
     silence = next(one for one in scores.constants if one.name == "silence")
     twins = tuple(row.twin.figure if row.twin else None for row in scores.models)
-    yield Panel(named(TWIN), _PERCENT, silence.abilities.get(TWIN), twins)
+    yield Panel(spoken(TWIN), _PERCENT, silence.abilities.get(TWIN), twins)
     yield Panel(OVER_REFUSAL, _PERCENT, None, tuple(row.over_refusal for row in scores.models))
 
 

@@ -11,7 +11,6 @@ from matplotlib.figure import Figure as Drawing
 
 from videoautoarena.runs.bench.score.task_points import Figure
 from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScore, TaskScores
-from videoautoarena.runs.bench.score.task_text import G_AVG, M_AVG, cautions
 from videoautoarena.runs.figures.canvas import (
     BLUE,
     COLUMN,
@@ -30,6 +29,7 @@ from videoautoarena.runs.figures.canvas import (
 )
 from videoautoarena.runs.figures.ranking import draw_interval
 from videoautoarena.runs.rundir.reader import STAND_INS
+from videoautoarena.runs.views.tasks import G_AVG, M_AVG, cautions
 
 COMMAND = "arena bench score"
 """What prints all notes of a set."""
@@ -88,7 +88,7 @@ def headed(title: str, board: TaskBoard) -> str:
 
 def notes_of_set(legend: Sequence[str], board: TaskBoard) -> Notes:
     """Return what is read with a picture of a set: what its marks mean, and what to know."""
-    return Notes([*legend, *cautions(board)], [], COMMAND)
+    return Notes([*legend, *(one.text for one in cautions(board))], [], COMMAND)
 
 
 def tasks(scores: TaskScores, board: TaskBoard) -> Picture:

@@ -36,6 +36,7 @@ from videoautoarena.runs.figures.canvas import (
     widest,
 )
 from videoautoarena.runs.text.words import dollars
+from videoautoarena.runs.views.sets import sweep_sentences, sweeps_table
 
 _COLOURS = (BLUE, ORANGE, GREEN, "#cc79a7", "#56b4e9", INK)
 _MARKS = ("o", "s", "^", "D", "v", "P")
@@ -178,4 +179,5 @@ def _notes(board: TaskBoard) -> Notes:
         legend.append("Dashed: chance.")
     legend.append(f"Ring: the cheapest setting that is shown to lie within {margin} points.")
     found = notes_of_set(legend, board)
-    return found._replace(further=[sweep.as_line() for sweep in board.sweeps])
+    told = sweep_sentences(board.sweeps, sweeps_table(board.sweeps))
+    return found._replace(further=[one.text for one in told])

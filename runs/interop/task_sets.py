@@ -345,7 +345,7 @@ digests to check them by.
 
 ## What it gives away
 
-{"".join(f"- {plain(line)}{chr(10)}" for line in found.as_lines(all_probes=False))}
+{"".join(f"- {plain(line)}{chr(10)}" for line in found.as_lines())}
 `arena bench probe` shows every probe and names every item.
 
 ## Checksums

@@ -109,7 +109,7 @@ class Made:
         )
         about = f"{counted(self.videos, 'video')} with {counted(self.descriptions, 'description')}"
         lines.append(f"{cells}; from {about}")
-        return [*lines, *(self.shortcuts.as_lines(all_probes=False) if self.shortcuts else ())]
+        return [*lines, *(self.shortcuts.as_lines() if self.shortcuts else ())]
 
 
 @dataclass(frozen=True)

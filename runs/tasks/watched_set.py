@@ -121,7 +121,7 @@ class Watched:
         ]
         if self.fallen:
             lines.append(f"fell: {fallen_words(self.fallen)}")
-        return [*lines, *(self.shortcuts.as_lines(all_probes=False) if self.shortcuts else ())]
+        return [*lines, *(self.shortcuts.as_lines() if self.shortcuts else ())]
 
 
 def shortfall(watched: Watched) -> str:

@@ -168,9 +168,7 @@ def counted_table(board: Leaderboard) -> Table:
         "splits": totals.splits,
         "forfeits": totals.forfeits,
         "voids": totals.voids,
-        "groups": len(board.components),
-        "pieces": pieces[0] if pieces else None,
-        "more": None if lead is None or lead.more is None else _two_digits(lead.more),
+        **lead_fields(lead, pieces[0] if pieces else None, groups=len(board.components)),
         **{f"without_{reason}": left_out.get(reason) for reason in WAYS},
         "effective": settings.reweighted and settings.reweighted.effective_battles,
         "anchor": settings.anchor and settings.anchor.rating,
@@ -179,6 +177,15 @@ def counted_table(board: Leaderboard) -> Table:
     kinds: dict[str, Kind] = {"videos": "counts", "anchor": "number", "elo_k": "number"}
     columns = tuple(Column(key, key, kinds.get(key, "count")) for key in fields)
     return Table("counted", "What was counted", columns, (fields,), is_spoken=True)
+
+
+def lead_fields(lead: Lead | None, pieces: int | None, *, groups: int = 1) -> dict[str, Any]:
+    """Return the counts that `lead_words` quotes, each a column of kind `count`.
+
+    `pieces` is how many videos it is said from.
+    """
+    more = None if lead is None or lead.more is None else _two_digits(lead.more)
+    return {"groups": groups, "pieces": pieces, "more": more}
 
 
 def _two_digits(more: int) -> int:
@@ -191,14 +198,33 @@ def lead_sentence(board: Leaderboard, tally: Table) -> Sentence:
     """Return who leads, who may be as good, and how many more videos would separate them."""
     if not board.leads:
         return _nobody_rated(board, tally)
-    lead = board.leads[0]
-    unit = board.settings.evidence[1]
-    others = len(board.components[0]) - len(lead.first)
-    said = (
-        _ranked(lead, others, tally, unit)
-        if lead.is_ranked
-        else _unranked(board, lead, tally, unit)
+    group = board.models[: len(board.components[0])]
+    return lead_words(
+        board.leads[0],
+        tally,
+        unit=board.settings.evidence[1],
+        models=len(group),
+        is_bounded=any(row.low is not None for row in group),
     )
+
+
+def lead_words(
+    lead: Lead,
+    tally: Table,
+    *,
+    models: int,
+    unit: str = "video",
+    is_bounded: bool = True,
+    rated: str = "rated",
+) -> Sentence:
+    """Return who leads of so many models: the one way to say it, whatever they are rated by.
+
+    `tally` is a table of one row with the `lead_fields`; `rated` says what was done to models.
+    """
+    if lead.is_ranked:
+        said = _ranked(lead, models - len(lead.first), tally, unit)
+    else:
+        said = _unranked(lead, models, tally, unit, is_bounded=is_bounded, rated=rated)
     return Sentence(tuple(said), key="lead")
 
 
@@ -258,27 +284,28 @@ def _outlook(first: str, nearest: str, tally: Table, unit: str) -> Iterator[Part
         yield " at the current gap."
 
 
-def _unranked(board: Leaderboard, lead: Lead, tally: Table, unit: str) -> Iterator[Part]:
+def _unranked(
+    lead: Lead, models: int, tally: Table, unit: str, *, is_bounded: bool, rated: str
+) -> Iterator[Part]:
     """Say what may be said of a few videos; nobody leads."""
     pieces = tally.quote(_ONE, "pieces")
     yield from counting(pieces, unit)
     yield " is" if pieces.value == 1 else " are"
     yield from (" too few to rank", *_of_group(tally))
     yield from (" (", Verbatim(str(RANKABLE_VIDEOS)), " are needed)")
-    group = board.models[: len(board.components[0])]
-    if all(row.low is None for row in group):
+    if not is_bounded:
         yield ", and there are no intervals"
     yield ": "
     yield from named(lead.first)
     verb = "are" if len(lead.first) > 1 else "is"
-    if len(lead.first) == len(group):
-        yield f" {verb} rated alike."
+    if len(lead.first) == models:
+        yield f" {verb} {rated} alike."
     elif lead.above:
-        yield f", rated highest, {verb} so far above "
+        yield f", {rated} highest, {verb} so far above "
         yield from named(lead.above)
         yield "."
     else:
-        yield f" {verb} rated highest, but not surely above any other."
+        yield f" {verb} {rated} highest, but not surely above any other."
 
 
 def _of_group(tally: Table) -> tuple[Part, ...]:

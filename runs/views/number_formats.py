@@ -22,10 +22,16 @@ Kind = Literal[
     "points", "points_with_interval",
     "share", "share_interval", "share_with_interval", "share_or_mean",
     "share_gap", "share_gap_with_interval",
+    "percent", "percent_interval", "percent_points", "percent_points_interval",
+    "percent_gap_with_interval",
+    "hundredths", "hundredths_of", "mark", "mark_interval", "mark_gap_with_interval", "noted_share",
     "probability", "p", "coefficient", "coefficient_with_interval",
-    "record", "money", "seconds", "duration", "wait", "grade", "of_total",
+    "record", "money", "seconds", "length", "degrees", "duration", "wait", "grade", "of_total",
 ]  # fmt: skip
-"""What a figure is. Several fields of a row may make one: a record is won, tied, lost."""
+"""What a figure is. Several fields of a row may make one: a record is won, tied, lost.
+
+A share is 0 to 1 and shown in percent; scores on sets are percentages, as their JSON has them.
+"""
 
 
 @dataclass(frozen=True)
@@ -100,6 +106,10 @@ _POINTS = Digits(is_signed=True)
 _SHARE = Digits(1, 100)
 _SHARE_GAP = Digits(1, 100, is_signed=True)
 _COEFFICIENT = Digits(2)
+_PERCENT = Digits(1)
+_PERCENT_GAP = Digits(1, is_signed=True)
+_HUNDREDTHS = Digits(2)
+_MARK_GAP = Digits(2, is_signed=True)
 
 
 def _single(digits: Digits, unit: str = "", nothing: str = NOTHING) -> Format:
@@ -149,6 +159,21 @@ def _p(p: float) -> str:
     return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
+def _hundredths_of(percent: float, n: int) -> str:
+    """Return a percentage and of how many: `82.55 (51)`."""
+    return f"{_HUNDREDTHS(percent)} ({_COUNT(n)})"
+
+
+def _noted_share(share: float, note: str) -> str:
+    """Return a share with what is to be noted of it: `100.0, found`."""
+    return f"{_SHARE(share)}, {note}" if note else _SHARE(share)
+
+
+def _length(seconds: int) -> str:
+    minutes, rest = divmod(seconds, 60)
+    return f"{seconds} s" if rest or not minutes else f"{minutes} min"
+
+
 def _seconds(seconds: float) -> str:
     return f"{seconds:.1f}"
 
@@ -191,6 +216,17 @@ FORMATS: Mapping[Kind, Format] = {
     "share_or_mean": Format(_share_or_mean),
     "share_gap": _single(_SHARE_GAP),
     "share_gap_with_interval": Format(_SHARE_GAP.with_interval),
+    "percent": _single(_PERCENT, "%"),
+    "percent_interval": Format(_PERCENT.interval, "%"),
+    "percent_points": _single(_PERCENT),
+    "percent_points_interval": Format(_PERCENT.interval),
+    "percent_gap_with_interval": Format(_PERCENT_GAP.with_interval),
+    "hundredths": _single(_HUNDREDTHS, "%"),
+    "hundredths_of": Format(_hundredths_of),
+    "mark": _single(_HUNDREDTHS),
+    "mark_interval": Format(_HUNDREDTHS.interval),
+    "mark_gap_with_interval": Format(_MARK_GAP.with_interval),
+    "noted_share": Format(_noted_share),
     "probability": Format(lambda chance: sure_percent(chance).removesuffix(" %"), "%"),
     "p": Format(_p),
     "coefficient": _single(_COEFFICIENT),
@@ -198,6 +234,8 @@ FORMATS: Mapping[Kind, Format] = {
     "record": Format(lambda *counts: "-".join(map(_COUNT, counts))),
     "money": Format(dollars),
     "seconds": Format(_seconds, "s"),
+    "length": Format(_length),
+    "degrees": Format(lambda *counts: " ".join(map(_COUNT, counts))),
     "duration": Format(spent),
     "wait": Format(_wait),
     "grade": _single(Digits(1)),

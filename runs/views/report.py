@@ -157,8 +157,8 @@ class Difference:
 
     @property
     def text(self) -> str:
-        """The difference by the rule of their columns."""
-        return _written(self.of, self.of.seen - self.less.seen)
+        """The difference by the rule of their columns; of percentages it is no percentage."""
+        return _written(self.of, self.of.seen - self.less.seen).removesuffix(" %")
 
     @property
     def cells(self) -> tuple[Quote, ...]:

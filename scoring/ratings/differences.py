@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, stdtr, stdtrit
 
-from videoautoarena.scoring.fitting.counts import Cells, Floats, number, select_models
+from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, number, select_models
 from videoautoarena.scoring.fitting.design_matrix import Rows, select_rows, to_cells
 from videoautoarena.scoring.fitting.newton import Likelihood
 from videoautoarena.scoring.fitting.separation import find_components, find_one_sided
-from videoautoarena.scoring.intervals import sandwich
+from videoautoarena.scoring.intervals import ranks, sandwich
 from videoautoarena.scoring.intervals.sandwich import LEVEL
 from videoautoarena.scoring.ratings.bootstrap import (
     bootstrap,
@@ -36,6 +37,9 @@ class Gaps(NamedTuple):
     clusters: int
     terms: Terms | None
     """What was fitted beside the strengths; None of `Cells`."""
+    errors: Floats
+    """Of the differences of two, shape (models, models)."""
+    lead: ranks.Lead
 
 
 def measure_gaps(battles: Cells | Rows, anchor: int, *, rounds: int = 0, seed: int = 0) -> Gaps:
@@ -75,7 +79,8 @@ def _measure(
     (fit,), theta = ratings.fits, ratings.theta
     one_sided = np.asarray(ratings.one_sided, dtype=np.bool_)
     gap = np.asarray(theta - theta[anchor], dtype=np.float64)
-    half = sandwich.half_widths(sandwich.gap_errors(fit.spread)[:, anchor], fit.spread.effective)
+    errors = sandwich.gap_errors(fit.spread)
+    half = sandwich.half_widths(errors[:, anchor], fit.spread.effective)
     half[anchor] = 0.0
     under, over = sandwich.open_reaches(half, fit.spread)
     low, high = gap - under, gap + over
@@ -90,7 +95,8 @@ def _measure(
         least, most = np.minimum(least, gap), np.maximum(most, gap)
         low = np.where(one_sided, np.minimum(low, least), least)
         high = np.where(one_sided, np.maximum(high, most), most)
-    return Gaps(gap, low, high, one_sided, fit.spread.clusters, fit.terms)
+    (lead,) = ratings.leads
+    return Gaps(gap, low, high, one_sided, fit.spread.clusters, fit.terms, errors, lead)
 
 
 def to_win_rates(gaps: Floats) -> Floats:
@@ -149,3 +155,102 @@ def measure_lead(first: ArrayLike, second: ArrayLike, cluster: ArrayLike | None 
         len(gaps),
         float(stdtr(clusters - 1, centre / error)),
     )
+
+
+class Standings(NamedTuple):
+    """How models stand that have scores on the same units."""
+
+    mean: Floats
+    """Of each on its own units, or what was given for it; shape (models,)."""
+    errors: Floats
+    """Of the differences of two, shape (models, models)."""
+    clusters: int
+    lead: ranks.Lead
+
+
+def lead_on_units(
+    scores: ArrayLike,
+    cluster: ArrayLike,
+    task: ArrayLike | None = None,
+    *,
+    means: ArrayLike | None = None,
+) -> Standings:
+    """Return who may be best of models, and which places each may have, from paired differences.
+
+    Two models are held against each other on the units that both have, with the error of
+    `measure_lead`: of two models alone, one may be best as long as a one-sided interval of their
+    difference holds 0. Where the units of both say less than the means of each do, they count.
+
+    Args:
+        scores: shape (units, models), 0 to 1; NaN where a model has none. Every model has some.
+        cluster: shape (units,), whole numbers; units that share one (a video) are not independent.
+        task: shape (units,), whole numbers, each of which counts as much in a mean; None is one.
+        means: shape (models,), by which models stand where that is not quite the mean of their
+            scores; on the same scale.
+
+    Raises:
+        ValueError: a figure that is not between 0 and 1, or unequal lengths.
+    """
+    points = np.asarray(scores, dtype=np.float64)
+    distinct, group = number(np.asarray(cluster, dtype=np.int64))
+    tasks = np.zeros_like(group) if task is None else number(np.asarray(task, dtype=np.int64))[1]
+    if points.ndim != 2 or not len(points) == len(group) == len(tasks):
+        raise ValueError("there must be a row of scores, a cluster and a task for each unit")
+    if not (np.isnan(points) | ((points >= 0.0) & (points <= 1.0))).all():
+        raise ValueError("scores must be from 0 to 1")
+    there, models, clusters = ~np.isnan(points), points.shape[1], len(distinct)
+    mean = np.empty(models)
+    sums = np.empty((models, clusters))
+    for k in range(models):
+        mean[k], sums[k], _ = _sum_by_cluster(points[:, k], there[:, k], group, tasks)
+    if means is not None:
+        mean = np.asarray(means, dtype=np.float64)
+    errors, unbound = np.zeros((models, models)), np.zeros((models, models), dtype=np.bool_)
+    for i, j in combinations(range(models), 2):
+        both = there[:, i] & there[:, j]
+        seen = len(np.unique(group[both]))
+        unbound[i, j] = unbound[j, i] = seen < 2
+        if seen > 1:
+            gaps = _sum_by_cluster(points[:, i] - points[:, j], both, group, tasks)
+            error = _paired_error(gaps, float(mean[i] - mean[j]), seen, clusters)
+            errors[i, j] = errors[j, i] = error
+    unknown = np.zeros(models, dtype=np.bool_)
+    while (open_pairs := unbound & ~unknown & ~unknown[:, None]).any():
+        unknown[open_pairs.sum(axis=0).argmax()] = True
+    errors[unbound] = 1.0
+    more = clusters / max(clusters - 1, 1)
+    lead = ranks.lead_of(
+        mean, more * sums @ sums.T, max(clusters - 1, 1), errors=errors, unknown=unknown
+    )
+    errors[unbound] = np.inf
+    return Standings(mean, errors, clusters, lead)
+
+
+class _Summed(NamedTuple):
+    mean: float
+    deviations: Floats
+    """Of the mean, by cluster."""
+    unit: float
+    """What a whole unit adds to the mean, at most."""
+
+
+def _sum_by_cluster(values: Floats, there: NDArray[np.bool_], group: Ints, tasks: Ints) -> _Summed:
+    """Return the mean over tasks of the units that are there, and how clusters deviate from it."""
+    sizes = np.bincount(tasks[there])
+    share = 1.0 / (np.count_nonzero(sizes) * sizes[tasks[there]])
+    each = share * values[there]
+    mean = float(each.sum())
+    deviations = np.bincount(group[there], each - mean / len(each), minlength=int(group.max()) + 1)
+    return _Summed(mean, np.asarray(deviations, dtype=np.float64), float(share.max()))
+
+
+def _paired_error(gaps: _Summed, gap: float, seen: int, clusters: int) -> float:
+    """Return the error of the difference of two models whose means lie `gap` apart.
+
+    It is that by which `gap` is as many errors as the mean of the paired gaps is of its own.
+    """
+    squares = float((gaps.deviations**2).sum()) * seen / (seen - 1)
+    error = float(np.sqrt(squares + gaps.unit**2))
+    error *= float(stdtrit(seen - 1, 0.975) / stdtrit(clusters - 1, 0.975))
+    ratio = np.sign(gap) * gaps.mean / error
+    return abs(gap) / ratio if ratio > 1.0 else max(error, abs(gap))

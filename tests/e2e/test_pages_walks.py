@@ -56,7 +56,7 @@ def test_a_click_on_a_filter_narrows_the_list_and_its_removal_undoes_it(
     page: Page, demo: Shown
 ) -> None:
     open_list(page, demo)
-    page.click(".facet:has(legend:text-is('Round')) .facet-row[title="round 3"]")
+    page.click(".facet:has(legend:text-is('Round')) .facet-row[title='round 3']")
     assert listed(page) == demo.count(lambda battle: battle.round == 2)
     page.click(".facet:has(legend:text-is('User')) .facet-row >> text=P3")
     assert listed(page) == demo.count(lambda battle: (battle.round, battle.persona) == (2, 3))

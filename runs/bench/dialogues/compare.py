@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import Published, Record
@@ -14,12 +14,8 @@ from videoautoarena.runs.bench.format.points import videos_of
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import DialogueResult
 from videoautoarena.runs.bench.format.schema import DialogueItem
-from videoautoarena.runs.bench.score.compare import TOO_FEW
-from videoautoarena.runs.bench.score.task_compare import sentence
 from videoautoarena.runs.bench.score.task_points import Figure, lead_figure, weights_of
-from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.battle_table import quoted
-from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import in_full
 from videoautoarena.scoring.ratings.differences import measure_lead
 
@@ -50,18 +46,6 @@ class DialogueComparison(Published):
     """Of each ability, and of the refusal twin."""
     left_out: int
     """Dialogues that do not count for both."""
-
-    def as_lines(self) -> list[str]:
-        """Return it as lines for a person, safe to print."""
-        first, second = map(safe, self.models)
-        lines = list(_whole(self.overall, (first, second))) if self.overall else []
-        for gap in self.abilities:
-            name = (gap.ability or "").replace("_", " ")
-            lines.append(f"{name}: {first} {gap.a:.1f}, {second} {gap.b:.1f}{_bounds(gap)}")
-        if self.left_out:
-            left = counted(self.left_out, "dialogue")
-            lines.append(f"note: {left} left out, since they do not count for both")
-        return lines
 
 
 def compare_dialogues(
@@ -125,17 +109,3 @@ def _gap(
         better=None if math.isnan(lead.better) else round(lead.better, 6),
         videos=len({item.cluster for item in items}),
     )
-
-
-def _whole(gap: DialogueGap, names: tuple[str, str]) -> Iterator[str]:
-    yield f"overall: {names[0]} {gap.a:.1f}, {names[1]} {gap.b:.1f}"
-    yield sentence(gap, names, unit="points", digits=1, of="dialogue")
-    if gap.videos < TOO_FEW:
-        yield f"note: only {counted(gap.videos, 'video')}: too few to generalise"
-
-
-def _bounds(gap: DialogueGap) -> str:
-    found = gap.difference
-    if found.value is None or found.low is None or found.high is None:
-        return ""
-    return f", {found.value:+.1f} ({found.low:.1f} to {found.high:.1f} at 95 %)"

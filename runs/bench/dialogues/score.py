@@ -9,11 +9,12 @@ Source: MT-Video-Bench, evaluation; the twin, over-refusal and the constants are
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
-from typing import Any, Literal
+from statistics import fmean
+from typing import Any, Literal, TypeVar
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Published, Record
@@ -33,6 +34,7 @@ from videoautoarena.runs.bench.format.entries import ABILITIES, TWIN, Ability
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import DialogueResult, History, read_dialogues
 from videoautoarena.runs.bench.format.schema import DialogueItem, part_of
+from videoautoarena.runs.bench.score.leads import NOBODY, Places, Ranking, SetLead, rank_on_items
 from videoautoarena.runs.bench.score.sweep import (
     MARGIN,
     Played,
@@ -46,6 +48,7 @@ from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.traits import BUCKET_NAMES
 from videoautoarena.runs.text.words import in_full
 
+_Key = TypeVar("_Key", bound=Hashable)
 By = Literal["turns", "length", "scenes"]
 SINGLE, CROSS = "single scene", "cross scene"
 
@@ -83,6 +86,11 @@ class DialogueScore(Record):
     preset: str | None
     overall: Figure | None
     """The plain mean of the six abilities, of those that are there; None where none is."""
+    rank: int | None = None
+    """By the overall; None, as the places that it may have, of its own history beside the golden
+    one, and where there are too few videos."""
+    rank_best: int | None = None
+    rank_worst: int | None = None
     lacking: tuple[Ability, ...]
     """Abilities of the six in which nothing counts."""
     abilities: tuple[AbilityFigure, ...]
@@ -121,9 +129,36 @@ class DialogueScores(Published):
     abilities: dict[Ability, int]
     """Dialogues of each ability that is there."""
     constants: tuple[ConstantScore, ...]
+    lead: SetLead | None = None
+    """Who may be best of those that were sent the golden history, or of all where nobody was; None
+    where several judges marked them."""
     models: tuple[DialogueScore, ...]
     sweeps: tuple[Sweep, ...]
     """Of models that were played with several numbers of frames."""
+
+    @property
+    def ability_means(self) -> dict[Ability, float]:
+        """The mean accuracy in each of the six abilities over all models."""
+        return _means((one.ability, one.figure) for row in self.models for one in row.abilities)
+
+    @property
+    def part_means(self) -> dict[tuple[By, str], float]:
+        """The mean accuracy on each part over all models."""
+        return _means(((one.by, one.part), one.figure) for row in self.models for one in row.parts)
+
+    @property
+    def refused_mean(self) -> float | None:
+        """The mean of what is refused though it is there, over all models; None of nothing."""
+        each = (row.over_refusal for row in self.models)
+        return _means((True, one) for one in each if one is not None).get(True)
+
+
+def _means(figures: Iterable[tuple[_Key, Figure]]) -> dict[_Key, float]:
+    found = defaultdict[_Key, list[float]](list)
+    for key, figure in figures:
+        if figure.value is not None:
+            found[key].append(figure.value)
+    return {key: fmean(values) for key, values in found.items()}
 
 
 def score_dialogues(bench: OpenBench[DialogueItem], results: Sequence[DialogueResult] | None = None,
@@ -143,6 +178,7 @@ def score_dialogues(bench: OpenBench[DialogueItem], results: Sequence[DialogueRe
     items = bench.items
     rows = [_score(items, one, as_published) for one in found]
     rows.sort(key=lambda row: (_last(row.overall), row.model, row.judge))
+    ranking = _ranking(items, rows, found, as_published)
     kinds = Counter(item.ability for item in items)
     return DialogueScores(
         bench=bench.bench,
@@ -153,9 +189,35 @@ def score_dialogues(bench: OpenBench[DialogueItem], results: Sequence[DialogueRe
         videos=len({item.cluster for item in items}),
         abilities={ability: kinds[ability] for ability in ALL if kinds[ability]},
         constants=tuple(_constant(items, name, as_published) for name in CONSTANTS),
-        models=tuple(rows),
+        lead=ranking.lead,
+        models=tuple(
+            row.model_copy(update=ranking.places.get(row.model, Places())._asdict()) for row in rows
+        ),
         sweeps=tuple(_sweeps(items, found, margin, as_published=as_published)),
     )
+
+
+def _ranking(
+    items: Sequence[DialogueItem],
+    rows: Sequence[DialogueScore],
+    results: Sequence[DialogueResult],
+    as_published: bool,
+) -> Ranking:
+    """Return who leads; with its own history a model is no rival of those with the golden one."""
+    scored = [row for row in rows if row.overall is not None]
+    golden = [row for row in scored if row.history == "golden"] or scored
+    if len({row.judge for row in scored}) > 1:
+        return NOBODY
+    of_model = {one.model: one for one in results}
+    six = {item.qid: item for item in items if item.ability != TWIN}
+    points = {
+        row.model: dialogue_points(
+            round_points(list(six.values()), of_model[row.model].lines, as_published=as_published)
+        )
+        for row in golden
+    }
+    abilities = {qid: item.ability for qid, item in six.items()}
+    return rank_on_items(six, points, tasks=abilities)
 
 
 def _sweeps(

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Published, Record
-from videoautoarena.runs.bench.dialogues.text import named
-from videoautoarena.runs.bench.format.entries import Round
+from videoautoarena.runs.bench.format.entries import Round, spoken
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import RoundLine, read_dialogues
 from videoautoarena.runs.bench.format.schema import DIALOGUE, DialogueItem
@@ -40,7 +39,7 @@ class ShownDialogue(Published):
         """Return it as lines for a person, safe to print."""
         item = self.dialogue
         spans = "".join(f", {start:.1f}-{end:.1f} s" for start, end in item.spans)
-        lines = [safe(f"{item.qid}: {named(item.ability)}, of {item.cluster}{spans}")]
+        lines = [safe(f"{item.qid}: {spoken(item.ability)}, of {item.cluster}{spans}")]
         several = len({said.judge for said in self.results}) > 1
         for number, one in enumerate(item.rounds, 1):
             lines += ["", *_asked(one, number)]

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.schema import DialogueItem, Entry, Shape
-from videoautoarena.runs.rundir.reader import counted, one_line
 
 Report = dict[str, Any]
-NAMED = 20
-"""Of each kind, so many are named for a person; JSON names all."""
 _SETTINGS = ("generator", "source", "run", "selection", "licence", "with_videos")
 _MISSING = object()
 
@@ -126,50 +123,3 @@ def _flat(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], 
             yield from _flat(inner, (*path, key))
     else:
         yield path, value
-
-
-def as_lines(report: Report) -> list[str]:
-    """Return a comparison of two benches as lines for a person."""
-    if report["same"]:
-        return ["the same bench, byte for byte"]
-    questions, videos = report["questions"], report["videos"]
-    old, new = report["benches"]
-    lines = [
-        f"{old['bench'][:12]} ({counted(old['questions'], 'question')}) -> "
-        f"{new['bench'][:12]} ({counted(new['questions'], 'question')})",
-        f"questions: {questions['unchanged']} unchanged, {len(questions['changed'])} changed, "
-        f"{len(questions['removed'])} removed, {len(questions['added'])} added",
-        *_listed(f"  ~ {_of(one)}: {', '.join(one['fields'])}" for one in questions["changed"]),
-        *_listed(f"  - {_question(one)}" for one in questions["removed"]),
-        *_listed(f"  + {_question(one)}" for one in questions["added"]),
-        f"videos: {videos['unchanged']} unchanged, {len(videos['changed'])} changed, "
-        f"{len(videos['removed'])} removed, {len(videos['added'])} added",
-        *_listed(
-            f"  ~ {one_line(one['video'], 60)}: {', '.join(one['fields'])}"
-            for one in videos["changed"]
-        ),
-        *_listed(f"  - {one_line(video, 80)}" for video in videos["removed"]),
-        *_listed(f"  + {one_line(video, 80)}" for video in videos["added"]),
-        f"settings: {len(report['settings'])} changed",
-    ]
-    return [*lines, *_listed(_setting(one) for one in report["settings"])]
-
-
-def _listed(lines: Iterator[str]) -> Sequence[str]:
-    found = list(lines)
-    more = [f"  ... and {len(found) - NAMED} more"] if len(found) > NAMED else []
-    return [*found[:NAMED], *more]
-
-
-def _of(change: Report) -> str:
-    renamed = f" -> {one_line(change['now'], 40)}" if change["now"] != change["qid"] else ""
-    return f"{one_line(change['qid'], 40)}{renamed}"
-
-
-def _question(named: Report) -> str:
-    return f"{one_line(named['qid'], 40)} {one_line(named['question'], 80)}"
-
-
-def _setting(one: Report) -> str:
-    before, after = (one_line(str(one[key]), 40) for key in ("before", "after"))
-    return f"  {one_line(one['setting'], 60)}: {before} -> {after}"

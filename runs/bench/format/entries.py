@@ -225,6 +225,11 @@ TWIN: Literal["refusal_twin"] = "refusal_twin"
 """Asked like an answer refusal, of what is there: whoever refuses all of them fails here."""
 
 
+def spoken(name: str) -> str:
+    """Return what an ability is called for people."""
+    return name.replace("_", " ")
+
+
 class Check(Shape):
     """A question about an answer, and what of a right answer is to be said to it."""
 

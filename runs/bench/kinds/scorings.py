@@ -8,17 +8,13 @@ when it is asked for: scores are printed without what plays.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.text.battle_table import quoted
-from videoautoarena.runs.text.terminal import say
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from videoautoarena.runs.bench.format.reader import OpenBench
     from videoautoarena.runs.bench.format.schema import Kind
     from videoautoarena.runs.bench.play.plan import BenchPlan
@@ -34,13 +30,6 @@ class Report(Protocol):
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values."""
-
-
-class LinedReport(Report, Protocol):
-    """What a command prints as JSON or as lines."""
-
-    def as_lines(self) -> list[str]:
-        """Return it as lines for a person, safe to print."""
 
 
 class Scoring(ABC):
@@ -81,21 +70,13 @@ class Scoring(ABC):
         """Return the scores of what was just played, whether it was written or not."""
 
     @abstractmethod
-    def shown(self, scores: Any) -> Iterator[RenderableType]:
-        """Yield scores as tables for a terminal."""
-
-    @abstractmethod
-    def pasted(self, scores: Any, form: str) -> str:
-        """Return scores as Markdown, LaTeX or CSV."""
-
-    @abstractmethod
     def rated(self, bench: OpenBench[Any]) -> list[dict[str, Any]]:
         """Return `model`, `score`, `low` and `high` of each model, by one judge; or BadInput."""
 
     @abstractmethod
     def compare(
         self, bench: OpenBench[Any], a: str, b: str, *, judge: str | None, anchor: str | None
-    ) -> LinedReport:
+    ) -> Report:
         """Return which of two models is better on one."""
 
     def check(
@@ -104,7 +85,7 @@ class Scoring(ABC):
         *,
         run: Path | None,  # noqa: ARG002 - of the kinds that can be checked
         judge: str | None,  # noqa: ARG002
-    ) -> LinedReport:
+    ) -> Report:
         """Return whether one measures what it should; BadInput of a kind that has its own way."""
         raise BadInput(f"{bench.folder} {self.unchecked}")
 
@@ -134,20 +115,6 @@ class Preference(Scoring):
 
         return score_results(bench, ran.results)
 
-    def shown(self, scores: Any) -> Iterator[RenderableType]:
-        """Yield the table of the references, and one a judge and anchor."""
-        from videoautoarena.runs.bench.score.anchor_text import render_each
-
-        return render_each(scores)
-
-    def pasted(self, scores: Any, form: str) -> str:
-        """Return them all; as CSV it is one table: that of the references where there are any."""
-        from videoautoarena.runs.bench.score.anchor_text import pasted_each
-
-        if form == "csv" and scores.anchored and scores.board["models"]:
-            say("results against an anchor are left out of the CSV; print them with --anchor")
-        return pasted_each(scores, form)
-
     def rated(self, bench: OpenBench[Any]) -> list[dict[str, Any]]:
         """Return the averages against both references."""
         from videoautoarena.runs.bench.score.score import build_scores, results_by
@@ -164,13 +131,13 @@ class Preference(Scoring):
 
     def compare(
         self, bench: OpenBench[Any], a: str, b: str, *, judge: str | None, anchor: str | None
-    ) -> LinedReport:
+    ) -> Report:
         """Return which of two models is better, against the references or an anchor."""
         from videoautoarena.runs.bench.score.compare import compare
 
         return compare(bench, a, b, judge=judge, anchor=anchor)
 
-    def check(self, bench: OpenBench[Any], *, run: Path | None, judge: str | None) -> LinedReport:
+    def check(self, bench: OpenBench[Any], *, run: Path | None, judge: str | None) -> Report:
         """Return what length and constants come to, and whether a run's order is found again."""
         from videoautoarena.runs.bench.score.validity import check
 
@@ -211,18 +178,6 @@ class Tasks(Scoring):
         results = [one for one in ran.results if isinstance(one, TaskResult)]
         return score_tasks(bench, results)
 
-    def shown(self, scores: Any) -> Iterator[RenderableType]:
-        """Yield a table a part of the set."""
-        from videoautoarena.runs.bench.score.task_text import render_tasks
-
-        return render_tasks(scores)
-
-    def pasted(self, scores: Any, form: str) -> str:
-        """Return a table a part of the set; as CSV a row a figure."""
-        from videoautoarena.runs.bench.score.task_text import pasted_tasks
-
-        return pasted_tasks(scores, form)
-
     def rated(self, bench: OpenBench[Any]) -> list[dict[str, Any]]:
         """Return M-Avg of each model that saw the whole video; of free text alone G-Avg."""
         from videoautoarena.runs.bench.score.task_score import score_tasks
@@ -248,7 +203,7 @@ class Tasks(Scoring):
 
     def compare(
         self, bench: OpenBench[Any], a: str, b: str, *, judge: str | None, anchor: str | None
-    ) -> LinedReport:
+    ) -> Report:
         """Return which of two models is better, item by item."""
         from videoautoarena.runs.bench.score.task_compare import compare_tasks
 
@@ -292,18 +247,6 @@ class Dialogues(Scoring):
         results = [one for one in ran.results if isinstance(one, DialogueResult)]
         return score_dialogues(bench, results)
 
-    def shown(self, scores: Any) -> Iterator[RenderableType]:
-        """Yield a table by ability, and one by turns, length and scenes."""
-        from videoautoarena.runs.bench.dialogues.text import render_dialogues
-
-        return render_dialogues(scores)
-
-    def pasted(self, scores: Any, form: str) -> str:
-        """Return both tables; as CSV a row a figure."""
-        from videoautoarena.runs.bench.dialogues.text import pasted_dialogues
-
-        return pasted_dialogues(scores, form)
-
     def rated(self, bench: OpenBench[Any]) -> list[dict[str, Any]]:
         """Return the mean over abilities of each model that was sent the golden history."""
         from videoautoarena.runs.bench.dialogues.score import score_dialogues
@@ -322,7 +265,7 @@ class Dialogues(Scoring):
 
     def compare(
         self, bench: OpenBench[Any], a: str, b: str, *, judge: str | None, anchor: str | None
-    ) -> LinedReport:
+    ) -> Report:
         """Return which of two models is better, dialogue by dialogue."""
         from videoautoarena.runs.bench.dialogues.compare import compare_dialogues
 

@@ -32,6 +32,7 @@ from videoautoarena.runs.bench.format.points import (
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import Anchored, Comparison, Result
 from videoautoarena.runs.bench.format.schema import Item
+from videoautoarena.runs.bench.score.leads import NOBODY, Places, Ranking, rank_on_items, ranking_of
 from videoautoarena.runs.bench.score.score import (
     FEW,
     FEW_VIDEOS,
@@ -100,6 +101,11 @@ class Scores:
     anchored: list[Board]
     audit: Sequence[Finding] | None = None
     """What is known of the judge in each language; None where no board is by language."""
+
+    @property
+    def holds_both(self) -> bool:
+        """Whether there are scores against references and against an anchor."""
+        return bool(self.anchored and self.board["models"])
 
     def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena bench score --json`."""
@@ -172,13 +178,14 @@ def _board(asked: Mapping[str, Item], group: Sequence[Anchored], way: Way) -> Bo
         for one in group
     ]
     rated = [k for k, questions in enumerate(found) if questions]
-    gaps, style = None, None
+    gaps, style, ranking = None, None, NOBODY
     if rated:
         games = _games(asked, [(group[k], found[k]) for k in rated], way)
         battles, units = _battles(games, models=len(rated))
         rounds = ROUNDS if way.intervals == "bootstrap" else 0
         gaps = measure_gaps(battles, len(rated), rounds=rounds, seed=way.seed)
         style = _priced(units, gaps)
+        ranking = _ranking(asked, group, found, rated, gaps=gaps, way=way)
     place = {k: at for at, k in enumerate(rated)}
     rows = [
         _row(asked, result, found[k], gaps=gaps, at=place.get(k), weight=way.weight)
@@ -190,7 +197,10 @@ def _board(asked: Mapping[str, Item], group: Sequence[Anchored], way: Way) -> Bo
         key=lambda k: (rows[k]["score"] is None, -(rows[k]["score"] or 0.0), rows[k]["model"]),
     )
     board: Board = {
-        "models": [rows[k] for k in order],
+        "models": [
+            {**rows[k], **ranking.places.get(rows[k]["model"], Places())._asdict()} for k in order
+        ],
+        "lead": ranking.lead_json(),
         "differences": [
             {"a": group[j].model, "b": group[k].model, **difference(asked, shares[j], shares[k])}
             for j, k in combinations(order, 2)
@@ -200,6 +210,31 @@ def _board(asked: Mapping[str, Item], group: Sequence[Anchored], way: Way) -> Bo
     if way.style:
         board["style_worth"] = style
     return board
+
+
+def _ranking(
+    asked: Mapping[str, Item],
+    group: Sequence[Anchored],
+    found: Sequence[Questions],
+    rated: Sequence[int],
+    *,
+    gaps: Gaps,
+    way: Way,
+) -> Ranking:
+    """Return who leads of the models and the anchor, which is level with itself everywhere.
+
+    From the shares won of the same questions; where style is controlled for, from the fit.
+    """
+    names = [*(group[k].model for k in rated), group[0].anchor]
+    if way.style:
+        return ranking_of(names, gaps.gap, gaps.errors, gaps.lead, videos=gaps.clusters)
+    points: dict[str, Mapping[str, float]] = {}
+    for k in rated:
+        shares = shares_of(group[k], weight=way.weight)
+        points[group[k].model] = {qid: shares[qid] for qid in found[k]}
+    points[names[-1]] = {qid: 0.5 for mine in points.values() for qid in mine}
+    means = dict(zip(names, map(float, to_win_rates(gaps.gap)), strict=True))
+    return rank_on_items(asked, points, means=means)
 
 
 def _games(

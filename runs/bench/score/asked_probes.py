@@ -29,9 +29,6 @@ from videoautoarena.runs.bench.score.task_points import (
     percent,
     points_of,
 )
-from videoautoarena.runs.rundir.reader import counted
-from videoautoarena.runs.text.tables import plain_grid
-from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.shortcuts.chance import measure_tails
 from videoautoarena.scoring.shortcuts.leaks import GIVEN_AWAY
 
@@ -66,18 +63,6 @@ class AskedProbes(Published):
     """By split, task, model and view."""
     found: tuple[AskedProbe, ...]
     """Those that know answers without the video."""
-
-    def as_lines(self) -> list[str]:
-        """Return what was found as lines for a person, safe to print."""
-        lines = [
-            f"{safe(one.task)}: {safe(one.model)} with {VIEWS[one.view]} is right on "
-            f"{one.accuracy:.1f} % of {counted(one.n, 'item')}, chance {one.chance:.1f} % "
-            f"(p = {one.p:.2g}): the items give it away"
-            for one in self.found
-        ]
-        if lines or not self.probes:
-            return lines
-        return ["No model is above chance without the video (one-sided, exact, p < .001)."]
 
 
 def _once(bench: OpenBench[TaskItem]) -> list[TaskResult]:
@@ -124,16 +109,6 @@ class Probes:
             "scores": [one.model_dump(mode="json") for one in self.scores],
         }
 
-    def as_lines(self) -> list[str]:
-        """Return it as lines for a person, safe to print."""
-        lines = [
-            f"{safe(one.model)}: {one.every.value:.1f} % on all, "
-            + (f"{one.rest.value:.1f} %" if one.rest else "nothing")
-            + " without what is given away"
-            for one in self.scores
-        ]
-        return [*self.text.as_lines(), *lines, *self.asked.as_lines()]
-
 
 def probe_all(bench: OpenBench[Any]) -> Probes:
     """Return all that is known of what a set gives away; BadInput of one without keys."""
@@ -156,28 +131,6 @@ def _apart(bench: OpenBench[TaskItem], text: Shortcuts) -> Iterator[Apart]:
                 every=figure_of(every.mean, 100.0),
                 rest=figure_of(rest.mean, 100.0) if rest else None,
             )
-
-
-def asked_table(probes: AskedProbes) -> Any:
-    """Return accuracies by task, model and view, for a terminal."""
-    views: list[View] = ["whole", *VIEWS]
-    heads = ("whole\nvideo", *(name.replace(" ", "\n") for name in VIEWS.values()))
-    grid = plain_grid("task", "model", *heads, "chance")
-    for column in grid.columns[2:]:
-        column.no_wrap = True
-    rows = defaultdict[tuple[str, str], dict[str, AskedProbe]](dict)
-    for one in probes.probes:
-        name = f"{one.split}: {one.task}" if one.split else one.task
-        rows[name, one.model][one.view] = one
-    for (task, model), by_view in rows.items():
-        chance = next(iter(by_view.values())).chance
-        cells = [_cell(by_view.get(view)) for view in views]
-        grid.add_row(safe(task), safe(model), *cells, "" if chance is None else f"{chance:.1f}")
-    return grid
-
-
-def _cell(probe: AskedProbe | None) -> str:
-    return "" if probe is None or probe.accuracy is None else f"{probe.accuracy:.1f}"
 
 
 def _probes(bench: OpenBench[TaskItem], results: Sequence[TaskResult]) -> Iterator[AskedProbe]:

@@ -15,9 +15,7 @@ from videoautoarena.runs.bench.format.results import Anchored, Result, read_anch
 from videoautoarena.runs.bench.score.score import lead_of
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.battle_table import quoted
-from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import in_full
-from videoautoarena.scoring.ratings.differences import Lead
 
 FEW_VIDEOS, TOO_FEW = 50, 10
 SURE = 0.975
@@ -62,7 +60,6 @@ class Comparison:
     """The chance that the first is the better one."""
     items: dict[str, int]
     """On how many questions which of them is higher."""
-    sentence: str
     warnings: list[str]
 
     def to_json(self) -> dict[str, Any]:
@@ -71,29 +68,6 @@ class Comparison:
         if self.anchor is None:
             del fields["anchor"]
         return {"schema": SCHEMA, **fields}
-
-    def as_lines(self) -> list[str]:
-        """Return it as lines for a person, safe to print."""
-        names, judge = [safe(one.model) for one in self.models], safe(self.judge)
-        lines = [
-            f"{safe(one.model)}: {one.average:.1f} of 100, judged by {judge}"
-            if self.anchor is None
-            else f"{safe(one.model)}: won {one.average:.1f} % of a question's games on average, "
-            f"against {safe(self.anchor)}, judged by {judge}"
-            for one in self.models
-        ]
-        for against in ("selected", "rejected"):
-            if gap := self.difference.get(against):
-                between = f"{_signed(gap.low)} to {_signed(gap.high)}"
-                lines.append(
-                    f"against the {against} answers: {names[0]} {_signed(gap.value)} points "
-                    f"({between})"
-                )
-        lines.append(
-            f"questions: {names[0]} higher on {self.items['a_higher']}, level on "
-            f"{self.items['level']}, {names[1]} higher on {self.items['b_higher']}"
-        )
-        return [*lines, self.sentence, *(f"note: {one}" for one in self.warnings)]
 
 
 def compare(
@@ -141,7 +115,6 @@ def compare(
         },
         better=_known(leads["average"].better, 6),
         items={"a_higher": signs.count(1), "level": signs.count(0), "b_higher": signs.count(-1)},
-        sentence=_sentence(a, b, leads["average"], videos),
         warnings=_warnings(bench, [one.facts for one in found], qids, videos),
     )
 
@@ -205,37 +178,6 @@ def _marks(result: Result | Anchored) -> dict[str, dict[str, float]]:
 def _known(value: float, digits: int) -> float | None:
     """Return a figure rounded, None where there is none."""
     return round(value, digits) if math.isfinite(value) else None
-
-
-def _signed(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:+.1f}"
-
-
-def _sentence(a: str, b: str, lead: Lead, videos: int) -> str:
-    """Return who is better in one sentence, safe to print."""
-    first, second = safe(a), safe(b)
-    on = f"over {counted(lead.n, 'question')} about {counted(videos, 'video')}"
-    if math.isnan(lead.better):
-        return f"One video is not enough to separate {first} and {second}."
-    if lead.value < 0:
-        first, second = second, first
-    gap, chance = abs(lead.value), max(lead.better, 1.0 - lead.better)
-    low, high = sorted(
-        abs(x) if chance > SURE else math.copysign(1, lead.value) * x for x in lead[1:3]
-    )
-    between = f"{100 * gap:.1f} points ({100 * low:.1f} to {100 * high:.1f} at 95 %) {on}"
-    if chance > SURE:
-        return f"{first} is better than {second}, by {between}; P(better) {_chance(chance)}."
-    if gap == 0:
-        return f"{first} and {second} have the same score {on}."
-    return (
-        f"{first} is ahead of {second} by {between}, not significantly: P(better) "
-        f"{_chance(chance)}."
-    )
-
-
-def _chance(chance: float) -> str:
-    return "over 99.9 %" if chance > 0.9995 else f"{100 * chance:.1f} %"
 
 
 def _warnings(

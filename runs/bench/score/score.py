@@ -33,7 +33,9 @@ from videoautoarena.runs.bench.format.schema import (
     part_of,
     parts_of,
 )
+from videoautoarena.runs.bench.score.leads import NOBODY, Places, rank_on_items
 from videoautoarena.runs.categories.tags import NONE, SHOWN
+from videoautoarena.runs.rating.method import RANKABLE_VIDEOS
 from videoautoarena.runs.rundir.reader import SAW_NONE
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.language import asked_language
@@ -50,7 +52,7 @@ DIMENSIONS = ("duration", "category", "topic", "language")
 """What the questions of every set are parted by; besides them the columns of facts in its items."""
 BY_QUESTION = "question-category"
 """A trait of sets of which some item says of which categories its question is."""
-FEW_VIDEOS = 10
+FEW_VIDEOS = RANKABLE_VIDEOS
 PARTIAL, VOIDS, FEW = "partial", "voids", "few videos"
 """Flags: not every question was judged; not every judging could be read; too few for intervals."""
 JUDGED_BLIND = "judged without frames"
@@ -214,8 +216,17 @@ def _board(asked: Mapping[str, Item], results: Sequence[Result], of: Of) -> Boar
             row[1].judge,
         )
     )
+    ranking = NOBODY
+    if len({one.judge for _, one, _ in rows}) == 1:
+        counted = {one.model: score(asked, one, of=of).both for _, one, _ in rows}
+        means = {row["model"]: (row["average"] or 0.0) / 100.0 for row, _, _ in rows}
+        points = {name: won for name, won in counted.items() if won}
+        ranking = rank_on_items(asked, points, means=means)
     return {
-        "models": [row for row, _, _ in rows],
+        "models": [
+            {**row, **ranking.places.get(row["model"], Places())._asdict()} for row, _, _ in rows
+        ],
+        "lead": ranking.lead_json(),
         "differences": [
             {"a": one.model, "b": other.model, "judge": one.judge, **difference(asked, won, lost)}
             for (_, one, won), (_, other, lost) in combinations(rows, 2)

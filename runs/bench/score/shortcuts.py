@@ -48,6 +48,13 @@ class Defect(NamedTuple):
     flaw: str
     qids: tuple[tuple[str, ...], ...]
 
+    @property
+    def first(self) -> str:
+        """The first of its items for people, safe to print, and how many more there are."""
+        firsts = [" = ".join(map(safe, alike[:NAMED])) for alike in self.qids[:NAMED]]
+        more = len(self.qids) - len(firsts)
+        return ", ".join(firsts) + (f" and {more:,} more" if more else "")
+
 
 @dataclass(frozen=True)
 class Shortcuts:
@@ -90,14 +97,18 @@ class Shortcuts:
             ],
         }
 
-    def as_lines(self, *, all_probes: bool = True) -> list[str]:
-        """Return it as lines for a person; with not `all_probes`, only what was found."""
+    def as_lines(self) -> list[str]:
+        """Return what was found as lines for a card, safe to print."""
         lines = [self._headline()]
         for part in self.parts:
-            shown = [_shown(one) for one in part.results if all_probes or one.reading in _ALARMS]
-            if shown:
+            found = [one for one in part.results if one.reading in _ALARMS]
+            if found:
+                shown = (f"{one.probe} {100 * one.share:.1f} % ({one.reading})" for one in found)
                 lines.append(f"{_head(part)}: {', '.join(shown)}")
-        return [*lines, *map(_defect_line, self.defects)]
+        return [
+            *lines,
+            *(f"{len(one.qids):,} x {one.flaw}: {one.first}" for one in self.defects),
+        ]
 
     def _headline(self) -> str:
         if not self.choice:
@@ -186,17 +197,3 @@ def _head(part: Probed) -> str:
     of = f" ({safe(part.split)})" if part.split is not None else ""
     chance = 100 * part.results[0].chance
     return f"{safe(part.task)}{of}, {counted(part.keyed, 'item')}, chance {chance:.1f} %"
-
-
-def _shown(result: ProbeResult) -> str:
-    reading = "" if result.reading == "clean" else f" ({result.reading})"
-    return f"{result.probe} {100 * result.share:.1f} %{reading}"
-
-
-def _defect_line(defect: Defect) -> str:
-    """Return one kind of defect for people: how often, and the first of its items."""
-    firsts = [" = ".join(map(safe, alike[:NAMED])) for alike in defect.qids[:NAMED]]
-    more = len(defect.qids) - len(firsts)
-    return f"{len(defect.qids):,} x {defect.flaw}: {', '.join(firsts)}" + (
-        f" and {more:,} more" if more else ""
-    )

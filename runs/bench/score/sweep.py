@@ -23,9 +23,6 @@ from videoautoarena.runs.bench.score.task_points import (
     points_of,
     weights_of,
 )
-from videoautoarena.runs.rundir.reader import counted
-from videoautoarena.runs.text.terminal import safe
-from videoautoarena.runs.text.words import dollars
 from videoautoarena.scoring.ratings.differences import measure_lead
 from videoautoarena.scoring.tasks.averages import measure_accuracy
 from videoautoarena.scoring.tasks.budgets import choose_cheapest
@@ -64,24 +61,11 @@ class Sweep(Record):
     by: Literal["dollars", "frames"]
     """What is cheap: frames where no dollars are known, or nothing costs any."""
 
-    def as_line(self, each: str = "an item") -> str:
-        """Return what is enough, in one sentence that is safe to print; dollars are of `each`."""
-        found = {one.frames: one for one in self.settings}
-        cheap, best = found[self.cheapest], found[self.best]
-        cost = "" if cheap.usd is None or self.by == "frames" else f", {dollars(cheap.usd)} {each}"
-        name, margin = safe(self.model), f"{self.margin:g}"
-        frames, is_one = counted(self.cheapest, "frame"), self.cheapest == 1
-        if self.cheapest == self.best:
-            rest = f"and no cheaper setting is shown to be within {margin} points"
-            if all(self._cost(best) <= self._cost(one) for one in self.settings):
-                rest = "which no setting undercuts"
-            score = "scores" if is_one else "score"
-            return f"{name}: {frames} {score} best ({_percent(best)}{cost}), {rest}."
-        most = f"{counted(self.best, 'frame')} ({_percent(best)})"
-        return (
-            f"{name}: {frames} ({_percent(cheap)}{cost}) {'is' if is_one else 'are'} the cheapest "
-            f"setting within {margin} points of the best, {most}."
-        )
+    @property
+    def is_cheap(self) -> bool:
+        """Whether no setting costs less than the best."""
+        best = next(one for one in self.settings if one.frames == self.best)
+        return all(self._cost(best) <= self._cost(one) for one in self.settings)
 
     def _cost(self, setting: Setting) -> float:
         return setting.frames if self.by == "frames" else setting.usd or 0.0
@@ -191,11 +175,6 @@ def usd_of(lines: Sequence[TaskLine | RoundLine], asked: Container[str]) -> floa
     return round(sum(known) / len(known), _DIGITS)
 
 
-def _percent(setting: Setting) -> str:
-    value = setting.accuracy.value
-    return "unknown" if value is None else f"{value:.1f} %"
-
-
 Rungs = Mapping[int, TaskItem]
 """The items of one ladder, by their seconds of ground."""
 
@@ -223,19 +202,6 @@ class Ladder(Record):
     """First videos of their grounds: what intervals know."""
     rungs: tuple[Rung, ...]
     """The shortest first."""
-
-    def as_line(self) -> str:
-        """Return it as a sentence that is safe to print."""
-        first, *others = self.rungs
-        said = [f"{_length(first)} {first.accuracy.value:.1f} %"]
-        for rung in others:
-            low, high = (_signed(x) for x in (rung.change.low, rung.change.high))
-            said.append(
-                f"{_length(rung)} {rung.accuracy.value:.1f} % "
-                f"({_signed(rung.change.value)}, {low} to {high})"
-            )
-        of = counted(self.items, "item")
-        return f"{safe(self.model)}, the same {of} at each length: {', '.join(said)}."
 
 
 def ladders_of(items: Sequence[TaskItem], results: Sequence[TaskResult]) -> Iterator[Ladder]:
@@ -291,12 +257,3 @@ def _ladder(
         clusters=len(set(clusters.tolist())),
         rungs=tuple(rungs),
     )
-
-
-def _length(rung: Rung) -> str:
-    minutes, rest = divmod(rung.seconds, 60)
-    return f"{rung.seconds} s" if rest or not minutes else f"{minutes} min"
-
-
-def _signed(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:+.1f}"

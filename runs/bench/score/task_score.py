@@ -10,16 +10,19 @@ Source: MLVU, M-Avg, G-Avg and the groups of its tasks.
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Any, Literal
 
+from videoautoarena.agents.roles.mark import MOST
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Published, Record
 from videoautoarena.runs.bench.format.points import videos_of
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import TaskResult, read_tasks
 from videoautoarena.runs.bench.format.schema import TaskItem
+from videoautoarena.runs.bench.score.leads import NOBODY, Places, Ranking, SetLead, rank_on_items
 from videoautoarena.runs.bench.score.positions import Positions, positions_of
 from videoautoarena.runs.bench.score.sweep import MARGIN, Ladder, Sweep, ladders_of, sweeps_of
 from videoautoarena.runs.bench.score.task_points import (
@@ -72,6 +75,11 @@ class TaskScore(Record):
     """None where there is no choice in it."""
     g_avg: Figure | None
     """None where there is no free text in it."""
+    rank: int | None = None
+    """By M-Avg, of free text alone by G-Avg; None, as the places that it may have, of what was not
+    shown the videos as they are, and where there are too few of them."""
+    rank_best: int | None = None
+    rank_worst: int | None = None
     overall: Figure | None
     """The accuracy over items of choice, whatever their task, as some sets publish it."""
     groups: dict[str, Figure]
@@ -98,6 +106,9 @@ class TaskBoard(Record):
     """Items without a known answer."""
     chance: float | None
     """M-Avg of guessing, in percent."""
+    lead: SetLead | None = None
+    """Who may be best of those that were shown the videos as they are; None of nobody, and of
+    scores of free text by several judges."""
     models: tuple[TaskScore, ...]
     sweeps: tuple[Sweep, ...]
     """Of models that were played with several numbers of frames."""
@@ -108,6 +119,26 @@ class TaskBoard(Record):
     def watched(self) -> tuple[TaskScore, ...]:
         """Scores of who was shown the videos as they are, best first."""
         return tuple(row for row in self.models if row.view == "whole")
+
+    @property
+    def task_means(self) -> dict[str, float]:
+        """The mean accuracy on each task of choice over those models."""
+        found = defaultdict[str, list[float]](list)
+        for row in self.watched:
+            for one in row.tasks:
+                if one.kind == "choice" and one.figure.value is not None:
+                    found[one.task].append(one.figure.value)
+        return {task: fmean(values) for task, values in found.items()}
+
+    @property
+    def needle_means(self) -> dict[int, float]:
+        """The mean accuracy on needles over those models, by seconds of background, ascending."""
+        found = defaultdict[int, list[float]](list)
+        for one in (row.positions for row in self.watched if row.positions is not None):
+            for length, cell in zip(one.lengths, one.by_length, strict=True):
+                if cell is not None and cell.value is not None:
+                    found[length].append(cell.value)
+        return {length: fmean(found[length]) for length in sorted(found)}
 
 
 class TaskScores(Published):
@@ -184,6 +215,7 @@ def _board(
     chances = measured(items, {item.qid: 0.0 for item in counting})
     rows = [_score(items, one, published) for one in results]
     rows.sort(key=lambda row: (_last(row.m_avg), _last(row.g_avg), row.model, row.judge or ""))
+    ranking = _ranking(items, rows, results, published)
     return TaskBoard(
         split=split,
         items=len(items),
@@ -191,10 +223,41 @@ def _board(
         sources=len({item.cluster for item in items}),
         keyless=sum(item.answer is None for item in items),
         chance=percent(chances.chance) if chances else None,
-        models=tuple(rows),
+        lead=ranking.lead,
+        models=tuple(
+            row.model_copy(update=ranking.places.get(row.model, Places())._asdict())
+            if row.view == "whole"
+            else row
+            for row in rows
+        ),
         sweeps=(),
         ladders=(),
     )
+
+
+def _ranking(
+    items: Sequence[TaskItem],
+    rows: Sequence[TaskScore],
+    results: Sequence[TaskResult],
+    published: bool,
+) -> Ranking:
+    """Return who leads of those that were shown the whole, on choices where there are any."""
+    watched = [row for row in rows if row.view == "whole"]
+    is_choice = any(row.m_avg for row in watched)
+    if not is_choice and len({row.judge for row in watched if row.g_avg}) > 1:
+        return NOBODY
+    asked = {item.qid: item for item in items if item.is_choice == is_choice}
+    found = {(one.model, one.judge): one for one in results}
+    points: dict[str, dict[str, float]] = {}
+    for row in watched:
+        if (row.m_avg if is_choice else row.g_avg) is not None:
+            ends = ended_items(
+                list(asked.values()), found[row.model, row.judge], as_published=published
+            )
+            mine = {qid: end.points for qid, end in ends.items() if end.points is not None}
+            points.setdefault(row.model, mine)
+    tasks = {qid: item.task for qid, item in asked.items()}
+    return rank_on_items(asked, points, tasks=tasks, most=1.0 if is_choice else MOST)
 
 
 def _last(figure: Figure | None) -> float:

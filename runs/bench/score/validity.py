@@ -200,21 +200,6 @@ class Validity:
             "agreement": self.agreement and self.agreement.to_json(),
         }
 
-    def as_lines(self) -> list[str]:
-        """Return it as lines for a person: alarms first."""
-        lines = [f"ALARM: {sentence}" for sentence in alarms(self.figures)]
-        lines += [one.sentence for one in self.figures if not one.is_alarm]
-        if (agreement := self.agreement) is None:
-            return [*lines, "To compare with the ratings of a run, pass --run OUT."]
-        names = [safe(board.source) for board in agreement.boards]
-        lines.append(f"A is the bench, {names[0]}; B is {names[1]}.")
-        lines += [one.sentence for one in agreement.figures]
-        lines += [
-            f"With confidence, the bench ranks {safe(a)} above {safe(b)}, and the run the opposite."
-            for a, b in agreement.turned
-        ]
-        return [*lines, *(f"note: {warning}" for warning in agreement.warnings)]
-
 
 def check(bench: OpenBench, *, run: Path | None = None, judge: str | None = None) -> Validity:
     """Return what speaks for and against a bench by one judge, or BadInput where several ruled.

@@ -308,6 +308,14 @@ def print_report(report: object, lines: Iterable[str], *, as_json: bool) -> None
         print_results(lines)
 
 
+def print_views(reports: Iterable[Report]) -> None:
+    """Print reports on the terminal, one below another."""
+    for place, report in enumerate(reports):
+        if place:
+            print_result("")
+        print_view(report)
+
+
 def print_view(
     report: Report, form: str = "table", *, notes: bool = False, details: bool = False
 ) -> None:

@@ -41,10 +41,14 @@ def compare(
     """
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
+    from videoautoarena.runs.views.comparisons import comparison_json, comparison_report
 
     opened = open_bench(bench)
     found = scoring_of(opened).compare(opened, a, b, judge=judge, anchor=anchor)
-    options.print_report(found.to_json(), found.as_lines(), as_json=as_json)
+    if as_json:
+        print_result(json.dumps(comparison_json(found), indent=2))
+    else:
+        options.print_view(comparison_report(found), notes=True)
 
 
 @click.command("show", epilog="Example: arena bench show my-dialogues 3f2a9c01")
@@ -71,9 +75,13 @@ def show(bench: Path, dialogue: str, as_json: bool) -> None:
 def diff(bench: Path, other: Path, as_json: bool) -> None:
     """Show what changed from BENCH to OTHER: questions, videos, settings."""
     from videoautoarena.runs.bench.format import diff as bench_diff
+    from videoautoarena.runs.views.checks import diff_report
 
-    report = bench_diff.diff(bench, other)
-    options.print_report(report, bench_diff.as_lines(report), as_json=as_json)
+    found = bench_diff.diff(bench, other)
+    if as_json:
+        print_result(json.dumps(found, indent=2))
+    else:
+        options.print_view(diff_report(found))
 
 
 @click.command("check", epilog="Example: arena bench check my-bench --run arena-out")
@@ -93,10 +101,14 @@ def check(bench: Path, run: Path | None, judge: str | None, as_json: bool) -> No
     """
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
+    from videoautoarena.runs.views.checks import validity_report
 
     opened = open_bench(bench)
     found = scoring_of(opened).check(opened, run=run, judge=judge)
-    options.print_report(found.to_json(), found.as_lines(), as_json=as_json)
+    if as_json:
+        print_result(json.dumps(found.to_json(), indent=2))
+    else:
+        options.print_view(validity_report(found), notes=True)
 
 
 @click.command(
@@ -276,19 +288,20 @@ def score(bench: Path, *, form: str | None, as_json: bool, **typed: Any) -> None
     """
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
+    from videoautoarena.runs.bench.score.anchor_score import Scores
+    from videoautoarena.runs.views.sets import pasted, set_reports
 
     chosen = options.chosen_form(form, as_json=as_json)
     opened = open_bench(bench)
-    scoring = scoring_of(opened)
-    scores = scoring.score(opened, _wanted(**typed))
+    scores = scoring_of(opened).score(opened, _wanted(**typed))
     if chosen == "json":
         click.echo(json.dumps(scores.to_json(), indent=2))
     elif chosen == "table":
-        shown = options.results()
-        for part in scoring.shown(scores):
-            shown.print(part)
+        options.print_views(set_reports(scores))
     else:
-        click.echo(scoring.pasted(scores, chosen))
+        if chosen == "csv" and isinstance(scores, Scores) and scores.holds_both:
+            say("results against an anchor are left out of the CSV; print them with --anchor")
+        click.echo(pasted(scores, chosen))
 
 
 def _wanted(

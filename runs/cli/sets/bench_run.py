@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ from videoautoarena.runs.cli.program.main import EXIT_CAP, EXIT_VOIDS
 from videoautoarena.runs.console.events import Listeners, Say, nobody
 from videoautoarena.runs.console.listeners import progress
 from videoautoarena.runs.rundir.reader import counted
-from videoautoarena.runs.text.terminal import safe, say
+from videoautoarena.runs.text.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.reader import OpenBench
@@ -182,6 +183,7 @@ def bench_run_command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **
     """
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
+    from videoautoarena.runs.views.sets import set_reports
 
     engine = {name: typed.pop(name) for name in ENGINE_NAMES}
     opened = open_bench(bench)
@@ -193,9 +195,7 @@ def bench_run_command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **
     if as_json:
         _print_json(ran, scores, folder=bench)
     elif scores is not None:
-        shown = options.results()
-        for part in scoring.shown(scores):
-            shown.print(part)
+        options.print_views(set_reports(scores))
     return _ending(ran)
 
 
@@ -224,7 +224,8 @@ def probe(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) 
     knows answers without the video shows that the items give them away.
     """
     from videoautoarena.runs.bench.format.reader import open_bench
-    from videoautoarena.runs.bench.score.asked_probes import asked_table, probe_all
+    from videoautoarena.runs.bench.score.asked_probes import probe_all
+    from videoautoarena.runs.views.checks import probes_report
 
     engine = {name: typed.pop(name) for name in ENGINE_NAMES}
     opened, code = open_bench(bench), 0
@@ -235,9 +236,10 @@ def probe(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) 
             return _plan(opened, asked, as_json=as_json)
         code = _ending(_run(opened, asked, engine, is_quiet=quiet))
         found = probe_all(opened)
-    options.print_report(found.to_json(), found.as_lines(), as_json=as_json)
-    if found.asked.probes and not as_json:
-        options.results().print(asked_table(found.asked))
+    if as_json:
+        print_result(json.dumps(found.to_json(), indent=2))
+    else:
+        options.print_view(probes_report(found))
     return code
 
 

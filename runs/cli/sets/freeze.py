@@ -185,7 +185,7 @@ def videoautobench(file: Path, to: Path, licence: str | None, as_json: bool) -> 
 
 
 def _say_tasks(taken: TakenTasks, beside: dict[str, Any], *, as_json: bool) -> None:
-    for line in taken.shortcuts.as_lines(all_probes=False):
+    for line in taken.shortcuts.as_lines():
         say(line)
     say(f"to see every probe: arena bench probe {safe(str(taken.folder))}")
     print_result(json.dumps(taken.as_json() | beside) if as_json else taken.as_line())

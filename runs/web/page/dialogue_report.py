@@ -5,7 +5,6 @@ The figures are those that `arena bench score --json` and `arena bench compare -
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
@@ -14,20 +13,15 @@ from typing import Any
 from videoautoarena.runs.bench.dialogues.compare import DialogueComparison, compare_dialogues
 from videoautoarena.runs.bench.dialogues.points import ALL, round_points
 from videoautoarena.runs.bench.dialogues.rules import OWN_HISTORY
-from videoautoarena.runs.bench.dialogues.score import (
-    DialogueScores,
-    score_dialogues,
-    wanted_results,
-)
-from videoautoarena.runs.bench.dialogues.text import CONSTANT_NAMES, EACH, notes
+from videoautoarena.runs.bench.dialogues.score import score_dialogues, wanted_results
 from videoautoarena.runs.bench.format.entries import Round
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import DialogueResult, RoundLine
 from videoautoarena.runs.bench.format.schema import MADE, DialogueItem
-from videoautoarena.runs.rundir.reader import STAND_INS
-from videoautoarena.runs.web.page.dialogue_sentences import findings
-from videoautoarena.runs.web.page.sentences import as_text
-from videoautoarena.runs.web.page.task_report import about_of, plain_figure, result_of
+from videoautoarena.runs.views.dialogues import dialogues_report, histories_report
+from videoautoarena.runs.views.forms import marked_up
+from videoautoarena.runs.web.page.sentences import short_names
+from videoautoarena.runs.web.page.task_report import about_of, parts_of, result_of
 
 SCHEMA = 1
 """Of what the page reads."""
@@ -36,6 +30,8 @@ MOST_BYTES = 4_000_000
 MOST_RESULTS = 12
 """Whose replies are shown beside them, best first."""
 LONGEST_TEXT, LONGEST_ITEM = 2000, 500
+_BESIDE = ("lead", "ends", "stand-ins")
+"""Keys of sentences that stand elsewhere: above all, or beside the figure of a model."""
 _NEEDS_MEMORY = ("object_reference", "memory_recall")
 MEMORY_NOTE = (
     "Rounds of object reference and memory recall that can be answered without the rounds before "
@@ -54,29 +50,33 @@ def summary_of(opened: OpenBench[Any]) -> Json:
     made = opened.manifest.source.kind == MADE
     told = [MEMORY_NOTE] if made and set(_NEEDS_MEMORY) & set(scores.abilities) else []
     ranked = results[:MOST_RESULTS]
+    report, beside = dialogues_report(scores), histories_report(histories)
+    notes = [one.text for one in report.sentences if one.role == "said" and one.key not in _BESIDE]
     return {
         "schema": SCHEMA,
         "set": {**about_of(opened), "rounds": scores.rounds},
         "scores": scores.to_json(),
-        "notes": [*_of_all(notes(scores), scores), *told],
+        "notes": [*notes, *told],
         "histories": [one.to_json() for one in histories],
         "results": [result_of(one) for one in results],
         "shown": {
             "results": [{"model": one.model, "judge": one.judge} for one in ranked],
             "dialogues": list(_dialogues(opened.items, ranked)),
         },
-        "words": findings(scores, histories),
+        "words": {
+            "short": short_names([row.model for row in scores.models]),
+            "lead": parts_of(report.headline),
+            "rest": parts_of(report.sentence("score")),
+            "board": parts_of(report.sentence("gap")),
+            "abilities": parts_of(report.sentence("abilities")),
+            "parts": parts_of(report.sentence("parts")),
+            "histories": [
+                part for one in beside.sentences for part in (*parts_of(one), " ")
+            ],
+        },
+        "reports": [report.to_json(), beside.to_json()],
+        "plain": marked_up(report, "html"),
     }
-
-
-def _of_all(told: Sequence[str], scores: DialogueScores) -> list[str]:
-    """Return what is to know of all scores, and sweeps; the rest of a model is beside its figure.
-
-    That stand-ins played stands above all of them.
-    """
-    each = tuple(f"{row.model}: " for row in scores.models)
-    swept = [sweep.as_line(EACH) for sweep in scores.sweeps]
-    return [one for one in told if one in swept or not one.startswith((*each, STAND_INS))]
 
 
 def _histories(
@@ -145,36 +145,3 @@ def _line(line: RoundLine) -> Json:
 
 def _cut(text: str, most: int = LONGEST_TEXT) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-def plain_tables(summary: Mapping[str, Any]) -> str:
-    """Return the scores as HTML for readers without scripts, every text escaped."""
-    words, scores = summary["words"], summary["scores"]
-    lead = html.escape(as_text(words["lead"], words["short"]))
-    there = list(scores["abilities"])
-    head = "".join(f"<th>{html.escape(one.replace('_', ' '))}" for one in there)
-    rows = "".join(map(_plain_row(there), scores["models"]))
-    constants = "".join(
-        f"<tr><td>{html.escape(CONSTANT_NAMES[one['name']])}<td>{_number(one['overall'])}<td>"
-        + "".join(f"<td>{_number(one['abilities'].get(ability))}" for ability in there)
-        for one in scores["constants"]
-    )
-    return (
-        f"<h1>{lead}</h1><table><tr><th>Model<th>Overall<th>95 % interval{head}{rows}{constants}"
-        "</table>"
-    )
-
-
-def _plain_row(abilities: Sequence[str]) -> Any:
-    def row(one: Mapping[str, Any]) -> str:
-        found = {each["ability"]: each["figure"]["value"] for each in one["abilities"]}
-        if one["twin"] is not None:
-            found["refusal_twin"] = one["twin"]["figure"]["value"]
-        cells = "".join(f"<td>{_number(found.get(ability))}" for ability in abilities)
-        return f"<tr><td>{html.escape(one['model'])}{plain_figure(one['overall'])}{cells}"
-
-    return row
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1f}"

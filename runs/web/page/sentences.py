@@ -22,12 +22,3 @@ def as_text(parts: Parts, names: Mapping[str, str]) -> str:
         for part in parts
     )
     return "".join(texts).strip()
-
-
-def listed(models: Sequence[str]) -> Parts:
-    """Return `a, b and c`, each a link."""
-    found: Parts = []
-    for place, model in enumerate(models):
-        joint = "" if not place else " and " if place == len(models) - 1 else ", "
-        found += [joint, {"model": model}] if joint else [{"model": model}]
-    return found

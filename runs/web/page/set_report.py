@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,12 +63,14 @@ def write_set_report(folder: Path, to: Path | None, *, force: bool) -> WrittenSe
     summary = kind.summary_of(opened)
     file = report_file(folder, to or folder / RESULTS / "report.html", force=force)
     refuse_within(folder, file)
+    lead = as_text(summary["words"]["lead"], summary["words"]["short"])
+    tables = summary.pop("plain")
     head, tail = document(
         "dialogues" if is_spoken else "tasks",
         place="file",
-        title=f"{as_text(summary['words']['lead'], summary['words']['short'])} · {folder.name}",
+        title=f"{lead} · {folder.name}",
         summary=summary,
-        plain=kind.plain_tables(summary),
+        plain=f"<h1>{html.escape(lead)}</h1>{tables}",
     )
     content = (head + tail).encode()
     with whole_file(file) as stream:

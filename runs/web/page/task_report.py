@@ -5,21 +5,23 @@ The figures are those that `arena bench score --json` and `arena bench probe --j
 
 from __future__ import annotations
 
-import html
-from collections.abc import Mapping
 from typing import Any
 
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import DialogueResult, TaskResult
 from videoautoarena.runs.bench.score.asked_probes import probe_all
 from videoautoarena.runs.bench.score.task_score import score_tasks, wanted_results
-from videoautoarena.runs.bench.score.task_text import cautions
-from videoautoarena.runs.web.page.sentences import as_text
-from videoautoarena.runs.web.page.task_sentences import findings
+from videoautoarena.runs.views.checks import probes_report
+from videoautoarena.runs.views.forms import marked_up
+from videoautoarena.runs.views.report import Report, Sentence
+from videoautoarena.runs.views.tasks import task_reports
+from videoautoarena.runs.web.page.sentences import Parts, short_names
 
 SCHEMA = 1
 """Of what the page reads."""
 Json = dict[str, Any]
+_SECTIONS = ("tasks", "positions", "sweeps")
+"""Keys of sentences that stand above sections."""
 _COUNTS = ("max_frames", "seed", "questions", "forfeits", "voids", "contracts")
 """Facts of a result that are shown; what an import says beside may name anything."""
 
@@ -28,15 +30,34 @@ def summary_of(opened: OpenBench[Any]) -> Json:
     """Return all that the page shows; BadInput of a set without results."""
     results = wanted_results(opened, None)
     scores, probes = score_tasks(opened, results), probe_all(opened)
-    found = probes.to_json()
+    found, shortcuts = probes.to_json(), probes_report(probes)
+    reports = task_reports(scores)
+    names = [row.model for board in scores.boards for row in board.models]
+    names += [sweep.model for board in scores.boards for sweep in board.sweeps]
+    names += [one.model for one in probes.asked.probes]
     return {
         "schema": SCHEMA,
         "set": about_of(opened),
         "scores": scores.to_json(),
-        "cautions": [cautions(board) for board in scores.boards],
+        "cautions": [texts_of(report, "caution", "few") for report in reports],
         "probes": {key: value for key, value in found.items() if key != "leaks"},
         "results": [result_of(one) for one in results],
-        "words": findings(scores.boards, probes),
+        "words": {
+            "short": short_names(names),
+            "lead": parts_of(reports[0].headline),
+            "rest": parts_of(reports[0].sentence("score")),
+            "boards": [
+                {
+                    "board": parts_of(report.sentence("gap")),
+                    **{key: parts_of(report.sentence(key)) for key in _SECTIONS},
+                    "each_sweep": texts_of(report, "sweep"),
+                }
+                for report in reports
+            ],
+            "probes": parts_of(shortcuts.sentence("probes")),
+        },
+        "reports": [report.to_json() for report in (*reports, shortcuts)],
+        "plain": "".join(marked_up(report, "html") for report in reports),
     }
 
 
@@ -73,28 +94,12 @@ def result_of(result: TaskResult | DialogueResult) -> Json:
     }
 
 
-def plain_tables(summary: Mapping[str, Any]) -> str:
-    """Return the boards as HTML for readers without scripts, every text escaped."""
-    words = summary["words"]
-    lead = html.escape(as_text(words["lead"], words["short"]))
-    return f"<h1>{lead}</h1>" + "".join(map(_plain_board, summary["scores"]["boards"]))
+def parts_of(said: Sentence | None) -> Parts:
+    """Return a sentence as a page shows it, with its figures among the words; nothing of None."""
+    parts = [] if said is None else said.to_json()
+    return [one["figure"] if isinstance(one, dict) and "figure" in one else one for one in parts]
 
 
-def _plain_board(board: Mapping[str, Any]) -> str:
-    part = f"<h2>{html.escape(board['split'])}</h2>" if board["split"] else ""
-    rows = "".join(
-        f"<tr><td>{html.escape(row['model'])}{plain_figure(row['m_avg'])}"
-        f"{plain_figure(row['g_avg'])}"
-        for row in board["models"]
-    )
-    head = "<tr><th>Model<th>M-Avg<th>95 % interval<th>G-Avg<th>95 % interval"
-    return f"{part}<table>{head}{rows}</table>"
-
-
-def plain_figure(figure: Mapping[str, Any] | None) -> str:
-    """Return two cells: a figure and its interval, or dashes."""
-    if figure is None or figure["value"] is None:
-        return "<td>–<td>–"
-    known = figure["low"] is not None
-    interval = f"{figure['low']:.1f} to {figure['high']:.1f}" if known else "–"
-    return f"<td>{figure['value']:.1f}<td>{interval}"
+def texts_of(report: Report, *keys: str) -> list[str]:
+    """Return the texts of the sentences of some keys."""
+    return [one.text for one in report.sentences if one.key in keys]

@@ -65,7 +65,7 @@ function steadyFacets(index) {
 function makeSteady(index) {
   const names = (show) => (facet) => ({ ...facet, labels: facet.values.map(show) });
   const models = index.models;
-  const round = names((value) => roundName(value))(coded(index.round));
+  const round = names((value) => roundName(Number(value)))(coded(index.round));
   const user = names((value) => userOf(Number(value)))(coded(index.persona));
   const plainly = names((value) => value);
   const against = index.id.map((_, k) => againstCode(index.standards?.[k], index.verdict[k]));

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from videoautoarena.runs.bench.score.anchor_text import notes, pasted_each
 
 from tests.support.held import LABELS, held
 from tests.support.judged import bench_of, judged
@@ -22,7 +23,6 @@ from videoautoarena.runs.bench.format.points import LEADS, shares_of
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import Anchored, read_anchored, write_result
 from videoautoarena.runs.bench.score.anchor_score import Scores, Way, build_anchored
-from videoautoarena.runs.bench.score.anchor_text import notes, pasted_each
 from videoautoarena.runs.bench.score.compare import compare
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 

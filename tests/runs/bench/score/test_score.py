@@ -12,6 +12,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from videoautoarena.runs.bench.score.score_text import (
+    notes,
+    pasted_scores,
+    printed,
+    render_scores,
+    score_sheet,
+)
 
 from tests.support.played import invoke
 from tests.support.published_bench import (
@@ -34,13 +41,6 @@ from videoautoarena.runs.bench.format.results import (
 from videoautoarena.runs.bench.format.schema import counts_of
 from videoautoarena.runs.bench.score.compare import compare
 from videoautoarena.runs.bench.score.score import build_scores
-from videoautoarena.runs.bench.score.score_text import (
-    notes,
-    pasted_scores,
-    printed,
-    render_scores,
-    score_sheet,
-)
 from videoautoarena.runs.interop.judgments import import_judgments
 from videoautoarena.runs.interop.videoautobench import import_videoautobench
 from videoautoarena.runs.text.tables import mark_up

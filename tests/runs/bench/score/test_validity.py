@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from videoautoarena.runs.bench.score.anchor_text import pasted_each, render_each
 
 from tests.support.judged import bench_of, judged
 from tests.support.played import invoke
@@ -16,7 +17,6 @@ from videoautoarena.runs.api.results import drawn
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import Anchored, Comparison
 from videoautoarena.runs.bench.score.anchor_score import WantedScores, score_bench
-from videoautoarena.runs.bench.score.anchor_text import pasted_each, render_each
 from videoautoarena.runs.bench.score.validity import check, languages_of
 
 

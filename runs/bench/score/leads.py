@@ -1,0 +1,115 @@
+"""Who leads on a frozen set: from paired differences by video, and from nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from videoautoarena.runs.bench.format.points import videos_of
+from videoautoarena.runs.bench.format.schema import Entry
+from videoautoarena.runs.rating.leaderboard import Lead
+from videoautoarena.runs.rating.method import RANKABLE_VIDEOS
+from videoautoarena.scoring.fitting.counts import Floats
+from videoautoarena.scoring.intervals import ranks
+from videoautoarena.scoring.intervals.ranks import videos_needed
+from videoautoarena.scoring.ratings.differences import lead_on_units
+
+BASIS = "paired differences on the same items, by video"
+
+
+@dataclass(frozen=True)
+class SetLead(Lead):
+    """Who may be best of the models of a set."""
+
+    videos: int = 0
+    """That this is said from."""
+    models: int = 0
+    """That are compared."""
+
+
+class Places(NamedTuple):
+    """Where a model stands; None where there are too few videos to rank it."""
+
+    rank: int | None = None
+    rank_best: int | None = None
+    rank_worst: int | None = None
+
+
+class Ranking(NamedTuple):
+    """Who leads and where each stands, by the keys under which models were given."""
+
+    lead: SetLead | None
+    """None of nobody."""
+    places: dict[Any, Places]
+
+    def lead_json(self) -> dict[str, Any] | None:
+        """Return who leads as JSON-ready values."""
+        return None if self.lead is None else {**asdict(self.lead)}
+
+
+NOBODY = Ranking(None, {})
+
+
+def rank_on_items(
+    items: Mapping[str, Entry],
+    points: Mapping[str, Mapping[str, float]],
+    *,
+    tasks: Mapping[str, str] | None = None,
+    most: float = 1.0,
+    means: Mapping[str, float] | None = None,
+) -> Ranking:
+    """Return who leads of models by their points, 0 to `most` by qid, and where each stands.
+
+    Models on too few videos are ranked only beside others like them. Where items belong to tasks,
+    each task counts as much. `means`, on the scale of points, are by what models stand where that
+    is not quite the mean of their points.
+    """
+    videos = {name: len({items[qid].cluster for qid in mine}) for name, mine in points.items()}
+    least = RANKABLE_VIDEOS if max(videos.values(), default=0) >= RANKABLE_VIDEOS else 1
+    names = [name for name, seen in videos.items() if seen >= least]
+    if not names:
+        return NOBODY
+    qids = [qid for qid in items if any(qid in points[name] for name in names)]
+    scores = np.array([[points[name].get(qid, np.nan) for name in names] for qid in qids])
+    kinds = None if tasks is None else _numbered(tasks[qid] for qid in qids)
+    stand = None if means is None else np.array([means[name] for name in names]) / most
+    found = lead_on_units(scores / most, videos_of(items, qids), kinds, means=stand)
+    return ranking_of(names, found.mean, found.errors, found.lead, videos=found.clusters)
+
+
+def _numbered(tasks: Iterable[str]) -> list[int]:
+    places: dict[str, int] = {}
+    return [places.setdefault(task, len(places)) for task in tasks]
+
+
+def ranking_of(
+    names: Sequence[str], scores: Floats, errors: Floats, lead: ranks.Lead, *, videos: int
+) -> Ranking:
+    """Return who leads of models by what is known of their differences on so many videos."""
+    is_ranked = videos >= RANKABLE_VIDEOS
+    order = np.argsort(-scores, kind="stable").tolist()
+    first = [k for k in order if lead.place[k] == 1]
+    rivals = [k for k in order if lead.may_be_best[k] and k not in first]
+    nearest = next((k for k in rivals if np.isfinite(errors[first[0], k])), None)
+    more = None
+    if nearest is not None:
+        gap = float(scores[first[0]] - scores[nearest])
+        reach = float(lead.bound[nearest] * errors[first[0], nearest])
+        more = videos_needed(gap, reach, videos=videos)
+    places = zip(names, lead.place, lead.best, lead.worst, strict=True)
+    found = SetLead(
+        first=tuple(names[k] for k in first),
+        is_ranked=is_ranked,
+        rivals=tuple(names[k] for k in rivals),
+        above=tuple(names[k] for k in order if k not in first and lead.apart[first, k].all()),
+        more=more,
+        basis=BASIS,
+        nearest=None if nearest is None else names[nearest],
+        videos=videos,
+        models=len(names),
+    )
+    ranked = {name: Places(*map(int, of)) for name, *of in places} if is_ranked else {}
+    return Ranking(found, ranked)

@@ -1,0 +1,392 @@
+"""Scores on preferences as reports: against both references, and against each anchor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+from videoautoarena.runs.bench.format.points import DEGREES
+from videoautoarena.runs.bench.score.anchor_score import ONE_SIDED, Scores
+from videoautoarena.runs.bench.score.leads import SetLead
+from videoautoarena.runs.bench.score.score import BY_QUESTION, FEW, JUDGED_BLIND, Board
+from videoautoarena.runs.rating.finding import language_lines
+from videoautoarena.runs.rundir.reader import SAW_NONE, counted
+from videoautoarena.runs.text.tables import as_label
+from videoautoarena.runs.views.number_formats import Kind
+from videoautoarena.runs.views.report import (
+    Column,
+    Model,
+    Part,
+    Report,
+    Sentence,
+    Table,
+    Verbatim,
+    counting,
+    named,
+    sentence,
+)
+from videoautoarena.runs.views.sets import (
+    RANK,
+    counts_table,
+    few_videos,
+    headline_of,
+    saw_none,
+    stand_ins,
+)
+
+OF = {
+    "judged": "judged; void counts as not won",
+    "decided": "decided against both references",
+    "all": "of the bench; void or missing counts as not won",
+}
+"""Which questions are the whole."""
+CSV_FIELDS = (
+    "slice", "model", "judge", "vs_selected", "vs_rejected", "average", "low", "high", "n",
+    "void", "missing",
+)  # fmt: skip
+_DEGREES = tuple(DEGREES.values())
+ANCHOR_FIELDS = (
+    "judge", "anchor", "slice", "model", "score", "low", "high", "rating", "rating_low",
+    "rating_high", "share", "n", *_DEGREES, "void", "missing", "split",
+)  # fmt: skip
+_CENT = Decimal("0.01")
+_MODEL = Column("model", "model", "name")
+_INTERVAL = Column("interval", "95 % interval", "percent_interval", ("low", "high"))
+_NEXT = (
+    "lead over next: {level} interval of the difference from the next model{of}; of that pair "
+    "alone."
+)
+_MISSING = "{model}: {missing} of {items} not judged."
+
+
+def preference_reports(scores: Scores) -> list[Report]:
+    """Return the report against the references, and one a judge and anchor.
+
+    Before any board by language stands what the judge is like in each.
+    """
+    lines = () if scores.audit is None else language_lines(scores.audit)
+    above = tuple(Sentence((Verbatim(line),)) for line in lines)
+    reports = [_scores_report(scores.board, above)] if scores.board["models"] else []
+    data = _data_table(scores.anchored, ANCHOR_FIELDS)
+    for board in scores.anchored:
+        reports.append(_anchored_report(board, above if not reports else (), data))
+    return reports
+
+
+def printed(row: Board) -> tuple[float | None, ...]:
+    """Return the two percentages and their average as they are printed, with two decimals each.
+
+    The average is that of the two as they are printed, so that a reader who adds them up agrees;
+    published tables are made like that. It may lie a hundredth beside the one with all digits.
+    """
+    if row["average"] is None:
+        return None, None, None
+    selected, rejected = (_cents(Decimal(row[f"vs_{side}"])) for side in ("selected", "rejected"))
+    return float(selected), float(rejected), float(_cents((selected + rejected) / 2))
+
+
+def _cents(value: Decimal) -> Decimal:
+    return value.quantize(_CENT, ROUND_HALF_UP)
+
+
+def _odd(row: Board, end: str) -> int:
+    """Return how many of a model's judgings are void or missing."""
+    return int(row[end] if end in row else row["selected"][end] + row["rejected"][end])
+
+
+def _row_fields(row: Board) -> dict[str, Any]:
+    """Return the fields of a model; `judged` those of the questions decided."""
+    odd = {end: _odd(row, end) for end in ("void", "missing")}
+    if "score" in row:
+        return {**row, **odd, "shown": row["score"]}
+    shown = dict(zip(("selected_shown", "rejected_shown", "shown"), printed(row), strict=True))
+    return {**row, **odd, **shown}
+
+
+def _next_fields(board: Board) -> dict[tuple[str, str | None], dict[str, Any]]:
+    """Return how far each model is above the next one of its judge."""
+    leads: dict[tuple[str, str | None], dict[str, Any]] = {}
+    for one in board["differences"]:  # in the order of the board, so the first is the next
+        bounds = {"lead_low": one["low"], "lead_high": one["high"]}
+        leads.setdefault((one["a"], one.get("judge")), bounds)
+    return leads
+
+
+def _models_table(board: Board, name: str, caption: str, columns: list[Column]) -> Table:
+    below = _next_fields(board)
+    rows = tuple(
+        _row_fields(row) | below.get((row["model"], row.get("judge")), {})
+        for row in board["models"]
+    )
+    lead = board["lead"]
+    ranks = [RANK] if lead is not None and lead["models"] > 1 else []
+    odd = [Column(end, end, "count") for end in ("void", "missing") if any(r[end] for r in rows)]
+    bounds = ("lead_low", "lead_high")
+    ahead = Column("lead", "lead over next", "percent_points_interval", bounds, spare=2)
+    return Table(name, caption, (*ranks, _MODEL, *columns, *odd, ahead), rows)
+
+
+def _scores_report(board: Board, above: tuple[Sentence, ...]) -> Report:
+    judges = {row["judge"] for row in board["models"]}
+    columns = [
+        *[Column("judge", "judge", "name")] * (len(judges) > 1),
+        Column("selected_shown", "vs selected", "hundredths", spare=3),
+        Column("rejected_shown", "vs rejected", "hundredths", spare=4),
+        Column("shown", "average", "hundredths"),
+        _INTERVAL,
+        Column("n", "n", "count", spare=1),
+    ]
+    caption = f"Scores of {counted(len(board['models']), 'model')} on the bench"
+    models = _models_table(board, "scores", caption, columns)
+    tally = counts_table(_lead_of(board), items=board["items"], videos=board["videos"])
+    decided = _decided_table(board)
+    headline = headline_of(
+        _lead_of(board), tally, nobody="Judges differ: compare models that one judge judged."
+    )
+    sentences = (
+        sentence(
+            "In percent of the questions {of}; {size} in all.",
+            of=OF[board["of"]],
+            size=_size(tally),
+        ),
+        *_shared_notes(board),
+        *_decided_sentences(decided, tally),
+        *_flagged(board),
+        headline,
+    )
+    slices = _slices_table(board, "scores", "Scores by")
+    tables = (models, *slices, tally, decided)
+    return Report(tables, sentences, headline, above=above, data=_data_table([board], CSV_FIELDS))
+
+
+def _lead_of(board: Board) -> SetLead | None:
+    return None if board["lead"] is None else SetLead(**board["lead"])
+
+
+def _size(tally: Table) -> tuple[Part, ...]:
+    return (*_questions(tally), " about ", *counting(tally.quote(0, "videos"), "video"))
+
+
+def _questions(tally: Table) -> tuple[Part, ...]:
+    return counting(tally.quote(0, "items"), "question")
+
+
+def _shared_notes(board: Board, of: str = "") -> Iterator[Sentence]:
+    if board["differences"]:
+        yield sentence(_NEXT, level=Verbatim("95 %"), of=of)
+    if board.get("by") == BY_QUESTION:
+        yield sentence(
+            "A question stands in each of its categories, so that slices may share questions."
+        )
+    if board["stand_ins"]:
+        yield stand_ins()
+
+
+def _flagged(board: Board) -> Iterator[Sentence]:
+    """Yield which models stand on few videos, and who saw no frame."""
+    rows = board["models"]
+    if few := [row["model"] for row in rows if FEW in row["flags"]]:
+        yield few_videos(few, of=len(rows))
+    yield from saw_none(row["model"] for row in rows if SAW_NONE in row["flags"])
+    judges = [row.get("judge", board.get("judge")) for row in rows if JUDGED_BLIND in row["flags"]]
+    for judge in dict.fromkeys(judges):
+        yield sentence(
+            "{judge} judged without seeing a frame: words alone were judged.", judge=Model(judge)
+        )
+
+
+def _decided_table(board: Board) -> Table:
+    """Return what is missing and void, and what models came to without that."""
+    rows = []
+    for row in board["models"]:
+        missing, void = _odd(row, "missing"), _odd(row, "void")
+        most = max(row[side]["missing"] for side in ("selected", "rejected"))
+        *_, average = printed(row["decided"])
+        rows.append(
+            {
+                "model": row["model"],
+                "missing": most,
+                "void": void,
+                "judgings": 2 * board["items"] - missing,
+                "n": row["decided"]["n"],
+                "average": average,
+            }
+        )
+    counts = ("missing", "void", "judgings", "n")
+    columns = (
+        *(_MODEL, *(Column(key, key, "count") for key in counts)),
+        Column("average", "average of the decided", "hundredths"),
+    )
+    return Table("decided", "What was decided", columns, tuple(rows), is_spoken=True)
+
+
+def _decided_sentences(decided: Table, tally: Table) -> Iterator[Sentence]:
+    for k, row in enumerate(decided.rows):
+        model, quotes = Model(row["model"]), decided.quotes(k)
+        if row["missing"]:
+            yield sentence(_MISSING, quotes, model=model, items=_questions(tally))
+        if row["void"]:
+            yield sentence(
+                "{name}: {void} of {judgings} judgings void; on the {n} decided its average is "
+                "{average}.",
+                quotes,
+                name=model,
+                n=counting(quotes["n"], "question"),
+            )
+
+
+def _slices_table(board: Board, name: str, title: str) -> Iterator[Table]:
+    """Yield a row a model, as the board has them: its figure in each slice and on how many."""
+    if "slices" not in board:
+        return
+    rows: list[dict[str, Any]] = [{"model": row["model"]} for row in board["models"]]
+    for k, part in enumerate(board["slices"]):
+        found = {(row["model"], row.get("judge")): row for row in part["models"]}
+        for fields, row in zip(rows, board["models"], strict=True):
+            mine = _row_fields(found[row["model"], row.get("judge")])
+            fields |= {f"shown_{k}": mine["shown"], f"n_{k}": mine["n"]}
+    foot = {f"shown_{k}": part["videos"] for k, part in enumerate(board["slices"])}
+    by = board["by"]
+    each = (
+        Column(f"shown_{k}", part["slice"], "hundredths_of", (f"shown_{k}", f"n_{k}"))
+        for k, part in enumerate(board["slices"])
+    )
+    yield Table(
+        f"{name}-by-{as_label(by)}",
+        f"{title} {by}, with the number of questions",
+        (Column("model", f"by {by}", "name"), *each),
+        (*rows, {"model": "videos", **foot}),
+        starts=frozenset({len(rows)}),
+        feet={len(rows): "count"},
+        wraps=True,
+    )
+
+
+def _data_table(boards: list[Board], fields: tuple[str, ...]) -> Table:
+    """Return all digits, and a row a slice."""
+    rows = tuple(
+        {**{key: board.get(key) for key in ("judge", "anchor")}, "slice": part["slice"], **row}
+        for board in boards
+        for part in ({**board, "slice": ""}, *board.get("slices", []))
+        for row in map(_row_fields, part["models"])
+    )
+    return Table("data", "Scores", (_MODEL,), rows, fields)
+
+
+def _anchored_report(board: Board, above: tuple[Sentence, ...], data: Table) -> Report:
+    """Return the report of one judge and anchor, which stands among the models."""
+    title = sentence(
+        "Against {anchor}, judged by {judge}",
+        anchor=Model(board["anchor"]),
+        judge=Model(board["judge"]),
+    )
+    kind: Kind = "hundredths"
+    columns = [
+        Column("shown", "win", kind),
+        Column("interval", "95 % interval", "percent_interval", ("low", "high"), spare=5),
+        Column("rating", "rating", "rating", spare=4),
+        Column("n", "n", "count", spare=1),
+        Column("verdicts", ">> > = < <<", "degrees", _DEGREES, spare=3),
+    ]
+    models = _models_table(board, "anchor", "Games against the anchor", columns)
+    place = sum((row["shown"] or 0.0) >= 50.0 for row in models.rows)
+    anchor = {"model": f"{board['anchor']} (anchor)", "shown": 50.0, "rating": 1000.0}
+    rows = (*models.rows[:place], anchor, *models.rows[place:])
+    models = Table(models.name, models.caption, models.columns, rows)
+    seats = board["seats"]
+    decided = seats["first"] + seats["second"]
+    tally = counts_table(
+        _lead_of(board),
+        items=board["items"],
+        videos=board["videos"],
+        decided=decided,
+        split=seats["split"],
+        questions=seats["questions"],
+    )
+    position = _position_table(seats["first"] / decided if decided else None)
+    worth = _worth_table(board)
+    headline = headline_of(_lead_of(board), tally, nobody="No question was decided.")
+    sentences = (
+        sentence(
+            "Win rate against the anchor by Bradley-Terry; much better (>>) or much worse (<<) "
+            "counts as {weight} games. {size} in all.",
+            weight=Verbatim(f"{board['weight']:g}"),
+            size=_size(tally),
+        ),
+        *_shared_notes(
+            board,
+            ", of the mean share won per question, as in arena bench compare, and not of these win "
+            "rates",
+        ),
+        *_style_sentences(board, worth),
+        *_seat_sentences(tally, position),
+        *_odd_sentences(models, tally),
+        *_flagged(board),
+        *_unsure(models),
+        headline,
+    )
+    slices = _slices_table(board, "anchor", "Games against the anchor by")
+    tables = (models, *slices, tally, position, worth)
+    return Report(tables, sentences, headline, above=(*above, title), data=data)
+
+
+def _position_table(share: float | None) -> Table:
+    columns = (Column("first", "read first", "share"),)
+    return Table(
+        "position", "Wins of the answer read first", columns, ({"first": share},), is_spoken=True
+    )
+
+
+def _worth_table(board: Board) -> Table:
+    worth = (board.get("style_worth") or {}).items()
+    rows = tuple({"feature": name, "points": of} for name, of in worth if of is not None)
+    columns = (Column("feature", "feature"), Column("points", "points", "points"))
+    return Table("style", "What style is worth", columns, rows, is_spoken=True)
+
+
+def _style_sentences(board: Board, worth: Table) -> Iterator[Sentence]:
+    if not board["style"]:
+        return
+    each = [
+        part
+        for k, row in enumerate(worth.rows)
+        for part in (", ", Verbatim(f"{row['feature']} "), worth.quote(k, "points"))
+    ]
+    yield sentence(
+        "Controlled for style; rating points per usual difference: {each}.",
+        each=each[1:] or "nothing, since the answers never differ in it",
+    )
+
+
+def _seat_sentences(tally: Table, position: Table) -> Iterator[Sentence]:
+    if position.rows[0]["first"] is not None:
+        yield sentence(
+            "Position: the answer read first won {first} of {decided}; on {split} of {questions} "
+            "the two orders preferred different answers.",
+            tally.quotes() | position.quotes(),
+            decided=counting(tally.quote(0, "decided"), "decided judging"),
+            questions=counting(tally.quote(0, "questions"), "question"),
+        )
+
+
+def _odd_sentences(models: Table, tally: Table) -> Iterator[Sentence]:
+    for k, row in enumerate(models.rows):
+        model = Model(row["model"])
+        if row.get("missing"):
+            missing = models.quote(k, "missing")
+            yield sentence(_MISSING, model=model, missing=missing, items=_questions(tally))
+        if row.get("void"):
+            void = counting(models.quote(k, "void"), "question")
+            yield sentence("{model}: {void} void, which are not counted.", model=model, void=void)
+        if ONE_SIDED in row.get("flags", ()):
+            yield sentence(
+                "{model} won or lost everything; a prior of half a game limits its score.",
+                model=model,
+            )
+
+
+def _unsure(models: Table) -> Iterator[Sentence]:
+    bounded = [row for row in models.rows if row.get("low") is not None]
+    if unsure := [row["model"] for row in bounded if row["low"] <= 50.0 <= row["high"]]:
+        yield sentence("Not separated from the anchor: {models}.", models=named(unsure))

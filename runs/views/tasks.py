@@ -1,0 +1,357 @@
+"""Scores on tasks as reports: one a part of the set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from videoautoarena.runs.bench.score.score import FEW_VIDEOS
+from videoautoarena.runs.bench.score.task_points import Figure
+from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScore, TaskScores
+from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.views.number_formats import Kind
+from videoautoarena.runs.views.report import (
+    Column,
+    Model,
+    Part,
+    Report,
+    Sentence,
+    Table,
+    Verbatim,
+    counting,
+    named,
+    sentence,
+)
+from videoautoarena.runs.views.sets import (
+    RANK,
+    RANKS,
+    bounds_of,
+    counts_table,
+    ends_sentences,
+    ends_table,
+    few_videos,
+    figure_fields,
+    gap_sentence,
+    headline_of,
+    ladder_sentences,
+    ladders_table,
+    odd_ends,
+    saw_none,
+    stand_ins,
+    sweep_sentences,
+    sweeps_table,
+)
+
+M_AVG, G_AVG, OVERALL = "M-Avg", "G-Avg", "overall"
+_AVERAGES: tuple[tuple[str, str, Kind], ...] = (
+    ("m_avg", M_AVG, "percent"), ("g_avg", G_AVG, "mark"), ("overall", OVERALL, "percent")
+)  # fmt: skip
+ODD = {
+    "unreadable": "names no option, or several",
+    "forfeit": "has no answer",
+    "unscored": "has no score",
+    "void": "was not asked, its video is lost",
+}
+"""How items end that are named beside a table, and what is said of one."""
+CSV_FIELDS = (
+    "split", "model", "judge", "view", "max_frames", "task", "kind", "value", "low", "high", "n",
+    "chance",
+)  # fmt: skip
+CHANCE = "(chance)"
+MOST_NAMED = 4
+"""Models that a sentence names; more are counted."""
+
+
+def task_reports(scores: TaskScores) -> list[Report]:
+    """Return the report of each part of a set."""
+    data = _data_table(scores)
+    return [_report(scores, board, data) for board in scores.boards]
+
+
+def _report(scores: TaskScores, board: TaskBoard, data: Table) -> Report:
+    models, means, needles = _models_table(board), _means_table(board), _needles_table(board)
+    lead = board.lead
+    tally = counts_table(
+        lead,
+        items=board.items,
+        videos=board.videos,
+        sources=board.sources,
+        keyless=board.keyless,
+        results=sum(row.positions is not None for row in board.watched),
+        fewer=sum(one.cheapest != one.best for one in board.sweeps),
+        sweeps=len(board.sweeps),
+    )
+    whole = counting(tally.quote(0, "items"), "item")
+    ends = ends_table((row.model, odd_ends(row.counts, ODD, row.missing)) for row in board.models)
+    sweeps = sweeps_table(board.sweeps)
+    together = [one for one in board.ladders if one.task is None]
+    ladders = ladders_table(together)
+    headline = headline_of(lead, tally, nobody=_nobody(board))
+    sentences = (
+        *_meaning(board),
+        *_about_scores(scores),
+        *_keyless(tally),
+        *ends_sentences(ends, whole),
+        *saw_none(row.model for row in board.watched if row.is_blind),
+        *sweep_sentences(board.sweeps, sweeps),
+        *ladder_sentences(together, ladders),
+        *_where_needles_are(board),
+        *cautions(board, tally),
+        headline,
+        *_score(board, models),
+        gap_sentence(models, *_ranked(board), part=_part(board)),
+        *_of_tasks(board, means),
+        *_of_needles(board, needles, tally),
+        *_of_sweeps(board, tally),
+    )
+    title = sentence(
+        "{part}{items} about {videos}",
+        part=_part(board),
+        items=whole,
+        videos=counting(tally.quote(0, "videos"), "video"),
+    )
+    tables = (models, means, needles, tally, ends, sweeps, ladders)
+    return Report(tables, sentences, headline, above=(title,), data=data)
+
+
+def _part(board: TaskBoard) -> Verbatim:
+    return Verbatim(f"{board.split}: " if board.split else "")
+
+
+def _nobody(board: TaskBoard) -> str:
+    if not board.watched:
+        return "No model has been shown the videos as they are."
+    judges = {row.judge for row in board.watched if row.g_avg}
+    several = "Judges differ: compare models that one judge marked."
+    return several if len(judges) > 1 else "No answer could be scored."
+
+
+def _models_table(board: TaskBoard) -> Table:
+    tasks = list(dict.fromkeys((one.task, one.kind) for row in board.models for one in row.tasks))
+    several = len(tasks) > 1
+    averages = [
+        (key, title, kind)
+        for key, title, kind in _AVERAGES
+        if any(getattr(row, key) is not None for row in board.models)
+        and (key != "overall" or several)
+    ]
+    is_choice = any(row.m_avg for row in board.models)
+    main, interval = ("m_avg", "percent_interval") if is_choice else ("g_avg", "mark_interval")
+    judges = {row.judge for row in board.models} - {None}
+    spare = len(tasks)
+    each = [
+        Column(f"task_{k}", task, "percent" if kind == "choice" else "mark", spare=spare - k)
+        for k, (task, kind) in enumerate(tasks if several else ())
+    ]
+    is_ranked = board.lead is not None and board.lead.models > 1
+    columns = (
+        *[RANK] * is_ranked,
+        Column("model", "model", "name"),
+        *[Column("judge", "judge", "name")] * (len(judges) > 1),
+        *(
+            Column(key, title, kind, spare=(spare + 1) * (key == "overall"))
+            for key, title, kind in averages
+        ),
+        Column("interval", "95 % interval", interval, bounds_of(main), spare=spare + 2),  # type: ignore[arg-type]
+        *each,
+    )
+    rows = [_row_fields(row, tasks) for row in board.models]
+    if board.chance is not None:
+        chance = {(one.task, one.kind): one.chance for row in board.models for one in row.tasks}
+        of_tasks = {f"task_{k}": chance[task] for k, task in enumerate(tasks)}
+        rows.append({"model": CHANCE, "m_avg": board.chance, **of_tasks})
+    caption = f"Scores of {counted(len(board.models), 'model')} on tasks"
+    return Table("tasks", caption, columns, tuple(rows))
+
+
+def _row_fields(row: TaskScore, tasks: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    by_task: dict[tuple[str, Any], Any] = {
+        (one.task, one.kind): one.figure.value for one in row.tasks
+    }
+    fields: dict[str, Any] = {key: getattr(row, key) for key in ("model", "judge", "view", *RANKS)}
+    for key, _, _ in _AVERAGES:
+        fields |= figure_fields(key, getattr(row, key))
+    return fields | {f"task_{k}": by_task.get(task) for k, task in enumerate(tasks)}
+
+
+def _means_table(board: TaskBoard) -> Table:
+    rows = tuple({"task": task, "mean": mean} for task, mean in board.task_means.items())
+    columns = (Column("task", "task"), Column("mean", "mean", "percent"))
+    return Table("means", "Means over models", columns, rows, is_spoken=True)
+
+
+def _needles_table(board: TaskBoard) -> Table:
+    rows = tuple({"seconds": length, "mean": of} for length, of in board.needle_means.items())
+    columns = (Column("seconds", "background", "length"), Column("mean", "mean", "percent"))
+    return Table("needles", "Needles over models", columns, rows, is_spoken=True)
+
+
+def _meaning(board: TaskBoard) -> Iterator[Sentence]:
+    if any(row.m_avg for row in board.models):
+        yield sentence(
+            "M-Avg: mean of the tasks' accuracies, in percent; no answer counts as wrong."
+        )
+    if any(row.g_avg for row in board.models):
+        scale = Verbatim("2 to 10")
+        yield sentence("G-Avg: mean of the tasks' scores of free text, {scale}.", scale=scale)
+
+
+def _about_scores(scores: TaskScores) -> Iterator[Sentence]:
+    if scores.as_published:
+        yield sentence("By the published rules: replies that are not one letter count as wrong.")
+    if scores.stand_ins:
+        yield stand_ins()
+
+
+def _keyless(tally: Table) -> Iterator[Sentence]:
+    keyless = tally.quote(0, "keyless")
+    if keyless.value:
+        yield sentence("{items} without a known answer: unscored.", items=counting(keyless, "item"))
+
+
+def _where_needles_are(board: TaskBoard) -> Iterator[Sentence]:
+    if any(row.positions for row in board.models):
+        yield sentence("Needles by position and length: --json, arena pictures and arena report.")
+
+
+def cautions(board: TaskBoard, tally: Table | None = None) -> Iterator[Sentence]:
+    """Yield what to know of the intervals of a board before believing them."""
+    tally = tally or counts_table(board.lead, sources=board.sources)
+    if board.sources < board.videos:
+        yield sentence(
+            "Cut together from {videos}, by which intervals are clustered.",
+            key="caution",
+            videos=counting(tally.quote(0, "sources"), "video"),
+        )
+    if board.sources < FEW_VIDEOS:
+        yield few_videos()
+
+
+def _ranked(board: TaskBoard) -> tuple[str, list[int]]:
+    """Return the figure by which models stand, and the rows of those shown the whole, each once."""
+    key = "m_avg" if any(row.m_avg for row in board.watched) else "g_avg"
+    rows: dict[str, int] = {}
+    for k, row in enumerate(board.models):
+        figure: Figure | None = getattr(row, key)
+        if row.view == "whole" and figure is not None and figure.value is not None:
+            rows.setdefault(row.model, k)
+    return key, list(rows.values())
+
+
+def _score(board: TaskBoard, models: Table) -> Iterator[Sentence]:
+    """Say what the best came to, beside chance."""
+    key, rows = _ranked(board)
+    if not rows:
+        return
+    first = models.rows[rows[0]]["model"]
+    if key == "g_avg":
+        said = "{part}{model} scores {figure} of {most}."
+        chance: tuple[Part, ...] = ()
+    else:
+        several = sum(one.kind == "choice" for one in board.models[rows[0]].tasks) > 1
+        over = ", averaged over tasks" if several else ""
+        said = f"{{part}}{{model}} is right {{figure}} of the time{over}{{chance}}."
+        is_known = board.chance is not None
+        guessed = models.quote(len(board.models), key)
+        chance = ("; guessing gives ", guessed) if is_known else ()
+    yield sentence(
+        said,
+        key="score",
+        role="page",
+        part=_part(board),
+        model=Model(first),
+        figure=models.quote(rows[0], key),
+        chance=chance,
+        most=Verbatim("10"),
+    )
+
+
+def _of_tasks(board: TaskBoard, means: Table) -> Iterator[Sentence]:
+    """Say which task is hardest for all, and which is easiest."""
+    found = board.task_means
+    about: dict[str, Any] = {"key": "tasks", "role": "page", "part": _part(board)}
+    if not found:
+        yield sentence("{part}Answers are free text, scored by a judge who has the key.", **about)
+        return
+    hardest, easiest = min(found, key=found.__getitem__), max(found, key=found.__getitem__)
+    if len(found) == 1:
+        yield sentence(
+            "{part}All choices are of one task, {task}.", task=Verbatim(hardest), **about
+        )
+        return
+    yield sentence(
+        "{part}{hardest} is the hardest task, {low} right on average; {easiest} the easiest, "
+        "{high}.",
+        hardest=Verbatim(hardest),
+        low=means.quote(hardest, "mean"),
+        easiest=Verbatim(easiest),
+        high=means.quote(easiest, "mean"),
+        **about,
+    )
+
+
+def _of_needles(board: TaskBoard, needles: Table, tally: Table) -> Iterator[Sentence]:
+    """Say what more background costs, over all models."""
+    if not needles.rows:
+        return
+    short, long = needles.quotes(0), needles.quotes(len(needles.rows) - 1)
+    template = (
+        "{part}Needles are found {low} of the time."
+        if len(needles.rows) == 1
+        else "{part}In {short} of background {low} of needles are found, in {long} {high}, "
+        "averaged over {results}."
+    )
+    yield sentence(
+        template,
+        key="positions",
+        role="page",
+        part=_part(board),
+        short=short["seconds"],
+        low=short["mean"],
+        long=long["seconds"],
+        high=long["mean"],
+        results=counting(tally.quote(0, "results"), "result"),
+    )
+
+
+def _of_sweeps(board: TaskBoard, tally: Table) -> Iterator[Sentence]:
+    """Say how many models do with fewer frames than their best."""
+    if not board.sweeps:
+        return
+    fewer = [one.model for one in board.sweeps if one.cheapest != one.best]
+    verb = "does" if len(fewer) == 1 else "do"
+    template = (
+        "{part}No cheaper setting of any model is shown to be within {margin} points of its best."
+        if not fewer
+        else f"{{part}}{{who}} {verb} within {{margin}} points of its best at a cheaper setting."
+    )
+    quotes = tally.quotes()
+    many = (quotes["fewer"], " of ", quotes["sweeps"], " models")
+    yield sentence(
+        template,
+        key="sweeps",
+        role="page",
+        part=_part(board),
+        margin=Verbatim(f"{board.sweeps[0].margin:g}"),
+        who=named(fewer) if len(fewer) <= MOST_NAMED else many,
+    )
+
+
+def _data_table(scores: TaskScores) -> Table:
+    """Return a row a figure, with all digits."""
+    rows = tuple(row for board in scores.boards for row in _data_rows(board))
+    return Table("data", "Scores on tasks", (Column("model", "model", "name"),), rows, CSV_FIELDS)
+
+
+def _data_rows(board: TaskBoard) -> Iterator[dict[str, Any]]:
+    for row in board.models:
+        head = {"split": board.split, **{k: getattr(row, k) for k in CSV_FIELDS[1:5]}}
+        for key, title, _ in _AVERAGES:
+            figure: Figure | None = getattr(row, key)
+            if figure is not None:
+                chance = board.chance if key == "m_avg" else None
+                about = {"task": title, "kind": "mean", "chance": chance}
+                yield {**head, **about, **figure.model_dump()}
+        for one in row.tasks:
+            about = {"task": one.task, "kind": one.kind, "chance": one.chance}
+            yield {**head, **about, **one.figure.model_dump()}
