@@ -26,7 +26,7 @@ from videoautoarena.runs.figures.canvas import (
     widest,
 )
 from videoautoarena.runs.rating.fit import ONE_SIDED
-from videoautoarena.runs.rating.leaderboard import Leaderboard, Row, Term, Terms
+from videoautoarena.runs.rating.leaderboard import Leaderboard, Row, Settings, Term, Terms
 from videoautoarena.runs.views.leaderboard import (
     EFFECTS,
     control_sentence,
@@ -99,7 +99,16 @@ def _notes(board: Leaderboard, legend: Sequence[str], extras: Iterable[str] = ()
     extra = " ".join(extras)
     further = [totals_sentence(settings, tally).text, *[extra] * bool(extra)]
     headline = lead_sentence(board, tally).text
-    return notes_of([headline, *legend], settings.warnings, audit=board.audit, further=further)
+    told = [headline, *_uncontrolled(settings), *legend]
+    return notes_of(told, settings.warnings, audit=board.audit, further=further)
+
+
+def _uncontrolled(settings: Settings) -> Iterator[str]:
+    """Yield what was to be taken out of the ratings and is not, without the reasons."""
+    for found in (settings.terms or ())[:1]:
+        refused = control_sentence(found, terms_table(found))
+        if refused is not None:
+            yield f"{refused.text.partition(':')[0]}."
 
 
 def _lines(board: Leaderboard) -> Iterator[Line]:
@@ -272,9 +281,6 @@ def _meaning(found: Terms) -> Iterator[str]:
         yield f"Never differs: {', '.join(same)}."
     if found.seat is not None:
         yield "Read first: the effect of position."
-    refused = control_sentence(found, terms_table(found))
-    if refused is not None:
-        yield refused.text
 
 
 def _term_figures(term: Term) -> str:
