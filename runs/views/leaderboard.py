@@ -197,7 +197,7 @@ def lead_sentence(board: Leaderboard, tally: Table) -> Sentence:
         board.leads[0],
         tally,
         unit=board.settings.evidence[1],
-        models=len(group),
+        models=len(board.components[0]),
         is_bounded=any(row.low is not None for row in group),
     )
 
