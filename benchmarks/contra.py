@@ -21,7 +21,7 @@ from videoautoarena.runs.figures.canvas import render
 from videoautoarena.runs.figures.ranking import ladder
 from videoautoarena.runs.leaderboard.head_to_head import Pairs
 from videoautoarena.runs.rating.leaderboard import Leaderboard
-from videoautoarena.runs.rating.method import Method
+from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.views.forms import as_text, csv_text, marked_up
 from videoautoarena.runs.views.leaderboard import leaderboard_report
@@ -59,7 +59,7 @@ def random_board(seed: int) -> Leaderboard:
         won = rng.random() < 1.0 / (1.0 + np.exp(strength[b] - strength[a]))
         verdict = "tie_good" if rng.random() < 0.07 else "a" if won else "b"
         battles.append(Bout(f"v{k % videos}", a, b, verdict))
-    return build(battles, names, method=Method(simultaneous=bool(rng.random() < 0.2)))
+    return build(battles, names, method=RatingMethod(simultaneous=bool(rng.random() < 0.2)))
 
 
 def contradictions(board: Leaderboard) -> list[str]:

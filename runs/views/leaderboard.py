@@ -43,7 +43,6 @@ from videoautoarena.runs.views.report import (
     named,
     sentence,
 )
-from videoautoarena.scoring.ratings.covariates import MOST_HALF_WIDTH, MOST_INFLATION
 
 LEVEL = Verbatim("95 %")
 FIGURES = {
@@ -501,13 +500,13 @@ def _why_uncontrolled(control: Identified, table: Table) -> tuple[Part, ...]:
     why: list[Part] = []
     if control.half_width is None:
         why += ["; ", "there are no intervals"]
-    elif control.half_width > MOST_HALF_WIDTH:
-        limit = Verbatim(f"{MOST_HALF_WIDTH:.0f}")
+    elif control.half_width > control.most_half_width:
+        limit = Verbatim(f"{control.most_half_width:.0f}")
         why += ["; ", "an interval reaches ", width, " to either side, where the limit is ", limit]
     if control.inflation is None:
         why += ["; ", "the battles alone set no bounds"]
-    elif control.inflation > MOST_INFLATION:
-        limit = Verbatim(f"{MOST_INFLATION:.0f}")
+    elif control.inflation > control.most_inflation:
+        limit = Verbatim(f"{control.most_inflation:.0f}")
         why += ["; ", "the variance of a difference of two models would grow ", times]
         why += [" times, where the limit is ", limit]
     return tuple(why[1:])

@@ -15,13 +15,13 @@ from tests.support.played import battle, slot, video
 from videoautoarena.memory.records.records import Battle, Video
 from videoautoarena.runs.leaderboard.slices import Slices, build_slices
 from videoautoarena.runs.rating.fit import UNCONTROLLED
-from videoautoarena.runs.rating.method import Method
+from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.text.style import FEATURES
 from videoautoarena.runs.views.forms import ReportView, marked_up
 from videoautoarena.runs.views.slices import slices_report
 
 CAST = ["hawk", "owl", "mole"]
-BOTH = Method(style=True, seats=True)
+BOTH = RatingMethod(style=True, seats=True)
 
 
 def film_of(category: str, number: int) -> Video:
@@ -117,7 +117,7 @@ def test_markdown_has_a_table_of_them_and_csv_columns(sliced: Slices) -> None:
 
 
 def test_without_a_control_there_are_no_effects(battles: list[Battle]) -> None:
-    for method in (Method(), Method(ties="davidson")):
+    for method in (RatingMethod(), RatingMethod(ties="davidson")):
         plain = build_slices(battles, CAST, by="category", method=method)
         assert plain.effects == ()
         assert "effects" not in plain.to_json()

@@ -17,7 +17,7 @@ from videoautoarena.runs.figures.canvas import render
 from videoautoarena.runs.figures.ranking import ladder, style
 from videoautoarena.runs.rating.fit import UNCONTROLLED
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
-from videoautoarena.runs.rating.method import Method
+from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.rate import rate_file
 from videoautoarena.runs.views.forms import as_text, marked_up
 from videoautoarena.runs.views.leaderboard import leaderboard_report
@@ -27,7 +27,7 @@ HEADER = ("model_a", "model_b", "winner", "video", "style_length_a", "style_leng
 TRADEMARK = draw_styled(4, models=7, videos=30, own=0.97)
 WITHIN = draw_styled(4, models=5, videos=80, own=0.2, worth=0.4)
 SAID = "not taken out of the ratings: these battles do not tell"
-PLAIN, STYLE = Method(), Method(style=True)
+PLAIN, STYLE = RatingMethod(), RatingMethod(style=True)
 
 
 def rows_of(drawn: Styled, name: str = "m") -> list[tuple[Any, ...]]:
@@ -70,8 +70,8 @@ def bare(board: Leaderboard) -> list[Row]:
 def test_a_trademark_leaves_the_plain_board_as_it_is(
     trademark: Path, beside: dict[str, Any]
 ) -> None:
-    plain = rate_file(trademark, Method(**beside))
-    styled = rate_file(trademark, Method(style=True, **beside))
+    plain = rate_file(trademark, RatingMethod(**beside))
+    styled = rate_file(trademark, RatingMethod(style=True, **beside))
     assert bare(styled) == list(plain.models)
     assert styled.leads == plain.leads
     assert styled.pairs == plain.pairs
@@ -164,7 +164,7 @@ def test_each_group_is_decided_by_its_own_battles(tmp_path: Path, within: Path) 
 def test_a_seat_that_a_model_always_has_stays_in(tmp_path: Path) -> None:
     rows = [("p", "q", "a" if k % 3 else "b", f"v{k % 40}") for k in range(400)]
     file = written(tmp_path / "b.csv", rows, HEADER[:4])
-    plain, seated = rate_file(file, PLAIN), rate_file(file, Method(seats=True))
+    plain, seated = rate_file(file, PLAIN), rate_file(file, RatingMethod(seats=True))
     assert bare(seated) == list(plain.models)
     (terms,) = seated.to_json()["settings"]["terms"]
     assert terms["control"]["inflation"] is None
@@ -174,7 +174,7 @@ def test_a_seat_that_a_model_always_has_stays_in(tmp_path: Path) -> None:
     assert f"Style and position are {SAID} them from" in both
 
 
-BOTH = Method(style=True, seats=True)
+BOTH = RatingMethod(style=True, seats=True)
 
 
 def _sized(place: Path, rows: list[tuple[Any, ...]]) -> Path:
@@ -195,5 +195,5 @@ def test_a_category_moves_nobody_by_style_that_stays_in(trademark: Path, within:
 
 def test_where_nobody_asked_nothing_is_said(within: Path) -> None:
     assert "terms" not in rate_file(within, PLAIN).to_json()["settings"]
-    (terms,) = rate_file(within, Method(ties="davidson")).to_json()["settings"]["terms"]
+    (terms,) = rate_file(within, RatingMethod(ties="davidson")).to_json()["settings"]["terms"]
     assert set(terms) <= {"tie_share"}

@@ -194,7 +194,7 @@ def test_a_page_says_why_style_stays_in_where_it_does() -> None:
         build(
             fought("Movies", videos=videos, each=8 if videos > 12 else 2),
             CAST,
-            method=Method(style=True),
+            method=RatingMethod(style=True),
         )
         for videos in (12, 60)
     )
