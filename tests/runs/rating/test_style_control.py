@@ -146,10 +146,19 @@ def test_style_that_varies_within_models_is_taken_out(within: Path) -> None:
     assert SAID not in " ".join(as_text(leaderboard_report(styled)).split())
 
 
+def test_drawn_intervals_are_those_of_ratings_without_style(within: Path) -> None:
+    drawn, known = (
+        rate_file(within, Method(style=True, intervals=way)) for way in ("bootstrap", "clustered")
+    )
+    assert [row.rating for row in drawn.models] == [row.rating for row in known.models]
+    assert all(a.low != b.low for a, b in zip(drawn.models, known.models, strict=True))
+
+
 def test_each_group_is_decided_by_its_own_battles(tmp_path: Path, within: Path) -> None:
     island = draw_styled(9, models=3, videos=12, own=0.97)
     file = written(tmp_path / "b.csv", [*rows_of(WITHIN), *rows_of(island, "i")], HEADER)
-    plain, styled = rate_file(file, PLAIN), rate_file(file, STYLE)
+    plain = rate_file(file, PLAIN)
+    styled, alone = (rate_file(one, Method(style=True, pairs=True)) for one in (file, within))
     first, second = (terms["control"] for terms in styled.to_json()["settings"]["terms"])
     assert (first["identified"], second["identified"]) == (True, False)
     before = {row.model: row for row in plain.models}
@@ -157,6 +166,10 @@ def test_each_group_is_decided_by_its_own_battles(tmp_path: Path, within: Path) 
     assert {name for name in after if after[name] == before[name]} == set(styled.components[1])
     assert styled.components == plain.components
     assert styled.leads[1] == plain.leads[1]
+    better = [row[:5] for row in (styled.pairs.better if styled.pairs else ())[:5]]
+    known = alone.pairs.better if alone.pairs else ()
+    for row, other in zip(better, known, strict=True):
+        assert list(row) == pytest.approx(list(other), abs=1e-5)
     flagged = {row.model for row in styled.models if UNCONTROLLED in row.flags}
     assert flagged == set(styled.components[1])
 
