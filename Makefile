@@ -16,7 +16,7 @@ PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test slow check front chromium bench-order bench-overhead bench-gate bench-servers bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-leads bench-labels bench-pairing bench-latency bench-memory bench-slots bench-attacks bench-kills bench-resume bench-million bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap bench-ladder bench-retrieval bench-watched bench-tasks bench-scenes bench-dialogues bench-realism bench-languages bench-categories bench-cluster bench-reading bench-real docs pictures clean
+.PHONY: help install demo test slow check front chromium bench-order bench-overhead bench-gate bench-servers bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-leads bench-contra bench-labels bench-pairing bench-latency bench-memory bench-slots bench-attacks bench-kills bench-resume bench-million bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap bench-ladder bench-retrieval bench-watched bench-tasks bench-scenes bench-dialogues bench-realism bench-languages bench-categories bench-cluster bench-reading bench-real docs pictures clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -232,6 +232,9 @@ bench-one-sided: $(STAMP) ## what models that lost or won everything do to the r
 
 bench-leads: $(STAMP) ## how often those that may be best, and ranges of places, hold the truth
 	$(BIN)/python -m benchmarks.leads
+
+bench-contra: $(STAMP) ## whether every surface of five hundred boards names the same leader, rivals and ranks
+	$(BIN)/python -m benchmarks.contra
 
 bench-labels: $(STAMP) ## how often ratings hold the scale of people, by judge, by labels, by both
 	$(BIN)/python -m benchmarks.labels

@@ -181,10 +181,11 @@ def group_of(run: Run, name: str, battles: Sequence[Battle]) -> Group:
     bad = share_of([b.verdict == "tie_bad" for b in decided], [b.video for b in decided])
     share = figure_of(bad) if decided else UNKNOWN
     thin = len(decided) < SOLID_BATTLES
-    return Group(name, len(decided), share, thin, tuple(_places(plain, styled)))
+    return Group(name, len(decided), share, thin, tuple(places_of(plain, styled)))
 
 
-def _places(plain: Leaderboard, styled: Leaderboard) -> Iterable[Place]:
+def places_of(plain: Leaderboard, styled: Leaderboard) -> Iterable[Place]:
+    """Yield where each model stands, plainly and with style held equal where that is identified."""
     place, other = place_in(plain), place_in(styled)
     adjusted = {row.model: row for row in styled.models}
     for row in plain.models:

@@ -11,22 +11,25 @@ from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import DECIDED, SCHEMA
+from videoautoarena.runs.audit.echoes import LEAST, find_echoes, measure_echoes
 from videoautoarena.runs.bench.dialogues.score import DialogueScores, score_dialogues
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.schema import DIALOGUE, TASK_KINDS
 from videoautoarena.runs.bench.format.writer import refuse_within
 from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScores, score_tasks
 from videoautoarena.runs.categories.tags import tags_of
-from videoautoarena.runs.figures.abilities import abilities, has_parts, parts
-from videoautoarena.runs.figures.accuracies import tasks
-from videoautoarena.runs.figures.budgets import sweep
 from videoautoarena.runs.figures.canvas import Form, Picture, render
-from videoautoarena.runs.figures.categories import by_category
-from videoautoarena.runs.figures.heatmaps import battles, pairs_of, wins
-from videoautoarena.runs.figures.judge_agreement import LEAST, find_echoes, judge, measure_courses
-from videoautoarena.runs.figures.positions import positions
-from videoautoarena.runs.figures.ranking import ladder, style, style_terms
-from videoautoarena.runs.figures.slices import panels
+from videoautoarena.runs.figures.ranking import (
+    battles,
+    by_category,
+    judge,
+    ladder,
+    pairs_of,
+    panels,
+    style,
+    wins,
+)
+from videoautoarena.runs.figures.sets import abilities, by_part, positions, sweep, tasks
 from videoautoarena.runs.leaderboard.board import board_of, slices_of
 from videoautoarena.runs.leaderboard.run_traits import QUESTION_CATEGORY
 from videoautoarena.runs.leaderboard.slices import Slices
@@ -91,7 +94,7 @@ class Wish:
     """Draw neither title nor notes."""
 
 
-Make = Callable[[], Picture | LeftOut]
+Make = Callable[[], Picture | str]
 
 
 def draw_run(folder: Path, wish: Wish) -> Album:
@@ -195,7 +198,7 @@ def _drawn(makers: Mapping[str, Make], files: Files, wish: Wish) -> Album:
     return Album(
         [files[key] for key in contents],
         [drawn[name].shows for name, _ in contents],
-        [one._replace(name=name) for name, one in made.items() if isinstance(one, LeftOut)],
+        [LeftOut(name, one) for name, one in made.items() if isinstance(one, str)],
     )
 
 
@@ -216,100 +219,58 @@ def is_rated(found: Leaderboard | Slices) -> bool:
     return any(board.components for board in boards)
 
 
-def _grid(name: str, draw: Callable[[Leaderboard], Picture]) -> Callable[[Path], Picture | LeftOut]:
-    def make(folder: Path) -> Picture | LeftOut:
+def _grid(draw: Callable[[Leaderboard], Picture]) -> Callable[[Path], Picture | str]:
+    def make(folder: Path) -> Picture | str:
         board = board_of(folder, RatingMethod(pairs=True))
         if len(pairs_of(board).models) < 2:
-            return LeftOut(name, "no two models met in a battle that was decided")
+            return "no two models met in a battle that was decided"
         return draw(board)
 
     return make
 
 
-def _duration(folder: Path) -> Picture | LeftOut:
+def _duration(folder: Path) -> Picture | str:
     sliced = slices_of(folder, "duration")
-    if not is_rated(sliced):
-        return LeftOut("duration", "no battle was decided")
-    return panels(sliced)
+    return panels(sliced) if is_rated(sliced) else "no battle was decided"
 
 
-def _style(folder: Path) -> Picture | LeftOut:
-    board = board_of(folder, RatingMethod(style=True, seats=True))
-    if not style_terms(board):
-        return LeftOut("style", "no two answers differ in style, or no battle was decided")
-    return style(board)
-
-
-def _judge(folder: Path) -> Picture | LeftOut:
+def _judge(folder: Path) -> Picture | str:
     board = board_of(folder, USUAL)
     with open_run(folder) as run:
         evidence = run.store.evidence
         echoes = find_echoes(list(run.battles), trials=evidence.trials(), labels=evidence.labels())
-        courses = measure_courses(board, echoes)
-    if not courses:
-        why = f"it needs {LEAST} battles judged in both orders, rejudged or labelled by people"
-        return LeftOut("judge", why)
-    return judge(board, courses)
+        found = measure_echoes(board, echoes)
+    if not found:
+        return f"it needs {LEAST} battles judged in both orders, rejudged or labelled by people"
+    return judge(board, found)
 
 
-def _categories(folder: Path) -> Picture | LeftOut:
+def _categories(folder: Path) -> Picture | str:
     with open_run(folder) as run:
         if not tags_of(run):
-            return LeftOut("categories", "no question is tagged; first: arena categories tag")
+            return "no question is tagged; first: arena categories tag"
     sliced = slices_of(folder, QUESTION_CATEGORY)
-    if not is_rated(sliced):
-        return LeftOut("categories", "no battle was decided")
-    return by_category(sliced)
+    return by_category(sliced) if is_rated(sliced) else "no battle was decided"
 
 
-PICTURES: dict[str, Callable[[Path], Picture | LeftOut]] = {
+PICTURES: dict[str, Callable[[Path], Picture | str]] = {
     "ladder": lambda folder: ladder(board_of(folder)),
-    "wins": _grid("wins", wins),
-    "battles": _grid("battles", battles),
+    "wins": _grid(wins),
+    "battles": _grid(battles),
     "duration": _duration,
-    "style": _style,
+    "style": lambda folder: style(board_of(folder, RatingMethod(style=True, seats=True))),
     "judge": _judge,
     "categories": _categories,
 }
-"""Makes each from the folder of a run."""
-
-
-def _positions(scores: TaskScores, board: TaskBoard) -> Picture | LeftOut:
-    if not any(row.positions for row in board.watched):
-        return LeftOut("positions", "no item says where its needle lies, as made items do")
-    return positions(scores, board)
-
-
-def _sweep(scores: TaskScores, board: TaskBoard) -> Picture | LeftOut:
-    if not board.sweeps:
-        return LeftOut("sweep", "no model was played with several numbers of frames")
-    return sweep(scores, board)
-
-
-def _tasks(scores: TaskScores, board: TaskBoard) -> Picture | LeftOut:
-    if not board.watched:
-        return LeftOut("tasks", "no model was shown the videos as they are")
-    if not any(row.tasks for row in board.watched):
-        return LeftOut("tasks", "no answer could be scored")
-    return tasks(scores, board)
-
-
-SET_PICTURES: dict[str, Callable[[TaskScores, TaskBoard], Picture | LeftOut]] = {
-    "tasks": _tasks,
-    "positions": _positions,
-    "sweep": _sweep,
+"""Makes each from the folder of a run, or says why there is none."""
+SET_PICTURES: dict[str, Callable[[TaskScores, TaskBoard], Picture | str]] = {
+    "tasks": tasks,
+    "positions": positions,
+    "sweep": sweep,
 }
-"""Makes each from the scores on a part of a set."""
-
-
-def _dialogue_parts(scores: DialogueScores) -> Picture | LeftOut:
-    if not has_parts(scores):
-        return LeftOut("parts", "all dialogues are alike in turns, length and scenes")
-    return parts(scores)
-
-
-DIALOGUE_PICTURES: dict[str, Callable[[DialogueScores], Picture | LeftOut]] = {
+"""Makes each from the scores on a part of a set, likewise."""
+DIALOGUE_PICTURES: dict[str, Callable[[DialogueScores], Picture | str]] = {
     "abilities": abilities,
-    "parts": _dialogue_parts,
+    "parts": by_part,
 }
-"""Makes each from the scores on a set of dialogues."""
+"""Makes each from the scores on a set of dialogues, likewise."""

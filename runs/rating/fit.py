@@ -49,7 +49,12 @@ from videoautoarena.scoring.fitting.design_matrix import Rows, count_rows, selec
 from videoautoarena.scoring.intervals.proportions import Share, measure_share
 from videoautoarena.scoring.intervals.ranks import find_fall, videos_needed
 from videoautoarena.scoring.intervals.sandwich import LEVEL, gap_errors, half_widths
-from videoautoarena.scoring.ratings.covariates import Identification, identify
+from videoautoarena.scoring.ratings.covariates import (
+    MOST_HALF_WIDTH,
+    MOST_INFLATION,
+    Identification,
+    identify,
+)
 from videoautoarena.scoring.ratings.ratings import (
     Anchor,
     Endless,
@@ -437,7 +442,11 @@ def _tie_share(rated: RatedBouts, component: int) -> float | None:
 
 def _identified(found: Identification) -> Identified:
     return Identified(
-        found.holds, figure_json(found.inflation, 4), figure_json(found.half_width, 4)
+        found.holds,
+        figure_json(found.inflation, 4),
+        figure_json(found.half_width, 4),
+        MOST_INFLATION,
+        MOST_HALF_WIDTH,
     )
 
 

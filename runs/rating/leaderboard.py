@@ -119,6 +119,9 @@ class Identified(NamedTuple):
     None where the battles alone do not bound the terms."""
     half_width: float | None
     """Of the widest interval of a term, in rating points; None where there is no interval."""
+    most_inflation: float
+    """Up to which terms are identified, as up to `most_half_width`."""
+    most_half_width: float
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from videoautoarena.runs.views.report import (
     Difference,
     Model,
     Part,
+    Quote,
     Report,
     Role,
     Sentence,
@@ -42,7 +43,6 @@ from videoautoarena.runs.views.report import (
     named,
     sentence,
 )
-from videoautoarena.scoring.ratings.covariates import MOST_HALF_WIDTH, MOST_INFLATION
 
 LEVEL = Verbatim("95 %")
 FIGURES = {
@@ -59,6 +59,8 @@ ROW_FIELDS = (
     *(*FIGURES, "tokens_from", "flags"),
 )
 """Of CSV: those of a row of JSON, and which component it belongs to, counted from 1."""
+NAMED = 3
+"""Models that a headline names of more than MOST_RIVALS."""
 MOST_RIVALS = 4
 """Rivals that are named; more of them are told as all others, where they are that."""
 EFFECTS = {"seat": "read first"}
@@ -79,7 +81,7 @@ def leaderboard_report(board: Leaderboard) -> Report:
         *_behaviour_sentences(board.models),
         totals_sentence(board.settings, tally),
         *audit_sentences(board.audit or ()),
-        *notes_of(board.settings.warnings),
+        *notes_of(board.settings.warnings, told=(TOO_FEW, too_few("battle"))),
         headline,
         *_gap_sentence(board, models),
     )
@@ -185,7 +187,11 @@ def lead_fields(lead: Lead | None, pieces: int | None, *, groups: int = 1) -> di
     `pieces` is how many videos it is said from.
     """
     more = None if lead is None or lead.more is None else _two_digits(lead.more)
-    return {"groups": groups, "pieces": pieces, "more": more}
+    unnamed = {
+        "others": 0 if lead is None else len(lead.rivals) - NAMED,
+        "below": 0 if lead is None else len(lead.above) - NAMED,
+    }
+    return {"groups": groups, "pieces": pieces, "more": more, **unnamed}
 
 
 def _two_digits(more: int) -> int:
@@ -203,7 +209,7 @@ def lead_sentence(board: Leaderboard, tally: Table) -> Sentence:
         board.leads[0],
         tally,
         unit=board.settings.evidence[1],
-        models=len(group),
+        models=len(board.components[0]),
         is_bounded=any(row.low is not None for row in group),
     )
 
@@ -255,7 +261,7 @@ def _ranked(lead: Lead, others: int, tally: Table, unit: str) -> Iterator[Part]:
     at_once = "in all comparisons at once " if lead.is_simultaneous else ""
     if lead.rivals:
         yield f", and {at_once}" if len(lead.first) > 1 else f", but {at_once}"
-        yield from _rivals(lead, others)
+        yield from _rivals(lead, others, tally)
         yield " may be as good"
     elif len(lead.first) == 1:
         yield f", and {at_once}no other may be best"
@@ -267,10 +273,17 @@ def _ranked(lead: Lead, others: int, tally: Table, unit: str) -> Iterator[Part]:
         yield "."
 
 
-def _rivals(lead: Lead, others: int) -> tuple[Part, ...]:
+def _rivals(lead: Lead, others: int, tally: Table) -> tuple[Part, ...]:
     if len(lead.rivals) > MOST_RIVALS and len(lead.rivals) == others:
         return ("any of the others",)
-    return named(lead.rivals)
+    return _some(lead.rivals, tally.quote(_ONE, "others"))
+
+
+def _some(models: Sequence[str], unnamed: Quote) -> tuple[Part, ...]:
+    """Return names, of many the first few and how many others there are."""
+    if len(models) <= MOST_RIVALS:
+        return named(models)
+    return (*listed(map(Model, models[:NAMED]), last=", "), " and ", unnamed, " others")
 
 
 def _outlook(first: str, nearest: str, tally: Table, unit: str) -> Iterator[Part]:
@@ -302,7 +315,7 @@ def _unranked(
         yield f" {verb} {rated} alike."
     elif lead.above:
         yield f", {rated} highest, {verb} so far above "
-        yield from named(lead.above)
+        yield from _some(lead.above, tally.quote(_ONE, "below"))
         yield "."
     else:
         yield f" {verb} {rated} highest, but not surely above any other."
@@ -487,13 +500,13 @@ def _why_uncontrolled(control: Identified, table: Table) -> tuple[Part, ...]:
     why: list[Part] = []
     if control.half_width is None:
         why += ["; ", "there are no intervals"]
-    elif control.half_width > MOST_HALF_WIDTH:
-        limit = Verbatim(f"{MOST_HALF_WIDTH:.0f}")
+    elif control.half_width > control.most_half_width:
+        limit = Verbatim(f"{control.most_half_width:.0f}")
         why += ["; ", "an interval reaches ", width, " to either side, where the limit is ", limit]
     if control.inflation is None:
         why += ["; ", "the battles alone set no bounds"]
-    elif control.inflation > MOST_INFLATION:
-        limit = Verbatim(f"{MOST_INFLATION:.0f}")
+    elif control.inflation > control.most_inflation:
+        limit = Verbatim(f"{control.most_inflation:.0f}")
         why += ["; ", "the variance of a difference of two models would grow ", times]
         why += [" times, where the limit is ", limit]
     return tuple(why[1:])
@@ -541,7 +554,7 @@ def _better_table(pairs: Matrices) -> Table:
     names = pairs.models
     rows = tuple(
         {"model": names[k], "next": names[k + 1], "chance": pairs.better[k][k + 1],
-         "is_thin": pairs.thin[k][k + 1]}
+         "is_thin": pairs.thin[k][k + 1], "is_apart": pairs.apart[k][k + 1]}
         for k in range(len(names) - 1)
         if pairs.better[k][k + 1] is not None
     )  # fmt: skip
@@ -559,13 +572,15 @@ def _better_sentences(table: Table) -> Iterator[Sentence]:
         for k, row in enumerate(table.rows)
         for part in (
             *(", ", Model(row["model"]), " above ", Model(row["next"]), " "),
-            *(table.quote(k, "chance"), "*" * row["is_thin"]),
+            *(table.quote(k, "chance"), "*" * row["is_thin"], " (apart)" * row["is_apart"]),
         )
     ]
     if each:
         yield sentence(
             "Probability of being better than the next, of each pair alone: {each}.", each=each[1:]
         )
+    if any(row["is_apart"] for row in table.rows):
+        yield sentence("apart: by the bound that holds for all pairs of the model together.")
     if any(row["is_thin"] for row in table.rows):
         few = Verbatim(str(SOLID_BATTLES))
         yield sentence("* the two met in fewer than {few} battles.", few=few)

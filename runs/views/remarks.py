@@ -34,10 +34,13 @@ def audit_sentences(found: Iterable[Finding], *, of: str = "") -> Iterator[Sente
         yield Sentence((Verbatim(line),), role="more")
 
 
-def notes_of(warnings: Iterable[str]) -> Iterator[Sentence]:
-    """Yield warnings as notes."""
+def notes_of(warnings: Iterable[str], *, told: Collection[str] = ()) -> Iterator[Sentence]:
+    """Yield warnings as notes; what holds words that are `told` elsewhere is not needed."""
     for warning in warnings:
-        yield Sentence((Verbatim(warning),), role="note", is_needed=is_needed(warning))
+        is_told = any(words in warning for words in told)
+        yield Sentence(
+            (Verbatim(warning),), role="note", is_needed=is_needed(warning) and not is_told
+        )
 
 
 def is_needed(warning: str) -> bool:

@@ -29,7 +29,7 @@ from videoautoarena.runs.views.report import (
     sentence,
 )
 
-RANK = Column("rank", "rank", "places", ("rank_best", "rank_worst"))
+RANK = Column("rank", "rank", "places", ("rank_best", "rank_worst"), spare=99)
 RANKS = ("rank", "rank_best", "rank_worst")
 
 

@@ -15,7 +15,6 @@ from videoautoarena.runs.views.leaderboard import EFFECTS, FIGURES, MEANING, ROW
 from videoautoarena.runs.views.number_formats import NOTHING, Kind
 from videoautoarena.runs.views.remarks import audit_sentences, legend_of, marks_of, notes_of
 from videoautoarena.runs.views.report import Column, Report, Sentence, Table, Verbatim, sentence
-from videoautoarena.scoring.ratings.covariates import MOST_HALF_WIDTH
 
 MARKS = {
     THIN: ("*", f"fewer than {SOLID_BATTLES} battles"),
@@ -66,9 +65,8 @@ def _sentences(sliced: Slices) -> Iterator[Sentence]:
     if sliced.effects:
         yield sentence(
             "Effects are rating points per standard deviation; {dash}: it never differs, the "
-            "videos are too few, or its interval reaches beyond {most} points to either side.",
+            "videos are too few, or its interval is too wide to tell it from strength.",
             dash=NOTHING,
-            most=Verbatim(f"{MOST_HALF_WIDTH:.0f}"),
         )
     if _knows_behaviour(sliced):
         yield sentence("{meaning} Intervals are in the JSON.", role="detail", meaning=MEANING)

@@ -211,7 +211,10 @@ def _keyless(tally: Table) -> Iterator[Sentence]:
 
 def _where_needles_are(board: TaskBoard) -> Iterator[Sentence]:
     if any(row.positions for row in board.models):
-        yield sentence("Needles by position and length: --json, arena pictures and arena report.")
+        yield sentence(
+            "Needles by position and length: --json, arena pictures and arena report.",
+            key="needles",
+        )
 
 
 def cautions(board: TaskBoard, tally: Table | None = None) -> Iterator[Sentence]:

@@ -11,10 +11,7 @@ import numpy as np
 
 from tests.support.votes import season, written
 from videoautoarena.runs.figures.canvas import Picture
-from videoautoarena.runs.figures.categories import by_category
-from videoautoarena.runs.figures.heatmaps import battles, wins
-from videoautoarena.runs.figures.ranking import ladder, style
-from videoautoarena.runs.figures.slices import panels
+from videoautoarena.runs.figures.ranking import battles, by_category, ladder, panels, style, wins
 from videoautoarena.runs.leaderboard.slices import Slice, Slices
 from videoautoarena.runs.rating.finding import UNKNOWN
 from videoautoarena.runs.rating.leaderboard import Leaderboard
@@ -94,6 +91,12 @@ def styled() -> Leaderboard:
     )
 
 
+def drawn_style() -> Picture:
+    found = style(styled())
+    assert isinstance(found, Picture)
+    return found
+
+
 DRAWN: dict[str, Callable[[], Picture]] = {
     **{f"ladder of {kind}": partial(lambda kind: ladder(table(kind)), kind)
        for kind in ("three", "rude", "islands", "one-sided", "one video", "nobody", "forty")},
@@ -104,5 +107,5 @@ DRAWN: dict[str, Callable[[], Picture]] = {
        for kind in ("rude", "islands", "forty")},
     **{f"categories of {kind}": partial(lambda kind: by_category(sliced(kind)), kind)
        for kind in ("rude", "islands", "forty")},
-    "style": lambda: style(styled()),
+    "style": drawn_style,
 }  # fmt: skip

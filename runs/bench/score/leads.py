@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from videoautoarena.runs.bench.format.points import videos_of
 from videoautoarena.runs.bench.format.schema import Entry
+from videoautoarena.runs.rating.finding import fields_json
 from videoautoarena.runs.rating.leaderboard import Lead
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS
 from videoautoarena.scoring.fitting.counts import Floats
@@ -47,7 +48,7 @@ class Ranking(NamedTuple):
 
     def lead_json(self) -> dict[str, Any] | None:
         """Return who leads as JSON-ready values."""
-        return None if self.lead is None else {**asdict(self.lead)}
+        return None if self.lead is None else fields_json(self.lead)
 
 
 NOBODY = Ranking(None, {})

@@ -13,11 +13,18 @@ import pytest
 from PIL import Image
 
 from tests.support.drawn import boxes_of, size_of, texts_of
-from tests.support.figured import DRAWN, HEADER, sliced, styled, table
+from tests.support.figured import DRAWN, HEADER, sliced, table
 from tests.support.played import battle, invoke, judging, manifest, play, slot, video
 from tests.support.votes import season, written
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.store.evidence import Label, Trial
+from videoautoarena.runs.audit.echoes import (
+    LABELLED,
+    REPEATED,
+    SWAPPED,
+    find_echoes,
+    measure_echoes,
+)
 from videoautoarena.runs.cli.results.leaderboard import DIALOGUE_NAMES, NAMES, SET_NAMES
 from videoautoarena.runs.figures.album import (
     DIALOGUE_PICTURES,
@@ -27,17 +34,7 @@ from videoautoarena.runs.figures.album import (
     draw_run,
 )
 from videoautoarena.runs.figures.canvas import COLUMN, Picture, render, shown, widest
-from videoautoarena.runs.figures.heatmaps import battles, pairs_of, wins
-from videoautoarena.runs.figures.judge_agreement import (
-    LABELLED,
-    REPEATED,
-    SWAPPED,
-    find_echoes,
-    judge,
-    measure_courses,
-)
-from videoautoarena.runs.figures.ranking import ladder, style
-from videoautoarena.runs.figures.slices import panels
+from videoautoarena.runs.figures.ranking import battles, judge, ladder, pairs_of, panels, wins
 from videoautoarena.runs.leaderboard.board import board_of
 from videoautoarena.runs.rating.finding import Finding
 
@@ -59,8 +56,8 @@ def test_nothing_leaves_the_sheet_and_no_text_lies_on_another(name: str) -> None
 
 def test_a_slice_of_one_video_is_not_drawn_as_if_it_were_sure() -> None:
     told = " ".join(texts_of(render(panels(sliced("one video")), "svg")))
-    assert "Dotted: one video, no interval." in told
-    assert "Dotted" not in " ".join(texts_of(render(panels(sliced("rude")), "svg")))
+    assert "dotted: no interval" in told
+    assert "dotted" not in " ".join(texts_of(render(panels(sliced("rude")), "svg")))
     looks = [line.get_linestyle() for line in panels(sliced("one video")).draw(False).axes[0].lines]
     assert looks.count(":") == 2
 
@@ -108,12 +105,12 @@ def test_what_a_reader_must_know_stands_on_the_picture() -> None:
     told = " ".join(texts_of(render(ladder(table("islands")), "svg")))
     assert "group 2: never met the others, a scale of its own" in told
     assert "ant leads the largest of 2 groups that never met" in told
-    assert "Hollow: one-sided" in " ".join(texts_of(render(ladder(table("one-sided")), "svg")))
+    assert "hollow: one-sided" in " ".join(texts_of(render(ladder(table("one-sided")), "svg")))
     three = table("three")
     settings = replace(three.settings, stand_ins=True)
     alarm = Finding("k", 0.9, 0.8, 1.0, 40, "Verdicts follow the seats.", is_alarm=True)
     noted = " ".join(texts_of(render(ladder(replace(three, audit=(alarm,))), "svg")))
-    assert "Audit alarm: Verdicts follow the seats." in noted
+    assert "AUDIT ALARM: Verdicts follow the seats." in noted
     banner = "rates stand-ins: every model is an offline one"
     assert banner in texts_of(render(ladder(replace(three, settings=settings)), "svg"))
 
@@ -161,7 +158,7 @@ def test_a_cell_says_how_many_battles_its_share_stands_on_and_few_are_pale() -> 
     board = table("three")
     counts = np.array(pairs_of(board).battles)
     found = texts_of(render(wins(board), "svg"))
-    assert "Small figures: battles." in " ".join(found)
+    assert "Small figures: battles" in " ".join(found)
     apart = counts[~np.eye(3, dtype=bool)]
     assert [found.count(str(count)) >= 1 for count in apart] == [True] * 6
     few = counts.copy()
@@ -170,8 +167,8 @@ def test_a_cell_says_how_many_battles_its_share_stands_on_and_few_are_pale() -> 
     colours, paler = (_cells_of(wins(of)) for of in (board, thin))
     assert (paler[0, 1] > colours[0, 1])[:3].any()
     assert (paler[0, 2] == colours[0, 2]).all()
-    assert "Pale: fewer than 10 battles." in " ".join(texts_of(render(wins(thin), "svg")))
-    assert "Pale" not in " ".join(found)
+    assert "pale: fewer than 10 battles" in " ".join(texts_of(render(wins(thin), "svg")))
+    assert "pale" not in " ".join(found)
 
 
 def _cells_of(picture: Picture) -> Any:
@@ -183,12 +180,12 @@ def _cells_of(picture: Picture) -> Any:
 def test_a_cell_says_what_share_the_row_won() -> None:
     grid = table("three").to_json()["pairs"]
     found = texts_of(render(wins(table("three")), "svg"))
-    assert f"{100 * grid['wins'][0][2]:.0f}" in found
+    assert f"{100 * grid['wins'][0][2]:.1f}" in found
     assert str(grid["battles"][0][2]) in texts_of(render(battles(table("three")), "svg"))
 
 
 def test_what_never_differs_is_said_beside_the_terms() -> None:
-    told = " ".join(texts_of(render(style(styled()), "svg")))
+    told = " ".join(texts_of(render(DRAWN["style"](), "svg")))
     assert "length" in told
     assert "read first" in told
     assert "Never differs: bold." in told
@@ -238,7 +235,7 @@ def test_words_that_abstain_or_tie_differently_are_no_disagreement() -> None:
 
 def test_agreement_stands_over_the_gap_between_the_models(tmp_path: Path) -> None:
     run = play(tmp_path / "out", echoing())
-    (course,) = measure_courses(board_of(run), find_echoes(echoing()))
+    (course,) = measure_echoes(board_of(run), find_echoes(echoing()))
     assert course.n == 30
     assert [share.n for share in course.shares] == [15, 15]
     assert sum(share.value * share.n for share in course.shares) == pytest.approx(20)
@@ -249,7 +246,7 @@ def test_agreement_stands_over_the_gap_between_the_models(tmp_path: Path) -> Non
 
 def test_too_few_words_make_no_line(tmp_path: Path) -> None:
     run = play(tmp_path / "out", echoing(19))
-    assert measure_courses(board_of(run), find_echoes(echoing(19))) == []
+    assert measure_echoes(board_of(run), find_echoes(echoing(19))) == []
 
 
 @pytest.fixture(scope="module")

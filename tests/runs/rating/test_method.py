@@ -359,5 +359,6 @@ def test_further_figures_are_written_down() -> None:
         further |= set(table[inner])
     for inner in ("anchor", "bootstrap", "elo"):
         further |= set(table["settings"][inner])
-    further |= set(table["settings"]["terms"][0]) | {"points", "low", "high"}
+    (terms,) = table["settings"]["terms"]
+    further |= set(terms) | set(terms["control"]) | {"points", "low", "high"}
     assert not [name for name in further if f"`{name}`" not in part]

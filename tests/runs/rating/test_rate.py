@@ -77,7 +77,7 @@ def test_without_a_column_of_videos_battles_are_independent_and_that_is_said(
 def test_few_battles_without_videos_are_called_battles(tmp_path: Path) -> None:
     file = written(tmp_path / "b.csv", [("x", "y", "a"), ("x", "y", "b"), ("x", "y", "a")])
     said = " ".join(invoke("rate", file).output.split())
-    assert "only 3 battles: too few battles to rank" in said
+    assert "only 3 battles: too few battles to rank" in invoke("rate", file, "--notes").output
     assert "3 battles decided, 0 tied" in said
     assert "3 battles are too few to rank (10 are needed): x is rated highest" in said
     alone = " ".join(invoke("rate", written(tmp_path / "c.csv", [("x", "y", "a")])).output.split())

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.runs.leaderboard.test_effects_by_slice import fought
 from tests.runs.rating.test_table import CAST, season
 from tests.runs.views.test_leaderboard import boards, numbers
 from videoautoarena.runs.battles.rounds import Difficulty, Gate, Round
@@ -186,6 +187,25 @@ def test_names_of_sentences_become_short_and_parts_say_the_same() -> None:
     assert plain_text(report.headline, words["short"]).startswith("HAWK leads")  # type: ignore[arg-type]
     assert {"model": "hawk"} in words["lead"]
     assert set(words["standing"]) == set(CAST)
+
+
+def test_a_page_says_why_style_stays_in_where_it_does() -> None:
+    few, many = (
+        build(
+            fought("Movies", videos=videos, each=8 if videos > 12 else 2),
+            CAST,
+            method=RatingMethod(style=True),
+        )
+        for videos in (12, 60)
+    )
+    report = page(styled=few)
+    assert said(report, "control").startswith("Style is not taken out of the ratings")
+    (named,) = [table for table in report.tables if table.name == "terms"]
+    words = page_words(report, {name: name for name in CAST})
+    cells = [cell for part in words["control"] if "cells" in part for cell in part["cells"]]
+    assert {name for name, *_ in cells} == {named.name}
+    for board in (many, None):
+        assert page_words(page(styled=board), {})["control"] == []
 
 
 @settings(max_examples=25, deadline=None)

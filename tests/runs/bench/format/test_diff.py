@@ -10,8 +10,10 @@ import pytest
 from tests.support.dialogue_sets import dialogue, turn, write_dialogues
 from tests.support.played import battle, invoke, manifest, play, slot, video
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.bench.format.diff import as_lines, diff
+from videoautoarena.runs.bench.format.diff import diff
 from videoautoarena.runs.bench.freeze.freeze import freeze
+from videoautoarena.runs.views.checks import diff_report
+from videoautoarena.runs.views.forms import as_text
 
 FILMS = [video(b"clip %d" % k, path=f"clip{k}.mp4") for k in range(3)]
 
@@ -28,7 +30,7 @@ def test_a_bench_does_not_differ_from_itself(tmp_path: Path) -> None:
     assert report["same"]
     assert report["questions"] == {"unchanged": 1, "changed": [], "removed": [], "added": []}
     assert report["settings"] == []
-    assert as_lines(report) == ["the same bench, byte for byte"]
+    assert as_text(diff_report(report)) == "the same bench, byte for byte"
 
 
 def test_questions_that_came_went_and_changed_are_told_apart(tmp_path: Path) -> None:
@@ -90,4 +92,5 @@ def test_dialogues_are_matched_by_ability_and_by_what_is_said_first(tmp_path: Pa
     assert [one["fields"] for one in questions["changed"]] == [["qid", "rounds"]]
     assert [one["qid"] for one in questions["removed"]] == [old[2].qid]
     assert [one["question"] for one in questions["added"]] == ["memory_recall: What\x1b[2J now?"]
-    assert f"  + {new[2].qid} memory_recall: What\\x1b[2J now?" in as_lines(report)
+    told = as_text(diff_report(report)).split("Questions added")[1]
+    assert f"{new[2].qid} memory_recall: What\\x1b[2J now?" in " ".join(told.split())

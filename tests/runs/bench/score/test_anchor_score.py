@@ -13,17 +13,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from videoautoarena.runs.bench.score.anchor_text import notes, pasted_each
 
 from tests.support.held import LABELS, held
 from tests.support.judged import bench_of, judged
 from tests.support.played import invoke
+from tests.support.told import notes, plain, scored
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.points import LEADS, shares_of
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import Anchored, read_anchored, write_result
-from videoautoarena.runs.bench.score.anchor_score import Scores, Way, build_anchored
+from videoautoarena.runs.bench.score.anchor_score import Way, build_anchored
 from videoautoarena.runs.bench.score.compare import compare
+from videoautoarena.runs.views.comparisons import comparison_report
+from videoautoarena.runs.views.sets import pasted
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 
 
@@ -124,14 +126,15 @@ def test_the_best_stands_first_with_its_lead(bench: OpenBench) -> None:
     assert [row["model"] for row in found["models"]] == ["high", "low"]
     (lead,) = found["differences"]
     assert (lead["a"], lead["b"], lead["difference"]) == ("high", "low", pytest.approx(87.5))
-    assert notes(found)[-1] == "high leads, and every interval of its lead is above 0."
+    assert notes(found)[-1] == "high leads, and no other may be best."
+    assert [row["rank"] for row in found["models"]] == [1, 3]
     assert "one-sided" in found["models"][1]["flags"]
 
 
 def test_a_model_of_which_nothing_counts_has_no_score(bench: OpenBench) -> None:
     found = board(bench, of(bench, "? ?", model="a"), of(bench, "> <", model="b"))
     assert [(row["model"], row["score"]) for row in found["models"]][1] == ("a", None)
-    assert "| a | - |" in pasted_each(Scores(found | {"models": []}, [found]), "markdown")
+    assert "| a | – |" in pasted(scored(found), "markdown")
 
 
 def test_drawing_videos_again_moves_no_score(bench: OpenBench) -> None:
@@ -206,10 +209,10 @@ def test_what_is_held_against_references_is_left_alone(tmp_path: Path) -> None:
 def test_a_lead_is_said_to_be_another_figure_than_the_scores(tmp_path: Path) -> None:
     bench = bench_of(tmp_path, 12)
     held(bench, "owl", ["> >"] * 12)
-    assert "A lead is" not in " ".join(invoke("bench", "score", bench.folder).stdout.split())
+    assert "lead over next:" not in " ".join(invoke("bench", "score", bench.folder).stdout.split())
     held(bench, "mole", ["= ="] * 12)
     told = " ".join(invoke("bench", "score", bench.folder).stdout.split())
-    assert "lead over next: difference" in told
+    assert "lead over next: 95 % interval of the difference" in told
     assert "not of these win rates" in told
 
 
@@ -255,14 +258,15 @@ def test_two_models_are_compared_question_by_question(tmp_path: Path) -> None:
     assert (report.questions, report.items["a_higher"]) == (11, 11)
     assert report.difference["average"].value == pytest.approx(50.0)
     assert report.better > 0.999
-    told = report.as_lines()
-    assert (
-        told[0]
-        == "owl: won 100.0 % of a question's games on average, against base, judged by judge"
-    )
-    assert told[-2].startswith("note: only 11 videos")
-    turned = compare(bench, "mole", "owl")
-    assert turned.sentence == report.sentence
+    told = plain(comparison_report(report))
+    assert told.startswith("Judged by judge, against base.")
+    assert "note: only 11 videos: intervals are rough below 50." in told
+    turned, there = (comparison_report(compare(bench, *names)).headline for names in (
+        ("mole", "owl"), ("owl", "mole")
+    ))  # fmt: skip
+    assert turned is not None
+    assert there is not None
+    assert turned.text == there.text
 
 
 def test_the_references_count_where_both_were_held_against_them(tmp_path: Path) -> None:

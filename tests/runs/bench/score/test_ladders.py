@@ -14,6 +14,7 @@ from tests.support.task_sets import choice, write_set
 from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, write_result
 from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.bench.score.sweep import Ladder, ladders_of
+from videoautoarena.runs.views.sets import ladder_sentences, ladders_table
 from videoautoarena.scoring.ratings.differences import measure_lead
 from videoautoarena.scoring.tasks.averages import measure_accuracy
 
@@ -62,7 +63,8 @@ def test_each_length_is_held_against_the_shortest_item_by_item() -> None:
     assert [rung.change.value for rung in found.rungs] == [0.0, -50.0, -100.0]
     lead = measure_lead([1.0, 0.0] * 20, [1.0] * 40)
     assert found.rungs[1].change.low == pytest.approx(100 * lead.low, abs=1e-4)
-    assert "3 min 50.0 % (-50.0, -6" in found.as_line()
+    (told,) = ladder_sentences([found], ladders_table([found]))
+    assert "3 min 50.0 % [-50.0 (-6" in told.text
 
 
 def test_intervals_know_that_items_share_the_videos_they_were_cut_from() -> None:
@@ -115,4 +117,4 @@ def test_scores_say_the_fall_of_all_tasks_and_of_each(tmp_path: Path) -> None:
     assert [rung["change"]["value"] for rung in found[None]["rungs"]] == [0.0, -50.0, -100.0]
     assert [rung["change"]["value"] for rung in found["order"]["rungs"]] == [0.0, -100.0, -100.0]
     shown = " ".join(invoke("bench", "score", bench.folder).output.split())
-    assert "openai:m, the same 20 items at each length: 1 min 100.0 %, 3 min 50.0 % (" in shown
+    assert "openai:m, the same 20 items at each length: 1 min 100.0 %, 3 min 50.0 % [" in shown

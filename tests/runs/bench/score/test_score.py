@@ -12,13 +12,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from videoautoarena.runs.bench.score.score_text import (
-    notes,
-    pasted_scores,
-    printed,
-    render_scores,
-    score_sheet,
-)
 
 from tests.support.played import invoke
 from tests.support.published_bench import (
@@ -29,6 +22,7 @@ from tests.support.published_bench import (
     write_judgments,
     write_published,
 )
+from tests.support.told import board_report, notes, scored
 from videoautoarena.memory.records.errors import WrongArgument
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.results import (
@@ -43,7 +37,9 @@ from videoautoarena.runs.bench.score.compare import compare
 from videoautoarena.runs.bench.score.score import build_scores
 from videoautoarena.runs.interop.judgments import import_judgments
 from videoautoarena.runs.interop.videoautobench import import_videoautobench
-from videoautoarena.runs.text.tables import mark_up
+from videoautoarena.runs.views.forms import ReportView
+from videoautoarena.runs.views.preferences import printed
+from videoautoarena.runs.views.sets import pasted
 
 TABLE = {
     "GPT-4o": (170, 22, 240, "70.98", "94.12", "82.55"),
@@ -96,7 +92,7 @@ def test_published_figures_come_out_to_the_last_digit(bench: OpenBench, model: s
         bench,
         result(bench, outcomes(wins, ties), outcomes(over_rejected, 5), model=model),
     )
-    assert printed(found) == tuple(figures)
+    assert printed(found) == tuple(map(float, figures))
     assert found["vs_selected"] == pytest.approx(100 * (wins + ties / 2) / ITEMS)
     assert found["average"] == pytest.approx((found["vs_selected"] + found["vs_rejected"]) / 2)
     assert (found["n"], found["videos"], found["flags"]) == (ITEMS, VIDEOS, [])
@@ -227,7 +223,7 @@ def test_judges_stand_apart_and_are_never_subtracted(bench: OpenBench) -> None:
     board = build_scores(bench, results)
     assert board["differences"] == []
     assert "Judges differ: compare models that one judge judged." in notes(board)
-    assert "| owl | one |" in mark_up(score_sheet(board), "markdown")
+    assert "| owl | one |" in pasted(scored(board), "markdown")
 
 
 def test_a_slice_scores_its_own_questions(bench: OpenBench) -> None:
@@ -279,7 +275,7 @@ def test_a_model_that_was_asked_nothing_of_a_slice_has_no_score_there(bench: Ope
     board = build_scores(sliced, [result(sliced, ["win"] * 50, ["win"] * 50)], by="category")
     empty = board["slices"][1]["models"][0]
     assert (empty["average"], empty["low"], empty["n"]) == (None, None, 0)
-    assert "| owl | 100.00 (50) | - |" in mark_up(score_sheet(board), "markdown")
+    assert "| owl | 100.00 (50) | – |" in pasted(scored(board), "markdown")
 
 
 verdicts = st.lists(st.sampled_from(["win", "tie", "loss", "void"]), min_size=1, max_size=12)
@@ -313,11 +309,12 @@ def test_a_narrow_terminal_loses_columns_before_names(bench: OpenBench, width: i
     names = ["offline:windbag", "offline:hawk"]
     found = [result(bench, outcomes(9, n), outcomes(9, 0), model=m) for n, m in enumerate(names)]
     file = io.StringIO()
-    Console(width=width, file=file).print(render_scores(build_scores(bench, found)))
+    view = ReportView(board_report(build_scores(bench, found)))
+    Console(width=width, file=file).print(view)
     table, _, below = file.getvalue().partition("In percent")
     assert all(name in table for name in ("average", *names))
     assert max(map(len, file.getvalue().splitlines())) <= width
-    assert ("lead over" in table.split("──")[0]) == (width >= 70)
+    assert ("over next" in table.split("──")[0]) == (width >= 80)
     assert ("A wider terminal also shows: n" in table) == (width < 80)
     (first,) = (line for line in table.splitlines() if names[0] in line)
     assert "1.9 to 6.6" in first
@@ -338,7 +335,7 @@ def test_csv_has_every_digit_and_no_formula(bench: OpenBench) -> None:
     board = build_scores(
         bench, [result(bench, outcomes(1, 0), outcomes(2, 0), model='=cmd("x")')], by="topic"
     )
-    rows = list(csv.DictReader(io.StringIO(pasted_scores(board))))
+    rows = list(csv.DictReader(io.StringIO(pasted(scored(board), "csv"))))
     assert [r["slice"] for r in rows] == ["", "unknown"]
     assert rows[0]["model"] == '\'=cmd("x")'
     assert float(rows[0]["average"]) == board["models"][0]["average"]
@@ -351,7 +348,7 @@ def test_a_hostile_name_stays_text_at_any_width(bench: OpenBench, width: int) ->
     name = "\x1b[2J[bold]evil[/bold]" * 8
     board = build_scores(bench, [result(bench, outcomes(1, 0), outcomes(2, 0), model=name)])
     console = Console(width=width, file=io.StringIO(), markup=False)
-    console.print(render_scores(board))
+    console.print(ReportView(board_report(board)))
     assert isinstance(console.file, io.StringIO)
     assert "\x1b" not in console.file.getvalue()
     assert "[bold]" in console.file.getvalue().replace("\n", "") or width == 40

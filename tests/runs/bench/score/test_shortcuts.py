@@ -95,11 +95,9 @@ def test_the_rungs_of_a_ladder_are_probed_as_the_one_item_that_they_are() -> Non
 
 def test_only_what_was_found_is_said_in_short() -> None:
     found = probe_set([*items_of(80), *items_of(60, task="order", longest=True)])
-    short, whole = "\n".join(found.as_lines(all_probes=False)), "\n".join(found.as_lines())
+    short = "\n".join(found.as_lines())
     assert "order, 60 items, chance 25.0 %: longest 100.0 % (found)" in short
     assert "needle, 80 items" not in short
-    assert "needle, 80 items, chance 25.0 %: longest" in whole
-    assert len(short) < len(whole)
 
 
 def test_defects_name_their_first_items_and_count_the_rest() -> None:
@@ -122,14 +120,14 @@ def test_a_set_of_imported_tasks_is_probed_as_it_was_at_import(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        (mlvu_scenes(2), "no item has options, so there are no shortcuts to look for"),
+        (mlvu_scenes(2), "No item has options, so there are no shortcuts to look for"),
         (mlvu_test(3), "3 items of choice without a key: their shortcuts cannot be known"),
     ],
 )
 def test_what_cannot_be_probed_is_said(tmp_path: Path, rows: Any, told: str) -> None:
     import_mlvu(write(tmp_path / "a.json", rows), tmp_path / "set")
     said = invoke("bench", "probe", tmp_path / "set")
-    assert said.stdout.splitlines() == [told]
+    assert " ".join(said.stdout.split()) == f"{told}."
     parts = probe_bench(open_bench(tmp_path / "set")).parts
     assert [(part.keyed, part.results) for part in parts] == [(0, ())] * len(parts)
 

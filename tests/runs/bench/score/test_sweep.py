@@ -13,6 +13,7 @@ from tests.support.task_sets import choice, write_set
 from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, write_result
 from videoautoarena.runs.bench.score.sweep import Sweep
 from videoautoarena.runs.bench.score.task_score import score_tasks
+from videoautoarena.runs.views.sets import sweep_sentences, sweeps_table
 
 ITEMS = 300
 
@@ -57,11 +58,16 @@ def test_the_cheapest_setting_that_is_shown_to_be_as_good_is_named(tmp_path: Pat
     )
 
 
+def said_of(sweep: Sweep) -> str:
+    (told,) = sweep_sentences([sweep], sweeps_table([sweep]))
+    return told.text
+
+
 def test_what_is_not_shown_to_be_as_good_is_not_enough(tmp_path: Path) -> None:
     # 3 points below, on items that are otherwise answered alike.
     sweep = sweep_of(tmp_path, {16: 231, 64: 240})
     assert sweep.cheapest == 64
-    assert "no cheaper setting is shown" in sweep.as_line()
+    assert "no cheaper setting is shown" in said_of(sweep)
     (tmp_path / "wide").mkdir()
     assert sweep_of(tmp_path / "wide", {16: 231, 64: 240}, margin=10.0).cheapest == 16
 
@@ -70,7 +76,7 @@ def test_without_known_dollars_fewer_frames_are_cheaper(tmp_path: Path) -> None:
     sweep = sweep_of(tmp_path, {16: 240, 64: 240}, usd=None)
     assert (sweep.by, sweep.cheapest) == ("frames", 16)
     assert sweep.settings[0].usd is None
-    assert "which no setting undercuts" in sweep.as_line()
+    assert "which no setting undercuts" in said_of(sweep)
 
 
 def test_settings_are_held_against_each_other_by_the_figure_that_is_shown(tmp_path: Path) -> None:
@@ -99,11 +105,11 @@ def test_settings_are_held_against_each_other_by_the_figure_that_is_shown(tmp_pa
 
 def test_a_setting_is_undercut_by_dollars_and_not_by_frames(tmp_path: Path) -> None:
     sweep = sweep_of(tmp_path, {1: 240, 4: 100})
-    assert "openai:m: 1 frame scores best (80.0 %" in sweep.as_line()
-    assert "which no setting undercuts" in sweep.as_line()
+    assert "openai:m: 1 frame scores best (80.0 %" in said_of(sweep)
+    assert "which no setting undercuts" in said_of(sweep)
     first, second = sweep.settings
     dear = sweep.model_copy(update={"settings": (first.model_copy(update={"usd": 1.0}), second)})
-    assert "no cheaper setting is shown" in dear.as_line()
+    assert "no cheaper setting is shown" in said_of(dear)
 
 
 @pytest.mark.parametrize("frames", [0, -4, True, 10**400, "16", None])

@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from videoautoarena.runs.bench.score.anchor_text import pasted_each, render_each
 
 from tests.support.judged import bench_of, judged
 from tests.support.played import invoke
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.api.results import drawn
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import Anchored, Comparison
 from videoautoarena.runs.bench.score.anchor_score import WantedScores, score_bench
 from videoautoarena.runs.bench.score.validity import check, languages_of
+from videoautoarena.runs.views.checks import validity_report
+from videoautoarena.runs.views.forms import as_text
+from videoautoarena.runs.views.sets import pasted, set_reports
 
 
 def figures(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -105,7 +106,7 @@ def test_the_order_of_the_run_is_held_against_that_of_the_scores(tmp_path: Path)
         agreement = (found := check(bench, run=board)).to_json()["agreement"]
         assert figures(agreement)["agree.spearman"]["value"] == value
         assert bool(agreement["turned"]) is (value < 0)
-        assert found.as_lines()
+        assert "Rank correlation (Spearman)" in as_text(validity_report(found), notes=True)
 
 
 def test_without_results_there_is_nothing_to_check(tmp_path: Path) -> None:
@@ -145,11 +146,11 @@ def test_a_judge_that_likes_length_in_one_language_rings_above_the_board(tmp_pat
     assert [found[f"language.longer.{code}"].value for code in ("de", "en")] == [1.0, 0.0]
     assert (found["language.longer_gap.de"].is_alarm, found["language.longer.de"].n) == (True, 48)
     assert list(scores.to_json())[:3] == ["schema", "bench", "audit"]
-    lines = drawn(*render_each(scores)).splitlines()
+    lines = as_text(set_reports(scores)[0]).splitlines()
     assert lines[0].startswith("First, the judge in each language")
     assert any(line.split() == ["by", "language", "de", "en"] for line in lines[4:])
     for form in ("markdown", "latex", "html"):
-        assert "ALARM In German" in pasted_each(scores, form)
+        assert "ALARM In German" in pasted(scores, form)
 
 
 def test_verdicts_from_both_seatings_tell_of_flips_and_of_the_first_seat(tmp_path: Path) -> None:
@@ -173,5 +174,5 @@ def test_a_bench_of_one_language_says_that_nothing_is_known_by_language(tmp_path
     bench = bench_of(tmp_path, 2, language="de")
     judged(bench, "owl", ["win"] * 2, ["win"] * 2)
     scores = score_bench(bench, WantedScores(by="language"))
-    assert drawn(*render_each(scores)).startswith("Nothing is known of the judge by language")
+    assert as_text(set_reports(scores)[0]).startswith("Nothing is known of the judge by language")
     assert score_bench(bench, WantedScores(by="category")).audit is None

@@ -1,0 +1,300 @@
+"""Scores on sets as reports: what sentences say, and that tables say the same in every form."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping, Sequence
+from itertools import permutations
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.dialogue_sets import dialogue, turn, write_dialogues
+from tests.support.held import LABELS, held
+from tests.support.judged import bench_of
+from tests.support.played import invoke
+from tests.support.played_dialogues import OWN, Talked, play_dialogues
+from tests.support.played_sets import Played, play_set
+from tests.support.task_sets import choice, free, needle, write_set
+from videoautoarena.runs.bench.dialogues.compare import compare_dialogues
+from videoautoarena.runs.bench.dialogues.score import score_dialogues
+from videoautoarena.runs.bench.format.entries import ABILITIES, TWIN
+from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.results import (
+    REFERENCES,
+    DialogueResult,
+    Result,
+    RoundLine,
+    Ruling,
+    TaskLine,
+    TaskResult,
+)
+from videoautoarena.runs.bench.score.anchor_score import Scores, Way, build_anchored
+from videoautoarena.runs.bench.score.score import build_scores
+from videoautoarena.runs.bench.score.task_compare import compare_tasks
+from videoautoarena.runs.bench.score.task_score import score_tasks
+from videoautoarena.runs.views.checks import probes_report
+from videoautoarena.runs.views.comparisons import comparison_report
+from videoautoarena.runs.views.forms import as_text
+from videoautoarena.runs.views.report import Report
+from videoautoarena.runs.views.sets import pasted, set_reports
+from videoautoarena.runs.web.page import dialogue_report, task_report
+
+NAMES = ("ant", "bee", "cat", "dog", "emu")
+CONSTANTS = {"10", "95", "2", "3", "50", "60"}
+"""Videos to rank by, the level, the margin, a weight, examples, and videos that are few."""
+Kind = Literal["preferences", "anchored", "tasks", "dialogues"]
+Benches = Mapping[Kind, OpenBench[Any]]
+
+
+@pytest.fixture(scope="module")
+def benches(tmp_path_factory: pytest.TempPathFactory) -> Benches:
+    """Sets of some forty items about twenty videos; each test takes the first of them."""
+    place = tmp_path_factory.mktemp("sets")
+    tasks = [
+        needle(f"film{k % 20}", k, at=float(k), background=(30, 60, 180)[k % 3])
+        if k % 2
+        else choice(f"film{k % 20}", k, task="count")
+        for k in range(30)
+    ]
+    tasks += [free(f"film{k}", k) for k in range(10)]
+    kinds = (*ABILITIES, TWIN)
+    talks = [
+        dialogue(
+            f"film{k % 20}", k, ability=kinds[k % 7], rounds=[turn(k)] * (2 + k % 2), qid=f"q{k}"
+        )
+        for k in range(42)
+    ]
+    ground = bench_of(place / "ground", 20, each=2)
+    return {
+        "preferences": ground,
+        "anchored": ground,
+        "tasks": write_set(place / "tasks", tasks),
+        "dialogues": write_dialogues(place / "talks", talks),
+    }
+
+
+@st.composite
+def scored(draw: st.DrawFn, kind: Kind, benches: Benches) -> Any:
+    """Draw scores of one to five models, of few videos or many, with odd endings here and there."""
+    whole = benches[kind]
+    items = whole.items[: draw(st.sampled_from([3, 9, 20, 40]))]
+    bench = OpenBench(whole.folder, whole.bench, whole.manifest, items)
+    names = NAMES[: draw(st.integers(1, 5))]
+    chance = draw(st.randoms(use_true_random=False))
+    skills = [draw(st.sampled_from([0.0, 0.3, 0.5, 0.55, 0.9, 1.0])) for _ in names]
+    odd = draw(st.sampled_from([0.0, 0.1]))
+    results = [
+        RESULTS[kind](bench, name, skill, odd, chance)
+        for name, skill in zip(names, skills, strict=True)
+    ]
+    return bench, SCORED[kind](bench, results)
+
+
+def preferred(bench: OpenBench[Any], name: str, skill: float, odd: float, chance: Any) -> Result:
+    rulings = [
+        Ruling(
+            qid=item.qid,
+            against=against,
+            verdict="void"
+            if chance.random() < odd
+            else "win"
+            if chance.random() < skill
+            else chance.choice(["tie", "loss"]),
+        )
+        for item in bench.items
+        for against in REFERENCES
+        if chance.random() >= odd
+    ]
+    return Result(bench=bench.bench, model=name, judge="j", how="import", rulings=rulings)
+
+
+def against(bench: OpenBench[Any], name: str, skill: float, odd: float, chance: Any) -> Any:
+    words = list(LABELS)
+    said = [
+        "-"
+        if chance.random() < odd
+        else " ".join(
+            words[int(chance.random() > skill) * 3 + chance.randrange(2)] for _ in range(2)
+        )
+        for _ in bench.items
+    ]
+    return held(bench, name, said, write=False)
+
+
+def answered(bench: OpenBench[Any], name: str, skill: float, odd: float, chance: Any) -> TaskResult:
+    lines = []
+    for item in bench.items:
+        is_right = chance.random() < skill
+        said: dict[str, Any] = {"end": "answered", "response": "B" if is_right else "A"}
+        if not item.is_choice:
+            said["scores"] = {"accuracy": 1.0 + 4 * skill, "relevance": 2.0 + is_right}
+        if chance.random() < odd:
+            said = {"end": chance.choice(["forfeit", "void"])}
+        lines.append(TaskLine.model_validate({"qid": item.qid, "usd": 0.001, **said}))
+    frames = 4 if name in NAMES[:2] else 64
+    facts = {"model": NAMES[NAMES.index(name) % 2], "max_frames": frames, "view": "whole"}
+    return TaskResult(bench=bench.bench, model=name, judge="j", how="run", lines=lines, facts=facts)
+
+
+def talked(
+    bench: OpenBench[Any], name: str, skill: float, odd: float, chance: Any
+) -> DialogueResult:
+    lines = []
+    for item in bench.items:
+        for number, one in enumerate(item.rounds, 1):
+            said: Sequence[str] = [
+                check.expected if chance.random() < skill else "no" for check in one.checklist
+            ]
+            end = chance.choice(["forfeit", "unscored"]) if chance.random() < odd else "answered"
+            made = {"qid": item.qid, "round": number, "end": end}
+            made |= {"answers": said} if end == "answered" else {}
+            lines.append(RoundLine.model_validate(made))
+    made = {"bench": bench.bench, "judge": "j", "how": "run", "history": "golden", "lines": lines}
+    return DialogueResult.model_validate({**made, "model": name})
+
+
+RESULTS: Mapping[Kind, Any] = {
+    "preferences": preferred,
+    "anchored": against,
+    "tasks": answered,
+    "dialogues": talked,
+}
+SCORED: Mapping[Kind, Any] = {
+    "preferences": lambda bench, found: Scores(build_scores(bench, found, by="duration"), []),
+    "anchored": lambda bench, found: Scores(
+        {"models": []}, build_anchored(bench, found, Way(style=True))
+    ),
+    "tasks": score_tasks,
+    "dialogues": score_dialogues,
+}
+KINDS: tuple[Kind, ...] = ("preferences", "anchored", "tasks", "dialogues")
+
+
+def numbers(text: str) -> list[str]:
+    """Return the numbers of a text as they are written."""
+    return re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", text)
+
+
+def may_be_said(report: Report) -> set[str]:
+    """Return the numbers that the tables show, and how far two of a column lie apart."""
+    found = set(CONSTANTS)
+    for table in report.to_json()["tables"].values():
+        for column in table["columns"]:
+            found.update(numbers(column["title"]))
+            cells = [row["cells"][column["key"]] for row in table["rows"]]
+            found.update(number for cell in cells for number in numbers(cell))
+            if column["kind"] in ("percent", "mark"):
+                figures = [float(cell) for cell in cells if re.fullmatch(r"[\d.]+", cell)]
+                digits = 1 if column["kind"] == "percent" else 2
+                found.update(f"{abs(x - y):.{digits}f}" for x, y in permutations(figures, 2))
+    return found
+
+
+def check_report(report: Report) -> None:
+    known = may_be_said(report)
+    for said in (*report.sentences, *report.above):
+        assert set(numbers(said.text)) <= known, said.text
+    headline = report.headline
+    assert headline is not None
+    assert headline in report.sentences
+    told = headline.text
+    assert told in " ".join(as_text(report).split())
+    parts = report.to_json()["headline"]
+    each = (p if isinstance(p, str) else p.get("model") or p["figure"] for p in parts)
+    assert "".join(each) == told
+
+
+def check_scores(bench: OpenBench[Any], scores: Any) -> None:
+    (report,) = set_reports(scores)
+    check_report(report)
+    check_ranks(report, is_few=len({item.cluster for item in bench.items}) < 10)
+    assert report.headline is not None
+    told = report.headline.text
+    assert told in pasted(scores, "markdown")
+    assert told in html.unescape(pasted(scores, "html"))
+    assert pasted(scores, "csv").count("\n") >= 1
+
+
+def check_ranks(report: Report, *, is_few: bool) -> None:
+    """Who leads stands first, and below ten videos nobody leads or has a rank."""
+    table, headline = report.tables[0], report.headline
+    assert headline is not None
+    if is_few:
+        assert " leads" not in headline.text
+        for rank in (column for column in table.columns if column.key == "rank"):
+            assert {table.cell(k, rank) for k in range(len(table.rows))} == {"–"}
+    if " leads" in headline.text:
+        assert headline.text.startswith(table.rows[0]["model"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_number_of_a_sentence_is_in_its_table_and_the_headline_in_every_form(
+    kind: Kind, benches: Benches
+) -> None:
+    @settings(max_examples=5, database=None)
+    @given(scored(kind, benches))
+    def check(drawn: Any) -> None:
+        check_scores(*drawn)
+
+    check()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_so_it_is_for_a_thousand_boards(kind: Kind, benches: Benches) -> None:
+    @settings(max_examples=250, database=None)
+    @given(scored(kind, benches))
+    def check(drawn: Any) -> None:
+        check_scores(*drawn)
+
+    check()
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[OpenBench[Any], OpenBench[Any]]:
+    """Tasks and dialogues that models have answered."""
+    place = tmp_path_factory.mktemp("played")
+    talked = Talked(models=("a:one", f"a:one{OWN}", "a:two"), abilities=ABILITIES[:2], videos=4)
+    tasks = play_set(place / "tasks", Played(frames=(4, 64), needles=12))
+    return tasks, play_dialogues(place / "talks", talked)
+
+
+def test_comparisons_and_shortcuts_say_what_their_tables_show(
+    played: tuple[OpenBench[Any], OpenBench[Any]],
+) -> None:
+    tasks, talks = played
+    names = ("openai:quick (64 frames)", "openai:quick (4 frames)")
+    there = comparison_report(compare_tasks(tasks, *names))
+    back = comparison_report(compare_tasks(tasks, *names[::-1]))
+    assert there.headline is not None
+    assert back.headline is not None
+    assert there.headline.text == back.headline.text
+    talk = comparison_report(compare_dialogues(talks, "a:one", "a:two"))
+    for report in (there, back, talk, probes_report(task_report.probe_all(tasks))):
+        check_report(report)
+
+
+def test_the_headline_of_a_set_is_one_on_a_terminal_in_json_and_on_its_page(
+    played: tuple[OpenBench[Any], OpenBench[Any]],
+) -> None:
+    tasks, talks = played
+    for bench, page, score in (
+        (tasks, task_report, score_tasks),
+        (talks, dialogue_report, score_dialogues),
+    ):
+        report = set_reports(score(bench))[0]  # type: ignore[operator]
+        assert report.headline is not None
+        told = report.headline.text
+        summary = page.summary_of(bench)
+        lead = summary["words"]["lead"]
+        said = "".join(one if isinstance(one, str) else one["model"] for one in lead)
+        assert said == told
+        assert summary["reports"][0] == report.to_json()
+        assert told in html.unescape(summary["plain"])
+        for form in ("table", "markdown"):
+            printed = invoke("bench", "score", bench.folder, "--format", form).stdout
+            assert told in " ".join(printed.replace("\\", "").split())
