@@ -118,7 +118,8 @@ def command(*examples: str, codes: str = "", **how: Any) -> CommandMaker:
     epilog = f"{shown}\n\n\b\n{codes}" if codes else shown
 
     def add(function: Callable[..., Any]) -> click.Command:
-        return click.command(_name_of(function), epilog=epilog, **how)(function)
+        make: CommandMaker = click.command(_name_of(function), epilog=epilog, **how)
+        return make(function)
 
     return add
 
