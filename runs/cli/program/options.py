@@ -273,16 +273,16 @@ def _of_field(field: str, default: Any, kind: Any, text: str, metavar: str = "")
     return string(f"{name} {metavar}", text)
 
 
-def _open_bench(_ctx: click.Context, _param: click.Parameter, folder: Path) -> OpenBench:
+def _open_bench(bench: Path) -> OpenBench:
     from videoautoarena.runs.bench.format.reader import open_bench
 
-    return open_bench(folder)
+    return open_bench(bench)
 
 
 PATH = click.Path(path_type=Path)
 OUT = click.argument("out", type=PATH)
 BENCH = click.argument("bench", type=PATH)
-OPENED_BENCH = click.argument("bench", type=PATH, callback=_open_bench)
+OPENED_BENCH = gathered("bench", _open_bench, BENCH)
 """A bench or a set, handed over as it was read."""
 FILE = click.argument("file", type=PATH)
 FOLDER = click.argument("folder", type=PATH)
@@ -290,7 +290,7 @@ FOLDER = click.argument("folder", type=PATH)
 
 def opened_bench(text: str) -> Option:
     """Return the option of a bench, which is handed over as it was read."""
-    return path("--bench", text, required=True, callback=_open_bench)
+    return gathered("bench", _open_bench, path("--bench", text, required=True))
 
 
 TO_FOLDER = path("--to", "Folder to create.", required=True)
