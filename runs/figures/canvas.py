@@ -176,7 +176,7 @@ class Caption:
         first = [one for one in further if self.leads and one is self.report.headline]
         legend = [ended(meaning[:1].upper() + meaning[1:])] if meaning else []
         return Notes(
-            [*map(_said, first), *map(_said, needed), *legend, *self.legend],
+            [*map(_said, needed), *map(_said, first), *legend, *self.legend],
             [_said(one) for one in further if one not in first],
         )
 
@@ -186,7 +186,7 @@ class Caption:
         return one.text.removesuffix(".") != STAND_INS
 
 
-_CAUTIONS = ("caution", "few")
+_CAUTIONS = ("caution", "few", "control")
 """Keys of the sentences without which intervals would mislead."""
 _OF_TABLES = ("legend", "constants", "needles")
 """Keys of those that say what a table shows, which no figure does."""
