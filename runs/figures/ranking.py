@@ -27,6 +27,7 @@ from videoautoarena.runs.figures.canvas import (
 )
 from videoautoarena.runs.rating.fit import ONE_SIDED
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Row, Term, Terms
+from videoautoarena.runs.text.number_formats import FORMATS
 from videoautoarena.runs.views.leaderboard import (
     counted_table,
     extra_sentences,
@@ -34,7 +35,6 @@ from videoautoarena.runs.views.leaderboard import (
     rating_axis,
     totals_sentence,
 )
-from videoautoarena.runs.views.number_formats import FORMATS
 
 _ROW, _GAP, _AXIS = 0.165, 0.08, 0.38
 _LEAST = 0.25

@@ -193,8 +193,9 @@ def scenes_command(video: Path, *, sheet: Path | None, as_json: bool, **typed: A
 def _shown(found: Shown, ending: EarlyEnd, sheet: Path | None, *, as_json: bool) -> int:
     """Print what is remembered of a video, or why it ended early; return the exit code."""
     from videoautoarena.runs.scenes.sheet import write_scene_sheet
-    from videoautoarena.runs.scenes.text import render_scenes
     from videoautoarena.runs.text.terminal import whole_lines
+    from videoautoarena.runs.views.forms import ReportView
+    from videoautoarena.runs.views.scenes import scenes_report
 
     memory = found.memory
     if memory is None:
@@ -205,7 +206,7 @@ def _shown(found: Shown, ending: EarlyEnd, sheet: Path | None, *, as_json: bool)
     if as_json:
         print_result(json.dumps(found.as_json(sheet), indent=2))
     else:
-        whole_lines().print(render_scenes(found, memory))
+        whole_lines().print(ReportView(scenes_report(found, memory)))
     if not memory.failures:
         return 0
     say("to repeat the calls that failed, add --retry-failed")

@@ -149,13 +149,14 @@ def _refuse_idle(ctx: click.Context) -> None:
 
 
 def _show(out: Path, *, as_json: bool) -> None:
-    from videoautoarena.runs.audit.report import audit, render
+    from videoautoarena.runs.audit.report import audit
+    from videoautoarena.runs.views.audit import audit_report
 
     report = audit(out)
     if as_json:
         print_result(json.dumps(report.to_json(), indent=2))
     else:
-        options.results().print(render(report))
+        options.print_view(audit_report(report))
 
 
 @click.command(
@@ -186,7 +187,8 @@ def rejudge_command(out: Path, *, as_json: bool, plan: bool, quiet: bool, **type
 
     No battle of the run changes. Each judge is compared with the run separately.
     """
-    from videoautoarena.runs.audit.rejudge import rejudged, render
+    from videoautoarena.runs.audit.rejudge import rejudged
+    from videoautoarena.runs.views.audit import rejudged_reports
 
     typed["cases"] = typed["cases"] or ALL
     asked = asked_for(("rejudge",), typed)
@@ -197,7 +199,7 @@ def rejudge_command(out: Path, *, as_json: bool, plan: bool, quiet: bool, **type
     if as_json:
         print_result(json.dumps(report.to_json(), indent=2))
     else:
-        options.results().print(render(report))
+        options.print_views(rejudged_reports(report))
     return code
 
 
@@ -330,13 +332,13 @@ def sample(
 @options.AS_JSON
 def show(out: Path, as_json: bool) -> None:
     """Show the number of labels by labeller, and how far the judge agrees with them."""
-    from videoautoarena.runs.audit.labels_text import render_labels, show_labels
+    from videoautoarena.runs.audit.label_report import show_labels
     from videoautoarena.runs.rundir.reader import open_run
-    from videoautoarena.runs.text.terminal import out as console
+    from videoautoarena.runs.views.labels import labels_report
 
     with open_run(out) as run:
         shown = show_labels(run)
     if as_json:
         print_result(json.dumps(shown.to_json(), indent=2))
     else:
-        console().print(render_labels(shown))
+        options.print_view(labels_report(shown))

@@ -154,16 +154,15 @@ def show(out: Path, classifier: str | None, as_json: bool) -> None:
     (both bad), each model's place, and how many places it moves when style is held equal.
     """
     from videoautoarena.runs.categories.figures import report_of
-    from videoautoarena.runs.categories.text import render_report
     from videoautoarena.runs.rundir.reader import open_run
+    from videoautoarena.runs.views.categories import categories_report
 
     with open_run(out) as run:
         report = report_of(run, classifier)
     if as_json:
         print_result(json.dumps(report.to_json(), indent=2))
         return
-    console = options.results()
-    console.print(render_report(report, console.width))
+    options.print_view(categories_report(report))
 
 
 @categories_command.command(
@@ -245,8 +244,8 @@ def _write(out: Path, to: Path, typed: dict[str, Any], *, as_json: bool) -> int:
 def _compare(out: Path, against: str, *, is_file: bool, as_json: bool) -> int:
     from videoautoarena.runs.categories.check import check_against, read_labels
     from videoautoarena.runs.categories.tags import tags_of
-    from videoautoarena.runs.categories.text import render_check
     from videoautoarena.runs.rundir.reader import open_run
+    from videoautoarena.runs.views.categories import check_report
 
     with open_run(out) as run:
         if is_file:
@@ -257,5 +256,5 @@ def _compare(out: Path, against: str, *, is_file: bool, as_json: bool) -> int:
     if as_json:
         print_result(json.dumps(checked.to_json(), indent=2))
     else:
-        options.results().print(render_check(checked))
+        options.print_view(check_report(checked))
     return 0
