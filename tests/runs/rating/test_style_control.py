@@ -148,7 +148,7 @@ def test_style_that_varies_within_models_is_taken_out(within: Path) -> None:
 
 def test_drawn_intervals_are_those_of_ratings_without_style(within: Path) -> None:
     drawn, known = (
-        rate_file(within, Method(style=True, intervals=way)) for way in ("bootstrap", "clustered")
+        rate_file(within, RatingMethod(style=True, intervals=way)) for way in ("bootstrap", "clustered")
     )
     assert [row.rating for row in drawn.models] == [row.rating for row in known.models]
     assert all(a.low != b.low for a, b in zip(drawn.models, known.models, strict=True))
@@ -158,7 +158,7 @@ def test_each_group_is_decided_by_its_own_battles(tmp_path: Path, within: Path) 
     island = draw_styled(9, models=3, videos=12, own=0.97)
     file = written(tmp_path / "b.csv", [*rows_of(WITHIN), *rows_of(island, "i")], HEADER)
     plain = rate_file(file, PLAIN)
-    styled, alone = (rate_file(one, Method(style=True, pairs=True)) for one in (file, within))
+    styled, alone = (rate_file(one, RatingMethod(style=True, pairs=True)) for one in (file, within))
     first, second = (terms["control"] for terms in styled.to_json()["settings"]["terms"])
     assert (first["identified"], second["identified"]) == (True, False)
     before = {row.model: row for row in plain.models}
