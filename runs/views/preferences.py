@@ -290,7 +290,12 @@ def _anchored_report(board: Board, above: tuple[Sentence, ...], data: Table) -> 
     ]
     models = _models_table(board, "anchor", "Games against the anchor", columns)
     place = sum((row["shown"] or 0.0) >= 50.0 for row in models.rows)
-    anchor = {"model": f"{board['anchor']} (anchor)", "shown": 50.0, "rating": 1000.0}
+    anchor: dict[str, Any] = {
+        "model": f"{board['anchor']} (anchor)",
+        "shown": 50.0,
+        "rating": 1000.0,
+    }
+    anchor |= board["anchor_ranks"]
     rows = (*models.rows[:place], anchor, *models.rows[place:])
     models = Table(models.name, models.caption, models.columns, rows)
     seats = board["seats"]
