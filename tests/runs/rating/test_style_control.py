@@ -148,7 +148,8 @@ def test_style_that_varies_within_models_is_taken_out(within: Path) -> None:
 
 def test_drawn_intervals_are_those_of_ratings_without_style(within: Path) -> None:
     drawn, known = (
-        rate_file(within, RatingMethod(style=True, intervals=way)) for way in ("bootstrap", "clustered")
+        rate_file(within, RatingMethod(style=True, intervals=way))
+        for way in ("bootstrap", "clustered")
     )
     assert [row.rating for row in drawn.models] == [row.rating for row in known.models]
     assert all(a.low != b.low for a, b in zip(drawn.models, known.models, strict=True))
