@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from videoautoarena.runs.cli.program import options
-from videoautoarena.runs.cli.program.ending import early_end, exit_codes, run_async
+from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.program.engine import CLUSTER
 from videoautoarena.runs.cli.program.main import EXIT_VOIDS
 from videoautoarena.runs.text.publishing import say_before_publishing
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
 
 @options.command(
-    "videos",
     "arena videos clips",
     "arena videos clips --quick",
     "arena videos clips --scenes",
@@ -57,9 +55,9 @@ def videos_command(
 
     library = videos.read_library(folder, say, facts)
     if not quick:
-        library = run_async(videos.with_damage(library, say))
+        library = ending.run_async(videos.with_damage(library, say))
     if scenes:
-        library = run_async(videos.with_scenes(library, say))
+        library = ending.run_async(videos.with_scenes(library, say))
     options.print_rendered(
         library.as_json(), lambda: videos.render_library(library), whole_lines, as_json=as_json
     )
@@ -68,7 +66,6 @@ def videos_command(
 
 
 @options.command(
-    "frames",
     "arena frames clip.mp4",
     "arena frames clip.mp4 --policy scenes --frames 32 --to scenes.png",
     "arena frames clip.mp4 --run arena-out --model hawk --force",
@@ -88,23 +85,15 @@ def videos_command(
 @options.flag("--force", "Overwrite an existing picture.")
 @options.flag("--json", "Print one JSON object; draw a picture only with --to.", "as_json")
 def frames_command(
-    video: str,
-    *,
-    to: Path | None,
-    seen: int | None,
-    out: Path | None,
-    model: str | None,
-    columns: int | None,
-    force: bool,
-    as_json: bool,
-    **typed: Any,
+    video: str, *, to: Path | None, columns: int | None, force: bool, as_json: bool, **typed: Any
 ) -> None:
     """Show the frames that a model sees of VIDEO, with their times, as one picture."""
     from videoautoarena.runs.media import frames
 
+    seen, out, model = (typed.pop(name) for name in ("seen", "out", "model"))
     _refuse_contradictions(out, model, seen, typed)
     file = frames.sheet_file(video, to, force=force) if to or not as_json else None
-    found = run_async(
+    found = ending.run_async(
         frames.view(frames.Asked(video, frames.asked_sampling(typed), seen, out, model))
     )
     if file is not None:
@@ -131,11 +120,10 @@ def _refuse_contradictions(
 
 
 @options.command(
-    "scenes",
     "arena scenes film.mp4",
     "arena scenes film.mp4 --sheet scenes.png",
     "arena scenes film.mp4 --examiner openai:gpt-4o --plan",
-    codes=exit_codes("calls failed, or the examiner became unusable"),
+    codes=ending.exit_codes("calls failed, or the examiner became unusable"),
 )
 @click.argument("video", type=options.PATH)
 @options.path("--sheet FILE", "PNG file for a contact sheet with a box around each object.")
@@ -163,28 +151,34 @@ def scenes_command(
     order = ScenesOrder(video, **typed)
     file = sheet_file(str(video), sheet, force=force) if sheet else None
     if plan:
-        planned = run_async(plan_show(order))
+        planned = ending.run_async(plan_show(order))
         shots = f"{safe(str(video))} is cut into {planned.shots} shots"
         lines = [shots, *(planned.plan.as_lines() if planned.plan else ())]
         options.print_report(planned.as_json(None), lines, as_json=as_json)
         return 0
-    return _shown(*run_async(show(order, say, pictures=file is not None)), file, as_json=as_json)
+    return _shown(
+        *ending.run_async(show(order, say, pictures=file is not None)), file, as_json=as_json
+    )
 
 
-def _shown(found: Shown, ending: EarlyEnd, sheet: Path | None, *, as_json: bool) -> int:
+def _shown(found: Shown, end: EarlyEnd, sheet: Path | None, *, as_json: bool) -> int:
     """Print what is remembered of a video, or why it ended early; return the exit code."""
     from videoautoarena.runs.scenes.sheet import write_scene_sheet
-    from videoautoarena.runs.scenes.text import render_scenes
     from videoautoarena.runs.text.terminal import whole_lines
+    from videoautoarena.runs.views.forms import ReportView
+    from videoautoarena.runs.views.scenes import scenes_report
 
     memory = found.memory
     if memory is None:
-        return early_end(ending, "scenes are not all remembered") or 0
+        return ending.early_end(end, "scenes are not all remembered") or 0
     if sheet is not None:
         write_scene_sheet(found, memory, sheet)
         say_before_publishing(f"frames of a video are in {safe(str(sheet))}")
     options.print_rendered(
-        found.as_json(sheet), lambda: render_scenes(found, memory), whole_lines, as_json=as_json
+        found.as_json(sheet),
+        lambda: ReportView(scenes_report(found, memory)),
+        whole_lines,
+        as_json=as_json,
     )
     if not memory.failures:
         return 0
@@ -192,7 +186,7 @@ def _shown(found: Shown, ending: EarlyEnd, sheet: Path | None, *, as_json: bool)
     return EXIT_VOIDS
 
 
-@options.group("cache", "arena cache", invoke_without_command=True)
+@options.group("arena cache", invoke_without_command=True)
 @options.AS_JSON
 @click.pass_context
 def cache_command(context: click.Context, as_json: bool) -> None:
@@ -202,13 +196,12 @@ def cache_command(context: click.Context, as_json: bool) -> None:
     from videoautoarena.runs.media.frame_cache import held
 
     found = held()
-    if as_json:
-        options.print_report(found.as_json(), (), as_json=True)
-    else:
-        print_result("\n".join(found.as_lines(time.time())))
+    options.print_text(
+        found.as_json(), lambda: "\n".join(found.as_lines(time.time())), as_json=as_json
+    )
 
 
-@options.command("clear", "arena cache clear --older-than 30d --yes", group=cache_command)
+@cache_command.member("arena cache clear --older-than 30d --yes")
 @click.argument("videos", nargs=-1)
 @options.string("--older-than AGE", "Only frames not used for this long, such as 30d or 12h.")
 @options.flag("--yes", "Do not ask for confirmation.", "-y")
@@ -247,7 +240,6 @@ def _agreed(what: str) -> bool:
 
 
 @options.command(
-    "doctor",
     "arena doctor --videos clips --config arena.toml",
     "arena doctor --live --no-frames",
     "arena doctor --engine ray --address auto --videos clips",
@@ -299,11 +291,10 @@ def doctor_command(
     machines: Entries = ()
     if engine == "ray":
         report, machines = _with_machines(report, address, videos)
-    if as_json:
-        options.print_report(report.to_json(), (), as_json=True)
-    else:
-        width = shutil.get_terminal_size().columns
-        print_result("\n".join(as_lines(report, width, machines)))
+    width = shutil.get_terminal_size().columns
+    options.print_text(
+        report.to_json(), lambda: "\n".join(as_lines(report, width, machines)), as_json=as_json
+    )
     if more := report.missing:
         others = f" (and {len(more) - 1} more, see above)" if len(more) > 1 else ""
         raise BadInput(f"a run could not start: {more[0]}{others}")
@@ -316,7 +307,7 @@ def _with_machines(
     from videoautoarena.runs.cluster.doctor import examine_cluster
 
     keys = {model.model: model.keys for model in report.models}
-    found = run_async(examine_cluster(address, keys, videos))
+    found = ending.run_async(examine_cluster(address, keys, videos))
     missing = [*report.missing, *found.missing]
     return replace(report, missing=missing, cluster=found.to_json()), found.entries()
 
@@ -328,4 +319,4 @@ def _visit(models: Sequence[Model], most: Mapping[str, int], *, is_full: bool) -
     frames = most if is_full else {}
     for line in warnings(models, frames):
         say(safe(line))
-    return run_async(ask_models(models, lambda line: say(safe(line)), frames=frames))
+    return ending.run_async(ask_models(models, lambda line: say(safe(line)), frames=frames))

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from videoautoarena.runs.cli.program import options
-from videoautoarena.runs.cli.program.ending import EXIT_CODES, run_async
+from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.program.engine import STAGE, Stage
-from videoautoarena.runs.text.terminal import print_result, safe, say
+from videoautoarena.runs.text.terminal import safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.tournament.add import AddRequest
@@ -22,11 +21,10 @@ _CONTINUING = options.together(options.MOVED, options.TRUST, options.CONCURRENCY
 
 
 @options.command(
-    "resume",
     "arena resume arena-out",
     "arena resume arena-out --retry-failed --max-usd 40",
     "arena resume arena-out --until rounds",
-    codes=EXIT_CODES,
+    codes=ending.EXIT_CODES,
 )
 @options.OUT
 @options.config_option(": where the run's models are served")
@@ -58,10 +56,9 @@ def resume_command(out: Path, *, stage: Stage, **typed: Any) -> int:
 
 
 @options.command(
-    "add",
     "arena add arena-out --model openai:gpt-4o --plan",
     "arena add arena-out --model flash --config arena.toml --battles 600 --max-usd 20",
-    codes=EXIT_CODES,
+    codes=ending.EXIT_CODES,
 )
 @options.OUT
 @options.string(
@@ -109,13 +106,11 @@ def _print_plan(out: Path, request: AddRequest, *, as_json: bool) -> None:
     from videoautoarena.runs.tournament.plan_text import as_lines
 
     plan, about = plan_addition(out, request)
-    if as_json:
-        options.print_report(plan_as_json(plan, about), (), as_json=True)
-    else:
-        print_result("\n".join([*about, *as_lines(plan, shutil.get_terminal_size().columns)]))
+    lines = [*about, *as_lines(plan, shutil.get_terminal_size().columns)]
+    options.print_text(plan_as_json(plan, about), lambda: "\n".join(lines), as_json=as_json)
 
 
-@options.command("replay", "arena replay arena-out")
+@options.command("arena replay arena-out")
 @options.OUT
 @options.flag("--json", "Print the result as JSON.", "as_json")
 def replay_command(out: Path, as_json: bool) -> int:
@@ -125,7 +120,7 @@ def replay_command(out: Path, as_json: bool) -> int:
     """
     from videoautoarena.runs.tournament.replay import replay
 
-    found = run_async(replay(out))
+    found = ending.run_async(replay(out))
     shown = [safe(line) for line in found.differences]
     shown.append(f"{found.battles} battles are identical, {found.others} differ")
     state = {"equal": found.battles, "different": found.differences}
@@ -133,7 +128,7 @@ def replay_command(out: Path, as_json: bool) -> int:
     return 1 if found.differences else 0
 
 
-@options.command("compact", "arena compact arena-out")
+@options.command("arena compact arena-out")
 @options.OUT
 @options.AS_JSON
 def compact_command(out: Path, as_json: bool) -> None:
@@ -148,7 +143,7 @@ def compact_command(out: Path, as_json: bool) -> None:
     options.print_line({"before_bytes": before, "after_bytes": after}, line, as_json=as_json)
 
 
-@options.command("merge", "arena merge night-1 night-2 --to both", "arena merge shards/* --to all")
+@options.command("arena merge night-1 night-2 --to both", "arena merge shards/* --to all")
 @click.argument("folders", metavar="FOLDERS...", nargs=-1, required=True, type=options.PATH)
 @options.TO_FOLDER
 @options.NO_PROGRESS

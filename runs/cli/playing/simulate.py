@@ -33,7 +33,6 @@ PAIRINGS = ("mix", "uniform", "round-robin", "keep-pair")
 
 
 @options.command(
-    "simulate",
     "simulate --videos clips --rounds 3 --out my-run",
     "simulate --videos clips --config arena.toml --out real-run --plan",
     "simulate --videos clips --config arena.toml --out real-run --max-usd 20",
@@ -204,7 +203,7 @@ LAST = (
 )
 
 
-@options.command("demo", "arena demo --out arena-out/demo")
+@options.command("arena demo --out arena-out/demo")
 @options.path("--out", "Folder of the run.", default=Path("arena-out/demo"))
 @options.path("--clips", "Folder of the sample clips.", default=Path("arena-samples"))
 @options.DISPLAY
@@ -276,7 +275,7 @@ def bin_folder() -> str:
     return f"{os.path.relpath(Path(sys.executable).parent)}/"
 
 
-@options.command("samples", "arena samples arena-samples")
+@options.command("arena samples arena-samples")
 @options.FOLDER
 @options.flag("--json", "Print the paths of the clips as JSON.", "as_json")
 def samples_command(folder: Path, as_json: bool) -> None:

@@ -14,6 +14,7 @@ from typing import (
     Any,
     Literal,
     Protocol,
+    TypeAlias,
     TypeVar,
     cast,
     get_args,
@@ -30,12 +31,14 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from videoautoarena.agents.limits.budget import Caps
+    from videoautoarena.runs.bench.format.reader import OpenBench
     from videoautoarena.runs.console.listeners import Display
     from videoautoarena.runs.trials.trial import Leave
     from videoautoarena.runs.views.report import Report
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 T = TypeVar("T")
+CommandMaker: TypeAlias = Callable[[Callable[..., Any]], click.Command]
 
 
 class Option(Protocol):
@@ -53,6 +56,16 @@ class ListingGroup(click.Group):
         commands = [(name, self.commands[name]) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
             formatter.write_dl([(name, _first(command)) for name, command in commands])
+
+    def member(self, *examples: str, codes: str = "", **how: Any) -> CommandMaker:
+        """Return what makes a function a command of the group, as `command` does."""
+
+        def add(function: Callable[..., Any]) -> click.Command:
+            made = command(*examples, codes=codes, **how)(function)
+            self.add_command(made)
+            return made
+
+        return add
 
 
 def _first(command: click.Command) -> str:
@@ -94,20 +107,35 @@ def read_share(text: str) -> float | str:
         raise click.BadParameter(f"{text!r} is neither a share from 0 to 1 nor 'all'") from None
 
 
-def command(
-    name: str, *examples: str, codes: str = "", group: click.Group | None = None, **how: Any
-) -> Callable[[Callable[..., Any]], click.Command]:
-    """Return what makes a command, whose --help ends with examples and what exit codes mean."""
+def command(*examples: str, codes: str = "", **how: Any) -> CommandMaker:
+    """Return what makes a function a command of its name, less `_command`.
+
+    Its --help ends with examples, and with what exit codes mean.
+    """
     shown = f"Example: {examples[0]}"
     if len(examples) > 1:
         shown = "\n  ".join(["\b\nExamples:", *examples])
     epilog = f"{shown}\n\n\b\n{codes}" if codes else shown
-    return (group or click).command(name, epilog=epilog, **how)
+
+    def add(function: Callable[..., Any]) -> click.Command:
+        make: CommandMaker = click.command(_name_of(function), epilog=epilog, **how)
+        return make(function)
+
+    return add
 
 
-def group(name: str, example: str, **how: Any) -> Callable[[Callable[..., Any]], click.Group]:
-    """Return what makes a group of commands, each of which is listed with its first sentence."""
-    return click.group(name, cls=ListingGroup, epilog=f"Example: {example}", **how)
+def group(example: str, **how: Any) -> Callable[[Callable[..., Any]], ListingGroup]:
+    """Return what makes a function a group of commands, each listed with its first sentence."""
+
+    def add(function: Callable[..., Any]) -> ListingGroup:
+        name, epilog = _name_of(function), f"Example: {example}"
+        return click.group(name, cls=ListingGroup, epilog=epilog, **how)(function)
+
+    return add
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    return function.__name__.removesuffix("_command").strip("_").replace("_", "-")
 
 
 def together(*options: Option) -> Option:
@@ -245,11 +273,26 @@ def _of_field(field: str, default: Any, kind: Any, text: str, metavar: str = "")
     return string(f"{name} {metavar}", text)
 
 
+def _open_bench(_ctx: click.Context, _param: click.Parameter, folder: Path) -> OpenBench:
+    from videoautoarena.runs.bench.format.reader import open_bench
+
+    return open_bench(folder)
+
+
 PATH = click.Path(path_type=Path)
 OUT = click.argument("out", type=PATH)
 BENCH = click.argument("bench", type=PATH)
+OPENED_BENCH = click.argument("bench", type=PATH, callback=_open_bench)
+"""A bench or a set, handed over as it was read."""
 FILE = click.argument("file", type=PATH)
 FOLDER = click.argument("folder", type=PATH)
+
+
+def opened_bench(text: str) -> Option:
+    """Return the option of a bench, which is handed over as it was read."""
+    return path("--bench", text, required=True, callback=_open_bench)
+
+
 TO_FOLDER = path("--to", "Folder to create.", required=True)
 AS_JSON = flag("--json", "Print one JSON object.", "as_json")
 OVERWRITE = flag("--force", "Overwrite an existing file.")
@@ -377,6 +420,33 @@ def paid(retry: str, *beside: Option, plan: Option = PLAN) -> Option:
     return together(CONCURRENCY, PATIENCE, again, *beside, plan, NO_PROGRESS, CAPS)
 
 
+OF_CALLS = frozenset(
+    {
+        "config",
+        "concurrency",
+        "patience_s",
+        "retry_failed",
+        "is_quiet",
+        "max_usd",
+        "max_tokens",
+    }
+)
+"""Parameters that matter only where models are asked."""
+
+
+def making(examiner: str, at_most: str, plan: str) -> Option:
+    """Return the options of making a set from videos, by what --help says of three of them."""
+    return together(
+        string("--examiner M", f"{examiner}.  [default: arena.toml, else the offline one]"),
+        config_option(" that declares the examiner"),
+        figure("--seed", 0, "Seed of all draws."),
+        flag("--at-most", at_most, "is_upper_bound"),
+        string("--licence", "Licence of the set, for its card."),
+        paid("Repeat the examiner's failed calls.", plan=flag("--plan", plan)),
+        AS_JSON,
+    )
+
+
 CARE = together(
     flag("--retry-failed", "Play battles again that ended void or forfeit because a call failed."),
     FSYNC,
@@ -483,6 +553,11 @@ def print_line(report: Mapping[str, object], line: str, *, as_json: bool) -> Non
     from videoautoarena.memory.records.records import SCHEMA
 
     print_result(json.dumps({"schema": SCHEMA, **report}) if as_json else line)
+
+
+def print_text(report: object, text: Callable[[], str], *, as_json: bool) -> None:
+    """Print a report as indented JSON, or as a text that has its lines."""
+    print_result(json.dumps(report, indent=2) if as_json else text())
 
 
 def print_rendered(

@@ -7,20 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from videoautoarena.runs.cli.program import options
-from videoautoarena.runs.cli.program.ending import (
-    exit_codes,
-    job_ending,
-    print_plan,
-    run_async,
-)
+from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.text.terminal import safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.memory.store.evidence import TrialKind
     from videoautoarena.runs.trials.runner import Asked
 
-EXIT_CODES = exit_codes("more than 5 % of the judgings failed, or a judge became unusable")
+EXIT_CODES = ending.exit_codes("more than 5 % of the judgings failed, or a judge became unusable")
 KINDS: tuple[TrialKind, ...] = ("repeat", "attack", "constant", "truth")
 
 
@@ -64,7 +58,6 @@ def judging_options(cases: str) -> options.Option:
 
 
 @options.command(
-    "audit",
     "arena audit arena-out --json | jq '.findings[].sentence'",
     "arena audit arena-out --trials --plan",
     "arena audit arena-out --trials attack --judge openai:gpt-4o --cases 200 --max-usd 5",
@@ -97,8 +90,9 @@ def audit_command(
     Without --trials, the report uses only what the run has stored, and no model is called. Trials
     change no battle. Their results are stored in the run and appear in every later audit.
     """
-    from videoautoarena.runs.audit.report import audit, render
+    from videoautoarena.runs.audit.report import audit
     from videoautoarena.runs.trials.runner import Asked, plan_trials
+    from videoautoarena.runs.views.audit import audit_report
 
     code = 0
     if trials is None:
@@ -106,15 +100,14 @@ def audit_command(
     else:
         asked = Asked(trials, **typed)
         if plan:
-            return print_plan(plan_trials(out, asked), as_json=as_json)
+            return ending.print_plan(plan_trials(out, asked), as_json=as_json)
         code = _hold(out, asked, is_quiet=is_quiet)
     report = audit(out)
-    options.print_rendered(report.to_json(), lambda: render(report), as_json=as_json)
+    options.print_viewed(report.to_json(), lambda: audit_report(report), as_json=as_json)
     return code
 
 
 @options.command(
-    "rejudge",
     "arena rejudge arena-out --judge openai:gpt-4o --cases 200 --plan",
     "arena rejudge arena-out --judge strict --config arena.toml --max-usd 5",
     codes=EXIT_CODES,
@@ -134,15 +127,19 @@ def rejudge_command(out: Path, *, as_json: bool, plan: bool, is_quiet: bool, **t
 
     No battle of the run changes. Each judge is compared with the run separately.
     """
-    from videoautoarena.runs.audit.rejudge import rejudged, render
+    from videoautoarena.runs.audit.rejudge import rejudged
     from videoautoarena.runs.trials.runner import Asked, plan_trials
+    from videoautoarena.runs.views.audit import rejudged_reports
 
     asked = Asked(("rejudge",), **typed)
     if plan:
-        return print_plan(plan_trials(out, asked), as_json=as_json)
+        return ending.print_plan(plan_trials(out, asked), as_json=as_json)
     code = _hold(out, asked, is_quiet=is_quiet)
     report = rejudged(out, asked.judges)
-    options.print_rendered(report.to_json(), lambda: render(report), as_json=as_json)
+    if as_json:
+        options.print_report(report.to_json(), (), as_json=True)
+    else:
+        options.print_views(rejudged_reports(report))
     return code
 
 
@@ -152,21 +149,19 @@ def _hold(out: Path, asked: Asked, *, is_quiet: bool) -> int:
     from videoautoarena.runs.trials.runner import hold_trials, in_words, showing
 
     with showing(say, is_quiet=is_quiet) as on_held:
-        tally = run_async(
+        tally = ending.run_async(
             hold_trials(out, asked, listeners=Listeners(say, nobody), on_held=on_held)
         )
     so_far = f"{in_words(tally)}, {tally.asked - tally.known - tally.held} left"
-    return job_ending(tally, tally.failures, tally.held, so_far)
+    return ending.job_ending(tally, tally.failures, tally.held, so_far)
 
 
-@options.group("labels", "arena labels sample arena-out --n 200 --to labels.csv")
+@options.group("arena labels sample arena-out --n 200 --to labels.csv")
 def labels_command() -> None:
     """Collect human labels and compare the judge with them."""
 
 
-@options.command(
-    "import", "arena labels import labels.csv arena-out --labeller anna", group=labels_command
-)
+@labels_command.member("arena labels import labels.csv arena-out --labeller anna")
 @options.FILE
 @options.OUT
 @options.string("--labeller", "Labeller of rows that name none.")
@@ -184,9 +179,7 @@ def import_(file: Path, out: Path, labeller: str | None, as_json: bool) -> None:
     options.print_line(found._asdict(), found.as_line(), as_json=as_json)
 
 
-@options.command(
-    "sample", "arena labels sample arena-out --n 200 --to labels.csv", group=labels_command
-)
+@labels_command.member("arena labels sample arena-out --n 200 --to labels.csv")
 @options.OUT
 @options.path("--to", "File to write (.csv, .tsv or .jsonl).", required=True)
 @options.whole("--n", "Number of battles to draw.", "number", least=1, default=200)
@@ -210,14 +203,15 @@ def sample(out: Path, to: Path, *, rest: bool, as_json: bool, **drawn: Any) -> N
     options.print_line(found._asdict(), found.as_line(to), as_json=as_json)
 
 
-@options.command("show", "arena labels show arena-out", group=labels_command)
+@labels_command.member("arena labels show arena-out")
 @options.OUT
 @options.AS_JSON
 def show(out: Path, as_json: bool) -> None:
     """Show the number of labels by labeller, and how far the judge agrees with them."""
-    from videoautoarena.runs.audit.labels_text import render_labels, show_labels
+    from videoautoarena.runs.audit.label_report import show_labels
     from videoautoarena.runs.rundir.reader import open_run
+    from videoautoarena.runs.views.labels import labels_report
 
     with open_run(out) as run:
         shown = show_labels(run)
-    options.print_rendered(shown.to_json(), lambda: render_labels(shown), as_json=as_json)
+    options.print_viewed(shown.to_json(), lambda: labels_report(shown), as_json=as_json)

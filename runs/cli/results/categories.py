@@ -7,37 +7,29 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from videoautoarena.runs.cli.program import options
-from videoautoarena.runs.cli.program.ending import (
-    exit_codes,
-    followed,
-    job_ending,
-    print_plan,
-)
+from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.text.terminal import safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.categories.tagging import TagOrder, TagTally
 
-EXIT_CODES = exit_codes("more than 5 % of the calls failed, or the classifier became unusable")
+EXIT_CODES = ending.exit_codes(
+    "more than 5 % of the calls failed, or the classifier became unusable"
+)
 _CLASSIFIER = "Model that classifies: provider:model, or a name from arena.toml or the run.  "
 _SEED = options.seed("Seed of the sample.")
 
 
-@options.group(
-    "categories", "arena categories tag arena-out --classifier openai:gpt-4o-mini --plan"
-)
+@options.group("arena categories tag arena-out --classifier openai:gpt-4o-mini --plan")
 def categories_command() -> None:
     """Find out what kinds of question a run asked, and rate by them."""
 
 
-@options.command(
-    "tag",
+@categories_command.member(
     "arena categories tag arena-out --classifier openai:gpt-4o-mini --plan",
     "arena categories tag arena-out --classifier openai:gpt-4o-mini --max-usd 2",
     "arena leaderboard arena-out --by question-category",
     codes=EXIT_CODES,
-    group=categories_command,
 )
 @options.OUT
 @options.string("--classifier M", f"{_CLASSIFIER}[default: the run's examiner]")
@@ -59,7 +51,7 @@ def tag(out: Path, *, as_json: bool, plan: bool, is_quiet: bool, **typed: Any) -
 
     order = TagOrder(**typed)
     if plan:
-        return print_plan(plan_tagging(out, order), as_json=as_json)
+        return ending.print_plan(plan_tagging(out, order), as_json=as_json)
     code, tally = _tag(out, order, is_quiet=is_quiet)
     if code == 0:
         say(f"to rate by them: arena leaderboard {safe(str(out))} --by question-category")
@@ -72,7 +64,7 @@ def _tag(out: Path, order: TagOrder, *, is_quiet: bool) -> tuple[int, TagTally]:
     """Tag and say how it went; return the exit code and the tally."""
     from videoautoarena.runs.categories.tagging import tag_questions
 
-    tally = followed(
+    tally = ending.followed(
         lambda listeners, on_tagged: tag_questions(
             out, order, listeners=listeners, on_tagged=on_tagged
         ),
@@ -90,12 +82,12 @@ def how_far(tally: TagTally) -> tuple[int, int, str]:
 def code_of(tally: TagTally) -> int:
     """Say what failed and why it ended early, if it did; return the exit code."""
     left = tally.asked - tally.known - tally.tagged
-    return job_ending(tally, tally.failures, tally.tagged, f"{tally.in_words}, {left:,} left")
+    return ending.job_ending(
+        tally, tally.failures, tally.tagged, f"{tally.in_words}, {left:,} left"
+    )
 
 
-@options.command(
-    "show", "arena categories show arena-out --json | jq '.counts'", group=categories_command
-)
+@categories_command.member("arena categories show arena-out --json | jq '.counts'")
 @options.OUT
 @options.string("--classifier M", "Whose tags.  [default: who tagged the most]")
 @options.AS_JSON
@@ -106,23 +98,19 @@ def show(out: Path, classifier: str | None, as_json: bool) -> None:
     (both bad), each model's place, and how many places it moves when style is held equal.
     """
     from videoautoarena.runs.categories.figures import report_of
-    from videoautoarena.runs.categories.text import render_report
     from videoautoarena.runs.rundir.reader import open_run
+    from videoautoarena.runs.views.categories import categories_report
 
     with open_run(out) as run:
         report = report_of(run, classifier)
-    options.print_rendered(
-        report.to_json(), lambda: render_report(report, options.results().width), as_json=as_json
-    )
+    options.print_viewed(report.to_json(), lambda: categories_report(report), as_json=as_json)
 
 
-@options.command(
-    "check",
+@categories_command.member(
     "arena categories check arena-out --against openai:gpt-4o --sample 200 --plan",
     "arena categories check arena-out --to sheet.csv --sample 100",
     "arena categories check arena-out --against sheet.csv",
     codes=EXIT_CODES,
-    group=categories_command,
 )
 @options.OUT
 @options.string(
@@ -167,7 +155,7 @@ def check(
     if not is_file:
         order = TagOrder(classifier=against, **typed)
         if plan:
-            return print_plan(plan_tagging(out, order), as_json=as_json)
+            return ending.print_plan(plan_tagging(out, order), as_json=as_json)
         code, _ = _tag(out, order, is_quiet=is_quiet)
         if code:
             return code
@@ -193,8 +181,8 @@ def _write(out: Path, to: Path, size: int, seed: int, *, force: bool, as_json: b
 def _compare(out: Path, against: str, *, is_file: bool, as_json: bool) -> None:
     from videoautoarena.runs.categories.check import check_against, read_labels
     from videoautoarena.runs.categories.tags import tags_of
-    from videoautoarena.runs.categories.text import render_check
     from videoautoarena.runs.rundir.reader import open_run
+    from videoautoarena.runs.views.categories import check_report
 
     with open_run(out) as run:
         if is_file:
@@ -202,4 +190,4 @@ def _compare(out: Path, against: str, *, is_file: bool, as_json: bool) -> None:
         else:
             truth = {id_: tag.categories for id_, tag in tags_of(run, against).items()}
         checked = check_against(run, against, truth)
-    options.print_rendered(checked.to_json(), lambda: render_check(checked), as_json=as_json)
+    options.print_viewed(checked.to_json(), lambda: check_report(checked), as_json=as_json)

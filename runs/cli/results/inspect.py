@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.web.page.set_report import WrittenSet
 
 
-@options.command("status", "arena status arena-out")
+@options.command("arena status arena-out")
 @options.OUT
 @options.flag("--follow", "Keep showing it until the run ends or Ctrl-C is pressed.", "-f")
 @options.flag("--plain", "With --follow: print lines instead of the live console.")
@@ -62,7 +62,6 @@ VERDICTS = (
 
 
 @options.command(
-    "battles",
     "arena battles arena-out --lost-by hawk --sort surprise",
     "arena battles arena-out --pair hawk,owl --verdict tie",
     'arena battles arena-out --contains "red car" --jsonl | jq -r .id',
@@ -141,7 +140,7 @@ def _one_form(form: str | None, *, jsonl: bool, as_json: bool) -> str:
     return form or short or "table"
 
 
-@options.command("show", "arena show arena-out", "arena show arena-out 3f2a9c01b7de-p1-r2")
+@options.command("arena show arena-out", "arena show arena-out 3f2a9c01b7de-p1-r2")
 @options.OUT
 @click.argument("battle", required=False)
 @options.AS_JSON
@@ -160,14 +159,11 @@ def show_battle(out: Path, battle: str | None = None, *, as_json: bool = False) 
     from videoautoarena.runs.battles.detail_text import page
 
     shown = show_most_telling(out, _rated) if battle is None else show(out, battle)
-    if as_json:
-        options.print_report(shown.as_json(), (), as_json=True)
-    else:
-        print_result(page(shown, shutil.get_terminal_size().columns))
+    columns = shutil.get_terminal_size().columns
+    options.print_text(shown.as_json(), lambda: page(shown, columns), as_json=as_json)
 
 
 @options.command(
-    "profile",
     "arena profile arena-out",
     "arena profile arena-out hawk --json | jq '.themes[] | select(.mark == \"more\") | .theme'",
 )
@@ -199,7 +195,6 @@ TRAINING = ("preferences", "conversations")
 
 
 @options.command(
-    "export",
     "arena export arena-out --to calls.jsonl",
     "arena export arena-out --what costs | jq '.models[] | [.model, .cost_usd]'",
     "arena export arena-out --what battles --format inspect --to logs",
@@ -314,7 +309,6 @@ def on_terminal(number: int, total: int) -> None:
 
 
 @options.command(
-    "report",
     "arena report arena-out",
     "arena report arena-out --to report.html --thumbs 0",
     "arena report my-tasks --to tasks.html",
@@ -379,7 +373,6 @@ def report_command(
 
 
 @options.command(
-    "view",
     "arena view arena-out --open",
     "arena view runs --port 8080",
     codes="The exit code is 0 when Ctrl-C ends it.",
@@ -403,7 +396,6 @@ def view_command(out: Path, *, videos: Path | None, port: int | None, opens: boo
 
 
 @options.command(
-    "annotate",
     "arena annotate arena-out --open",
     "arena annotate arena-out --n 300 --labeller anna --labeller ben",
     "arena annotate arena-out --n 0 --against questions.csv",

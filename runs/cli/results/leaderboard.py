@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -26,45 +27,53 @@ if TYPE_CHECKING:
     from videoautoarena.runs.views.report import Report
 
 _ENDINGS = (".svg", ".png", ".pdf")
-
-
-picture_options = options.together(
-    options.path("--picture FILE", "Also draw the leaderboard into FILE (.svg, .png or .pdf)."),
-    options.flag("--bare", "Draw neither title nor notes into the picture."),
-    options.flag("--force", "Overwrite an existing picture."),
-)
-
-
-def check_picture(file: Path | None, *, bare: bool, force: bool) -> None:
-    """Raise BadInput for a file of another ending or that is there, before anything is rated."""
-    if file is None:
-        if force or bare:
-            raise click.UsageError(f"--{'force' if force else 'bare'} needs --picture FILE")
-        return
-    from videoautoarena.memory.records.errors import BadInput
-    from videoautoarena.runs.text.files import refuse_existing
-
-    if file.suffix.lower() not in _ENDINGS:
-        raise BadInput(f"{file} must end in .svg, .png or .pdf")
-    refuse_existing(file, force=force)
-
-
-def draw_picture(board: Leaderboard | Slices, file: Path | None, *, bare: bool) -> None:
-    """Draw a leaderboard, or those of slices, into a file and say so; nothing for None."""
-    if file is None:
-        return
-    from videoautoarena.runs.figures.album import picture_of
-    from videoautoarena.runs.figures.canvas import render
-    from videoautoarena.runs.text.files import write_whole
-
-    picture = picture_of(board)
-    write_whole(file, render(picture, cast("Form", file.suffix.lower()[1:]), bare=bare))
-    say(f"{picture.shows} drawn into {safe(str(file))}")
-
-
 _OF_RUNS = ("without", "reweight")
+"""Fields of a method that need a run."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The file that a leaderboard is drawn into, if any."""
+
+    picture: Path | None
+    bare: bool
+    force: bool
+
+    def check(self) -> None:
+        """Refuse a file of another ending or that is there, before anything is rated."""
+        from videoautoarena.memory.records.errors import BadInput
+        from videoautoarena.runs.text.files import refuse_existing
+
+        if self.picture is not None:
+            if self.picture.suffix.lower() not in _ENDINGS:
+                raise BadInput(f"{self.picture} must end in .svg, .png or .pdf")
+            refuse_existing(self.picture, force=self.force)
+        elif self.force or self.bare:
+            raise click.UsageError(f"--{'force' if self.force else 'bare'} needs --picture FILE")
+
+    def draw(self, board: Leaderboard | Slices) -> None:
+        """Draw a leaderboard, or those of slices, and say so."""
+        if self.picture is None:
+            return
+        from videoautoarena.runs.figures.album import picture_of
+        from videoautoarena.runs.figures.canvas import render
+        from videoautoarena.runs.text.files import write_whole
+
+        picture = picture_of(board)
+        form = cast("Form", self.picture.suffix.lower()[1:])
+        write_whole(self.picture, render(picture, form, bare=self.bare))
+        say(f"{picture.shows} drawn into {safe(str(self.picture))}")
+
+
 rating_options = options.together(
-    options.fields_of(RatingMethod, leave=_OF_RUNS),
+    options.gathered(
+        "drawing",
+        Drawing,
+        options.path("--picture FILE", "Also draw the leaderboard into FILE (.svg, .png or .pdf)."),
+        options.flag("--bare", "Draw neither title nor notes into the picture."),
+        options.flag("--force", "Overwrite an existing picture."),
+    ),
+    options.gathered("method", RatingMethod, options.fields_of(RatingMethod, leave=_OF_RUNS)),
     options.table_form(options.flag("--notes", "Print all notes, not only three lines.")),
 )
 
@@ -98,7 +107,7 @@ def _report_of(board: Leaderboard | Slices | Pairs) -> Report:
     return pairs_report(board)
 
 
-@options.command("leaderboard", "arena leaderboard arena-out --by duration")
+@options.command("arena leaderboard arena-out --by duration")
 @options.OUT
 @options.string(
     "--by TRAIT",
@@ -117,39 +126,36 @@ def _report_of(board: Leaderboard | Slices | Pairs) -> Report:
     "Rate on the scale of human labels: all verdicts, corrected by the labels of a random sample.",
 )
 @options.flag("--assume-random", "With --labels: treat all labels as a random sample.")
-@picture_options
 @rating_options
 def leaderboard_command(
     out: Path,
+    *,
     by: str | None,
-    form: str,
     details: bool,
-    notes: bool,
     labels: bool,
     assume_random: bool,
-    picture: Path | None,
-    bare: bool,
-    force: bool,
-    **method: Any,
+    drawing: Drawing,
+    method: RatingMethod,
+    form: str,
+    notes: bool,
 ) -> None:
     """Rate the models of the run in OUT, with confidence intervals clustered by video."""
-    if picture is not None and by == "pair":
+    if drawing.picture is not None and by == "pair":
         raise click.UsageError("--picture cannot draw --by pair; arena pictures draws heat maps")
     if assume_random and not labels:
         raise click.UsageError("--assume-random goes with --labels; give both")
     if labels and by is not None:
         raise click.UsageError("--labels rates the whole run; leave out --by")
-    check_picture(picture, bare=bare, force=force)
-    how = RatingMethod(**method)
+    drawing.check()
     if labels:
         from videoautoarena.runs.leaderboard.board import labelled_board_of
 
-        board: Any = labelled_board_of(out, how, assume_random=assume_random)
+        board: Any = labelled_board_of(out, method, assume_random=assume_random)
     else:
         is_told = details or form in ("csv", "json")
-        board = rate_run(out, by=by, method=how, behaviour=is_told)
+        board = rate_run(out, by=by, method=method, behaviour=is_told)
     print_board(board, form, details=details, notes=notes)
-    draw_picture(board, picture, bare=bare)
+    drawing.draw(board)
 
 
 def show_leaderboard(folder: Path) -> None:
@@ -173,29 +179,22 @@ def rate_run(
     return slices_of(folder, by, method, behaviour=behaviour)
 
 
-@options.command("rate", "arena rate battles.csv --json")
+@options.command("arena rate battles.csv --json")
 @options.FILE
-@picture_options
 @rating_options
 def rate_command(
-    file: Path,
-    form: str,
-    notes: bool,
-    picture: Path | None,
-    bare: bool,
-    force: bool,
-    **method: Any,
+    file: Path, *, drawing: Drawing, method: RatingMethod, form: str, notes: bool
 ) -> None:
     """Rate the battles in FILE: CSV, JSON lines or Parquet with model_a, model_b and winner."""
     from videoautoarena.runs.rating.rate import rate_file
 
-    check_picture(picture, bare=bare, force=force)
-    board = rate_file(file, RatingMethod(**method))
+    drawing.check()
+    board = rate_file(file, method)
     print_board(board, form, notes=notes)
-    draw_picture(board, picture, bare=bare)
+    drawing.draw(board)
 
 
-@options.command("agree", "arena agree arena-out published.csv --rename names.json")
+@options.command("arena agree arena-out published.csv --rename names.json")
 @click.argument("a", type=options.PATH)
 @click.argument("b", type=options.PATH)
 @options.path(
@@ -220,7 +219,6 @@ def agree_command(a: Path, b: Path, rename: Path | None, as_json: bool) -> None:
 
 
 @options.command(
-    "power",
     "arena power --models 11 --gap 30",
     "arena power --models 4 --gap 50 --videos 40 --rounds 9 --json",
 )
@@ -275,7 +273,6 @@ _PICTURE_FORMS = {"svg": ("svg",), "png": ("png",), "pdf": ("pdf",), "both": ("s
 
 
 @options.command(
-    "pictures",
     "arena pictures arena-out --to pictures --only ladder",
     "arena pictures my-tasks --to pictures --format pdf",
     "arena pictures my-dialogues --to pictures --only abilities",

@@ -7,13 +7,11 @@ from typing import Any
 
 import click
 
-from videoautoarena.runs.cli.program import options
-from videoautoarena.runs.cli.program.ending import followed, print_plan
+from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.results.categories import EXIT_CODES, code_of, how_far
 
 
 @options.command(
-    "realism",
     "arena realism arena-out --against questions.jsonl",
     "arena realism arena-out --against questions.jsonl --categories file --json",
     "arena realism arena-out --against questions.jsonl --classifier openai:gpt-4o-mini --plan",
@@ -64,7 +62,8 @@ def realism_command(
     check_wish(wish)
     classified = None
     if typed["classifier"] is None:
-        options.refuse_typed("is for --classifier M", _OF_CLASSIFYING.__contains__)
+        idle = options.OF_CALLS.union({"plan", "trust"}) - {"concurrency", "is_quiet"}
+        options.refuse_typed("is for --classifier M", idle.__contains__)
     elif wish.categories != "auto":
         raise click.UsageError(
             f"--classifier and --categories {wish.categories} exclude each other"
@@ -72,8 +71,8 @@ def realism_command(
     else:
         order = TagOrder(**typed)
         if plan:
-            return print_plan(plan_classifying(out, against, order), as_json=as_json)
-        classified, tally = followed(
+            return ending.print_plan(plan_classifying(out, against, order), as_json=as_json)
+        classified, tally = ending.followed(
             lambda listeners, on_tagged: classify_questions(
                 out, against, order, listeners=listeners, on_tagged=on_tagged
             ),
@@ -87,14 +86,3 @@ def realism_command(
     report = realism_report(found)
     options.print_rendered(found.to_json(), lambda: ReportView(report, notes=True), as_json=as_json)
     return 0
-
-
-_OF_CLASSIFYING = (
-    "plan",
-    "retry_failed",
-    "config",
-    "trust",
-    "max_usd",
-    "max_tokens",
-    "patience_s",
-)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from videoautoarena.runs.cli.program import options
-from videoautoarena.runs.cli.sets.bench_run import bench_run_command as play
-from videoautoarena.runs.cli.sets.bench_run import probe
+from videoautoarena.runs.cli.sets.bench_run import probe, run_command
 from videoautoarena.runs.text.publishing import say_before_publishing
 from videoautoarena.runs.text.terminal import print_result, safe, say
 
@@ -19,50 +18,45 @@ if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.reader import OpenBench
 
 
-@options.command(
-    "compare", "arena bench compare my-bench openai:gpt-4o-mini google_genai:gemini-2.5-flash"
-)
-@options.BENCH
+@options.command("arena bench compare my-bench openai:gpt-4o-mini google_genai:gemini-2.5-flash")
+@options.OPENED_BENCH
 @click.argument("a")
 @click.argument("b")
 @options.string("--judge J", "Judge whose rulings count, if there are several.")
 @options.string("--anchor NAME", "Compare results against this model's answers.")
 @options.AS_JSON
-def compare(bench: Path, a: str, b: str, *, as_json: bool, **whose: Any) -> None:
+def compare(bench: OpenBench[Any], a: str, b: str, *, as_json: bool, **whose: Any) -> None:
     """Compare models A and B on BENCH, with a confidence interval.
 
     The comparison is paired by question and clustered by video. If both models were judged only
     against an anchor, those results are used without --anchor.
     """
-    from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
     from videoautoarena.runs.views.comparisons import comparison_json, comparison_report
 
-    opened = open_bench(bench)
-    found = scoring_of(opened).compare(opened, a, b, **whose)
+    found = scoring_of(bench).compare(bench, a, b, **whose)
     options.print_viewed(
         comparison_json(found), lambda: comparison_report(found), as_json=as_json, notes=True
     )
 
 
-@options.command("show", "arena bench show my-dialogues 3f2a9c01")
-@options.BENCH
+@options.command("arena bench show my-dialogues 3f2a9c01")
+@options.OPENED_BENCH
 @click.argument("dialogue")
 @options.AS_JSON
-def show(bench: Path, dialogue: str, as_json: bool) -> None:
+def show(bench: OpenBench[Any], dialogue: str, as_json: bool) -> None:
     """Show one dialogue of BENCH in full, with its checklists and every model's replies.
 
     DIALOGUE is its id, or as much of its beginning as only one has; arena dialogues review lists
     all.
     """
     from videoautoarena.runs.bench.dialogues.show import show_dialogue
-    from videoautoarena.runs.bench.format.reader import open_bench
 
-    shown = show_dialogue(open_bench(bench), dialogue)
+    shown = show_dialogue(bench, dialogue)
     options.print_report(shown.to_json(), shown.as_lines(), as_json=as_json)
 
 
-@options.command("diff", "arena bench diff my-bench-1 my-bench-2")
+@options.command("arena bench diff my-bench-1 my-bench-2")
 @options.BENCH
 @click.argument("other", type=options.PATH)
 @options.flag("--json", "Print one JSON object that names every change.", "as_json")
@@ -75,37 +69,34 @@ def diff(bench: Path, other: Path, as_json: bool) -> None:
     options.print_viewed(found, lambda: diff_report(found), as_json=as_json)
 
 
-@options.command("check", "arena bench check my-bench --run arena-out")
-@options.BENCH
+@options.command("arena bench check my-bench --run arena-out")
+@options.OPENED_BENCH
 @options.path("--run", "Run or leaderboard whose order of models the scores should reproduce.")
 @options.string("--judge J", "Judge whose rulings are used, if there are several.")
 @options.AS_JSON
-def check(bench: Path, *, as_json: bool, **against: Any) -> None:
+def check(bench: OpenBench[Any], *, as_json: bool, **against: Any) -> None:
     """Check whether BENCH measures what it should, from the results on it.
 
     Reports what longer answers, constant answers and answers without frames score, the headroom
     left, and how well the scores reproduce the run's order of models.
     """
-    from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
     from videoautoarena.runs.views.checks import validity_report
 
-    opened = open_bench(bench)
-    found = scoring_of(opened).check(opened, **against)
+    found = scoring_of(bench).check(bench, **against)
     options.print_viewed(
         found.to_json(), lambda: validity_report(found), as_json=as_json, notes=True
     )
 
 
 @options.command(
-    "export",
     "arena bench export my-bench --to bench.json",
     "arena bench export my-bench --format inspect --to logs",
     "arena bench export my-bench --format arena-hard --to data",
     "arena bench export my-tasks --model openai:gpt-4o-mini --to predictions.json",
     "arena bench export my-dialogues --model openai:gpt-4o-mini --to predictions",
 )
-@options.BENCH
+@options.OPENED_BENCH
 @options.path(
     "--to",
     "File to write; with inspect, arena-hard and mt-video-bench, a folder.",
@@ -126,16 +117,14 @@ def check(bench: Path, *, as_json: bool, **against: Any) -> None:
 @options.THUMBNAILS
 @options.OVERWRITE
 @options.AS_JSON
-def export(bench: Path, to: Path, form: str | None, as_json: bool, **given: Any) -> None:
+def export(bench: OpenBench[Any], to: Path, form: str | None, as_json: bool, **given: Any) -> None:
     """Export BENCH in the format of another project; an imported bench comes out unchanged.
 
     With inspect, it writes the results of models; with arena-hard, their results against an anchor.
     """
-    from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
 
-    opened = open_bench(bench)
-    known = scoring_of(opened).exports
+    known = scoring_of(bench).exports
     form = form or known[0]
     if form not in ("inspect", "arena-hard") and given["judge"] is not None:
         raise click.UsageError("--judge needs --format inspect or arena-hard")
@@ -147,7 +136,7 @@ def export(bench: Path, to: Path, form: str | None, as_json: bool, **given: Any)
         raise click.UsageError("--model needs --format mlvu or mt-video-bench")
     if form not in known:
         raise click.UsageError(
-            f"a set of kind {opened.manifest.kind} goes out as {', '.join(known)}, not as {form}"
+            f"a set of kind {bench.manifest.kind} goes out as {', '.join(known)}, not as {form}"
         )
     writers: dict[str, Callable[..., Exported]] = {
         "inspect": _logs,
@@ -156,7 +145,7 @@ def export(bench: Path, to: Path, form: str | None, as_json: bool, **given: Any)
         "mlvu": _predictions,
         "mt-video-bench": _dialogues,
     }
-    found, lines = writers[form](opened, to, **given)
+    found, lines = writers[form](bench, to, **given)
     for line in lines[1:]:
         say(line)
     if given["frames"]:
@@ -221,11 +210,10 @@ def _folder(bench: OpenBench, to: Path, *, judge: str | None, force: bool, **_: 
 
 
 @options.command(
-    "score",
     "arena bench score my-bench --format latex",
     "arena bench score my-bench --anchor openai:gpt-4o-mini --style",
 )
-@options.BENCH
+@options.OPENED_BENCH
 @options.string(
     "--by TRAIT",
     "Also score each part of the bench: by duration, category, topic, language, "
@@ -258,7 +246,7 @@ def _folder(bench: OpenBench, to: Path, *, judge: str | None, force: bool, **_: 
     "--as-published", "Of tasks and dialogues: score by the published rules, faults included."
 )
 @options.table_form()
-def score(bench: Path, *, form: str, **typed: Any) -> None:
+def score(bench: OpenBench[Any], *, form: str, **typed: Any) -> None:
     """Score every model that was run on BENCH, best first.
 
     Tasks with a right answer: accuracy by task, and the mean over tasks. Dialogues: items of
@@ -269,14 +257,12 @@ def score(bench: Path, *, form: str, **typed: Any) -> None:
     win counts. The score is the mean of the two percentages. Results against an anchor have a table
     of their own: the estimated win rate. Confidence intervals are clustered by video.
     """
-    from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
     from videoautoarena.runs.bench.score.anchor_score import Scores, WantedScores, Way
     from videoautoarena.runs.views.sets import pasted, set_reports
 
-    opened = open_bench(bench)
     way = options.take(Way, typed)
-    scores = scoring_of(opened).score(opened, WantedScores(**typed, way=way))
+    scores = scoring_of(bench).score(bench, WantedScores(**typed, way=way))
     if form == "json":
         options.print_report(scores.to_json(), (), as_json=True)
     elif form == "table":
@@ -287,12 +273,12 @@ def score(bench: Path, *, form: str, **typed: Any) -> None:
         print_result(pasted(scores, form))
 
 
-@options.group("bench", "arena bench verify my-bench --videos clips")
+@options.group("arena bench verify my-bench --videos clips")
 def bench_command() -> None:
     """Run, score and compare frozen test sets."""
 
 
-@options.command("verify", "arena bench verify my-bench --videos clips", group=bench_command)
+@bench_command.member("arena bench verify my-bench --videos clips")
 @options.BENCH
 @options.path("--videos", "Also check the videos in this folder.")
 @options.AS_JSON
@@ -311,7 +297,7 @@ def verify(ctx: click.Context, bench: Path, videos: Path | None, as_json: bool) 
 
 bench_command.add_command(export)
 bench_command.add_command(score)
-bench_command.add_command(play)
+bench_command.add_command(run_command)
 bench_command.add_command(compare)
 bench_command.add_command(check)
 bench_command.add_command(diff)

@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 from videoautoarena.agents.models.registry import MOST_FRAMES
-from videoautoarena.runs.cli.program import options
-from videoautoarena.runs.cli.program.ending import (
-    early_end,
-    exit_codes,
-    followed,
-    run_async,
-    say_reasons,
-)
+from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.program.engine import ENGINE
 from videoautoarena.runs.cli.program.main import EXIT_CAP, EXIT_VOIDS
 from videoautoarena.runs.text.terminal import safe, say
@@ -79,15 +72,16 @@ _AGAIN = "Repeat failed answers and judgings."
 
 
 @options.command(
-    "run",
     "arena bench run my-bench --videos clips",
     "arena bench run my-bench --videos clips --model openai:gpt-4o-mini --judge openai:gpt-4o "
     "--plan",
     "arena bench run my-bench --videos clips --model mine,theirs --config arena.toml --max-usd 5",
     "arena bench run my-bench --videos clips --model mine,theirs --anchor openai:gpt-4o-mini",
-    codes=exit_codes("more than 5 % void, or of one model forfeits, or a model became unusable"),
+    codes=ending.exit_codes(
+        "more than 5 % void, or of one model forfeits, or a model became unusable"
+    ),
 )
-@options.BENCH
+@options.OPENED_BENCH
 @options.listed(
     "--model M[,M2..]",
     "Models that answer, or whose answers were imported.  [default: arena.toml, else the "
@@ -143,8 +137,14 @@ _AGAIN = "Repeat failed answers and judgings."
 )
 @ENGINE
 @options.AS_JSON
-def bench_run_command(
-    bench: Path, *, as_json: bool, plan: bool, is_quiet: bool, engine: Engine, **typed: Any
+def run_command(
+    bench: OpenBench[Any],
+    *,
+    as_json: bool,
+    plan: bool,
+    is_quiet: bool,
+    engine: Engine,
+    **typed: Any,
 ) -> int:
     """Let models answer the questions of BENCH, and score or judge the answers.
 
@@ -155,30 +155,26 @@ def bench_run_command(
     The same command continues where it stopped. Calls and results are stored in BENCH/results and
     reused for other models and judges.
     """
-    from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
     from videoautoarena.runs.views.sets import set_reports
 
-    opened = open_bench(bench)
-    scoring = scoring_of(opened)
     asked = _asked(typed)
     if plan:
-        return _plan(opened, asked, as_json=as_json)
-    ran = _run(opened, asked, engine, is_quiet=is_quiet)
-    scores = scoring.played(opened, ran) if ran.results else None
+        return _plan(bench, asked, as_json=as_json)
+    ran = _run(bench, asked, engine, is_quiet=is_quiet)
+    scores = scoring_of(bench).played(bench, ran) if ran.results else None
     if as_json:
-        _print_json(ran, scores, folder=bench)
+        _print_json(ran, scores, folder=bench.folder)
     elif scores is not None:
         options.print_views(set_reports(scores))
     return _ending(ran)
 
 
 @options.command(
-    "probe",
     "arena bench probe my-tasks",
     "arena bench probe my-tasks --videos clips --model openai:gpt-4o-mini --max-usd 2",
 )
-@options.BENCH
+@options.OPENED_BENCH
 @options.listed(
     "--model M[,M2..]",
     "Also ask these models without frames, with one, with shuffled ones, and with another "
@@ -192,7 +188,13 @@ def bench_run_command(
 @ENGINE
 @options.AS_JSON
 def probe(
-    bench: Path, *, as_json: bool, plan: bool, is_quiet: bool, engine: Engine, **typed: Any
+    bench: OpenBench[Any],
+    *,
+    as_json: bool,
+    plan: bool,
+    is_quiet: bool,
+    engine: Engine,
+    **typed: Any,
 ) -> int:
     """Show what the options of a task set give away without its videos.
 
@@ -201,19 +203,17 @@ def probe(
     given away are counted, and defects are listed. With --model, models are asked, too: whoever
     knows answers without the video shows that the items give them away.
     """
-    from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.score.asked_probes import probe_all
     from videoautoarena.runs.views.checks import probes_report
 
-    opened = open_bench(bench)
-    found = probe_all(opened)
+    found = probe_all(bench)
     code = 0
     if typed["models"]:
         asked = _asked(typed, swap=0.0, views=("blind", "one", "shuffled", "other"))
         if plan:
-            return _plan(opened, asked, as_json=as_json)
-        code = _ending(_run(opened, asked, engine, is_quiet=is_quiet))
-        found = probe_all(opened)
+            return _plan(bench, asked, as_json=as_json)
+        code = _ending(_run(bench, asked, engine, is_quiet=is_quiet))
+        found = probe_all(bench)
     options.print_viewed(found.to_json(), lambda: probes_report(found), as_json=as_json)
     return code
 
@@ -231,7 +231,7 @@ def _plan(opened: OpenBench[Any], asked: Asked, *, as_json: bool) -> int:
     """Print what it would take; return the exit code."""
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
 
-    found = run_async(scoring_of(opened).plan(opened, asked))
+    found = ending.run_async(scoring_of(opened).plan(opened, asked))
     columns = shutil.get_terminal_size().columns
     lines = () if as_json else (*found.as_lines(), *found.as_table(columns))
     options.print_report(found.as_json(), lines, as_json=as_json)
@@ -245,7 +245,7 @@ def _run(opened: OpenBench[Any], asked: Asked, engine: Engine, *, is_quiet: bool
     run = scoring_of(opened).run
     with engine as plays:
         how = replace(asked, engine=plays)
-        return followed(
+        return ending.followed(
             lambda listeners, on_settled: run(
                 opened, how, listeners=listeners, on_settled=on_settled
             ),
@@ -274,10 +274,10 @@ def _ending(ran: Ran) -> int:
     from videoautoarena.runs.console.costs import possibly_paid_lines
 
     tally = ran.tally
-    say_reasons(tally.reasons, "lost")
+    ending.say_reasons(tally.reasons, "lost")
     for line in (*possibly_paid_lines(tally.lost, ()), *map(safe, ran.kept)):
         say(line)
-    code = early_end(tally, f"{_so_far(tally)}, {tally.total - tally.settled} left")
+    code = ending.early_end(tally, f"{_so_far(tally)}, {tally.total - tally.settled} left")
     if code == EXIT_CAP and tally.complete:
         say(f"to score what all models have answered: repeat it with --limit {tally.complete}")
     if code is not None:

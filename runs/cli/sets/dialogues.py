@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from videoautoarena.runs.cli.program import options
-from videoautoarena.runs.cli.program.ending import early_end, exit_codes, run_async, say_made
+from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.program.main import EXIT_VOIDS
 from videoautoarena.runs.text.terminal import safe, say
 
@@ -29,18 +28,16 @@ def _abilities(names: tuple[str, ...]) -> tuple[Ability, ...]:
     return tuple(dict.fromkeys(known[name] for name in names)) or ABILITIES
 
 
-@options.group("dialogues", "arena dialogues make clips --to my-set --plan")
+@options.group("arena dialogues make clips --to my-set --plan")
 def dialogues_command() -> None:
     """Make test sets of dialogues from your own videos, and review them."""
 
 
-@options.command(
-    "make",
+@dialogues_command.member(
     "arena dialogues make clips --to my-set --plan",
     "arena dialogues make clips --to my-set --examiner openai:gpt-4o --max-usd 10",
     "arena dialogues make clips --to my-set --abilities memory_recall,answer_refusal --per-video 2",
-    codes=exit_codes("calls failed, or the examiner became unusable"),
-    group=dialogues_command,
+    codes=ending.exit_codes("calls failed, or the examiner became unusable"),
 )
 @options.FOLDER
 @options.TO_FOLDER
@@ -58,21 +55,11 @@ def dialogues_command() -> None:
     default=1,
 )
 @options.string("--turns FROM-TO", "Rounds of a dialogue.", default="5-8")
-@options.string(
-    "--examiner M",
-    "Model that watches, writes and checks.  [default: arena.toml, else the offline one]",
+@options.making(
+    "Model that watches, writes and checks",
+    at_most="Accept the dialogues that there are although calls failed.",
+    plan="Say what calls it would take and cost; make nothing.",
 )
-@options.config_option(" that declares the examiner")
-@options.figure("--seed", 0, "Seed of all draws.")
-@options.flag(
-    "--at-most", "Accept the dialogues that there are although calls failed.", "is_upper_bound"
-)
-@options.string("--licence", "Licence of the set, for its card.")
-@options.paid(
-    "Repeat the examiner's failed calls.",
-    plan=options.flag("--plan", "Say what calls it would take and cost; make nothing."),
-)
-@options.AS_JSON
 def make_command(folder: Path, to: Path, *, plan: bool, as_json: bool, **typed: Any) -> int:
     """Make a set of dialogues about the videos of FOLDER.
 
@@ -93,11 +80,11 @@ def make_command(folder: Path, to: Path, *, plan: bool, as_json: bool, **typed: 
     wish = options.take(DialogueWish, typed)
     order = DialogueOrder(folder, to, wish=wish, **typed)
     if plan:
-        planned = run_async(plan_dialogues(order, say))
+        planned = ending.run_async(plan_dialogues(order, say))
         options.print_report(planned.as_json(), planned.as_lines(), as_json=as_json)
         _say_failures(planned)
         return 0
-    made, tally = run_async(make_dialogues(order, say))
+    made, tally = ending.run_async(make_dialogues(order, say))
     if as_json or made.bench is not None:
         options.print_report(made.as_json(), made.as_lines(), as_json=as_json)
     return _ending(order, made, tally)
@@ -113,7 +100,7 @@ def _ending(order: DialogueOrder, made: MadeDialogues, tally: DialogueTally) -> 
     for line in possibly_paid_lines(tally.lost, ()):
         say(line)
     left = tally.total - len(tally.outcomes)
-    code = early_end(tally, f"{tally.so_far}, {left} of {tally.total} videos left")
+    code = ending.early_end(tally, f"{tally.so_far}, {left} of {tally.total} videos left")
     if code is not None:
         return code
     if made.bench is None:
@@ -122,7 +109,7 @@ def _ending(order: DialogueOrder, made: MadeDialogues, tally: DialogueTally) -> 
             "--at-most"
         )
         return EXIT_VOIDS
-    say_made(order.to, "copies of videos")
+    ending.say_made(order.to, "copies of videos")
     return 0
 
 
@@ -131,12 +118,10 @@ def _say_failures(made: MadeDialogues) -> None:
         say(safe(f"failed, {path}: {why[:300]}"))
 
 
-@options.command(
-    "review",
+@dialogues_command.member(
     "arena dialogues review my-set --to review.csv",
     "arena dialogues review my-set --from review.csv --reviewer first --to reviewed",
     "arena dialogues review my-set --drop-easy 0.9 --to harder",
-    group=dialogues_command,
 )
 @options.BENCH
 @options.path(
@@ -154,24 +139,15 @@ def _say_failures(made: MadeDialogues) -> None:
 )
 @options.OVERWRITE
 @options.AS_JSON
-def review_command(
-    bench: Path,
-    *,
-    to: Path | None,
-    sheet: Path | None,
-    reviewer: str | None,
-    easy: float | None,
-    force: bool,
-    as_json: bool,
-) -> None:
+def review_command(bench: Path, *, to: Path | None, force: bool, as_json: bool, **how: Any) -> None:
     """Write a dialogue set as CSV for people to review, or make a new set of what they kept.
 
     In the file, write keep or drop as decision, or corrections. With --from it becomes a new set:
     dropped rounds are no longer scored and stay as history, and each changed round says what it
     was before.
     """
-    _check(sheet=sheet, easy=easy, reviewer=reviewer, to=to, force=force)
-    if to is None or (sheet is None and easy is None):
+    _check(to=to, force=force, **how)
+    if to is None or (how["sheet"] is None and how["easy"] is None):
         from videoautoarena.runs.dialogues.review_sheet import write_sheet
 
         sheeted = write_sheet(bench, to, force=force)
@@ -180,9 +156,9 @@ def review_command(
     from videoautoarena.runs.bench.format.schema import VIDEOS
     from videoautoarena.runs.dialogues.review import Wish, review
 
-    made = review(Wish(bench, to, sheet, reviewer, easy))
+    made = review(Wish(bench, to, **how))
     options.print_report(made.as_json(), made.as_lines(), as_json=as_json)
-    say_made(to, "copies of videos" if (to / VIDEOS).is_dir() else "")
+    ending.say_made(to, "copies of videos" if (to / VIDEOS).is_dir() else "")
 
 
 def _check(

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from videoautoarena.runs.cli.program import options
-from videoautoarena.runs.cli.program.ending import exit_codes
+from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.sets.selecting import ASKING, Before, refuse_idle, refuse_nameless
 from videoautoarena.runs.text.publishing import say_before_publishing
 from videoautoarena.runs.text.terminal import safe, say
 
 if TYPE_CHECKING:
+    from videoautoarena.runs.bench.format.reader import OpenBench
     from videoautoarena.runs.interop.task_sets import TakenTasks
 
 
@@ -31,10 +31,11 @@ def _names(typed: str) -> tuple[str, ...]:
 
 
 @options.command(
-    "freeze",
     "arena freeze arena-out --to my-bench --size 200 --length-matched",
     "arena freeze arena-out --to hard --hard --most 100 --plan",
-    codes=exit_codes("nothing is written: more answers than --max-void allows have no verdict"),
+    codes=ending.exit_codes(
+        "nothing is written: more answers than --max-void allows have no verdict"
+    ),
 )
 @options.OUT
 @options.TO_FOLDER
@@ -126,7 +127,7 @@ def freeze_command(
     return 0
 
 
-@options.group("import", "arena import videoautobench bench.json --to my-bench")
+@options.group("arena import videoautobench bench.json --to my-bench")
 def import_command() -> None:
     """Import published test sets, judgments and answers."""
 
@@ -136,9 +137,7 @@ _TO_SET = options.path("--to", "Folder of the set, new or empty.", required=True
 _LICENCE = options.string("--licence", "Licence of the published files, such as CC-BY-NC-SA-4.0.")
 
 
-@options.command(
-    "videoautobench", "arena import videoautobench bench.json --to my-bench", group=import_command
-)
+@import_command.member("arena import videoautobench bench.json --to my-bench")
 @options.FILE
 @_TO_BENCH
 @options.string("--licence", "Licence of the published file, such as CC-BY-NC-SA-4.0.")
@@ -165,7 +164,7 @@ def _say_tasks(taken: TakenTasks, beside: dict[str, Any], *, as_json: bool) -> N
     options.print_line(taken.as_json() | beside, taken.as_line(), as_json=as_json)
 
 
-@options.command("mlvu", "arena import mlvu MLVU/json --to mlvu-dev", group=import_command)
+@import_command.member("arena import mlvu MLVU/json --to mlvu-dev")
 @options.FOLDER
 @_TO_SET
 @options.choice(
@@ -187,11 +186,7 @@ def mlvu(folder: Path, to: Path, *, as_json: bool, **given: Any) -> None:
     _say_tasks(import_mlvu(folder, to, **given), {}, as_json=as_json)
 
 
-@options.command(
-    "longvideobench",
-    "arena import longvideobench LongVideoBench --to lvb --subtitles lvb-srt",
-    group=import_command,
-)
+@import_command.member("arena import longvideobench LongVideoBench --to lvb --subtitles lvb-srt")
 @click.argument("source", type=options.PATH)
 @_TO_SET
 @options.choice(
@@ -221,11 +216,7 @@ def longvideobench(source: Path, to: Path, *, as_json: bool, **given: Any) -> No
     _say_tasks(taken, {"subtitles": spoken and spoken.as_json()}, as_json=as_json)
 
 
-@options.command(
-    "mt-video-bench",
-    "arena import mt-video-bench MT-Video-Bench --to dialogues",
-    group=import_command,
-)
+@import_command.member("arena import mt-video-bench MT-Video-Bench --to dialogues")
 @click.argument("source", type=options.PATH)
 @_TO_SET
 @options.path(
@@ -248,15 +239,13 @@ def mt_video_bench(source: Path, to: Path, *, as_json: bool, **given: Any) -> No
     options.print_line(taken.as_json(), taken.as_line(), as_json=as_json)
 
 
-@options.command(
-    "videoautobench-judgments",
+@import_command.member(
     "arena import videoautobench-judgments judged/selected judged/rejected --bench my-bench "
-    "--model aria",
-    group=import_command,
+    "--model aria"
 )
 @click.argument("selected", type=options.PATH)
 @click.argument("rejected", type=options.PATH)
-@options.path("--bench", "Bench that was judged.", required=True)
+@options.opened_bench("Bench that was judged.")
 @options.string("--model", "Model whose answers were judged.", required=True)
 @options.string("--judge", "Judge that gave the judgments.", default="gpt-4o")
 @options.flag(
@@ -264,45 +253,41 @@ def mt_video_bench(source: Path, to: Path, *, as_json: bool, **given: Any) -> No
 )
 @options.flag("--force", "Replace this judge's existing results for this model.")
 @options.AS_JSON
-def judgments(
-    selected: Path, rejected: Path, *, bench: Path, model: str, as_json: bool, **given: Any
+def videoautobench_judgments(
+    selected: Path, rejected: Path, *, bench: OpenBench, model: str, as_json: bool, **given: Any
 ) -> None:
     """Import a model's published judgments against SELECTED and REJECTED answers.
 
     Both are folders, nested or not, of one-line <qid>.jsonl files. The reference answer is A, so
     [[B>A]] after the last [Overall Judge] is a win. A judgment that cannot be read is void.
     """
-    from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.interop.judgments import import_judgments
 
-    taken = import_judgments(selected, rejected, open_bench(bench), model, **given)
-    say(f"to score them: arena bench score {safe(str(bench))}")
+    taken = import_judgments(selected, rejected, bench, model, **given)
+    say(f"to score them: arena bench score {safe(str(bench.folder))}")
     options.print_report(taken.as_json(), taken.as_lines(), as_json=as_json)
 
 
-@options.command(
-    "videoautobench-submission",
-    "arena import videoautobench-submission aria.json --bench my-bench --model aria",
-    group=import_command,
+@import_command.member(
+    "arena import videoautobench-submission aria.json --bench my-bench --model aria"
 )
 @options.FILE
-@options.path("--bench", "Bench that was answered.", required=True)
+@options.opened_bench("Bench that was answered.")
 @options.string("--model", "Model that answered.", required=True)
 @options.flag("--allow-differing", "Also import answers to a question with different text.")
 @options.flag("--force", "Replace this model's existing answers.")
 @options.AS_JSON
-def submission(file: Path, *, bench: Path, model: str, as_json: bool, **given: Any) -> None:
+def videoautobench_submission(
+    file: Path, *, bench: OpenBench, model: str, as_json: bool, **given: Any
+) -> None:
     """Import a model's answers from FILE, a JSON object keyed by qid, to be judged later."""
-    from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.interop.videoautobench import import_submission
 
-    taken = import_submission(file, open_bench(bench), model, **given)
+    taken = import_submission(file, bench, model, **given)
     options.print_line(taken.as_json(), taken.as_line(), as_json=as_json)
 
 
-@options.command(
-    "battles", "arena import battles battle.history.json --to battles.jsonl", group=import_command
-)
+@import_command.member("arena import battles battle.history.json --to battles.jsonl")
 @click.argument("files", type=options.PATH, nargs=-1, required=True)
 @options.path("--to", "File to write (.jsonl).", required=True)
 @options.choice(
@@ -328,25 +313,22 @@ def battles(files: tuple[Path, ...], to: Path, *, as_json: bool, **given: Any) -
     options.print_line(found.as_json(), found.as_line(), as_json=as_json)
 
 
-@options.command(
-    "arena-hard", "arena import arena-hard data --bench my-bench", group=import_command
-)
+@import_command.member("arena import arena-hard data --bench my-bench")
 @options.FOLDER
-@options.path("--bench", "Bench whose questions were judged.", required=True)
+@options.opened_bench("Bench whose questions were judged.")
 @options.string("--baseline", "Baseline model, if a line does not name it.")
 @options.flag("--allow-differing", "Also import judgments of a question with different text.")
 @options.flag("--force", "Replace existing results of the same judges and models.")
 @options.AS_JSON
-def arena_hard(folder: Path, *, bench: Path, as_json: bool, **given: Any) -> None:
+def arena_hard(folder: Path, *, bench: OpenBench, as_json: bool, **given: Any) -> None:
     """Import arena-hard judgments against a baseline from FOLDER.
 
     Both versions of the format are read. FOLDER holds model_judgment/JUDGE/MODEL.jsonl and may
     hold model_answer and question.jsonl. Question ids must be those of the bench. A judgment
     without a readable verdict is void.
     """
-    from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.interop.arena_hard import import_arena_hard
 
-    taken = import_arena_hard(folder, open_bench(bench), **given)
-    say(f"to score them: arena bench score {safe(str(bench))}")
+    taken = import_arena_hard(folder, bench, **given)
+    say(f"to score them: arena bench score {safe(str(bench.folder))}")
     options.print_report(taken.as_json(), taken.as_lines(), as_json=as_json)

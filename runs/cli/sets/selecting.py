@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
-from videoautoarena.runs.cli.program import options
-from videoautoarena.runs.cli.program.ending import early_end, followed, run_async, say_reasons
+from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.program.main import EXIT_VOIDS
 from videoautoarena.runs.text.terminal import say
 
@@ -35,22 +34,12 @@ ASKING = options.together(
     ),
 )
 """Options that only matter where models are asked."""
-_IDLE = (
-    "config",
-    "concurrency",
-    "patience_s",
-    "retry_failed",
-    "max_void",
-    "plan",
-    "is_quiet",
-    "max_usd",
-    "max_tokens",
-)
 
 
 def refuse_idle() -> None:
     """Refuse options that say how models are asked where none is."""
-    options.refuse_typed("needs --hard, or --embeddings that take pictures", _IDLE.__contains__)
+    idle = options.OF_CALLS | {"max_void", "plan"}
+    options.refuse_typed("needs --hard, or --embeddings that take pictures", idle.__contains__)
 
 
 def refuse_nameless(selection: Selection) -> None:
@@ -102,12 +91,12 @@ class Before:
 
         hard = topics = None
         if self.selection.hard:
-            hard = run_async(plan_hard(self.out, self.asking, self._wanted))
+            hard = ending.run_async(plan_hard(self.out, self.asking, self._wanted))
         # Which questions are drawn from shows once all are asked.
         if self.embedder is not None and (hard is None or hard.known == hard.answers):
             told = Told() if hard is None else self._ask_hard()
             if isinstance(told, Told):
-                topics = run_async(self._planned_topics(self.embedder, told))
+                topics = ending.run_async(self._planned_topics(self.embedder, told))
         parts = {"hard": hard, "topics": topics}
         lines = [line for part in parts.values() if part for line in part.as_lines()]
         if self.embedder is not None and topics is None:
@@ -137,7 +126,7 @@ class Before:
             self.check()
         topics = topics_in(self.out, self.selection, told or Told())
         trust = Trust(self.asking.config, self.asking.trust)
-        names = run_async(name_topics(self.out, topics, namer, say=say, trust=trust))
+        names = ending.run_async(name_topics(self.out, topics, namer, say=say, trust=trust))
         return replace(extras, topic_names=names, topics_named_by=namer if names else None)
 
     def _ask_hard(self) -> Told | int:
@@ -188,15 +177,15 @@ class Before:
 
     def _run(self, ask: _Ask[T]) -> tuple[T, Progress]:
         """Return what asking comes to, shown as it goes."""
-        found, ended = followed(
+        found, ended = ending.followed(
             ask,
             lambda so_far: (so_far.done, so_far.total, so_far.in_words()),
             is_quiet=self.is_quiet,
         )
-        say_reasons(ended.reasons)
+        ending.say_reasons(ended.reasons)
         return found, ended
 
 
 def _cut_off(ended: Progress) -> int:
     left = f"{ended.in_words()}, {ended.total - ended.done} left, no bench is written"
-    return early_end(ended, left) or EXIT_VOIDS
+    return ending.early_end(ended, left) or EXIT_VOIDS

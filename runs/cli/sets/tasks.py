@@ -5,14 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from videoautoarena.runs.cli.program import options
-from videoautoarena.runs.cli.program.ending import (
-    early_end,
-    exit_codes,
-    print_plan,
-    run_async,
-    say_made,
-)
+from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.program.main import EXIT_VOIDS
 from videoautoarena.runs.text.terminal import safe, say
 
@@ -24,35 +17,24 @@ CUT_KINDS = ("needle", "order", "count")
 WATCHED = ("topic", "plot", "scene", "summary")
 CUT = ("seconds", "is_ladder", "probes", "longest_px")
 """Options of items that are cut; `WRITTEN` are of those that an examiner writes."""
-WRITTEN = (
-    "examiner",
-    "config",
-    "concurrency",
-    "patience_s",
-    "retry_failed",
-    "is_quiet",
-    "max_usd",
-    "max_tokens",
-)
+WRITTEN = options.OF_CALLS | {"examiner"}
 RUNGS = "60,180,360,600,1200,3600"
 OUTSIDE = ("anomaly", "ego")
 """Kinds of items whose videos nobody can cut together."""
 
 
-@options.group("tasks", "arena tasks make clips --to my-set")
+@options.group("arena tasks make clips --to my-set")
 def tasks_command() -> None:
     """Make test sets with right answers from your own videos."""
 
 
-@options.command(
-    "make",
+@tasks_command.member(
     "arena tasks make clips --to my-set --plan",
     "arena tasks make clips --kind needle,order,count --n 200 --seconds 60,180 --to my-set",
     "arena tasks make clips --kind needle --n 50 --ladder --to my-ladder --plan",
     "arena tasks make clips --kind topic,plot --examiner openai:gpt-4o --to my-set --plan",
     "arena tasks make clips --kind topic,plot,scene,summary --n 80 --to my-set --max-usd 10",
-    codes=exit_codes("too few items since calls failed, or the examiner became unusable"),
-    group=tasks_command,
+    codes=ending.exit_codes("too few items since calls failed, or the examiner became unusable"),
 )
 @options.FOLDER
 @options.TO_FOLDER
@@ -86,20 +68,11 @@ def tasks_command() -> None:
     most=4096,
     default=640,
 )
-@options.string(
-    "--examiner M",
-    "Model that watches, writes and checks topic, plot, scene and summary.  "
-    "[default: arena.toml, else the offline one]",
+@options.making(
+    "Model that watches, writes and checks topic, plot, scene and summary",
+    at_most="Accept fewer items where the videos give no more.",
+    plan="Say what would be made and what calls would cost; make nothing.",
 )
-@options.config_option(" that declares the examiner")
-@options.figure("--seed", 0, "Seed of all draws.")
-@options.flag("--at-most", "Accept fewer items where the videos give no more.", "is_upper_bound")
-@options.string("--licence", "Licence of the set, for its card.")
-@options.paid(
-    "Repeat the examiner's failed calls.",
-    plan=options.flag("--plan", "Say what would be made and what calls would cost; make nothing."),
-)
-@options.AS_JSON
 def make_command(
     folder: Path, to: Path, *, kind: tuple[str, ...], plan: bool, as_json: bool, **typed: Any
 ) -> int:
@@ -126,8 +99,8 @@ def make_command(
         written = options.take(WatchWish, typed, kinds=kinds)
         order = options.take(WatchOrder, typed, folder=folder, to=to, wish=written)
         if plan:
-            return print_plan(plan_watch(order, say), as_json=as_json)
-        watched, tally = run_async(watch(order, say))
+            return ending.print_plan(plan_watch(order, say), as_json=as_json)
+        watched, tally = ending.run_async(watch(order, say))
         if as_json or watched.bench is not None:
             options.print_report(watched.as_json(), watched.as_lines(), as_json=as_json)
         return _ending(order, watched, tally)
@@ -136,12 +109,12 @@ def make_command(
     typed["seconds"] = _seconds(typed["seconds"], is_ladder=typed["is_ladder"])
     typed["probes"] = options.span("--probes", typed["probes"], PROBES)
     cut = options.take(Wish, typed, kinds=kinds)
-    made = run_async(
+    made = ending.run_async(
         make(options.take(Order, typed, folder=folder, to=to, wish=cut), say, is_plan=plan)
     )
     options.print_report(made.as_json(), made.as_lines(), as_json=as_json)
     if made.bench is not None:
-        say_made(to, "videos cut from yours")
+        ending.say_made(to, "videos cut from yours")
     return 0
 
 
@@ -150,7 +123,7 @@ def _ending(order: WatchOrder, watched: Watched, tally: WatchTally) -> int:
     for kind, path, why in watched.failures[:3]:
         say(safe(f"failed, {kind} of {path}: {why[:300]}"))
     left = tally.total - len(tally.outcomes)
-    code = early_end(tally, f"{tally.so_far}, {left} of {tally.total} parts left")
+    code = ending.early_end(tally, f"{tally.so_far}, {left} of {tally.total} parts left")
     if code is not None:
         return code
     if watched.bench is None:
@@ -159,7 +132,7 @@ def _ending(order: WatchOrder, watched: Watched, tally: WatchTally) -> int:
             "--retry-failed; to take what there is, --at-most"
         )
         return EXIT_VOIDS
-    say_made(order.to, "copies of videos")
+    ending.say_made(order.to, "copies of videos")
     return 0
 
 

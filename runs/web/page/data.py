@@ -18,7 +18,7 @@ import numpy as np
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Battle
-from videoautoarena.runs.audit.labels_text import show_labels
+from videoautoarena.runs.audit.label_report import show_labels
 from videoautoarena.runs.audit.report import audit_in
 from videoautoarena.runs.battles.rounds import rounds_of
 from videoautoarena.runs.battles.standards import StandardVerdicts, by_standard
