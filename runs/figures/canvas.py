@@ -327,15 +327,18 @@ def _columns(text: str) -> int:
 
 
 def _wrapped(words: Sequence[str], width: float, size: float, weight: str) -> list[str]:
-    """Lines that fit a sheet of this width."""
-    lines, room = list[str](), width - 2 * PAD
+    """Lines that fit a sheet of this width. Words are measured: measuring lines takes longer."""
+    lines: list[list[str]] = []
+    space = _width("x x", size, weight) - _width("xx", size, weight)
+    room = 0.0
     for word in words:
-        longer = f"{lines[-1]} {word}" if lines else word
-        if lines and _width(longer, size, weight) <= room:
-            lines[-1] = longer
-        else:
-            lines.append(word)
-    return lines
+        wide = _width(word, size, weight)
+        if not lines or wide + space > room:
+            lines.append([])
+            room = width - 2 * PAD + space
+        lines[-1].append(word)
+        room -= wide + space
+    return [" ".join(line) for line in lines]
 
 
 def _set(words: Sequence[str], width: float, size: float, colour: str, weight: str) -> list[Line]:
