@@ -15,7 +15,10 @@ from videoautoarena.runs.views.report import Column, Report, Sentence, Table, Ve
 _MOST_PAIRS = 8
 """Pairs of categories that are shown; all are in the JSON."""
 THIN = "*"
-PLACES = "place by rating; behind it how many places a model moves up (+) or down (-) under --style"
+PLACES = (
+    "place by rating; behind it how many places a model moves up (+) or down (-) under --style, "
+    "where the battles tell style from the models"
+)
 THIN_MARK = f"{THIN} fewer than {SOLID_BATTLES} battles"
 
 
