@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import DECIDED, SCHEMA
@@ -39,42 +39,32 @@ from videoautoarena.runs.rundir.reader import open_run
 from videoautoarena.runs.text.files import make_folder, refuse_existing, write_whole
 from videoautoarena.runs.text.terminal import safe
 
+_Maker = TypeVar("_Maker")
 _NOTHING = "there is nothing to draw yet: no battle is decided"
-
-
-class LeftOut(NamedTuple):
-    """A picture that there is no data for."""
-
-    name: str
-    why: str
 
 
 @dataclass(frozen=True)
 class Album:
     """What was drawn."""
 
-    files: Sequence[Path]
-    shows: Sequence[str]
-    """What is to be seen in each file."""
-    left_out: Sequence[LeftOut]
+    files: Mapping[Path, str]
+    """What is to be seen in each."""
+    left_out: Mapping[str, str]
+    """Pictures that there is no data for, and why."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena pictures --json`."""
         return {
             "schema": SCHEMA,
-            "pictures": [
-                {"file": str(file), "shows": shows}
-                for file, shows in zip(self.files, self.shows, strict=True)
-            ],
-            "left_out": [one._asdict() for one in self.left_out],
+            "pictures": [{"file": str(file), "shows": shows} for file, shows in self.files.items()],
+            "left_out": [{"name": name, "why": why} for name, why in self.left_out.items()],
         }
 
     def as_lines(self) -> list[str]:
         """Return it as lines for a person."""
-        drawn = zip(self.files, self.shows, strict=True)
         return [
-            *(f"{safe(str(file))}: {shows}" for file, shows in drawn),
-            *(f"no picture {one.name}: {one.why}" for one in self.left_out),
+            *(f"{safe(str(file))}: {shows}" for file, shows in self.files.items()),
+            *(f"no picture {name}: {why}" for name, why in self.left_out.items()),
         ]
 
 
@@ -93,8 +83,12 @@ class Wish:
     bare: bool = False
     """Draw neither title nor notes."""
 
+    def of(self, makers: Mapping[str, _Maker]) -> dict[str, _Maker]:
+        """Return those that are wanted."""
+        return {name: make for name, make in makers.items() if not self.only or name in self.only}
 
-Make = Callable[[], Picture | str]
+
+Makers = Mapping[str, Callable[[], Picture | str]]
 
 
 def draw_run(folder: Path, wish: Wish) -> Album:
@@ -104,11 +98,7 @@ def draw_run(folder: Path, wish: Wish) -> Album:
         BadInput: no run, one without a decided battle, a file that is there, or a folder that
             cannot be written.
     """
-    makers: dict[str, Make] = {
-        name: partial(make, folder)
-        for name, make in PICTURES.items()
-        if not wish.only or name in wish.only
-    }
+    makers = {name: partial(make, folder) for name, make in wish.of(PICTURES).items()}
     files = _files(makers, wish)
     with open_run(folder) as run:
         if not run.outlines.texts["verdict"].among(DECIDED).any():
@@ -138,27 +128,22 @@ def draw_set(folder: Path, wish: Wish) -> Album:
             f"{', '.join(there)}"
         )
     refuse_within(folder, wish.to)
-    makers = _makers_of_dialogues(opened, wish) if is_spoken else _makers_of_tasks(opened, wish)
+    makers = _of_dialogues(opened, wish) if is_spoken else _of_tasks(opened, wish)
     return _drawn(makers, _files(makers, wish), wish)
 
 
-def _makers_of_tasks(opened: OpenBench[Any], wish: Wish) -> dict[str, Make]:
+def _of_tasks(opened: OpenBench[Any], wish: Wish) -> Makers:
     scores = score_tasks(opened)
     return {
         f"{name}{ending}": partial(make, scores, board)
         for ending, board in _parts(scores).items()
-        for name, make in SET_PICTURES.items()
-        if not wish.only or name in wish.only
+        for name, make in wish.of(SET_PICTURES).items()
     }
 
 
-def _makers_of_dialogues(opened: OpenBench[Any], wish: Wish) -> dict[str, Make]:
+def _of_dialogues(opened: OpenBench[Any], wish: Wish) -> Makers:
     scores = score_dialogues(opened)
-    return {
-        name: partial(make, scores)
-        for name, make in DIALOGUE_PICTURES.items()
-        if not wish.only or name in wish.only
-    }
+    return {name: partial(make, scores) for name, make in wish.of(DIALOGUE_PICTURES).items()}
 
 
 def _parts(scores: TaskScores) -> dict[str, TaskBoard]:
@@ -173,32 +158,30 @@ def _parts(scores: TaskScores) -> dict[str, TaskBoard]:
     return found
 
 
-Files = dict[tuple[str, Form], Path]
-
-
-def _files(makers: Mapping[str, Make], wish: Wish) -> Files:
-    """Return where each picture goes; BadInput where it must not."""
+def _files(makers: Makers, wish: Wish) -> dict[Path, tuple[str, Form]]:
+    """Return which picture in which form belongs into each file; BadInput where it must not."""
     if wish.to.exists() and not wish.to.is_dir():
         raise BadInput(f"{wish.to} is a file; pass a folder with --to")
-    files = {(name, form): wish.to / f"{name}.{form}" for name in makers for form in wish.forms}
-    for file in files.values():
+    files = {wish.to / f"{name}.{form}": (name, form) for name in makers for form in wish.forms}
+    for file in files:
         refuse_existing(file, force=wish.force)
     return files
 
 
-def _drawn(makers: Mapping[str, Make], files: Files, wish: Wish) -> Album:
+def _drawn(makers: Makers, files: Mapping[Path, tuple[str, Form]], wish: Wish) -> Album:
     made = {name: make() for name, make in makers.items()}
     drawn = {name: one for name, one in made.items() if isinstance(one, Picture)}
     contents = {
-        key: render(drawn[key[0]], key[1], bare=wish.bare) for key in files if key[0] in drawn
+        file: render(drawn[name], form, bare=wish.bare)
+        for file, (name, form) in files.items()
+        if name in drawn
     }
     make_folder(wish.to)
-    for key, content in contents.items():
-        write_whole(files[key], content)
+    for file, content in contents.items():
+        write_whole(file, content)
     return Album(
-        [files[key] for key in contents],
-        [drawn[name].shows for name, _ in contents],
-        [LeftOut(name, one) for name, one in made.items() if isinstance(one, str)],
+        {file: drawn[files[file][0]].shows for file in contents},
+        {name: why for name, why in made.items() if isinstance(why, str)},
     )
 
 

@@ -135,15 +135,6 @@ class Line(NamedTuple):
     weight: str
 
 
-class Notes(NamedTuple):
-    """What is said under a figure, in the order in which room is given to it."""
-
-    needed: Sequence[str]
-    """What a reader must know, and what marks mean; cut where there is no room."""
-    further: Sequence[str]
-    """Left out, and counted, where there is none."""
-
-
 @dataclass(frozen=True)
 class Caption:
     """What stands above and under a figure: the words of a report, and what marks mean."""
@@ -161,8 +152,8 @@ class Caption:
     command: str = "arena leaderboard --notes"
     """What prints all notes."""
 
-    def notes(self, marks: Iterable[str]) -> Notes:
-        """Return what is read with the figure: what misleads without it, marks, and all else."""
+    def notes(self, marks: Iterable[str]) -> tuple[list[str], list[str]]:
+        """Return what a reader must know, and what else there is, in the order of its weight."""
         meaning = "; ".join(marks)
         needed, further = list(self.report.above), list[Sentence]()
         said = [one for one in self.report.sentences if self._is_said(one)]
@@ -175,10 +166,8 @@ class Caption:
                 further.append(one)
         first = [one for one in further if self.leads and one is self.report.headline]
         legend = [ended(meaning[:1].upper() + meaning[1:])] if meaning else []
-        return Notes(
-            [*map(_said, first), *map(_said, needed), *legend, *self.legend],
-            [_said(one) for one in further if one not in first],
-        )
+        must = [*map(_said, needed), *map(_said, first), *legend, *self.legend]
+        return must, [_said(one) for one in further if one not in first]
 
     def _is_said(self, one: Sentence) -> bool:
         if one.role in ("more", "detail", "page") or one.key in _OF_TABLES:
@@ -186,7 +175,7 @@ class Caption:
         return one.text.removesuffix(".") != STAND_INS
 
 
-_CAUTIONS = ("caution", "few")
+_CAUTIONS = ("caution", "few", "control")
 """Keys of the sentences without which intervals would mislead."""
 _OF_TABLES = ("legend", "constants", "needles")
 """Keys of those that say what a table shows, which no figure does."""
@@ -238,12 +227,11 @@ class Sheet:
     ) -> None:
         self.width = width
         title, banner = caption.title, STAND_INS if caption.stand_ins else ""
-        notes = caption.notes(marks)
         above = [
             *_set([] if bare else title.split(), width, LARGE, INK, "bold"),
             *_set(banner.split(), width, USUAL, ORANGE, "bold"),
         ]
-        said = [] if bare else _fitted(notes, width, caption.command)
+        said = [] if bare else _fitted(*caption.notes(marks), width, caption.command)
         foot = _set(said, width, SMALL, GREY, "normal")
         self.top = PAD + sum(inches(line.size) for line in above) + PAD * bool(above)
         self.height = self.top + body + sum(inches(line.size) for line in foot) + PAD
@@ -339,15 +327,18 @@ def _columns(text: str) -> int:
 
 
 def _wrapped(words: Sequence[str], width: float, size: float, weight: str) -> list[str]:
-    """Lines that fit a sheet of this width."""
-    lines, room = list[str](), width - 2 * PAD
+    """Lines that fit a sheet of this width. Words are measured: measuring lines takes longer."""
+    lines: list[list[str]] = []
+    space = _width("x x", size, weight) - _width("xx", size, weight)
+    room = 0.0
     for word in words:
-        longer = f"{lines[-1]} {word}" if lines else word
-        if lines and _width(longer, size, weight) <= room:
-            lines[-1] = longer
-        else:
-            lines.append(word)
-    return lines
+        wide = _width(word, size, weight)
+        if not lines or wide + space > room:
+            lines.append([])
+            room = width - 2 * PAD + space
+        lines[-1].append(word)
+        room -= wide + space
+    return [" ".join(line) for line in lines]
 
 
 def _set(words: Sequence[str], width: float, size: float, colour: str, weight: str) -> list[Line]:
@@ -359,18 +350,20 @@ MOST_LINES, _CUT = 3, 6
 """Lines of notes under a figure, and words that a note which is cut keeps at least."""
 
 
-def _fitted(notes: Notes, width: float, command: str) -> list[str]:
-    """Return the words of as many notes as fit three lines, and how many more there are."""
-    words, left = list[str](), len(notes.needed) + len(notes.further)
-    for place, note in enumerate((*notes.needed, *notes.further)):
+def _fitted(needed: Sequence[str], further: Sequence[str], width: float, command: str) -> list[str]:
+    """Return the words of as many notes as fit three lines, and how many more there are.
+
+    What is needed is cut where it finds no room, what else there is is left out.
+    """
+    words, left = list[str](), len(needed) + len(further)
+    for place, note in enumerate((*needed, *further)):
         whole = [*words, *safe(note).split()]
         if _fits([*whole, *_more(left - 1, command)], width):
             words, left = whole, left - 1
-        elif place < len(notes.needed):
-            cut = [[*whole[:k], "…"] for k in range(len(whole) - 1, len(words) + _CUT, -1)]
-            words = next(
-                (some for some in cut if _fits([*some, *_more(left, command)], width)), words
-            )
+        elif place < len(needed):
+            cut = ([*whole[:k], "…"] for k in range(len(whole) - 1, len(words) + _CUT, -1))
+            fitting = (some for some in cut if _fits([*some, *_more(left, command)], width))
+            words = next(fitting, words)
     return [*words, *_more(left, command)]
 
 

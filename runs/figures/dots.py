@@ -200,12 +200,13 @@ def _frame(axes: Axes, panel: Panel, lines: int, *, wide: float, several: bool) 
     if panel.dashed is not None:
         axes.axvline(panel.dashed, color=GREY, linewidth=0.7, linestyle=(0, (3, 2)))
     most = max(int(wide * 72 / (0.6 * SMALL)), 5)
-    for up, text in ((1, shown(panel.title, most) if panel.title else ""), (0, panel.count)):
-        axes.annotate(
-            text, (0, 1), xycoords="axes fraction", xytext=(0, 2.5 + up * SMALL * 1.25),
-            textcoords="offset points", fontsize=SMALL, annotation_clip=False,
-            fontweight="bold" if up else "normal",
-        )  # fmt: skip
+    for up, text in enumerate((panel.count, panel.title and shown(panel.title, most))):
+        if text:
+            axes.annotate(
+                text, (0, 1), xycoords="axes fraction", xytext=(0, 2.5 + up * SMALL * 1.25),
+                textcoords="offset points", fontsize=SMALL, annotation_clip=False,
+                fontweight="bold" if up else "normal",
+            )  # fmt: skip
 
 
 def _ticks(limits: tuple[float, float], wide: float, *, several: bool) -> Floats:

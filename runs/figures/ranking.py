@@ -111,9 +111,9 @@ def style(board: Leaderboard) -> Picture | str:
     never = [f"Never differs: {', '.join(same)}."] * bool(same)
     caption = _caption(board, "Effect of answer style", meaning, *never)
     table = next((table for table in caption.report.tables if table.name == "terms"), None)
-    if table is None or all(row["points"] is None for row in table.rows):
+    if table is None or all(row.get("points") is None for row in table.rows):
         return "no two answers differ in style, or no battle was decided"
-    known = [k for k, row in enumerate(table.rows) if row["points"] is not None]
+    known = [k for k, row in enumerate(table.rows) if row.get("points") is not None]
     bounds = [Interval(*table.values(k, table.column("points"))) for k in known]
     worth = {line: signed(table.cell(k, table.column("points"))) for line, k in enumerate(known)}
     axis = axis_of([*bounds, Interval(0.0, None, None)])

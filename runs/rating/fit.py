@@ -69,6 +69,8 @@ COMFORTABLE_VIDEOS = 50
 """With fewer videos in a group the table carries a warning."""
 _NAMED = 8
 ONE_SIDED, APART = "one-sided", "not comparable"
+MOVED = "than in earlier versions"
+"""Words of the note that says how far the zero of the scale has moved."""
 _FELT = 5.0
 """Points by which the zero has moved since earlier versions, from which on a table says so."""
 UNCONTROLLED = "not controlled"
@@ -343,7 +345,7 @@ def complaints(rated: RatedBouts) -> list[str]:
     if abs(moved) >= _FELT:
         way = "higher" if moved > 0 else "lower"
         found.append(
-            f"ratings are {abs(moved):.0f} points {way} than in earlier versions, whose 1000 was "
+            f"ratings are {abs(moved):.0f} points {way} {MOVED}, whose 1000 was "
             "the plain mean of the models that are not one-sided; differences are the same"
         )
     fits = [*rated.ratings.fits, *(control.fit for control in rated.controls)]

@@ -6,14 +6,20 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from videoautoarena.runs.leaderboard.slices import AIMED, Effects, Slice, Slices
-from videoautoarena.runs.rating.finding import Finding, is_by_language, language_lines
+from videoautoarena.runs.rating.finding import Finding, is_by_language
 from videoautoarena.runs.rating.fit import APART, ONE_SIDED, UNCONTROLLED
 from videoautoarena.runs.rating.leaderboard import Row
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, SOLID_BATTLES, THIN, TOO_FEW
+from videoautoarena.runs.text.number_formats import NOTHING, Kind
 from videoautoarena.runs.text.tables import as_label
 from videoautoarena.runs.views.leaderboard import EFFECTS, FIGURES, MEANING, ROW_FIELDS, row_fields
-from videoautoarena.runs.views.number_formats import NOTHING, Kind
-from videoautoarena.runs.views.remarks import audit_sentences, legend_of, marks_of, notes_of
+from videoautoarena.runs.views.remarks import (
+    audit_sentences,
+    language_sentences,
+    legend_of,
+    marks_of,
+    notes_of,
+)
 from videoautoarena.runs.views.report import Column, Report, Sentence, Table, Verbatim, sentence
 
 MARKS = {
@@ -31,7 +37,7 @@ def slices_report(sliced: Slices) -> Report:
     """Return the report of slices: a table across them, and one each for how models behaved."""
     above: tuple[Sentence, ...] = ()
     if sliced.by == "language" and sliced.audit is not None:
-        above = tuple(Sentence((Verbatim(line),)) for line in language_lines(sliced.audit))
+        above = tuple(language_sentences(sliced.audit))
     return Report(
         tables=(_ratings_table(sliced), *_effects_table(sliced), *_behaviour_tables(sliced)),
         sentences=tuple(_sentences(sliced)),

@@ -9,7 +9,7 @@ from videoautoarena.runs.bench.score.score import FEW_VIDEOS
 from videoautoarena.runs.bench.score.task_points import Figure
 from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScore, TaskScores
 from videoautoarena.runs.rundir.reader import counted
-from videoautoarena.runs.views.number_formats import Kind
+from videoautoarena.runs.text.number_formats import Kind
 from videoautoarena.runs.views.report import (
     Column,
     Model,

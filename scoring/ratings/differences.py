@@ -214,14 +214,10 @@ def lead_on_units(
             gaps = _sum_by_cluster(points[:, i] - points[:, j], both, group, tasks)
             error = _paired_error(gaps, float(mean[i] - mean[j]), seen, clusters)
             errors[i, j] = errors[j, i] = error
-    unknown = np.zeros(models, dtype=np.bool_)
-    while (open_pairs := unbound & ~unknown & ~unknown[:, None]).any():
-        unknown[open_pairs.sum(axis=0).argmax()] = True
+    # Of one video: as wide as the scale, which no difference exceeds by enough errors.
     errors[unbound] = 1.0
     more = clusters / max(clusters - 1, 1)
-    lead = ranks.lead_of(
-        mean, more * sums @ sums.T, max(clusters - 1, 1), errors=errors, unknown=unknown
-    )
+    lead = ranks.lead_of(mean, more * sums @ sums.T, max(clusters - 1, 1), errors=errors)
     errors[unbound] = np.inf
     return Standings(mean, errors, clusters, lead)
 

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.support.played import battle, judging, slot, video
 from tests.support.votes import season, written
+from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.figures.canvas import Picture
 from videoautoarena.runs.figures.ranking import battles, by_category, ladder, panels, style, wins
 from videoautoarena.runs.leaderboard.slices import Slice, Slices
@@ -81,6 +83,23 @@ def sliced(kind: str) -> Slices:
     names = ("up to 8 s", "8-15 s", "above 3600 s")
     parts = (Slice(name, 90, UNKNOWN, (), of) for name, of in zip(names, boards, strict=True))
     return Slices("duration", tuple(parts))
+
+
+def echoing(count: int = 30) -> list[Battle]:
+    """Battles judged from both seats, of which every third was judged differently."""
+    film = video()
+    return [
+        battle(
+            slot(film, 0).model_copy(update={"id": f"{film.id}-p1-r{k}"}),
+            model_b="owl" if k % 2 else "mole",
+            verdict="a",
+            verdicts=(
+                judging(seats="ab", verdict="a"),
+                judging(seats="ba", verdict="b" if k % 3 == 0 else "a"),
+            ),
+        )
+        for k in range(count)
+    ]
 
 
 def styled() -> Leaderboard:

@@ -201,6 +201,7 @@ def _board(asked: Mapping[str, Item], group: Sequence[Anchored], way: Way) -> Bo
             {**rows[k], **ranking.places.get(rows[k]["model"], Places())._asdict()} for k in order
         ],
         "lead": ranking.lead_json(),
+        "anchor_ranks": ranking.places.get(group[0].anchor, Places())._asdict(),
         "differences": [
             {"a": group[j].model, "b": group[k].model, **difference(asked, shares[j], shares[k])}
             for j, k in combinations(order, 2)

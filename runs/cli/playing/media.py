@@ -164,8 +164,9 @@ def scenes_command(
 def _shown(found: Shown, end: EarlyEnd, sheet: Path | None, *, as_json: bool) -> int:
     """Print what is remembered of a video, or why it ended early; return the exit code."""
     from videoautoarena.runs.scenes.sheet import write_scene_sheet
-    from videoautoarena.runs.scenes.text import render_scenes
     from videoautoarena.runs.text.terminal import whole_lines
+    from videoautoarena.runs.views.forms import ReportView
+    from videoautoarena.runs.views.scenes import scenes_report
 
     memory = found.memory
     if memory is None:
@@ -174,7 +175,10 @@ def _shown(found: Shown, end: EarlyEnd, sheet: Path | None, *, as_json: bool) ->
         write_scene_sheet(found, memory, sheet)
         say_before_publishing(f"frames of a video are in {safe(str(sheet))}")
     options.print_rendered(
-        found.as_json(sheet), lambda: render_scenes(found, memory), whole_lines, as_json=as_json
+        found.as_json(sheet),
+        lambda: ReportView(scenes_report(found, memory)),
+        whole_lines,
+        as_json=as_json,
     )
     if not memory.failures:
         return 0

@@ -90,8 +90,9 @@ def audit_command(
     Without --trials, the report uses only what the run has stored, and no model is called. Trials
     change no battle. Their results are stored in the run and appear in every later audit.
     """
-    from videoautoarena.runs.audit.report import audit, render
+    from videoautoarena.runs.audit.report import audit
     from videoautoarena.runs.trials.runner import Asked, plan_trials
+    from videoautoarena.runs.views.audit import audit_report
 
     code = 0
     if trials is None:
@@ -102,7 +103,7 @@ def audit_command(
             return ending.print_plan(plan_trials(out, asked), as_json=as_json)
         code = _hold(out, asked, is_quiet=is_quiet)
     report = audit(out)
-    options.print_rendered(report.to_json(), lambda: render(report), as_json=as_json)
+    options.print_viewed(report.to_json(), lambda: audit_report(report), as_json=as_json)
     return code
 
 
@@ -126,15 +127,19 @@ def rejudge_command(out: Path, *, as_json: bool, plan: bool, is_quiet: bool, **t
 
     No battle of the run changes. Each judge is compared with the run separately.
     """
-    from videoautoarena.runs.audit.rejudge import rejudged, render
+    from videoautoarena.runs.audit.rejudge import rejudged
     from videoautoarena.runs.trials.runner import Asked, plan_trials
+    from videoautoarena.runs.views.audit import rejudged_reports
 
     asked = Asked(("rejudge",), **typed)
     if plan:
         return ending.print_plan(plan_trials(out, asked), as_json=as_json)
     code = _hold(out, asked, is_quiet=is_quiet)
     report = rejudged(out, asked.judges)
-    options.print_rendered(report.to_json(), lambda: render(report), as_json=as_json)
+    if as_json:
+        options.print_report(report.to_json(), (), as_json=True)
+    else:
+        options.print_views(rejudged_reports(report))
     return code
 
 
@@ -203,9 +208,10 @@ def sample(out: Path, to: Path, *, rest: bool, as_json: bool, **drawn: Any) -> N
 @options.AS_JSON
 def show(out: Path, as_json: bool) -> None:
     """Show the number of labels by labeller, and how far the judge agrees with them."""
-    from videoautoarena.runs.audit.labels_text import render_labels, show_labels
+    from videoautoarena.runs.audit.label_report import show_labels
     from videoautoarena.runs.rundir.reader import open_run
+    from videoautoarena.runs.views.labels import labels_report
 
     with open_run(out) as run:
         shown = show_labels(run)
-    options.print_rendered(shown.to_json(), lambda: render_labels(shown), as_json=as_json)
+    options.print_viewed(shown.to_json(), lambda: labels_report(shown), as_json=as_json)

@@ -98,14 +98,12 @@ def show(out: Path, classifier: str | None, as_json: bool) -> None:
     (both bad), each model's place, and how many places it moves when style is held equal.
     """
     from videoautoarena.runs.categories.figures import report_of
-    from videoautoarena.runs.categories.text import render_report
     from videoautoarena.runs.rundir.reader import open_run
+    from videoautoarena.runs.views.categories import categories_report
 
     with open_run(out) as run:
         report = report_of(run, classifier)
-    options.print_rendered(
-        report.to_json(), lambda: render_report(report, options.results().width), as_json=as_json
-    )
+    options.print_viewed(report.to_json(), lambda: categories_report(report), as_json=as_json)
 
 
 @categories_command.member(
@@ -183,8 +181,8 @@ def _write(out: Path, to: Path, size: int, seed: int, *, force: bool, as_json: b
 def _compare(out: Path, against: str, *, is_file: bool, as_json: bool) -> None:
     from videoautoarena.runs.categories.check import check_against, read_labels
     from videoautoarena.runs.categories.tags import tags_of
-    from videoautoarena.runs.categories.text import render_check
     from videoautoarena.runs.rundir.reader import open_run
+    from videoautoarena.runs.views.categories import check_report
 
     with open_run(out) as run:
         if is_file:
@@ -192,4 +190,4 @@ def _compare(out: Path, against: str, *, is_file: bool, as_json: bool) -> None:
         else:
             truth = {id_: tag.categories for id_, tag in tags_of(run, against).items()}
         checked = check_against(run, against, truth)
-    options.print_rendered(checked.to_json(), lambda: render_check(checked), as_json=as_json)
+    options.print_viewed(checked.to_json(), lambda: check_report(checked), as_json=as_json)

@@ -18,7 +18,7 @@ import numpy as np
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Battle
-from videoautoarena.runs.audit.labels_text import show_labels
+from videoautoarena.runs.audit.label_report import show_labels
 from videoautoarena.runs.audit.report import audit_in
 from videoautoarena.runs.battles.rounds import rounds_of
 from videoautoarena.runs.battles.standards import StandardVerdicts, by_standard
@@ -32,7 +32,7 @@ from videoautoarena.runs.leaderboard.run_traits import (
     names_of,
 )
 from videoautoarena.runs.leaderboard.slices import Slices
-from videoautoarena.runs.rating.fit import UNCONTROLLED
+from videoautoarena.runs.rating.fit import MOVED, UNCONTROLLED
 from videoautoarena.runs.rating.leaderboard import Row
 from videoautoarena.runs.rating.method import USUAL
 from videoautoarena.runs.rating.profile import build_profiles
@@ -240,10 +240,11 @@ def _figures(run: Run, listed: BattlesOf, costs: RunCosts) -> Json:
         )
     )
     rows, audit = board.to_json(), found.to_json()
+    cautions = [text for text in board.settings.warnings if MOVED not in text]
     return {
         "stand_ins": rows["settings"]["stand_ins"],
         "models": [row | {"style": adjusted[row["model"]]} for row in rows["models"]],
-        "settings": rows["settings"],
+        "settings": rows["settings"] | {"warnings": cautions},
         "leads": rows["leads"],
         "terms": styled.settings.to_json().get("terms"),
         "components": rows["components"],

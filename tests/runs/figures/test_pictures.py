@@ -13,15 +13,11 @@ import pytest
 from PIL import Image
 
 from tests.support.drawn import boxes_of, size_of, texts_of
-from tests.support.figured import DRAWN, HEADER, sliced, table
-from tests.support.played import battle, invoke, judging, manifest, play, slot, video
+from tests.support.figured import DRAWN, HEADER, echoing, sliced, table
+from tests.support.played import battle, invoke, manifest, play, slot, video
 from tests.support.votes import season, written
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.store.evidence import Label, Trial
 from videoautoarena.runs.audit.echoes import (
-    LABELLED,
-    REPEATED,
-    SWAPPED,
     find_echoes,
     measure_echoes,
 )
@@ -191,67 +187,16 @@ def test_what_never_differs_is_said_beside_the_terms() -> None:
     assert "Never differs: bold." in told
 
 
-def echoing(battles_: int = 30) -> list[Any]:
-    """Battles judged from both seats, of which every third was judged differently."""
-    film = video()
-    return [
-        battle(
-            slot(film, 0).model_copy(update={"id": f"{film.id}-p1-r{k}"}),
-            model_b="owl" if k % 2 else "mole",
-            verdict="a",
-            verdicts=(
-                judging(seats="ab", verdict="a"),
-                judging(seats="ba", verdict="b" if k % 3 == 0 else "a"),
-            ),
-        )
-        for k in range(battles_)
-    ]
-
-
-def test_words_are_compared_with_the_other_seating_a_repeat_and_people() -> None:
-    ours = echoing(3)
-    again = judging(seats="ba", verdict="tie_good")
-    trials = [
-        Trial(id="t", kind="repeat", battle=ours[1].id, video="v", model="m", judging=again),
-        Trial(id="u", kind="attack", battle=ours[1].id, video="v", model="m", judging=again),
-    ]
-    labels = [Label(battle=ours[0].id, labeller="ann", verdict="a"),
-              Label(battle="elsewhere", labeller="ann", verdict="a")]  # fmt: skip
-    found = [(e.kind, e.is_same) for e in find_echoes(ours, trials=trials, labels=labels)]
-    assert found == [
-        *((SWAPPED, same) for same in (False, True, True)),
-        (REPEATED, False),
-        (LABELLED, True),
-    ]
-
-
-def test_words_that_abstain_or_tie_differently_are_no_disagreement() -> None:
-    words = (judging(seats="ab", verdict="abstain"), judging(seats="ba", verdict="a"))
-    ties = (judging(seats="ab", verdict="tie_bad"), judging(seats="ba", verdict="tie_good"))
-    film = slot(video(), 0)
-    both = [battle(film, verdicts=words), battle(film, verdicts=ties)]
-    assert [echo.is_same for echo in find_echoes(both)] == [True]
-
-
-def test_agreement_stands_over_the_gap_between_the_models(tmp_path: Path) -> None:
-    run = play(tmp_path / "out", echoing())
-    (course,) = measure_echoes(board_of(run), find_echoes(echoing()))
-    assert course.n == 30
-    assert [share.n for share in course.shares] == [15, 15]
-    assert sum(share.value * share.n for share in course.shares) == pytest.approx(20)
-    svg = render(judge(board_of(run), [course]), "svg")
-    assert "seats swapped (n = 30)" in texts_of(svg)
-    assert all(box.right < size_of(svg)[0] for box in boxes_of(svg))
-
-
-def test_too_few_words_make_no_line(tmp_path: Path) -> None:
-    run = play(tmp_path / "out", echoing(19))
-    assert measure_echoes(board_of(run), find_echoes(echoing(19))) == []
-
-
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return play(tmp_path_factory.mktemp("run") / "out", echoing())
+
+
+def test_the_agreement_of_a_judge_says_on_how_many_battles_it_stands(run: Path) -> None:
+    board = board_of(run)
+    svg = render(judge(board, measure_echoes(board, find_echoes(echoing()))), "svg")
+    assert "seats swapped (n = 30)" in texts_of(svg)
+    assert all(box.right < size_of(svg)[0] for box in boxes_of(svg))
 
 
 def test_the_command_writes_every_picture_that_there_is_data_for(run: Path, tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def test_terminal_csv_and_pictures_say_that_style_stays_in(trademark: Path) -> N
     assert all(UNCONTROLLED in row for row in table[1:])
     for picture in (ladder(board), style(board)):
         told = " ".join(texts_of(render(picture, "svg")))
-        assert "Style is not taken out of the ratings. " in told
+        assert f"Style is {SAID} it from how strong the models are" in told
 
 
 def test_the_figures_of_the_sentence_are_those_of_its_table(trademark: Path) -> None:
@@ -148,7 +148,8 @@ def test_style_that_varies_within_models_is_taken_out(within: Path) -> None:
 
 def test_drawn_intervals_are_those_of_ratings_without_style(within: Path) -> None:
     drawn, known = (
-        rate_file(within, RatingMethod(style=True, intervals=way)) for way in ("bootstrap", "clustered")
+        rate_file(within, RatingMethod(style=True, intervals=way))
+        for way in ("bootstrap", "clustered")
     )
     assert [row.rating for row in drawn.models] == [row.rating for row in known.models]
     assert all(a.low != b.low for a, b in zip(drawn.models, known.models, strict=True))

@@ -284,7 +284,8 @@ def test_three_lines_stand_under_a_table_and_say_how_many_more_there_are(
     alarms: int, warnings: list[str], stand_ins: bool
 ) -> None:
     raised = tuple(
-        Finding(f"k{k}", 0.9, 0.8, 1.0, 40, f"Bad {k}.", is_alarm=True) for k in range(alarms)
+        Finding(f"k{k}", 0.9, 0.8, 1.0, 40, "Bad {which}.", is_alarm=True, told={"which": str(k)})
+        for k in range(alarms)
     )
     table = replace(build(season(9), CAST, stand_ins=stand_ins, warnings=warnings), audit=raised)
     report = leaderboard_report(table)

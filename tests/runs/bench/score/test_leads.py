@@ -94,11 +94,12 @@ def test_nobody_leads_a_board_that_several_judges_made(tmp_path: Path) -> None:
 def test_against_an_anchor_it_is_among_those_compared(tmp_path: Path) -> None:
     bench = bench_of(tmp_path, 12)
     held(bench, "owl", ["> >"] * 12)
-    held(bench, "mole", ["> <", "= =", "> >", "< <"] * 3)
+    held(bench, "mole", ["> <", "= =", "> >", "= ="] * 3)
     (board,) = build_anchored(bench, read_anchored(bench))
     assert (board["lead"]["first"], board["lead"]["models"]) == (["owl"], 3)
     assert set(board["lead"]["above"]) == {"mole", "base"}
     assert [row["rank_best"] for row in board["models"]] == [1, 2]
+    assert (board["models"][1]["rank_worst"], board["anchor_ranks"]["rank_worst"]) == (3, 3)
     (styled,) = build_anchored(bench, read_anchored(bench), Way(style=True))
     assert styled["lead"]["basis"] == board["lead"]["basis"]
 

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
 
-from videoautoarena.runs.rating.finding import sure_percent
-from videoautoarena.runs.rundir.reader import spent
-from videoautoarena.runs.text.words import dollars
+from videoautoarena.runs.text.words import dollars, spent
 
 NOTHING = "–"
 """Stands where there is nothing to say a figure from."""
@@ -18,7 +16,7 @@ NOTHING = "–"
 Kind = Literal[
     "name", "text", "flags",
     "count", "counts", "count_interval", "needed", "tokens", "tokens_with_interval", "number",
-    "rating", "given", "marked_rating", "reach", "places", "width", "bar",
+    "rating", "rating_interval", "given", "marked_rating", "reach", "places", "width", "bar",
     "points", "points_with_interval",
     "share", "share_interval", "share_with_interval", "share_or_mean",
     "share_gap", "share_gap_with_interval",
@@ -26,6 +24,7 @@ Kind = Literal[
     "percent_gap_with_interval",
     "hundredths", "hundredths_of", "mark", "mark_interval", "mark_gap_with_interval", "noted_share",
     "probability", "p", "coefficient", "coefficient_with_interval",
+    "counts_in_a_row", "moments", "marked_count", "moved_place",
     "record", "money", "seconds", "length", "degrees", "duration", "wait", "grade", "of_total",
 ]  # fmt: skip
 """What a figure is. Several fields of a row may make one: a record is won, tied, lost.
@@ -124,6 +123,11 @@ def _places(best: int, worst: int) -> str:
     return f"{best}" if best == worst else f"{best}-{worst}"
 
 
+def _moved_place(place: int, moved: int | None, mark: str) -> str:
+    """Return a place and by how many it moves: `3 (+1)*`."""
+    return f"{place} ({_POINTS(moved)}){mark}" if moved else f"{place}{mark}"
+
+
 def _reach(rating: float, low: float | None, high: float | None) -> str:
     """Return how far an interval reaches on both sides: `-41/+38`."""
     if low is None or high is None:
@@ -153,6 +157,11 @@ def _share_or_mean(
 def _marked(rating: float, marks: str, battles: int) -> str:
     """Return a rating with its marks, and on how many battles it stands: `1042* (18)`."""
     return f"{_RATING(rating)}{marks} ({_COUNT(battles)})"
+
+
+def _sure(chance: float) -> str:
+    # More is never sure from battles.
+    return _SHARE(min(max(chance, 0.001), 0.999))
 
 
 def _p(p: float) -> str:
@@ -202,6 +211,7 @@ FORMATS: Mapping[Kind, Format] = {
     "tokens_with_interval": Format(_COUNT.with_interval),
     "number": Format(lambda value: f"{value:g}"),
     "rating": _single(_RATING, nothing="unrated"),
+    "rating_interval": Format(_RATING.interval),
     "given": Format(lambda value: f"{value:.6g}"),
     "marked_rating": Format(_marked),
     "reach": Format(_reach),
@@ -227,10 +237,14 @@ FORMATS: Mapping[Kind, Format] = {
     "mark_interval": Format(_HUNDREDTHS.interval),
     "mark_gap_with_interval": Format(_MARK_GAP.with_interval),
     "noted_share": Format(_noted_share),
-    "probability": Format(lambda chance: sure_percent(chance).removesuffix(" %"), "%"),
+    "probability": Format(_sure, "%"),
     "p": Format(_p),
     "coefficient": _single(_COEFFICIENT),
     "coefficient_with_interval": Format(_COEFFICIENT.with_interval),
+    "counts_in_a_row": Format(lambda counts: " ".join(map(_COUNT, counts)), is_figure=False),
+    "moments": Format(lambda times: " ".join(map(_seconds, times)), "s", is_figure=False),
+    "marked_count": Format(lambda count, mark: f"{_COUNT(count)}{mark}"),
+    "moved_place": Format(_moved_place),
     "record": Format(lambda *counts: "-".join(map(_COUNT, counts))),
     "money": Format(dollars),
     "seconds": Format(_seconds, "s"),
