@@ -58,7 +58,7 @@ def test_the_very_lines_of_the_readme_lead_to_a_leaderboard(
     assert set(sent) == set(NAMES.values())
     assert said["arena doctor --live"].count("does NOT see the images it is sent") == len(NAMES)
     board = said["arena leaderboard"]
-    assert re.search(r"^1.*\bone\b", board, re.M)
+    assert re.search(r"^–.*\bone\b", board, re.M)
     assert re.search(r"\btwo\b", board)
     assert "battles decided on 2 videos" in board
     _, _, _, rule, *listed = said["arena battles"].splitlines()

@@ -259,7 +259,7 @@ def score(bench: OpenBench[Any], *, form: str, **typed: Any) -> None:
     """
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
     from videoautoarena.runs.bench.score.anchor_score import Scores, WantedScores, Way
-    from videoautoarena.runs.views.sets import pasted, set_reports
+    from videoautoarena.runs.views.scores import pasted, set_reports
 
     way = options.take(Way, typed)
     scores = scoring_of(bench).score(bench, WantedScores(**typed, way=way))

@@ -156,7 +156,7 @@ def run_command(
     reused for other models and judges.
     """
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
-    from videoautoarena.runs.views.sets import set_reports
+    from videoautoarena.runs.views.scores import set_reports
 
     asked = _asked(typed)
     if plan:
