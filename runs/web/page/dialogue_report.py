@@ -70,9 +70,7 @@ def summary_of(opened: OpenBench[Any]) -> Json:
             "board": parts_of(report.sentence("gap")),
             "abilities": parts_of(report.sentence("abilities")),
             "parts": parts_of(report.sentence("parts")),
-            "histories": [
-                part for one in beside.sentences for part in (*parts_of(one), " ")
-            ],
+            "histories": [part for one in beside.sentences for part in (*parts_of(one), " ")],
         },
         "reports": [report.to_json(), beside.to_json()],
         "plain": marked_up(report, "html"),
