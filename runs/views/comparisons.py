@@ -105,14 +105,11 @@ def _report(
     leads = _leads_table(names, [row for row in rows if "better" in row], is_marked=is_marked)
     counts = spoken_table("counted", [{"left_out": left_out}], left_out="count")
     better = [_sentence(leads, k, names, of) for k in range(len(leads.rows))]
-    few = (
-        quote
-        for row in range(len(leads.rows))
-        if (quote := leads.quote(row, "videos")).value < TOO_FEW
-    )
+    videos = [leads.quote(k, "videos") for k in range(len(leads.rows))]
     notes = [
         sentence("note: only {videos}: too few to generalise.", videos=counting(one, "video"))
-        for one in few
+        for one in videos
+        if one.value < TOO_FEW
     ]
     if left_out:
         items = counting(counts.quote(0, "left_out"), of)

@@ -1,18 +1,15 @@
-"""Scores on frozen sets as reports: what all kinds of sets say, and the reports of each kind."""
+"""What reports of frozen sets of all kinds say: who leads, odd endings, sweeps and ladders."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from videoautoarena.runs.bench.score.anchor_score import Scores
 from videoautoarena.runs.bench.score.leads import SetLead
 from videoautoarena.runs.bench.score.score import FEW_VIDEOS
 from videoautoarena.runs.bench.score.sweep import Ladder, Sweep
 from videoautoarena.runs.bench.score.task_points import Figure
-from videoautoarena.runs.bench.score.task_score import TaskScores
 from videoautoarena.runs.rundir.reader import SAW_NONE, STAND_INS
-from videoautoarena.runs.views.forms import csv_text, marked_up
 from videoautoarena.runs.views.leaderboard import lead_fields, lead_words
 from videoautoarena.runs.views.number_formats import Kind
 from videoautoarena.runs.views.report import (
@@ -20,7 +17,6 @@ from videoautoarena.runs.views.report import (
     Difference,
     Model,
     Part,
-    Report,
     Row,
     Sentence,
     Table,
@@ -33,25 +29,6 @@ from videoautoarena.runs.views.report import (
 
 RANK = Column("rank", "rank", "places", ("rank_best", "rank_worst"), spare=99)
 RANKS = ("rank", "rank_best", "rank_worst")
-
-
-def set_reports(scores: Any) -> list[Report]:
-    """Return the reports of `Scores`, `TaskScores` or `DialogueScores`: one a judge or part."""
-    from videoautoarena.runs.views.dialogues import dialogues_report
-    from videoautoarena.runs.views.preferences import preference_reports
-    from videoautoarena.runs.views.tasks import task_reports
-
-    if isinstance(scores, TaskScores):
-        return task_reports(scores)
-    return preference_reports(scores) if isinstance(scores, Scores) else [dialogues_report(scores)]
-
-
-def pasted(scores: Any, form: str) -> str:
-    """Return scores for pasting: as CSV one table with all digits, that of the first report."""
-    reports = set_reports(scores)
-    if form == "csv":
-        return csv_text(reports[0].data_table) if reports else ""
-    return "\n\n".join(marked_up(report, form) for report in reports)
 
 
 def spoken_table(name: str, rows: Iterable[Row], **kinds: Kind) -> Table:

@@ -7,7 +7,7 @@ from typing import Any
 from videoautoarena.runs.bench.score.anchor_score import Scores
 from videoautoarena.runs.views.forms import as_text
 from videoautoarena.runs.views.report import Report
-from videoautoarena.runs.views.sets import set_reports
+from videoautoarena.runs.views.scores import set_reports
 
 
 def sentences(report: Report) -> list[str]:

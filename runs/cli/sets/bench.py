@@ -289,7 +289,7 @@ def score(bench: Path, *, form: str | None, as_json: bool, **typed: Any) -> None
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
     from videoautoarena.runs.bench.score.anchor_score import Scores
-    from videoautoarena.runs.views.sets import pasted, set_reports
+    from videoautoarena.runs.views.scores import pasted, set_reports
 
     chosen = options.chosen_form(form, as_json=as_json)
     opened = open_bench(bench)

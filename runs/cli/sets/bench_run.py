@@ -183,7 +183,7 @@ def bench_run_command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **
     """
     from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
-    from videoautoarena.runs.views.sets import set_reports
+    from videoautoarena.runs.views.scores import set_reports
 
     engine = {name: typed.pop(name) for name in ENGINE_NAMES}
     opened = open_bench(bench)

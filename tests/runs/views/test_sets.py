@@ -40,7 +40,7 @@ from videoautoarena.runs.views.checks import probes_report
 from videoautoarena.runs.views.comparisons import comparison_report
 from videoautoarena.runs.views.forms import as_text
 from videoautoarena.runs.views.report import Report
-from videoautoarena.runs.views.sets import pasted, set_reports
+from videoautoarena.runs.views.scores import pasted, set_reports
 from videoautoarena.runs.web.page import dialogue_report, task_report
 
 NAMES = ("ant", "bee", "cat", "dog", "emu")

@@ -25,7 +25,7 @@ from videoautoarena.runs.bench.format.results import Anchored, read_anchored, wr
 from videoautoarena.runs.bench.score.anchor_score import Way, build_anchored
 from videoautoarena.runs.bench.score.compare import compare
 from videoautoarena.runs.views.comparisons import comparison_report
-from videoautoarena.runs.views.sets import pasted
+from videoautoarena.runs.views.scores import pasted
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 
 

@@ -39,7 +39,7 @@ from videoautoarena.runs.interop.judgments import import_judgments
 from videoautoarena.runs.interop.videoautobench import import_videoautobench
 from videoautoarena.runs.views.forms import ReportView
 from videoautoarena.runs.views.preferences import printed
-from videoautoarena.runs.views.sets import pasted
+from videoautoarena.runs.views.scores import pasted
 
 TABLE = {
     "GPT-4o": (170, 22, 240, "70.98", "94.12", "82.55"),

@@ -18,7 +18,7 @@ from videoautoarena.runs.bench.score.anchor_score import WantedScores, score_ben
 from videoautoarena.runs.bench.score.validity import check, languages_of
 from videoautoarena.runs.views.checks import validity_report
 from videoautoarena.runs.views.forms import as_text
-from videoautoarena.runs.views.sets import pasted, set_reports
+from videoautoarena.runs.views.scores import pasted, set_reports
 
 
 def figures(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
