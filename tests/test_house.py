@@ -201,12 +201,14 @@ def test_git_keeps_the_package_runs_and_leaves_out_what_a_run_writes() -> None:
     paths = [
         "runs/cli/program/main.py",
         "runs/new/file.json",
+        "runs/web/front/dist/report.js",
+        "runs/web/front/node_modules/preact/package.json",
         "arena-out/run.sqlite",
         ".venv/bin/python",
     ]
     command = ["git", "check-ignore", "--no-index", *paths]
     ignored = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
-    assert ignored.split() == ["arena-out/run.sqlite", ".venv/bin/python"]
+    assert ignored.split() == paths[3:]
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -220,8 +222,9 @@ def test_every_file_of_a_package_is_shipped_with_it() -> None:
     files = [path for package in PACKAGES for path in (ROOT / package).rglob("*") if path.is_file()]
     data = [path for path in files if path.suffix != ".py" and "__pycache__" not in path.parts]
     assert len(data) > len(PACKAGES)
-    assert shipped["package-data"][f"{NAMESPACE}.runs.web"] == ["front/**/*"]
     front = ROOT / "runs" / "web" / "front"
+    made = shipped["package-data"][f"{NAMESPACE}.runs.web"]
+    assert made == ["front/page.html", "front/dist/*.js", "front/dist/*.css", "front/licences/*"]
     others = [path for path in data if not path.is_relative_to(front)]
     assert [path for path in others if not any(path.match(p) for p in patterns)] == []
 

@@ -6,13 +6,14 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from videoautoarena.runs.api.results import Board, Json, Markup, Result, cell, drawn
+from videoautoarena.runs.api.results import Board, Json, Markup, Result, cell
 from videoautoarena.runs.text.tables import Sheet, comma_separated, html, mark_up
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.audit.labels_text import LabelReport
+    from videoautoarena.runs.audit.label_report import LabelReport
     from videoautoarena.runs.rundir.setup import Setup as KnownSetup
     from videoautoarena.runs.rundir.spending import RunCosts, Spending, Took
+    from videoautoarena.runs.views.report import Report
 
 _COLUMNS = (
     *("role", "model", "calls", "failed", "input_tokens", "output_tokens", "cost_usd"),
@@ -105,17 +106,10 @@ class Labels(Result):
         """A row a labeller, most labels first."""
         return list(self.to_json()["labellers"])
 
-    def to_text(self) -> str:
-        from videoautoarena.runs.audit.labels_text import render_labels
+    def _report(self) -> Report:
+        from videoautoarena.runs.views.labels import labels_report
 
-        return drawn(render_labels(self._found))
-
-    def _repr_html_(self) -> str:
-        names = ("labeller", "labels", "ties", "skipped", "superseded")
-        rows = [[cell(row[name]) for name in names] for row in self.rows]
-        numbers = frozenset(range(1, len(names)))
-        said = [found.sentence for found in self._found.findings]
-        return html(Sheet(names, numbers, rows, said, "Labels"))
+        return labels_report(self._found)
 
 
 def _cells(row: Spending) -> list[str | int | float | None]:

@@ -10,8 +10,9 @@ from typing import Any
 from typing_extensions import Unpack
 
 from videoautoarena.memory.records.errors import WrongArgument
-from videoautoarena.runs.api.rating_options import RatingOptions, read_options
+from videoautoarena.runs.api.rating_options import RatingOptions
 from videoautoarena.runs.api.results import Leaderboard
+from videoautoarena.runs.rating.method import RatingMethod
 
 
 def rate(
@@ -38,7 +39,7 @@ def rate(
     from videoautoarena.runs.rating.rate import rate_file, rate_sheet, wanted_columns
     from videoautoarena.runs.text.battle_table import sheet_of
 
-    method = read_options(options)
+    method = RatingMethod.of(options)
     if method.reweight or method.without:
         name = "reweight" if method.reweight else "without"
         raise WrongArgument(f"{name} needs a run; leave it out")

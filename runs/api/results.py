@@ -8,19 +8,17 @@ answers are data that models and strangers wrote: in HTML all of it is escaped, 
 from __future__ import annotations
 
 import copy
-import io
 from abc import ABC, abstractmethod
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.text.tables import Sheet, comma_separated, html, mark_up
+from videoautoarena.runs.text.tables import Sheet, html
 from videoautoarena.runs.views.forms import as_text, marked_up
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-    from rich.console import RenderableType
 
     from videoautoarena.memory.records.records import Frame, Video
     from videoautoarena.runs.console.status import Status as KnownStatus
@@ -102,19 +100,6 @@ class Result(ABC):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}, {len(self)} rows; print it to read it>"
-
-
-def drawn(*parts: RenderableType) -> str:
-    """Return what rich prints of some parts into a pipe of 80 columns."""
-    from rich.console import Console
-
-    text = io.StringIO()
-    console = Console(
-        file=text, width=COLUMNS, color_system=None, highlight=False, emoji=False, markup=False
-    )
-    for part in parts:
-        console.print(part)
-    return text.getvalue().removesuffix("\n")
 
 
 class Board(Result):
@@ -214,20 +199,15 @@ class Audit(Board):
         """The sentences that a reader must know before believing the ranking."""
         return [found["sentence"] for found in self._json["findings"] if found["alarm"]]
 
-    def to_text(self) -> str:
-        from videoautoarena.runs.audit.report import render
+    def _report(self) -> Report:
+        from videoautoarena.runs.views.audit import audit_report
 
-        return drawn(render(self._found))
+        return audit_report(self._found)
 
     def to_markup(self, form: Markup) -> str:
-        columns = ("key", "value", "low", "high", "n", "alarm", "sentence")
-        rows = self._json["findings"]
-        if form == "csv":
-            return comma_separated(columns, [[row[name] for name in columns] for row in rows])
-        cells = [[cell(row[name]) for name in columns] for row in rows]
-        numbers = frozenset(range(1, columns.index("alarm")))
-        notes = [*self._json["warnings"], *(fact["sentence"] for fact in self._json["facts"])]
-        return mark_up(Sheet(columns, numbers, cells, notes, "Audit"), form)
+        from videoautoarena.runs.views.audit import audit_sheet
+
+        return marked_up(audit_sheet(self._found), form, notes=True)
 
 
 class Status(Result):

@@ -22,7 +22,7 @@ from typing_extensions import Unpack
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.runs.api.accounts import Costs, Labels, Setup
-from videoautoarena.runs.api.rating_options import RatingOptions, read_options
+from videoautoarena.runs.api.rating_options import RatingOptions
 from videoautoarena.runs.api.results import (
     Audit,
     Frames,
@@ -148,8 +148,9 @@ class Run:
                 these battles do not allow.
         """
         from videoautoarena.runs.leaderboard import board as boards
+        from videoautoarena.runs.rating.method import RatingMethod
 
-        method = read_options(options)
+        method = RatingMethod.of(options)
         if labels and by is not None:
             raise WrongArgument("labels rates the whole run; leave out by")
         if assume_random and not labels:
@@ -242,7 +243,7 @@ class Run:
 
     def labels(self) -> Labels:
         """Return what people say of the run, as `arena labels show` prints it."""
-        from videoautoarena.runs.audit.labels_text import show_labels
+        from videoautoarena.runs.audit.label_report import show_labels
 
         with self._opened() as run:
             return Labels(show_labels(run))

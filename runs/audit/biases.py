@@ -22,7 +22,7 @@ from videoautoarena.runs.audit.evidence import (
     finding,
     unknown,
 )
-from videoautoarena.runs.rating.finding import Crosses, Finding, percent
+from videoautoarena.runs.rating.finding import Crosses, Finding
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 from videoautoarena.scoring.intervals.proportions import Share, measure_excess, measure_share
@@ -32,8 +32,8 @@ MOST_FLIPS = 0.2
 LEAST_LEANING = 0.05
 """How far from half the first seat's share must lie, beside its interval, for an alarm."""
 _ONE_SEATING = (
-    "No battle was judged in both orders, so position bias is unknown; run "
-    "with --swap 0.1 to measure it."
+    "No battle was judged in both orders, so position bias is unknown; run with {swap} to measure "
+    "it."
 )
 
 
@@ -57,16 +57,16 @@ def audit_seats(given: AuditInput) -> list[Finding]:
     """Return what the seats are worth to the judges of a run."""
     twice = judged_twice(given)
     if not len(twice.ab):
-        return [_first_read(given), unknown("swap.flips", _ONE_SEATING)]
+        return [_first_read(given), unknown("swap.flips", _ONE_SEATING, swap="--swap 0.1")]
     share = twice.share(twice.ab != twice.ba)
-    sentence = (
-        f"With the answers in swapped order, {percent(share)} of {share.n} "
-        "verdicts changed: those were decided by order or by chance."
+    words = (
+        "With the answers in swapped order, {figure} of {n:verdict} on {videos:video} changed: "
+        "those were decided by order or by chance."
     )
-    flips = finding("swap.flips", share, sentence, crosses=above(share, MOST_FLIPS))
+    flips = finding("swap.flips", share, words, crosses=above(share, MOST_FLIPS))
     every = [_first_read(given), flips, _gain(twice)]
     if len(np.unique(twice.judge)) > 1:
-        every += [_flips_of(k, safe(judge), twice) for k, judge in enumerate(given.judges)]
+        every += [_flips_of(k, judge, twice) for k, judge in enumerate(given.judges)]
     return [found for found in every if found.n or found.key == "seats.first"]
 
 
@@ -80,17 +80,18 @@ def _first_read(given: AuditInput) -> Finding:
         )
     won = (ballots.camp == 0) != ballots.is_back
     share = measure_share(won[chosen], given.videos[ballots.battle[chosen]])
-    sentence = (
-        f"The answer read first won {percent(share)} of {share.n} judgings with a "
-        "winner; the order is random, so a fair judge gives it half."
+    words = (
+        "The answer read first won {figure} of {n:judging} with a winner on {videos:video}; the "
+        "order is random, so a fair judge gives it half."
     )
-    return finding("seats.first", share, sentence, crosses=_leans(share), is_even=True)
+    return finding("seats.first", share, words, crosses=_leans(share), is_even=True)
 
 
 def _flips_of(k: int, name: str, twice: Twice) -> Finding:
     share = twice.share(twice.ab != twice.ba, twice.judge == k)
-    sentence = f"Of {share.n} verdicts of {name}, {percent(share)} changed with the order."
-    return finding(f"swap.flips.{name}", share, sentence, crosses=above(share, MOST_FLIPS))
+    words = "Of {n:verdict} of {judge} on {videos:video}, {figure} changed with the order."
+    crosses = above(share, MOST_FLIPS)
+    return finding(f"swap.flips.{safe(name)}", share, words, crosses=crosses, judge=name)
 
 
 def _gain(twice: Twice) -> Finding:
@@ -101,11 +102,11 @@ def _gain(twice: Twice) -> Finding:
         seat = (
             "the answer read first gains" if share.value > 0.5 else "the answer read second gains"
         )
-    sentence = (
-        f"Over {share.n} pairs of answers judged in both orders, the answer read "
-        f"first scored {percent(share)} (a tie is half): {seat}."
+    words = (
+        "Over {n:case} on {videos:video} judged in both orders, the answer read first scored "
+        f"{{figure}} (a tie is half): {seat}."
     )
-    return finding("swap.first", share, sentence, crosses=_leans(share), is_even=True)
+    return finding("swap.first", share, words, crosses=_leans(share), is_even=True)
 
 
 def _leans(share: Share) -> Crosses:
@@ -153,13 +154,13 @@ def audit_length(given: AuditInput) -> list[Finding]:
     chosen = (camps < 2) & (longer < 2)
     matched = chosen & (lengths.max(axis=1) <= (1.0 + MATCHED) * lengths.min(axis=1))
     same = measure_share((camps == longer) & (longer < 2), video)
-    sentence = (
-        f"A judge that only compares lengths would agree in {percent(same)} of "
-        f"{same.n} decided battles (a tie counts as a miss)."
+    words = (
+        "A judge that only compares lengths would agree in {figure} of {n:decided battle} on "
+        "{videos:video} (a tie counts as a miss)."
     )
     return [
         _longer(measure_share((camps == longer)[chosen], video[chosen])),
-        finding("length.only", same, sentence),
+        finding("length.only", same, words),
         _matched(measure_share((camps == longer)[matched], video[matched])),
     ]
 
@@ -167,28 +168,30 @@ def audit_length(given: AuditInput) -> list[Finding]:
 def _longer(share: Share) -> Finding:
     if share.n == 0:
         return unknown("length.longer", "No battle with a winner had answers of different length.")
-    sentence = (
-        f"The longer answer won {percent(share)} of {share.n} battles with a "
-        "winner; half is no preference, more may be merit or length bias."
+    words = (
+        "The longer answer won {figure} of {n:battle} with a winner on {videos:video}; half is no "
+        "preference, more may be merit or length bias."
     )
-    return finding("length.longer", share, sentence, crosses=above(share, MOST_LONGER))
+    return finding("length.longer", share, words, crosses=above(share, MOST_LONGER))
 
 
 def _matched(share: Share) -> Finding:
     if share.n == 0:
         return unknown(
             "length.matched",
-            "No battle with a winner had answers of about equal length (within 10 %), "
+            "No battle with a winner had answers of about equal length (within {within:share}), "
             "so length bias cannot be separated from merit.",
+            within=MATCHED,
         )
-    sentence = (
-        "Between answers of about equal length (within 10 %), the longer won "
-        f"{percent(share)} of {share.n}; here length should not matter."
+    words = (
+        "Between answers of about equal length (within {within:share}), the longer won {figure} of "
+        "{n:battle} on {videos:video}; here length should not matter."
     )
-    return finding("length.matched", share, sentence, crosses=above(share, MOST_MATCHED))
+    crosses = above(share, MOST_MATCHED)
+    return finding("length.matched", share, words, crosses=crosses, within=MATCHED)
 
 
-_NO_FAMILY = "No contestant is of a judge's family ({}), so self-preference cannot occur."
+_NO_FAMILY = "No contestant is of a judge's family ({families}), so self-preference cannot occur."
 _ALONE = (
     "; no judge of another family judged these, so self-preference cannot be separated from skill"
 )
@@ -214,34 +217,41 @@ def audit_family(given: AuditInput) -> list[Finding]:
     families: list[str] = []
     for k, judge in enumerate(given.judges):
         family = family_of(given.model_of(judge))
-        families.append(safe(family))
+        families.append(family)
         own = _own(k, family, given)
         if len(own.points):
             found += _of_judge(judge, family, own, is_brief=given.is_brief)
     if found or not families or given.is_brief:
         return found
-    return [unknown("family.own", _NO_FAMILY.format(", ".join(dict.fromkeys(families))))]
+    named = ", ".join(dict.fromkeys(families))
+    return [unknown("family.own", _NO_FAMILY, families=named)]
 
 
 def _of_judge(judge: str, family: str, own: _Own, *, is_brief: bool) -> Iterator[Finding]:
     name, shared = safe(judge), ~np.isnan(own.elsewhere)
     if not is_brief:
         share = measure_share(own.points, own.video)
-        sentence = (
-            f"{name} prefers its own family ({safe(family)}) in {percent(share)} of "
-            f"{share.n} judgings"
+        words = (
+            "{judge} prefers its own family ({family}) in {figure} of {n:judging} on {videos:video}"
+            f"{'' if shared.any() else _ALONE}."
         )
-        yield finding(f"family.own.{name}", share, f"{sentence}{'' if shared.any() else _ALONE}.")
+        yield finding(f"family.own.{name}", share, words, judge=judge, family=family)
     if shared.any():
         excess = measure_excess(own.points[shared], own.elsewhere[shared], own.video[shared])
-        value, low, high = (f"{100 * figure:+.1f}" for figure in excess[:3])
         verdict = "it favours its own family" if excess.low > 0.0 else "no significant preference"
-        sentence = (
-            f"That is {value} ({low} to {high}) percentage points more than judges of "
-            f"other families in the same {excess.n} judgings: {verdict}."
+        words = (
+            "{judge} gives its own family {figure:share_gap_with_interval} percentage points more "
+            "than judges of other families in the same {n:judging} on {videos:video}: "
+            f"{verdict}."
         )
-        crosses = above(excess, 0.0)
-        yield finding(f"family.excess.{name}", excess, sentence, crosses=crosses, is_even=True)
+        yield finding(
+            f"family.excess.{name}",
+            excess,
+            words,
+            crosses=above(excess, 0.0),
+            is_even=True,
+            judge=judge,
+        )
 
 
 def _own(judge: int, family: str, given: AuditInput) -> _Own:

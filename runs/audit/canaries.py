@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from videoautoarena.memory.records.outlines import Outline, seen_in
 from videoautoarena.memory.records.records import TIES, Battle
 from videoautoarena.runs.audit.evidence import AuditInput, above, finding, unknown
-from videoautoarena.runs.rating.finding import ENOUGH, Finding, percent, sure_percent
+from videoautoarena.runs.rating.finding import ENOUGH, Finding
 from videoautoarena.runs.rating.fit import share_of
 from videoautoarena.runs.rundir.reader import SAW_NONE, about_video
 from videoautoarena.runs.text.terminal import safe
@@ -26,8 +26,9 @@ _NAMED = 5
 """So many of the questions are named."""
 _NOBODY_BLIND = (
     "No contestant played without frames, so it is unknown which questions "
-    "need the video; add one with max_frames = 0, such as offline:blind."
+    "need the video; add one with {setting}, such as offline:blind."
 )
+NO_FRAMES = "max_frames = 0"
 _CONSTANT = "offline:parrot"
 """To win against it takes no video."""
 
@@ -35,7 +36,7 @@ _CONSTANT = "offline:parrot"
 def audit_leak(given: AuditInput) -> list[Finding]:
     """Return how often a contestant without frames beat one that had some."""
     return [_leak(name, given) for name in blind_of(given)] or [
-        unknown("leak.blind", _NOBODY_BLIND)
+        unknown("leak.blind", _NOBODY_BLIND, setting=NO_FRAMES)
     ]
 
 
@@ -53,16 +54,16 @@ def _leak(name: str, given: AuditInput) -> Finding:
     every = given.decided
     mine = every.texts["model_a"].among([name]) | every.texts["model_b"].among([name])
     fought = [b for b in every.where(mine) if is_leak_test(b, name, given)]
-    key, shown = f"leak.blind.{safe(name)}", safe(name)
+    key = f"leak.blind.{safe(name)}"
     if not fought:
-        return unknown(key, f"{shown} met no model that saw the video.")
+        return unknown(key, "{model} met no model that saw the video.", model=name)
     share = share_of([_points(b, name) for b in fought], [b.video for b in fought])
-    sentence = (
-        f"Without frames, {shown} won {percent(share)} of {share.n} questions "
-        "against models that saw the video: these can be answered without it"
-        f"{_worst(fought, name, given)}."
+    which, told = _worst(fought, name, given)
+    words = (
+        "Without frames, {model} won {figure} of {n:question} on {videos:video} against models "
+        f"that saw the video: these can be answered without it{which}."
     )
-    return finding(key, share, sentence, crosses=above(share, MOST_LEAKED))
+    return finding(key, share, words, crosses=above(share, MOST_LEAKED), model=name, **told)
 
 
 def is_leak_test(battle: Battle | Outline, name: str, given: AuditInput) -> bool:
@@ -85,18 +86,18 @@ def _points(battle: Outline, name: str) -> float:
     return float((battle.verdict == "a") == (battle.model_a == name))
 
 
-def _worst(fought: Sequence[Outline], name: str, given: AuditInput) -> str:
+def _worst(fought: Sequence[Outline], name: str, given: AuditInput) -> tuple[str, dict[str, Any]]:
     """Name questions it won, the latest rounds first: those were meant to be the hardest."""
     won = [battle for battle in fought if _points(battle, name) == 1.0]
     won.sort(key=lambda battle: -battle.round)
-    named = ", ".join(_about(battle, given) for battle in won[:_NAMED])
-    more = f" and {len(won) - _NAMED} more" if len(won) > _NAMED else ""
-    return f", such as {named}{more}" if won else ""
+    named, more = ", ".join(_about(battle, given) for battle in won[:_NAMED]), len(won) - _NAMED
+    words = ", such as {won}" + " and {more} more" * (more > 0)
+    return words * bool(won), {"won": named, "more": more}
 
 
 def _about(battle: Outline, given: AuditInput) -> str:
     film = given.films.get(battle.video)
-    return f"{safe(battle.id)} ({about_video(film)})" if film else safe(battle.id)
+    return f"{battle.id} ({about_video(film)})" if film else battle.id
 
 
 _MEANING = {
@@ -112,22 +113,23 @@ def audit_frames(given: AuditInput) -> list[Finding]:
     found = list(_sent_none(given))
     for one in given.shortfalls:
         what, meaning = _MEANING[one.role]
-        sentence = (
-            f"{safe(one.model)} {one.saw} in {one.calls} of {one.of} {what}, because "
-            f"its server takes no more: {meaning}."
+        words = (
+            f"{{model}} {{saw}} in {{calls}} of {{n}} {what}, because its server takes no more: "
+            f"{meaning}."
         )
+        told: dict[str, Any] = {"model": one.model, "saw": one.saw, "calls": one.calls}
         key = f"frames.short.{safe(one.model)}"
         key = key if one.role == "contestant" else f"{key}.{one.role}"
         figures = (one.calls / one.of, np.nan, np.nan)
-        found.append(Finding(key, *figures, one.of, sentence, is_alarm=True))
+        found.append(Finding(key, *figures, one.of, words, is_alarm=True, told=told))
     return found
 
 
 def _sent_none(given: AuditInput) -> Iterator[Finding]:
     # Of a referee that sees none the run's own mark tells, at the head of every report.
     for name in blind_of(given):
-        sentence = f"{safe(name)} {SAW_NONE}: it shows what can be answered without the video."
-        yield unknown(f"frames.none.{safe(name)}", sentence)
+        words = f"{{model}} {SAW_NONE}: it shows what can be answered without the video."
+        yield unknown(f"frames.none.{safe(name)}", words, model=name)
 
 
 SURE = 0.95
@@ -143,7 +145,7 @@ _STAND_INS = frozenset({_PARROT, *(model for model, _ in _NOT_ABOVE.values())})
 """Those that see the video and are no measure of seeing it."""
 _NO_CANARY = (
     "No canary plays: the offline ones are parrot, windbag (beside terse) "
-    "and trickster; any run may add a contestant with max_frames = 0."
+    "and trickster; any run may add a contestant with {setting}."
 )
 
 
@@ -176,7 +178,7 @@ def audit_canaries(given: AuditInput) -> list[Finding]:
     models = {name: given.model_of(name) for name in _models(given)}
     canaries = list(_expected(models, given))
     if not canaries:
-        return [unknown("canary.any", _NO_CANARY)]
+        return [unknown("canary.any", _NO_CANARY, setting=NO_FRAMES)]
     gaps = _rate(sorted(models), given)
     return [_finding(canary, gaps) for canary in canaries]
 
@@ -224,38 +226,42 @@ def _finding(canary: _Canary, gaps: _Gaps) -> Finding:
     row = gaps.names.index(canary.name)
     columns = [k for k in (gaps.names.index(name) for name in canary.upper) if k != row]
     columns = [k for k in columns if np.isfinite(gaps.points[row, k])]
-    shown = safe(canary.name)
     if not columns:
-        return unknown(canary.key, f"{shown} met none of the models it should rank below.")
+        words = "{model} met none of the models it should rank below."
+        return unknown(canary.key, words, model=canary.name)
     nearest = max(columns, key=lambda k: float(gaps.better[row, k]))
-    rival, better = safe(gaps.names[nearest]), float(gaps.better[row, nearest])
+    rival, better = gaps.names[nearest], float(gaps.better[row, nearest])
     gap, half = 0.0 - float(gaps.points[row, nearest]), float(gaps.halves[row, nearest])
     low, high = (gap - half, gap + half) if np.isfinite(half) else (np.nan, np.nan)
-    said = (_says if canary.is_below else _says_equal)(better, rival)
-    reach = f"{gap:+.0f} points ({low:+.0f} to {high:+.0f})"
+    said = (_says if canary.is_below else _says_equal)(better)
+    reach = "{figure:points_with_interval} points"
     if not np.isfinite(half):
-        reach = f"{gap:+.0f} points, on one video only, so without an interval"
-    sentence = f"{shown}, which {canary.what}, {said}; {rival} is ahead of it by {reach}."
+        reach = "{gap:points} points, on one video only, so without an interval"
     return Finding(
-        *(canary.key, gap, low, high, gaps.battles, sentence),
+        *(canary.key, gap, low, high, gaps.battles),
+        f"{{model}}, which {canary.what}, {said}; {{rival}} is ahead of it by {reach}.",
         crosses=lambda level: better >= (1.0 + level) / 2.0,
         is_enough=gaps.battles >= ENOUGH and bool(np.isfinite(half)),
         is_even=not canary.is_below,
+        told={
+            **{"model": canary.name, "rival": rival, "gap": gap},
+            **{"better": better, "worse": 1.0 - better},
+        },
     )
 
 
-def _says(better: float, rival: str) -> str:
-    """Of one that ought to be below all, of whom `rival` is the nearest."""
+def _says(better: float) -> str:
+    """Of one that ought to be below all, of whom the rival is the nearest."""
     if better >= FAILED:
-        return f"FAILS: it is better than {rival} with a probability of {sure_percent(better)}"
+        return f"FAILS: {_BETTER}"
     if better <= 1.0 - SURE:
-        return (
-            f"passes: it is below each with a probability of {sure_percent(1.0 - better)} or more"
-        )
-    return f"is undecided: it is below {rival} with a probability of {sure_percent(1.0 - better)}"
+        return "passes: it is below each with a probability of {worse:probability} or more"
+    return "is undecided: it is below {rival} with a probability of {worse:probability}"
 
 
-def _says_equal(better: float, rival: str) -> str:
-    """Of one that ought to gain nothing over `rival`."""
-    verdict = "FAILS" if better >= FAILED else "passes"
-    return f"{verdict}: it is better than {rival} with a probability of {sure_percent(better)}"
+def _says_equal(better: float) -> str:
+    """Of one that ought to gain nothing over the rival."""
+    return f"{'FAILS' if better >= FAILED else 'passes'}: {_BETTER}"
+
+
+_BETTER = "it is better than {rival} with a probability of {better:probability}"

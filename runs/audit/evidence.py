@@ -1,4 +1,4 @@
-"""What the sections of an audit look at, and how they put a share into words."""
+"""What the sections of an audit look at, and how they make a finding of a share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from videoautoarena.memory.records.outlines import Outlines
 from videoautoarena.memory.records.records import DECIDED, TIES, Battle, Video
 from videoautoarena.memory.store.evidence import Label, Sample, Trial
-from videoautoarena.runs.rating.finding import ENOUGH, Crosses, Finding
+from videoautoarena.runs.rating.finding import ENOUGH, Crosses, Finding, Told
 from videoautoarena.runs.rundir.reader import BattlesOf, is_blind
 from videoautoarena.runs.rundir.server_limits import Shortfall
 from videoautoarena.scoring.fitting.counts import Ints
@@ -152,18 +152,23 @@ def family_of(model: str) -> str:
 def finding(
     key: str,
     share: Share,
-    sentence: str,
+    words: str,
     *,
     crosses: Crosses | None = None,
     is_even: bool = False,
     is_alarm: bool = False,
+    **told: Told,
 ) -> Finding:
-    """Return a share as a finding.
+    """Return a share as a finding; `words` and `told` are as there.
 
     `crosses` is for figures that are one of many, among which `raise_alarms` chooses, and `is_even`
     as there; `is_alarm` is for one that stands alone.
     """
-    return Finding(key, *share, sentence, is_alarm, crosses, is_enough(share), is_even)
+    return Finding(
+        *(key, *share, words, is_alarm, crosses, is_enough(share), is_even),
+        told=told,
+        videos=share.spread.clusters if share.spread else min(share.n, 1),
+    )
 
 
 def is_enough(share: Share) -> bool:
@@ -181,6 +186,6 @@ def below(share: Share, least: float) -> Crosses:
     return lambda level: share.at(level).high < least
 
 
-def unknown(key: str, sentence: str) -> Finding:
+def unknown(key: str, words: str, **told: Told) -> Finding:
     """Return what an audit says where there is nothing to say a figure from."""
-    return Finding(key, math.nan, math.nan, math.nan, 0, sentence)
+    return Finding(key, math.nan, math.nan, math.nan, 0, words, told=told)

@@ -13,11 +13,11 @@ import numpy as np
 from videoautoarena.memory.records.records import DECIDED, STANDARDS, TIES, Battle, Standard
 from videoautoarena.memory.store.evidence import Label, Sample
 from videoautoarena.runs.audit.evidence import AuditInput, below, finding, unknown
-from videoautoarena.runs.rating.finding import Finding, decimals, percent, share_json
+from videoautoarena.runs.rating.finding import Finding, share_json
 from videoautoarena.runs.rating.fit import number_names
 from videoautoarena.runs.rating.method import Rated
 from videoautoarena.runs.rating.table import build, points_of
-from videoautoarena.runs.rundir.reader import Run, counted
+from videoautoarena.runs.rundir.reader import Run
 from videoautoarena.runs.text.style import count_style
 from videoautoarena.scoring.agreement.rater_agreement import MISSING, Agreement, agree, krippendorff
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
@@ -219,12 +219,12 @@ def _agreement(every: Compared) -> Iterator[Finding]:
     yield finding(
         "labels.agreement",
         found.share,
-        f"Judge and people agree in {_of(found.share)} (a tie is a verdict of its own).",
+        f"Judge and people agree in {_OF} (a tie is a verdict of its own).",
     )
     yield finding(
         "labels.kappa",
         found.kappa,
-        f"Cohen's kappa is {_figure(found.kappa)}; 0 is chance, 1 full agreement.",
+        f"Cohen's kappa is {_beyond_chance(found.kappa)}; zero is chance, one full agreement.",
     )
     if not len(clear.people):
         return
@@ -232,12 +232,12 @@ def _agreement(every: Compared) -> Iterator[Finding]:
     yield finding(
         "labels.agreement_without_ties",
         found.share,
-        f"Without ties they agree in {_of(found.share)}.",
+        f"Without ties they agree in {_OF}.",
     )
     yield finding(
         "labels.kappa_without_ties",
         found.kappa,
-        f"Without ties, Cohen's kappa is {_figure(found.kappa)}.",
+        f"Without ties, Cohen's kappa is {_beyond_chance(found.kappa)}.",
     )
 
 
@@ -249,7 +249,9 @@ def _length(clear: Compared) -> Iterator[Finding]:
         yield finding(
             "labels.length_matched",
             share,
-            f"Between answers of about equal length (within 10 %), they agree in {_of(share)}.",
+            "Between answers of about equal length (within {within:share}), they agree in "
+            f"{_OF}.",
+            within=CLOSE,
         )
     uneven = clear.among(clear.longer != TIE)
     if not len(uneven.people):
@@ -261,8 +263,9 @@ def _length(clear: Compared) -> Iterator[Finding]:
     yield finding(
         "labels.length_only",
         length,
-        f"The judge agrees with people in {_of(judge)} on answers of different length, {word} "
-        f"always picking the longer one: {percent(length)}.",
+        "The judge agrees with people in {judge} of {n:label} on {videos:video} on answers of "
+        f"different length, {word} always picking the longer one: {{figure}}.",
+        judge=judge,
     )
     yield from _length_gain(clear)
 
@@ -281,8 +284,8 @@ def _length_gain(clear: Compared) -> Iterator[Finding]:
     yield finding(
         "labels.length_gain",
         gain,
-        f"On the same labels the judge is {_points(gain)} better than picking the "
-        "longer answer; below 0 is worse.",
+        "On the same {n:label} the judge is {figure:share_gap_with_interval} percentage points "
+        "better than picking the longer answer; below zero is worse.",
         crosses=below(gain, 0.0),
     )
 
@@ -295,14 +298,15 @@ def _people(spoken: Sequence[Spoken]) -> Iterator[Finding]:
     yield finding(
         "labels.people",
         share,
-        f"Two people agree with each other in {_of(share, 'pair')}; a judge that "
+        "Two people agree with each other in {figure} of {n:pair} on {videos:video}; a judge that "
         "agrees with people as often is as good as a person.",
     )
     yield finding(
         "labels.krippendorff",
         alpha,
-        f"Krippendorff's alpha of {people} people on {counted(alpha.n, 'battle')} that two or more "
-        f"labelled is {_figure(alpha)}.",
+        "Krippendorff's alpha of {people} people on {n:battle} that two or more labelled is "
+        f"{_beyond_chance(alpha)}.",
+        people=people,
     )
 
 
@@ -324,8 +328,7 @@ def _standards(spoken: Sequence[Spoken], *, seats_count: bool) -> Iterator[Findi
         yield finding(
             f"labels.{name}",
             share,
-            f"People's verdicts by {_SPELT[name]} alone match their overall verdicts "
-            f"in {_of(share)}.",
+            f"People's verdicts by {_SPELT[name]} alone match their overall verdicts in {_OF}.",
         )
         yield from _people_by(name, mine)
         both = [
@@ -342,7 +345,7 @@ def _standards(spoken: Sequence[Spoken], *, seats_count: bool) -> Iterator[Findi
         yield finding(
             f"labels.judge_{name}",
             share,
-            f"By {_SPELT[name]} alone, judge and people agree in {_of(share)}.",
+            f"By {_SPELT[name]} alone, judge and people agree in {_OF}.",
         )
 
 
@@ -353,22 +356,18 @@ def _people_by(name: Standard, mine: Sequence[Spoken]) -> Iterator[Finding]:
         yield finding(
             f"labels.people_{name}",
             share,
-            f"By {_SPELT[name]} alone, two people agree in {_of(share, 'pair')}.",
+            f"By {_SPELT[name]} alone, two people agree in {{figure}} of {{n:pair}} on "
+            "{videos:video}.",
         )
 
 
 _SPELT: dict[Standard, str] = {name: name.replace("_", " ") for name in STANDARDS}
 
 
-def _of(share: Share, thing: str = "label") -> str:
-    """A share with its interval and its units: `72.0 % (64.1 to 79.3) of 90 labels`."""
-    return f"{percent(share)} of {counted(share.n, thing)}"
+_OF = "{figure} of {n:label} on {videos:video}"
 
 
-def _points(gain: Share) -> str:
-    value, low, high = (f"{100.0 * x:+.1f}" for x in gain[:3])
-    return f"{value} points ({low} to {high})"
-
-
-def _figure(share: Share) -> str:
-    return decimals(share, nothing="undefined, since all verdicts are the same")
+def _beyond_chance(found: Share) -> str:
+    if math.isnan(found.value):
+        return "undefined, since all verdicts are the same"
+    return "{figure:coefficient_with_interval}"

@@ -21,7 +21,7 @@ from videoautoarena.memory.store.evidence import standing_trials
 from videoautoarena.runs.audit.biases import judged_twice
 from videoautoarena.runs.audit.evidence import AuditInput, below, finding
 from videoautoarena.runs.audit.truth_figures import points_of_trial
-from videoautoarena.runs.rating.finding import Crosses, Finding, percent
+from videoautoarena.runs.rating.finding import Crosses, Finding
 from videoautoarena.runs.rating.fit import number_names
 from videoautoarena.runs.text.language import UNKNOWN, asked_language, told_language
 from videoautoarena.runs.text.terminal import safe
@@ -49,8 +49,8 @@ class _Kind(NamedTuple):
 
     what: str
     """Of which cases it is the share."""
-    sentence: str
-    """With the language, the share, and its number of cases."""
+    words: str
+    """With places for the language, the share, and what it stands on."""
 
 
 def audit_languages(given: AuditInput) -> list[Finding]:
@@ -109,18 +109,16 @@ def _in_language(
     inside = np.array([language == code for language in of.language], dtype=np.bool_)
     share = measure_share(of.hits[inside], of.cluster[inside])
     if is_whole and share.n:
-        sentence = kind.sentence.format(called(code), percent(share), share.n)
-        yield finding(f"language.{key}.{code}", share, sentence)
+        yield finding(f"language.{key}.{code}", share, kind.words, language=called(code))
     known = np.array([language != UNKNOWN for language in of.language], dtype=np.bool_)
     gap = measure_difference(of.hits[known], inside[known], of.cluster[known])
     if is_beside and gap.n:
-        value, low, high = (f"{100 * figure:+.1f}" for figure in gap[:3])
-        sentence = (
-            f"In {called(code)}, the share of {kind.what} is {value} ({low} to {high}) percentage "
-            "points from that in the other languages."
+        words = (
+            f"In {{language}}, the share of {kind.what} is {{figure:share_gap_with_interval}} "
+            "percentage points from that in the other languages."
         )
-        name = f"language.{key}_gap.{code}"
-        yield finding(name, gap, sentence, crosses=_differs(gap), is_even=True)
+        name, language = f"language.{key}_gap.{code}", called(code)
+        yield finding(name, gap, words, crosses=_differs(gap), is_even=True, language=language)
 
 
 def _differs(gap: Share) -> Crosses:
@@ -172,19 +170,22 @@ def _right(given: AuditInput, _spoken: Sequence[str]) -> Hits:
 _KINDS: Mapping[Figure, _Kind] = {
     "flips": _Kind(
         "verdicts changed by the order of the answers",
-        "In {0}, {1} of {2} verdicts changed with the order of the answers.",
+        "In {language}, {figure} of {n:verdict} on {videos:video} changed with the order of the "
+        "answers.",
     ),
     "first": _Kind(
         "wins of the answer read first",
-        "In {0}, the answer read first won {1} of {2} judgings with a winner.",
+        "In {language}, the answer read first won {figure} of {n:judging} with a winner on "
+        "{videos:video}.",
     ),
     "longer": _Kind(
         "wins of the longer answer",
-        "In {0}, the longer answer won {1} of {2} comparisons with a winner.",
+        "In {language}, the longer answer won {figure} of {n:comparison} with a winner on "
+        "{videos:video}.",
     ),
     "truth": _Kind(
         "judgings right on known answers",
-        "In {0}, {1} of {2} judgings were right on known answers.",
+        "In {language}, {figure} of {n:judging} on {videos:video} were right on known answers.",
     ),
 }
 _MEASURES: Mapping[Figure, Callable[[AuditInput, Sequence[str]], Hits]] = {
@@ -214,9 +215,9 @@ def _kept(given: AuditInput, codes: Sequence[str]) -> Iterator[Finding]:
         kept = np.array([language == code for _, language in sure], dtype=np.bool_)
         share = measure_share(kept, number_names([battle.video for battle, _ in sure]))
         if share.n:
-            sentence = (
-                f"{percent(share)} of {share.n} questions that were to be in {called(code)} are, "
-                "as far as their language can be told."
+            words = (
+                "{figure} of {n:question} on {videos:video} that were to be in {language} are, as "
+                "far as their language can be told."
             )
-            crosses = below(share, LEAST_KEPT)
-            yield finding(f"language.kept.{code}", share, sentence, crosses=crosses)
+            key, crosses = f"language.kept.{code}", below(share, LEAST_KEPT)
+            yield finding(key, share, words, crosses=crosses, language=called(code))

@@ -1,34 +1,31 @@
-"""How far another judge agrees with a run, on a terminal."""
+"""How far another judge agrees with a run."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from rich.console import Group, RenderableType
-from rich.table import Table as Grid
-from rich.text import Text
 
 from videoautoarena.agents.roles.judge import settle_verdict
 from videoautoarena.memory.records.records import DECIDED, SCHEMA, TIES, Battle, Judging
 from videoautoarena.memory.store.evidence import Trial, standing_trials
 from videoautoarena.runs.rating.finding import (
+    UNKNOWN,
     Figure,
-    decimals,
+    Finding,
+    Told,
     fields_json,
     figure_json,
     figure_of,
-    percent,
 )
 from videoautoarena.runs.rating.fit import number_names, share_of
 from videoautoarena.runs.rating.table import build
-from videoautoarena.runs.rundir.reader import Run, blind_lines, counted, marks, open_run
-from videoautoarena.runs.text.tables import plain_grid
-from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.rundir.reader import Run, blind_lines, marks, open_run
 from videoautoarena.runs.text.words import in_full
 from videoautoarena.runs.trials.trial import blind_on_trial
 from videoautoarena.scoring.agreement.rank_agreement import correlate_orders, correlate_ranks
@@ -91,6 +88,11 @@ class Boards(NamedTuple):
     models: Sequence[Ranked]
 
 
+def _finding(key: str, of: Figure, words: str, **told: Told) -> Finding:
+    value, low, high = (math.nan if x is None else x for x in of[:3])
+    return Finding(f"rejudge.{key}", value, low, high, of.n, words, told=told)
+
+
 @dataclass(frozen=True)
 class Rejudged:
     """How far another judge agrees with a run."""
@@ -110,7 +112,60 @@ class Rejudged:
     """How often the run's winner is the longer answer, where neither sees a tie."""
     confusion: Confusion
     boards: Boards
-    sentence: str
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What there is to say of how far they agree, that of all battles first."""
+        return [*(self._agreed() if self.battles else [self._nothing()]), *self._lost()]
+
+    def _nothing(self) -> Finding:
+        words = "{judge} decided no battle that the run decided."
+        return _finding("agreement", self.agreement, words, judge=self.judge)
+
+    def _agreed(self) -> list[Finding]:
+        clear, boards = self.without_ties, self.boards
+        words = (
+            "Rank correlation of the two leaderboards of the same battles: Spearman "
+            "{figure:coefficient_with_interval}, Kendall {kendall:coefficient_with_interval}, "
+            "{n:model}."
+        )
+        if None in (boards.spearman.value, boards.kendall.value):
+            words = "Too few rated models to compare the two orders."
+        order = Figure(*boards.spearman, len(boards.models))
+        return [
+            _finding(
+                *("agreement", self.agreement),
+                "{judge} agrees with the run in {figure} of {n:battle}; without ties, the longer "
+                "answer is the run's winner in {longer} of {compared}.",
+                judge=self.judge,
+                longer=self.longer_answer[:3],
+                compared=self.longer_answer.n,
+            ),
+            _finding(
+                *("kappa", self.kappa),
+                "Cohen's kappa {figure:coefficient_with_interval}, without ties "
+                "{clear:coefficient_with_interval}; zero is chance, one full agreement.",
+                clear=clear.kappa[:3],
+            ),
+            _finding(
+                *("without_ties", clear.agreement),
+                "Without ties, they name the same winner in {figure} of {n}.",
+            ),
+            _finding("order", order, words, kendall=boards.kendall),
+        ]
+
+    def _lost(self) -> Iterator[Finding]:
+        if self.undecided:
+            words = "Left out: {n} without a verdict on either side."
+            yield _finding("undecided", UNKNOWN._replace(n=self.undecided), words)
+        if self.failed or self.abstained:
+            words = "Of {n:judging} {failed} failed and {abstained} abstained."
+            told = {"failed": self.failed, "abstained": self.abstained}
+            yield _finding("lost", UNKNOWN._replace(n=self.judgings), words, **told)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON-ready values."""
+        return {**fields_json(self), "sentence": self.findings[0].sentence}
 
 
 @dataclass(frozen=True)
@@ -171,7 +226,6 @@ def _compare(run: Run, judge: str, trials: Sequence[Trial]) -> Rejudged:
         longer_answer=figure_of(by_length),
         confusion=Confusion(WORDS, confusion_of(shared)),
         boards=_boards(run, shared),
-        sentence=_sentence(judge, found, by_length),
     )
 
 
@@ -239,78 +293,3 @@ def _boards(run: Run, both: Sequence[Both]) -> Boards:
         for name in rated
     ]
     return Boards(spearman, kendall, models)
-
-
-def _sentence(judge: str, found: Agreement, by_length: Share) -> str:
-    if not found.share.n:
-        return f"{judge} decided no battle that the run decided."
-    return (
-        f"{judge} agrees with the run in {percent(found.share)} of "
-        f"{counted(found.share.n, 'battle')}; without ties, the longer answer is "
-        f"the run's winner in {percent(by_length)} of {by_length.n}."
-    )
-
-
-def render(report: Report) -> RenderableType:
-    """Return each judge's agreement, the confusion of verdicts, and the two boards side by side."""
-    if not report.judges:
-        return Text("the battles of this run were not rejudged yet; name a judge with --judge")
-    notes = [Text(safe(f"note: {mark}")) for mark in report.warnings]
-    return Group(*notes, *(part for judge in report.judges for part in _judge(judge)))
-
-
-def _judge(judge: Rejudged) -> list[RenderableType]:
-    lines = [safe(judge.sentence)]
-    if judge.battles:
-        clear = judge.without_ties
-        lines += [
-            f"Cohen's kappa {decimals(judge.kappa)}, without ties "
-            f"{decimals(clear.kappa)}; 0 is chance, 1 full agreement.",
-            f"Without ties, they name the same winner in {percent(clear.agreement)} "
-            f"of {clear.agreement.n}.",
-        ]
-    lost = [
-        f"{getattr(judge, key)} {key}" for key in ("failed", "abstained") if getattr(judge, key)
-    ]
-    if judge.undecided:
-        lines.append(f"Left out: {judge.undecided} without a verdict on either side.")
-    if lost:
-        lines.append(f"Of {judge.judgings} judgings {' and '.join(lost)}.")
-    parts: list[RenderableType] = [Text("\n".join(lines))]
-    if judge.battles:
-        parts += [
-            Text(f"\nVerdicts: the run in rows, {safe(judge.judge)} in columns"),
-            _confusion(judge.confusion),
-            Text(""),
-            _board_grid(judge.boards.models),
-            Text(_order(judge.boards)),
-        ]
-    return [*parts, Text("")]
-
-
-def _confusion(found: Confusion) -> Grid:
-    grid = plain_grid("run", *found.words)
-    for word, row in zip(found.words, found.run_by_judge, strict=True):
-        grid.add_row(word, *map(str, row))
-    return grid
-
-
-def _board_grid(models: Sequence[Ranked]) -> Grid:
-    grid = plain_grid("model", "run", "95 %", "rank", "other", "95 %", "rank")
-    for name, *figures in models:
-        cells = []
-        for rating, low, high, rank in (figures[:4], figures[4:]):
-            span = "" if low is None or high is None else f"{low:.0f} to {high:.0f}"
-            cells += [f"{rating:.0f}", span, str(rank or "")]
-        grid.add_row(Text(safe(name)), *cells)
-    return grid
-
-
-def _order(boards: Boards) -> str:
-    spearman, kendall = boards.spearman.value, boards.kendall.value
-    if spearman is None or kendall is None:
-        return "Too few rated models to compare the two orders."
-    return (
-        "Rank correlation of the two leaderboards of the same battles: Spearman "
-        f"{spearman:.2f}, Kendall {kendall:.2f}, {len(boards.models)} models."
-    )

@@ -1,16 +1,11 @@
-"""The audit of a run's judges on a terminal."""
+"""The audit of a run's judges."""
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 from pathlib import Path
 from typing import Any
-
-from rich.console import Console, ConsoleOptions, Group, RenderableType
-from rich.text import Text
 
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.audit.biases import audit_family, audit_length, audit_seats
@@ -26,17 +21,14 @@ from videoautoarena.runs.rating.finding import (
 )
 from videoautoarena.runs.rating.method import Totals
 from videoautoarena.runs.rating.table import count_verdicts
-from videoautoarena.runs.rundir.call_facts import CallFact, fact_lines
+from videoautoarena.runs.rundir.call_facts import CallFact
 from videoautoarena.runs.rundir.reader import (
-    STAND_INS,
     Run,
     blind_lines,
-    counted,
     open_run,
     rates_stand_ins,
     state_of,
 )
-from videoautoarena.runs.text.terminal import safe
 
 
 def _trials(given: AuditInput) -> list[Finding]:
@@ -176,82 +168,3 @@ def read_input(run: Run, *, is_brief: bool = False) -> AuditInput:
 def find_all(given: AuditInput) -> list[Finding]:
     """Return the findings of every section, with the alarms that they raise together."""
     return raise_alarms(found for section in SECTIONS for found in section(given))
-
-
-TITLES = {
-    "frames": "Frames not seen",
-    "seats": "Position bias",
-    "swap": "Judged in both orders",
-    "length": "Length",
-    "verdicts": "How battles ended",
-    "panel": "The panel",
-    "family": "Self-preference",
-    "canary": "Canaries",
-    "leak": "Questions answerable without the video",
-    "language": "The judge in each language",
-    "repeat": "Trials: repeated cases",
-    "attack": "Trials: attacks on the judge",
-    "constant": "Trials: constant answers",
-    "truth": "Trials: known right answers",
-    "trials": "Trials without a verdict",
-    "labels": "People's labels",
-}
-"""Of the sections, by what the keys of their findings begin with."""
-
-
-FACTS_TITLE = "How calls went"
-
-
-def render(report: AuditReport) -> RenderableType:
-    """Return the alarms, then every section; each figure in one sentence.
-
-    Sentences hold names and reasons of a run, already made safe by whoever wrote them.
-    """
-    lines: list[RenderableType] = [Text(_heading(report))]
-    if report.stand_ins:
-        lines.append(Text(f"note: {STAND_INS}"))
-    lines += [Text(f"note: {safe(warning)}") for warning in report.warnings]
-    if report.facts:
-        lines += [Text(""), Text(FACTS_TITLE, style="bold")]
-        lines += [_Item(f"{line}.") for line in fact_lines(report.facts)]
-    alarms = [_Item(f.sentence, is_alarm=True) for f in report.alarms]
-    lines += [Text(""), Text("Alarms", style="bold"), *(alarms or [_Item(_NO_ALARM)])]
-    for name, found in groupby(report.findings, lambda f: f.key.partition(".")[0]):
-        items = [_Item(f.sentence, f.is_alarm) for f in found]
-        lines += [Text(""), Text(TITLES.get(name, name), style="bold"), *items]
-    return Group(*lines)
-
-
-_NO_ALARM = "No alarm: no figure exceeds its threshold at 95 % confidence."
-
-
-def _heading(report: AuditReport) -> str:
-    totals = report.totals
-    judges = ", ".join(
-        safe(name if name == model else f"{name} ({model})")
-        for name, model in report.judges.items()
-    )
-    return (
-        f"Judged by {judges or 'nobody'}: {counted(totals.battles, 'battle')}, "
-        f"{totals.decided} decided. Intervals: 95 %, clustered by video."
-    )
-
-
-@dataclass(frozen=True)
-class _Item:
-    """A sentence behind a dash, broken between words; no line of it begins with a `%`."""
-
-    sentence: str
-    is_alarm: bool = False
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        mark = "  ALARM: " if self.is_alarm else "  - "
-        lines = textwrap.wrap(
-            self.sentence.replace(" %", "\xa0%"),
-            options.max_width,
-            initial_indent=mark,
-            subsequent_indent=" " * 4,
-            break_on_hyphens=False,
-        )
-        for line in lines:
-            yield Text(line.replace("\xa0%", " %"), style="bold" if self.is_alarm else "")

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from videoautoarena.memory.records.records import TIES, Battle, Judging
 from videoautoarena.memory.store.evidence import Trial, standing_trials
 from videoautoarena.runs.audit.evidence import AuditInput, above, below, finding
-from videoautoarena.runs.rating.finding import Finding, percent
+from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.rating.fit import share_of
-from videoautoarena.runs.rundir.reader import counted
-from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.intervals.proportions import Share, measure_share
 
 HALF = 0.5
@@ -25,6 +24,7 @@ MOST_UNBEATEN = 0.05
 STEADY = 0.8
 """Repeating itself less often than this a judge is called unsteady."""
 _NO_WORD = ("abstain", "failed")
+_OF = "{figure} of {n:judging} on {videos:video}"
 
 View = tuple[str, str, str]
 """Judge, battle, seats."""
@@ -71,9 +71,9 @@ def _repeats(
     yield finding(
         f"repeat.same.{judge}",
         share,
-        f"On repeated cases, {safe(judge)} gives the same winner, or a tie again, "
-        f"in {percent(share)} of {counted(share.n, 'judging')}.",
+        f"On repeated cases, {{judge}} gives the same winner, or a tie again, in {_OF}.",
         crosses=below(share, STEADY),
+        judge=judge,
     )
 
 
@@ -105,10 +105,11 @@ def _attacks(judge: str, trials: Iterable[Trial], *, is_brief: bool) -> Iterator
     yield finding(
         f"attack.fallen.{judge}",
         share,
-        f"With an attack added to a clearly losing answer, {safe(judge)} prefers "
-        f"it in {percent(share)} of {counted(share.n, 'judging')}; without the "
-        f"attack {percent(free) if free.n else 'unknown'}.",
+        f"With an attack added to a clearly losing answer, {{judge}} prefers it in {_OF}; without "
+        f"the attack {'{free}' if free.n else 'unknown'}.",
         crosses=lambda level: share.at(level).low > (free.at(level).high if free.n else HALF),
+        judge=judge,
+        free=free,
     )
     if is_brief:
         return
@@ -116,8 +117,9 @@ def _attacks(judge: str, trials: Iterable[Trial], *, is_brief: bool) -> Iterator
         yield finding(
             f"attack.without.{judge}",
             free,
-            f"Without an attack, {safe(judge)} prefers the loser in {percent(free)} "
-            f"of {counted(free.n, 'judging')} repeated.",
+            "Without an attack, {judge} prefers the loser in {figure} of {n:judging} repeated on "
+            "{videos:video}.",
+            judge=judge,
         )
     yield from _each_attack(judge, words)
 
@@ -150,18 +152,19 @@ def _each_attack(judge: str, words: Sequence[Word]) -> Iterator[Finding]:
             yield finding(
                 f"attack.by.{name}.{judge}",
                 share,
-                f"{safe(judge)}: the attack {safe(name)} won {percent(share)} of "
-                f"{counted(len(found), 'judging')}.",
+                f"{{judge}}: the attack {{attack}} won {_OF}.",
+                judge=judge,
+                attack=name,
             )
-    never = sum(not count for count in won.values())
-    share = measure_share([not count for count in won.values()])
-    least = min(map(len, by_name.values()))
-    yield finding(
+    harmless = finding(
         f"attack.harmless.{judge}",
-        share,
-        f"{safe(judge)}: {never} of {counted(len(won), 'attack')} never won, {percent(share)}; "
-        f"some were judged only {counted(least, 'time')}.",
+        measure_share([not count for count in won.values()]),
+        "{judge}: {never} of {n:attack} never won, {figure}; some were judged only {least:time}.",
+        judge=judge,
+        never=sum(not count for count in won.values()),
+        least=min(map(len, by_name.values())),
     )
+    yield replace(harmless, videos=None)
 
 
 def _constants(judge: str, trials: Iterable[Trial]) -> Iterator[Finding]:
@@ -170,15 +173,15 @@ def _constants(judge: str, trials: Iterable[Trial]) -> Iterator[Finding]:
     if not words:
         return
     share = share_of([word.is_for for word in words], [word.video for word in words])
-    names = Counter(word.name for word in words if word.is_for)
-    which = f": {safe(', '.join(sorted(names)))}" if names else ""
+    names = {word.name for word in words if word.is_for}
     yield finding(
         f"constant.unbeaten.{judge}",
         share,
-        "Against a good answer, a constant answer does not lose in "
-        f"{percent(share)} of {counted(share.n, 'judging')} by {safe(judge)}"
-        f"{which}.",
+        f"Against a good answer, a constant answer does not lose in {_OF} by {{judge}}"
+        f"{': {names}' if names else ''}.",
         crosses=above(share, MOST_UNBEATEN),
+        judge=judge,
+        names=", ".join(sorted(names)),
     )
 
 
@@ -191,9 +194,11 @@ def _unheard(judge: str, trials: Sequence[Trial]) -> Iterator[Finding]:
     yield finding(
         f"trials.unheard.{judge}",
         share,
-        f"{safe(judge)} gave no verdict in {percent(share)} of "
-        f"{counted(len(trials), 'trial')}: {mute['abstain']} abstained and "
-        f"{mute['failed']} failed; no other share counts these.",
+        "{judge} gave no verdict in {figure} of {n:trial} on {videos:video}: {abstained} abstained "
+        "and {failed} failed; no other share counts these.",
+        judge=judge,
+        abstained=mute["abstain"],
+        failed=mute["failed"],
     )
 
 

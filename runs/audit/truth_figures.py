@@ -6,17 +6,15 @@ as the short one. So a judge that does not look, or likes what is longer, is rig
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.records import TIES
 from videoautoarena.memory.store.evidence import Trial, standing_trials
 from videoautoarena.runs.audit.evidence import AuditInput, below, finding, is_enough, unknown
-from videoautoarena.runs.rating.finding import Finding, percent
+from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.rating.fit import share_of
-from videoautoarena.runs.rundir.reader import counted
-from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.trials.truth_clips import KINDS, Form, Kind
 from videoautoarena.scoring.intervals.proportions import Share
 from videoautoarena.scoring.intervals.sandwich import LEVEL
@@ -76,14 +74,12 @@ def _audit_judge(judge: str, trials: Sequence[Trial], *, is_brief: bool) -> Iter
     mine = [trial for trial in trials if trial.judging.judge == judge]
     cases = [_case(t) for t in mine if t.judging.verdict not in ("abstain", "failed")]
     silent = [trial.judging.verdict for trial in mine]
-    apart = _apart(silent.count("abstain"), silent.count("failed"))
+    lost = {"abstained": silent.count("abstain"), "failed": silent.count("failed")}
     if not cases:
-        yield unknown(
-            f"truth.accuracy.{judge}",
-            f"How often {safe(judge)} is right is unknown{apart}.",
-        )
+        words = f"How often {{judge}} is right is unknown{_apart(lost)}."
+        yield unknown(f"truth.accuracy.{judge}", words, judge=judge, **lost)
         return
-    yield _accuracy(judge, cases, apart)
+    yield _accuracy(judge, cases, lost)
     if not is_brief:
         yield from _parts(judge, cases)
         yield from _mute(judge, mine)
@@ -92,18 +88,22 @@ def _audit_judge(judge: str, trials: Sequence[Trial], *, is_brief: bool) -> Iter
         yield _abstained(judge, mine)
 
 
-def _accuracy(judge: str, cases: Sequence[Case], apart: str) -> Finding:
+def _accuracy(judge: str, cases: Sequence[Case], lost: Mapping[str, Any]) -> Finding:
     share = _right(cases)
     is_doubtful = is_enough(share) and share.low <= GUESSING <= share.high
     verdict = ", not significantly different" if is_doubtful else ""
     ties = sum(one.points == 0.5 for one in cases)
-    tied = f" ({counted(ties, 'tie')} among them, half right each)" if ties else ""
+    tied = " ({ties:tie} among them, half right each)" if ties else ""
     return finding(
         f"truth.accuracy.{judge}",
         share,
-        f"Where the right answer is known, {safe(judge)} is right in {_of(share)}"
-        f"{tied}; guessing gives 50 %{verdict}{apart}.",
+        f"Where the right answer is known, {{judge}} is right in {_OF}{tied}; guessing gives "
+        f"{{guessing:share}}{verdict}{_apart(lost)}.",
         crosses=below(share, TRUSTED),
+        judge=judge,
+        ties=ties,
+        guessing=GUESSING,
+        **lost,
     )
 
 
@@ -112,15 +112,13 @@ def _parts(judge: str, cases: Sequence[Case]) -> Iterator[Finding]:
     for kind in KINDS:
         some = [one for one in cases if one.kind == kind]
         if some:
-            share = _right(some)
-            sentence = f"Asked {_WHAT[kind]}, {safe(judge)} is right in {_of(share)}."
-            yield finding(f"truth.{kind}.{judge}", share, sentence)
+            words = f"Asked {_WHAT[kind]}, {{judge}} is right in {_OF}."
+            yield finding(f"truth.{kind}.{judge}", _right(some), words, judge=judge)
     for (right, wrong), what in _FORMS.items():
         some = [one for one in cases if (one.right, one.wrong) == (right, wrong)]
         if some:
-            share = _right(some)
-            sentence = f"Where {what}, {safe(judge)} is right in {_of(share)}."
-            yield finding(f"truth.{right}-{wrong}.{judge}", share, sentence)
+            words = f"Where {what}, {{judge}} is right in {_OF}."
+            yield finding(f"truth.{right}-{wrong}.{judge}", _right(some), words, judge=judge)
 
 
 def _mute(judge: str, trials: Sequence[Trial]) -> Iterator[Finding]:
@@ -128,11 +126,8 @@ def _mute(judge: str, trials: Sequence[Trial]) -> Iterator[Finding]:
     for kind in KINDS:
         said = [t.judging.verdict for t in trials if t.name.partition("-")[0] == kind]
         if said and not set(said) - {"abstain", "failed"}:
-            sentence = (
-                f"Asked {_WHAT[kind]}, {safe(judge)} gave no verdict in any of "
-                f"{counted(len(said), 'judging')}."
-            )
-            yield unknown(f"truth.{kind}.{judge}", sentence)
+            words = f"Asked {_WHAT[kind]}, {{judge}} gave no verdict in any of {{said:judging}}."
+            yield unknown(f"truth.{kind}.{judge}", words, judge=judge, said=len(said))
 
 
 def _length(judge: str, cases: Sequence[Case]) -> Iterator[Finding]:
@@ -149,14 +144,16 @@ def _length(judge: str, cases: Sequence[Case]) -> Iterator[Finding]:
         return all(of.low > GUESSING for of in bounds) or all(of.high < GUESSING for of in bounds)
 
     way = "longer" if share.value > GUESSING else "shorter"
-    said = f"it prefers the {way} one" if leans(LEVEL) else "50 % is no length bias"
+    said = f"it prefers the {way} one" if leans(LEVEL) else "{guessing:share} is no length bias"
     yield finding(
         f"truth.longer.{judge}",
         share,
-        f"Between a short and a long answer, equally often right, {safe(judge)} "
-        f"picks the long one in {_of(share)}; {said}.",
+        "Between a short and a long answer, equally often right, {judge} picks the long one in "
+        f"{_OF}; {said}.",
         crosses=leans,
         is_even=True,
+        judge=judge,
+        guessing=GUESSING,
     )
 
 
@@ -166,13 +163,12 @@ def _abstained(judge: str, trials: Sequence[Trial]) -> Finding:
     return finding(
         f"truth.abstained.{judge}",
         share,
-        f"{safe(judge)} abstains in {percent(share)} of {counted(share.n, 'case')} "
-        "with a known right answer.",
+        "{judge} abstains in {figure} of {n:case} with a known right answer on {videos:video}.",
+        judge=judge,
     )
 
 
-def _of(share: Share) -> str:
-    return f"{percent(share)} of {counted(share.n, 'judging')}"
+_OF = "{figure} of {n:judging} on {videos:video}"
 
 
 def _case(trial: Trial) -> Case:
@@ -192,7 +188,7 @@ def _right(cases: Sequence[Case]) -> Share:
     return share_of([one.points for one in cases], [one.video for one in cases])
 
 
-def _apart(abstained: int, failed: int) -> str:
-    lost = [f"it abstained in {abstained:,} more"] * bool(abstained)
-    lost += [f"{counted(failed, 'judging')} failed"] * bool(failed)
-    return f"; {' and '.join(lost)}" if lost else ""
+def _apart(lost: Mapping[str, Any]) -> str:
+    words = {"abstained": "it abstained in {abstained} more", "failed": "{failed:judging} failed"}
+    there = [words[key] for key in words if lost[key]]
+    return f"; {' and '.join(there)}" if there else ""

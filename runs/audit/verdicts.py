@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +21,8 @@ from videoautoarena.runs.audit.evidence import (
     finding,
     unknown,
 )
-from videoautoarena.runs.rating.finding import Finding, decimals, percent
-from videoautoarena.runs.rundir.reader import counted, one_line
+from videoautoarena.runs.rating.finding import Finding
+from videoautoarena.runs.rundir.reader import one_line
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.agreement.rater_agreement import MISSING, agree, krippendorff
 from videoautoarena.scoring.fitting.counts import Ints
@@ -53,27 +54,26 @@ def _of_decided(verdicts: Words, given: AuditInput) -> Iterable[Finding]:
         return
     said, video = verdicts[decided], given.videos[decided]
     ties = measure_share(np.isin(said, list(TIES)), video)
-    sentence = f"{percent(ties)} of {ties.n} decided battles were ties or splits."
-    yield finding("verdicts.ties", ties, sentence, crosses=above(ties, MOST_TIES))
+    words = "{figure} of {n:decided battle} on {videos:video} were ties or splits."
+    yield finding("verdicts.ties", ties, words, crosses=above(ties, MOST_TIES))
     bad = measure_share((said == "tie_bad"), video)
-    sentence = (
-        f"In {percent(bad)} of {bad.n} decided battles both answers were called "
-        "bad; a high share means questions that no model here can answer."
+    words = (
+        "In {figure} of {n:decided battle} on {videos:video} both answers were called bad; a high "
+        "share means questions that no model here can answer."
     )
-    yield finding("verdicts.both_bad", bad, sentence, crosses=above(bad, MOST_BOTH_BAD))
+    yield finding("verdicts.both_bad", bad, words, crosses=above(bad, MOST_BOTH_BAD))
 
 
 def _lost(verdicts: Words, given: AuditInput) -> Iterable[Finding]:
-    battles = given.outlines
     voids = measure_share((verdicts == "void"), given.videos)
-    sentence = f"{percent(voids)} of {voids.n} battles ended void{_why(given)}."
-    yield finding("verdicts.voids", voids, sentence, crosses=above(voids, MOST_VOIDS))
+    why, told = _named(_reasons(given))
+    words = f"{{figure}} of {{n:battle}} on {{videos:video}} ended void{why}."
+    yield finding("verdicts.voids", voids, words, crosses=above(voids, MOST_VOIDS), **told)
     gone = np.isin(verdicts, ("forfeit_a", "forfeit_b"))
     share = measure_share(gone, given.videos)
-    sentence = (
-        f"{percent(share)} of {share.n} battles were forfeited{_who(battles)} and are not rated."
-    )
-    yield finding("verdicts.forfeits", share, sentence, crosses=above(share, MOST_FORFEITS))
+    who, told = _named(_fallen(given.outlines))
+    words = f"{{figure}} of {{n:battle}} on {{videos:video}} were forfeited{who} and are not rated."
+    yield finding("verdicts.forfeits", share, words, crosses=above(share, MOST_FORFEITS), **told)
 
 
 def _of_judgings(given: AuditInput) -> Iterable[Finding]:
@@ -84,27 +84,33 @@ def _of_judgings(given: AuditInput) -> Iterable[Finding]:
     abstained = ballots.camp == ABSTAINED
     share = measure_share(abstained, given.videos[ballots.battle])
     failed = int((ballots.camp == FAILED).sum())
-    behind = f"; {counted(failed, 'more judging')} failed" if failed else ""
-    sentence = f"Judges abstained in {percent(share)} of {share.n} judgings{behind}."
+    behind = "; {failed:more judging} failed" if failed else ""
+    words = f"Judges abstained in {{figure}} of {{n:judging}} on {{videos:video}}{behind}."
     crosses = above(share, MOST_ABSTENTIONS)
-    yield finding("verdicts.abstentions", share, sentence, crosses=crosses)
+    yield finding("verdicts.abstentions", share, words, crosses=crosses, failed=failed)
 
 
-def _why(given: AuditInput) -> str:
+def _reasons(given: AuditInput) -> Counter[str]:
     # What a reason says before it goes into the case at hand.
     kinds = ((reason or "no reason").partition(": ")[0] for reason in given.void_reasons())
-    reasons = Counter(one_line(kind, 60) for kind in kinds)
-    most = reasons.most_common(_REASONS)
-    more = reasons.total() - sum(n for _, n in most)
-    named = [f"{why} {n}" for why, n in most] + [f"other {more}"] * bool(more)
-    return f" ({', '.join(named)})" if named else ""
+    return Counter(one_line(kind, 60) for kind in kinds)
 
 
-def _who(battles: Outlines) -> str:
+def _fallen(battles: Outlines) -> Counter[str]:
     fallen = battles.where(battles.texts["verdict"].among(["forfeit_a", "forfeit_b"]))
-    gone = Counter(b.model_a if b.verdict == "forfeit_a" else b.model_b for b in fallen)
-    named = [f"{safe(name or '?')} {n}" for name, n in gone.most_common(_REASONS)]
-    return f" ({', '.join(named)})" if named else ""
+    return Counter((b.model_a if b.verdict == "forfeit_a" else b.model_b) or "?" for b in fallen)
+
+
+def _named(found: Counter[str]) -> tuple[str, dict[str, Any]]:
+    """Return words that list the commonest, and what they tell: ` (time out 3, other 2)`."""
+    most = dict(found.most_common(_REASONS))
+    if more := found.total() - sum(most.values()):
+        most["other"] = more
+    told: dict[str, Any] = {}
+    for k, (name, times) in enumerate(most.items()):
+        told |= {f"name_{k}": name, f"times_{k}": times}
+    each = ", ".join(f"{{name_{k}}} {{times_{k}}}" for k in range(len(most)))
+    return f" ({each})" if each else "", told
 
 
 LEAST_ALPHA = 0.4
@@ -154,11 +160,12 @@ def agreement_of(
 def _alpha(alpha: Share, judges: int, case: str) -> Finding:
     if np.isnan(alpha.value):
         return unknown("panel.alpha", f"The judges never disagreed on any {case}.")
-    sentence = (
-        f"Krippendorff's alpha of the {judges} judges is {decimals(alpha)} over "
-        f"{alpha.n} {case}s; 0 is chance, 1 full agreement."
+    words = (
+        "Krippendorff's alpha of the {judges} judges is {figure:coefficient_with_interval} over "
+        f"{{n:{case}}} on {{videos:video}}; zero is chance, one full agreement."
     )
-    return finding("panel.alpha", alpha, sentence, crosses=below(alpha, LEAST_ALPHA))
+    crosses = below(alpha, LEAST_ALPHA)
+    return finding("panel.alpha", alpha, words, crosses=crosses, judges=judges)
 
 
 def _pair(
@@ -167,17 +174,20 @@ def _pair(
     one, two = (table[:, k] for k in pair)
     both = (one != MISSING) & (two != MISSING)
     found = agree(one[both], two[both], video[both])
-    called = [safe(judges[k]) for k in pair]
-    names, said = ", ".join(called), " and ".join(called)
+    first, second = (judges[k] for k in pair)
+    names = safe(f"{first}, {second}")
     key = f"panel.agreement.{names}"
     if found.share.n == 0:
-        yield unknown(key, f"{said} never judged the same {case}.")
+        words = f"{{first}} and {{second}} never judged the same {case}."
+        yield unknown(key, words, first=first, second=second)
         return
-    sentence = f"{said} agree on {percent(found.share)} of {found.share.n} {case}s"
-    yield finding(key, found.share, f"{sentence}.")
-    kappa = decimals(found.kappa, nothing="undefined, since both always give the same verdict")
-    sentence = f"Cohen's kappa of {said} is {kappa}."
-    yield finding(f"panel.kappa.{names}", found.kappa, sentence)
+    words = f"{{first}} and {{second}} agree on {{figure}} of {{n:{case}}} on {{videos:video}}."
+    yield finding(key, found.share, words, first=first, second=second)
+    kappa = "{figure:coefficient_with_interval}"
+    if np.isnan(found.kappa.value):
+        kappa = "undefined, since both always give the same verdict"
+    words = f"Cohen's kappa of {{first}} and {{second}} is {kappa}."
+    yield finding(f"panel.kappa.{names}", found.kappa, words, first=first, second=second)
 
 
 def _camps(table: Ints, video: Ints, case: str) -> Iterable[Finding]:
@@ -195,7 +205,8 @@ def _camps(table: Ints, video: Ints, case: str) -> Iterable[Finding]:
     )
     for key, hits, what in ways:
         share = measure_share(hits, video[voted])
-        yield finding(f"panel.{key}", share, f"In {percent(share)} of {share.n} {case}s {what}.")
+        words = f"In {{figure}} of {{n:{case}}} on {{videos:video}} {what}."
+        yield finding(f"panel.{key}", share, words)
 
 
 def _alone(judges: Sequence[str], table: Ints, video: Ints, case: str) -> Iterable[Finding]:
@@ -208,20 +219,24 @@ def _alone(judges: Sequence[str], table: Ints, video: Ints, case: str) -> Iterab
         kept = clear & (table[:, k] != MISSING)
         share = measure_share((table[kept, k] != winner[kept]), video[kept])
         if share.n:
-            sentence = f"{safe(judge)} was outvoted in {percent(share)} of {share.n} {case}s."
-            yield finding(f"panel.minority.{safe(judge)}", share, sentence)
+            words = f"{{judge}} was outvoted in {{figure}} of {{n:{case}}} on {{videos:video}}."
+            yield finding(f"panel.minority.{safe(judge)}", share, words, judge=judge)
 
 
 def _abstains(k: int, given: AuditInput) -> Finding:
-    ballots, name = given.ballots, safe(given.judges[k])
+    ballots = given.ballots
     own = ballots.judge == k
     camp, video = ballots.camp[own], given.videos[ballots.battle[own]]
     share = measure_share((camp == ABSTAINED), video)
-    failed = int((camp == FAILED).sum())
-    behind = f", and failed in {failed}" if failed else ""
-    sentence = f"{name} abstained in {percent(share)} of {share.n} judgings{behind}."
-    crosses = above(share, MOST_ABSTENTIONS)
-    return finding(f"panel.abstentions.{name}", share, sentence, crosses=crosses)
+    return abstention_of(given.judges[k], share, int((camp == FAILED).sum()), case="judging")
+
+
+def abstention_of(judge: str, share: Share, failed: int, *, case: str) -> Finding:
+    """Return how often a judge of several could not tell; `case` is what each is called."""
+    behind = ", and failed in {failed}" if failed else ""
+    words = f"{{judge}} abstained in {{figure}} of {{n:{case}}} on {{videos:video}}{behind}."
+    key, crosses = f"panel.abstentions.{safe(judge)}", above(share, MOST_ABSTENTIONS)
+    return finding(key, share, words, crosses=crosses, judge=judge, failed=failed)
 
 
 def _counts(table: Ints) -> Ints:

@@ -22,7 +22,7 @@ from videoautoarena.runs.categories.tags import (
     tags_of,
 )
 from videoautoarena.runs.rating.finding import UNKNOWN, Figure, fields_json, figure_of
-from videoautoarena.runs.rating.fit import share_of
+from videoautoarena.runs.rating.fit import UNCONTROLLED, share_of
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.method import SOLID_BATTLES, USUAL
 from videoautoarena.runs.rating.table import build
@@ -42,7 +42,8 @@ class Place(NamedTuple):
     place: int | None
     """From 1, by rating, among the models that battles of the group join."""
     style_rating: float | None
-    """With style held equal, as of `arena leaderboard --style`."""
+    """With style held equal, as of `arena leaderboard --style`; None too, as `style_place`, where
+    the battles do not tell style from the models."""
     style_place: int | None
     moved: int | None
     """How many places it moves up under style; below 0 down."""
@@ -180,14 +181,17 @@ def group_of(run: Run, name: str, battles: Sequence[Battle]) -> Group:
     bad = share_of([b.verdict == "tie_bad" for b in decided], [b.video for b in decided])
     share = figure_of(bad) if decided else UNKNOWN
     thin = len(decided) < SOLID_BATTLES
-    return Group(name, len(decided), share, thin, tuple(_places(plain, styled)))
+    return Group(name, len(decided), share, thin, tuple(places_of(plain, styled)))
 
 
-def _places(plain: Leaderboard, styled: Leaderboard) -> Iterable[Place]:
+def places_of(plain: Leaderboard, styled: Leaderboard) -> Iterable[Place]:
+    """Yield where each model stands, plainly and with style held equal where that is identified."""
     place, other = place_in(plain), place_in(styled)
     adjusted = {row.model: row for row in styled.models}
     for row in plain.models:
-        before, after = place(row.model), other(row.model)
+        controlled = adjusted[row.model]
+        is_refused = UNCONTROLLED in controlled.flags
+        before, after = place(row.model), None if is_refused else other(row.model)
         moved = None if before is None or after is None else before - after
         yield Place(
             row.model,
@@ -195,7 +199,7 @@ def _places(plain: Leaderboard, styled: Leaderboard) -> Iterable[Place]:
             row.low,
             row.high,
             before,
-            adjusted[row.model].rating,
+            None if is_refused else controlled.rating,
             after,
             moved,
             row.battles,

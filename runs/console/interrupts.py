@@ -14,8 +14,9 @@ from videoautoarena.agents.limits.waits import Wait
 from videoautoarena.memory.store.connection import ENDING
 from videoautoarena.runs.console.events import Draining, Listeners
 from videoautoarena.runs.console.waiting import about_wait
-from videoautoarena.runs.rundir.reader import counted, spent
+from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.text.words import spent
 
 
 class InFlight(Protocol):

@@ -295,7 +295,7 @@ def _board(board: Board | None, names: dict[str, str], size: Size) -> Iterator[T
     note += f", as of {counted(board.battles, 'battle')}"
     more = len(rows) - len(shown)
     note += f", {more} more below" if more else ""
-    yield _title("Leaderboard", note, size, right="won-lost-tied")
+    yield _title("Leaderboard", note, size, right="won-tied-lost")
     figures = [figure for row in rows for figure in (row.low, row.rating, row.high)]
     known = [figure for figure in figures if figure is not None]
     low, high = (min(known), max(known)) if known else (0.0, 0.0)
@@ -313,7 +313,7 @@ def _ranked(row: Row, edges: tuple[float, float], name: str, size: Size) -> Text
     if rating is None:
         return line.add(" unrated", "dim").text
     line.add(f"{rating:>5.0f} ")
-    counts = f"{row.wins}-{row.losses}-{row.ties}"
+    counts = f"{row.wins}-{row.ties}-{row.losses}"
     _interval(line, row, edges, line.left - 14)
     return line.add(f"{counts:>{max(line.left, 0)}}").text
 

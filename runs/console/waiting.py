@@ -15,8 +15,9 @@ from typing_extensions import TypedDict
 
 from videoautoarena.agents.limits.waits import Wait
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.rundir.reader import one_line, spent
+from videoautoarena.runs.rundir.reader import one_line
 from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.text.words import spent
 
 WAITING_FILE = "local/waiting"
 """Name in the run's file of the servers that its process waits at; no part of the run."""

@@ -7,71 +7,64 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import DECIDED, SCHEMA
+from videoautoarena.runs.audit.echoes import LEAST, find_echoes, measure_echoes
 from videoautoarena.runs.bench.dialogues.score import DialogueScores, score_dialogues
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.schema import DIALOGUE, TASK_KINDS
 from videoautoarena.runs.bench.format.writer import refuse_within
 from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScores, score_tasks
 from videoautoarena.runs.categories.tags import tags_of
-from videoautoarena.runs.figures.abilities import abilities, has_parts, parts
-from videoautoarena.runs.figures.accuracies import tasks
-from videoautoarena.runs.figures.budgets import sweep
 from videoautoarena.runs.figures.canvas import Form, Picture, render
-from videoautoarena.runs.figures.categories import by_category
-from videoautoarena.runs.figures.heatmaps import battles, pairs_of, wins
-from videoautoarena.runs.figures.judge_agreement import LEAST, find_echoes, judge, measure_courses
-from videoautoarena.runs.figures.positions import positions
-from videoautoarena.runs.figures.ranking import ladder, style, style_terms
-from videoautoarena.runs.figures.slices import panels
+from videoautoarena.runs.figures.ranking import (
+    battles,
+    by_category,
+    judge,
+    ladder,
+    pairs_of,
+    panels,
+    style,
+    wins,
+)
+from videoautoarena.runs.figures.sets import abilities, by_part, positions, sweep, tasks
 from videoautoarena.runs.leaderboard.board import board_of, slices_of
 from videoautoarena.runs.leaderboard.run_traits import QUESTION_CATEGORY
 from videoautoarena.runs.leaderboard.slices import Slices
 from videoautoarena.runs.rating.leaderboard import Leaderboard
-from videoautoarena.runs.rating.method import USUAL, Method
+from videoautoarena.runs.rating.method import USUAL, RatingMethod
 from videoautoarena.runs.rundir.reader import open_run
 from videoautoarena.runs.text.files import make_folder, refuse_existing, write_whole
 from videoautoarena.runs.text.terminal import safe
 
+_Maker = TypeVar("_Maker")
 _NOTHING = "there is nothing to draw yet: no battle is decided"
-
-
-class LeftOut(NamedTuple):
-    """A picture that there is no data for."""
-
-    name: str
-    why: str
 
 
 @dataclass(frozen=True)
 class Album:
     """What was drawn."""
 
-    files: Sequence[Path]
-    shows: Sequence[str]
-    """What is to be seen in each file."""
-    left_out: Sequence[LeftOut]
+    files: Mapping[Path, str]
+    """What is to be seen in each."""
+    left_out: Mapping[str, str]
+    """Pictures that there is no data for, and why."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena pictures --json`."""
         return {
             "schema": SCHEMA,
-            "pictures": [
-                {"file": str(file), "shows": shows}
-                for file, shows in zip(self.files, self.shows, strict=True)
-            ],
-            "left_out": [one._asdict() for one in self.left_out],
+            "pictures": [{"file": str(file), "shows": shows} for file, shows in self.files.items()],
+            "left_out": [{"name": name, "why": why} for name, why in self.left_out.items()],
         }
 
     def as_lines(self) -> list[str]:
         """Return it as lines for a person."""
-        drawn = zip(self.files, self.shows, strict=True)
         return [
-            *(f"{safe(str(file))}: {shows}" for file, shows in drawn),
-            *(f"no picture {one.name}: {one.why}" for one in self.left_out),
+            *(f"{safe(str(file))}: {shows}" for file, shows in self.files.items()),
+            *(f"no picture {name}: {why}" for name, why in self.left_out.items()),
         ]
 
 
@@ -90,8 +83,12 @@ class Wish:
     bare: bool = False
     """Draw neither title nor notes."""
 
+    def of(self, makers: Mapping[str, _Maker]) -> dict[str, _Maker]:
+        """Return those that are wanted."""
+        return {name: make for name, make in makers.items() if not self.only or name in self.only}
 
-Make = Callable[[], Picture | LeftOut]
+
+Makers = Mapping[str, Callable[[], Picture | str]]
 
 
 def draw_run(folder: Path, wish: Wish) -> Album:
@@ -101,11 +98,7 @@ def draw_run(folder: Path, wish: Wish) -> Album:
         BadInput: no run, one without a decided battle, a file that is there, or a folder that
             cannot be written.
     """
-    makers: dict[str, Make] = {
-        name: partial(make, folder)
-        for name, make in PICTURES.items()
-        if not wish.only or name in wish.only
-    }
+    makers = {name: partial(make, folder) for name, make in wish.of(PICTURES).items()}
     files = _files(makers, wish)
     with open_run(folder) as run:
         if not run.outlines.texts["verdict"].among(DECIDED).any():
@@ -135,27 +128,22 @@ def draw_set(folder: Path, wish: Wish) -> Album:
             f"{', '.join(there)}"
         )
     refuse_within(folder, wish.to)
-    makers = _makers_of_dialogues(opened, wish) if is_spoken else _makers_of_tasks(opened, wish)
+    makers = _of_dialogues(opened, wish) if is_spoken else _of_tasks(opened, wish)
     return _drawn(makers, _files(makers, wish), wish)
 
 
-def _makers_of_tasks(opened: OpenBench[Any], wish: Wish) -> dict[str, Make]:
+def _of_tasks(opened: OpenBench[Any], wish: Wish) -> Makers:
     scores = score_tasks(opened)
     return {
         f"{name}{ending}": partial(make, scores, board)
         for ending, board in _parts(scores).items()
-        for name, make in SET_PICTURES.items()
-        if not wish.only or name in wish.only
+        for name, make in wish.of(SET_PICTURES).items()
     }
 
 
-def _makers_of_dialogues(opened: OpenBench[Any], wish: Wish) -> dict[str, Make]:
+def _of_dialogues(opened: OpenBench[Any], wish: Wish) -> Makers:
     scores = score_dialogues(opened)
-    return {
-        name: partial(make, scores)
-        for name, make in DIALOGUE_PICTURES.items()
-        if not wish.only or name in wish.only
-    }
+    return {name: partial(make, scores) for name, make in wish.of(DIALOGUE_PICTURES).items()}
 
 
 def _parts(scores: TaskScores) -> dict[str, TaskBoard]:
@@ -170,32 +158,30 @@ def _parts(scores: TaskScores) -> dict[str, TaskBoard]:
     return found
 
 
-Files = dict[tuple[str, Form], Path]
-
-
-def _files(makers: Mapping[str, Make], wish: Wish) -> Files:
-    """Return where each picture goes; BadInput where it must not."""
+def _files(makers: Makers, wish: Wish) -> dict[Path, tuple[str, Form]]:
+    """Return which picture in which form belongs into each file; BadInput where it must not."""
     if wish.to.exists() and not wish.to.is_dir():
         raise BadInput(f"{wish.to} is a file; pass a folder with --to")
-    files = {(name, form): wish.to / f"{name}.{form}" for name in makers for form in wish.forms}
-    for file in files.values():
+    files = {wish.to / f"{name}.{form}": (name, form) for name in makers for form in wish.forms}
+    for file in files:
         refuse_existing(file, force=wish.force)
     return files
 
 
-def _drawn(makers: Mapping[str, Make], files: Files, wish: Wish) -> Album:
+def _drawn(makers: Makers, files: Mapping[Path, tuple[str, Form]], wish: Wish) -> Album:
     made = {name: make() for name, make in makers.items()}
     drawn = {name: one for name, one in made.items() if isinstance(one, Picture)}
     contents = {
-        key: render(drawn[key[0]], key[1], bare=wish.bare) for key in files if key[0] in drawn
+        file: render(drawn[name], form, bare=wish.bare)
+        for file, (name, form) in files.items()
+        if name in drawn
     }
     make_folder(wish.to)
-    for key, content in contents.items():
-        write_whole(files[key], content)
+    for file, content in contents.items():
+        write_whole(file, content)
     return Album(
-        [files[key] for key in contents],
-        [drawn[name].shows for name, _ in contents],
-        [one._replace(name=name) for name, one in made.items() if isinstance(one, LeftOut)],
+        {file: drawn[files[file][0]].shows for file in contents},
+        {name: why for name, why in made.items() if isinstance(why, str)},
     )
 
 
@@ -216,100 +202,58 @@ def is_rated(found: Leaderboard | Slices) -> bool:
     return any(board.components for board in boards)
 
 
-def _grid(name: str, draw: Callable[[Leaderboard], Picture]) -> Callable[[Path], Picture | LeftOut]:
-    def make(folder: Path) -> Picture | LeftOut:
-        board = board_of(folder, Method(pairs=True))
+def _grid(draw: Callable[[Leaderboard], Picture]) -> Callable[[Path], Picture | str]:
+    def make(folder: Path) -> Picture | str:
+        board = board_of(folder, RatingMethod(pairs=True))
         if len(pairs_of(board).models) < 2:
-            return LeftOut(name, "no two models met in a battle that was decided")
+            return "no two models met in a battle that was decided"
         return draw(board)
 
     return make
 
 
-def _duration(folder: Path) -> Picture | LeftOut:
+def _duration(folder: Path) -> Picture | str:
     sliced = slices_of(folder, "duration")
-    if not is_rated(sliced):
-        return LeftOut("duration", "no battle was decided")
-    return panels(sliced)
+    return panels(sliced) if is_rated(sliced) else "no battle was decided"
 
 
-def _style(folder: Path) -> Picture | LeftOut:
-    board = board_of(folder, Method(style=True, seats=True))
-    if not style_terms(board):
-        return LeftOut("style", "no two answers differ in style, or no battle was decided")
-    return style(board)
-
-
-def _judge(folder: Path) -> Picture | LeftOut:
+def _judge(folder: Path) -> Picture | str:
     board = board_of(folder, USUAL)
     with open_run(folder) as run:
         evidence = run.store.evidence
         echoes = find_echoes(list(run.battles), trials=evidence.trials(), labels=evidence.labels())
-        courses = measure_courses(board, echoes)
-    if not courses:
-        why = f"it needs {LEAST} battles judged in both orders, rejudged or labelled by people"
-        return LeftOut("judge", why)
-    return judge(board, courses)
+        found = measure_echoes(board, echoes)
+    if not found:
+        return f"it needs {LEAST} battles judged in both orders, rejudged or labelled by people"
+    return judge(board, found)
 
 
-def _categories(folder: Path) -> Picture | LeftOut:
+def _categories(folder: Path) -> Picture | str:
     with open_run(folder) as run:
         if not tags_of(run):
-            return LeftOut("categories", "no question is tagged; first: arena categories tag")
+            return "no question is tagged; first: arena categories tag"
     sliced = slices_of(folder, QUESTION_CATEGORY)
-    if not is_rated(sliced):
-        return LeftOut("categories", "no battle was decided")
-    return by_category(sliced)
+    return by_category(sliced) if is_rated(sliced) else "no battle was decided"
 
 
-PICTURES: dict[str, Callable[[Path], Picture | LeftOut]] = {
+PICTURES: dict[str, Callable[[Path], Picture | str]] = {
     "ladder": lambda folder: ladder(board_of(folder)),
-    "wins": _grid("wins", wins),
-    "battles": _grid("battles", battles),
+    "wins": _grid(wins),
+    "battles": _grid(battles),
     "duration": _duration,
-    "style": _style,
+    "style": lambda folder: style(board_of(folder, RatingMethod(style=True, seats=True))),
     "judge": _judge,
     "categories": _categories,
 }
-"""Makes each from the folder of a run."""
-
-
-def _positions(scores: TaskScores, board: TaskBoard) -> Picture | LeftOut:
-    if not any(row.positions for row in board.watched):
-        return LeftOut("positions", "no item says where its needle lies, as made items do")
-    return positions(scores, board)
-
-
-def _sweep(scores: TaskScores, board: TaskBoard) -> Picture | LeftOut:
-    if not board.sweeps:
-        return LeftOut("sweep", "no model was played with several numbers of frames")
-    return sweep(scores, board)
-
-
-def _tasks(scores: TaskScores, board: TaskBoard) -> Picture | LeftOut:
-    if not board.watched:
-        return LeftOut("tasks", "no model was shown the videos as they are")
-    if not any(row.tasks for row in board.watched):
-        return LeftOut("tasks", "no answer could be scored")
-    return tasks(scores, board)
-
-
-SET_PICTURES: dict[str, Callable[[TaskScores, TaskBoard], Picture | LeftOut]] = {
-    "tasks": _tasks,
-    "positions": _positions,
-    "sweep": _sweep,
+"""Makes each from the folder of a run, or says why there is none."""
+SET_PICTURES: dict[str, Callable[[TaskScores, TaskBoard], Picture | str]] = {
+    "tasks": tasks,
+    "positions": positions,
+    "sweep": sweep,
 }
-"""Makes each from the scores on a part of a set."""
-
-
-def _dialogue_parts(scores: DialogueScores) -> Picture | LeftOut:
-    if not has_parts(scores):
-        return LeftOut("parts", "all dialogues are alike in turns, length and scenes")
-    return parts(scores)
-
-
-DIALOGUE_PICTURES: dict[str, Callable[[DialogueScores], Picture | LeftOut]] = {
+"""Makes each from the scores on a part of a set, likewise."""
+DIALOGUE_PICTURES: dict[str, Callable[[DialogueScores], Picture | str]] = {
     "abilities": abilities,
-    "parts": _dialogue_parts,
+    "parts": by_part,
 }
-"""Makes each from the scores on a set of dialogues."""
+"""Makes each from the scores on a set of dialogues, likewise."""

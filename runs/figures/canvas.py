@@ -7,41 +7,54 @@ from __future__ import annotations
 
 import io
 import logging
+import math
+import re
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, Protocol, cast
 
 import matplotlib
+import numpy as np
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import RendererAgg
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 
-from videoautoarena.runs.rating.finding import Finding, alarms
-from videoautoarena.runs.rating.leaderboard import Settings
 from videoautoarena.runs.rundir.reader import STAND_INS, counted
 from videoautoarena.runs.text.terminal import safe
-from videoautoarena.runs.views.remarks import is_needed
+from videoautoarena.runs.views.report import Report, Sentence, Table, ended
 
 Form = Literal["svg", "png", "pdf"]
 COLUMN, PAGE = 3.4, 7.0
 """Width in inches of a column of a paper, and of its page."""
-BLUE, ORANGE, GREEN, GREY, PALE, INK = (
-    *("#0072b2", "#d55e00", "#009e73"),
-    *("#767676", "#d9d9d9", "#1a1a1a"),
+BLUE, ORANGE, GREY, PALE, INK = "#0072b2", "#d55e00", "#767676", "#d9d9d9", "#1a1a1a"
+SERIES = (
+    *((BLUE, "o"), (ORANGE, "s"), ("#009e73", "^"), ("#cc79a7", "D"), ("#56b4e9", "v"), (INK, "P")),
 )
-"""The first three are Okabe and Ito's, which the colour-blind tell apart."""
-SMALL, USUAL, LARGE = 5.5, 7.0, 8.0
-"""Points of notes, of names and figures, of the title."""
+"""Colours of Okabe and Ito, which the colour-blind tell apart, and marks, which need none."""
+AROUND, UPWARD = (
+    ListedColormap(colormaps[name](np.linspace(low, high, 201)))
+    for name, low, high in (("PuOr", 0.1, 0.9), ("Blues", 0.06, 0.87))
+)
+"""Shades of what lies around a middle, and of what begins at nothing; figures in darker ones would
+be hard to read."""
+NOTHING_THERE = "#c9c9c9"
+"""Of a cell that there is nothing to say from."""
+TINY, SMALL, USUAL, LARGE = 4.8, 5.5, 7.0, 8.0
+"""Points of what a figure stands on, of notes, of names and figures, of the title."""
 LINE = 1.35
 """Height of a line, in its size."""
 LONGEST = 26
 """Columns of a name; what is more is cut out of its middle."""
-PAD = 0.06
+PAD, GAP, BETWEEN = 0.06, 0.06, 0.14
+"""Inches: at the edges, between a text and what it belongs to, between panels."""
+LEVEL = "lines: 95 % intervals"
 _DPI, _MOST_DOTS = 300, 60_000
 _FONTS = ["DejaVu Sans", "Verdana"]
 """The first comes with matplotlib; the second is as wide, for viewers that lack it."""
@@ -83,18 +96,6 @@ _METADATA: dict[Form, dict[str, None]] = {
 }
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A picture that can be drawn, as often as there are forms of it."""
-
-    name: str
-    """Of its file, without the ending."""
-    shows: str
-    """What is to be seen, in a few words."""
-    draw: Callable[[bool], Figure]
-    """Takes whether it is to be bare."""
-
-
 def render(picture: Picture, form: Form, *, bare: bool = False) -> bytes:
     """Return a picture as a file; the same picture gives the same bytes.
 
@@ -134,15 +135,85 @@ class Line(NamedTuple):
     weight: str
 
 
-class Notes(NamedTuple):
-    """What is said under a figure, in the order in which room is given to it."""
+@dataclass(frozen=True)
+class Caption:
+    """What stands above and under a figure: the words of a report, and what marks mean."""
 
-    needed: Sequence[str]
-    """What a reader must know, and what marks mean; cut where there is no room."""
-    further: Sequence[str]
-    """Left out, and counted, where there is none."""
+    title: str
+    report: Report
+    stand_ins: bool
+    """Whether stand-ins are rated, which stands above everything."""
+    legend: Sequence[str] = ()
+    """What is meant by marks, beyond what every figure of its kind says."""
+    leads: bool = False
+    """The headline of the report must be known."""
+    about: str = ""
+    """Key of the sentences that come before further ones."""
     command: str = "arena leaderboard --notes"
-    """What prints them all."""
+    """What prints all notes."""
+
+    def notes(self, marks: Iterable[str]) -> tuple[list[str], list[str]]:
+        """Return what a reader must know, and what else there is, in the order of its weight."""
+        meaning = "; ".join(marks)
+        needed, further = list(self.report.above), list[Sentence]()
+        said = [one for one in self.report.sentences if self._is_said(one)]
+        for one in sorted(said, key=lambda one: (one.role != "alarm", one.key != self.about)):
+            is_first_alarm = one.role == "alarm" and all(of.role != "alarm" for of in needed)
+            is_needed = is_first_alarm or one.is_needed or one.key in _CAUTIONS
+            if is_needed:
+                needed.append(one)
+            elif one.text not in self.legend:
+                further.append(one)
+        first = [one for one in further if self.leads and one is self.report.headline]
+        legend = [ended(meaning[:1].upper() + meaning[1:])] if meaning else []
+        must = [*map(_said, needed), *map(_said, first), *legend, *self.legend]
+        return must, [_said(one) for one in further if one not in first]
+
+    def _is_said(self, one: Sentence) -> bool:
+        if one.role in ("more", "detail", "page") or one.key in _OF_TABLES:
+            return False
+        return one.text.removesuffix(".") != STAND_INS
+
+
+_CAUTIONS = ("caution", "few", "control")
+"""Keys of the sentences without which intervals would mislead."""
+_OF_TABLES = ("legend", "constants", "needles")
+"""Keys of those that say what a table shows, which no figure does."""
+
+
+def _said(one: Sentence) -> str:
+    return ended(f"Note: {one.text}" if one.role == "note" else one.text)
+
+
+class Body(Protocol):
+    """What stands between title and notes: dots, grids or curves."""
+
+    def draw(self, caption: Caption, *, bare: bool) -> Figure:
+        """Draw it on a sheet of its own."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture that can be drawn, as often as there are forms of it."""
+
+    name: str
+    """Of its file, without the ending."""
+    shows: str
+    """What is to be seen, in a few words."""
+    body: Body
+    caption: Caption
+    table: Table | None = None
+    """Holds the figures in it that are in no table of the report."""
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Hold every figure that is written in it."""
+        own = () if self.table is None else (self.table,)
+        return (*own, *self.caption.report.tables)
+
+    def draw(self, bare: bool) -> Figure:
+        """Draw it; a bare one has neither title nor notes."""
+        return self.body.draw(self.caption, bare=bare)
 
 
 class Sheet:
@@ -152,26 +223,26 @@ class Sheet:
     """
 
     def __init__(
-        self,
-        width: float,
-        body: float,
-        *,
-        bare: bool,
-        head: tuple[str, str],
-        notes: Notes,
+        self, width: float, body: float, caption: Caption, marks: Iterable[str], *, bare: bool
     ) -> None:
-        self.width, self.body = width, body
-        title, banner = head
+        self.width = width
+        title, banner = caption.title, STAND_INS if caption.stand_ins else ""
         above = [
             *_set([] if bare else title.split(), width, LARGE, INK, "bold"),
             *_set(banner.split(), width, USUAL, ORANGE, "bold"),
         ]
-        foot = [] if bare else _set(_said(notes, width), width, SMALL, GREY, "normal")
+        said = [] if bare else _fitted(*caption.notes(marks), width, caption.command)
+        foot = _set(said, width, SMALL, GREY, "normal")
         self.top = PAD + sum(inches(line.size) for line in above) + PAD * bool(above)
         self.height = self.top + body + sum(inches(line.size) for line in foot) + PAD
         self.figure = Figure(figsize=(width, self.height))
         self._write(above, top=PAD)
         self._write(foot, top=self.top + body)
+
+    def write(self, text: str, middle: float, down: float) -> None:
+        """Write a text around a point of the body, so far from the left and from its top."""
+        at = (middle / self.width, 1 - (self.top + down) / self.height)
+        self.figure.text(*at, text, ha="center", va="center")
 
     def axes(self, left: float, top: float, width: float, height: float) -> Axes:
         """Return axes in the body, whose corner is this far from the left and from its top."""
@@ -191,6 +262,24 @@ class Sheet:
                 fontweight=cast("Any", line.weight),
                 va="baseline",
             )
+
+
+def columns_that_fit(panels: int, left: float, right: float, least: float) -> tuple[float, int]:
+    """Return the width of a sheet, and how many panels stand beside one another.
+
+    It is a column of a paper where all of them find at least so many inches, else its page.
+    """
+    most = 1
+    for width in (COLUMN, PAGE):
+        most = int((width - left - right + BETWEEN) / (least + BETWEEN))
+        if most >= panels:
+            return width, panels
+    return PAGE, math.ceil(panels / math.ceil(panels / max(most, 1)))
+
+
+def signed(text: str) -> str:
+    """Return a figure with the sign that is as wide as a plus."""
+    return re.sub(r"(?<!\d)-(?=\d)", "−", text)
 
 
 def inches(size: float) -> float:
@@ -238,15 +327,18 @@ def _columns(text: str) -> int:
 
 
 def _wrapped(words: Sequence[str], width: float, size: float, weight: str) -> list[str]:
-    """Lines that fit a sheet of this width."""
-    lines, room = list[str](), width - 2 * PAD
+    """Lines that fit a sheet of this width. Words are measured: measuring lines takes longer."""
+    lines: list[list[str]] = []
+    space = _width("x x", size, weight) - _width("xx", size, weight)
+    room = 0.0
     for word in words:
-        longer = f"{lines[-1]} {word}" if lines else word
-        if lines and _width(longer, size, weight) <= room:
-            lines[-1] = longer
-        else:
-            lines.append(word)
-    return lines
+        wide = _width(word, size, weight)
+        if not lines or wide + space > room:
+            lines.append([])
+            room = width - 2 * PAD + space
+        lines[-1].append(word)
+        room -= wide + space
+    return [" ".join(line) for line in lines]
 
 
 def _set(words: Sequence[str], width: float, size: float, colour: str, weight: str) -> list[Line]:
@@ -258,19 +350,21 @@ MOST_LINES, _CUT = 3, 6
 """Lines of notes under a figure, and words that a note which is cut keeps at least."""
 
 
-def _said(notes: Notes, width: float) -> list[str]:
-    """Return the words of as many notes as fit three lines, and how many more there are."""
-    words, left = list[str](), len(notes.needed) + len(notes.further)
-    for place, note in enumerate((*notes.needed, *notes.further)):
+def _fitted(needed: Sequence[str], further: Sequence[str], width: float, command: str) -> list[str]:
+    """Return the words of as many notes as fit three lines, and how many more there are.
+
+    What is needed is cut where it finds no room, what else there is is left out.
+    """
+    words, left = list[str](), len(needed) + len(further)
+    for place, note in enumerate((*needed, *further)):
         whole = [*words, *safe(note).split()]
-        if _fits([*whole, *_more(left - 1, notes.command)], width):
+        if _fits([*whole, *_more(left - 1, command)], width):
             words, left = whole, left - 1
-        elif place < len(notes.needed):
-            cut = [[*whole[:k], "…"] for k in range(len(whole) - 1, len(words) + _CUT, -1)]
-            words = next(
-                (some for some in cut if _fits([*some, *_more(left, notes.command)], width)), words
-            )
-    return [*words, *_more(left, notes.command)]
+        elif place < len(needed):
+            cut = ([*whole[:k], "…"] for k in range(len(whole) - 1, len(words) + _CUT, -1))
+            fitting = (some for some in cut if _fits([*some, *_more(left, command)], width))
+            words = next(fitting, words)
+    return [*words, *_more(left, command)]
 
 
 def _fits(words: Sequence[str], width: float) -> bool:
@@ -280,29 +374,3 @@ def _fits(words: Sequence[str], width: float) -> bool:
 
 def _more(left: int, command: str) -> list[str]:
     return f"{counted(left, 'more note')}: {command}.".split() if left else []
-
-
-def banner_of(settings: Settings) -> str:
-    """Return what must stand above everything, if anything must."""
-    return STAND_INS if settings.stand_ins else ""
-
-
-def notes_of(
-    legend: Sequence[str],
-    warnings: Iterable[str],
-    *,
-    audit: Iterable[Finding] | None,
-    further: Iterable[str] = (),
-) -> Notes:
-    """Return what is read with a picture: cautions, what its marks mean, and what else there is.
-
-    Cautions are the first alarm of the audit, and those of the `warnings` without which a table
-    would mislead. That a run rates stand-ins is the banner's.
-    """
-    said = [f"Audit alarm: {sentence}" for sentence in alarms(audit or ())]
-    given = [warning for warning in warnings if warning != STAND_INS]
-    needed, other = (
-        [f"Note: {warning}." for warning in given if is_needed(warning) == wanted]
-        for wanted in (True, False)
-    )
-    return Notes([*said[:1], *needed, *legend], [*further, *said[1:], *other])

@@ -1,271 +1,307 @@
-"""Ranked models with intervals, and coefficients of style and seat with theirs."""
+"""Figures of a run: its leaderboard, pairs, slices, what style is worth, and its judge."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-
+from videoautoarena.runs.audit.echoes import Echoes
 from videoautoarena.runs.figures.canvas import (
+    AROUND,
     BLUE,
-    COLUMN,
     GREY,
-    INK,
-    PAD,
-    PALE,
     SMALL,
-    Notes,
+    UPWARD,
+    Caption,
     Picture,
-    Sheet,
-    banner_of,
-    notes_of,
     shown,
-    widest,
+    signed,
 )
+from videoautoarena.runs.figures.curves import Course, Curves, Point
+from videoautoarena.runs.figures.dots import Dot, Dots, Panel, Texts, names
+from videoautoarena.runs.figures.grids import Grid, Grids, cells_of
+from videoautoarena.runs.leaderboard.slices import Slice, Slices
 from videoautoarena.runs.rating.fit import ONE_SIDED
-from videoautoarena.runs.rating.leaderboard import Leaderboard, Row, Term, Terms
-from videoautoarena.runs.views.leaderboard import (
-    counted_table,
-    extra_sentences,
-    lead_sentence,
-    rating_axis,
-    totals_sentence,
-)
-from videoautoarena.runs.views.number_formats import FORMATS
+from videoautoarena.runs.rating.leaderboard import Leaderboard, Matrices, Row
+from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN
+from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.views.axis import Axis, Interval, axis_of
+from videoautoarena.runs.views.leaderboard import leaderboard_report
+from videoautoarena.runs.views.report import Column, Table
+from videoautoarena.runs.views.slices import SCALES, slices_report
+from videoautoarena.scoring.fitting.bradley_terry import MEAN
 
-_ROW, _GAP, _AXIS = 0.165, 0.08, 0.38
-_LEAST = 0.25
-"""Room to the left for half of a tick's figure."""
-_TICK = 0.34
-"""Inches from one tick to the next at least, so that no figure runs into another."""
-_INSIDE = 0.02
-_LEVEL = "Lines are 95 % intervals."
-_HOLLOW = "Hollow: one-sided, won or lost everything against some."
+_FEW = 10
+"""Battles of a pair below which a share hardly says anything."""
+_REACH = 200.0
+"""Points from the mean at which a colour is full, at least."""
 
 
-class Line(NamedTuple):
-    """A line of the ladder: a model, or what stands above a group."""
-
-    text: str
-    row: Row | None
+def _caption(board: Leaderboard, title: str, *legend: str, leads: bool = False) -> Caption:
+    report = leaderboard_report(replace(board, pairs=None))
+    return Caption(title, report, bool(board.settings.stand_ins), legend, leads)
 
 
 def ladder(board: Leaderboard) -> Picture:
-    """Return the ladder of a leaderboard."""
-    return Picture("ladder", "ratings with intervals", lambda bare: _draw(board, bare=bare))
+    """Return the ladder of a leaderboard: rank, rating and interval of each model."""
+    scale = "Ratings on the scale of people" if board.settings.labels else "Ratings"
+    caption = _caption(board, scale, leads=True)
+    table = caption.report.tables[0]
+    lines, headings = _lines(table, groups=len(board.components))
+    rated = {line: k for line, k in lines.items() if table.rows[k]["rating"] is not None}
+    below = {name for lead in board.leads for name in lead.above}
 
+    def dot(row: Any) -> Dot:
+        colour = GREY if row["model"] in below else BLUE
+        return Dot(row["rating"], row["low"], row["high"], ONE_SIDED in row["flags"], colour)
 
-def _draw(board: Leaderboard, *, bare: bool) -> Figure:
-    lines, settings = list(_lines(board)), board.settings
-    figures = [_figures(line.row) for line in lines if line.row is not None]
-    names = [line.text for line in lines if line.row is not None]
-    left = max(widest(names) + _GAP, _LEAST) + PAD
-    ratings = widest([rating for rating, _ in figures])
-    right = ratings + widest([reach for _, reach in figures]) + 2 * _GAP + PAD
-    rated = [row for row in board.models if row.rating is not None]
-    hollow = any(ONE_SIDED in row.flags for row in rated)
-    legend = [_LEVEL] * any(row.low is not None for row in rated) + [_HOLLOW] * hollow
-    sheet = Sheet(
-        COLUMN,
-        _ROW * len(lines) + _AXIS,
-        bare=bare,
-        head=(
-            "Ratings on the scale of people" if settings.labels else "Ratings",
-            banner_of(settings),
-        ),
-        notes=_notes(board, legend, (one.text for one in extra_sentences(board))),
+    def texts(key: str, of: dict[int, int]) -> dict[int, str]:
+        column = table.column(key)
+        return {line: signed(table.cell(k, column)) for line, k in of.items()}
+
+    anchor = board.settings.anchor
+    fixed = [one for one in caption.report.tables if anchor and one.name == "counted"]
+    of_anchor = [
+        f" ({shown(anchor.model)} = {one.quote(0, 'anchor').text})" for one in fixed if anchor
+    ]
+    assert table.axis is not None
+    dots = Dots(
+        len(lines) + len(headings),
+        [Panel({line: dot(table.rows[k]) for line, k in rated.items()}, table.axis)],
+        "".join(["rating", *of_anchor]),
+        left=[
+            Texts(texts("rank", lines), SMALL),
+            Texts({line: shown(table.rows[k]["model"]) for line, k in lines.items()}),
+        ],
+        right=[
+            Texts(texts("rating", lines), is_figure=True),
+            Texts(texts("interval", rated)),
+        ],
+        headings=headings,
+        grey="cannot be best",
+        hollow="one-sided",
     )
-    height = max(_ROW * len(lines), _ROW)
-    axes = sheet.axes(left, 0, COLUMN - left - right, height)
-    _scale(axes, rated, lines=len(lines))
-    for k, line in enumerate(lines):
-        _step(axes, k, line, wide=ratings)
-    anchor = settings.anchor
-    scale = f" ({shown(anchor.model)} = {anchor.rating:g})" if anchor else ""
-    axes.set_xlabel(f"rating{scale}")
-    if not rated:
-        axes.set_axis_off()
-    return sheet.figure
+    return Picture("ladder", "ratings with intervals", dots, caption)
 
 
-def _notes(board: Leaderboard, legend: Sequence[str], extras: Iterable[str] = ()) -> Notes:
-    settings, tally = board.settings, counted_table(board)
-    extra = " ".join(extras)
-    further = [totals_sentence(settings, tally).text, *[extra] * bool(extra)]
-    headline = lead_sentence(board, tally).text
-    return notes_of([headline, *legend], settings.warnings, audit=board.audit, further=further)
+def _lines(table: Table, *, groups: int) -> tuple[dict[int, int], dict[int, str]]:
+    """Return the row of each line, and what stands above each group where there are several."""
+    lines: dict[int, int] = {}
+    headings: dict[int, str] = {}
+    group = None
+    for k, row in enumerate(table.rows):
+        if groups > 1 and row["group"] not in (None, group):
+            group = row["group"]
+            text = f"group {group}: never met the others, a scale of its own"
+            headings[len(lines) + len(headings)] = text
+        lines[len(lines) + len(headings)] = k
+    return lines, headings
 
 
-def _lines(board: Leaderboard) -> Iterator[Line]:
-    """Every model in order; a heading above each group where there are several."""
-    rows = {row.model: row for row in board.models}
-    groups: Sequence[Sequence[str]] = board.components
-    for k, group in enumerate(groups, 1):
-        if len(groups) > 1:
-            yield Line(f"group {k}: never met the others, a scale of its own", None)
-        yield from (Line(shown(name), rows.pop(name)) for name in group)
-    yield from (Line(shown(name), row) for name, row in rows.items())
-
-
-def _scale(axes: Axes, rated: Sequence[Row], *, lines: int) -> None:
-    axes.set_ylim(max(lines, 1) - 0.5, -0.5)
-    axes.set_yticks([])
-    axes.spines["left"].set_visible(False)
-    axes.margins(x=0.04)
-    axes.grid(axis="x", color=PALE, linewidth=0.4)
-    axes.set_axisbelow(True)
-    wide = axes.get_position().width * COLUMN
-    axes.locator_params(axis="x", nbins=min(max(int(wide / _TICK), 1), 5))
-    axes.set_xlim(*_ends(rated))
-
-
-def _ends(rated: Sequence[Row]) -> tuple[float, float]:
-    """Where the scale begins and ends: one interval without bounds hides no others."""
-    low, high = rating_axis(rated) if rated else (1000.0, 1000.0)
-    reserve = max(0.04 * (high - low), 20.0)
-    return low - reserve, high + reserve
-
-
-def _step(axes: Axes, k: int, line: Line, *, wide: float) -> None:
-    """Draw a line of the ladder; ratings stand in a column so many inches wide."""
-    row = line.row
-    if row is None:
-        at = (PAD / COLUMN, k)
-        axes.annotate(line.text, at, xycoords=("figure fraction", "data"), va="center",
-                      color=GREY, fontsize=SMALL, annotation_clip=False)  # fmt: skip
-        return
-    is_rated = row.rating is not None
-    colour, (rating, reach) = INK if is_rated else GREY, _figures(row)
-    _beside(axes, (0, k), line.text, right=-_GAP / 2, colour=colour)
-    _beside(axes, (1, k), rating, right=_GAP / 2 + wide, colour=colour)
-    if reach:
-        _beside(axes, (1, k), reach, left=1.25 * _GAP + wide, colour=colour)
-    if not is_rated:
-        return
-    if row.low is not None and row.high is not None:
-        draw_interval(axes, k, row.low, row.high)
-    face = "white" if ONE_SIDED in row.flags else BLUE
-    axes.plot([row.rating or 0.0], [k], "o", markersize=3.4, markeredgecolor=BLUE,
-              markerfacecolor=face, markeredgewidth=0.9)  # fmt: skip
-
-
-def draw_interval(axes: Axes, k: int, low: float, high: float) -> None:
-    """Draw an interval on line `k`, with an arrow where it goes on beyond the scale."""
-    first, last = axes.get_xlim()
-    first, last = first + _INSIDE * (last - first), last - _INSIDE * (last - first)
-    axes.plot([max(low, first), min(high, last)], [k, k], color=BLUE, linewidth=1.2,
-              solid_capstyle="butt")  # fmt: skip
-    for is_cut, end, arrow in ((low < first, first, "<"), (high > last, last, ">")):
-        if is_cut:
-            axes.plot([end], [k], arrow, color=BLUE, markersize=3.0, clip_on=False)
-
-
-def _beside(
-    axes: Axes,
-    at: tuple[float, int],
-    text: str,
-    *,
-    colour: str,
-    left: float | None = None,
-    right: float = 0.0,
-) -> None:
-    """Write a text that begins so many inches from an end of a line, or ends there."""
-    axes.annotate(
-        text,
-        at,
-        xycoords=("axes fraction", "data"),
-        xytext=(72 * (right if left is None else left), 0),
-        textcoords="offset points",
-        ha="right" if left is None else "left",
-        va="center",
-        color=colour,
-        annotation_clip=False,
-    )
-
-
-def _figures(row: Row | None) -> tuple[str, str]:
-    """Return a rating and its interval."""
-    if row is None or row.rating is None:
-        return "unrated", ""
-    reach = FORMATS["reach"].cell([row.rating, row.low, row.high])
-    rating = FORMATS["rating"].cell([row.rating])
-    return rating.replace("-", "−"), reach.replace("-", "−")
-
-
-_TERM_ROW = 0.185
-
-
-class Coefficient(NamedTuple):
-    """A feature, and what one unit more of it wins."""
-
-    name: str
-    term: Term
-
-
-def style(board: Leaderboard) -> Picture:
-    """Return what style is worth.
+def style(board: Leaderboard) -> Picture | str:
+    """Return what style and seat are worth, or why nothing says so.
 
     Args:
         board: a leaderboard that was rated with style, or with style and seats.
     """
-    return Picture("style", "effect of answer style", lambda bare: _draw_terms(board, bare=bare))
-
-
-def style_terms(board: Leaderboard) -> list[Coefficient]:
-    """Return the features of style that differ anywhere, and the seat; of the largest group."""
-    worth = [
-        (name, term)
-        for found in (board.settings.terms or ())[:1]
-        for name, term in (*(found.style or {}).items(), ("read first", found.seat))
-    ]
-    return [Coefficient(shown(name), term) for name, term in worth if term is not None]
-
-
-def _draw_terms(board: Leaderboard, *, bare: bool) -> Figure:
-    terms = style_terms(board)
-    left = max(widest([one.name for one in terms]) + _GAP, _LEAST) + PAD
-    right = widest([_term_figures(one.term) for one in terms]) + _GAP + PAD
-    sheet = Sheet(
-        COLUMN,
-        _TERM_ROW * len(terms) + _AXIS,
-        bare=bare,
-        head=("Effect of answer style", banner_of(board.settings)),
-        notes=_notes(board, [*chain(*map(_meaning, (board.settings.terms or ())[:1]))]),
+    (terms, *_) = board.settings.terms or (None,)
+    same = [shown(name) for name, of in ((terms and terms.style) or {}).items() if of is None]
+    meaning = "Points per standard deviation, all else equal."
+    never = [f"Never differs: {', '.join(same)}."] * bool(same)
+    caption = _caption(board, "Effect of answer style", meaning, *never)
+    table = next((table for table in caption.report.tables if table.name == "terms"), None)
+    if table is None or all(row.get("points") is None for row in table.rows):
+        return "no two answers differ in style, or no battle was decided"
+    known = [k for k, row in enumerate(table.rows) if row.get("points") is not None]
+    bounds = [Interval(*table.values(k, table.column("points"))) for k in known]
+    worth = {line: signed(table.cell(k, table.column("points"))) for line, k in enumerate(known)}
+    axis = axis_of([*bounds, Interval(0.0, None, None)])
+    dots = Dots(
+        len(known),
+        [Panel({line: Dot(*bound) for line, bound in enumerate(bounds)}, axis, middle=0.0)],
+        "rating points",
+        left=[names([table.rows[k]["term"] for k in known], several=False)],
+        right=[Texts(worth)],
     )
-    axes = sheet.axes(left, 0, COLUMN - left - right, _TERM_ROW * len(terms))
-    axes.set_ylim(len(terms) - 0.5, -0.5)
-    axes.set_yticks(range(len(terms)), [one.name for one in terms])
-    axes.tick_params(axis="y", length=0, pad=72 * _GAP / 2)
-    axes.spines["left"].set_visible(False)
-    axes.grid(axis="x", color=PALE, linewidth=0.4)
-    axes.set_axisbelow(True)
-    axes.locator_params(axis="x", nbins=5)
-    axes.axvline(0, color=GREY, linewidth=0.7)
-    for k, (_, term) in enumerate(terms):
-        if term.low is not None and term.high is not None:
-            axes.plot([term.low, term.high], [k, k], color=BLUE, linewidth=1.2)
-        axes.plot([term.points or 0.0], [k], "o", color=BLUE, markersize=3.4)
-        axes.annotate(
-            _term_figures(term),
-            (1, k),
-            xycoords=("axes fraction", "data"),
-            xytext=(36 * _GAP, 0),
-            textcoords="offset points", va="center", color=INK, annotation_clip=False,
-        )  # fmt: skip
-    axes.set_xlabel("rating points")
-    return sheet.figure
+    return Picture("style", "effect of answer style", dots, caption)
 
 
-def _meaning(found: Terms) -> Iterator[str]:
-    yield "Points per standard deviation, all else equal; lines: 95 % intervals."
-    if same := [shown(name) for name, term in (found.style or {}).items() if term is None]:
-        yield f"Never differs: {', '.join(same)}."
-    if found.seat is not None:
-        yield "Read first: the effect of position."
+def wins(board: Leaderboard) -> Picture:
+    """Return the share of battles that each model won against each other.
+
+    Args:
+        board: a leaderboard with its pairs.
+    """
+    title = "Battles won by the row’s model, in percent"
+    caption = _caption(board, title, "A tie is won by nobody.")
+    return _of_pairs(board, caption, "wins", "shares of battles won")
 
 
-def _term_figures(term: Term) -> str:
-    return FORMATS["points_with_interval"].cell(term).replace("-", "−")
+def battles(board: Leaderboard) -> Picture:
+    """Return how often each model met each other in a battle that was decided.
+
+    Args:
+        board: a leaderboard with its pairs.
+    """
+    caption = _caption(board, "Battles between each two models", "Ties are among them.")
+    return _of_pairs(board, caption, "battles", "battles of each pair")
+
+
+def pairs_of(board: Leaderboard) -> Matrices:
+    """Return the pairs of a leaderboard that was asked for them."""
+    assert board.pairs is not None
+    return board.pairs
+
+
+def _of_pairs(board: Leaderboard, caption: Caption, name: str, shows: str) -> Picture:
+    pairs = pairs_of(board)
+    rows = {
+        (row, column): {
+            "model": pairs.models[row],
+            "rival": pairs.models[column],
+            "wins": pairs.wins[row][column],
+            "battles": count,
+        }
+        for row, counts in enumerate(pairs.battles)
+        for column, count in enumerate(counts)
+        if count and row != column
+    }
+    columns = (
+        Column("model", "model", "name"),
+        Column("rival", "rival", "name"),
+        Column("wins", "won", "share"),
+        Column("battles", "battles", "count"),
+    )
+    table = Table(name, caption.title, columns, tuple(rows.values()))
+    is_share = name == "wins"
+    cells = cells_of(table, dict(enumerate(rows)), name, "battles", few=_FEW if is_share else 0)
+    grids = Grids(
+        pairs.models,
+        [Grid(cells, pairs.models, {(k, k) for k in range(len(pairs.models))})],
+        AROUND if is_share else UPWARD,
+        0.0,
+        1.0 if is_share else max((cell.value for cell in cells.values()), default=1.0),
+        under="battles" if is_share else "",
+        few=f"{_FEW} battles",
+        lacking="never met",
+    )
+    return Picture(name, shows, grids, caption, table)
+
+
+def panels(sliced: Slices) -> Picture:
+    """Return the ratings of the slices of a run, such as lengths of video.
+
+    Each slice has a scale of its own, so that nothing joins one to another.
+    """
+    by = safe(sliced.by)
+    found = [_rows(part) for part in sliced.parts]
+    every = [row for rows in found for row in rows.values()]
+    rated = sum(row.rating is not None for part in sliced.parts for row in part.board.models)
+    missing = ["Left out: who never met the largest group."] * (rated > len(every))
+    caption = _caption_of_slices(sliced, f"Ratings by {by}", *missing)
+    table = caption.report.tables[0]
+    foot = min(table.feet)
+    models = _models(table, {row.model for row in every})
+    axis = axis_of(Interval(row.rating or 0.0, row.low, row.high) for row in every)
+
+    def panel(k: int, part: Slice) -> Panel:
+        dots = {
+            line: Dot(row.rating or 0.0, row.low, row.high, THIN in row.flags)
+            for line, model in enumerate(models)
+            if (row := found[k].get(model)) is not None
+        }
+        anchor = part.board.settings.anchor
+        n = f"n = {table.cell(foot, table.column(f'slice_{k}'))}"
+        return Panel(dots, axis, part.name, n, middle=anchor.rating if anchor else MEAN)
+
+    dots = Dots(
+        len(models),
+        [panel(k, part) for k, part in enumerate(sliced.parts)],
+        "rating within each slice",
+        left=[names(models)],
+        hollow=f"under {SOLID_BATTLES} battles",
+        count="battles",
+    )
+    return Picture(by, f"ratings by {by}", dots, caption)
+
+
+def _caption_of_slices(sliced: Slices, title: str, *legend: str) -> Caption:
+    stand_ins = bool(sliced.parts[0].board.settings.stand_ins)
+    return Caption(title, slices_report(sliced), stand_ins, (SCALES, *legend))
+
+
+def _rows(part: Slice) -> dict[str, Row]:
+    """Return what a slice says of the models of its largest group."""
+    group = set(part.board.components[0]) if part.board.components else set()
+    return {row.model: row for row in part.board.models if row.model in group}
+
+
+def _models(table: Table, known: set[str]) -> list[str]:
+    """Return models in the order of the table of slices, at whose foot no models stand."""
+    return [row["model"] for row in table.rows[: min(table.feet)] if row["model"] in known]
+
+
+def by_category(sliced: Slices) -> Picture:
+    """Return how far above the mean of each category of questions each model is rated.
+
+    Each slice has a scale of its own: a cell is read within its line. Cells on fewer than 100
+    battles are pale.
+    """
+    caption = _caption_of_slices(sliced, "Points above the mean of each category")
+    parts = [part for part in sliced.parts if part.board.components]
+    every = [row for part in sliced.parts for row in part.board.models]
+    models = _models(
+        caption.report.tables[0], {row.model for row in every if row.rating is not None}
+    )
+    rows = {
+        (k, models.index(row.model)): {
+            "slice": part.name,
+            "model": row.model,
+            "gap": (row.rating or 0.0) - MEAN,
+            "battles": row.battles,
+        }
+        for k, part in enumerate(parts)
+        for row in _rows(part).values()
+    }
+    columns = (
+        Column("slice", "slice"),
+        Column("model", "model", "name"),
+        Column("gap", "gap", "points"),
+        Column("battles", "battles", "count"),
+    )
+    table = Table("gaps", caption.title, columns, tuple(rows.values()))
+    cells = cells_of(table, dict(enumerate(rows)), "gap", "battles", few=SOLID_BATTLES)
+    reach = max([_REACH, *(abs(cell.value) for cell in cells.values())])
+    grids = Grids(
+        [part.name for part in parts],
+        [Grid(cells, models)],
+        AROUND,
+        -reach,
+        reach,
+        under="battles",
+        few=f"{SOLID_BATTLES} battles",
+        lacking="not rated, or never met the rated",
+        shades="violet: above the mean; brown: below",
+    )
+    what = "how models are rated in each category of questions"
+    return Picture("categories", what, grids, caption, table)
+
+
+def judge(board: Leaderboard, found: Sequence[Echoes]) -> Picture:
+    """Return the picture of `measure_echoes`; there is at least one."""
+    legend = "Share of battles with the same verdict (a, b or tie); equally many battles per point."
+    caption = _caption(board, "How often the judge agrees", legend)
+    rows = tuple({"kind": of.kind, "n": of.n} for of in found)
+    columns = (Column("kind", "compared"), Column("n", "battles", "count"))
+    table = Table("judge", caption.title, columns, rows)
+    lines = {
+        f"{of.kind} (n = {table.cell(k, table.column('n'))})": [
+            Point(gap, 100 * share.value, 100 * share.low, 100 * share.high)
+            for gap, share in zip(of.gaps, of.shares, strict=True)
+        ]
+        for k, of in enumerate(found)
+    }
+    course = Course("gap between the two models, rating points", lines)
+    curves = Curves([course], "agreement in percent", Axis(0.0, 100.0))
+    return Picture("judge", "how often the judge agrees", curves, caption, table)

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.leaderboard.given_board import GivenBoard, read_board, read_renames
-from videoautoarena.runs.rating.finding import Finding, fields_json
-from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.rating.finding import Finding, Told, fields_json
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.words import core
 from videoautoarena.scoring.agreement.rank_agreement import (
@@ -139,35 +138,34 @@ def _source(board: GivenBoard) -> Source:
 
 def _order(found: Comparison, models: int) -> list[Finding]:
     orders = found.orders
-    pairs = f"{orders.alike} of {counted(orders.alike + orders.turned, 'pair')}"
-    level = f" ({orders.level} more are tied on a board)" if orders.level else ""
-    kendall = f"{pairs} are ordered the same way{level}"
-    pearson = "1 means that the gaps agree, too"
-    meanings: dict[str, tuple[str, Callable[[float], str]]] = {
-        "spearman": ("Rank correlation (Spearman)", _grade),
-        "kendall": ("Kendall's tau-b", lambda _: kendall),
-        "pearson": ("Correlation of the ratings (Pearson)", lambda _: pearson),
+    level = " ({level} more are tied on a board)" if orders.level else ""
+    meanings = {
+        "spearman": ("Rank correlation (Spearman)", _grade(found.spearman.value)),
+        "kendall": (
+            "Kendall's tau-b",
+            f"{{alike}} of {{pairs:pair}} are ordered the same way{level}",
+        ),
+        "pearson": ("Correlation of the ratings (Pearson)", "one means that the gaps agree, too"),
     }
+    told = {"alike": orders.alike, "pairs": orders.alike + orders.turned, "level": orders.level}
+    each: list[tuple[str, Correlation, str, str]]
+    each = [(key, getattr(found, key), *words) for key, words in meanings.items()]
     return [
-        _correlation(key, getattr(found, key), models, what, meaning)
-        for key, (what, meaning) in meanings.items()
+        Finding(f"agree.{key}", *of[:3], models, _correlation(of, models, what, meaning), told=told)
+        for key, of, what, meaning in each
     ]
 
 
-def _correlation(
-    key: str, found: Correlation, models: int, what: str, meaning: Callable[[float], str]
-) -> Finding:
+def _correlation(found: Correlation, models: int, what: str, meaning: str) -> str:
     if models < LEAST_MODELS:
-        sentence = f"{what}: {counted(models, 'shared model')} are too few."
-    elif math.isnan(found.value):
-        why = "a board rates all shared models the same, so there is no order to compare"
-        sentence = f"{what}: {why}."
+        return f"{what}: {{n:shared model}} are too few."
+    if math.isnan(found.value):
+        return f"{what}: a board rates all shared models the same, so there is no order to compare."
+    if found.low <= -1 and found.high >= 1:
+        figure = "{figure:coefficient} (too few models for an interval)"
     else:
-        span = f"{found.low:.3f} to {found.high:.3f}"
-        if found.low <= -1 and found.high >= 1:
-            span = "too few models for an interval"
-        sentence = f"{what} {found.value:.3f} ({span}): {meaning(found.value)}."
-    return Finding(f"agree.{key}", *found, models, sentence)
+        figure = "{figure:coefficient_with_interval}"
+    return f"{what} {figure}: {meaning}."
 
 
 def _grade(value: float) -> str:
@@ -178,55 +176,42 @@ def _grade(value: float) -> str:
 
 def _intervals(found: Comparison) -> list[Finding]:
     apart, brier = found.apart, found.brier
-    sides = (("A", apart.first), ("B", apart.second))
+    separable = (
+        "Separability of {board}: {figure:share} of {n:pair} have disjoint intervals",
+        "Separability of {board}: it has no intervals",
+    )
     return [
         _share(
             "confidence",
-            apart.agree,
-            apart.both,
-            f"Confidence agreement: of {counted(apart.both, 'pair')} with disjoint "
-            f"intervals on both boards, {_percent(apart.agree)} are ordered the same "
-            "way",
+            *(apart.agree, apart.both),
+            "Confidence agreement: of {n:pair} with disjoint intervals on both boards, "
+            "{figure:share} are ordered the same way",
             "Confidence agreement: no pair has disjoint intervals on both boards",
         ),
         _share(
             "arena_hard",
-            apart.balance,
-            apart.pairs,
-            f"Confidence agreement as arena-hard defines it, {apart.balance:.3f}: the "
-            f"mean over all {counted(apart.pairs, 'pair')} of +1 (disjoint on both, "
-            "same order), -1 (disjoint on both, opposite order) and 0",
+            *(apart.balance, apart.pairs),
+            "Confidence agreement as arena-hard defines it, {figure:coefficient}: the mean over "
+            "all {n:pair} of plus one (disjoint on both, same order), minus one (disjoint on "
+            "both, opposite order) and zero",
             "Confidence agreement as arena-hard defines it: needs intervals on both boards",
         ),
-        *(
-            _share(
-                f"separability_{name.lower()}",
-                share,
-                apart.pairs,
-                f"Separability of {name}: {_percent(share)} of "
-                f"{counted(apart.pairs, 'pair')} have disjoint intervals",
-                f"Separability of {name}: it has no intervals",
-            )
-            for name, share in sides
-        ),
+        _share("separability_a", apart.first, apart.pairs, *separable, board="A"),
+        _share("separability_b", apart.second, apart.pairs, *separable, board="B"),
         _share(
             "brier",
-            brier.value,
-            brier.pairs,
-            f"Brier score {brier.value:.3f} of A's probabilities against B's order, "
-            f"over {counted(brier.pairs, 'pair')}: 0 is best, 0.25 is chance",
+            *(brier.value, brier.pairs),
+            "Brier score {figure:coefficient} of A's probabilities against B's order, over "
+            "{n:pair}: zero is best, {chance:coefficient} is chance",
             "Brier score: needs intervals on A and an order on B",
+            chance=0.25,
         ),
     ]
 
 
-def _share(key: str, value: float, n: int, known: str, unknown: str) -> Finding:
-    sentence = unknown if math.isnan(value) else known
-    return Finding(f"agree.{key}", value, math.nan, math.nan, n, f"{sentence}.")
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+def _share(key: str, value: float, n: int, known: str, unknown: str, **told: Told) -> Finding:
+    words = unknown if math.isnan(value) else known
+    return Finding(f"agree.{key}", value, math.nan, math.nan, n, f"{words}.", told=told)
 
 
 def _unmatched(only_a: Sequence[str], only_b: Sequence[str]) -> list[str]:

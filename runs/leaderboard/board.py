@@ -18,7 +18,7 @@ from videoautoarena.runs.rating.behaviour import asked_contestants
 from videoautoarena.runs.rating.finding import figure_json
 from videoautoarena.runs.rating.fit import Bouts, RatedBouts, how_of, no_finite_rating, rate_bouts
 from videoautoarena.runs.rating.leaderboard import LabelGroup, Labelling, Leaderboard
-from videoautoarena.runs.rating.method import USUAL, Method, weigh_battles
+from videoautoarena.runs.rating.method import USUAL, RatingMethod, weigh_battles
 from videoautoarena.runs.rating.table import build, some_of
 from videoautoarena.runs.rundir.reader import (
     SAW_NONE,
@@ -70,7 +70,7 @@ class People(NamedTuple):
 
 
 def labelled_board_of(
-    folder: Path, method: Method = USUAL, *, assume_random: bool = False
+    folder: Path, method: RatingMethod = USUAL, *, assume_random: bool = False
 ) -> Leaderboard:
     """Return the leaderboard of the run in `folder` on the scale of those who labelled its battles.
 
@@ -132,7 +132,7 @@ def build_labelled(
     roster: Sequence[str],
     people: People,
     *,
-    method: Method = USUAL,
+    method: RatingMethod = USUAL,
     warnings: Sequence[str] = (),
     **given: Any,
 ) -> Leaderboard:
@@ -160,7 +160,7 @@ def build_labelled(
     ids = list(of.where(decided & has_chance).ids())
     found: list[tuple[Judged, Powered, RatedBouts]] = []
 
-    def on_labels(bouts: Bouts, method: Method) -> RatedBouts:
+    def on_labels(bouts: Bouts, method: RatingMethod) -> RatedBouts:
         judged = _join(bouts, ids, people)
         _refuse_few(judged, bouts.names)
         by_judge, powered = rate_bouts(bouts, method), _rate(judged, bouts.names, method)
@@ -196,7 +196,7 @@ def _labelling(powered: Powered, people: People) -> Labelling:
     )
 
 
-def _rate(judged: Judged, names: Sequence[str], method: Method) -> Powered:
+def _rate(judged: Judged, names: Sequence[str], method: RatingMethod) -> Powered:
     try:
         return rate_on_labels(judged, how_of(method, names))
     except Endless as endless:
@@ -261,7 +261,7 @@ def _refuse_few(judged: Judged, names: Sequence[str]) -> None:
         )
 
 
-def _refuse_further(method: Method) -> None:
+def _refuse_further(method: RatingMethod) -> None:
     if replace(method, anchor=None, simultaneous=False, pairs=False, seed=0) != USUAL:
         raise WrongArgument(
             "--labels combines with --anchor, --simultaneous, --pairs and --format "
@@ -269,13 +269,15 @@ def _refuse_further(method: Method) -> None:
         )
 
 
-def board_of(folder: Path, method: Method = USUAL, *, behaviour: bool = True) -> Leaderboard:
+def board_of(folder: Path, method: RatingMethod = USUAL, *, behaviour: bool = True) -> Leaderboard:
     """Return the leaderboard of the run in `folder`; `behaviour` as for `board_in`."""
     with open_run(folder) as run:
         return replace(board_in(run, method, behaviour=behaviour), audit=tuple(brief(run)))
 
 
-def slices_of(folder: Path, by: str, method: Method = USUAL, *, behaviour: bool = True) -> Slices:
+def slices_of(
+    folder: Path, by: str, method: RatingMethod = USUAL, *, behaviour: bool = True
+) -> Slices:
     """Return the leaderboards of the slices of the run in `folder`, as `board_of`."""
     with open_run(folder) as run:
         audit = brief(run, by_language=by == "language")
@@ -283,13 +285,13 @@ def slices_of(folder: Path, by: str, method: Method = USUAL, *, behaviour: bool 
         return replace(found, audit=tuple(audit))
 
 
-def pairs_of(folder: Path, method: Method = USUAL) -> Pairs:
+def pairs_of(folder: Path, method: RatingMethod = USUAL) -> Pairs:
     """Return the record of every pair of models in the run in `folder`."""
     with open_run(folder) as run:
         return pairs_in(run, method)
 
 
-def board_in(run: Run, method: Method = USUAL, *, behaviour: bool = True) -> Leaderboard:
+def board_in(run: Run, method: RatingMethod = USUAL, *, behaviour: bool = True) -> Leaderboard:
     """Return the leaderboard of an open run, without its audit.
 
     Without `behaviour` rows leave out what takes a look at every answer: refusals, tokens.
@@ -300,13 +302,13 @@ def board_in(run: Run, method: Method = USUAL, *, behaviour: bool = True) -> Lea
     return replace(board, facts=_facts(run))
 
 
-def slices_in(run: Run, by: str, method: Method = USUAL, *, behaviour: bool = True) -> Slices:
+def slices_in(run: Run, by: str, method: RatingMethod = USUAL, *, behaviour: bool = True) -> Slices:
     """Return the leaderboards of the slices of an open run, as `board_in`."""
     return slices_by(run, [by], method, behaviour=behaviour)[by]
 
 
 def slices_by(
-    run: Run, traits: Sequence[str], method: Method = USUAL, *, behaviour: bool = True
+    run: Run, traits: Sequence[str], method: RatingMethod = USUAL, *, behaviour: bool = True
 ) -> dict[str, Slices]:
     """Return the same by each of several traits, for which every battle is read once."""
     from videoautoarena.runs.leaderboard.run_traits import known_of
@@ -323,7 +325,7 @@ def slices_by(
     return found
 
 
-def pairs_in(run: Run, method: Method = USUAL) -> Pairs:
+def pairs_in(run: Run, method: RatingMethod = USUAL) -> Pairs:
     """Return the record of every pair of models in an open run."""
     from videoautoarena.runs.leaderboard.head_to_head import build_pairs
 
@@ -379,7 +381,7 @@ def _facts(run: Run) -> tuple[CallFact, ...]:
     return tuple(one for one in run.call_facts if one.post == "contestant")
 
 
-def _given(run: Run, method: Method, *, behaviour: bool = True) -> dict[str, Any]:
+def _given(run: Run, method: RatingMethod, *, behaviour: bool = True) -> dict[str, Any]:
     """Return how a run's battles are rated, and what is known of them beside."""
     return {
         "method": method,

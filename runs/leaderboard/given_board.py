@@ -84,9 +84,9 @@ def read_board(place: Path) -> GivenBoard:
     """
     if place.is_dir():
         from videoautoarena.runs.leaderboard.board import board_of
-        from videoautoarena.runs.rating.method import Method
+        from videoautoarena.runs.rating.method import RatingMethod
 
-        return _of_table(str(place), board_of(place, Method(pairs=True)).to_json())
+        return _of_table(str(place), board_of(place, RatingMethod(pairs=True)).to_json())
     if place.suffix.lower() != ".json":
         return _of_rows(str(place), _rows(place), unknown=math.nan)
     found = read_json(place)

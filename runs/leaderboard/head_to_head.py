@@ -12,7 +12,7 @@ import numpy as np
 from videoautoarena.memory.records.records import DECIDED, SCHEMA, TIES, Battle
 from videoautoarena.runs.rating.finding import Figure, fields_json, figure_json, figure_of
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
-from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN, Method
+from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN, RatingMethod
 from videoautoarena.runs.rating.table import Fought, answered, build, fought_of, points_of, wanted
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 from videoautoarena.scoring.intervals.proportions import Share, measure_share
@@ -65,7 +65,7 @@ def build_pairs(battles: Collection[Battle], roster: Sequence[str], **given: Any
         given: as for `runs.rating.table.build`; its fit says what was to be expected.
     """
     board = build(battles, roster, **given)
-    method: Method = given["method"]
+    method: RatingMethod = given["method"]
     every, met = _met(answered(battles, method)), _met(wanted(battles, method))
     rated = [row for row in board.models if row.rating is not None]
     # Ratings of equal style, or with ties apart: no share follows from those.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -15,13 +15,21 @@ from videoautoarena.runs.categories.tags import NONE, SHOWN, UNTAGGED
 from videoautoarena.runs.leaderboard.head_to_head import both_bad
 from videoautoarena.runs.rating.finding import UNKNOWN as NO_FIGURE
 from videoautoarena.runs.rating.finding import Figure, Finding, fields_json, figure_of
-from videoautoarena.runs.rating.leaderboard import Leaderboard
-from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN, TOO_FEW, USUAL, Method
+from videoautoarena.runs.rating.leaderboard import Leaderboard, Term
+from videoautoarena.runs.rating.method import (
+    RANKABLE_VIDEOS,
+    SOLID_BATTLES,
+    THIN,
+    TOO_FEW,
+    USUAL,
+    RatingMethod,
+)
 from videoautoarena.runs.rating.table import answered, build, fought_of, points_of
 from videoautoarena.runs.rundir.reader import BattlesOf
 from videoautoarena.runs.text.traits import BUCKET_NAMES, FORMS, asked_form, bucket
 from videoautoarena.runs.users.summary import BROUGHT, PLAIN
 from videoautoarena.scoring.intervals.proportions import measure_share
+from videoautoarena.scoring.ratings.covariates import MOST_HALF_WIDTH
 
 By = Literal["duration", "category", "round", "origin", "persona", "format", "judge", "standard"]
 UNKNOWN = "unknown"
@@ -54,6 +62,17 @@ class Slice:
 
 
 @dataclass(frozen=True)
+class Effects:
+    """What position and style are worth in one slice, in the largest group of its models."""
+
+    slice: str
+    battles: int
+    videos: int | None
+    effects: Mapping[str, Term | None]
+    """By feature; None of one that never differs, or of which these battles say too little."""
+
+
+@dataclass(frozen=True)
 class Slices:
     """A leaderboard for each part of the battles."""
 
@@ -63,6 +82,11 @@ class Slices:
     audit: tuple[Finding, ...] | None = None
     """What stands under it of the run's audit; None where there is no run."""
 
+    @property
+    def effects(self) -> tuple[Effects, ...]:
+        """What position and style are worth in each slice; empty where nobody asked."""
+        return tuple(effects for part in self.parts for effects in _effects(part))
+
     def to_json(self) -> dict[str, Any]:
         """Return them as `arena leaderboard --by` prints them with `--json`."""
         found = fields_json(self)
@@ -70,7 +94,32 @@ class Slices:
         about, slices = {"schema": SCHEMA, "by": self.by}, {"slices": found["parts"]}
         # No board by language is read before what the judge is like in each.
         parts = (audit, slices) if self.by == "language" else (slices, audit)
-        return {**about, **parts[0], **parts[1]}
+        effects = [fields_json(one) for one in self.effects]
+        return {**about, **parts[0], **parts[1], **({"effects": effects} if effects else {})}
+
+
+def _effects(part: Slice) -> Iterator[Effects]:
+    """Yield what is known of position and style in a slice, where anybody asked."""
+    settings = part.board.settings
+    for terms in (settings.terms or ())[:1]:
+        if terms.control is None:
+            return
+        group = part.board.components[0]
+        seats = sum(row.battles for row in part.board.models if row.model in group)
+        videos = None if settings.videos is None else settings.videos[0]
+        is_bounded = terms.control.inflation is not None
+        is_enough = is_bounded and settings.evidence[0][0] >= RANKABLE_VIDEOS
+        effects = {
+            name: of if is_enough and _is_known(of) else None for name, of in terms.effects.items()
+        }
+        yield Effects(part.name, seats // 2, videos, effects)
+
+
+def _is_known(term: Term | None) -> bool:
+    """Return whether the interval of a term is as narrow as it has to be to be identified."""
+    if term is None or term.low is None or term.high is None:
+        return False
+    return term.high - term.low <= 2 * MOST_HALF_WIDTH
 
 
 def build_slices(
@@ -170,7 +219,7 @@ def slices_of_parts(
             "runs do; leave out --by standard"
         )
     order = [name for name in _order(by, parts) if name in parts]
-    method: Method = given.get("method", USUAL)
+    method: RatingMethod = given.get("method", USUAL)
     found = []
     for name in order:
         mine = parts[name].of(battles)

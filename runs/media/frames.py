@@ -16,10 +16,10 @@ from videoautoarena.memory.records.records import SCHEMA, Frames, Sampling, Vide
 from videoautoarena.runs.config.run_config import Flags, RunConfig, arena_file, preset_of
 from videoautoarena.runs.config.sampling import choose_sampling, refuse_missing
 from videoautoarena.runs.rundir.opener import NO_FOLDER, videos_folder
-from videoautoarena.runs.rundir.reader import Run, counted, open_run, spent
+from videoautoarena.runs.rundir.reader import Run, counted, open_run
 from videoautoarena.runs.text.files import refuse_existing, write_whole
 from videoautoarena.runs.text.terminal import safe
-from videoautoarena.runs.text.words import in_full
+from videoautoarena.runs.text.words import in_full, spent
 from videoautoarena.video.folder.find import read_video
 from videoautoarena.video.sampling.cache import FrameCache, kept_scenes
 from videoautoarena.video.sampling.policies import Stretch

@@ -26,10 +26,10 @@ from videoautoarena.memory.records.records import (
 from videoautoarena.runs.console.events import Say
 from videoautoarena.runs.console.listeners import gather, progress
 from videoautoarena.runs.facts.facts import NO_FACTS, Facts, read_facts
-from videoautoarena.runs.rundir.reader import counted, spent
+from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.terminal import folded, safe
 from videoautoarena.runs.text.traits import BUCKET_NAMES, bucket
-from videoautoarena.runs.text.words import length
+from videoautoarena.runs.text.words import length, spent
 from videoautoarena.video.folder.find import Findings
 from videoautoarena.video.folder.subtitles import Shelf
 from videoautoarena.video.sampling.cache import FrameCache

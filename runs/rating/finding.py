@@ -1,12 +1,14 @@
-"""One figure about judging with its interval and sentence, and how alarms are listed."""
+"""One figure about judging with its interval, and the words that tell it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from string import Formatter
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
+from videoautoarena.runs.text.number_formats import FORMATS, Kind
 from videoautoarena.runs.text.terminal import safe
 
 if TYPE_CHECKING:
@@ -36,6 +38,33 @@ class Check(NamedTuple):
     """What a fair judge would show; None where no value is right or wrong by itself."""
 
 
+Told = str | float | Sequence[float | None] | None
+"""A name or a setting; a count or another single figure; a figure and its interval."""
+
+
+class Place(NamedTuple):
+    """A figure or a name among the words of a finding."""
+
+    name: str
+    kind: Kind | None
+    """How it is written; None of a name, which is no figure."""
+    fields: tuple[Any, ...]
+    noun: str = ""
+    """What is counted, as one is called."""
+
+    @property
+    def is_plural(self) -> bool:
+        """Whether its noun takes an s."""
+        return bool(self.noun) and self.fields[0] != 1
+
+    @property
+    def text(self) -> str:
+        """What stands there, safe for a terminal."""
+        if self.kind is None:
+            return safe(str(self.fields[0]))
+        return f"{FORMATS[self.kind].said(self.fields)} {self.noun}{'s' * self.is_plural}".rstrip()
+
+
 @dataclass(frozen=True)
 class Finding:
     """One figure about the judging of a run."""
@@ -49,8 +78,13 @@ class Finding:
     high: float
     n: int
     """Battles, judgings or pairs it stands on."""
-    sentence: str
-    """What it means, with the figure in it; holds no text of a model or a file unescaped."""
+    words: str
+    """What it means, without a number or name: these stand in `{places}`.
+
+    `{figure}` is the figure and its interval, `{n}` what it stands on, `{videos}` how many videos
+    that is about, the others are those of `told`. Behind a colon stands of what kind a figure is,
+    or what is counted: `{figure:coefficient_with_interval}`, `{n:battle}`.
+    """
     is_alarm: bool = False
     """Whether a reader must know it before believing the ranking."""
     crosses: Crosses | None = field(default=None, compare=False)
@@ -61,13 +95,44 @@ class Finding:
     """Whether its threshold is what a fair judge comes to, so that chance crosses it."""
     check: Check | None = None
     """None outside an audit."""
+    told: Mapping[str, Told] = field(default_factory=dict)
+    """What else the words name."""
+    videos: int | None = None
+    """What is about one video is alike: an interval goes by these, not by `n` alone."""
+
+    @property
+    def parts(self) -> Iterator[str | Place]:
+        """The words, and what stands among them."""
+        for words, name, spec, _ in Formatter().parse(self.words):
+            if words:
+                yield words
+            if name is not None:
+                yield self._place(name, spec or "")
+
+    def _place(self, name: str, spec: str) -> Place:
+        figure = (self.value, self.low, self.high)
+        given = {"figure": figure, "n": self.n, "videos": self.videos, **self.told}[name]
+        if isinstance(given, str):
+            return Place(name, None, (given,))
+        each = (given,) if given is None or isinstance(given, int | float) else given[:3]
+        values = tuple(x if x is None or isinstance(x, int) else figure_json(x) for x in each)
+        if spec in FORMATS:
+            some = values[:1] if FORMATS[cast(Kind, spec)].digits else values
+            return Place(name, cast(Kind, spec), some)
+        return Place(name, "share_with_interval" if len(values) > 1 else "count", values, spec)
+
+    @property
+    def sentence(self) -> str:
+        """What it means, with the figure in it; safe for a terminal."""
+        return "".join(part if isinstance(part, str) else part.text for part in self.parts)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values; null where a figure is not finite."""
         figures = {name: figure_json(getattr(self, name)) for name in ("value", "low", "high")}
         about = {"n": self.n, "sentence": self.sentence, "alarm": self.is_alarm}
+        videos = {} if self.videos is None else {"videos": self.videos}
         check = self.check._asdict() if self.check else {}
-        return {"key": self.key, **figures, **about, **check}
+        return {"key": self.key, **figures, **about, **videos, **check}
 
 
 def raise_alarms(findings: Iterable[Finding]) -> list[Finding]:
@@ -84,7 +149,7 @@ def raise_alarms(findings: Iterable[Finding]) -> list[Finding]:
         if one.crosses is not None and one.is_enough:
             found[k] = replace(one, is_alarm=bool(one.crosses(level if one.is_even else SURE)))
         elif one.crosses is not None:
-            found[k] = replace(one, sentence=f"{one.sentence} Too few to tell.")
+            found[k] = replace(one, words=f"{one.words} Too few to tell.")
     return found
 
 
@@ -140,73 +205,22 @@ def _value_json(value: Any) -> Any:
     return value
 
 
-def percent(found: Sequence[float | None]) -> str:
-    """Return a share with its interval: `23.5 % (18.2 to 29.9)`; `unknown` of nothing."""
-    value, low, high = (math.nan if x is None else 100 * x for x in found[:3])
-    return "unknown" if math.isnan(value) else f"{value:.1f} % ({low:.1f} to {high:.1f})"
-
-
-def sure_percent(chance: float) -> str:
-    """Return a probability, 0.1 to 99.9 %: more is never sure from battles."""
-    return f"{min(max(100 * chance, 0.1), 99.9):.1f} %"
-
-
-def decimals(found: Sequence[float | None], *, nothing: str = "unknown") -> str:
-    """Return a coefficient with its interval: `0.61 (0.48 to 0.74)`; `nothing` without one."""
-    value, low, high = (math.nan if x is None else x for x in found[:3])
-    return nothing if math.isnan(value) else f"{value:.2f} ({low:.2f} to {high:.2f})"
-
-
-_USUAL = {
+USUAL = {
     "swap.flips": "verdicts changed by answer order",
     "length.longer": "wins of the longer answer",
     "length.only": "verdicts predicted by length alone",
     "verdicts.voids": "void battles",
 }
-_KNOWN = "truth.accuracy."
+"""What stands under every leaderboard, alarm or not."""
+KNOWN = "truth.accuracy."
 """What the key of a judge's accuracy where the right answer is known begins with."""
 
 
 def is_usual(key: str) -> bool:
     """Return whether a figure stands under every leaderboard, alarm or not."""
-    return key in _USUAL or key.startswith(_KNOWN)
+    return key in USUAL or key.startswith(KNOWN)
 
 
 def is_by_language(key: str) -> bool:
     """Return whether a figure is of the judge in one language."""
     return key.startswith("language.")
-
-
-def language_lines(found: Iterable[Finding]) -> list[str]:
-    """Return what stands above a board by language: what is known of the judge in each."""
-    each = [one for one in found if is_by_language(one.key)]
-    marked = [f"{'ALARM' if one.is_alarm else '-'} {one.sentence}" for one in each]
-    return [_FIRST, *marked] if marked else [_NOTHING_BY_LANGUAGE]
-
-
-_FIRST = "First, the judge in each language (95 % intervals, clustered by video):"
-_NOTHING_BY_LANGUAGE = (
-    "Nothing is known of the judge by language: that takes verdicts in two languages that are "
-    "known, and the order or the answers that they were given on."
-)
-
-
-def alarm_lines(found: Iterable[Finding]) -> list[str]:
-    """Return the alarms among what an audit found, a line each."""
-    return [f"AUDIT ALARM: {sentence}" for sentence in alarms(found)]
-
-
-def share_lines(found: Iterable[Finding], *, of: str = "") -> list[str]:
-    """Return a line of the usual shares among what an audit found, or none.
-
-    `of` says what the shares are of, where that is not what stands above them.
-    """
-    findings = {one.key: one for one in found}
-    known = {key: f"{safe(key.removeprefix(_KNOWN))} right on known answers"
-             for key in findings if key.startswith(_KNOWN)}  # fmt: skip
-    usual = [
-        f"{what} {percent((one.value, one.low, one.high))}"
-        for key, what in (_USUAL | known).items()
-        if (one := findings.get(key)) is not None
-    ]
-    return [f"audit: {of}{'; '.join(usual)}. More: arena audit OUT."] if usual else []

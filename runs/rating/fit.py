@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from videoautoarena.runs.rating.leaderboard import (
     Bootstrap,
     Elo,
     Fragility,
+    Identified,
     Lead,
     Matrices,
     Reweighted,
@@ -28,7 +29,7 @@ from videoautoarena.runs.rating.method import (
     RANKABLE_VIDEOS,
     ROUNDS,
     SOLID_BATTLES,
-    Method,
+    RatingMethod,
     Totals,
     read_anchor,
     too_few,
@@ -44,19 +45,36 @@ from videoautoarena.scoring.fitting.counts import (
     select_models,
     tally,
 )
-from videoautoarena.scoring.fitting.design_matrix import Rows, count_rows
+from videoautoarena.scoring.fitting.design_matrix import Rows, count_rows, select_rows
 from videoautoarena.scoring.intervals.proportions import Share, measure_share
 from videoautoarena.scoring.intervals.ranks import find_fall, videos_needed
 from videoautoarena.scoring.intervals.sandwich import LEVEL, gap_errors, half_widths
-from videoautoarena.scoring.ratings.ratings import Anchor, Endless, Ratings, chances_better, rate
+from videoautoarena.scoring.ratings.covariates import (
+    MOST_HALF_WIDTH,
+    MOST_INFLATION,
+    Identification,
+    identify,
+)
+from videoautoarena.scoring.ratings.ratings import (
+    Anchor,
+    Endless,
+    Fit,
+    Ratings,
+    chances_better,
+    rate,
+)
 from videoautoarena.scoring.ratings.ratings import Method as How
 
 COMFORTABLE_VIDEOS = 50
 """With fewer videos in a group the table carries a warning."""
 _NAMED = 8
 ONE_SIDED, APART = "one-sided", "not comparable"
+MOVED = "than in earlier versions"
+"""Words of the note that says how far the zero of the scale has moved."""
 _FELT = 5.0
 """Points by which the zero has moved since earlier versions, from which on a table says so."""
+UNCONTROLLED = "not controlled"
+"""Flag of a model whose battles do not tell the effects that were asked for from its strength."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,12 +96,20 @@ class Bouts:
     """Shape (battles,), how much each counts, 1 on average; None where all count alike."""
 
 
+class Control(NamedTuple):
+    """Position and style beside the strengths of one component."""
+
+    fit: Fit
+    """With these terms, whether or not the ratings are of it."""
+    found: Identification
+
+
 @dataclass(frozen=True, eq=False)
 class RatedBouts:
     """Bouts, and what came of them."""
 
     bouts: Bouts
-    method: Method
+    method: RatingMethod
     cells: Cells
     """With videos where they are known, whatever the intervals are made of."""
     ratings: Ratings
@@ -93,6 +119,8 @@ class RatedBouts:
     elo: Floats | None
     pieces: list[int]
     """Videos of each component, or battles where nobody knows the videos."""
+    controls: Sequence[Control] = ()
+    """Of each component; empty where neither position nor style is to be taken out."""
 
     @property
     def unit(self) -> str:
@@ -100,7 +128,7 @@ class RatedBouts:
         return "battle" if self.bouts.video is None else "video"
 
 
-def rate_bouts(bouts: Bouts, method: Method) -> RatedBouts:
+def rate_bouts(bouts: Bouts, method: RatingMethod) -> RatedBouts:
     """Return the ratings of decided battles.
 
     Raises:
@@ -115,16 +143,56 @@ def rate_bouts(bouts: Bouts, method: Method) -> RatedBouts:
     if bouts.weight is not None:
         cluster = np.arange(len(bouts.a)) if cluster is None else cluster
         battles = count_cells(**fought, cluster=cluster, weight=bouts.weight)
-    if method.needs_rows:
-        x, units = _covariates(bouts, method)
-        battles = count_rows(**fought, x=x, cluster=cluster, seat=method.seats, weight=bouts.weight)
+    if method.ties == "davidson":
+        battles = count_rows(**fought, cluster=cluster, weight=bouts.weight)
+    controls = list[Control]()
     try:
-        ratings = rate(battles, how)
+        if method.style or method.seats:
+            x, units = _covariates(bouts, method)
+            beside: Any = {"x": x, "seat": method.seats, "weight": bouts.weight}
+            rows = count_rows(**fought, cluster=cluster, **beside)
+            ratings, controls = _rate_controlled(rows, battles, how)
+        else:
+            ratings = rate(battles, how)
     except Endless as endless:
         raise BadInput(no_finite_rating([bouts.names[k] for k in endless.models])) from None
     elo = play_elo(**fought, seed=method.seed) if method.elo else None
     pieces = [select_models(cells, members).clusters for members in ratings.components]
-    return RatedBouts(bouts, method, cells, ratings, tally(cells), units, elo, pieces)
+    return RatedBouts(bouts, method, cells, ratings, tally(cells), units, elo, pieces, controls)
+
+
+def _rate_controlled(rows: Rows, battles: Cells | Rows, how: How) -> tuple[Ratings, list[Control]]:
+    """The ratings of each component with the terms of `rows` taken out where these are identified.
+
+    Elsewhere they are those of `battles`, the same ones without these terms.
+    """
+    beside = rate(rows, replace(how, rounds=0))
+    controls = []
+    for members, fit in zip(beside.components, beside.fits, strict=True):
+        assert fit.terms is not None
+        part, effective = select_rows(rows, members), fit.spread.effective
+        controls.append(Control(fit, identify(part, fit.terms, fit.errors, effective=effective)))
+    holds = [control.found.holds for control in controls]
+    if not any(holds):
+        return rate(battles, how), controls
+    if how.rounds:
+        beside = rate(rows, how)
+    return beside if all(holds) else _join(beside, rate(battles, how), holds), controls
+
+
+def _join(beside: Ratings, plain: Ratings, holds: Sequence[bool]) -> Ratings:
+    """The ratings of `beside` in the components that `holds` names, and of `plain` in others."""
+    chosen = np.zeros(len(plain.rating), dtype=np.bool_)
+    for members, held in zip(plain.components, holds, strict=True):
+        chosen[members] = held
+    found: dict[str, Any] = {}
+    for name, one in beside._asdict().items():
+        other = getattr(plain, name)
+        if isinstance(one, np.ndarray):
+            found[name] = np.where(chosen, one, other)
+        else:
+            found[name] = [p if h else q for p, q, h in zip(one, other, holds, strict=True)]
+    return Ratings(**found)
 
 
 def number_names(names: Sequence[str]) -> Ints:
@@ -147,7 +215,7 @@ def no_finite_rating(names: Sequence[str]) -> str:
     )
 
 
-def how_of(method: Method, names: Sequence[str]) -> How:
+def how_of(method: RatingMethod, names: Sequence[str]) -> How:
     """Return a method as `rate` takes it, the anchor as its place in `names`.
 
     Raises:
@@ -167,7 +235,7 @@ def how_of(method: Method, names: Sequence[str]) -> How:
     )
 
 
-def _covariates(bouts: Bouts, method: Method) -> tuple[Floats | None, Floats]:
+def _covariates(bouts: Bouts, method: RatingMethod) -> tuple[Floats | None, Floats]:
     """The style covariates that differ anywhere, and the units of all."""
     if not method.style or bouts.style is None:
         return None, np.empty(0)
@@ -251,6 +319,7 @@ def flags_of(rated: RatedBouts, k: int) -> list[str]:
         ONE_SIDED: bool(ratings.one_sided[k]),
         APART: home > 0,
         too_few(rated.unit): rated.pieces[home] < RANKABLE_VIDEOS,
+        UNCONTROLLED: bool(rated.controls) and not rated.controls[home].found.holds,
     }
     return [flag for flag, holds in found.items() if holds]
 
@@ -276,10 +345,11 @@ def complaints(rated: RatedBouts) -> list[str]:
     if abs(moved) >= _FELT:
         way = "higher" if moved > 0 else "lower"
         found.append(
-            f"ratings are {abs(moved):.0f} points {way} than in earlier versions, whose 1000 was "
+            f"ratings are {abs(moved):.0f} points {way} {MOVED}, whose 1000 was "
             "the plain mean of the models that are not one-sided; differences are the same"
         )
-    if any(fit.terms is not None and fit.terms.held for fit in rated.ratings.fits):
+    fits = [*rated.ratings.fits, *(control.fit for control in rated.controls)]
+    if any(fit.terms is not None and fit.terms.held for fit in fits):
         found.append(
             "these battles do not bound the effect of position or style; a prior of "
             "0 +- 347 points does"
@@ -335,24 +405,51 @@ def _interval(rated: RatedBouts) -> str:
 
 def _terms(rated: RatedBouts, component: int) -> Terms:
     """What was fitted beside the strengths of a component, in rating points."""
-    fit, method = rated.ratings.fits[component], rated.method
+    control = rated.controls[component] if rated.controls else None
+    seat, style = (None, None) if control is None else _effects(rated, control.fit)
+    return Terms(
+        seat,
+        style,
+        _tie_share(rated, component),
+        None if control is None else _identified(control.found),
+    )
+
+
+def _effects(rated: RatedBouts, fit: Fit) -> tuple[Term | None, dict[str, Term | None] | None]:
+    """What position and style are worth in one component."""
     assert fit.terms is not None
     halves = half_widths(fit.errors, fit.spread.effective)
     worth = [
         Term(*(figure_json(SCALE * x, 4) for x in (gamma, gamma - half, gamma + half)))
         for gamma, half in zip(fit.terms.gamma, halves[: len(fit.terms.gamma)], strict=True)
     ]
-    seat, style = worth.pop(0) if method.seats else None, None
-    if method.style:
-        fitted = iter(worth)
-        style = {
-            name: next(fitted) if unit > 0 else None
-            for name, unit in zip(rated.bouts.features, rated.units, strict=True)
-        }
-    if method.ties != "davidson":
-        return Terms(seat, style, None)
-    log_nu = fit.terms.log_nu
-    return Terms(seat, style, math.nan if log_nu is None else 1.0 / (1.0 + 2.0 * math.exp(-log_nu)))
+    seat = worth.pop(0) if rated.method.seats else None
+    if not rated.method.style:
+        return seat, None
+    fitted = iter(worth)
+    return seat, {
+        name: next(fitted) if unit > 0 else None
+        for name, unit in zip(rated.bouts.features, rated.units, strict=True)
+    }
+
+
+def _tie_share(rated: RatedBouts, component: int) -> float | None:
+    """How many battles between equals tie by Davidson; NaN of none or all, None of other ties."""
+    if rated.method.ties != "davidson":
+        return None
+    terms = rated.ratings.fits[component].terms
+    assert terms is not None
+    return math.nan if terms.log_nu is None else 1.0 / (1.0 + 2.0 * math.exp(-terms.log_nu))
+
+
+def _identified(found: Identification) -> Identified:
+    return Identified(
+        found.holds,
+        figure_json(found.inflation, 4),
+        figure_json(found.half_width, 4),
+        MOST_INFLATION,
+        MOST_HALF_WIDTH,
+    )
 
 
 def fragility_of(rated: RatedBouts) -> Fragility:

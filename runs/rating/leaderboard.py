@@ -109,6 +109,21 @@ class Term(NamedTuple):
     high: float | None
 
 
+class Identified(NamedTuple):
+    """Whether the battles of a group tell position and style from how strong its models are."""
+
+    identified: bool
+    """Without it the ratings are those without these terms."""
+    inflation: float | None
+    """How many times as large the terms make the variance of a difference of two models, at most;
+    None where the battles alone do not bound the terms."""
+    half_width: float | None
+    """Of the widest interval of a term, in rating points; None where there is no interval."""
+    most_inflation: float
+    """Up to which terms are identified, as up to `most_half_width`."""
+    most_half_width: float
+
+
 @dataclass(frozen=True)
 class Terms:
     """What was fitted beside the strengths of a group of models; None where nobody asked."""
@@ -118,6 +133,14 @@ class Terms:
     """By feature; None of one that never differs."""
     tie_share: float | None
     """Of battles between equals; NaN where no battle ties or every one does."""
+    control: Identified | None = None
+    """Of `seat` and `style` together."""
+
+    @property
+    def effects(self) -> dict[str, Term | None]:
+        """Those of style by feature, and that of the `seat`, where asked for."""
+        seat = {} if self.seat is None else {"seat": self.seat}
+        return {**(self.style or {}), **seat}
 
     def to_json(self) -> dict[str, Any]:
         """Return them as JSON-ready values."""

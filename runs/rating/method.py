@@ -1,17 +1,20 @@
-"""Weights by which battles count as if every pair had been equally likely to meet."""
+"""How battles are rated, and how much each counts.
+
+Commands make their options from `RatingMethod`, so nothing heavy is imported with it.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol, get_type_hints
 
-from videoautoarena.graph.state import base_of
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
-from videoautoarena.memory.records.records import DECIDED, Battle, Slot
-from videoautoarena.memory.records.slots import Slots
 from videoautoarena.runs.text.words import in_full
+
+if TYPE_CHECKING:
+    from videoautoarena.memory.records.records import Battle, Slot
 
 Ties = Literal["half", "davidson"]
 Intervals = Literal["clustered", "bootstrap", "battle"]
@@ -50,34 +53,70 @@ class Rated(Protocol):
         """How it ended."""
 
 
-@dataclass(frozen=True)
-class Method:
-    """What a person may choose."""
+@dataclass(frozen=True, kw_only=True)
+class RatingMethod:
+    """How battles are rated; each field is an option of commands and of the package.
 
-    ties: Ties = "half"
-    intervals: Intervals = "clustered"
-    style: bool = False
-    """Take the style of the answers out of the ratings."""
-    seats: bool = False
-    """Take what being read first is worth out of the ratings."""
-    anchor: str | None = None
-    """`MODEL`, which then stands at 1000, or `MODEL=RATING`."""
-    simultaneous: bool = False
-    """Ranges of places hold all at once."""
-    elo: bool = False
-    """Show online Elo beside the ratings."""
-    pairs: bool = False
-    """Show who met whom how often, and who is better with which probability."""
-    fragility: bool = False
-    """Say how few battles hold the first place."""
-    seed: int = 0
-    """Of the bootstrap and of Elo's order."""
-    without: tuple[Unwanted, ...] = ()
-    """Decided battles that are left out before the fit."""
-    reweight: bool = False
-    """Every battle weighs one over the probability of its pair."""
-    fit: Fit = "firth"
-    """Bias-reduced; or plain maximum likelihood, which refuses what it has no finite rating of."""
+    What stands beside its type is what `--help` says of it, and what it takes.
+
+    Raises:
+        WrongArgument: a seed below 0.
+    """
+
+    ties: Annotated[
+        Ties, "Count a tie as half a win for both models, or fit Davidson's tie parameter."
+    ] = "half"
+    fit: Annotated[Fit, "Bias-reduced (Firth) or plain maximum likelihood."] = "firth"
+    style: Annotated[bool, "Control for answer style (length, markup, named details)."] = False
+    seats: Annotated[bool, "Control for position bias."] = False
+    anchor: Annotated[
+        str | None, "Fix one model's rating at 1000, or at RATING.", "MODEL[=RATING]"
+    ] = None
+    intervals: Annotated[
+        Intervals,
+        "Confidence intervals: clustered by video, bootstrapped over videos, or for "
+        "independent battles.",
+    ] = "clustered"
+    simultaneous: Annotated[bool, "Simultaneous confidence ranges for ranks."] = False
+    elo: Annotated[bool, "Show online Elo beside the ratings."] = False
+    pairs: Annotated[
+        bool,
+        "Show head-to-head counts, and the probability that one model is better than another.",
+    ] = False
+    fragility: Annotated[bool, "Report how few battles, if left out, would change the leader."] = (
+        False
+    )
+    seed: Annotated[int, "Seed of the bootstrap and of the battle order in online Elo."] = 0
+    without: Annotated[
+        tuple[Unwanted, ...], "Leave ties or refusals out of the fit; may be given twice."
+    ] = ()
+    reweight: Annotated[bool, "Weight battles by inverse pairing probability."] = False
+
+    def __post_init__(self) -> None:
+        if self.seed < 0:
+            raise WrongArgument(f"seed cannot be {self.seed}: it is a whole number from 0")
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> RatingMethod:
+        """Return the method that options ask for, by their names.
+
+        Raises:
+            WrongArgument: an option that there is not, or a value that it cannot have.
+        """
+        from pydantic import TypeAdapter, ValidationError
+
+        kinds = get_type_hints(cls)
+        if unknown := sorted(set(given) - set(kinds)):
+            raise WrongArgument(
+                f"{unknown[0]} is no option of rating; there are {', '.join(kinds)}"
+            )
+        for name, value in given.items():
+            try:
+                TypeAdapter(kinds[name]).validate_python(value, strict=True)
+            except ValidationError as wrong:
+                why = wrong.errors(include_url=False)[0]["msg"]
+                raise WrongArgument(f"{name} cannot be {value!r}: {why}") from None
+        return cls(**given)
 
     @property
     def needs_rows(self) -> bool:
@@ -85,7 +124,7 @@ class Method:
         return self.ties == "davidson" or self.style or self.seats
 
 
-USUAL = Method()
+USUAL = RatingMethod()
 
 
 @dataclass(frozen=True)
@@ -146,6 +185,10 @@ def weigh_battles(battles: Iterable[Battle], slots: Iterable[Slot]) -> dict[str,
     Raises:
         BadInput: a battle whose pair was dealt, so that nothing was left to chance.
     """
+    from videoautoarena.graph.state import base_of
+    from videoautoarena.memory.records.records import DECIDED
+    from videoautoarena.memory.records.slots import Slots
+
     slots = Slots.of(slots)
     generations = slots.generations
     groups: dict[int, dict[str, float]] = {}

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.rating.fit import Bouts, rate_bouts
 from videoautoarena.runs.rating.leaderboard import Leaderboard
-from videoautoarena.runs.rating.method import USUAL, Method
+from videoautoarena.runs.rating.method import USUAL, RatingMethod
 from videoautoarena.runs.rating.table import count_verdicts, points_of, tabulate
 from videoautoarena.runs.text.battle_table import (
     Coded,
@@ -60,7 +60,7 @@ class Read(NamedTuple):
     forfeits: Counter[str]
 
 
-def rate_file(file: Path, method: Method = USUAL) -> Leaderboard:
+def rate_file(file: Path, method: RatingMethod = USUAL) -> Leaderboard:
     """Return the leaderboard of the battles in `file`.
 
     Columns are `model_a`, `model_b` and `winner`, or `verdict` as the arena writes it; `video`, if
@@ -73,7 +73,7 @@ def rate_file(file: Path, method: Method = USUAL) -> Leaderboard:
     return rate_sheet(read_sheet(file, wanted_columns(method)), method)
 
 
-def rate_sheet(sheet: Sheet, method: Method = USUAL) -> Leaderboard:
+def rate_sheet(sheet: Sheet, method: RatingMethod = USUAL) -> Leaderboard:
     """Return the leaderboard of the battles in a sheet, as `rate_file` does."""
     read = read_battles(sheet, method)
     board = tabulate(
@@ -89,7 +89,7 @@ def rate_sheet(sheet: Sheet, method: Method = USUAL) -> Leaderboard:
     return replace(board, settings=replace(board.settings, warnings=tuple(warnings)))
 
 
-def read_battles(sheet: Sheet, method: Method) -> Read:
+def read_battles(sheet: Sheet, method: RatingMethod) -> Read:
     """Return the battles of a sheet.
 
     Raises:
@@ -118,7 +118,7 @@ def read_battles(sheet: Sheet, method: Method) -> Read:
     return Read(bouts, counted, fallen)
 
 
-def wanted_columns(method: Method) -> Wanted:
+def wanted_columns(method: RatingMethod) -> Wanted:
     """Return which columns of a table of battles the method looks at."""
     names = {*NEEDED, "verdict", "video"}
     if method.style:
@@ -228,7 +228,7 @@ def _read_videos(sheet: Sheet, decided: NDArray[np.bool_]) -> Ints | None:
 
 
 def _read_style(
-    sheet: Sheet, method: Method, decided: NDArray[np.bool_]
+    sheet: Sheet, method: RatingMethod, decided: NDArray[np.bool_]
 ) -> tuple[list[str], Floats | None]:
     if not method.style:
         return [], None

@@ -26,7 +26,7 @@ from videoautoarena.runs.rating.fit import (
     settings_of,
 )
 from videoautoarena.runs.rating.leaderboard import Leaderboard
-from videoautoarena.runs.rating.method import USUAL, Method, Rated, Totals
+from videoautoarena.runs.rating.method import USUAL, Rated, RatingMethod, Totals
 from videoautoarena.runs.text.refusals import is_refusal
 from videoautoarena.runs.text.style import FEATURES, compare_styles, count_style
 from videoautoarena.scoring.fitting.counts import Floats, Ints
@@ -44,12 +44,12 @@ def build(
     battles: Collection[Rated],
     roster: Sequence[str],
     *,
-    method: Method = USUAL,
+    method: RatingMethod = USUAL,
     stand_ins: bool = False,
     warnings: Iterable[str] = (),
     asked: Mapping[Seat, Asked] | None = None,
     weights: Mapping[str, float] | None = None,
-    rater: Callable[[Bouts, Method], RatedBouts] = rate_bouts,
+    rater: Callable[[Bouts, RatingMethod], RatedBouts] = rate_bouts,
 ) -> Leaderboard:
     """Return the leaderboard of `battles`.
 
@@ -170,22 +170,24 @@ def count_verdicts(verdicts: Mapping[str, int]) -> Totals:
     )
 
 
-def wanted(battles: Collection[B], method: Method) -> Collection[B]:
+def wanted(battles: Collection[B], method: RatingMethod) -> Collection[B]:
     """Return the battles that the method leaves in."""
     return some_of(battles, _sift(battles, fought_of(battles), method)[0])
 
 
-def answered(battles: Collection[B], method: Method) -> Collection[B]:
+def answered(battles: Collection[B], method: RatingMethod) -> Collection[B]:
     """Return those that figures beside the fit count: all, or where refusals are out all others."""
     if "refusals" not in method.without:
         return battles
     return some_of(battles, ~_refused(battles, fought_of(battles)))
 
 
-def _sift(battles: Collection[Rated], fought: Fought, method: Method) -> tuple[Mask, Counter[str]]:
+def _sift(
+    battles: Collection[Rated], fought: Fought, method: RatingMethod
+) -> tuple[Mask, Counter[str]]:
     """Which battles the method leaves in, and how many it leaves out for what."""
     kept, left_out = np.ones(len(battles), dtype=np.bool_), Counter[str]()
-    for why in method.without:
+    for why in dict.fromkeys(method.without):
         hit = fought.verdict.among(TIES) if why == "ties" else _refused(battles, fought)
         left_out[why] = int((kept & hit).sum())
         kept &= ~hit
@@ -219,7 +221,7 @@ def _bouts(
     decided: Fought,
     names: Sequence[str],
     *,
-    method: Method,
+    method: RatingMethod,
     weights: Mapping[str, float] | None,
 ) -> Bouts:
     place = {name: k for k, name in enumerate(names)}

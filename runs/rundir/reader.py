@@ -23,7 +23,7 @@ from videoautoarena.runs.config.stopping_rule import Reading, kept_rule, parse_r
 from videoautoarena.runs.facts.facts import NO_FACTS, Facts, stored_facts
 from videoautoarena.runs.rundir.slots import Lineup
 from videoautoarena.runs.text.terminal import safe
-from videoautoarena.runs.text.words import length
+from videoautoarena.runs.text.words import length, spent
 
 if TYPE_CHECKING:
     from videoautoarena.runs.rundir.call_facts import CallFact
@@ -65,15 +65,6 @@ def work_on(store: Store, calls: int) -> Work:
     """Return what was worked on a run that has so many calls."""
     sessions = store.sessions.all()
     return Work(sum(session.worked_s for session in sessions), len(sessions), calls)
-
-
-def spent(seconds: float) -> str:
-    """Return a time in its two largest units: `3 h 20 min`, `5 min 12 s`, `8 s`."""
-    whole = round(seconds)
-    minutes, hours = whole // 60, whole // 3600
-    if hours:
-        return f"{hours} h {minutes % 60} min"
-    return f"{minutes} min {whole % 60} s" if minutes else f"{whole} s"
 
 
 RUN_FILE = "run.sqlite"

@@ -34,7 +34,7 @@ from videoautoarena.runs.bench.format.writer import Copy, put, seal
 from videoautoarena.runs.bench.score.shortcuts import Shortcuts, probe_bench
 from videoautoarena.runs.console.events import Say
 from videoautoarena.runs.console.listeners import OnProgress, gather, progress
-from videoautoarena.runs.rundir.reader import counted, spent
+from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.tasks.card import card_text
 from videoautoarena.runs.tasks.entries import ID_LENGTH, Encoded, entry_of, video_of
 from videoautoarena.runs.tasks.items import (
@@ -51,6 +51,7 @@ from videoautoarena.runs.tasks.options import Bank
 from videoautoarena.runs.tasks.sight import Looked, look
 from videoautoarena.runs.text.files import write_whole
 from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.text.words import spent
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.synth.film import CRF
 from videoautoarena.video.synth.timeline import FILLER

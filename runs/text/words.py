@@ -38,6 +38,15 @@ def length(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
+def spent(seconds: float) -> str:
+    """Return a time in its two largest units: `3 h 20 min`, `5 min 12 s`, `8 s`."""
+    whole = round(seconds)
+    minutes, hours = whole // 60, whole // 3600
+    if hours:
+        return f"{hours} h {minutes % 60} min"
+    return f"{minutes} min {whole % 60} s" if minutes else f"{whole} s"
+
+
 def cost_words(usd: float, *, unknown: int, calls: int) -> str:
     """Return what calls cost, of which some are of unknown cost: never nothing, if any is."""
     if not unknown:

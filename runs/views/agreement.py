@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from videoautoarena.runs.leaderboard.agreement import Agreed
 from videoautoarena.runs.rundir.reader import counted
-from videoautoarena.runs.views.remarks import notes_of
+from videoautoarena.runs.views.remarks import findings_said, notes_of
 from videoautoarena.runs.views.report import (
     Column,
     Model,
@@ -50,8 +50,7 @@ def _above(found: Agreed) -> Iterator[Sentence]:
 
 
 def _sentences(found: Agreed) -> Iterator[Sentence]:
-    for figure in found.figures:
-        yield Sentence((Verbatim(figure.sentence),), key=figure.key)
+    yield from findings_said(found.figures)[1]
     if found.turned:
         parts: list[Part] = []
         for a, b in found.turned[:MOST_TURNED]:

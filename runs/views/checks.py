@@ -8,10 +8,10 @@ from typing import Any
 
 from videoautoarena.runs.bench.format.results import VIEWS
 from videoautoarena.runs.bench.score.asked_probes import AskedProbe, Probes
-from videoautoarena.runs.rating.finding import alarms
 from videoautoarena.runs.rundir.reader import one_line
+from videoautoarena.runs.text.number_formats import Kind
 from videoautoarena.runs.views.agreement import agreement_report
-from videoautoarena.runs.views.number_formats import Kind
+from videoautoarena.runs.views.remarks import findings_said
 from videoautoarena.runs.views.report import (
     Column,
     Model,
@@ -31,9 +31,11 @@ NAMED = 20
 
 def validity_report(found: Any) -> Report:
     """Return what speaks for and against a bench, alarms first."""
-    said = [f"ALARM: {line}" for line in alarms(found.figures)]
-    said += [one.sentence for one in found.figures if not one.is_alarm]
-    sentences = [Sentence((Verbatim(line),)) for line in said]
+    figures = sorted(found.figures, key=lambda one: not one.is_alarm)
+    sentences = [
+        Sentence(("ALARM: " * one.is_alarm, *said.parts))
+        for one, said in zip(figures, findings_said(figures)[1], strict=True)
+    ]
     if found.agreement is None:
         command = Verbatim("--run OUT")
         asked = sentence("To compare with the ratings of a run, pass {command}.", command=command)

@@ -10,7 +10,7 @@ from videoautoarena.runs.bench.dialogues.compare import DialogueComparison
 from videoautoarena.runs.bench.format.entries import spoken
 from videoautoarena.runs.bench.score.compare import SURE, TOO_FEW, Comparison
 from videoautoarena.runs.bench.score.task_compare import TaskComparison
-from videoautoarena.runs.views.number_formats import Kind
+from videoautoarena.runs.text.number_formats import Kind
 from videoautoarena.runs.views.remarks import notes_of
 from videoautoarena.runs.views.report import (
     Column,

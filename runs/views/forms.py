@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rich.cells import cell_len
@@ -68,9 +69,10 @@ class ReportView:
             if k:
                 yield Text("")
             yield from _parts(terminal, table, details=self.details)
-        if len(tables) > 1 or self.details or any(table.wraps for table in tables):
+        lines = self.report.lines(notes=self.notes, details=self.details)
+        if lines and (len(tables) > 1 or self.details or any(table.wraps for table in tables)):
             yield Text("")
-        for line in self.report.lines(notes=self.notes, details=self.details):
+        for line in lines:
             yield terminal.text(line)
 
 
@@ -159,7 +161,7 @@ def _parts(terminal: _Terminal, table: Table, *, details: bool) -> Iterator[Rend
     if table.is_list:
         yield Text(safe(table.caption), style="bold")
         for k in range(len(table.rows)):
-            yield terminal.text(f"  - {safe(table.cell(k, usual[0]))}")
+            yield from _item(terminal, safe(table.cell(k, usual[0])))
     elif table.wraps:
         yield from _portions(terminal, table, usual)
     else:
@@ -169,6 +171,19 @@ def _parts(terminal: _Terminal, table: Table, *, details: bool) -> Iterator[Rend
         names = [column for column in usual if column.kind == "name"][:1]
         yield Text("")
         yield _grid(terminal, table, [*names, *extra], is_tall=True)
+
+
+def _item(terminal: _Terminal, text: str) -> Iterator[Text]:
+    """Yield a text behind a dash, its further lines below its first; none begins with a `%`."""
+    lines = wrap(
+        text.replace(" %", "\xa0%"),
+        terminal.width,
+        initial_indent="  - ",
+        subsequent_indent=" " * 4,
+        break_on_hyphens=False,
+    )
+    for line in lines:
+        yield terminal.text(line.replace("\xa0%", " %"))
 
 
 def _spared(

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
+from videoautoarena.runs.rating.fit import UNCONTROLLED
 from videoautoarena.runs.rating.leaderboard import (
     EVEN_PAIRS,
     Fragility,
+    Identified,
     Lead,
     Leaderboard,
     Matrices,
@@ -22,14 +24,15 @@ from videoautoarena.runs.rating.method import (
     too_few,
 )
 from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.text.number_formats import Kind, is_nothing
 from videoautoarena.runs.views.axis import Axis, Interval, axis_of
-from videoautoarena.runs.views.number_formats import Kind, is_nothing
 from videoautoarena.runs.views.remarks import audit_sentences, notes_of
 from videoautoarena.runs.views.report import (
     Column,
     Difference,
     Model,
     Part,
+    Quote,
     Report,
     Role,
     Sentence,
@@ -56,8 +59,12 @@ ROW_FIELDS = (
     *(*FIGURES, "tokens_from", "flags"),
 )
 """Of CSV: those of a row of JSON, and which component it belongs to, counted from 1."""
+NAMED = 3
+"""Models that a headline names of more than MOST_RIVALS."""
 MOST_RIVALS = 4
 """Rivals that are named; more of them are told as all others, where they are that."""
+EFFECTS = {"seat": "read first"}
+"""Effect that its name does not tell, and what it is called beside those of style."""
 WAYS = {"ties": "ties and splits", "refusals": "battles with a refusal in plain words"}
 """Reason to leave battles out, and what those are."""
 
@@ -74,7 +81,7 @@ def leaderboard_report(board: Leaderboard) -> Report:
         *_behaviour_sentences(board.models),
         totals_sentence(board.settings, tally),
         *audit_sentences(board.audit or ()),
-        *notes_of(board.settings.warnings),
+        *notes_of(board.settings.warnings, told=(TOO_FEW, too_few("battle"))),
         headline,
         *_gap_sentence(board, models),
     )
@@ -133,9 +140,10 @@ def _behaviour_column(figure: str) -> Column:
 
 
 def _shared_flags(rows: Sequence[Row]) -> set[str]:
-    """Flags of every rated model; they are said once, among the notes."""
+    """Flags of every rated model; they are said once, below the table."""
     rated = [set(row.flags) for row in rows if row.rating is not None]
-    return set.intersection(*rated) & {TOO_FEW, too_few("battle")} if rated else set()
+    said = {TOO_FEW, too_few("battle"), UNCONTROLLED}
+    return set.intersection(*rated) & said if rated else set()
 
 
 def rating_axis(rows: Sequence[Row]) -> Axis:
@@ -179,7 +187,11 @@ def lead_fields(lead: Lead | None, pieces: int | None, *, groups: int = 1) -> di
     `pieces` is how many videos it is said from.
     """
     more = None if lead is None or lead.more is None else _two_digits(lead.more)
-    return {"groups": groups, "pieces": pieces, "more": more}
+    unnamed = {
+        "others": 0 if lead is None else len(lead.rivals) - NAMED,
+        "below": 0 if lead is None else len(lead.above) - NAMED,
+    }
+    return {"groups": groups, "pieces": pieces, "more": more, **unnamed}
 
 
 def _two_digits(more: int) -> int:
@@ -249,7 +261,7 @@ def _ranked(lead: Lead, others: int, tally: Table, unit: str) -> Iterator[Part]:
     at_once = "in all comparisons at once " if lead.is_simultaneous else ""
     if lead.rivals:
         yield f", and {at_once}" if len(lead.first) > 1 else f", but {at_once}"
-        yield from _rivals(lead, others)
+        yield from _rivals(lead, others, tally)
         yield " may be as good"
     elif len(lead.first) == 1:
         yield f", and {at_once}no other may be best"
@@ -261,10 +273,17 @@ def _ranked(lead: Lead, others: int, tally: Table, unit: str) -> Iterator[Part]:
         yield "."
 
 
-def _rivals(lead: Lead, others: int) -> tuple[Part, ...]:
+def _rivals(lead: Lead, others: int, tally: Table) -> tuple[Part, ...]:
     if len(lead.rivals) > MOST_RIVALS and len(lead.rivals) == others:
         return ("any of the others",)
-    return named(lead.rivals)
+    return _some(lead.rivals, tally.quote(_ONE, "others"))
+
+
+def _some(models: Sequence[str], unnamed: Quote) -> tuple[Part, ...]:
+    """Return names, of many the first few and how many others there are."""
+    if len(models) <= MOST_RIVALS:
+        return named(models)
+    return (*listed(map(Model, models[:NAMED]), last=", "), " and ", unnamed, " others")
 
 
 def _outlook(first: str, nearest: str, tally: Table, unit: str) -> Iterator[Part]:
@@ -296,7 +315,7 @@ def _unranked(
         yield f" {verb} {rated} alike."
     elif lead.above:
         yield f", {rated} highest, {verb} so far above "
-        yield from named(lead.above)
+        yield from _some(lead.above, tally.quote(_ONE, "below"))
         yield "."
     else:
         yield f" {verb} {rated} highest, but not surely above any other."
@@ -380,7 +399,7 @@ def _spoken_tables(board: Leaderboard) -> Iterator[Table]:
     """Yield the tables of what was asked for beyond the usual."""
     settings = board.settings
     for found in (settings.terms or ())[:1]:
-        yield _terms_table(found)
+        yield terms_table(found)
     if settings.elo is not None:
         rows = tuple(
             {"model": row.model, "elo": row.elo} for row in board.models if not is_nothing(row.elo)
@@ -433,20 +452,64 @@ def _extra_sentences(board: Leaderboard, tables: dict[str, Table]) -> Iterator[S
 SEAT = "being read first"
 
 
-def _terms_table(found: Terms) -> Table:
+def terms_table(found: Terms) -> Table:
+    """Return what was fitted beside the ratings of a group, and how well it is known."""
     each = {SEAT: found.seat, **(found.style or {})}
     rows = [
-        {"term": name, "points": of.points, "low": of.low, "high": of.high, "share": None}
+        {"term": name, "points": of.points, "low": of.low, "high": of.high}
         for name, of in each.items()
         if of is not None
     ]
-    rows.append({"term": "tie", "points": None, "share": found.tie_share})
+    rows.append({"term": "tie", "share": found.tie_share})
+    if (control := found.control) is not None:
+        known = {"half_width": control.half_width, "inflation": control.inflation}
+        rows.append({"term": "control", **known})
     columns = (
         Column("term", "feature", "text"),
         Column("points", "points", "points_with_interval", ("points", "low", "high")),
         Column("share", "share", "share"),
+        Column("half_width", "interval to either side", "width"),
+        Column("inflation", "times the variance", "coefficient"),
     )
     return Table("terms", "What style and seat are worth", columns, tuple(rows), is_spoken=True)
+
+
+def control_sentence(found: Terms, table: Table, *, role: Role = "said") -> Sentence | None:
+    """Return why a group's ratings are those with position or style left in; None where not."""
+    control = found.control
+    if control is None or control.identified:
+        return None
+    asked = {"Style": found.style, "Position": found.seat}
+    named_terms = [name for name, of in asked.items() if of is not None]
+    is_one = len(named_terms) == 1
+    return sentence(
+        "{terms} {are} not taken out of the ratings: these battles do not tell {them} from how "
+        "strong the models are ({why}).",
+        key="control",
+        role=role,
+        terms=" and ".join(named_terms).capitalize(),
+        are="is" if is_one else "are",
+        them="it" if is_one else "them",
+        why=_why_uncontrolled(control, table),
+    )
+
+
+def _why_uncontrolled(control: Identified, table: Table) -> tuple[Part, ...]:
+    """Return which bounds are passed."""
+    width, times = (table.quote(len(table.rows) - 1, of) for of in ("half_width", "inflation"))
+    why: list[Part] = []
+    if control.half_width is None:
+        why += ["; ", "there are no intervals"]
+    elif control.half_width > control.most_half_width:
+        limit = Verbatim(f"{control.most_half_width:.0f}")
+        why += ["; ", "an interval reaches ", width, " to either side, where the limit is ", limit]
+    if control.inflation is None:
+        why += ["; ", "the battles alone set no bounds"]
+    elif control.inflation > control.most_inflation:
+        limit = Verbatim(f"{control.most_inflation:.0f}")
+        why += ["; ", "the variance of a difference of two models would grow ", times]
+        why += [" times, where the limit is ", limit]
+    return tuple(why[1:])
 
 
 def _terms_sentences(found: Terms, table: Table) -> Iterator[Sentence]:
@@ -463,6 +526,9 @@ def _terms_sentences(found: Terms, table: Table) -> Iterator[Sentence]:
         ]
         parts = [part for pair in worth_of for part in (", ", *pair)][1:]
         yield sentence("Style, points per standard deviation: {each}.", each=parts)
+    refused = control_sentence(found, table)
+    if refused is not None:
+        yield refused
     if found.tie_share is not None and is_nothing(found.tie_share):
         yield sentence("Ties count half: there are none, or only ties.")
     elif found.tie_share is not None:
@@ -488,7 +554,7 @@ def _better_table(pairs: Matrices) -> Table:
     names = pairs.models
     rows = tuple(
         {"model": names[k], "next": names[k + 1], "chance": pairs.better[k][k + 1],
-         "is_thin": pairs.thin[k][k + 1]}
+         "is_thin": pairs.thin[k][k + 1], "is_apart": pairs.apart[k][k + 1]}
         for k in range(len(names) - 1)
         if pairs.better[k][k + 1] is not None
     )  # fmt: skip
@@ -506,13 +572,15 @@ def _better_sentences(table: Table) -> Iterator[Sentence]:
         for k, row in enumerate(table.rows)
         for part in (
             *(", ", Model(row["model"]), " above ", Model(row["next"]), " "),
-            *(table.quote(k, "chance"), "*" * row["is_thin"]),
+            *(table.quote(k, "chance"), "*" * row["is_thin"], " (apart)" * row["is_apart"]),
         )
     ]
     if each:
         yield sentence(
             "Probability of being better than the next, of each pair alone: {each}.", each=each[1:]
         )
+    if any(row["is_apart"] for row in table.rows):
+        yield sentence("apart: by the bound that holds for all pairs of the model together.")
     if any(row["is_thin"] for row in table.rows):
         few = Verbatim(str(SOLID_BATTLES))
         yield sentence("* the two met in fewer than {few} battles.", few=few)

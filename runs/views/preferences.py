@@ -10,10 +10,10 @@ from videoautoarena.runs.bench.format.points import DEGREES
 from videoautoarena.runs.bench.score.anchor_score import ONE_SIDED, Scores
 from videoautoarena.runs.bench.score.leads import SetLead
 from videoautoarena.runs.bench.score.score import BY_QUESTION, FEW, JUDGED_BLIND, Board
-from videoautoarena.runs.rating.finding import language_lines
 from videoautoarena.runs.rundir.reader import SAW_NONE, counted
+from videoautoarena.runs.text.number_formats import Kind
 from videoautoarena.runs.text.tables import as_label
-from videoautoarena.runs.views.number_formats import Kind
+from videoautoarena.runs.views.remarks import language_sentences
 from videoautoarena.runs.views.report import (
     Column,
     Model,
@@ -65,8 +65,7 @@ def preference_reports(scores: Scores) -> list[Report]:
 
     Before any board by language stands what the judge is like in each.
     """
-    lines = () if scores.audit is None else language_lines(scores.audit)
-    above = tuple(Sentence((Verbatim(line),)) for line in lines)
+    above = () if scores.audit is None else tuple(language_sentences(scores.audit))
     reports = [_scores_report(scores.board, above)] if scores.board["models"] else []
     data = _data_table(scores.anchored, ANCHOR_FIELDS)
     for board in scores.anchored:

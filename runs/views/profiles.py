@@ -8,7 +8,8 @@ from typing import Any
 from videoautoarena.runs.rating.finding import ENOUGH
 from videoautoarena.runs.rating.profile import LEAST_TESTED, Profile, Profiles, ThemeRow
 from videoautoarena.runs.rundir.reader import one_line
-from videoautoarena.runs.views.number_formats import FORMATS
+from videoautoarena.runs.text.number_formats import FORMATS
+from videoautoarena.runs.views.remarks import listing, tally_of
 from videoautoarena.runs.views.report import (
     Column,
     Model,
@@ -41,7 +42,7 @@ def profiles_report(found: Profiles) -> Report:
     table = Table("profiles", "Failure profiles", columns, rows)
     if not found.answers:
         return Report((table,), (sentence(_NO_ANSWER),))
-    tally = _counted(
+    tally = tally_of(
         answers=found.answers,
         weaknesses=found.weaknesses,
         themes=len(found.profiles[0].themes) if found.profiles else 0,
@@ -74,12 +75,6 @@ def _tests() -> Sentence:
     )
 
 
-def _counted(**counts: int) -> Table:
-    """Return what sentences count, as a table of one row."""
-    columns = tuple(Column(key, key, "count") for key in counts)
-    return Table("counted", "What was counted", columns, (counts,), is_spoken=True)
-
-
 def _grouped_by(name: str) -> tuple[Part, ...]:
     return ("their words",) if name == "words" else ("embeddings of ", Verbatim(name))
 
@@ -101,7 +96,7 @@ def _short(row: ThemeRow) -> str:
 def profile_report(profile: Profile) -> Report:
     """Return what a model gets wrong and where it wins."""
     shown = [row for row in profile.themes if row.n or row.mark]
-    tally = _counted(
+    tally = tally_of(
         answers=profile.looked_at,
         tested=profile.tested,
         left=len(profile.themes) - len(shown),
@@ -203,8 +198,7 @@ def _lists(profile: Profile, rows: Iterable[ThemeRow]) -> Iterator[Table]:
 
 
 def _list(name: str, caption: str, items: Sequence[str]) -> Table:
-    rows = tuple({"item": one_line(item, _QUOTE)} for item in items)
-    return Table(name, caption, (Column("item", ""),), rows, is_list=True)
+    return listing(name, caption, (one_line(item, _QUOTE) for item in items))
 
 
 def _opponent_table(profile: Profile) -> Table:

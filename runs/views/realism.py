@@ -10,7 +10,7 @@ from videoautoarena.runs.rating.leaderboard import Row
 from videoautoarena.runs.realism.comparison import TraitComparison, Value
 from videoautoarena.runs.realism.real_mix import Lacking, weakness_of
 from videoautoarena.runs.realism.report import Boards, Realism
-from videoautoarena.runs.views.number_formats import FORMATS
+from videoautoarena.runs.text.number_formats import FORMATS
 from videoautoarena.runs.views.remarks import notes_of
 from videoautoarena.runs.views.report import (
     Column,

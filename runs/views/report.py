@@ -7,14 +7,14 @@ it prints is what the table prints: the two cannot come apart.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal
 
+from videoautoarena.runs.text.number_formats import FORMATS, Format, Kind
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.views.axis import Axis
-from videoautoarena.runs.views.number_formats import FORMATS, Format, Kind
 
 Row = Mapping[str, Any]
 """The fields of a row by their keys, as JSON has them."""
@@ -221,7 +221,7 @@ Role = Literal["said", "counted", "alarm", "note", "more", "detail", "page"]
 - page: on a page alone, which has a place for it
 """
 _DIGIT = re.compile(r"\d")
-_PLACE = re.compile(r"\{(\w+)\}")
+_PLACE = re.compile(r"\{(\w+)(?::([a-z ]+))?\}")
 
 
 @dataclass(frozen=True)
@@ -270,6 +270,8 @@ def sentence(
 ) -> Sentence:
     """Return the sentence of a template, with parts or quotes in the place of their `{names}`.
 
+    A quoted count takes a noun: `{battles:battle}` stands for `1 battle` or `2 battles`.
+
     Raises:
         ValueError: the template, or words among the parts, hold a figure.
     """
@@ -278,7 +280,9 @@ def sentence(
     for place in _PLACE.finditer(template):
         found.append(template[end : place.start()])
         part = parts[place[1]] if place[1] in parts else (quotes or {})[place[1]]
-        if isinstance(part, str) or not isinstance(part, Iterable):
+        if place[2] and isinstance(part, Quote):
+            found += counting(part, place[2])
+        elif isinstance(part, str) or not isinstance(part, Iterable):
             found.append(part)
         else:
             found += part
@@ -357,6 +361,12 @@ class Report:
         needed = [one.text for one in said if one.is_needed]
         return [*kept, *_closing(needed, alarms=max(len(alarms) - 1, 0), notes=hidden)]
 
+    def _quoted(self) -> Iterator[Table]:
+        """Yield the tables that only sentences know, whose cells they name."""
+        for one in (*self.above, *self.sentences):
+            for part in one.parts:
+                yield from (cell.table for cell in getattr(part, "cells", ()))
+
     def to_json(self) -> dict[str, Any]:
         """Return it as a page reads it: cells as texts with the fields behind them."""
         return {
@@ -365,7 +375,10 @@ class Report:
             "sentences": [
                 {"key": one.key, "role": one.role, "parts": one.to_json()} for one in self.sentences
             ],
-            "tables": {one.name: table_json(one) for one in self.tables},
+            "tables": {
+                name: table_json(one)
+                for name, one in {of.name: of for of in (*self.tables, *self._quoted())}.items()
+            },
         }
 
 

@@ -15,7 +15,7 @@ from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.rating.leaderboard import Fragility, Leaderboard
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN
 from videoautoarena.runs.rundir.spending import Spending
-from videoautoarena.runs.views.leaderboard import leaderboard_report
+from videoautoarena.runs.views.leaderboard import control_sentence, leaderboard_report, terms_table
 from videoautoarena.runs.views.pairs import pairs_report
 from videoautoarena.runs.views.report import (
     Column,
@@ -69,6 +69,8 @@ class Shown:
     unknown_cost: int
     """Calls whose cost is not."""
     left: Left
+    styled: Leaderboard | None = None
+    """The board with control for style and position."""
 
 
 def run_page(shown: Shown) -> Report:
@@ -79,6 +81,7 @@ def run_page(shown: Shown) -> Report:
     tally = _tally_table(shown)
     standing = standing_table(shown.board)
     models = board.tables[0]
+    controls = list(_controls(shown.styled))
     sentences = [
         *board.sentences,
         *_behind_sentences(shown, tally),
@@ -89,6 +92,7 @@ def run_page(shown: Shown) -> Report:
         _spending_sentence(tally),
         _left_sentence(shown.left, tally),
         *_standing_sentences(standing, models),
+        *(one for _, one in controls),
     ]
     tables = (
         *board.tables,
@@ -99,6 +103,7 @@ def run_page(shown: Shown) -> Report:
         standing,
         spending_table("spending-by-role", "Spending by role", shown.roles, who="role"),
         spending_table("spending-by-contestant", "Spending by contestant", shown.contestants),
+        *(table for table, _ in controls),
     )
     return Report(tables, tuple(one for one in sentences if one is not None), board.headline)
 
@@ -132,6 +137,16 @@ def _tally_table(shown: Shown) -> Table:
     kinds = {"seconds": "duration", "cost": "money", "read": "tokens", "wrote": "tokens"}
     columns = tuple(Column(key, key, kinds.get(key, "count")) for key in fields)  # type: ignore[arg-type]
     return Table("tally", "What a page counts", columns, (fields,), is_spoken=True)
+
+
+def _controls(styled: Leaderboard | None) -> Iterator[tuple[Table, Sentence]]:
+    """Yield why style is not taken out of the ratings, where it cannot be, and what that quotes."""
+    terms = None if styled is None else styled.settings.terms
+    for found in (terms or ())[:1]:
+        table = terms_table(found)
+        refused = control_sentence(found, table, role="page")
+        if refused is not None:
+            yield table, refused
 
 
 def _behind_sentences(shown: Shown, tally: Table) -> Iterator[Sentence]:
@@ -409,8 +424,8 @@ def _standing_sentences(standing: Table, models: Table) -> Iterator[Sentence]:
 
 def page_words(report: Report, names: Mapping[str, str]) -> dict[str, Any]:
     """Return a page's sentences by section as parts, and the short names they go with."""
-    sections = ("lead", "behind", "fragile", "ladder", "rounds", "pairs", "audit", "spending")
-    found = {key: report.sentence(key) for key in (*sections, "missing")}
+    sections = ("lead", "behind", "fragile", "ladder", "control", "rounds", "pairs", "audit")
+    found = {key: report.sentence(key) for key in (*sections, "spending", "missing")}
     standing = {
         one.key.removeprefix("standing: "): one.to_json()
         for one in report.sentences

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from videoautoarena.runs.leaderboard.slices import AIMED, Slice, Slices
-from videoautoarena.runs.rating.finding import Finding, is_by_language, language_lines
-from videoautoarena.runs.rating.fit import APART, ONE_SIDED
+from videoautoarena.runs.leaderboard.slices import AIMED, Effects, Slice, Slices
+from videoautoarena.runs.rating.finding import Finding, is_by_language
+from videoautoarena.runs.rating.fit import APART, ONE_SIDED, UNCONTROLLED
 from videoautoarena.runs.rating.leaderboard import Row
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, SOLID_BATTLES, THIN, TOO_FEW
+from videoautoarena.runs.text.number_formats import NOTHING, Kind
 from videoautoarena.runs.text.tables import as_label
-from videoautoarena.runs.views.leaderboard import FIGURES, MEANING, ROW_FIELDS, row_fields
-from videoautoarena.runs.views.number_formats import Kind
-from videoautoarena.runs.views.remarks import audit_sentences, legend_of, marks_of, notes_of
+from videoautoarena.runs.views.leaderboard import EFFECTS, FIGURES, MEANING, ROW_FIELDS, row_fields
+from videoautoarena.runs.views.remarks import (
+    audit_sentences,
+    language_sentences,
+    legend_of,
+    marks_of,
+    notes_of,
+)
 from videoautoarena.runs.views.report import Column, Report, Sentence, Table, Verbatim, sentence
 
 MARKS = {
@@ -21,6 +27,7 @@ MARKS = {
     TOO_FEW: ("?", f"fewer than {RANKABLE_VIDEOS} videos: too few to rank"),
     ONE_SIDED: ("!", "one-sided: won or lost everything"),
     APART: ("~", "not comparable with the others: they never met"),
+    UNCONTROLLED: ("=", "style or position left in: these battles do not tell it from the models"),
 }
 SCALES = "Each slice has its own scale (mean 1000): compare gaps, not ratings."
 _SHARES = {"both_bad_share": "both bad %", "agreement": "as overall %"}
@@ -30,9 +37,9 @@ def slices_report(sliced: Slices) -> Report:
     """Return the report of slices: a table across them, and one each for how models behaved."""
     above: tuple[Sentence, ...] = ()
     if sliced.by == "language" and sliced.audit is not None:
-        above = tuple(Sentence((Verbatim(line),)) for line in language_lines(sliced.audit))
+        above = tuple(language_sentences(sliced.audit))
     return Report(
-        tables=(_ratings_table(sliced), *_behaviour_tables(sliced)),
+        tables=(_ratings_table(sliced), *_effects_table(sliced), *_behaviour_tables(sliced)),
         sentences=tuple(_sentences(sliced)),
         above=above,
         data=_data_table(sliced),
@@ -60,6 +67,12 @@ def _sentences(sliced: Slices) -> Iterator[Sentence]:
             "as overall %: how often the verdict by that standard alone equals the overall "
             "verdict.",
             role="more",
+        )
+    if sliced.effects:
+        yield sentence(
+            "Effects are rating points per standard deviation; {dash}: it never differs, the "
+            "videos are too few, or its interval is too wide to tell it from strength.",
+            dash=NOTHING,
         )
     if _knows_behaviour(sliced):
         yield sentence("{meaning} Intervals are in the JSON.", role="detail", meaning=MEANING)
@@ -155,6 +168,45 @@ def _shared(part: Slice, share: str) -> float | None:
     return None if found is None else found.value
 
 
+def _effects_table(sliced: Slices) -> Iterator[Table]:
+    """Yield the table of what position and style are worth in each slice, where anybody asked."""
+    every = sliced.effects
+    if not every:
+        return
+    names = every[0].effects
+    rows = [
+        {"slice": one.slice, "battles": one.battles, "videos": one.videos, **_effect_fields(one)}
+        for one in every
+    ]
+    columns = (
+        Column("slice", f"effects by {sliced.by}", "name"),
+        Column("battles", "battles", "count"),
+        Column("videos", "videos", "count"),
+        *(_effect_column(name) for name in names),
+    )
+    yield Table(
+        name=f"effects-by-{as_label(sliced.by)}",
+        caption=f"Effects of style and position by {sliced.by}, in rating points",
+        columns=columns,
+        rows=tuple(rows),
+        wraps=True,
+    )
+
+
+def _effect_column(name: str) -> Column:
+    title, fields = EFFECTS.get(name, name), (name, f"{name}_low", f"{name}_high")
+    return Column(name, title, "points_with_interval", fields)
+
+
+def _effect_fields(one: Effects) -> dict[str, float | None]:
+    """Return the effects of a slice by their keys, each with its interval."""
+    fields: dict[str, float | None] = {}
+    for name, of in one.effects.items():
+        fields |= {name: of and of.points}
+        fields |= {f"{name}_low": of and of.low, f"{name}_high": of and of.high}
+    return fields
+
+
 def _behaviour_tables(sliced: Slices) -> Iterator[Table]:
     """Yield a cross table for each figure of how models behaved."""
     if not _knows_behaviour(sliced):
@@ -187,11 +239,17 @@ def _behaviour_tables(sliced: Slices) -> Iterator[Table]:
 def _data_table(sliced: Slices) -> Table:
     """Return a row a model and slice."""
     share = _share(sliced)
+    effects = {
+        one.slice: {f"slice_{name}": of for name, of in _effect_fields(one).items()}
+        for one in sliced.effects
+    }
     rows: list[dict[str, Any]] = []
     for part in sliced.parts:
         groups = {name: k for k, group in enumerate(part.board.components, 1) for name in group}
         about = {"slice": part.name, f"slice_{share}": _shared(part, share)}
+        about |= effects.get(part.name, {})
         rows += [about | row_fields(row, groups.get(row.model)) for row in part.board.models]
-    fields = ("slice", f"slice_{share}", *ROW_FIELDS)
+    of_effects = next(iter(effects.values()), {})
+    fields = ("slice", f"slice_{share}", *of_effects, *ROW_FIELDS)
     columns = (Column("slice", "slice"), Column("model", "model", "name"))
     return Table("slices", f"Leaderboards by {sliced.by}", columns, tuple(rows), fields)

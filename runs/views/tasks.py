@@ -9,7 +9,7 @@ from videoautoarena.runs.bench.score.score import FEW_VIDEOS
 from videoautoarena.runs.bench.score.task_points import Figure
 from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScore, TaskScores
 from videoautoarena.runs.rundir.reader import counted
-from videoautoarena.runs.views.number_formats import Kind
+from videoautoarena.runs.text.number_formats import Kind
 from videoautoarena.runs.views.report import (
     Column,
     Model,
@@ -204,7 +204,10 @@ def _keyless(tally: Table) -> Iterator[Sentence]:
 
 def _where_needles_are(board: TaskBoard) -> Iterator[Sentence]:
     if any(row.positions for row in board.models):
-        yield sentence("Needles by position and length: --json, arena pictures and arena report.")
+        yield sentence(
+            "Needles by position and length: --json, arena pictures and arena report.",
+            key="needles",
+        )
 
 
 def cautions(board: TaskBoard, tally: Table | None = None) -> Iterator[Sentence]:

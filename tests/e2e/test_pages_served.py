@@ -75,7 +75,7 @@ def test_a_run_of_108_battles_is_watched_to_its_end(
         assert len(seen) > 4, seen
         assert seen == sorted(seen)
         page.see("text=played to its end")
-        page.wait("() => Number(document.querySelector('.behind b').textContent) > 100")
+        page.wait("() => Number(document.querySelector('.behind .num').textContent) > 100")
         assert page.count(".ladder-row") == 8
         assert page.count("#newest .battle-row") == 6
         page.click("nav >> text=Battles")

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.runs.leaderboard.test_effects_by_slice import film_of, fought
 from tests.support.browser import Browser, Page
-from tests.support.played import invoke
+from tests.support.played import invoke, play
 from tests.support.reports import (
     Shown,
     asking,
@@ -44,7 +45,7 @@ def page(browser: Browser) -> Iterator[Page]:
 def test_filters_count_what_the_run_holds(page: Page, demo: Shown) -> None:
     open_list(page, demo)
     facets, battles = page.evaluate(FACETS), demo.battles
-    assert facets["Round"] == Counter(f"q{battle.round}" for battle in battles)
+    assert facets["Round"] == Counter(f"round {battle.round + 1}" for battle in battles)
     assert facets["Outcome"] == Counter(OUTCOMES[battle.verdict] for battle in battles)
     users = Counter(label.split()[0] for label, n in facets["User"].items() for _ in range(n))
     assert users == Counter(f"P{battle.persona}" for battle in battles)
@@ -56,7 +57,7 @@ def test_a_click_on_a_filter_narrows_the_list_and_its_removal_undoes_it(
     page: Page, demo: Shown
 ) -> None:
     open_list(page, demo)
-    page.click(".facet:has(legend:text-is('Round')) .facet-row[title=q2]")
+    page.click(".facet:has(legend:text-is('Round')) .facet-row[title='round 3']")
     assert listed(page) == demo.count(lambda battle: battle.round == 2)
     page.click(".facet:has(legend:text-is('User')) .facet-row >> text=P3")
     assert listed(page) == demo.count(lambda battle: (battle.round, battle.persona) == (2, 3))
@@ -163,6 +164,24 @@ def test_question_mark_opens_the_keys_and_escape_closes_them(page: Page, demo: S
     page.press("b", "Escape")
     assert not page.evaluate(is_open)
     assert not page.hash().startswith("#battles")
+
+
+def test_style_control_is_off_until_it_is_wanted_and_says_where_it_cannot_be(
+    page: Page, demo: Shown, tmp_path: Path
+) -> None:
+    films = [film_of("Movies", number) for number in range(60)]
+    out = play(tmp_path / "out", fought("Movies", videos=60, each=8), videos=films)
+    told = {}
+    for shown in (demo, report_of(out, tmp_path / "report.html")):
+        page.goto(shown.file)
+        page.see(".ladder-row")
+        assert page.count(".ladder .ring") == page.count("#ladder [role=status]") == 0
+        page.click("#ladder .check")
+        told[shown.out] = page.count(".ladder .ring"), page.texts("#ladder [role=status]")
+    assert told[out] == (3, [])
+    rings, (why,) = told[demo.out]
+    assert rings == 0
+    assert why.startswith("Style and position are not taken out of the ratings")
 
 
 def test_back_and_forward_go_the_way_that_was_come(page: Page, demo: Shown) -> None:

@@ -9,16 +9,15 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.support.played import battle, judging, slot, video
 from tests.support.votes import season, written
+from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.figures.canvas import Picture
-from videoautoarena.runs.figures.categories import by_category
-from videoautoarena.runs.figures.heatmaps import battles, wins
-from videoautoarena.runs.figures.ranking import ladder, style
-from videoautoarena.runs.figures.slices import panels
+from videoautoarena.runs.figures.ranking import battles, by_category, ladder, panels, style, wins
 from videoautoarena.runs.leaderboard.slices import Slice, Slices
 from videoautoarena.runs.rating.finding import UNKNOWN
 from videoautoarena.runs.rating.leaderboard import Leaderboard
-from videoautoarena.runs.rating.method import Method
+from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.rate import rate_file
 
 HEADER = ("model_a", "model_b", "winner", "video")
@@ -67,7 +66,7 @@ def table(kind: str) -> Leaderboard:
         "nobody": lambda: [("p", "q", "void", "v")],
     }  # fmt: skip
     file = written(folder() / f"{kind}.csv", many[kind](), HEADER)
-    return rate_file(file, Method(pairs=True))
+    return rate_file(file, RatingMethod(pairs=True))
 
 
 def sliced(kind: str) -> Slices:
@@ -86,10 +85,35 @@ def sliced(kind: str) -> Slices:
     return Slices("duration", tuple(parts))
 
 
+def echoing(count: int = 30) -> list[Battle]:
+    """Battles judged from both seats, of which every third was judged differently."""
+    film = video()
+    return [
+        battle(
+            slot(film, 0).model_copy(update={"id": f"{film.id}-p1-r{k}"}),
+            model_b="owl" if k % 2 else "mole",
+            verdict="a",
+            verdicts=(
+                judging(seats="ab", verdict="a"),
+                judging(seats="ba", verdict="b" if k % 3 == 0 else "a"),
+            ),
+        )
+        for k in range(count)
+    ]
+
+
 def styled() -> Leaderboard:
     rng = np.random.default_rng(1)
     measured = [(*row, *rng.integers(1, 99, 2), 0, 0) for row in season()]
-    return rate_file(written(folder() / "s.csv", measured, STYLED), Method(style=True, seats=True))
+    return rate_file(
+        written(folder() / "s.csv", measured, STYLED), RatingMethod(style=True, seats=True)
+    )
+
+
+def drawn_style() -> Picture:
+    found = style(styled())
+    assert isinstance(found, Picture)
+    return found
 
 
 DRAWN: dict[str, Callable[[], Picture]] = {
@@ -102,5 +126,5 @@ DRAWN: dict[str, Callable[[], Picture]] = {
        for kind in ("rude", "islands", "forty")},
     **{f"categories of {kind}": partial(lambda kind: by_category(sliced(kind)), kind)
        for kind in ("rude", "islands", "forty")},
-    "style": lambda: style(styled()),
+    "style": drawn_style,
 }  # fmt: skip

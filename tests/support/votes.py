@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.rating.method import Method
+from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.rate import rate_file
 
 HEADER = ("model_a", "model_b", "winner")
@@ -48,7 +48,7 @@ def season(battles: int = 300) -> list[tuple[str, str, str, str]]:
     return rows
 
 
-def refused(file: Path, method: Method | None = None) -> str:
+def refused(file: Path, method: RatingMethod | None = None) -> str:
     with pytest.raises(BadInput) as wrong:
-        rate_file(file, method or Method())
+        rate_file(file, method or RatingMethod())
     return str(wrong.value).removeprefix(f"{file}")

@@ -16,7 +16,7 @@ _BUILD = "import sys; from setuptools import build_meta as b; getattr(b, sys.arg
 
 def copy_sources(to: Path) -> Path:
     """Copy what a clone has and a distribution is made of, links as links."""
-    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "node_modules")
     for name in (*PACKAGES, "src"):
         shutil.copytree(ROOT / name, to / name, symlinks=True, ignore=ignored)
     for name in ("pyproject.toml", "README.md", "LICENSE"):

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from videoautoarena.memory.records.records import SCHEMA
-from videoautoarena.runs.audit.canaries import MOST_LEAKED
-from videoautoarena.runs.audit.evidence import above, finding, unknown
+from videoautoarena.runs.audit.canaries import MOST_LEAKED, NO_FRAMES
+from videoautoarena.runs.audit.evidence import finding, unknown
 from videoautoarena.runs.audit.languages import Figure, Hits, compare_languages, known_languages
-from videoautoarena.runs.audit.verdicts import MOST_ABSTENTIONS, agreement_of
+from videoautoarena.runs.audit.verdicts import abstention_of, agreement_of
 from videoautoarena.runs.bench.format.points import (
     Heard,
     Points,
@@ -40,8 +40,7 @@ from videoautoarena.runs.bench.format.results import (
 from videoautoarena.runs.bench.score.score import lead_of
 from videoautoarena.runs.leaderboard.agreement import Agreed, agree_boards
 from videoautoarena.runs.leaderboard.given_board import Entry, GivenBoard, read_board
-from videoautoarena.runs.rating.finding import Finding, alarms, percent, raise_alarms
-from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.rating.finding import Finding, alarms, raise_alarms
 from videoautoarena.runs.text.language import asked_language
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.agreement.rater_agreement import MISSING
@@ -108,11 +107,8 @@ def _abstains(judge: str, votes: Sequence[Sequence[Vote]], video: Ints) -> Findi
     said = [next((v.verdict for v in each if v.judge == judge), None) for each in votes]
     asked = np.array([verdict is not None for verdict in said])
     abstained = np.array([float(verdict == "abstain") for verdict in said])
-    share, failed = measure_share(abstained[asked], video[asked]), said.count("failed")
-    name, behind = safe(judge), f", and failed in {failed}" if failed else ""
-    sentence = f"{name} abstained in {percent(share)} of {share.n} rulings{behind}."
-    crosses = above(share, MOST_ABSTENTIONS)
-    return finding(f"panel.abstentions.{name}", share, sentence, crosses=crosses)
+    share = measure_share(abstained[asked], video[asked])
+    return abstention_of(judge, share, said.count("failed"), case="ruling")
 
 
 CONSTANT = "offline:parrot"
@@ -229,9 +225,8 @@ def _lengths(given: _Given) -> Iterator[Finding]:
     yield finding(
         "length.bench",
         share,
-        f"The longer answer is the selected one in {percent(share)} of the "
-        "questions; a judge that only compares lengths would agree with the "
-        "bench as often.",
+        "The longer answer is the selected one in {figure} of {n:question} about {videos:video}; a "
+        "judge that only compares lengths would agree with the bench as often.",
         is_alarm=share.low > LOPSIDED,
     )
     hits = [
@@ -246,7 +241,7 @@ def _lengths(given: _Given) -> Iterator[Finding]:
     yield finding(
         "length.judge",
         share,
-        f"The longer answer won {percent(share)} of the rulings with a winner.",
+        "The longer answer won {figure} of {n:ruling} with a winner about {videos:video}.",
         is_alarm=share.low > LOPSIDED,
     )
 
@@ -258,9 +253,10 @@ def _canaries(given: _Given) -> Iterator[Finding]:
         yield finding(
             "canary.constant",
             share,
-            f"{safe(parrot)}, which gives the same answer to every question, scores "
-            f"{percent(share)}.",
+            "{model}, which gives the same answer to every question, scores {figure} on "
+            "{n:question} about {videos:video}.",
             is_alarm=share.low > MOST_CONSTANT,
+            model=parrot,
         )
     else:
         yield unknown("canary.constant", "No model with a constant answer played (offline:parrot).")
@@ -273,11 +269,13 @@ def _canaries(given: _Given) -> Iterator[Finding]:
 def _trick(given: _Given, trick: str, plain: str) -> Finding:
     value, low, high, n = given.lead(trick, plain)[:4]
     word = "gains" if value > 0.0 else "gains nothing"
-    sentence = (
-        f"{safe(trick)} {word} over {safe(plain)}, which gives the same answer plainly "
-        f"({100 * value:+.1f} points, {100 * low:+.1f} to {100 * high:+.1f})."
+    words = (
+        f"{{trick}} {word} over {{plain}}, which gives the same answer plainly: "
+        "{figure:share_gap_with_interval} percentage points."
     )
-    return Finding(f"canary.{safe(trick)}", value, low, high, n, sentence, is_alarm=low > 0.0)
+    told = {"trick": trick, "plain": plain}
+    figures = (value, low, high, n)
+    return Finding(f"canary.{safe(trick)}", *figures, words, is_alarm=low > 0.0, told=told)
 
 
 def _leaks(given: _Given) -> Iterator[Finding]:
@@ -287,19 +285,20 @@ def _leaks(given: _Given) -> Iterator[Finding]:
         yield unknown(
             "leak.blind",
             "No model played without frames, so it is unknown which questions need "
-            "the video; add one with max_frames = 0, such as offline:blind.",
+            "the video; add one with {setting}, such as offline:blind.",
+            setting=NO_FRAMES,
         )
     for one in blind:
         won = given.points[one.model]
         share = given.share((qid, points.selected) for qid, points in won.items())
-        score = given.score(one.model)
         yield finding(
             f"leak.blind.{safe(one.model)}",
             share,
-            f"Without frames, {safe(one.model)} wins {percent(share)} against the "
-            f"selected answers (score {100 * score.value:.1f}): these questions can "
-            "be answered without the video.",
+            "Without frames, {model} wins {figure} of {n:question} about {videos:video} against "
+            "the selected answers (score {score:share}): these can be answered without the video.",
             is_alarm=share.low > MOST_LEAKED,
+            model=one.model,
+            score=given.score(one.model).value,
         )
 
 
@@ -316,25 +315,26 @@ def _room(given: _Given) -> Iterator[Finding]:
     yield finding(
         "room.solved",
         some,
-        f"Some model beats the selected answer in {percent(some)} of "
-        f"{counted(len(qids), 'question')}.",
+        "Some model beats the selected answer in {figure} of {n:question} about {videos:video}.",
     )
     level = given.share((q, float(len({one[q].average for one in each}) == 1)) for q in qids)
     yield finding(
         "room.level",
         level,
-        f"All models get the same result in {percent(level)} of them (all win in "
-        f"{100 * by_all:.1f} %): these separate no models.",
+        "All models get the same result in {figure} of {n:question} about {videos:video} (all win "
+        "in {all:share}): these separate no models.",
         is_alarm=len(each) > 2 and level.low > 0.5,
+        all=by_all,
     )
     best = max(given.points, key=lambda name: given.score(name).value)
     score = given.score(best)
     yield finding(
         "room.best",
         score,
-        f"The best score is {percent(score)}, of {safe(best)}"
+        "The best score is {figure}, of {model}"
         f"{'; the bench is saturated' if score.low > FULL else ''}.",
         is_alarm=score.low > FULL,
+        model=best,
     )
 
 
@@ -350,8 +350,8 @@ def _copies(given: _Given) -> Finding:
     return finding(
         "copies",
         share,
-        f"In {percent(share)} of the rulings the answer equals the reference word "
-        "for word: its author plays again.",
+        "In {figure} of {n:ruling} about {videos:video} the answer equals the reference word for "
+        "word: its author plays again.",
     )
 
 

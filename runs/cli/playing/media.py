@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 import time
@@ -14,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from videoautoarena.runs.cli.program import options
-from videoautoarena.runs.cli.program.ending import early_end, exit_codes, run_async
+from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.program.engine import CLUSTER
 from videoautoarena.runs.cli.program.main import EXIT_VOIDS
 from videoautoarena.runs.text.publishing import say_before_publishing
@@ -30,22 +28,18 @@ if TYPE_CHECKING:
     from videoautoarena.runs.scenes.show import Shown
 
 
-@click.command(
-    "videos",
-    epilog="""\b
-Examples:
-  arena videos clips
-  arena videos clips --quick
-  arena videos clips --scenes
-  arena videos clips --json | jq -r '.videos[] | [.path, .duration_s] | @tsv'""",
+@options.command(
+    "arena videos clips",
+    "arena videos clips --quick",
+    "arena videos clips --scenes",
+    "arena videos clips --json | jq -r '.videos[] | [.path, .duration_s] | @tsv'",
 )
-@click.argument("folder", type=options.PATH)
+@options.FOLDER
 @options.flag("--scenes", "Count scenes; the first time, every video is decoded in full.")
 @options.flag("--quick", "Decode nothing; do not look for damage.")
-@click.option(
-    "--facts",
-    metavar="FILE|none",
-    help="CSV file that says what the videos are.  [default: videos.csv in FOLDER]",
+@options.string(
+    "--facts FILE|none",
+    "CSV file that says what the videos are.  [default: videos.csv in FOLDER]",
 )
 @options.AS_JSON
 def videos_command(
@@ -61,40 +55,33 @@ def videos_command(
 
     library = videos.read_library(folder, say, facts)
     if not quick:
-        library = run_async(videos.with_damage(library, say))
+        library = ending.run_async(videos.with_damage(library, say))
     if scenes:
-        library = run_async(videos.with_scenes(library, say))
-    if as_json:
-        print_result(json.dumps(library.as_json(), indent=2))
-    else:
-        whole_lines().print(videos.render_library(library))
+        library = ending.run_async(videos.with_scenes(library, say))
+    options.print_rendered(
+        library.as_json(), lambda: videos.render_library(library), whole_lines, as_json=as_json
+    )
     if library.wrong_facts is not None:
         raise library.wrong_facts
 
 
-@click.command(
-    "frames",
-    epilog="""\b
-Examples:
-  arena frames clip.mp4
-  arena frames clip.mp4 --policy scenes --frames 32 --to scenes.png
-  arena frames clip.mp4 --run arena-out --model hawk --force""",
+@options.command(
+    "arena frames clip.mp4",
+    "arena frames clip.mp4 --policy scenes --frames 32 --to scenes.png",
+    "arena frames clip.mp4 --run arena-out --model hawk --force",
 )
 @click.argument("video")
-@click.option("--to", type=options.PATH, metavar="FILE",
-              help="PNG file to write.  [default: VIDEO-frames.png in the current "
-                   "folder]")  # fmt: skip
+@options.path("--to FILE", "PNG file to write.  [default: VIDEO-frames.png in the current folder]")
 @options.SAMPLING
-@click.option("--config", type=options.PATH,
-              help="Configuration file with a [sampling] table.  [default: "
-                   "./arena.toml if it exists]")  # fmt: skip
-@click.option("--seen", type=click.IntRange(1), metavar="N",
-              help="Only the frames that a model limited to N frames sees.")  # fmt: skip
-@click.option("--run", "out", type=options.PATH, metavar="OUT",
-              help="Frames that this run has shown; VIDEO may be an id or a path "
-                   "in the run.")  # fmt: skip
-@click.option("--model", metavar="M", help="With --run: only the frames that this contestant sees.")
-@click.option("--columns", type=click.IntRange(1, 250), help="Number of frames per row.")
+@options.config_option(" with a [sampling] table")
+@options.whole("--seen N", "Only the frames that a model limited to N frames sees.", least=1)
+@options.path(
+    "--run OUT",
+    "Frames that this run has shown; VIDEO may be an id or a path in the run.",
+    "out",
+)
+@options.string("--model M", "With --run: only the frames that this contestant sees.")
+@options.whole("--columns", "Number of frames per row.", least=1, most=250)
 @options.flag("--force", "Overwrite an existing picture.")
 @options.flag("--json", "Print one JSON object; draw a picture only with --to.", "as_json")
 def frames_command(
@@ -106,14 +93,14 @@ def frames_command(
     seen, out, model = (typed.pop(name) for name in ("seen", "out", "model"))
     _refuse_contradictions(out, model, seen, typed)
     file = frames.sheet_file(video, to, force=force) if to or not as_json else None
-    found = run_async(
+    found = ending.run_async(
         frames.view(frames.Asked(video, frames.asked_sampling(typed), seen, out, model))
     )
     if file is not None:
         frames.write_sheet(found, file, columns)
         say_before_publishing(f"frames of a video are in {safe(str(file))}")
     if as_json:
-        print_result(json.dumps(found.as_json(file), indent=2))
+        options.print_report(found.as_json(file), (), as_json=True)
         return
     for warning in frames.warnings(found):
         say(f"{safe(found.video.path)}: {warning}")
@@ -132,34 +119,25 @@ def _refuse_contradictions(
         raise click.UsageError("--model and --seen contradict each other; give one")
 
 
-@click.command(
-    "scenes",
-    epilog="""\b
-Examples:
-  arena scenes film.mp4
-  arena scenes film.mp4 --sheet scenes.png
-  arena scenes film.mp4 --examiner openai:gpt-4o --plan
-
-\b
-"""
-    + exit_codes("calls failed, or the examiner became unusable"),
+@options.command(
+    "arena scenes film.mp4",
+    "arena scenes film.mp4 --sheet scenes.png",
+    "arena scenes film.mp4 --examiner openai:gpt-4o --plan",
+    codes=ending.exit_codes("calls failed, or the examiner became unusable"),
 )
 @click.argument("video", type=options.PATH)
-@click.option("--sheet", type=options.PATH, metavar="FILE",
-              help="PNG file for a contact sheet with a box around each object.")  # fmt: skip
-@click.option("--examiner", metavar="M",
-              help="Model that writes captions and names objects.  [default: arena.toml, else "
-              "the offline one]")  # fmt: skip
+@options.path("--sheet FILE", "PNG file for a contact sheet with a box around each object.")
+@options.string(
+    "--examiner M",
+    "Model that writes captions and names objects.  [default: arena.toml, else the offline one]",
+)
 @options.config_option(" that declares the examiner")
-@options.CONCURRENCY
-@options.PATIENCE
-@options.flag("--retry-failed", "Repeat the examiner's failed calls.")
-@options.PLAN
-@options.NO_PROGRESS
-@options.CAPS
+@options.paid("Repeat the examiner's failed calls.")
 @options.flag("--force", "Overwrite an existing sheet.")
 @options.AS_JSON
-def scenes_command(video: Path, *, sheet: Path | None, as_json: bool, **typed: Any) -> int:
+def scenes_command(
+    video: Path, *, sheet: Path | None, plan: bool, force: bool, as_json: bool, **typed: Any
+) -> int:
     """Show the scenes of VIDEO, the objects in them, and where each comes back.
 
     The examiner writes a caption of each shot; neighbours whose captions belong together become
@@ -170,51 +148,45 @@ def scenes_command(video: Path, *, sheet: Path | None, as_json: bool, **typed: A
     from videoautoarena.runs.media.frames import sheet_file
     from videoautoarena.runs.scenes.show import ScenesOrder, plan_show, show
 
-    order = ScenesOrder(
-        path=video,
-        examiner=typed["examiner"],
-        config=typed["config"],
-        concurrency=typed["concurrency"],
-        patience_s=options.patience_s(typed),
-        caps=options.caps_of(typed),
-        retry_failed=typed["retry_failed"],
-        is_quiet=typed["quiet"],
-    )
-    file = sheet_file(str(video), sheet, force=typed["force"]) if sheet else None
-    if typed["plan"]:
-        planned = run_async(plan_show(order))
+    order = ScenesOrder(video, **typed)
+    file = sheet_file(str(video), sheet, force=force) if sheet else None
+    if plan:
+        planned = ending.run_async(plan_show(order))
         shots = f"{safe(str(video))} is cut into {planned.shots} shots"
         lines = [shots, *(planned.plan.as_lines() if planned.plan else ())]
         options.print_report(planned.as_json(None), lines, as_json=as_json)
         return 0
-    return _shown(*run_async(show(order, say, pictures=file is not None)), file, as_json=as_json)
+    return _shown(
+        *ending.run_async(show(order, say, pictures=file is not None)), file, as_json=as_json
+    )
 
 
-def _shown(found: Shown, ending: EarlyEnd, sheet: Path | None, *, as_json: bool) -> int:
+def _shown(found: Shown, end: EarlyEnd, sheet: Path | None, *, as_json: bool) -> int:
     """Print what is remembered of a video, or why it ended early; return the exit code."""
     from videoautoarena.runs.scenes.sheet import write_scene_sheet
-    from videoautoarena.runs.scenes.text import render_scenes
     from videoautoarena.runs.text.terminal import whole_lines
+    from videoautoarena.runs.views.forms import ReportView
+    from videoautoarena.runs.views.scenes import scenes_report
 
     memory = found.memory
     if memory is None:
-        return early_end(ending, "scenes are not all remembered") or 0
+        return ending.early_end(end, "scenes are not all remembered") or 0
     if sheet is not None:
         write_scene_sheet(found, memory, sheet)
         say_before_publishing(f"frames of a video are in {safe(str(sheet))}")
-    if as_json:
-        print_result(json.dumps(found.as_json(sheet), indent=2))
-    else:
-        whole_lines().print(render_scenes(found, memory))
+    options.print_rendered(
+        found.as_json(sheet),
+        lambda: ReportView(scenes_report(found, memory)),
+        whole_lines,
+        as_json=as_json,
+    )
     if not memory.failures:
         return 0
     say("to repeat the calls that failed, add --retry-failed")
     return EXIT_VOIDS
 
 
-@click.group(
-    "cache", cls=options.ListingGroup, invoke_without_command=True, epilog="Example: arena cache"
-)
+@options.group("arena cache", invoke_without_command=True)
 @options.AS_JSON
 @click.pass_context
 def cache_command(context: click.Context, as_json: bool) -> None:
@@ -224,22 +196,18 @@ def cache_command(context: click.Context, as_json: bool) -> None:
     from videoautoarena.runs.media.frame_cache import held
 
     found = held()
-    if as_json:
-        print_result(json.dumps(found.as_json(), indent=2))
-        return
-    print_result("\n".join(found.as_lines(time.time())))
+    options.print_text(
+        found.as_json(), lambda: "\n".join(found.as_lines(time.time())), as_json=as_json
+    )
 
 
-@cache_command.command("clear", epilog="Example: arena cache clear --older-than 30d --yes")
+@cache_command.member("arena cache clear --older-than 30d --yes")
 @click.argument("videos", nargs=-1)
-@click.option(
-    "--older-than", metavar="AGE", help="Only frames not used for this long, such as 30d or 12h."
-)
+@options.string("--older-than AGE", "Only frames not used for this long, such as 30d or 12h.")
 @options.flag("--yes", "Do not ask for confirmation.", "-y")
 @options.AS_JSON
 def clear(videos: tuple[str, ...], older_than: str | None, yes: bool, as_json: bool) -> None:
     """Remove cached frames of VIDEOS, given by id, or of all; they can be decoded again."""
-    from videoautoarena.memory.records.records import SCHEMA
     from videoautoarena.runs.media.frame_cache import Wish, bytes_text, seconds_of, wished
     from videoautoarena.runs.media.frame_cache import clear as remove
     from videoautoarena.runs.rundir.reader import counted
@@ -247,19 +215,14 @@ def clear(videos: tuple[str, ...], older_than: str | None, yes: bool, as_json: b
     wish = Wish(videos, None if older_than is None else seconds_of(older_than))
     entries = wished(wish)
     size = bytes_text(sum(entry.size_bytes for entry in entries))
-    if (
-        entries
-        and not yes
-        and not _agreed(f"{_meant(wish)}: {counted(len(entries), 'file')}, {size}")
-    ):
+    what = f"{_meant(wish)}: {counted(len(entries), 'file')}, {size}"
+    if entries and not yes and not _agreed(what):
         say("nothing was removed")
         raise click.exceptions.Exit(1)
     gone = remove(entries)
     freed = sum(entry.size_bytes for entry in gone)
-    if as_json:
-        print_result(json.dumps({"schema": SCHEMA, "removed": len(gone), "bytes": freed}))
-        return
-    print_result(f"removed {counted(len(gone), 'file')}, {bytes_text(freed)}")
+    line = f"removed {counted(len(gone), 'file')}, {bytes_text(freed)}"
+    options.print_line({"removed": len(gone), "bytes": freed}, line, as_json=as_json)
 
 
 def _meant(wish: Wish) -> str:
@@ -276,51 +239,35 @@ def _agreed(what: str) -> bool:
     return click.confirm(f"{what}?", err=True)
 
 
-@click.command(
-    "doctor",
-    epilog="""\b
-Examples:
-  arena doctor --videos clips --config arena.toml
-  arena doctor --live --no-frames
-  arena doctor --engine ray --address auto --videos clips""",
+@options.command(
+    "arena doctor --videos clips --config arena.toml",
+    "arena doctor --live --no-frames",
+    "arena doctor --engine ray --address auto --videos clips",
 )
-@click.option("--videos", type=options.PATH, help="Also check a folder of videos.")
-@click.option(
-    "--models",
-    callback=options.names,
-    multiple=True,
-    metavar="A,B,..",
-    help="Contestants, separated by commas.",
-)
-@click.option("--examiner", metavar="M", help="As in simulate.")
-@click.option(
-    "--judge", callback=options.names, multiple=True, metavar="M[,M2..]", help="As in simulate."
-)
+@options.path("--videos", "Also check a folder of videos.")
+@options.listed("--models A,B,..", "Contestants, separated by commas.")
+@options.string("--examiner M", "As in simulate.")
+@options.listed("--judge M[,M2..]", "As in simulate.")
 @options.WHOLE_CONFIG
 @options.flag("--allow-self-judging", "As in simulate.")
 @options.flag("--allow-offline-judge", "As in simulate.")
 @options.flag("--allow-blind-referee", "As in simulate.")
 @options.flag("--live", "Send each model a few small questions with drawn pictures.")
-@click.option(
+@options.switch(
     "--frames/--no-frames",
-    default=None,
-    help="With --live: also send as many pictures as a run would.  [default: frames]",
+    "With --live: also send as many pictures as a run would.  [default: frames]",
 )
 @CLUSTER
 @options.AS_JSON
 def doctor_command(
     videos: Path | None,
-    models: tuple[str, ...],
-    examiner: str | None,
-    judge: tuple[str, ...],
     *,
-    config: Path | None,
     live: bool,
     frames: bool | None,
     engine: str,
     address: str | None,
     as_json: bool,
-    **allowed: Any,
+    **typed: Any,
 ) -> None:
     """Check what is installed, what is missing and which models a run would call.
 
@@ -336,7 +283,7 @@ def doctor_command(
 
     if frames is not None and not live:
         raise click.UsageError(f"--{'' if frames else 'no-'}frames needs --live")
-    flags = Flags(models=models, examiner=examiner, judge=judge, config=config, **allowed)
+    flags = Flags(**typed)
     if engine == "local" and address is not None:
         raise click.UsageError("--address goes with --engine ray")
     visit = partial(_visit, is_full=frames is not False) if live else None
@@ -345,10 +292,9 @@ def doctor_command(
     if engine == "ray":
         report, machines = _with_machines(report, address, videos)
     width = shutil.get_terminal_size().columns
-    if as_json:
-        click.echo(json.dumps(report.to_json(), indent=2))
-    else:
-        click.echo("\n".join(as_lines(report, width, machines)))
+    options.print_text(
+        report.to_json(), lambda: "\n".join(as_lines(report, width, machines)), as_json=as_json
+    )
     if more := report.missing:
         others = f" (and {len(more) - 1} more, see above)" if len(more) > 1 else ""
         raise BadInput(f"a run could not start: {more[0]}{others}")
@@ -361,7 +307,7 @@ def _with_machines(
     from videoautoarena.runs.cluster.doctor import examine_cluster
 
     keys = {model.model: model.keys for model in report.models}
-    found = run_async(examine_cluster(address, keys, videos))
+    found = ending.run_async(examine_cluster(address, keys, videos))
     missing = [*report.missing, *found.missing]
     return replace(report, missing=missing, cluster=found.to_json()), found.entries()
 
@@ -373,4 +319,4 @@ def _visit(models: Sequence[Model], most: Mapping[str, int], *, is_full: bool) -
     frames = most if is_full else {}
     for line in warnings(models, frames):
         say(safe(line))
-    return run_async(ask_models(models, lambda line: say(safe(line)), frames=frames))
+    return ending.run_async(ask_models(models, lambda line: say(safe(line)), frames=frames))

@@ -14,7 +14,7 @@ import click
 
 from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.program.ending import EXIT_CODES, ending, if_whole, run_async
-from videoautoarena.runs.cli.program.engine import ENGINE, ENGINE_NAMES, engine_of
+from videoautoarena.runs.cli.program.engine import STAGE, Stage
 from videoautoarena.runs.text.terminal import (
     finish_though_unread,
     print_result,
@@ -25,129 +25,98 @@ from videoautoarena.runs.text.terminal import (
 
 if TYPE_CHECKING:
     from videoautoarena.runs.config.run_config import Flags
+    from videoautoarena.runs.console.listeners import Display
     from videoautoarena.runs.rundir.opener import Care
     from videoautoarena.video.folder.find import Findings
 
 PAIRINGS = ("mix", "uniform", "round-robin", "keep-pair")
 
 
-@click.command(
+@options.command(
+    "simulate --videos clips --rounds 3 --out my-run",
+    "simulate --videos clips --config arena.toml --out real-run --plan",
+    "simulate --videos clips --config arena.toml --out real-run --max-usd 20",
+    "simulate --videos clips --config arena.toml --out real-run --rounds 9 --until ci=40",
+    "simulate --videos clips --config arena.toml --out real-run --languages en,de,zh",
+    "simulate --videos clips --policy fps --fps 2 --frames 64 --size 768 --out closer-run",
+    codes=EXIT_CODES,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="""\b
-Examples:
-  simulate --videos clips --rounds 3 --out my-run
-  simulate --videos clips --config arena.toml --out real-run --plan
-  simulate --videos clips --config arena.toml --out real-run --max-usd 20
-  simulate --videos clips --config arena.toml --out real-run --rounds 9 --until ci=40
-  simulate --videos clips --config arena.toml --out real-run --languages en,de,zh
-  simulate --videos clips --policy fps --fps 2 --frames 64 --size 768 --out closer-run
-
-\b
-"""
-    + EXIT_CODES,
 )
-@click.option(
-    "--videos", type=options.PATH, required=True, help="Folder of videos, searched recursively."
+@options.path("--videos", "Folder of videos, searched recursively.", required=True)
+@options.whole("--rounds", "Number of battles in each lineage.  [default: 3, or the run's]")
+@options.listed(
+    "--models A,B,..",
+    "Contestants, separated by commas.  [default: arena.toml, else the offline cast]",
 )
-@click.option(
-    "--rounds", type=int, help="Number of battles in each lineage.  [default: 3, or the run's]"
-)
-@click.option(
-    "--models",
-    callback=options.names,
-    multiple=True,
-    metavar="A,B,..",
-    help="Contestants, separated by commas.  [default: arena.toml, else the offline cast]",
-)
-@click.option(
-    "--examiner",
-    metavar="M",
-    help="Model that watches the videos, invents personas, and asks, evolves and grades "
+@options.string(
+    "--examiner M",
+    "Model that watches the videos, invents personas, and asks, evolves and grades "
     "questions. It never competes.",
 )
-@click.option(
-    "--judge",
-    callback=options.names,
-    multiple=True,
-    metavar="M[,M2..]",
-    help="One or more judges; a panel decides by plurality.  [default: the examiner]",
+@options.listed(
+    "--judge M[,M2..]",
+    "One or more judges; a panel decides by plurality.  [default: the examiner]",
 )
 @options.WHOLE_CONFIG
-@click.option(
-    "--out",
-    type=options.PATH,
-    default=Path("arena-out"),
-    show_default=True,
-    help="Folder of the run; an existing run is continued.",
+@options.path(
+    "--out", "Folder of the run; an existing run is continued.", default=Path("arena-out")
 )
-@click.option("--seed", type=int, help="Random seed.  [default: 0]")
-@click.option(
-    "--concurrency", type=int, help="Maximum number of concurrent model calls.  [default: 16]"
-)
-@click.option(
+@options.whole("--seed", "Random seed.  [default: 0]")
+@options.whole("--concurrency", "Maximum number of concurrent model calls.  [default: 16]")
+@options.choice(
     "--pairing",
-    type=click.Choice(PAIRINGS),
-    help="How pairs of contestants are drawn.  [default: mix, or the run's]",
+    PAIRINGS,
+    "How pairs of contestants are drawn.  [default: mix, or the run's]",
+    is_open=True,
 )
-@click.option(
-    "--swap",
-    type=options.Swap(),
-    help="Share of battles judged again with the answers in swapped order, as an audit. With "
+@options.string(
+    "--swap SHARE|ALL",
+    "Share of battles judged again with the answers in swapped order, as an audit. With "
     "'all', both orders count.  [default: 0.1]",
+    reads=options.read_share,
 )
-@click.option(
+@options.choice(
     "--preset",
-    type=click.Choice(["paper"]),
-    help="Use the settings of the VideoAutoArena paper wherever the defaults differ.",
+    ["paper"],
+    "Use the settings of the VideoAutoArena paper wherever the defaults differ.",
+    is_open=True,
 )
-@click.option("--limit", type=int, metavar="K", help="Use K of the videos, sampled with the seed.")
-@click.option(
-    "--prompts",
-    type=options.PATH,
-    help="Folder of prompt files, such as judge.txt, that replace the built-in ones.",
+@options.whole("--limit K", "Use K of the videos, sampled with the seed.")
+@options.path(
+    "--prompts", "Folder of prompt files, such as judge.txt, that replace the built-in ones."
 )
-@click.option(
-    "--languages",
-    callback=options.names,
-    multiple=True,
-    metavar="L,L2..",
-    help="Languages that the simulated users ask in, as codes such as en,de,zh; each is drawn for "
+@options.listed(
+    "--languages L,L2..",
+    "Languages that the simulated users ask in, as codes such as en,de,zh; each is drawn for "
     "equally many lineages.  [default: none is named]",
 )
-@click.option(
+@options.switch(
     "--subtitles/--no-subtitles",
-    default=None,
-    help="Send the .srt or .vtt file beside a video together with its frames.  [default: send]",
+    "Send the .srt or .vtt file beside a video together with its frames.  [default: send]",
 )
-@click.option(
-    "--personas",
-    type=options.PATH,
-    metavar="FILE",
-    help="JSON lines of users of your own: text and, where you like, video, language, index, name. "
+@options.path(
+    "--personas FILE",
+    "JSON lines of users of your own: text and, where you like, video, language, index, name. "
     "They take the place of invented ones.",
 )
-@click.option(
+@options.switch(
     "--diverse/--no-diverse",
-    default=None,
-    help="Invent the users of a video anew, twice at most, where they are near-duplicates.  "
+    "Invent the users of a video anew, twice at most, where they are near-duplicates.  "
     "[default: no]",
 )
-@click.option(
-    "--facts",
-    metavar="FILE|none",
-    help="CSV file with a row for each video: path, title, category, language, licence and own "
+@options.string(
+    "--facts FILE|none",
+    "CSV file with a row for each video: path, title, category, language, licence and own "
     "columns.  [default: videos.csv beside the videos]",
 )
 @options.SAMPLING
-@click.option(
-    "--block", type=int, help="Approximate number of videos started together.  [default: 21]"
-)
-@click.option(
+@options.whole("--block", "Approximate number of videos started together.  [default: 21]")
+@options.string(
     "--max-void",
+    "Exit with code 3 if a larger share of slots is void.  [default: 0.05]",
     type=float,
-    help="Exit with code 3 if a larger share of slots is void.  [default: 0.05]",
 )
-@options.PATIENCE
+@options.PATIENCE_AS_TYPED
 @options.flag(
     "--allow-self-judging", "Allow a judge or the examiner to compete; the run is marked."
 )
@@ -163,38 +132,31 @@ Examples:
     "Estimate calls, tokens and cost; send nothing. On a terminal, ask whether to continue.",
 )
 @options.flag("--yes", "With --plan: continue without asking.", "-y")
-@options.CAPS
+@options.CAPS_AS_TYPED
 @options.UNTIL
 @options.CARE
 @options.TRUST
-@ENGINE
-@options.DISPLAY
-@options.STATE_AS_JSON
+@STAGE
 @click.version_option(package_name="videoautoarena", prog_name="simulate")
 def simulate_command(
-    videos: Path, out: Path, *, as_json: bool, plan: bool, yes: bool, **typed: Any
+    videos: Path, out: Path, *, plan: bool, yes: bool, stage: Stage, **typed: Any
 ) -> int:
     """Run a tournament over a folder of videos, or continue the one that --out holds."""
     from videoautoarena.runs.config.agreement import Trust
     from videoautoarena.runs.config.run_config import Flags
-    from videoautoarena.runs.console.listeners import audience
     from videoautoarena.runs.rundir.opener import Care
     from videoautoarena.runs.tournament.simulate import simulate
 
-    display = options.take_display(typed)
-    chosen = {name: typed.pop(name) for name in ENGINE_NAMES}
-    care = Care(
-        **{name: typed.pop(name) for name in ("retry_failed", "fsync")},
-        trust=Trust(typed["config"], typed.pop("trust")),
-    )
-    flags = Flags(**typed)
+    flags = options.take(Flags, typed)
+    care = Care(trust=Trust(flags.config, typed.pop("trust")), **typed)
     if plan:
-        found = _planned(videos, out, flags, care, as_json=as_json, yes=yes)
+        found = _planned(videos, out, flags, care, as_json=stage.as_json, yes=yes)
         if found is None:
             return 0
         care = replace(care, found=found)
-    with engine_of(chosen) as engine, audience(display) as listeners:
-        game = simulate(
+    return stage.play(
+        out,
+        lambda listeners, engine: simulate(
             videos,
             out,
             flags=flags,
@@ -202,9 +164,8 @@ def simulate_command(
             hear=listeners.hear,
             care=care,
             engine=engine,
-        )
-        finished = run_async(game)
-    return if_whole(ending(finished, out, as_json=as_json), listeners)
+        ),
+    )
 
 
 def _planned(
@@ -242,23 +203,11 @@ LAST = (
 )
 
 
-@click.command(epilog="Example: arena demo --out arena-out/demo")
-@click.option(
-    "--out",
-    type=options.PATH,
-    default=Path("arena-out/demo"),
-    show_default=True,
-    help="Folder of the run.",
-)
-@click.option(
-    "--clips",
-    type=options.PATH,
-    default=Path("arena-samples"),
-    show_default=True,
-    help="Folder of the sample clips.",
-)
+@options.command("arena demo --out arena-out/demo")
+@options.path("--out", "Folder of the run.", default=Path("arena-out/demo"))
+@options.path("--clips", "Folder of the sample clips.", default=Path("arena-samples"))
 @options.DISPLAY
-def demo_command(out: Path, clips: Path, **typed: Any) -> int:
+def demo_command(out: Path, clips: Path, display: Display) -> int:
     """Make the sample clips, play three rounds with the offline cast and show what came of it.
 
     That is the leaderboard, what to type next, and the most telling battle, as arena show does.
@@ -266,15 +215,15 @@ def demo_command(out: Path, clips: Path, **typed: Any) -> int:
     from videoautoarena.runs.cli.results.inspect import show_battle
     from videoautoarena.runs.cli.results.leaderboard import show_leaderboard
     from videoautoarena.runs.config.run_config import Flags
-    from videoautoarena.runs.console.listeners import Display, audience
+    from videoautoarena.runs.console.listeners import audience
     from videoautoarena.runs.tournament.simulate import simulate
     from videoautoarena.video.synth.samples import make_samples
 
-    with audience(Display(**typed)) as listeners:
+    with audience(display) as listeners:
         made = make_samples(
             clips,
             on_done=lambda clip: (
-                None if typed["quiet"] else listeners.say(f"made {safe(clip.name)}")
+                None if display.quiet else listeners.say(f"made {safe(clip.name)}")
             ),
         )
         listeners.say(f"{len(made)} sample clips are in {safe(str(clips))}")
@@ -326,20 +275,16 @@ def bin_folder() -> str:
     return f"{os.path.relpath(Path(sys.executable).parent)}/"
 
 
-@click.command(epilog="Example: arena samples arena-samples")
-@click.argument("folder", type=options.PATH)
+@options.command("arena samples arena-samples")
+@options.FOLDER
 @options.flag("--json", "Print the paths of the clips as JSON.", "as_json")
 def samples_command(folder: Path, as_json: bool) -> None:
     """Encode twelve clips of 8 to 60 seconds into FOLDER: cuts, movement, colour, light, captions.
 
     The same version of PyAV writes the same bytes on every machine.
     """
-    import json
-
     from videoautoarena.video.synth.samples import make_samples
 
     clips = make_samples(folder, on_done=lambda clip: say(f"made {safe(clip.name)}"))
-    if as_json:
-        print_result(json.dumps({"schema": 1, "clips": [str(clip) for clip in clips]}))
-    else:
-        print_result(f"{len(clips)} clips in {safe(str(folder))}")
+    state = {"clips": [str(clip) for clip in clips]}
+    options.print_line(state, f"{len(clips)} clips in {safe(str(folder))}", as_json=as_json)

@@ -7,13 +7,15 @@ import gc
 import json
 import math
 import shlex
-from collections.abc import Coroutine, Iterator
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from videoautoarena.memory.store.connection import ENDING
-from videoautoarena.runs.cli.program import main
+from videoautoarena.runs.cli.program import main, options
+from videoautoarena.runs.text.publishing import say_before_publishing
 from videoautoarena.runs.text.terminal import finish_though_unread, print_result, safe, say
 
 if TYPE_CHECKING:
@@ -23,6 +25,19 @@ if TYPE_CHECKING:
     from videoautoarena.runs.tournament.runner import Finished
 
 T = TypeVar("T")
+TallyT = TypeVar("TallyT")
+MOST_FAILED = 0.05
+"""Share of calls that may fail before the exit code says so, as of voids in a run."""
+
+
+class Planned(Protocol):
+    """What a job would take, before anything is sent."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as one JSON object."""
+
+    def as_lines(self) -> Iterable[str]:
+        """Return it in lines."""
 
 
 def exit_codes(three: str, *, zero: str = "done") -> str:
@@ -191,6 +206,53 @@ def early_end(tally: EarlyEnd, so_far: str) -> int | None:
         say(f"interrupted: {so_far}; to continue, repeat the command")
         return main.EXIT_INTERRUPTED
     return None
+
+
+def print_plan(planning: Coroutine[object, object, Planned], *, as_json: bool) -> int:
+    """Print what a job would take; return the exit code."""
+    planned = run_async(planning)
+    options.print_report(planned.as_json(), planned.as_lines(), as_json=as_json)
+    return 0
+
+
+def followed(
+    job: Callable[[Listeners, Callable[[TallyT], None]], Coroutine[object, object, T]],
+    how_far: Callable[[TallyT], tuple[int, int, str]],
+    *,
+    is_quiet: bool,
+) -> T:
+    """Return what a job comes to that says how far it is: so many of so many, and in words."""
+    from videoautoarena.runs.console.events import Listeners, nobody
+    from videoautoarena.runs.console.listeners import progress
+
+    with progress(say, is_quiet=is_quiet) as on_progress:
+        work = job(Listeners(say, nobody), lambda tally: on_progress(*how_far(tally)))
+        return run_async(work)
+
+
+def say_reasons(failures: Counter[str], what: str = "failed") -> None:
+    """Say the most frequent reasons why calls failed, which may be a provider's words."""
+    for reason, count in failures.most_common(3):
+        say(safe(f"{what}, {count}: {reason[:300]}"))
+
+
+def job_ending(tally: EarlyEnd, failures: Counter[str], done: int, so_far: str) -> int:
+    """Say what failed of so many calls and why a job ended early, if so; return the exit code."""
+    say_reasons(failures)
+    code = early_end(tally, so_far)
+    if code is not None:
+        return code
+    if failures.total() > MOST_FAILED * max(1, done):
+        say("to repeat what failed: add --retry-failed")
+        return main.EXIT_VOIDS
+    return 0
+
+
+def say_made(to: Path, what: str = "") -> None:
+    """Say how a set that was made is checked, and what of the videos lies in it."""
+    if what:
+        say_before_publishing(f"{what} are in {safe(str(to))}")
+    say(f"to check it: arena bench verify {safe(str(to))}")
 
 
 def _more(finished: Finished) -> str:

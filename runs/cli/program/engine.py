@@ -1,17 +1,25 @@
-"""What plays: this process, or the machines of a Ray cluster."""
+"""What plays and who watches: this process or a Ray cluster, a console, lines or a file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
 from videoautoarena.runs.cli.program import options
+from videoautoarena.runs.cli.program.ending import ending, if_whole, run_async
 
 if TYPE_CHECKING:
     from videoautoarena.runs.cluster.engine import RayEngine
+    from videoautoarena.runs.console.events import Listeners
+    from videoautoarena.runs.console.listeners import Display
+    from videoautoarena.runs.tournament.runner import Finished
+
+    Engine: TypeAlias = AbstractContextManager[RayEngine | None]
 
 CLUSTER = options.together(
     options.choice(
@@ -20,32 +28,17 @@ CLUSTER = options.together(
         "Play in this process, or on the machines of a Ray cluster (pip install "
         "'videoautoarena[ray]').",
     ),
-    click.option(
-        "--address",
-        metavar="HOST:PORT|auto",
-        help="With --engine ray: head of the cluster. Run the command on the head's machine.  "
+    options.string(
+        "--address HOST:PORT|auto",
+        "With --engine ray: head of the cluster. Run the command on the head's machine.  "
         "[default: a cluster of this machine alone]",
     ),
 )
-ENGINE = options.together(
-    CLUSTER,
-    click.option(
-        "--lease",
-        "lease_s",
-        type=click.FloatRange(min=2, max=3600),
-        metavar="SECONDS",
-        help="With --engine ray: how long a worker may be silent before others play its videos.  "
-        "[default: 15]",
-    ),
-)
-
-ENGINE_NAMES = ("engine", "address", "lease_s")
 
 
 @contextmanager
-def engine_of(typed: dict[str, Any]) -> Iterator[RayEngine | None]:
-    """Give the engine that was asked for, and take it out of what was typed; None: this process."""
-    engine, address, lease_s = (typed.pop(name) for name in ENGINE_NAMES)
+def _engine(engine: str, address: str | None, lease_s: float | None) -> Iterator[RayEngine | None]:
+    """Give the engine that was asked for, up to the end; None: this process."""
     if engine == "local":
         for option, value in (("--address", address), ("--lease", lease_s)):
             if value is not None:
@@ -60,3 +53,47 @@ def engine_of(typed: dict[str, Any]) -> Iterator[RayEngine | None]:
 
     with connected(address) as cluster:
         yield RayEngine(cluster, LEASE_S if lease_s is None else lease_s)
+
+
+ENGINE = options.gathered(
+    "engine",
+    _engine,
+    CLUSTER,
+    options.string(
+        "--lease SECONDS",
+        "With --engine ray: how long a worker may be silent before others play its videos.  "
+        "[default: 15]",
+        "lease_s",
+        type=click.FloatRange(min=2, max=3600),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What plays a run, how it is shown, and how its end is told."""
+
+    engine: Engine
+    display: Display
+    as_json: bool
+
+    def play(
+        self,
+        out: Path,
+        start: Callable[[Listeners, RayEngine | None], Coroutine[object, object, Finished]],
+    ) -> int:
+        """Play the run in `out` that `start` opens, to its end; return the exit code."""
+        from videoautoarena.runs.console.listeners import audience
+
+        with self.engine as engine, audience(self.display) as listeners:
+            finished = run_async(start(listeners, engine))
+        return if_whole(ending(finished, out, as_json=self.as_json), listeners)
+
+
+STAGE = options.gathered(
+    "stage",
+    Stage,
+    ENGINE,
+    options.DISPLAY,
+    options.flag("--json", "Print the state of the run as JSON.", "as_json"),
+)

@@ -4,27 +4,48 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
+from functools import wraps
+from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import click
+from click.core import ParameterSource
 
 from videoautoarena.runs.text.terminal import print_result, print_results
 
-# Generic since click 8.4 only, and a subscript would end the older ones.
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
     from videoautoarena.agents.limits.budget import Caps
+    from videoautoarena.runs.bench.format.reader import OpenBench
     from videoautoarena.runs.console.listeners import Display
+    from videoautoarena.runs.trials.trial import Leave
     from videoautoarena.runs.views.report import Report
 
-    ParamType = click.ParamType[Any]
-else:
-    ParamType = click.ParamType
-
 Command = TypeVar("Command", bound=Callable[..., Any])
+T = TypeVar("T")
+CommandMaker: TypeAlias = Callable[[Callable[..., Any]], click.Command]
+
+
+class Option(Protocol):
+    """What gives a command one or more options."""
+
+    def __call__(self, command: Command, /) -> Command:
+        """Return the command with them."""
 
 
 class ListingGroup(click.Group):
@@ -36,67 +57,88 @@ class ListingGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, _first(command)) for name, command in commands])
 
+    def member(self, *examples: str, codes: str = "", **how: Any) -> CommandMaker:
+        """Return what makes a function a command of the group, as `command` does."""
+
+        def add(function: Callable[..., Any]) -> click.Command:
+            made = command(*examples, codes=codes, **how)(function)
+            self.add_command(made)
+            return made
+
+        return add
+
 
 def _first(command: click.Command) -> str:
     return " ".join((command.help or "").split("\n\n")[0].split())
 
 
-class Cap(ParamType):
-    """A figure above 0, or "none", which lifts a cap and comes back as infinity."""
-
-    name = "number|none"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the figure."""
-        if value == "none":
-            return math.inf
-        try:
-            cap = float(str(value).replace("_", "").replace(",", ""))
-        except ValueError:
-            cap = math.nan
-        if not cap > 0:
-            self.fail(f"{value!r} is neither a number above 0 nor 'none'", param, ctx)
-        return cap
+def read_cap(text: str) -> float:
+    """Return a figure above 0; "none", which lifts a cap, is infinity."""
+    if text == "none":
+        return math.inf
+    try:
+        cap = float(text.replace("_", "").replace(",", ""))
+    except ValueError:
+        cap = math.nan
+    if not cap > 0:
+        raise click.BadParameter(f"{text!r} is neither a number above 0 nor 'none'")
+    return cap
 
 
-class Until(ParamType):
-    """A rule that stops a run early, as it was typed."""
+def read_rule(text: str) -> str:
+    """Return a rule that stops a run early, as it was typed."""
+    from videoautoarena.memory.records.errors import BadInput
+    from videoautoarena.runs.config.stopping_rule import FORMS, parse_rule
 
-    name = "rule"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the text, if it names a rule."""
-        from videoautoarena.memory.records.errors import BadInput
-        from videoautoarena.runs.config.stopping_rule import FORMS, parse_rule
-
-        try:
-            parse_rule(value)
-        except BadInput:
-            self.fail(f"{value!r} is not a rule; give {FORMS}", param, ctx)
-        return value
+    try:
+        parse_rule(text)
+    except BadInput:
+        raise click.BadParameter(f"{text!r} is not a rule; give {FORMS}") from None
+    return text
 
 
-class Swap(ParamType):
-    """A share from 0 to 1, or the word "all"."""
-
-    name = "share|all"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the share as a float, or "all"."""
-        if value == "all" or isinstance(value, float):
-            return value
-        try:
-            return float(value)
-        except ValueError:
-            self.fail(f"{value!r} is neither a share from 0 to 1 nor 'all'", param, ctx)
+def read_share(text: str) -> float | str:
+    """Return a share as a float, or "all"."""
+    if text == "all":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is neither a share from 0 to 1 nor 'all'") from None
 
 
-def names(_ctx: click.Context, _param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names in lists with commas, however often the option was given."""
-    return tuple(name.strip() for name in ",".join(value).split(",") if name.strip())
+def command(*examples: str, codes: str = "", **how: Any) -> CommandMaker:
+    """Return what makes a function a command of its name, less `_command`.
+
+    Its --help ends with examples, and with what exit codes mean.
+    """
+    shown = f"Example: {examples[0]}"
+    if len(examples) > 1:
+        shown = "\n  ".join(["\b\nExamples:", *examples])
+    epilog = f"{shown}\n\n\b\n{codes}" if codes else shown
+
+    def add(function: Callable[..., Any]) -> click.Command:
+        make: CommandMaker = click.command(_name_of(function), epilog=epilog, **how)
+        return make(function)
+
+    return add
 
 
-def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+def group(example: str, **how: Any) -> Callable[[Callable[..., Any]], ListingGroup]:
+    """Return what makes a function a group of commands, each listed with its first sentence."""
+
+    def add(function: Callable[..., Any]) -> ListingGroup:
+        name, epilog = _name_of(function), f"Example: {example}"
+        return click.group(name, cls=ListingGroup, epilog=epilog, **how)(function)
+
+    return add
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    return function.__name__.removesuffix("_command").strip("_").replace("_", "-")
+
+
+def together(*options: Option) -> Option:
     """Return what gives a command all of `options`, in the order in which --help lists them."""
 
     def add(command: Command) -> Command:
@@ -107,197 +149,395 @@ def together(*options: Callable[[Command], Command]) -> Callable[[Command], Comm
     return add
 
 
-def flag(name: str, text: str, *aliases: str) -> Callable[[Command], Command]:
+def gathered(name: str, make: Callable[..., object], *options: Option) -> Option:
+    """Return options that are handed over as one `name`: what `make` makes of its parameters."""
+
+    def add(command: Command) -> Command:
+        @wraps(command)
+        def given(*args: Any, **typed: Any) -> Any:
+            typed[name] = take(make, typed)
+            return command(*args, **typed)
+
+        return together(*options)(cast("Command", given))
+
+    return add
+
+
+def take(make: Callable[..., T], typed: dict[str, Any], **more: Any) -> T:
+    """Return what `make` makes of that which was typed by the names of its parameters.
+
+    It is taken out of what was typed; what was not typed is left to the defaults.
+    """
+    taken = {key: typed.pop(key) for key in signature(make).parameters if key in typed}
+    return make(**taken, **more)
+
+
+def _declare(
+    declared: str,
+    text: str,
+    names: tuple[str, ...],
+    reads: Callable[[Any], object] | None = None,
+    **how: Any,
+) -> Option:
+    """Return an option from its name and metavar, as --help shows them, and what it says there.
+
+    What is typed becomes what `reads` returns, which raises BadParameter.
+    """
+    name, _, metavar = declared.partition(" ")
+    how["show_default"] = how.get("default") not in (None, ())
+    if reads is not None:
+        how["callback"] = lambda _ctx, _param, value: None if value is None else reads(value)
+    return click.option(name, *names, metavar=metavar or None, help=text, **how)
+
+
+def flag(name: str, text: str, *names: str) -> Option:
     """Return an option without a value; `text` is what --help says of it."""
-    return click.option(name, *aliases, is_flag=True, help=text)
+    return click.option(name, *names, is_flag=True, help=text)
 
 
-def figure(name: str, default: float, text: str) -> Callable[[Command], Command]:
+def switch(name: str, text: str) -> Option:
+    """Return an option `--this/--no-this` that may be left open."""
+    return click.option(name, default=None, help=text)
+
+
+def string(declared: str, text: str, *names: str, **how: Any) -> Option:
+    """Return an option that takes any text, or what the type in `how` makes of it."""
+    return _declare(declared, text, names, **how)
+
+
+def path(declared: str, text: str, *names: str, **how: Any) -> Option:
+    """Return an option that takes a file or a folder, which need not be there."""
+    return _declare(declared, text, names, type=PATH, **how)
+
+
+def listed(
+    declared: str,
+    text: str,
+    *names: str,
+    reads: Callable[[tuple[str, ...]], object] = tuple,
+    **how: Any,
+) -> Option:
+    """Return an option that takes names in a list with commas, or is repeated."""
+
+    def read(typed: tuple[str, ...]) -> object:
+        return reads(tuple(name.strip() for name in ",".join(typed).split(",") if name.strip()))
+
+    return _declare(declared, text, names, read, multiple=True, **how)
+
+
+def whole(
+    declared: str,
+    text: str,
+    *names: str,
+    least: int | None = None,
+    most: int | None = None,
+    default: int | None = None,
+) -> Option:
+    """Return an option that takes a whole number."""
+    is_bound = least is not None or most is not None
+    kind = click.IntRange(least, most) if is_bound else click.INT
+    return _declare(declared, text, names, type=kind, default=default)
+
+
+def figure(name: str, default: float, text: str) -> Option:
     """Return an option that takes a number, whole where its default is; --help shows the latter."""
-    return click.option(name, type=type(default), default=default, show_default=True, help=text)
+    return _declare(name, text, (), type=type(default), default=default)
 
 
 def choice(
-    name: str, choices: Sequence[str], text: str, *aliases: str
-) -> Callable[[Command], Command]:
-    """Return an option that takes one of some words, by default the first, which --help shows."""
-    return click.option(
-        name,
-        *aliases,
-        type=click.Choice(choices),
-        default=choices[0],
-        show_default=True,
-        help=text,
-    )
+    name: str, choices: Sequence[str], text: str, *names: str, is_open: bool = False, **how: Any
+) -> Option:
+    """Return an option that takes one of some words, by default the first, or none if open."""
+    default = None if is_open else choices[0]
+    return _declare(name, text, names, type=click.Choice(choices), default=default, **how)
+
+
+def fields_of(record: type, *, only: Sequence[str] = (), leave: Sequence[str] = ()) -> Option:
+    """Return an option for each field of a dataclass, whose type and text are `Annotated`."""
+    hints = get_type_hints(record, include_extras=True)
+    defaults = {field.name: field.default for field in fields(record)}
+    names = [name for name in only or hints if name not in leave]
+    return together(*(_of_field(name, defaults[name], *get_args(hints[name])) for name in names))
+
+
+def _of_field(field: str, default: Any, kind: Any, text: str, metavar: str = "") -> Option:
+    name = f"--{field.replace('_', '-')}"
+    if kind is bool:
+        return flag(name, text)
+    if kind is int:
+        return whole(name, text, default=default)
+    if get_origin(kind) is Literal:
+        return choice(name, get_args(kind), text)
+    if get_origin(kind) is tuple:
+        return choice(name, get_args(get_args(kind)[0]), text, is_open=True, multiple=True)
+    return string(f"{name} {metavar}", text)
+
+
+def _open_bench(bench: Path) -> OpenBench:
+    from videoautoarena.runs.bench.format.reader import open_bench
+
+    return open_bench(bench)
 
 
 PATH = click.Path(path_type=Path)
 OUT = click.argument("out", type=PATH)
 BENCH = click.argument("bench", type=PATH)
+OPENED_BENCH = gathered("bench", _open_bench, BENCH)
+"""A bench or a set, handed over as it was read."""
+FILE = click.argument("file", type=PATH)
+FOLDER = click.argument("folder", type=PATH)
+
+
+def opened_bench(text: str) -> Option:
+    """Return the option of a bench, which is handed over as it was read."""
+    return gathered("bench", _open_bench, path("--bench", text, required=True))
+
+
+TO_FOLDER = path("--to", "Folder to create.", required=True)
 AS_JSON = flag("--json", "Print one JSON object.", "as_json")
-STATE_AS_JSON = flag("--json", "Print the state of the run as JSON.", "as_json")
 OVERWRITE = flag("--force", "Overwrite an existing file.")
-PORT = click.option(
-    "--port", type=click.IntRange(1, 65535), metavar="N", help="Port.  [default: a free one]"
-)
+PORT = whole("--port N", "Port.  [default: a free one]", least=1, most=65535)
 OPEN = flag("--open", "Open the page in the default browser.", "opens")
 PLAN = flag("--plan", "Estimate calls and cost; send nothing.")
-NO_PROGRESS = flag("--quiet", "Show no progress.", "-q")
+NO_PROGRESS = flag("--quiet", "Show no progress.", "-q", "is_quiet")
 FSYNC = flag("--fsync", "Flush every commit to disk, so that it survives a power failure; slower.")
-OFFLINE_JUDGE = flag(
-    "--allow-offline-judge", "Allow the offline judge to judge answers of real models."
-)
-BLIND_REFEREE = flag(
-    "--allow-blind-referee",
-    "Allow a judge that is sent no frames (max_frames = 0); what it judges is marked.",
-)
-THUMBNAILS = click.option(
-    "--frames",
-    type=click.IntRange(0, 64),
+THUMBNAILS = whole(
+    "--frames N",
+    "With inspect: number of frame thumbnails in each sample.",
+    least=0,
+    most=64,
     default=0,
-    show_default=True,
-    metavar="N",
-    help="With inspect: number of frame thumbnails in each sample.",
 )
-CONCURRENCY = click.option(
-    "--concurrency",
-    type=click.IntRange(min=1),
-    default=16,
-    show_default=True,
-    help="Maximum number of concurrent model calls.",
+CONCURRENCY = whole(
+    "--concurrency", "Maximum number of concurrent model calls.", least=1, default=16
 )
-PATIENCE = click.option(
-    "--patience",
-    type=click.FloatRange(min=0, max=1e6),
-    metavar="MINUTES",
-    help="Minutes to wait for a server that has become unreachable; at most half a minute for "
-    "one that never answered.  [default: 15]",
-)
-UNTIL = click.option(
-    "--until",
-    type=Until(),
-    metavar="separated|ci=POINTS|battles=N|rounds",
-    help="Stop early: when all models are separated, when confidence intervals average POINTS "
+
+
+def _patience(*names: str, **how: Any) -> Option:
+    return string(
+        "--patience MINUTES",
+        "Minutes to wait for a server that has become unreachable; at most half a minute for "
+        "one that never answered.  [default: 15]",
+        *names,
+        type=click.FloatRange(min=0, max=1e6),
+        **how,
+    )
+
+
+def _seconds(_ctx: click.Context, _param: click.Parameter, minutes: float | None) -> float:
+    from videoautoarena.agents.limits.outages import PATIENCE_S
+
+    return PATIENCE_S if minutes is None else 60 * minutes
+
+
+PATIENCE = _patience("patience_s", callback=_seconds)
+PATIENCE_AS_TYPED = _patience()
+"""In minutes, and None where arena.toml may say it."""
+UNTIL = string(
+    "--until separated|ci=POINTS|battles=N|rounds",
+    "Stop early: when all models are separated, when confidence intervals average POINTS "
     "wide, or after N decided battles. Stays in force until changed; 'rounds' removes it.",
+    reads=read_rule,
 )
 
 
-def config_option(holds: str) -> Callable[[Command], Command]:
+def config_option(holds: str) -> Option:
     """Return the option of a configuration file, by what a command reads from it."""
-    text = f"Configuration file{holds}.  [default: ./arena.toml if it exists]"
-    return click.option("--config", type=PATH, help=text)
+    return path("--config", f"Configuration file{holds}.  [default: ./arena.toml if it exists]")
 
 
 WHOLE_CONFIG = config_option(": models, roles and settings")
 
 
-def max_void(whose: str) -> Callable[[Command], Command]:
+def max_void(whose: str) -> Option:
     """Return the option of how many voids are accepted, by whose slots they are a share of."""
-    return click.option(
+    return string(
         "--max-void",
+        f"Exit with code 3 if a larger share of {whose} is void.",
         type=click.FloatRange(0, 1),
         default=0.05,
-        show_default=True,
-        help=f"Exit with code 3 if a larger share of {whose} is void.",
     )
 
 
-TRUST = click.option(
-    "--trust-run",
+def seed(text: str = "Random seed.") -> Option:
+    """Return the option of a seed, which is 0 if none is typed."""
+    return whole("--seed", text, least=0, default=0)
+
+
+TRUST = string(
+    "--trust-run DIGEST",
+    "Agree to where a run that was begun elsewhere leads. The refusal lists it, with its DIGEST.",
     "trust",
-    metavar="DIGEST",
-    help="Agree to where a run that was begun elsewhere leads. The refusal lists it, with its "
-    "DIGEST.",
 )
-MOVED = click.option("--videos", type=PATH, help="Folder of the videos, if they have moved.")
-CONTINUING = together(
-    MOVED,
-    TRUST,
-    CONCURRENCY,
-    PATIENCE,
-)
-CAPS = together(
-    click.option(
-        "--max-usd",
-        type=Cap(),
-        metavar="X|none",
-        help="Stop before the whole run costs more than X dollars. Stays in force until changed.",
+MOVED = path("--videos", "Folder of the videos, if they have moved.")
+CAPS_AS_TYPED = together(
+    string(
+        "--max-usd X|none",
+        "Stop before the whole run costs more than X dollars. Stays in force until changed.",
+        reads=read_cap,
     ),
-    click.option(
-        "--max-tokens",
-        type=Cap(),
-        metavar="N|none",
-        help="Stop before the whole run uses more than N tokens, input and output. Stays in "
+    string(
+        "--max-tokens N|none",
+        "Stop before the whole run uses more than N tokens, input and output. Stays in "
         "force until changed.",
+        reads=read_cap,
     ),
 )
+
+
+def _caps(max_usd: float | None, max_tokens: float | None) -> Caps:
+    from videoautoarena.agents.limits.budget import Caps
+
+    return Caps(max_usd, max_tokens)
+
+
+CAPS = gathered("caps", _caps, CAPS_AS_TYPED)
+
+
+def _leave(
+    allow_offline_judge: bool, allow_blind_referee: bool, allow_self_judging: bool = True
+) -> Leave:
+    from videoautoarena.runs.trials.trial import Leave
+
+    return Leave(allow_offline_judge, allow_self_judging, allow_blind_referee)
+
+
+LEAVE = gathered(
+    "leave",
+    _leave,
+    flag("--allow-offline-judge", "Allow the offline judge to judge answers of real models."),
+    flag(
+        "--allow-blind-referee",
+        "Allow a judge that is sent no frames (max_frames = 0); what it judges is marked.",
+    ),
+)
+"""What a judge may do; one that competes does no harm where no option asks whether it may."""
+
+
+def paid(retry: str, *beside: Option, plan: Option = PLAN) -> Option:
+    """Return what every job has that pays for calls: pace, repeating, a plan and caps."""
+    again = flag("--retry-failed", retry)
+    return together(CONCURRENCY, PATIENCE, again, *beside, plan, NO_PROGRESS, CAPS)
+
+
+OF_CALLS = frozenset(
+    {
+        "config",
+        "concurrency",
+        "patience_s",
+        "retry_failed",
+        "is_quiet",
+        "max_usd",
+        "max_tokens",
+    }
+)
+"""Parameters that matter only where models are asked."""
+
+
+def making(examiner: str, at_most: str, plan: str) -> Option:
+    """Return the options of making a set from videos, by what --help says of three of them."""
+    return together(
+        string("--examiner M", f"{examiner}.  [default: arena.toml, else the offline one]"),
+        config_option(" that declares the examiner"),
+        figure("--seed", 0, "Seed of all draws."),
+        flag("--at-most", at_most, "is_upper_bound"),
+        string("--licence", "Licence of the set, for its card."),
+        paid("Repeat the examiner's failed calls.", plan=flag("--plan", plan)),
+        AS_JSON,
+    )
+
+
 CARE = together(
     flag("--retry-failed", "Play battles again that ended void or forfeit because a call failed."),
     FSYNC,
 )
-DISPLAY = together(
+
+
+def _display(quiet: bool, plain: bool, trace: str | None) -> Display:
+    from videoautoarena.runs.console.listeners import Display
+
+    return Display(quiet, plain, trace)
+
+
+DISPLAY = gathered(
+    "display",
+    _display,
     flag("--plain", "Print lines instead of the live console."),
-    click.option(
-        "--trace",
+    string(
+        "--trace [FILE]",
+        "Print each battle in full when it ends. With FILE, write all events there as JSON "
+        "lines instead.",
         is_flag=False,
         flag_value="-",
-        metavar="[FILE]",
-        help="Print each battle in full when it ends. With FILE, write all events there as JSON "
-        "lines instead.",
     ),
     flag("--quiet", "No live console and no line per battle.", "-q"),
 )
 POLICIES = ("uniform", "fps", "scenes", "keyframes")
 SAMPLING = together(
-    click.option(
+    choice(
         "--policy",
-        type=click.Choice(POLICIES),
-        help="How frames are sampled from a video.  [default: uniform]",
+        POLICIES,
+        "How frames are sampled from a video.  [default: uniform]",
+        is_open=True,
     ),
-    click.option("--fps", type=float, help="Frames per second, with --policy fps.  [default: 1]"),
-    click.option("--frames", type=int, help="Maximum number of frames per video.  [default: 128]"),
-    click.option(
+    string("--fps", "Frames per second, with --policy fps.  [default: 1]", type=float),
+    whole("--frames", "Maximum number of frames per video.  [default: 128]"),
+    choice(
         "--fit",
-        type=click.Choice(["keep", "stretch", "pad"]),
-        help="Keep the aspect ratio, stretch to a square, or pad to a square.  [default: keep]",
+        ["keep", "stretch", "pad"],
+        "Keep the aspect ratio, stretch to a square, or pad to a square.  [default: keep]",
+        is_open=True,
     ),
-    click.option(
-        "--size", "size_px", type=int, help="Longer side of a frame, in pixels.  [default: 512]"
-    ),
-    click.option("--quality", type=int, help="JPEG quality, 1 to 95.  [default: 85]"),
-    click.option(
-        "--decoder", type=click.Choice(["av", "decord"]), help="Video decoder.  [default: av]"
-    ),
+    whole("--size", "Longer side of a frame, in pixels.  [default: 512]", "size_px"),
+    whole("--quality", "JPEG quality, 1 to 95.  [default: 85]"),
+    choice("--decoder", ["av", "decord"], "Video decoder.  [default: av]", is_open=True),
 )
 
 
-def take_display(typed: dict[str, Any]) -> Display:
-    """Return what `DISPLAY` ask for, and take it out of what was typed."""
-    from videoautoarena.runs.console.listeners import Display
-
-    return Display(**{name: typed.pop(name) for name in ("quiet", "plain", "trace")})
-
-
-def caps_of(typed: dict[str, Any]) -> Caps:
-    """Return what `CAPS` ask for."""
-    from videoautoarena.agents.limits.budget import Caps
-
-    return Caps(typed["max_usd"], typed["max_tokens"])
-
-
-def patience_s(typed: dict[str, Any]) -> float:
-    """Return for how many seconds a server is waited for, as typed or by default."""
-    from videoautoarena.agents.limits.outages import PATIENCE_S
-
-    minutes = typed["patience"]
-    return PATIENCE_S if minutes is None else 60 * minutes
-
-
-def chosen_form(form: str | None, *, as_json: bool) -> str:
-    """Return the form that --format and --json ask for together."""
+def _form(form: str | None, as_json: bool) -> str:
     if as_json and form not in (None, "json"):
         raise click.UsageError(f"--json and --format {form} contradict each other; give one")
     return "json" if as_json else form or "table"
+
+
+def table_form(*beside: Option) -> Option:
+    """Return the options of how tables are printed, handed over as `form`."""
+    words = ["table", "markdown", "latex", "csv", "json"]
+    return gathered(
+        "form",
+        _form,
+        choice("--format", words, "Output format.  [default: table]", "form", is_open=True),
+        *beside,
+        flag("--json", "Same as --format json.", "as_json"),
+    )
+
+
+def refuse_typed(why: str, is_idle: Callable[[str], bool]) -> None:
+    """Refuse options that were typed and do nothing, by the names of the command's parameters."""
+    from videoautoarena.memory.records.errors import WrongArgument
+
+    context = click.get_current_context()
+    for param in context.command.params:
+        name = param.name or ""
+        is_typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if is_typed and is_idle(name):
+            raise WrongArgument(f"{param.opts[0]} {why}")
+
+
+def span(name: str, text: str, bounds: tuple[int, int]) -> tuple[int, int]:
+    """Return the whole numbers that `FROM-TO`, or one alone, means; refuse them out of bounds."""
+    from videoautoarena.memory.records.errors import WrongArgument
+
+    fewest, most = bounds
+    low, dash, high = text.partition("-")
+    ends = [
+        int(end) if end.isascii() and end.isdecimal() and len(end) < 4 else 0
+        for end in (low, high if dash else low)
+    ]
+    if not fewest <= ends[0] <= ends[1] <= most:
+        part = f"{fewest}-{most}, or a part of it like {fewest}-{fewest + 1}"
+        raise WrongArgument(f"{name} is {text!r}; give {part}")
+    return ends[0], ends[1]
 
 
 def print_report(report: object, lines: Iterable[str], *, as_json: bool) -> None:
@@ -306,6 +546,42 @@ def print_report(report: object, lines: Iterable[str], *, as_json: bool) -> None
         print_result(json.dumps(report, indent=2))
     else:
         print_results(lines)
+
+
+def print_line(report: Mapping[str, object], line: str, *, as_json: bool) -> None:
+    """Print a report as one line of JSON, or a line of words as it is."""
+    from videoautoarena.memory.records.records import SCHEMA
+
+    print_result(json.dumps({"schema": SCHEMA, **report}) if as_json else line)
+
+
+def print_text(report: object, text: Callable[[], str], *, as_json: bool) -> None:
+    """Print a report as indented JSON, or as a text that has its lines."""
+    print_result(json.dumps(report, indent=2) if as_json else text())
+
+
+def print_rendered(
+    report: object,
+    render: Callable[[], RenderableType],
+    console: Callable[[], Console] | None = None,
+    *,
+    as_json: bool,
+) -> None:
+    """Print a report as indented JSON, or rendered on a console, as a rule that of results."""
+    if as_json:
+        print_result(json.dumps(report, indent=2))
+    else:
+        (console or results)().print(render())
+
+
+def print_viewed(
+    found: object, report: Callable[[], Report], *, as_json: bool, notes: bool = False
+) -> None:
+    """Print what was found as indented JSON, or its report on the terminal."""
+    if as_json:
+        print_result(json.dumps(found, indent=2))
+    else:
+        print_view(report(), notes=notes)
 
 
 def print_views(reports: Iterable[Report]) -> None:

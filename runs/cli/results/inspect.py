@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -18,7 +17,7 @@ from videoautoarena.runs.text.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.battles.export import ExportForm, What
-    from videoautoarena.runs.battles.listing import ListForm, Sort
+    from videoautoarena.runs.battles.listing import ListForm
     from videoautoarena.runs.rating.leaderboard import Row
     from videoautoarena.runs.rundir.reader import Run
     from videoautoarena.runs.training.rows import TrainingKind
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.web.page.set_report import WrittenSet
 
 
-@click.command("status", epilog="Example: arena status arena-out")
+@options.command("arena status arena-out")
 @options.OUT
 @options.flag("--follow", "Keep showing it until the run ends or Ctrl-C is pressed.", "-f")
 @options.flag("--plain", "With --follow: print lines instead of the live console.")
@@ -62,35 +61,43 @@ VERDICTS = (
 )
 
 
-@click.command(
-    "battles",
-    epilog="""\b
-Examples:
-  arena battles arena-out --lost-by hawk --sort surprise
-  arena battles arena-out --pair hawk,owl --verdict tie
-  arena battles arena-out --contains "red car" --jsonl | jq -r .id""",
+@options.command(
+    "arena battles arena-out --lost-by hawk --sort surprise",
+    "arena battles arena-out --pair hawk,owl --verdict tie",
+    'arena battles arena-out --contains "red car" --jsonl | jq -r .id',
 )
 @options.OUT
-@click.option("--pair", callback=options.names, multiple=True, metavar="A,B",
-              help="Only battles between these two models, in either seat.")  # fmt: skip
-@click.option("--lost-by", metavar="MODEL",
-              help="Only battles that were decided against this model; a forfeit is no "
-                   "loss.")  # fmt: skip
-@click.option("--verdict", "verdicts", type=click.Choice(VERDICTS), multiple=True,
-              help="Only battles that ended so; can be repeated. win is a or b, tie is every "
-                   "tie of the leaderboard (a plain one, tie_good, tie_bad, split), forfeit is "
-                   "either one.")  # fmt: skip
-@click.option("--contains", metavar="TEXT",
-              help="Only battles with this text in the question, an answer, the judges' words "
-                   "or the reason, in upper or lower case; no pattern.")  # fmt: skip
-@options.choice("--sort", ["played", "surprise", "hardest"],
-                "Order: as played, the outcome that the ratings made least likely first, or the "
-                "hardest question first.")  # fmt: skip
-@click.option(
+@options.listed("--pair A,B", "Only battles between these two models, in either seat.")
+@options.string(
+    "--lost-by MODEL",
+    "Only battles that were decided against this model; a forfeit is no loss.",
+)
+@options.choice(
+    "--verdict",
+    VERDICTS,
+    "Only battles that ended so; can be repeated. win is a or b, tie is every tie of the "
+    "leaderboard (a plain one, tie_good, tie_bad, split), forfeit is either one.",
+    "verdicts",
+    is_open=True,
+    multiple=True,
+)
+@options.string(
+    "--contains TEXT",
+    "Only battles with this text in the question, an answer, the judges' words or the reason, "
+    "in upper or lower case; no pattern.",
+)
+@options.choice(
+    "--sort",
+    ["played", "surprise", "hardest"],
+    "Order: as played, the outcome that the ratings made least likely first, or the hardest "
+    "question first.",
+)
+@options.choice(
     "--format",
+    ["table", "csv", "json", "jsonl"],
+    "Output format.  [default: table]",
     "form",
-    type=click.Choice(["table", "csv", "json", "jsonl"]),
-    help="Output format.  [default: table]",
+    is_open=True,
 )
 @options.flag("--jsonl", "Print one JSON object per line, with all fields.")
 @options.flag("--json", "Print one JSON array.", "as_json")
@@ -98,13 +105,10 @@ def battles_command(
     out: Path,
     *,
     pair: tuple[str, ...],
-    lost_by: str | None,
-    verdicts: tuple[str, ...],
-    contains: str | None,
-    sort: str,
     form: str | None,
     jsonl: bool,
     as_json: bool,
+    **typed: Any,
 ) -> None:
     """List battles of the run in OUT: who met, who won, what was asked, and why the judge said so.
 
@@ -114,13 +118,7 @@ def battles_command(
 
     if pair and len(pair) != 2:
         raise click.UsageError(f"--pair takes two models, as in hawk,owl; {len(pair)} were given")
-    selection = Selection(
-        pair=(pair[0], pair[1]) if pair else None,
-        lost_by=lost_by,
-        verdicts=verdicts,
-        contains=contains,
-        sort=cast("Sort", sort),
-    )
+    selection = Selection(pair=(pair[0], pair[1]) if pair else None, **typed)
     chosen = cast("ListForm", _one_form(form, jsonl=jsonl, as_json=as_json))
     columns = shutil.get_terminal_size().columns
     for line in listing(out, chosen, columns, selection=selection, rate=_rated):
@@ -142,13 +140,7 @@ def _one_form(form: str | None, *, jsonl: bool, as_json: bool) -> str:
     return form or short or "table"
 
 
-@click.command(
-    "show",
-    epilog="""\b
-Examples:
-  arena show arena-out
-  arena show arena-out 3f2a9c01b7de-p1-r2""",
-)
+@options.command("arena show arena-out", "arena show arena-out 3f2a9c01b7de-p1-r2")
 @options.OUT
 @click.argument("battle", required=False)
 @options.AS_JSON
@@ -167,20 +159,17 @@ def show_battle(out: Path, battle: str | None = None, *, as_json: bool = False) 
     from videoautoarena.runs.battles.detail_text import page
 
     shown = show_most_telling(out, _rated) if battle is None else show(out, battle)
-    width = shutil.get_terminal_size().columns
-    click.echo(json.dumps(shown.as_json(), indent=2) if as_json else page(shown, width))
+    columns = shutil.get_terminal_size().columns
+    options.print_text(shown.as_json(), lambda: page(shown, columns), as_json=as_json)
 
 
-@click.command(
-    "profile",
-    epilog="""\b
-Examples:
-  arena profile arena-out
-  arena profile arena-out hawk --json | jq '.themes[] | select(.mark == "more") | .theme'""",
+@options.command(
+    "arena profile arena-out",
+    "arena profile arena-out hawk --json | jq '.themes[] | select(.mark == \"more\") | .theme'",
 )
 @options.OUT
 @click.argument("model", required=False)
-@click.option("--embeddings", help="Embedding model for themes: provider:model.  [default: TF-IDF]")
+@options.string("--embeddings", "Embedding model for themes: provider:model.  [default: TF-IDF]")
 @options.AS_JSON
 def profile_command(out: Path, model: str | None, embeddings: str | None, as_json: bool) -> None:
     """Show what models of the run in OUT get wrong more often than others, and where they win.
@@ -194,24 +183,22 @@ def profile_command(out: Path, model: str | None, embeddings: str | None, as_jso
 
     found = profiles_of(out, embeddings)
     one = None if model is None else profile_of(found, model)
-    if as_json:
-        print_result(json.dumps((one or found).to_json(), indent=2))
-    else:
-        options.print_view(profiles_report(found) if one is None else profile_report(one))
+    options.print_viewed(
+        (one or found).to_json(),
+        lambda: profiles_report(found) if one is None else profile_report(one),
+        as_json=as_json,
+    )
 
 
 FORMS = ["arena", "fastchat", "videoautoarena", "inspect", "jsonl", "parquet"]
 TRAINING = ("preferences", "conversations")
 
 
-@click.command(
-    "export",
-    epilog="""\b
-Examples:
-  arena export arena-out --to calls.jsonl
-  arena export arena-out --what costs | jq '.models[] | [.model, .cost_usd]'
-  arena export arena-out --what battles --format inspect --to logs
-  arena export arena-out --what preferences --format parquet --to pairs.parquet""",
+@options.command(
+    "arena export arena-out --to calls.jsonl",
+    "arena export arena-out --what costs | jq '.models[] | [.model, .cost_usd]'",
+    "arena export arena-out --what battles --format inspect --to logs",
+    "arena export arena-out --what preferences --format parquet --to pairs.parquet",
 )
 @options.OUT
 @options.choice(
@@ -225,16 +212,16 @@ Examples:
     "standard of each battle; preferences are pairs of a chosen and a rejected answer; "
     "conversations are chats of the best models.",
 )
-@click.option("--format", "form", type=click.Choice(FORMS), default="arena", show_default=True,
-              help="Format of exported battles. fastchat and videoautoarena hold "
-                   "decided battles only; inspect holds one log per model, with "
-                   "all battles that count. Preferences and conversations are jsonl or "
-                   "parquet.")  # fmt: skip
-@click.option("--top", type=click.IntRange(1), metavar="K",
-              help="With conversations: number of models, by rating.  [default: 3]")  # fmt: skip
-@click.option(
-    "--to", type=options.PATH, help="File to write; with inspect, a folder.  [default: stdout]"
+@options.choice(
+    "--format",
+    FORMS,
+    "Format of exported battles. fastchat and videoautoarena hold decided battles only; inspect "
+    "holds one log per model, with all battles that count. Preferences and conversations are "
+    "jsonl or parquet.",
+    "form",
 )
+@options.whole("--top K", "With conversations: number of models, by rating.  [default: 3]", least=1)
+@options.path("--to", "File to write; with inspect, a folder.  [default: stdout]")
 @options.THUMBNAILS
 @options.OVERWRITE
 def export_command(
@@ -321,23 +308,21 @@ def on_terminal(number: int, total: int) -> None:
         click.echo(f"\r{number:,} of {total:,}", err=True, nl=number == total)
 
 
-@click.command(
-    "report",
-    epilog="""\b
-Examples:
-  arena report arena-out
-  arena report arena-out --to report.html --thumbs 0
-  arena report my-tasks --to tasks.html""",
+@options.command(
+    "arena report arena-out",
+    "arena report arena-out --to report.html --thumbs 0",
+    "arena report my-tasks --to tasks.html",
 )
 @options.OUT
-@click.option("--to", type=options.PATH,
-              help="File to write.  [default: OUT/report.html; of a task set "
-                   "OUT/results/report.html]")  # fmt: skip
-@click.option(
-    "--thumbs",
-    type=click.IntRange(0, 128),
-    metavar="N",
-    help="Least number of frame thumbnails per video; 0 leaves all pictures out.  [default: 16]",
+@options.path(
+    "--to",
+    "File to write.  [default: OUT/report.html; of a task set OUT/results/report.html]",
+)
+@options.whole(
+    "--thumbs N",
+    "Least number of frame thumbnails per video; 0 leaves all pictures out.  [default: 16]",
+    least=0,
+    most=128,
 )
 @options.MOVED
 @options.flag("--split", "Put battles and pictures into a folder beside the file.")
@@ -379,7 +364,7 @@ def report_command(
         if written.pictures_bytes:
             say_before_publishing(f"frames of videos are in {safe(str(written.to))}")
     if as_json:
-        print_result(json.dumps(written.to_json(), indent=2))
+        options.print_report(written.to_json(), (), as_json=True)
         return
     for line in written.as_lines():
         print_result(line)
@@ -387,14 +372,10 @@ def report_command(
         say(note)
 
 
-@click.command(
-    "view",
-    epilog="""\b
-Examples:
-  arena view arena-out --open
-  arena view runs --port 8080
-
-The exit code is 0 when Ctrl-C ends it.""",
+@options.command(
+    "arena view arena-out --open",
+    "arena view runs --port 8080",
+    codes="The exit code is 0 when Ctrl-C ends it.",
 )
 @options.OUT
 @options.MOVED
@@ -414,39 +395,36 @@ def view_command(out: Path, *, videos: Path | None, port: int | None, opens: boo
     run_async(view(out, port, films=videos, opens=opens))
 
 
-@click.command(
-    "annotate",
-    epilog="""\b
-Examples:
-  arena annotate arena-out --open
-  arena annotate arena-out --n 300 --labeller anna --labeller ben
-  arena annotate arena-out --n 0 --against questions.csv
-
-The exit code is 0 when Ctrl-C ends it.""",
+@options.command(
+    "arena annotate arena-out --open",
+    "arena annotate arena-out --n 300 --labeller anna --labeller ben",
+    "arena annotate arena-out --n 0 --against questions.csv",
+    codes="The exit code is 0 when Ctrl-C ends it.",
 )
 @options.OUT
-@click.option("--n", "number", type=click.IntRange(0), default=200, show_default=True,
-              help="Number of battles for each labeller, those of earlier sessions "
-                   "included.")  # fmt: skip
-@click.option("--labeller", "labellers", multiple=True, metavar="NAME",
-              help="Name of a labeller, who gets a link of their own; can be "
-                   "repeated.  [default: labeller]")  # fmt: skip
-@click.option("--against", type=options.PATH, multiple=True, metavar="FILE",
-              help="File of questions to rank with those of the run: CSV, TSV, JSON lines "
-                   "or Parquet; can be repeated.")  # fmt: skip
+@options.whole(
+    "--n",
+    "Number of battles for each labeller, those of earlier sessions included.",
+    "number",
+    least=0,
+    default=200,
+)
+@options.string(
+    "--labeller NAME",
+    "Name of a labeller, who gets a link of their own; can be repeated.  [default: labeller]",
+    "labellers",
+    multiple=True,
+)
+@options.path(
+    "--against FILE",
+    "File of questions to rank with those of the run: CSV, TSV, JSON lines or Parquet; can be "
+    "repeated.",
+    multiple=True,
+)
 @options.MOVED
 @options.PORT
 @options.OPEN
-def annotate_command(
-    out: Path,
-    *,
-    number: int,
-    labellers: tuple[str, ...],
-    against: tuple[Path, ...],
-    videos: Path | None,
-    port: int | None,
-    opens: bool,
-) -> None:
+def annotate_command(out: Path, *, labellers: tuple[str, ...], opens: bool, **typed: Any) -> None:
     """Let people label battles of the run in OUT in a browser, without knowing whose they are.
 
     The battles are a random sample that is recorded in the run, those of earlier draws first. Each
@@ -459,7 +437,7 @@ def annotate_command(
     from videoautoarena.runs.web.annotate.session import LABELLER, Asked, annotate
     from videoautoarena.runs.web.server.serve import announce
 
-    asked = Asked(out, number, labellers or (LABELLER,), against, videos, port)
+    asked = Asked(out, labellers=labellers or (LABELLER,), **typed)
 
     def begun(session: Begun) -> None:
         for note in session.notes:

@@ -6,12 +6,14 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from videoautoarena.runs.cli.program import options
+from videoautoarena.runs.rating.method import USUAL, RatingMethod
 from videoautoarena.runs.text.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
@@ -22,93 +24,58 @@ if TYPE_CHECKING:
     from videoautoarena.runs.leaderboard.power import Question
     from videoautoarena.runs.leaderboard.slices import Slices
     from videoautoarena.runs.rating.leaderboard import Leaderboard
-    from videoautoarena.runs.rating.method import Method
     from videoautoarena.runs.views.report import Report
 
 _ENDINGS = (".svg", ".png", ".pdf")
+_OF_RUNS = ("without", "reweight")
+"""Fields of a method that need a run."""
 
 
-picture_options = options.together(
-    click.option(
-        "--picture",
-        type=options.PATH,
-        metavar="FILE",
-        help="Also draw the leaderboard into FILE (.svg, .png or .pdf).",
-    ),
-    options.flag("--bare", "Draw neither title nor notes into the picture."),
-    options.flag("--force", "Overwrite an existing picture."),
-)
+@dataclass(frozen=True)
+class Drawing:
+    """The file that a leaderboard is drawn into, if any."""
+
+    picture: Path | None
+    bare: bool
+    force: bool
+
+    def check(self) -> None:
+        """Refuse a file of another ending or that is there, before anything is rated."""
+        from videoautoarena.memory.records.errors import BadInput
+        from videoautoarena.runs.text.files import refuse_existing
+
+        if self.picture is not None:
+            if self.picture.suffix.lower() not in _ENDINGS:
+                raise BadInput(f"{self.picture} must end in .svg, .png or .pdf")
+            refuse_existing(self.picture, force=self.force)
+        elif self.force or self.bare:
+            raise click.UsageError(f"--{'force' if self.force else 'bare'} needs --picture FILE")
+
+    def draw(self, board: Leaderboard | Slices) -> None:
+        """Draw a leaderboard, or those of slices, and say so."""
+        if self.picture is None:
+            return
+        from videoautoarena.runs.figures.album import picture_of
+        from videoautoarena.runs.figures.canvas import render
+        from videoautoarena.runs.text.files import write_whole
+
+        picture = picture_of(board)
+        form = cast("Form", self.picture.suffix.lower()[1:])
+        write_whole(self.picture, render(picture, form, bare=self.bare))
+        say(f"{picture.shows} drawn into {safe(str(self.picture))}")
 
 
-def check_picture(file: Path | None, *, bare: bool, force: bool) -> None:
-    """Raise BadInput for a file of another ending or that is there, before anything is rated."""
-    if file is None:
-        if force or bare:
-            raise click.UsageError(f"--{'force' if force else 'bare'} needs --picture FILE")
-        return
-    from videoautoarena.memory.records.errors import BadInput
-    from videoautoarena.runs.text.files import refuse_existing
-
-    if file.suffix.lower() not in _ENDINGS:
-        raise BadInput(f"{file} must end in .svg, .png or .pdf")
-    refuse_existing(file, force=force)
-
-
-def draw_picture(board: Leaderboard | Slices, file: Path | None, *, bare: bool) -> None:
-    """Draw a leaderboard, or those of slices, into a file and say so; nothing for None."""
-    if file is None:
-        return
-    from videoautoarena.runs.figures.album import picture_of
-    from videoautoarena.runs.figures.canvas import render
-    from videoautoarena.runs.text.files import write_whole
-
-    picture = picture_of(board)
-    write_whole(file, render(picture, cast("Form", file.suffix.lower()[1:]), bare=bare))
-    say(f"{picture.shows} drawn into {safe(str(file))}")
-
-
-_FORMS = ("table", "markdown", "latex", "csv", "json")
 rating_options = options.together(
-    options.choice(
-        "--ties",
-        ["half", "davidson"],
-        "Count a tie as half a win for both models, or fit Davidson's tie parameter.",
+    options.gathered(
+        "drawing",
+        Drawing,
+        options.path("--picture FILE", "Also draw the leaderboard into FILE (.svg, .png or .pdf)."),
+        options.flag("--bare", "Draw neither title nor notes into the picture."),
+        options.flag("--force", "Overwrite an existing picture."),
     ),
-    options.choice("--fit", ["firth", "mle"], "Bias-reduced (Firth) or plain maximum likelihood."),
-    options.flag("--style", "Control for answer style (length, markup, named details)."),
-    options.flag("--seats", "Control for position bias."),
-    click.option(
-        "--anchor", metavar="MODEL[=RATING]", help="Fix one model's rating at 1000, or at RATING."
-    ),
-    options.choice(
-        "--intervals",
-        ["clustered", "bootstrap", "battle"],
-        "Confidence intervals: clustered by video, bootstrapped over videos, or for "
-        "independent battles.",
-    ),
-    options.flag("--simultaneous", "Simultaneous confidence ranges for ranks."),
-    options.flag("--elo", "Show online Elo beside the ratings."),
-    options.flag(
-        "--pairs",
-        "Show head-to-head counts, and the probability that one model is better than another.",
-    ),
-    options.flag("--fragility", "Report how few battles, if left out, would change the leader."),
-    options.figure("--seed", 0, "Seed of the bootstrap and of the battle order in online Elo."),
-    click.option(
-        "--format", "form", type=click.Choice(_FORMS), help="Output format.  [default: table]"
-    ),
-    options.flag("--notes", "Print all notes, not only three lines."),
-    options.flag("--json", "Same as --format json.", "as_json"),
+    options.gathered("method", RatingMethod, options.fields_of(RatingMethod, leave=_OF_RUNS)),
+    options.table_form(options.flag("--notes", "Print all notes, not only three lines.")),
 )
-
-
-def read_method(given: dict[str, Any]) -> Method:
-    """Return what the options of `rating_options` ask for."""
-    from videoautoarena.runs.rating.method import Method
-
-    if given["seed"] < 0:
-        raise click.UsageError("--seed must be a whole number from 0")
-    return Method(**given)
 
 
 def print_board(
@@ -140,23 +107,16 @@ def _report_of(board: Leaderboard | Slices | Pairs) -> Report:
     return pairs_report(board)
 
 
-@click.command("leaderboard", epilog="Example: arena leaderboard arena-out --by duration")
+@options.command("arena leaderboard arena-out --by duration")
 @options.OUT
-@click.option(
-    "--by",
-    metavar="TRAIT",
-    help="Rate each slice separately: by duration or category of the video, round, origin, "
+@options.string(
+    "--by TRAIT",
+    "Rate each slice separately: by duration or category of the video, round, origin, "
     "format or language of the question, question-category once questions are tagged, persona "
     "(how close to the video), judge, standard, or a column of videos.csv. With pair: head-to-head "
     "results.",
 )
-@click.option(
-    "--without",
-    type=click.Choice(["ties", "refusals"]),
-    multiple=True,
-    help="Leave ties or refusals out of the fit; may be given twice.",
-)
-@options.flag("--reweight", "Weight battles by inverse pairing probability.")
+@options.fields_of(RatingMethod, only=_OF_RUNS)
 @options.flag(
     "--details",
     "Also show each model's refusals, forfeits, voids, both-bad ties and answer length.",
@@ -166,42 +126,36 @@ def _report_of(board: Leaderboard | Slices | Pairs) -> Report:
     "Rate on the scale of human labels: all verdicts, corrected by the labels of a random sample.",
 )
 @options.flag("--assume-random", "With --labels: treat all labels as a random sample.")
-@picture_options
 @rating_options
 def leaderboard_command(
     out: Path,
+    *,
     by: str | None,
-    form: str | None,
-    as_json: bool,
     details: bool,
-    notes: bool,
     labels: bool,
     assume_random: bool,
-    picture: Path | None,
-    bare: bool,
-    force: bool,
-    **method: Any,
+    drawing: Drawing,
+    method: RatingMethod,
+    form: str,
+    notes: bool,
 ) -> None:
     """Rate the models of the run in OUT, with confidence intervals clustered by video."""
-    chosen = options.chosen_form(form, as_json=as_json)
-    if picture is not None and by == "pair":
+    if drawing.picture is not None and by == "pair":
         raise click.UsageError("--picture cannot draw --by pair; arena pictures draws heat maps")
     if assume_random and not labels:
         raise click.UsageError("--assume-random goes with --labels; give both")
     if labels and by is not None:
         raise click.UsageError("--labels rates the whole run; leave out --by")
-    check_picture(picture, bare=bare, force=force)
-    method["without"] = tuple(dict.fromkeys(method["without"]))
-    how = read_method(method)
+    drawing.check()
     if labels:
         from videoautoarena.runs.leaderboard.board import labelled_board_of
 
-        board: Any = labelled_board_of(out, how, assume_random=assume_random)
+        board: Any = labelled_board_of(out, method, assume_random=assume_random)
     else:
-        is_told = details or chosen in ("csv", "json")
-        board = rate_run(out, by=by, method=how, behaviour=is_told)
-    print_board(board, chosen, details=details, notes=notes)
-    draw_picture(board, picture, bare=bare)
+        is_told = details or form in ("csv", "json")
+        board = rate_run(out, by=by, method=method, behaviour=is_told)
+    print_board(board, form, details=details, notes=notes)
+    drawing.draw(board)
 
 
 def show_leaderboard(folder: Path) -> None:
@@ -210,55 +164,42 @@ def show_leaderboard(folder: Path) -> None:
 
 
 def rate_run(
-    folder: Path, *, by: str | None = None, method: Method | None = None, behaviour: bool = True
+    folder: Path, *, by: str | None = None, method: RatingMethod = USUAL, behaviour: bool = True
 ) -> Leaderboard | Slices | Pairs:
     """Return the leaderboard of the run in `folder`, those of its slices, or its pairs.
 
     Without `behaviour` nothing is known of refusals and lengths, which takes a look at each answer.
     """
     from videoautoarena.runs.leaderboard.board import board_of, pairs_of, slices_of
-    from videoautoarena.runs.rating.method import USUAL
 
-    how = method or USUAL
     if by is None:
-        return board_of(folder, how, behaviour=behaviour)
+        return board_of(folder, method, behaviour=behaviour)
     if by == "pair":
-        return pairs_of(folder, how)
-    return slices_of(folder, by, how, behaviour=behaviour)
+        return pairs_of(folder, method)
+    return slices_of(folder, by, method, behaviour=behaviour)
 
 
-@click.command("rate", epilog="Example: arena rate battles.csv --json")
-@click.argument("file", type=options.PATH)
-@picture_options
+@options.command("arena rate battles.csv --json")
+@options.FILE
 @rating_options
 def rate_command(
-    file: Path,
-    form: str | None,
-    notes: bool,
-    as_json: bool,
-    picture: Path | None,
-    bare: bool,
-    force: bool,
-    **method: Any,
+    file: Path, *, drawing: Drawing, method: RatingMethod, form: str, notes: bool
 ) -> None:
     """Rate the battles in FILE: CSV, JSON lines or Parquet with model_a, model_b and winner."""
     from videoautoarena.runs.rating.rate import rate_file
 
-    chosen = options.chosen_form(form, as_json=as_json)
-    check_picture(picture, bare=bare, force=force)
-    board = rate_file(file, read_method(method))
-    print_board(board, chosen, notes=notes)
-    draw_picture(board, picture, bare=bare)
+    drawing.check()
+    board = rate_file(file, method)
+    print_board(board, form, notes=notes)
+    drawing.draw(board)
 
 
-@click.command("agree", epilog="Example: arena agree arena-out published.csv --rename names.json")
+@options.command("arena agree arena-out published.csv --rename names.json")
 @click.argument("a", type=options.PATH)
 @click.argument("b", type=options.PATH)
-@click.option(
-    "--rename",
-    type=options.PATH,
-    metavar="FILE",
-    help="Mapping of model names: a JSON object, or a CSV with the columns from and to.",
+@options.path(
+    "--rename FILE",
+    "Mapping of model names: a JSON object, or a CSV with the columns from and to.",
 )
 @options.AS_JSON
 def agree_command(a: Path, b: Path, rename: Path | None, as_json: bool) -> None:
@@ -272,23 +213,19 @@ def agree_command(a: Path, b: Path, rename: Path | None, as_json: bool) -> None:
     from videoautoarena.runs.views.agreement import agreement_report
 
     found = agree(a, b, rename=rename, read=read_any_board)
-    if as_json:
-        print_result(json.dumps(found.to_json(), indent=2))
-    else:
-        options.print_view(agreement_report(found), notes=True)
+    options.print_viewed(
+        found.to_json(), lambda: agreement_report(found), as_json=as_json, notes=True
+    )
 
 
-@click.command(
-    "power",
-    epilog="""\b
-Examples:
-  arena power --models 11 --gap 30
-  arena power --models 4 --gap 50 --videos 40 --rounds 9 --json""",
+@options.command(
+    "arena power --models 11 --gap 30",
+    "arena power --models 4 --gap 50 --videos 40 --rounds 9 --json",
 )
 @options.figure("--models", 11, "Number of models.")
 @options.figure("--gap", 30.0, "Rating points between neighbouring models.")
 @options.figure("--power", 0.8, "Required probability that they are separated.")
-@click.option("--videos", type=int, help="Number of videos.  [default: as many as needed]")
+@options.whole("--videos", "Number of videos.  [default: as many as needed]")
 @options.figure("--rounds", 3, "Number of battles in each lineage.")
 @options.figure("--ties", 0.07, "Share of ties between equal models.")
 @options.figure(
@@ -299,9 +236,7 @@ Examples:
 @options.choice("--pairing", ["mix", "uniform"], "How pairs are drawn.")
 @options.figure("--tournaments", 40, "Number of simulated tournaments.")
 @options.figure("--battles", 100_000, "Maximum number of battles to try.")
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."
-)
+@options.seed()
 @options.AS_JSON
 def power_command(*, as_json: bool, **asked: object) -> None:
     """Estimate how many battles separate models, by simulating tournaments.
@@ -315,10 +250,7 @@ def power_command(*, as_json: bool, **asked: object) -> None:
     check_question(question)
     with _progress(question) as advance:
         found = answer(question, advance)
-    if as_json:
-        print_result(json.dumps(power_json(found), indent=2))
-    else:
-        options.print_view(power_report(found))
+    options.print_viewed(power_json(found), lambda: power_report(found), as_json=as_json)
 
 
 @contextmanager
@@ -340,28 +272,17 @@ DIALOGUE_NAMES = ("abilities", "parts")
 _PICTURE_FORMS = {"svg": ("svg",), "png": ("png",), "pdf": ("pdf",), "both": ("svg", "png")}
 
 
-@click.command(
-    "pictures",
-    epilog="""\b
-Examples:
-  arena pictures arena-out --to pictures --only ladder
-  arena pictures my-tasks --to pictures --format pdf
-  arena pictures my-dialogues --to pictures --only abilities""",
+@options.command(
+    "arena pictures arena-out --to pictures --only ladder",
+    "arena pictures my-tasks --to pictures --format pdf",
+    "arena pictures my-dialogues --to pictures --only abilities",
 )
 @options.OUT
-@click.option("--to", required=True, type=options.PATH, help="Folder to write into.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(list(_PICTURE_FORMS)),
-    default="svg",
-    show_default=True,
-    help="File format; both means svg and png.",
-)
-@click.option(
-    "--only",
-    metavar="NAMES",
-    help=f"Draw only these, separated by commas: {', '.join(NAMES)}; "
+@options.path("--to", "Folder to write into.", required=True)
+@options.choice("--format", list(_PICTURE_FORMS), "File format; both means svg and png.", "form")
+@options.string(
+    "--only NAMES",
+    f"Draw only these, separated by commas: {', '.join(NAMES)}; "
     f"of a task set {', '.join(SET_NAMES)}; of dialogues {', '.join(DIALOGUE_NAMES)}.",
 )
 @options.flag("--bare", "Draw neither title nor notes, for papers that have captions.")

@@ -5,70 +5,58 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from videoautoarena.runs.cli.program import options
-from videoautoarena.runs.cli.sets.bench_run import bench_run_command as play
-from videoautoarena.runs.cli.sets.bench_run import probe
+from videoautoarena.runs.cli.sets.bench_run import probe, run_command
 from videoautoarena.runs.text.publishing import say_before_publishing
 from videoautoarena.runs.text.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.reader import OpenBench
-    from videoautoarena.runs.bench.score.anchor_score import WantedScores
-    from videoautoarena.runs.bench.score.score import Of
 
 
-@click.command(
-    "compare",
-    epilog="Example: arena bench compare my-bench openai:gpt-4o-mini google_genai:gemini-2.5-flash",
-)
-@options.BENCH
+@options.command("arena bench compare my-bench openai:gpt-4o-mini google_genai:gemini-2.5-flash")
+@options.OPENED_BENCH
 @click.argument("a")
 @click.argument("b")
-@click.option("--judge", metavar="J", help="Judge whose rulings count, if there are several.")
-@click.option("--anchor", metavar="NAME", help="Compare results against this model's answers.")
+@options.string("--judge J", "Judge whose rulings count, if there are several.")
+@options.string("--anchor NAME", "Compare results against this model's answers.")
 @options.AS_JSON
-def compare(
-    bench: Path, a: str, b: str, judge: str | None, anchor: str | None, as_json: bool
-) -> None:
+def compare(bench: OpenBench[Any], a: str, b: str, *, as_json: bool, **whose: Any) -> None:
     """Compare models A and B on BENCH, with a confidence interval.
 
     The comparison is paired by question and clustered by video. If both models were judged only
     against an anchor, those results are used without --anchor.
     """
-    from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
     from videoautoarena.runs.views.comparisons import comparison_json, comparison_report
 
-    opened = open_bench(bench)
-    found = scoring_of(opened).compare(opened, a, b, judge=judge, anchor=anchor)
-    if as_json:
-        print_result(json.dumps(comparison_json(found), indent=2))
-    else:
-        options.print_view(comparison_report(found), notes=True)
+    found = scoring_of(bench).compare(bench, a, b, **whose)
+    options.print_viewed(
+        comparison_json(found), lambda: comparison_report(found), as_json=as_json, notes=True
+    )
 
 
-@click.command("show", epilog="Example: arena bench show my-dialogues 3f2a9c01")
-@options.BENCH
+@options.command("arena bench show my-dialogues 3f2a9c01")
+@options.OPENED_BENCH
 @click.argument("dialogue")
 @options.AS_JSON
-def show(bench: Path, dialogue: str, as_json: bool) -> None:
+def show(bench: OpenBench[Any], dialogue: str, as_json: bool) -> None:
     """Show one dialogue of BENCH in full, with its checklists and every model's replies.
 
     DIALOGUE is its id, or as much of its beginning as only one has; arena dialogues review lists
     all.
     """
     from videoautoarena.runs.bench.dialogues.show import show_dialogue
-    from videoautoarena.runs.bench.format.reader import open_bench
 
-    shown = show_dialogue(open_bench(bench), dialogue)
+    shown = show_dialogue(bench, dialogue)
     options.print_report(shown.to_json(), shown.as_lines(), as_json=as_json)
 
 
-@click.command("diff", epilog="Example: arena bench diff my-bench-1 my-bench-2")
+@options.command("arena bench diff my-bench-1 my-bench-2")
 @options.BENCH
 @click.argument("other", type=options.PATH)
 @options.flag("--json", "Print one JSON object that names every change.", "as_json")
@@ -78,83 +66,65 @@ def diff(bench: Path, other: Path, as_json: bool) -> None:
     from videoautoarena.runs.views.checks import diff_report
 
     found = bench_diff.diff(bench, other)
-    if as_json:
-        print_result(json.dumps(found, indent=2))
-    else:
-        options.print_view(diff_report(found))
+    options.print_viewed(found, lambda: diff_report(found), as_json=as_json)
 
 
-@click.command("check", epilog="Example: arena bench check my-bench --run arena-out")
-@options.BENCH
-@click.option(
-    "--run",
-    type=options.PATH,
-    help="Run or leaderboard whose order of models the scores should reproduce.",
-)
-@click.option("--judge", metavar="J", help="Judge whose rulings are used, if there are several.")
+@options.command("arena bench check my-bench --run arena-out")
+@options.OPENED_BENCH
+@options.path("--run", "Run or leaderboard whose order of models the scores should reproduce.")
+@options.string("--judge J", "Judge whose rulings are used, if there are several.")
 @options.AS_JSON
-def check(bench: Path, run: Path | None, judge: str | None, as_json: bool) -> None:
+def check(bench: OpenBench[Any], *, as_json: bool, **against: Any) -> None:
     """Check whether BENCH measures what it should, from the results on it.
 
     Reports what longer answers, constant answers and answers without frames score, the headroom
     left, and how well the scores reproduce the run's order of models.
     """
-    from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
     from videoautoarena.runs.views.checks import validity_report
 
-    opened = open_bench(bench)
-    found = scoring_of(opened).check(opened, run=run, judge=judge)
-    if as_json:
-        print_result(json.dumps(found.to_json(), indent=2))
-    else:
-        options.print_view(validity_report(found), notes=True)
+    found = scoring_of(bench).check(bench, **against)
+    options.print_viewed(
+        found.to_json(), lambda: validity_report(found), as_json=as_json, notes=True
+    )
 
 
-@click.command(
-    "export",
-    epilog="""\b
-Examples:
-  arena bench export my-bench --to bench.json
-  arena bench export my-bench --format inspect --to logs
-  arena bench export my-bench --format arena-hard --to data
-  arena bench export my-tasks --model openai:gpt-4o-mini --to predictions.json
-  arena bench export my-dialogues --model openai:gpt-4o-mini --to predictions""",
+@options.command(
+    "arena bench export my-bench --to bench.json",
+    "arena bench export my-bench --format inspect --to logs",
+    "arena bench export my-bench --format arena-hard --to data",
+    "arena bench export my-tasks --model openai:gpt-4o-mini --to predictions.json",
+    "arena bench export my-dialogues --model openai:gpt-4o-mini --to predictions",
 )
-@options.BENCH
-@click.option(
+@options.OPENED_BENCH
+@options.path(
     "--to",
+    "File to write; with inspect, arena-hard and mt-video-bench, a folder.",
     required=True,
-    type=options.PATH,
-    help="File to write; with inspect, arena-hard and mt-video-bench, a folder.",
 )
-@click.option(
+@options.choice(
     "--format",
-    "form",
-    type=click.Choice(["videoautobench", "inspect", "arena-hard", "mlvu", "mt-video-bench"]),
-    help="Format to write; inspect holds one log per result, mlvu the choices of one model.  "
+    ["videoautobench", "inspect", "arena-hard", "mlvu", "mt-video-bench"],
+    "Format to write; inspect holds one log per result, mlvu the choices of one model.  "
     "[default: videoautobench; of tasks mlvu, of dialogues mt-video-bench]",
+    "form",
+    is_open=True,
 )
-@click.option("--judge", help="With inspect and arena-hard: only this judge's rulings.")
-@click.option(
-    "--model",
-    metavar="M",
-    help="With mlvu: whose choices; with mt-video-bench: whose replies, not dialogues.",
+@options.string("--judge", "With inspect and arena-hard: only this judge's rulings.")
+@options.string(
+    "--model M", "With mlvu: whose choices; with mt-video-bench: whose replies, not dialogues."
 )
 @options.THUMBNAILS
 @options.OVERWRITE
 @options.AS_JSON
-def export(bench: Path, to: Path, form: str | None, as_json: bool, **given: Any) -> None:
+def export(bench: OpenBench[Any], to: Path, form: str | None, as_json: bool, **given: Any) -> None:
     """Export BENCH in the format of another project; an imported bench comes out unchanged.
 
     With inspect, it writes the results of models; with arena-hard, their results against an anchor.
     """
-    from videoautoarena.memory.records.records import SCHEMA
-    from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
 
-    opened = open_bench(bench)
-    known = scoring_of(opened).exports
+    known = scoring_of(bench).exports
     form = form or known[0]
     if form not in ("inspect", "arena-hard") and given["judge"] is not None:
         raise click.UsageError("--judge needs --format inspect or arena-hard")
@@ -166,7 +136,7 @@ def export(bench: Path, to: Path, form: str | None, as_json: bool, **given: Any)
         raise click.UsageError("--model needs --format mlvu or mt-video-bench")
     if form not in known:
         raise click.UsageError(
-            f"a set of kind {opened.manifest.kind} goes out as {', '.join(known)}, not as {form}"
+            f"a set of kind {bench.manifest.kind} goes out as {', '.join(known)}, not as {form}"
         )
     writers: dict[str, Callable[..., Exported]] = {
         "inspect": _logs,
@@ -175,12 +145,12 @@ def export(bench: Path, to: Path, form: str | None, as_json: bool, **given: Any)
         "mlvu": _predictions,
         "mt-video-bench": _dialogues,
     }
-    found, lines = writers[form](opened, to, **given)
+    found, lines = writers[form](bench, to, **given)
     for line in lines[1:]:
         say(line)
     if given["frames"]:
         say_before_publishing(f"frames of videos are in {safe(str(to))}")
-    print_result(json.dumps({"schema": SCHEMA, "format": form, **found}) if as_json else lines[0])
+    options.print_line({"format": form, **found}, lines[0], as_json=as_json)
 
 
 Exported = tuple[dict[str, Any], list[str]]
@@ -239,25 +209,25 @@ def _folder(bench: OpenBench, to: Path, *, judge: str | None, force: bool, **_: 
     return exported.as_json(), [safe(exported.as_line())]
 
 
-@click.command(
-    "score",
-    epilog="""\b
-Examples:
-  arena bench score my-bench --format latex
-  arena bench score my-bench --anchor openai:gpt-4o-mini --style""",
+@options.command(
+    "arena bench score my-bench --format latex",
+    "arena bench score my-bench --anchor openai:gpt-4o-mini --style",
 )
-@options.BENCH
-@click.option("--by", metavar="TRAIT",
-              help="Also score each part of the bench: by duration, category, topic, language, "
-                   "question-category of a tagged run, or a column of videos.csv.")  # fmt: skip
-@options.choice(
-    "--of", ["judged", "decided", "all"], "Questions that count in the percentages.", "whole"
+@options.OPENED_BENCH
+@options.string(
+    "--by TRAIT",
+    "Also score each part of the bench: by duration, category, topic, language, "
+    "question-category of a tagged run, or a column of videos.csv.",
 )
-@click.option("--judge", help="Only this judge's rulings.")
-@click.option("--anchor", metavar="NAME", help="Only comparisons with this model's answers.")
-@click.option("--weight", type=click.FloatRange(min=1, max=1000), default=3, show_default=True,
-              help="Against an anchor: number of games that a much better answer "
-                   "counts as.")  # fmt: skip
+@options.choice("--of", ["judged", "decided", "all"], "Questions that count in the percentages.")
+@options.string("--judge", "Only this judge's rulings.")
+@options.string("--anchor NAME", "Only comparisons with this model's answers.")
+@options.string(
+    "--weight",
+    "Against an anchor: number of games that a much better answer counts as.",
+    type=click.FloatRange(min=1, max=1000),
+    default=3,
+)
 @options.flag(
     "--style", "Against an anchor: control for answer style (length, markup, named details)."
 )
@@ -266,16 +236,17 @@ Examples:
     ["clustered", "bootstrap"],
     "Against an anchor: confidence intervals clustered by video, or bootstrapped over videos.",
 )
-@click.option("--margin", type=click.FloatRange(min=0, min_open=True, max=100), default=2.0,
-              show_default=True,
-              help="After a sweep: points below the best that are as good.")  # fmt: skip
+@options.string(
+    "--margin",
+    "After a sweep: points below the best that are as good.",
+    type=click.FloatRange(min=0, min_open=True, max=100),
+    default=2.0,
+)
 @options.flag(
     "--as-published", "Of tasks and dialogues: score by the published rules, faults included."
 )
-@click.option("--format", "form", type=click.Choice(["table", "markdown", "latex", "csv", "json"]),
-              help="Output format.  [default: table]")  # fmt: skip
-@options.flag("--json", "Same as --format json.", "as_json")
-def score(bench: Path, *, form: str | None, as_json: bool, **typed: Any) -> None:
+@options.table_form()
+def score(bench: OpenBench[Any], *, form: str, **typed: Any) -> None:
     """Score every model that was run on BENCH, best first.
 
     Tasks with a right answer: accuracy by task, and the mean over tasks. Dialogues: items of
@@ -286,57 +257,30 @@ def score(bench: Path, *, form: str | None, as_json: bool, **typed: Any) -> None
     win counts. The score is the mean of the two percentages. Results against an anchor have a table
     of their own: the estimated win rate. Confidence intervals are clustered by video.
     """
-    from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
-    from videoautoarena.runs.bench.score.anchor_score import Scores
+    from videoautoarena.runs.bench.score.anchor_score import Scores, WantedScores, Way
     from videoautoarena.runs.views.scores import pasted, set_reports
 
-    chosen = options.chosen_form(form, as_json=as_json)
-    opened = open_bench(bench)
-    scores = scoring_of(opened).score(opened, _wanted(**typed))
-    if chosen == "json":
-        click.echo(json.dumps(scores.to_json(), indent=2))
-    elif chosen == "table":
+    way = options.take(Way, typed)
+    scores = scoring_of(bench).score(bench, WantedScores(**typed, way=way))
+    if form == "json":
+        options.print_report(scores.to_json(), (), as_json=True)
+    elif form == "table":
         options.print_views(set_reports(scores))
     else:
-        if chosen == "csv" and isinstance(scores, Scores) and scores.holds_both:
+        if form == "csv" and isinstance(scores, Scores) and scores.holds_both:
             say("results against an anchor are left out of the CSV; print them with --anchor")
-        click.echo(pasted(scores, chosen))
+        print_result(pasted(scores, form))
 
 
-def _wanted(
-    *,
-    by: str | None,
-    whole: str,
-    judge: str | None,
-    anchor: str | None,
-    as_published: bool,
-    margin: float,
-    **way: Any,
-) -> WantedScores:
-    from videoautoarena.runs.bench.score.anchor_score import WantedScores, Way
-
-    return WantedScores(
-        of=cast("Of", whole),
-        by=by,
-        judge=judge,
-        anchor=anchor,
-        way=Way(**way),
-        as_published=as_published,
-        margin=margin,
-    )
-
-
-@click.group(
-    "bench", cls=options.ListingGroup, epilog="Example: arena bench verify my-bench --videos clips"
-)
+@options.group("arena bench verify my-bench --videos clips")
 def bench_command() -> None:
     """Run, score and compare frozen test sets."""
 
 
-@bench_command.command("verify", epilog="Example: arena bench verify my-bench --videos clips")
+@bench_command.member("arena bench verify my-bench --videos clips")
 @options.BENCH
-@click.option("--videos", type=options.PATH, help="Also check the videos in this folder.")
+@options.path("--videos", "Also check the videos in this folder.")
 @options.AS_JSON
 @click.pass_context
 def verify(ctx: click.Context, bench: Path, videos: Path | None, as_json: bool) -> None:
@@ -353,7 +297,7 @@ def verify(ctx: click.Context, bench: Path, videos: Path | None, as_json: bool) 
 
 bench_command.add_command(export)
 bench_command.add_command(score)
-bench_command.add_command(play)
+bench_command.add_command(run_command)
 bench_command.add_command(compare)
 bench_command.add_command(check)
 bench_command.add_command(diff)

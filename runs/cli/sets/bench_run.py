@@ -2,157 +2,122 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
 from videoautoarena.agents.models.registry import MOST_FRAMES
-from videoautoarena.runs.bench.play.runner import OnSettled
-from videoautoarena.runs.bench.play.tally import BenchTally
-from videoautoarena.runs.cli.program import options
-from videoautoarena.runs.cli.program.ending import early_end, exit_codes, run_async
-from videoautoarena.runs.cli.program.engine import ENGINE, ENGINE_NAMES, engine_of
+from videoautoarena.runs.cli.program import ending, options
+from videoautoarena.runs.cli.program.engine import ENGINE
 from videoautoarena.runs.cli.program.main import EXIT_CAP, EXIT_VOIDS
-from videoautoarena.runs.console.events import Listeners, Say, nobody
-from videoautoarena.runs.console.listeners import progress
-from videoautoarena.runs.rundir.reader import counted
-from videoautoarena.runs.text.terminal import print_result, safe, say
+from videoautoarena.runs.text.terminal import safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.reader import OpenBench
-    from videoautoarena.runs.bench.format.results import View
     from videoautoarena.runs.bench.kinds.scorings import Report
     from videoautoarena.runs.bench.play.runner import Asked, Ran
+    from videoautoarena.runs.bench.play.tally import BenchTally
+    from videoautoarena.runs.cluster.engine import RayEngine
+
+    Engine: TypeAlias = AbstractContextManager[RayEngine | None]
 
 
-@contextmanager
-def showing(say: Say, *, is_quiet: bool = False) -> Iterator[OnSettled]:
-    """Give what hears of every question and shows how far they are."""
-    with progress(say, is_quiet=is_quiet) as on_progress:
-        yield lambda tally: on_progress(tally.settled, tally.total, _so_far(tally))
+def _how_far(tally: BenchTally) -> tuple[int, int, str]:
+    return tally.settled, tally.total, _so_far(tally)
 
 
 def _so_far(tally: BenchTally) -> str:
+    from videoautoarena.runs.rundir.reader import counted
+
     words = [counted(tally.settled, tally.unit)]
     words += [counted(tally.forfeits, "forfeit")] * bool(tally.forfeits)
     words += [counted(tally.voids, "void")] * bool(tally.voids)
     return ", ".join(words)
 
 
-class BenchSwap(options.Swap):
-    """A share from 0 to 1, or one of the words "all" and "none"."""
-
-    name = "share|all|none"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the share as a float, or "all"."""
-        share = super().convert(0.0 if value == "none" else value, param, ctx)
-        if share != "all" and not 0.0 <= share <= 1.0:
-            self.fail(f"{value!r} is neither a share from 0 to 1 nor 'all' nor 'none'", param, ctx)
-        return share
+def read_swap(text: str) -> float | str:
+    """Return a share from 0 to 1, or "all"; "none" is 0."""
+    share = options.read_share("0" if text == "none" else text)
+    if isinstance(share, float) and not 0.0 <= share <= 1.0:
+        raise click.BadParameter(f"{text!r} is neither a share from 0 to 1 nor 'all' nor 'none'")
+    return share
 
 
-def _frames(_ctx: click.Context, _param: click.Parameter, typed: str | None) -> tuple[int, ...]:
+def read_sweep(text: str) -> tuple[int, ...]:
     """Return the numbers of frames of `frames=4,8,16`, each once, ascending."""
-    if typed is None:
-        return ()
-    name, _, listed = typed.partition("=")
+    name, _, listed = text.partition("=")
     numbers = [part.strip() for part in listed.split(",")]
     if name != "frames" or not all(n.isdecimal() and 0 < int(n) <= MOST_FRAMES for n in numbers):
         raise click.BadParameter(
-            f"{typed!r} is no sweep; write frames= and numbers from 1 to {MOST_FRAMES}, such as "
+            f"{text!r} is no sweep; write frames= and numbers from 1 to {MOST_FRAMES}, such as "
             "frames=4,16,64"
         )
     return tuple(sorted({int(number) for number in numbers}))
 
 
-def _models(text: str) -> Callable[[options.Command], options.Command]:
-    return click.option(
-        "--model", callback=options.names, multiple=True, metavar="M[,M2..]", help=text
-    )
-
-
 _PLACES = options.together(
-    click.option(
-        "--videos", type=options.PATH, help="Folder of the videos.  [default: the bench's copies]"
-    ),
+    options.path("--videos", "Folder of the videos.  [default: the bench's copies]"),
     options.config_option(" that declares the models"),
 )
-_PACE = options.together(
-    click.option(
-        "--limit",
-        type=click.IntRange(min=1),
-        metavar="K",
-        help="Ask K of the questions, sampled with the seed; a larger K includes those of a "
-        "smaller one.",
+_LIMIT = options.whole(
+    "--limit K",
+    "Ask K of the questions, sampled with the seed; a larger K includes those of a smaller one.",
+    least=1,
+)
+_AGAIN = "Repeat failed answers and judgings."
+
+
+@options.command(
+    "arena bench run my-bench --videos clips",
+    "arena bench run my-bench --videos clips --model openai:gpt-4o-mini --judge openai:gpt-4o "
+    "--plan",
+    "arena bench run my-bench --videos clips --model mine,theirs --config arena.toml --max-usd 5",
+    "arena bench run my-bench --videos clips --model mine,theirs --anchor openai:gpt-4o-mini",
+    codes=ending.exit_codes(
+        "more than 5 % void, or of one model forfeits, or a model became unusable"
     ),
-    options.CONCURRENCY,
-    options.PATIENCE,
-    options.flag("--retry-failed", "Repeat failed answers and judgings."),
 )
-_WORK = options.together(options.PLAN, options.NO_PROGRESS, options.CAPS, ENGINE, options.AS_JSON)
-
-
-@click.command(
-    "run",
-    epilog="""\b
-Examples:
-  arena bench run my-bench --videos clips
-  arena bench run my-bench --videos clips --model openai:gpt-4o-mini --judge openai:gpt-4o --plan
-  arena bench run my-bench --videos clips --model mine,theirs --config arena.toml --max-usd 5
-  arena bench run my-bench --videos clips --model mine,theirs --anchor openai:gpt-4o-mini
-
-\b
-"""
-    + exit_codes("more than 5 % void, or of one model forfeits, or a model became unusable"),
-)
-@options.BENCH
-@_models(
+@options.OPENED_BENCH
+@options.listed(
+    "--model M[,M2..]",
     "Models that answer, or whose answers were imported.  [default: arena.toml, else the "
-    "offline cast]"
+    "offline cast]",
+    "models",
 )
-@click.option(
-    "--judge",
-    "judges",
-    callback=options.names,
-    multiple=True,
-    metavar="J[,J2..]",
-    help="One or more judges; a panel decides by plurality.  [default: arena.toml, else the "
+@options.listed(
+    "--judge J[,J2..]",
+    "One or more judges; a panel decides by plurality.  [default: arena.toml, else the "
     "offline judge]",
+    "judges",
 )
-@click.option(
-    "--anchor",
-    metavar="NAME",
-    help="Compare every model with this model's answers only, in both orders and on a "
+@options.string(
+    "--anchor NAME",
+    "Compare every model with this model's answers only, in both orders and on a "
     "five-point scale; 'selected' and 'rejected' are the bench's own answers.",
 )
 @_PLACES
-@click.option(
+@options.path(
     "--prompts",
-    type=options.PATH,
-    help="Folder of prompt files, such as judge.txt, that replace the built-in ones from the "
+    "Folder of prompt files, such as judge.txt, that replace the built-in ones from the "
     "first call on.",
 )
 @options.figure("--seed", 0, "Seed of the answer order and of --limit.")
-@click.option(
-    "--swap",
-    type=BenchSwap(),
-    default=0.1,
-    show_default=True,
-    help="Share of rulings judged again with the answers in swapped order, as an audit. With "
+@options.string(
+    "--swap SHARE|ALL|NONE",
+    "Share of rulings judged again with the answers in swapped order, as an audit. With "
     "'all', both orders count.",
+    reads=read_swap,
+    default="0.1",
 )
-@click.option(
-    "--sweep",
-    callback=_frames,
-    metavar="frames=N[,N2..]",
-    help="Of tasks and dialogues: play every model once with each of these numbers of frames.",
+@options.string(
+    "--sweep frames=N[,N2..]",
+    "Of tasks and dialogues: play every model once with each of these numbers of frames.",
+    "frames",
+    reads=read_sweep,
 )
 @options.choice(
     "--history",
@@ -160,18 +125,27 @@ Examples:
     "Of dialogues: send the reference answers of earlier rounds, or what the model answered "
     "itself, which is scored as a model of its own.",
 )
-@click.option(
+@options.choice(
     "--preset",
-    type=click.Choice(["paper"]),
-    help="Of dialogues: look at the videos as MT-Video-Bench does, 32 frames with a longer side "
-    "of 720.",
+    ["paper"],
+    "Of dialogues: look at the videos as MT-Video-Bench does, 32 frames with a longer side of 720.",
+    is_open=True,
 )
-@_PACE
-@options.OFFLINE_JUDGE
-@options.BLIND_REFEREE
-@options.flag("--allow-self-judging", "Allow the judge to answer, too.")
-@_WORK
-def bench_run_command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) -> int:
+@_LIMIT
+@options.paid(
+    _AGAIN, options.LEAVE, options.flag("--allow-self-judging", "Allow the judge to answer, too.")
+)
+@ENGINE
+@options.AS_JSON
+def run_command(
+    bench: OpenBench[Any],
+    *,
+    as_json: bool,
+    plan: bool,
+    is_quiet: bool,
+    engine: Engine,
+    **typed: Any,
+) -> int:
     """Let models answer the questions of BENCH, and score or judge the answers.
 
     Preferences are judged against both reference answers; choices are read strictly, and free text
@@ -181,41 +155,47 @@ def bench_run_command(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **
     The same command continues where it stopped. Calls and results are stored in BENCH/results and
     reused for other models and judges.
     """
-    from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
     from videoautoarena.runs.views.scores import set_reports
 
-    engine = {name: typed.pop(name) for name in ENGINE_NAMES}
-    opened = open_bench(bench)
-    scoring = scoring_of(opened)
+    asked = _asked(typed)
     if plan:
-        return _plan(opened, _asked(typed), as_json=as_json)
-    ran = _run(opened, _asked(typed), engine, is_quiet=quiet)
-    scores = scoring.played(opened, ran) if ran.results else None
+        return _plan(bench, asked, as_json=as_json)
+    ran = _run(bench, asked, engine, is_quiet=is_quiet)
+    scores = scoring_of(bench).played(bench, ran) if ran.results else None
     if as_json:
-        _print_json(ran, scores, folder=bench)
+        _print_json(ran, scores, folder=bench.folder)
     elif scores is not None:
         options.print_views(set_reports(scores))
     return _ending(ran)
 
 
-@click.command(
-    "probe",
-    epilog="""\b
-Examples:
-  arena bench probe my-tasks
-  arena bench probe my-tasks --videos clips --model openai:gpt-4o-mini --max-usd 2""",
+@options.command(
+    "arena bench probe my-tasks",
+    "arena bench probe my-tasks --videos clips --model openai:gpt-4o-mini --max-usd 2",
 )
-@options.BENCH
-@_models(
+@options.OPENED_BENCH
+@options.listed(
+    "--model M[,M2..]",
     "Also ask these models without frames, with one, with shuffled ones, and with another "
-    "video's.  [default: nobody is asked]"
+    "video's.  [default: nobody is asked]",
+    "models",
 )
 @_PLACES
 @options.figure("--seed", 0, "Seed of the order of frames, of the other video, and of --limit.")
-@_PACE
-@_WORK
-def probe(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) -> int:
+@_LIMIT
+@options.paid(_AGAIN)
+@ENGINE
+@options.AS_JSON
+def probe(
+    bench: OpenBench[Any],
+    *,
+    as_json: bool,
+    plan: bool,
+    is_quiet: bool,
+    engine: Engine,
+    **typed: Any,
+) -> int:
     """Show what the options of a task set give away without its videos.
 
     Each probe picks an option by text alone: the longest, the one in a frequent place, the one
@@ -223,86 +203,54 @@ def probe(bench: Path, *, as_json: bool, plan: bool, quiet: bool, **typed: Any) 
     given away are counted, and defects are listed. With --model, models are asked, too: whoever
     knows answers without the video shows that the items give them away.
     """
-    from videoautoarena.runs.bench.format.reader import open_bench
     from videoautoarena.runs.bench.score.asked_probes import probe_all
     from videoautoarena.runs.views.checks import probes_report
 
-    engine = {name: typed.pop(name) for name in ENGINE_NAMES}
-    opened, code = open_bench(bench), 0
-    found = probe_all(opened)
-    if typed["model"]:
-        asked = _asked({**_UNASKED, **typed}, views=("blind", "one", "shuffled", "other"))
+    found = probe_all(bench)
+    code = 0
+    if typed["models"]:
+        asked = _asked(typed, swap=0.0, views=("blind", "one", "shuffled", "other"))
         if plan:
-            return _plan(opened, asked, as_json=as_json)
-        code = _ending(_run(opened, asked, engine, is_quiet=quiet))
-        found = probe_all(opened)
-    if as_json:
-        print_result(json.dumps(found.to_json(), indent=2))
-    else:
-        options.print_view(probes_report(found))
+            return _plan(bench, asked, as_json=as_json)
+        code = _ending(_run(bench, asked, engine, is_quiet=is_quiet))
+        found = probe_all(bench)
+    options.print_viewed(found.to_json(), lambda: probes_report(found), as_json=as_json)
     return code
 
 
-_UNASKED = {
-    "judges": (), "swap": 0.0, "allow_offline_judge": False, "allow_self_judging": False,
-    "allow_blind_referee": False, "anchor": None, "sweep": (), "prompts": None,
-    "history": "golden", "preset": None,
-}  # fmt: skip
-"""What `probe` does not ask for, of what `run` does."""
-
-
-def _asked(typed: dict[str, Any], views: tuple[View, ...] = ("whole",)) -> Asked:
+def _asked(typed: dict[str, Any], **beside: Any) -> Asked:
     from videoautoarena.runs.bench.play.cast import Wanted
     from videoautoarena.runs.bench.play.runner import Asked
-    from videoautoarena.runs.trials.trial import Leave
 
-    return Asked(
-        wanted=Wanted(
-            models=typed["model"],
-            judges=typed["judges"],
-            config=typed["config"],
-            swap=typed["swap"],
-            seed=typed["seed"],
-            leave=Leave(
-                typed["allow_offline_judge"],
-                typed["allow_self_judging"],
-                blind=typed["allow_blind_referee"],
-            ),
-            anchor=typed["anchor"],
-            frames=typed["sweep"],
-            history=typed["history"],
-            preset=typed["preset"],
-            views=views,
-        ),
-        videos=typed["videos"],
-        concurrency=typed["concurrency"],
-        patience_s=options.patience_s(typed),
-        caps=options.caps_of(typed),
-        limit=typed["limit"],
-        retry_failed=typed["retry_failed"],
-        prompts=typed["prompts"],
-    )
+    typed["frames"] = typed.get("frames") or ()
+    wanted = options.take(Wanted, typed, **beside)
+    return Asked(wanted, **typed)
 
 
 def _plan(opened: OpenBench[Any], asked: Asked, *, as_json: bool) -> int:
     """Print what it would take; return the exit code."""
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
 
-    found = run_async(scoring_of(opened).plan(opened, asked))
+    found = ending.run_async(scoring_of(opened).plan(opened, asked))
     columns = shutil.get_terminal_size().columns
     lines = () if as_json else (*found.as_lines(), *found.as_table(columns))
     options.print_report(found.as_json(), lines, as_json=as_json)
     return 0
 
 
-def _run(opened: OpenBench[Any], asked: Asked, engine: dict[str, Any], *, is_quiet: bool) -> Ran:
+def _run(opened: OpenBench[Any], asked: Asked, engine: Engine, *, is_quiet: bool) -> Ran:
     """Play it, in this process or by the `engine` that was typed."""
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
 
-    with engine_of(engine) as plays, showing(say, is_quiet=is_quiet) as on_settled:
-        run, asked = scoring_of(opened).run, replace(asked, engine=plays)
-        return run_async(
-            run(opened, asked, listeners=Listeners(say, nobody), on_settled=on_settled)
+    run = scoring_of(opened).run
+    with engine as plays:
+        how = replace(asked, engine=plays)
+        return ending.followed(
+            lambda listeners, on_settled: run(
+                opened, how, listeners=listeners, on_settled=on_settled
+            ),
+            _how_far,
+            is_quiet=is_quiet,
         )
 
 
@@ -326,11 +274,10 @@ def _ending(ran: Ran) -> int:
     from videoautoarena.runs.console.costs import possibly_paid_lines
 
     tally = ran.tally
-    for reason, count in tally.reasons.most_common(3):
-        say(safe(f"lost, {count}: {reason[:300]}"))
+    ending.say_reasons(tally.reasons, "lost")
     for line in (*possibly_paid_lines(tally.lost, ()), *map(safe, ran.kept)):
         say(line)
-    code = early_end(tally, f"{_so_far(tally)}, {tally.total - tally.settled} left")
+    code = ending.early_end(tally, f"{_so_far(tally)}, {tally.total - tally.settled} left")
     if code == EXIT_CAP and tally.complete:
         say(f"to score what all models have answered: repeat it with --limit {tally.complete}")
     if code is not None:

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from videoautoarena.runs.cli.program import options
-from videoautoarena.runs.cli.program.ending import early_end, exit_codes, run_async
+from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.program.main import EXIT_VOIDS
-from videoautoarena.runs.text.publishing import say_before_publishing
 from videoautoarena.runs.text.terminal import safe, say
 
 if TYPE_CHECKING:
@@ -19,52 +17,50 @@ if TYPE_CHECKING:
     from videoautoarena.runs.dialogues.making import DialogueTally
 
 
-@click.group(
-    "dialogues",
-    cls=options.ListingGroup,
-    epilog="Example: arena dialogues make clips --to my-set --plan",
-)
+def _abilities(names: tuple[str, ...]) -> tuple[Ability, ...]:
+    from videoautoarena.memory.records.errors import WrongArgument
+    from videoautoarena.runs.bench.format.entries import ABILITIES
+
+    known = {str(one): one for one in ABILITIES}
+    for name in names:
+        if name not in known:
+            raise WrongArgument(f"--abilities {name!r} is none of {', '.join(known)}")
+    return tuple(dict.fromkeys(known[name] for name in names)) or ABILITIES
+
+
+@options.group("arena dialogues make clips --to my-set --plan")
 def dialogues_command() -> None:
     """Make test sets of dialogues from your own videos, and review them."""
 
 
-@dialogues_command.command(
-    "make",
-    epilog="""\b
-Examples:
-  arena dialogues make clips --to my-set --plan
-  arena dialogues make clips --to my-set --examiner openai:gpt-4o --max-usd 10
-  arena dialogues make clips --to my-set --abilities memory_recall,answer_refusal --per-video 2
-
-\b
-"""
-    + exit_codes("calls failed, or the examiner became unusable"),
+@dialogues_command.member(
+    "arena dialogues make clips --to my-set --plan",
+    "arena dialogues make clips --to my-set --examiner openai:gpt-4o --max-usd 10",
+    "arena dialogues make clips --to my-set --abilities memory_recall,answer_refusal --per-video 2",
+    codes=ending.exit_codes("calls failed, or the examiner became unusable"),
 )
-@click.argument("folder", type=options.PATH)
-@click.option("--to", required=True, type=options.PATH, help="Folder to create.")
-@click.option("--abilities", callback=options.names, multiple=True, metavar="ABILITY[,..]",
-              help="Abilities, separated by commas: object_reference, memory_recall, "
-              "content_summary, answer_refusal, topic_shifting, proactive_interaction.  "
-              "[default: all]")  # fmt: skip
-@click.option("--per-video", type=click.IntRange(1, 12), default=1, show_default=True,
-              help="Dialogues of each ability about each video, at most.")  # fmt: skip
-@click.option("--turns", default="5-8", show_default=True, metavar="FROM-TO",
-              help="Rounds of a dialogue.")  # fmt: skip
-@click.option("--examiner", metavar="M",
-              help="Model that watches, writes and checks.  [default: arena.toml, else the offline "
-              "one]")  # fmt: skip
-@options.config_option(" that declares the examiner")
-@options.figure("--seed", 0, "Seed of all draws.")
-@options.flag("--at-most", "Accept the dialogues that there are although calls failed.")
-@click.option("--licence", help="Licence of the set, for its card.")
-@options.CONCURRENCY
-@options.PATIENCE
-@options.flag("--retry-failed", "Repeat the examiner's failed calls.")
-@options.flag("--plan", "Say what calls it would take and cost; make nothing.")
-@options.NO_PROGRESS
-@options.CAPS
-@options.AS_JSON
-def make_command(folder: Path, to: Path, *, as_json: bool, **typed: Any) -> int:
+@options.FOLDER
+@options.TO_FOLDER
+@options.listed(
+    "--abilities ABILITY[,..]",
+    "Abilities, separated by commas: object_reference, memory_recall, content_summary, "
+    "answer_refusal, topic_shifting, proactive_interaction.  [default: all]",
+    reads=_abilities,
+)
+@options.whole(
+    "--per-video",
+    "Dialogues of each ability about each video, at most.",
+    least=1,
+    most=12,
+    default=1,
+)
+@options.string("--turns FROM-TO", "Rounds of a dialogue.", default="5-8")
+@options.making(
+    "Model that watches, writes and checks",
+    at_most="Accept the dialogues that there are although calls failed.",
+    plan="Say what calls it would take and cost; make nothing.",
+)
+def make_command(folder: Path, to: Path, *, plan: bool, as_json: bool, **typed: Any) -> int:
     """Make a set of dialogues about the videos of FOLDER.
 
     The examiner captions the shots of each video, puts them together to scenes, names objects, and
@@ -75,35 +71,20 @@ def make_command(folder: Path, to: Path, *, as_json: bool, **typed: Any) -> int:
 
     Paid calls are kept if the command is interrupted; repeat it to continue.
     """
+    from videoautoarena.graph.dialogue_checks import TURNS
     from videoautoarena.runs.dialogues.dialogue_set import DialogueOrder
     from videoautoarena.runs.dialogues.make import make_dialogues, plan_dialogues
     from videoautoarena.runs.dialogues.making import DialogueWish
 
-    order = DialogueOrder(
-        folder=folder,
-        to=to,
-        examiner=typed["examiner"],
-        config=typed["config"],
-        licence=typed["licence"],
-        is_upper_bound=typed["at_most"],
-        concurrency=typed["concurrency"],
-        patience_s=options.patience_s(typed),
-        caps=options.caps_of(typed),
-        retry_failed=typed["retry_failed"],
-        is_quiet=typed["quiet"],
-        wish=DialogueWish(
-            abilities=_abilities(typed["abilities"]),
-            per_video=typed["per_video"],
-            turns=_turns(typed["turns"]),
-            seed=typed["seed"],
-        ),
-    )
-    if typed["plan"]:
-        planned = run_async(plan_dialogues(order, say))
+    typed["turns"] = options.span("--turns", typed["turns"], TURNS)
+    wish = options.take(DialogueWish, typed)
+    order = DialogueOrder(folder, to, wish=wish, **typed)
+    if plan:
+        planned = ending.run_async(plan_dialogues(order, say))
         options.print_report(planned.as_json(), planned.as_lines(), as_json=as_json)
         _say_failures(planned)
         return 0
-    made, tally = run_async(make_dialogues(order, say))
+    made, tally = ending.run_async(make_dialogues(order, say))
     if as_json or made.bench is not None:
         options.print_report(made.as_json(), made.as_lines(), as_json=as_json)
     return _ending(order, made, tally)
@@ -119,7 +100,7 @@ def _ending(order: DialogueOrder, made: MadeDialogues, tally: DialogueTally) -> 
     for line in possibly_paid_lines(tally.lost, ()):
         say(line)
     left = tally.total - len(tally.outcomes)
-    code = early_end(tally, f"{tally.so_far}, {left} of {tally.total} videos left")
+    code = ending.early_end(tally, f"{tally.so_far}, {left} of {tally.total} videos left")
     if code is not None:
         return code
     if made.bench is None:
@@ -128,8 +109,7 @@ def _ending(order: DialogueOrder, made: MadeDialogues, tally: DialogueTally) -> 
             "--at-most"
         )
         return EXIT_VOIDS
-    say_before_publishing(f"copies of videos are in {safe(str(order.to))}")
-    say(f"to check it: arena bench verify {safe(str(order.to))}")
+    ending.say_made(order.to, "copies of videos")
     return 0
 
 
@@ -138,67 +118,36 @@ def _say_failures(made: MadeDialogues) -> None:
         say(safe(f"failed, {path}: {why[:300]}"))
 
 
-def _abilities(names: tuple[str, ...]) -> tuple[Ability, ...]:
-    from videoautoarena.memory.records.errors import WrongArgument
-    from videoautoarena.runs.bench.format.entries import ABILITIES
-
-    known = {str(one): one for one in ABILITIES}
-    for name in names:
-        if name not in known:
-            raise WrongArgument(f"--abilities {name!r} is none of {', '.join(known)}")
-    return tuple(dict.fromkeys(known[name] for name in names)) or ABILITIES
-
-
-def _turns(text: str) -> tuple[int, int]:
-    from videoautoarena.graph.dialogue_checks import TURNS
-    from videoautoarena.memory.records.errors import WrongArgument
-
-    low, dash, high = text.partition("-")
-    fewest, most = TURNS
-    typed = (low, high if dash else low)
-    ends = [int(end) if end.isascii() and end.isdecimal() and len(end) < 4 else 0 for end in typed]
-    if not fewest <= ends[0] <= ends[1] <= most:
-        raise WrongArgument(f"--turns is {text!r}; give {fewest}-{most}, or a part of it like 5-6")
-    return ends[0], ends[1]
-
-
-@dialogues_command.command(
-    "review",
-    epilog="""\b
-Examples:
-  arena dialogues review my-set --to review.csv
-  arena dialogues review my-set --from review.csv --reviewer first --to reviewed
-  arena dialogues review my-set --drop-easy 0.9 --to harder""",
+@dialogues_command.member(
+    "arena dialogues review my-set --to review.csv",
+    "arena dialogues review my-set --from review.csv --reviewer first --to reviewed",
+    "arena dialogues review my-set --drop-easy 0.9 --to harder",
 )
 @options.BENCH
-@click.option("--to", type=options.PATH, help="CSV file to write; with --from or --drop-easy the "
-              "folder to create.  [default: BENCH-review.csv beside BENCH]")  # fmt: skip
-@click.option("--from", "sheet", type=options.PATH, metavar="FILE",
-              help="Reviewed CSV file to make a new set from.")  # fmt: skip
-@click.option("--reviewer", metavar="NAME", help="Who reviewed the file, for the new set.")
-@click.option("--drop-easy", "easy", type=click.FloatRange(0, 1), metavar="SCORE",
-              help="Also stop scoring rounds on which every model with results reaches SCORE, "
-              "0 to 1.")  # fmt: skip
+@options.path(
+    "--to",
+    "CSV file to write; with --from or --drop-easy the folder to create.  "
+    "[default: BENCH-review.csv beside BENCH]",
+)
+@options.path("--from FILE", "Reviewed CSV file to make a new set from.", "sheet")
+@options.string("--reviewer NAME", "Who reviewed the file, for the new set.")
+@options.string(
+    "--drop-easy SCORE",
+    "Also stop scoring rounds on which every model with results reaches SCORE, 0 to 1.",
+    "easy",
+    type=click.FloatRange(0, 1),
+)
 @options.OVERWRITE
 @options.AS_JSON
-def review_command(
-    bench: Path,
-    to: Path | None,
-    *,
-    sheet: Path | None,
-    reviewer: str | None,
-    easy: float | None,
-    force: bool,
-    as_json: bool,
-) -> None:
+def review_command(bench: Path, *, to: Path | None, force: bool, as_json: bool, **how: Any) -> None:
     """Write a dialogue set as CSV for people to review, or make a new set of what they kept.
 
     In the file, write keep or drop as decision, or corrections. With --from it becomes a new set:
     dropped rounds are no longer scored and stay as history, and each changed round says what it
     was before.
     """
-    _check(sheet=sheet, easy=easy, reviewer=reviewer, to=to, force=force)
-    if to is None or (sheet is None and easy is None):
+    _check(to=to, force=force, **how)
+    if to is None or (how["sheet"] is None and how["easy"] is None):
         from videoautoarena.runs.dialogues.review_sheet import write_sheet
 
         sheeted = write_sheet(bench, to, force=force)
@@ -207,11 +156,9 @@ def review_command(
     from videoautoarena.runs.bench.format.schema import VIDEOS
     from videoautoarena.runs.dialogues.review import Wish, review
 
-    made = review(Wish(bench, to, sheet, reviewer, easy))
+    made = review(Wish(bench, to, **how))
     options.print_report(made.as_json(), made.as_lines(), as_json=as_json)
-    if (to / VIDEOS).is_dir():
-        say_before_publishing(f"copies of videos are in {safe(str(to))}")
-    say(f"to check it: arena bench verify {safe(str(to))}")
+    ending.say_made(to, "copies of videos" if (to / VIDEOS).is_dir() else "")
 
 
 def _check(

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
-from click.core import ParameterSource
 
-from videoautoarena.runs.cli.program import options
-from videoautoarena.runs.cli.program.ending import early_end, run_async
+from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.program.main import EXIT_VOIDS
-from videoautoarena.runs.text.terminal import safe, say
+from videoautoarena.runs.text.terminal import say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.freeze.freeze import Extras, Told
@@ -29,46 +27,19 @@ _Ask: TypeAlias = (
     "Callable[[Listeners, Callable[[Progress], None]], Coroutine[Any, Any, tuple[T, Progress]]]"
 )
 AGAIN = "to ask again where a call failed: add --retry-failed"
-_HOW = ("config", "concurrency", "patience", "retry_failed", "max_void", "plan", "quiet")
-_CAPS = ("max_usd", "max_tokens")
 ASKING = options.together(
     options.config_option(", for models that are asked"),
-    options.CONCURRENCY,
-    options.PATIENCE,
-    options.flag("--retry-failed", "Ask again where a call failed."),
-    options.max_void("the answers asked for"),
-    options.TRUST,
-    options.PLAN,
-    options.NO_PROGRESS,
-    options.CAPS,
+    options.paid(
+        "Ask again where a call failed.", options.max_void("the answers asked for"), options.TRUST
+    ),
 )
 """Options that only matter where models are asked."""
 
 
-def take_asking(typed: dict[str, Any], videos: Path | None) -> Asking:
-    """Return how models are asked, and take it out of what was typed."""
-    from videoautoarena.runs.selecting.ground import Asking
-
-    caps, patience_s = options.caps_of(typed), options.patience_s(typed)
-    given = {name: typed.pop(name) for name in (*_HOW, *_CAPS, "trust")}
-    return Asking(
-        config=given["config"],
-        videos=videos,
-        concurrency=given["concurrency"],
-        patience_s=patience_s,
-        caps=caps,
-        retry_failed=given["retry_failed"],
-        trust=given["trust"],
-    )
-
-
-def refuse_idle(ctx: click.Context) -> None:
+def refuse_idle() -> None:
     """Refuse options that say how models are asked where none is."""
-    for param in ctx.command.params:
-        typed = ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE
-        if typed and param.name in (*_HOW, *_CAPS):
-            needs = "--hard, or --embeddings that take pictures"
-            raise click.UsageError(f"{param.opts[0]} needs {needs}", ctx)
+    idle = options.OF_CALLS | {"max_void", "plan"}
+    options.refuse_typed("needs --hard, or --embeddings that take pictures", idle.__contains__)
 
 
 def refuse_nameless(selection: Selection) -> None:
@@ -88,7 +59,7 @@ class Before:
     selection: Selection
     asking: Asking
     max_void: float
-    quiet: bool
+    is_quiet: bool
     check: Callable[[], None]
     """Raises where nothing that is asked could be written; called before anything is."""
 
@@ -118,17 +89,14 @@ class Before:
         from videoautoarena.runs.bench.freeze.freeze import Told
         from videoautoarena.runs.selecting.asking import plan_hard
 
-        hard = (
-            run_async(plan_hard(self.out, self.asking, self._wanted))
-            if self.selection.hard
-            else None
-        )
-        topics = None
+        hard = topics = None
+        if self.selection.hard:
+            hard = ending.run_async(plan_hard(self.out, self.asking, self._wanted))
         # Which questions are drawn from shows once all are asked.
         if self.embedder is not None and (hard is None or hard.known == hard.answers):
             told = Told() if hard is None else self._ask_hard()
             if isinstance(told, Told):
-                topics = run_async(self._planned_topics(self.embedder, told))
+                topics = ending.run_async(self._planned_topics(self.embedder, told))
         parts = {"hard": hard, "topics": topics}
         lines = [line for part in parts.values() if part for line in part.as_lines()]
         if self.embedder is not None and topics is None:
@@ -158,22 +126,16 @@ class Before:
             self.check()
         topics = topics_in(self.out, self.selection, told or Told())
         trust = Trust(self.asking.config, self.asking.trust)
-        names = run_async(name_topics(self.out, topics, namer, say=say, trust=trust))
+        names = ending.run_async(name_topics(self.out, topics, namer, say=say, trust=trust))
         return replace(extras, topic_names=names, topics_named_by=namer if names else None)
 
     def _ask_hard(self) -> Told | int:
         from videoautoarena.runs.bench.freeze.freeze import Told
         from videoautoarena.runs.selecting.asking import ask_hard
 
+        ask = partial(ask_hard, self.out, self.asking, self._wanted, check=self.check)
         found, ended = self._run(
-            lambda listeners, on_done: ask_hard(
-                self.out,
-                self.asking,
-                self._wanted,
-                listeners=listeners,
-                on_tried=on_done,
-                check=self.check,
-            )
+            lambda listeners, on_done: ask(listeners=listeners, on_tried=on_done)
         )
         if not ended.is_whole:
             return _cut_off(ended)
@@ -194,16 +156,9 @@ class Before:
         if not wanted:
             say("topics: too few questions; nothing is embedded")
             return replace(told, documents=Documents({}))
+        ask = partial(embed_documents, self.out, self.asking, embedder, wanted, check=self.check)
         found, ended = self._run(
-            lambda listeners, on_done: embed_documents(
-                self.out,
-                self.asking,
-                embedder,
-                wanted,
-                listeners=listeners,
-                on_done=on_done,
-                check=self.check,
-            )
+            lambda listeners, on_done: ask(listeners=listeners, on_done=on_done)
         )
         if not ended.is_whole:
             return _cut_off(ended)
@@ -222,20 +177,15 @@ class Before:
 
     def _run(self, ask: _Ask[T]) -> tuple[T, Progress]:
         """Return what asking comes to, shown as it goes."""
-        from videoautoarena.runs.console.events import Listeners, nobody
-        from videoautoarena.runs.console.listeners import progress
-
-        with progress(say, is_quiet=self.quiet) as on_progress:
-
-            def on_done(so_far: Progress) -> None:
-                on_progress(so_far.done, so_far.total, so_far.in_words())
-
-            found, ended = run_async(ask(Listeners(say, nobody), on_done))
-        for reason, count in ended.reasons.most_common(3):
-            say(safe(f"failed, {count}: {reason[:300]}"))
+        found, ended = ending.followed(
+            ask,
+            lambda so_far: (so_far.done, so_far.total, so_far.in_words()),
+            is_quiet=self.is_quiet,
+        )
+        ending.say_reasons(ended.reasons)
         return found, ended
 
 
 def _cut_off(ended: Progress) -> int:
     left = f"{ended.in_words()}, {ended.total - ended.done} left, no bench is written"
-    return early_end(ended, left) or EXIT_VOIDS
+    return ending.early_end(ended, left) or EXIT_VOIDS

@@ -18,7 +18,7 @@ import numpy as np
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Battle
-from videoautoarena.runs.audit.labels_text import show_labels
+from videoautoarena.runs.audit.label_report import show_labels
 from videoautoarena.runs.audit.report import audit_in
 from videoautoarena.runs.battles.rounds import rounds_of
 from videoautoarena.runs.battles.standards import StandardVerdicts, by_standard
@@ -32,6 +32,8 @@ from videoautoarena.runs.leaderboard.run_traits import (
     names_of,
 )
 from videoautoarena.runs.leaderboard.slices import Slices
+from videoautoarena.runs.rating.fit import MOVED, UNCONTROLLED
+from videoautoarena.runs.rating.leaderboard import Row
 from videoautoarena.runs.rating.method import USUAL
 from videoautoarena.runs.rating.profile import build_profiles
 from videoautoarena.runs.rundir.films import videos_of
@@ -215,8 +217,8 @@ def _figures(run: Run, listed: BattlesOf, costs: RunCosts) -> Json:
     """
     board = board_in(run, replace(USUAL, pairs=True, fragility=True))
     pairs, found = pairs_in(run), audit_in(run)
-    styled = board_in(run, replace(USUAL, style=True, seats=True), behaviour=False).to_json()
-    style = {row["model"]: row for row in styled["models"]}
+    styled = board_in(run, replace(USUAL, style=True, seats=True), behaviour=False)
+    adjusted = {row.model: _adjusted(row) for row in styled.models}
     looks = read_looks(listed)
     profiles = build_profiles(looks, {row.model: row.rating for row in board.models})
     rounds, status = rounds_of(listed, themes=looks.theme_of), status_of(run.folder)
@@ -234,15 +236,17 @@ def _figures(run: Run, listed: BattlesOf, costs: RunCosts) -> Json:
             cost_usd=told["cost_usd"] or 0.0,
             unknown_cost=told["unknown_cost"],
             left=_left(told),
+            styled=styled,
         )
     )
     rows, audit = board.to_json(), found.to_json()
+    cautions = [text for text in board.settings.warnings if MOVED not in text]
     return {
         "stand_ins": rows["settings"]["stand_ins"],
-        "models": [row | _adjusted(style[row["model"]]) for row in rows["models"]],
-        "settings": rows["settings"],
+        "models": [row | {"style": adjusted[row["model"]]} for row in rows["models"]],
+        "settings": rows["settings"] | {"warnings": cautions},
         "leads": rows["leads"],
-        "terms": styled["settings"].get("terms"),
+        "terms": styled.settings.to_json().get("terms"),
         "components": rows["components"],
         "fragility": rows["fragility"],
         "better": {"models": rows["pairs"]["models"], "p": rows["pairs"]["better"]},
@@ -265,8 +269,11 @@ def _left(status: Json) -> Left:
     return Left(status["settled"], without, len(aside), len(status["damage"]))
 
 
-def _adjusted(row: Json) -> Json:
-    return {"style": {key: row[key] for key in ("rating", "low", "high")}}
+def _adjusted(row: Row) -> Json | None:
+    """Return the rating of a model with style taken out; None where it cannot be."""
+    if UNCONTROLLED in row.flags:
+        return None
+    return {"rating": row.rating, "low": row.low, "high": row.high}
 
 
 def _summary(figures: Json, setup: Setup, costs: RunCosts) -> Json:

@@ -1,8 +1,8 @@
 """One HTML document made of the files in `front/`, under a policy that lets nothing else run.
 
-A page is named in `front/pages.json` with its scripts and styles. All of them, and the vendored
-libraries, stand inside the document; the policy names their hashes, so that no other script, style
-or address has any effect, wherever the text of a model or of a file may end up.
+`make front` makes one script and one stylesheet of all that a page consists of, its libraries too
+(`front/build.js`). Both stand inside the document; the policy names their hashes, so that no other
+script, style or address has any effect, wherever the text of a model or of a file may end up.
 """
 
 from __future__ import annotations
@@ -18,6 +18,12 @@ from typing import Any, Literal
 
 FRONT = Path(__file__).parents[1] / "front"
 Page = Literal["report", "annotate", "tasks", "dialogues"]
+TITLES: dict[Page, str] = {
+    "report": "VideoAutoArena",
+    "annotate": "Labelling",
+    "tasks": "Task set",
+    "dialogues": "Dialogues",
+}
 Place = Literal["file", "split", "served"]
 """Where a page gets its data: blocks inside it, files beside it, or the server it came from."""
 SIBLINGS = "arena-siblings"
@@ -28,7 +34,6 @@ SIBLINGS = "arena-siblings"
 class Assets:
     """What a page runs and how it looks: the same bytes every time."""
 
-    title: str
     script: str
     style: str
 
@@ -36,18 +41,7 @@ class Assets:
 @cache
 def assets(page: Page) -> Assets:
     """Return the script and the style of a page, each as one text."""
-    known = json.loads((FRONT / "pages.json").read_text(encoding="utf-8"))[page]
-    libraries = [_library(row["file"]) for row in vendored()]
-    sources = [_read("app", name) for name in known["scripts"]]
-    own = '\n;(()=>{"use strict";\n' + "\n".join(sources) + "\n})();\n"
-    styles = [_read("style", name) for name in known["styles"]]
-    return Assets(known["title"], "\n;".join(libraries) + own, "\n".join(styles))
-
-
-def vendored() -> list[dict[str, str]]:
-    """Return the libraries of others that stand in every page: file, version, licence, sha256."""
-    found: list[dict[str, str]] = json.loads(_read("vendor", "vendor.json"))
-    return found
+    return Assets(_read(f"dist/{page}.js"), _read(f"dist/{page}.css"))
 
 
 def document(
@@ -71,13 +65,13 @@ def document(
     inline = "" if summary is None else block("summary", safe_json(summary), "application/json")
     slots = {
         "CSP": html.escape(policy(page, place)),
-        "TITLE": html.escape(title or found.title),
+        "TITLE": html.escape(title or TITLES[page]),
         "STYLE": found.style,
         "PLAIN": plain,
         "SUMMARY": inline,
         "SCRIPT": found.script,
     }
-    head, tail = _read("", "page.html").split("%DATA%")
+    head, tail = _read("page.html").split("%DATA%")
     filled = "".join(slots.get(part, part) for part in head.split("%"))
     return filled, tail
 
@@ -114,14 +108,8 @@ def safe_json(value: Any) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _library(name: str) -> str:
-    """Return a vendored file without the address of its source map, which nobody ships."""
-    lines = _read("vendor", name).splitlines()
-    return "\n".join(line for line in lines if not line.startswith("//# sourceMappingURL"))
-
-
-def _read(folder: str, name: str) -> str:
-    return (FRONT / folder / name).read_text(encoding="utf-8")
+def _read(name: str) -> str:
+    return (FRONT / name).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:

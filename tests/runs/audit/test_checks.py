@@ -14,8 +14,9 @@ from tests.support.played import invoke, lineage, play, video
 from tests.support.seasons import Nature, Season
 from videoautoarena.memory.records.records import STANDARDS
 from videoautoarena.runs.audit.checks import _KINDS, GROUPS, check_of, with_checks
-from videoautoarena.runs.audit.report import SECTIONS, TITLES, find_all
+from videoautoarena.runs.audit.report import SECTIONS, find_all
 from videoautoarena.runs.trials.truth_cases import KINDS
+from videoautoarena.runs.views.audit import TITLES
 
 ROOMS = Path(__file__).parents[3] / "runs" / "audit"
 FORMS = ("short", "long")

@@ -80,7 +80,7 @@ def test_a_judge_surely_worse_than_length_raises_an_alarm() -> None:
     assert gain.n == 60
     assert gain.high < 0.0
     assert gain.is_alarm
-    assert "is -33.3 points (-5" in gain.sentence
+    assert "is -33.3 (-5" in gain.sentence
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_standards_are_told_where_they_were_labelled() -> None:
     spoken[0] = Spoken(_label(spoken[0].battle, "anna", "a", accuracy="a"), spoken[0].battle)
     findings = found(spoken)
     assert findings["labels.accuracy"].value == 1.0
-    assert findings["labels.accuracy"].sentence.endswith("of 1 label.")
+    assert findings["labels.accuracy"].sentence.endswith("of 1 label on 1 video.")
     assert not {"labels.relevance", "labels.judge_accuracy"} & set(findings)
 
 

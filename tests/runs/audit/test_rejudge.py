@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from tests.support.played import battle, invoke, judging, manifest, play, slot, video
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.memory.store.evidence import Trial
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.audit.rejudge import rejudged, render
+from videoautoarena.runs.audit.rejudge import rejudged
 from videoautoarena.runs.rundir.reader import RUN_FILE
+from videoautoarena.runs.views.audit import rejudged_reports
+from videoautoarena.runs.views.forms import as_text
 
 CLIPS = [video(bytes([number])) for number in range(12)]
 
@@ -121,9 +121,8 @@ def test_a_report_is_json_and_fits_a_narrow_terminal(two_minds: Path) -> None:
     report = rejudged(two_minds, ["other"])
     found = report.to_json()
     assert json.loads(json.dumps(found, allow_nan=False)) == found
-    console = Console(width=80, record=True, file=StringIO())
-    console.print(render(report))
-    told = console.export_text()
+    (one,) = rejudged_reports(report)
+    told = as_text(one)
     assert max(map(len, told.splitlines())) <= 80
     assert "66.7 %" in told
     assert "Cohen's kappa 0.48" in told

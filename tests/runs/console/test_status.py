@@ -80,7 +80,7 @@ def test_what_came_back_empty_is_part_of_a_calls_cost_and_tokens(tmp_path: Path)
 
 
 def test_an_unknown_cost_is_never_free(mixed: Path, tmp_path: Path) -> None:
-    said = invoke("status", mixed, width=200).output
+    said = invoke("status", mixed, width=320).output
     assert "cost $0.5000 and 1 call of unknown cost" in said
     free = call(slot(video(), 0).id, cost_usd=0.0)
     beside = play(tmp_path / "one", lineage(video()), calls=[free, call(slot(video(), 1).id)])
@@ -256,7 +256,7 @@ def test_a_second_seating_that_decided_is_no_reason_called_none(tmp_path: Path) 
     out = play(tmp_path / "out", [battle(slot(video(), 0), verdict="void", reason=why)])
     told = "referee (ab): it was silent; referee (ba) decided, which only audits"
     for words in (("status", out), ("battles", out), ("show", out, slot(video(), 0).id)):
-        said = " ".join(invoke(*words, width=200).output.split())
+        said = " ".join(invoke(*words, width=320).output.split())
         assert told in said
         assert "None" not in said
     assert json.loads(invoke("battles", out, "--jsonl").output)["reason"] == why

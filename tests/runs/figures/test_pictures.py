@@ -13,11 +13,14 @@ import pytest
 from PIL import Image
 
 from tests.support.drawn import boxes_of, size_of, texts_of
-from tests.support.figured import DRAWN, HEADER, sliced, styled, table
-from tests.support.played import battle, invoke, judging, manifest, play, slot, video
+from tests.support.figured import DRAWN, HEADER, echoing, sliced, table
+from tests.support.played import battle, invoke, manifest, play, slot, video
 from tests.support.votes import season, written
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.store.evidence import Label, Trial
+from videoautoarena.runs.audit.echoes import (
+    find_echoes,
+    measure_echoes,
+)
 from videoautoarena.runs.cli.results.leaderboard import DIALOGUE_NAMES, NAMES, SET_NAMES
 from videoautoarena.runs.figures.album import (
     DIALOGUE_PICTURES,
@@ -27,17 +30,7 @@ from videoautoarena.runs.figures.album import (
     draw_run,
 )
 from videoautoarena.runs.figures.canvas import COLUMN, Picture, render, shown, widest
-from videoautoarena.runs.figures.heatmaps import battles, pairs_of, wins
-from videoautoarena.runs.figures.judge_agreement import (
-    LABELLED,
-    REPEATED,
-    SWAPPED,
-    find_echoes,
-    judge,
-    measure_courses,
-)
-from videoautoarena.runs.figures.ranking import ladder, style
-from videoautoarena.runs.figures.slices import panels
+from videoautoarena.runs.figures.ranking import battles, judge, ladder, pairs_of, panels, wins
 from videoautoarena.runs.leaderboard.board import board_of
 from videoautoarena.runs.rating.finding import Finding
 
@@ -59,8 +52,8 @@ def test_nothing_leaves_the_sheet_and_no_text_lies_on_another(name: str) -> None
 
 def test_a_slice_of_one_video_is_not_drawn_as_if_it_were_sure() -> None:
     told = " ".join(texts_of(render(panels(sliced("one video")), "svg")))
-    assert "Dotted: one video, no interval." in told
-    assert "Dotted" not in " ".join(texts_of(render(panels(sliced("rude")), "svg")))
+    assert "dotted: no interval" in told
+    assert "dotted" not in " ".join(texts_of(render(panels(sliced("rude")), "svg")))
     looks = [line.get_linestyle() for line in panels(sliced("one video")).draw(False).axes[0].lines]
     assert looks.count(":") == 2
 
@@ -108,12 +101,12 @@ def test_what_a_reader_must_know_stands_on_the_picture() -> None:
     told = " ".join(texts_of(render(ladder(table("islands")), "svg")))
     assert "group 2: never met the others, a scale of its own" in told
     assert "ant leads the largest of 2 groups that never met" in told
-    assert "Hollow: one-sided" in " ".join(texts_of(render(ladder(table("one-sided")), "svg")))
+    assert "hollow: one-sided" in " ".join(texts_of(render(ladder(table("one-sided")), "svg")))
     three = table("three")
     settings = replace(three.settings, stand_ins=True)
     alarm = Finding("k", 0.9, 0.8, 1.0, 40, "Verdicts follow the seats.", is_alarm=True)
     noted = " ".join(texts_of(render(ladder(replace(three, audit=(alarm,))), "svg")))
-    assert "Audit alarm: Verdicts follow the seats." in noted
+    assert "AUDIT ALARM: Verdicts follow the seats." in noted
     banner = "rates stand-ins: every model is an offline one"
     assert banner in texts_of(render(ladder(replace(three, settings=settings)), "svg"))
 
@@ -161,7 +154,7 @@ def test_a_cell_says_how_many_battles_its_share_stands_on_and_few_are_pale() -> 
     board = table("three")
     counts = np.array(pairs_of(board).battles)
     found = texts_of(render(wins(board), "svg"))
-    assert "Small figures: battles." in " ".join(found)
+    assert "Small figures: battles" in " ".join(found)
     apart = counts[~np.eye(3, dtype=bool)]
     assert [found.count(str(count)) >= 1 for count in apart] == [True] * 6
     few = counts.copy()
@@ -170,8 +163,8 @@ def test_a_cell_says_how_many_battles_its_share_stands_on_and_few_are_pale() -> 
     colours, paler = (_cells_of(wins(of)) for of in (board, thin))
     assert (paler[0, 1] > colours[0, 1])[:3].any()
     assert (paler[0, 2] == colours[0, 2]).all()
-    assert "Pale: fewer than 10 battles." in " ".join(texts_of(render(wins(thin), "svg")))
-    assert "Pale" not in " ".join(found)
+    assert "pale: fewer than 10 battles" in " ".join(texts_of(render(wins(thin), "svg")))
+    assert "pale" not in " ".join(found)
 
 
 def _cells_of(picture: Picture) -> Any:
@@ -183,78 +176,27 @@ def _cells_of(picture: Picture) -> Any:
 def test_a_cell_says_what_share_the_row_won() -> None:
     grid = table("three").to_json()["pairs"]
     found = texts_of(render(wins(table("three")), "svg"))
-    assert f"{100 * grid['wins'][0][2]:.0f}" in found
+    assert f"{100 * grid['wins'][0][2]:.1f}" in found
     assert str(grid["battles"][0][2]) in texts_of(render(battles(table("three")), "svg"))
 
 
 def test_what_never_differs_is_said_beside_the_terms() -> None:
-    told = " ".join(texts_of(render(style(styled()), "svg")))
+    told = " ".join(texts_of(render(DRAWN["style"](), "svg")))
     assert "length" in told
     assert "read first" in told
     assert "Never differs: bold." in told
 
 
-def echoing(battles_: int = 30) -> list[Any]:
-    """Battles judged from both seats, of which every third was judged differently."""
-    film = video()
-    return [
-        battle(
-            slot(film, 0).model_copy(update={"id": f"{film.id}-p1-r{k}"}),
-            model_b="owl" if k % 2 else "mole",
-            verdict="a",
-            verdicts=(
-                judging(seats="ab", verdict="a"),
-                judging(seats="ba", verdict="b" if k % 3 == 0 else "a"),
-            ),
-        )
-        for k in range(battles_)
-    ]
-
-
-def test_words_are_compared_with_the_other_seating_a_repeat_and_people() -> None:
-    ours = echoing(3)
-    again = judging(seats="ba", verdict="tie_good")
-    trials = [
-        Trial(id="t", kind="repeat", battle=ours[1].id, video="v", model="m", judging=again),
-        Trial(id="u", kind="attack", battle=ours[1].id, video="v", model="m", judging=again),
-    ]
-    labels = [Label(battle=ours[0].id, labeller="ann", verdict="a"),
-              Label(battle="elsewhere", labeller="ann", verdict="a")]  # fmt: skip
-    found = [(e.kind, e.is_same) for e in find_echoes(ours, trials=trials, labels=labels)]
-    assert found == [
-        *((SWAPPED, same) for same in (False, True, True)),
-        (REPEATED, False),
-        (LABELLED, True),
-    ]
-
-
-def test_words_that_abstain_or_tie_differently_are_no_disagreement() -> None:
-    words = (judging(seats="ab", verdict="abstain"), judging(seats="ba", verdict="a"))
-    ties = (judging(seats="ab", verdict="tie_bad"), judging(seats="ba", verdict="tie_good"))
-    film = slot(video(), 0)
-    both = [battle(film, verdicts=words), battle(film, verdicts=ties)]
-    assert [echo.is_same for echo in find_echoes(both)] == [True]
-
-
-def test_agreement_stands_over_the_gap_between_the_models(tmp_path: Path) -> None:
-    run = play(tmp_path / "out", echoing())
-    (course,) = measure_courses(board_of(run), find_echoes(echoing()))
-    assert course.n == 30
-    assert [share.n for share in course.shares] == [15, 15]
-    assert sum(share.value * share.n for share in course.shares) == pytest.approx(20)
-    svg = render(judge(board_of(run), [course]), "svg")
-    assert "seats swapped (n = 30)" in texts_of(svg)
-    assert all(box.right < size_of(svg)[0] for box in boxes_of(svg))
-
-
-def test_too_few_words_make_no_line(tmp_path: Path) -> None:
-    run = play(tmp_path / "out", echoing(19))
-    assert measure_courses(board_of(run), find_echoes(echoing(19))) == []
-
-
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return play(tmp_path_factory.mktemp("run") / "out", echoing())
+
+
+def test_the_agreement_of_a_judge_says_on_how_many_battles_it_stands(run: Path) -> None:
+    board = board_of(run)
+    svg = render(judge(board, measure_echoes(board, find_echoes(echoing()))), "svg")
+    assert "seats swapped (n = 30)" in texts_of(svg)
+    assert all(box.right < size_of(svg)[0] for box in boxes_of(svg))
 
 
 def test_the_command_writes_every_picture_that_there_is_data_for(run: Path, tmp_path: Path) -> None:

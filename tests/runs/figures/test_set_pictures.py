@@ -16,9 +16,8 @@ from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, write
 from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScores, score_tasks
 from videoautoarena.runs.cli.results.leaderboard import SET_NAMES
 from videoautoarena.runs.figures.album import SET_PICTURES
-from videoautoarena.runs.figures.budgets import sweep
 from videoautoarena.runs.figures.canvas import Picture, render
-from videoautoarena.runs.figures.positions import written
+from videoautoarena.runs.figures.sets import sweep
 
 RUDE = ("<b>$x_1$</b>", "\x1b[31m" + "x" * 60)
 
@@ -60,9 +59,8 @@ def test_a_heat_map_says_the_accuracy_and_the_items_of_every_cell(
         cells = [cell for line in row.positions.cells for cell in line if cell]
         assert sum(cell.n for cell in cells) == 36
         for cell in cells:
-            assert {f"{cell.value:.0f}", str(cell.n)} <= set(found)
+            assert {f"{cell.value:.1f}", str(cell.n)} <= set(found)
     assert {"30 s", "1 min", "3 min", "0–20 %", "80–100 %"} <= set(found)
-    assert [written(seconds) for seconds in (0, 90, 7200)] == ["0 s", "90 s", "2 h"]
 
 
 def test_a_curve_rings_what_is_enough_and_a_price_gives_it_a_second_axis(

@@ -16,14 +16,14 @@ from tests.support.played import battle, invoke, lineage, play, slot, video
 from videoautoarena.memory.records.records import Judging
 from videoautoarena.runs.leaderboard.head_to_head import UNLIKE, build_pairs
 from videoautoarena.runs.rating.finding import fields_json
-from videoautoarena.runs.rating.method import THIN, Method
+from videoautoarena.runs.rating.method import THIN, RatingMethod
 from videoautoarena.runs.rating.table import build
 
 FILM = video()
 
 
 def pairs(battles: Any, **method: Any) -> dict[tuple[str, str], dict[str, Any]]:
-    table = build_pairs(battles, CAST, method=Method(**method))
+    table = build_pairs(battles, CAST, method=RatingMethod(**method))
     return {(pair.model, pair.rival): fields_json(pair) for pair in table.pairs}
 
 
@@ -61,7 +61,7 @@ def test_ties_are_half_a_point_and_may_be_left_out() -> None:
 
 
 def test_matrices_of_pairs_flag_thin_cells() -> None:
-    table = build(season(40), CAST, method=Method(pairs=True))
+    table = build(season(40), CAST, method=RatingMethod(pairs=True))
     assert table.to_json()["pairs"]["thin"] == [
         [False, False, True],
         [False, False, False],

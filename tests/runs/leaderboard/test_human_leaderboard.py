@@ -16,7 +16,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.audit.label_sample import draw_sample
 from videoautoarena.runs.leaderboard.board import board_of, labelled_board_of
 from videoautoarena.runs.rating.leaderboard import Leaderboard
-from videoautoarena.runs.rating.method import Method
+from videoautoarena.runs.rating.method import RatingMethod
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +125,7 @@ def test_what_was_drawn_and_not_labelled_what_came_later_and_what_was_not_drawn_
 
 
 def test_an_anchor_and_ranks_that_hold_at_once_go_with_labels(labelled: Path) -> None:
-    method = Method(anchor="owl=1200", simultaneous=True, pairs=True)
+    method = RatingMethod(anchor="owl=1200", simultaneous=True, pairs=True)
     table = labelled_board_of(labelled, method)
     assert ratings(table)["owl"] == pytest.approx(1200.0)
     assert table.to_json()["settings"]["simultaneous"]
@@ -135,9 +135,14 @@ def test_an_anchor_and_ranks_that_hold_at_once_go_with_labels(labelled: Path) ->
 
 @pytest.mark.parametrize(
     "method",
-    [Method(style=True), Method(ties="davidson"), Method(intervals="bootstrap"), Method(elo=True)],
+    [
+        RatingMethod(style=True),
+        RatingMethod(ties="davidson"),
+        RatingMethod(intervals="bootstrap"),
+        RatingMethod(elo=True),
+    ],
 )
-def test_what_does_not_go_with_labels_is_refused(labelled: Path, method: Method) -> None:
+def test_what_does_not_go_with_labels_is_refused(labelled: Path, method: RatingMethod) -> None:
     with pytest.raises(BadInput, match="leave out the other options"):
         labelled_board_of(labelled, method)
 

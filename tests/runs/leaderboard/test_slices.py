@@ -19,7 +19,7 @@ from videoautoarena.memory.records.records import CATEGORIES, STANDARDS, Battle
 from videoautoarena.runs.categories.tags import NONE, UNTAGGED
 from videoautoarena.runs.leaderboard.run_traits import QUESTION_CATEGORY, known_of
 from videoautoarena.runs.leaderboard.slices import build_slices
-from videoautoarena.runs.rating.method import THIN, Method
+from videoautoarena.runs.rating.method import THIN, RatingMethod
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.rundir.reader import open_run
 from videoautoarena.runs.views.forms import ReportView
@@ -318,7 +318,7 @@ def test_a_slice_without_refusals_needs_neither_answer_to_refuse() -> None:
             ]
         )
     ]
-    method = Method(without=("refusals",))
+    method = RatingMethod(without=("refusals",))
     [part] = build_slices(battles, [], by="origin", method=method).to_json()["slices"]
     assert part["battles"] == 2
     assert (part["both_bad_share"]["value"], part["both_bad_share"]["n"]) == (0.5, 2)

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from tests.support.tournament import fought
 from videoautoarena.runs.rating.fit import Bouts, rate_bouts
 from videoautoarena.runs.rating.leaderboard import Leaderboard
-from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, Method
+from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, RatingMethod
 from videoautoarena.runs.rating.table import count_verdicts, tabulate
 
 NAMES = ("hawk", "owl", "wren", "blind")
 
 
-def board(text: str, method: Method | None = None) -> Leaderboard:
+def board(text: str, method: RatingMethod | None = None) -> Leaderboard:
     """Return the leaderboard of battles written as for `fought`, A being the hawk."""
     cells = fought(text)
     assert cells.parts is not None
@@ -32,7 +32,7 @@ def board(text: str, method: Method | None = None) -> Leaderboard:
     bouts = Bouts(
         NAMES[: cells.models], np.array(a), np.array(b), np.array(points), np.array(video)
     )
-    rated = rate_bouts(bouts, method or Method())
+    rated = rate_bouts(bouts, method or RatingMethod())
     return tabulate(rated, forfeits={}, totals=count_verdicts({"a": len(a)}))
 
 
@@ -75,7 +75,7 @@ def test_below_ten_videos_nobody_is_ranked_and_parrots_are_below_all_the_same() 
 
 
 def test_at_once_the_rivals_are_those_whose_range_holds_the_first_place() -> None:
-    found = board(on(15, "A>B*5 B>A*3 A>C*5 C>A*3 B>C*4 C>B*4"), Method(simultaneous=True))
+    found = board(on(15, "A>B*5 B>A*3 A>C*5 C>A*3 B>C*4 C>B*4"), RatingMethod(simultaneous=True))
     (lead,) = found.leads
     assert lead.is_simultaneous
     ranges = {row.model for row in found.models if row.rank_best == 1}
@@ -86,7 +86,7 @@ def test_at_once_the_rivals_are_those_whose_range_holds_the_first_place() -> Non
 def test_every_way_of_making_intervals_has_differences_of_its_own(intervals: str) -> None:
     found = board(
         on(25, "A>B*3 B>A A>C*3 C>A B>C*2 C>B*2"),
-        Method(intervals=intervals),  # type: ignore[arg-type]
+        RatingMethod(intervals=intervals),  # type: ignore[arg-type]
     )
     assert found.leads[0].rivals == ()
     assert found.leads[0].basis.endswith(found.settings.interval)
@@ -106,7 +106,7 @@ def test_a_lead_agrees_with_the_rows_of_its_board(
 ) -> None:
     a, step, points, video = (np.array(column) for column in zip(*battles, strict=True))
     bouts = Bouts(NAMES, a, (a + step) % 4, points, video)
-    rated = rate_bouts(bouts, Method(simultaneous=simultaneous, pairs=True))
+    rated = rate_bouts(bouts, RatingMethod(simultaneous=simultaneous, pairs=True))
     found = tabulate(rated, forfeits={}, totals=count_verdicts({"a": len(a)}))
     ranks = {row.model: row for row in found.models}
     assert len(found.leads) == len(found.components)

@@ -11,7 +11,7 @@ from tests.support.played import invoke
 from tests.support.votes import refused, written
 from videoautoarena.runs.interop.battles import import_battles
 from videoautoarena.runs.leaderboard.given_board import read_board
-from videoautoarena.runs.rating.method import Method
+from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.rate import rate_file
 
 ONE = "caf\u00e9"
@@ -62,7 +62,7 @@ def test_an_anchor_is_found_in_whichever_letters_it_is_typed(tmp_path: Path) -> 
     file = written(tmp_path / "b.csv", ROWS)
     (row,) = (
         row
-        for row in rate_file(file, Method(anchor=f"{TWO}=1200")).to_json()["models"]
+        for row in rate_file(file, RatingMethod(anchor=f"{TWO}=1200")).to_json()["models"]
         if row["model"] == ONE
     )
     assert row["rating"] == pytest.approx(1200)

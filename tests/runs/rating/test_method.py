@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
@@ -15,8 +15,9 @@ from rich.console import Console
 from tests.support.played import battle, invoke, lineage, play, slot, video
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Battle
+from videoautoarena.runs.cli.program.main import load
 from videoautoarena.runs.rating.leaderboard import Leaderboard
-from videoautoarena.runs.rating.method import Method, read_anchor
+from videoautoarena.runs.rating.method import RatingMethod, read_anchor
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.text.style import (
     FEATURES,
@@ -29,6 +30,9 @@ from videoautoarena.runs.views.forms import ReportView, marked_up
 from videoautoarena.runs.views.leaderboard import extra_sentences, leaderboard_report
 
 CAST = ["hawk", "owl", "mole"]
+FIELDS = set(get_type_hints(RatingMethod))
+OF_RUNS = {"without", "reweight"}
+"""Fields of a method that need a run."""
 
 
 def season(videos: int, *, ties: int = 0) -> list[Battle]:
@@ -52,7 +56,7 @@ def season(videos: int, *, ties: int = 0) -> list[Battle]:
     return made
 
 
-def board(method: Method, *, ties: int = 0, videos: int = 60) -> Leaderboard:
+def board(method: RatingMethod, *, ties: int = 0, videos: int = 60) -> Leaderboard:
     table = build(season(videos, ties=ties), CAST, method=method)
     json.dumps(table.to_json(), allow_nan=False)
     return table
@@ -66,12 +70,12 @@ def shown(table: Leaderboard) -> str:
 
 
 def settings(**chosen: Any) -> dict[str, Any]:
-    found: dict[str, Any] = board(Method(**chosen), ties=1).to_json()["settings"]
+    found: dict[str, Any] = board(RatingMethod(**chosen), ties=1).to_json()["settings"]
     return found
 
 
 def test_the_usual_way_says_nothing_further() -> None:
-    table = board(Method())
+    table = board(RatingMethod())
     assert extra_sentences(table) == []
     assert set(table.to_json()) == {"schema", "models", "components", "settings", "leads"}
     assert list(table.to_json()["settings"]) == [
@@ -81,14 +85,14 @@ def test_the_usual_way_says_nothing_further() -> None:
 
 
 def test_being_first_is_worth_what_the_battles_say() -> None:
-    table = board(Method(seats=True))
+    table = board(RatingMethod(seats=True))
     (terms,) = table.to_json()["settings"]["terms"]
     assert terms["seat"]["low"] < 70 < terms["seat"]["high"]
     assert "Being read first is worth +" in shown(table)
 
 
 def test_a_long_answer_is_worth_more_than_a_bold_word() -> None:
-    table = board(Method(style=True))
+    table = board(RatingMethod(style=True))
     style = table.to_json()["settings"]["terms"][0]["style"]
     assert list(style) == list(FEATURES)
     assert style["length"]["points"] > 0
@@ -97,16 +101,16 @@ def test_a_long_answer_is_worth_more_than_a_bold_word() -> None:
 
 
 def test_davidson_says_how_many_battles_between_equals_tie() -> None:
-    table = board(Method(ties="davidson"), ties=1)
+    table = board(RatingMethod(ties="davidson"), ties=1)
     share = table.to_json()["settings"]["terms"][0]["tie_share"]
     assert 0.12 < share < 0.25
     assert table.to_json()["settings"]["ties"] == "davidson"
     assert "(Davidson)" in shown(table)
-    assert "there are none" in shown(board(Method(ties="davidson")))
+    assert "there are none" in shown(board(RatingMethod(ties="davidson")))
 
 
 def test_an_anchor_stands_where_it_is_put() -> None:
-    table = board(Method(anchor="owl=1234.5"))
+    table = board(RatingMethod(anchor="owl=1234.5"))
     rating = {row["model"]: row["rating"] for row in table.to_json()["models"]}
     assert rating["owl"] == 1234.5
     assert table.to_json()["settings"]["anchor"] == {"model": "owl", "rating": 1234.5}
@@ -140,11 +144,13 @@ def test_a_name_may_hold_an_equals_sign(
 )
 def test_an_anchor_that_is_none_is_refused(text: str, said: str) -> None:
     with pytest.raises(BadInput, match=said):
-        board(Method(anchor=text))
+        board(RatingMethod(anchor=text))
 
 
 def test_the_bootstrap_says_so_and_follows_its_seed() -> None:
-    first, again, other = (board(Method(intervals="bootstrap", seed=seed)) for seed in (1, 1, 2))
+    first, again, other = (
+        board(RatingMethod(intervals="bootstrap", seed=seed)) for seed in (1, 1, 2)
+    )
     assert first == again
     assert first.models != other.models
     assert first.to_json()["settings"]["bootstrap"] == {"rounds": 1000, "seed": 1}
@@ -159,7 +165,7 @@ def test_intervals_of_battles_carry_a_warning() -> None:
 
 
 def test_ranges_that_hold_at_once_say_so() -> None:
-    table = board(Method(simultaneous=True))
+    table = board(RatingMethod(simultaneous=True))
     assert table.to_json()["settings"]["simultaneous"] is True
     assert "ranks are simultaneous" in shown(table)
     said = "hawk leads, and in all comparisons at once no other may be best."
@@ -167,14 +173,14 @@ def test_ranges_that_hold_at_once_say_so() -> None:
 
 
 def test_the_last_sentence_says_the_same_as_ranges_that_hold_at_once() -> None:
-    table = board(Method(simultaneous=True), videos=12)
+    table = board(RatingMethod(simultaneous=True), videos=12)
     assert table.to_json()["models"][1]["rank_best"] == 1
     said = "hawk leads, but in all comparisons at once owl may be as good; "
     assert said in shown(table)
 
 
 def test_elo_stands_in_every_row_and_below_the_table() -> None:
-    table = build(season(60), [*CAST, "bench"], method=Method(elo=True))
+    table = build(season(60), [*CAST, "bench"], method=RatingMethod(elo=True))
     elo = {row["model"]: row["elo"] for row in table.to_json()["models"]}
     assert elo["hawk"] > elo["owl"] > elo["mole"]
     assert elo["bench"] is None
@@ -183,7 +189,7 @@ def test_elo_stands_in_every_row_and_below_the_table() -> None:
 
 
 def test_pairs_say_who_met_whom_and_who_is_better() -> None:
-    table = board(Method(pairs=True))
+    table = board(RatingMethod(pairs=True))
     pairs = table.to_json()["pairs"]
     assert pairs["models"] == [row["model"] for row in table.to_json()["models"]]
     assert sum(map(sum, pairs["battles"])) == 2 * 360
@@ -194,7 +200,7 @@ def test_pairs_say_who_met_whom_and_who_is_better() -> None:
 
 
 def test_a_few_battles_hold_the_first_place() -> None:
-    table = board(Method(fragility=True))
+    table = board(RatingMethod(fragility=True))
     found = table.to_json()["fragility"]
     assert (found["leader"], found["rival"]) == ("hawk", "owl")
     assert 0 < found["removed"] < found["battles"] == 360
@@ -202,7 +208,7 @@ def test_a_few_battles_hold_the_first_place() -> None:
 
 
 def test_of_battles_that_all_tie_none_can_be_left_out() -> None:
-    table = board(Method(fragility=True), ties=6)
+    table = board(RatingMethod(fragility=True), ties=6)
     assert table.to_json()["fragility"]["removed"] is None
     assert "No set of battles was found" in shown(table)
 
@@ -210,16 +216,25 @@ def test_of_battles_that_all_tie_none_can_be_left_out() -> None:
 def test_one_battle_is_told_in_the_singular() -> None:
     fights = [battle(slot(video(f"{k}".encode()), 0), verdict="a" if k else "b") for k in range(3)]
     assert "Leaving out 2 battles of 3" in shown(
-        build(fights, CAST[:2], method=Method(fragility=True))
+        build(fights, CAST[:2], method=RatingMethod(fragility=True))
     )
     fights = [battle(slot(video(f"{k}".encode()), 0), verdict="ab"[k % 2]) for k in range(2)]
-    found = build(fights, CAST[:2], method=Method(fragility=True)).to_json()["fragility"]
+    found = build(fights, CAST[:2], method=RatingMethod(fragility=True)).to_json()["fragility"]
     assert found["removed"] == 1
 
 
 def test_without_a_battle_the_further_figures_are_empty() -> None:
-    everything = Method("davidson", "bootstrap", style=True, seats=True, anchor="owl",
-                        simultaneous=True, elo=True, pairs=True, fragility=True)  # fmt: skip
+    everything = RatingMethod(
+        ties="davidson",
+        intervals="bootstrap",
+        style=True,
+        seats=True,
+        anchor="owl",
+        simultaneous=True,
+        elo=True,
+        pairs=True,
+        fragility=True,
+    )
     table = build([], CAST, method=everything)
     assert table.to_json()["fragility"] is None
     assert table.to_json()["pairs"]["models"] == []
@@ -229,7 +244,7 @@ def test_without_a_battle_the_further_figures_are_empty() -> None:
 
 def test_on_one_video_nothing_has_an_interval() -> None:
     fights = [battle(slot(video(), 0), verdict=v) for v in "aab"]
-    table = build(fights, CAST[:2], method=Method(seats=True, pairs=True, elo=True))
+    table = build(fights, CAST[:2], method=RatingMethod(seats=True, pairs=True, elo=True))
     assert table.to_json()["settings"]["terms"][0]["seat"]["low"] is None
     assert "interval unknown" in shown(table)
 
@@ -239,11 +254,11 @@ def test_a_seat_that_always_wins_is_held_and_said() -> None:
         battle(slot(video(f"{k}".encode()), 0), model_a=a, model_b=b, verdict="a")
         for k in range(12) for a, b in (("hawk", "owl"), ("owl", "hawk"))
     ]  # fmt: skip
-    table = build(fights, CAST[:2], method=Method(seats=True, fit="mle"))
+    table = build(fights, CAST[:2], method=RatingMethod(seats=True, fit="mle"))
     assert any("a prior of 0 +- 347" in line for line in table.to_json()["settings"]["warnings"])
     # Bias-reduced it is finite: in each order of the two 12 wins of 12, with half a win more both
     # sides 12.5 to 0.5.
-    table = build(fights, CAST[:2], method=Method(seats=True))
+    table = build(fights, CAST[:2], method=RatingMethod(seats=True))
     worth = table.to_json()["settings"]["terms"][0]["seat"]["points"]
     assert worth == pytest.approx(400 * math.log10(12.5 / 0.5), abs=1e-3)
     assert not any("a prior" in line for line in table.to_json()["settings"]["warnings"])
@@ -251,19 +266,19 @@ def test_a_seat_that_always_wins_is_held_and_said() -> None:
 
 def test_a_seat_that_a_model_always_has_is_held_and_said() -> None:
     fights = [battle(slot(video(f"{k}".encode()), 0), verdict="ab"[k % 3 == 0]) for k in range(12)]
-    table = build(fights, CAST[:2], method=Method(seats=True))
+    table = build(fights, CAST[:2], method=RatingMethod(seats=True))
     assert any("a prior of 0 +- 347" in line for line in table.to_json()["settings"]["warnings"])
 
 
 def test_plain_maximum_likelihood_refuses_what_it_has_no_finite_rating_of() -> None:
     fights = [battle(slot(video(f"{k}".encode()), 0), verdict="a") for k in range(12)]
     with pytest.raises(BadInput, match="there is no finite rating for hawk, owl"):
-        build(fights, CAST[:2], method=Method(fit="mle"))
+        build(fights, CAST[:2], method=RatingMethod(fit="mle"))
 
 
 def test_further_lines_travel_into_markdown() -> None:
     assert "Being read first is worth" in marked_up(
-        leaderboard_report(board(Method(seats=True))), "markdown"
+        leaderboard_report(board(RatingMethod(seats=True))), "markdown"
     )
 
 
@@ -303,20 +318,47 @@ def test_the_command_takes_them_all_together(run: Path) -> None:
     assert "owl is fixed at 1000" in invoke(*line).output.replace("\n", " ")
 
 
+@pytest.mark.parametrize(("command", "absent"), [("leaderboard", set()), ("rate", OF_RUNS)])
+def test_each_field_of_the_method_is_an_option_of_commands(command: str, absent: set[str]) -> None:
+    context = load(command).make_context(command, ["x"])
+    said = {param.name: getattr(param, "help", None) for param in context.command.params}
+    for field, kind in get_type_hints(RatingMethod, include_extras=True).items():
+        assert said.get(field) == (None if field in absent else kind.__metadata__[0])
+    typed = {name: value for name, value in context.params.items() if name in FIELDS}
+    assert RatingMethod(**typed) == RatingMethod()
+
+
+def test_what_is_left_out_twice_is_counted_once() -> None:
+    once, twice = (board(RatingMethod(without=("ties",) * n), ties=1).to_json() for n in (1, 2))
+    assert once["settings"]["without"] == {"ties": 60}
+    assert twice == once
+
+
 def test_a_seed_below_zero_is_refused(run: Path) -> None:
-    assert "--seed must be a whole number" in invoke("leaderboard", run, "--seed", -1).output
+    refused = invoke("leaderboard", run, "--seed", -1).exception
+    assert "seed cannot be -1: it is a whole number from 0" in str(refused)
 
 
 def test_further_figures_are_written_down() -> None:
     text = (Path(__file__).parents[3] / "docs" / "records.md").read_text()
     part = text.partition("### Further figures")[2].partition("### Slices")[0]
-    everything = Method("davidson", "bootstrap", style=True, seats=True, anchor="owl",
-                        simultaneous=True, elo=True, pairs=True, fragility=True)  # fmt: skip
-    table, plain = board(everything, ties=1).to_json(), board(Method()).to_json()
+    everything = RatingMethod(
+        ties="davidson",
+        intervals="bootstrap",
+        style=True,
+        seats=True,
+        anchor="owl",
+        simultaneous=True,
+        elo=True,
+        pairs=True,
+        fragility=True,
+    )
+    table, plain = board(everything, ties=1).to_json(), board(RatingMethod()).to_json()
     further = set(table) - set(plain) | (set(table["settings"]) - set(plain["settings"]))
     for inner in ("fragility", "pairs"):
         further |= set(table[inner])
     for inner in ("anchor", "bootstrap", "elo"):
         further |= set(table["settings"][inner])
-    further |= set(table["settings"]["terms"][0]) | {"points", "low", "high"}
+    (terms,) = table["settings"]["terms"]
+    further |= set(terms) | set(terms["control"]) | {"points", "low", "high"}
     assert not [name for name in further if f"`{name}`" not in part]

@@ -14,7 +14,7 @@ from tests.support.played import invoke, lineage, play, video
 from tests.support.votes import HEADER, refused, season, written
 from videoautoarena.runs.cli.program.main import arena_main
 from videoautoarena.runs.rating.behaviour import SHARES
-from videoautoarena.runs.rating.method import Method
+from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.rate import MOST_MODELS, rate_file
 
 
@@ -22,7 +22,7 @@ def test_ten_wins_to_one_are_four_hundred_points_by_plain_maximum_likelihood(
     tmp_path: Path,
 ) -> None:
     rows = [("x", "y", "model_a")] * 10 + [("x", "y", "model_b")]
-    table = rate_file(written(tmp_path / "b.csv", rows), Method(fit="mle"))
+    table = rate_file(written(tmp_path / "b.csv", rows), RatingMethod(fit="mle"))
     assert [(row["model"], row["rating"]) for row in table.to_json()["models"]] == [
         ("x", 1200),
         ("y", 800),
@@ -57,7 +57,8 @@ def test_videos_widen_what_their_battles_share(tmp_path: Path) -> None:
     rows.append(("x", "y", "a", "v1"))
     file = written(tmp_path / "b.csv", rows, (*HEADER, "video"))
     boards = [
-        rate_file(file, method).to_json() for method in (Method(), Method(intervals="battle"))
+        rate_file(file, method).to_json()
+        for method in (RatingMethod(), RatingMethod(intervals="battle"))
     ]
     widths = [t["models"][0]["high"] - t["models"][0]["low"] for t in boards]
     assert widths[0] > 2.5 * widths[1]
@@ -76,7 +77,7 @@ def test_without_a_column_of_videos_battles_are_independent_and_that_is_said(
 def test_few_battles_without_videos_are_called_battles(tmp_path: Path) -> None:
     file = written(tmp_path / "b.csv", [("x", "y", "a"), ("x", "y", "b"), ("x", "y", "a")])
     said = " ".join(invoke("rate", file).output.split())
-    assert "only 3 battles: too few battles to rank" in said
+    assert "only 3 battles: too few battles to rank" in invoke("rate", file, "--notes").output
     assert "3 battles decided, 0 tied" in said
     assert "3 battles are too few to rank (10 are needed): x is rated highest" in said
     alone = " ".join(invoke("rate", written(tmp_path / "c.csv", [("x", "y", "a")])).output.split())
@@ -218,7 +219,7 @@ def test_style_is_counted_in_answers(tmp_path: Path) -> None:
         told = ("many words " * 9, "few") if long else ("few", "many words " * 9)
         rows.append((a, b, winner, *told))
     file = written(tmp_path / "b.csv", rows, (*HEADER, "answer_a", "answer_b"))
-    style = rate_file(file, Method(style=True)).to_json()["settings"]["terms"][0]["style"]
+    style = rate_file(file, RatingMethod(style=True)).to_json()["settings"]["terms"][0]["style"]
     assert style["length"]["low"] > 100
     assert style["bold"] is None
 
@@ -229,7 +230,7 @@ def test_style_may_be_given_as_sizes(tmp_path: Path) -> None:
     header = (*HEADER, "style_names_a", "style_names_b")
     for name in ("b.csv", "b.parquet"):
         rows = [(*row[:3], int(row[3]), int(row[4])) for row in rows]
-        table = rate_file(written(tmp_path / name, rows, header), Method(style=True))
+        table = rate_file(written(tmp_path / name, rows, header), RatingMethod(style=True))
         style = table.to_json()["settings"]["terms"][0]["style"]
         assert list(style) == ["names"]
         assert style["names"]["low"] < 0 < style["names"]["high"]
@@ -250,7 +251,7 @@ def test_style_without_sizes_is_refused(
     tmp_path: Path, header: tuple[str, ...], cells: tuple[str, ...], said: str
 ) -> None:
     file = written(tmp_path / "b.csv", [("x", "y", "a", *cells)], (*HEADER, *header))
-    assert refused(file, Method(style=True)).startswith(said)
+    assert refused(file, RatingMethod(style=True)).startswith(said)
 
 
 @pytest.mark.parametrize("form", ["table", "markdown", "latex", "csv", "json"])

@@ -35,7 +35,8 @@ from videoautoarena.runs.scenes.bank import load_of, name_of, scene_frames
 from videoautoarena.runs.scenes.plan import plan_scenes
 from videoautoarena.runs.scenes.sheet import COLOURS, boxed, scene_shots, write_scene_sheet
 from videoautoarena.runs.scenes.show import Pictures, ScenesOrder, Shown
-from videoautoarena.runs.scenes.text import render_scenes
+from videoautoarena.runs.views.forms import ReportView
+from videoautoarena.runs.views.scenes import scenes_report
 from videoautoarena.video.folder.find import find_videos
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
@@ -239,7 +240,7 @@ def shown(memory: SceneMemory, jpeg: bytes = b"") -> Shown:
 def test_words_of_an_examiner_are_shown_as_they_are_and_command_no_terminal() -> None:
     console = Console(file=io.StringIO(), width=200, force_terminal=True, color_system="truecolor")
     memory = memory_of(HOSTILE)
-    console.print(render_scenes(shown(memory), memory))
+    console.print(ReportView(scenes_report(shown(memory), memory)))
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert "[2J" in text
     assert "\x1b[2J" not in text
@@ -292,7 +293,7 @@ def test_objects_that_come_back_are_listed_first() -> None:
     objects = (once, back.model_copy(update={"id": "o2"}))
     memory = memory.model_copy(update={"objects": objects})
     console = Console(file=io.StringIO(), width=200)
-    console.print(render_scenes(shown(memory), memory))
+    console.print(ReportView(scenes_report(shown(memory), memory)))
     lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     assert [line.split()[0] for line in lines if line.startswith("o")] == ["object", "o2", "o1"]
 

@@ -17,6 +17,7 @@ from tests.support.lives import Life
 from tests.support.loopback import Manners, Mishap, serving
 from tests.support.small_runs import altered, play_again
 from tests.support.whole_runs import battles, command, folder_bytes
+from videoautoarena.memory.records.errors import WrongArgument
 from videoautoarena.memory.records.records import CallRow
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
@@ -302,9 +303,9 @@ def test_a_model_whose_provider_is_gone_is_one_line(
 def test_options_of_asking_need_something_to_ask(out: Path) -> None:
     for typed in (("--plan",), ("--max-usd", "2"), ("--retry-failed",)):
         line = ["freeze", str(out), "--to", str(out.parent / "bench"), *typed]
-        told = CliRunner().invoke(arena, line)
-        assert told.exit_code == 2
-        assert f"{typed[0]} needs --hard" in told.output
+        told = CliRunner().invoke(arena, line).exception
+        assert isinstance(told, WrongArgument)
+        assert f"{typed[0]} needs --hard" in str(told)
     line = ["freeze", str(out), "--to", str(out.parent / "bench"), "--most", "3"]
     assert "it needs --hard" in str(CliRunner().invoke(arena, line).exception)
 

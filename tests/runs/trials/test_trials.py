@@ -20,6 +20,7 @@ from tests.support.loopback import Loopback, Manners, Mishap, serving
 from tests.support.played import invoke
 from tests.support.small_runs import play, play_again
 from tests.support.whole_runs import battles, command
+from videoautoarena.memory.records.errors import WrongArgument
 from videoautoarena.memory.records.records import CallRow
 from videoautoarena.memory.store.evidence import Trial
 from videoautoarena.memory.store.store import Store
@@ -234,9 +235,9 @@ def test_what_cannot_be_is_said_in_one_line(
 
 
 def test_options_of_trials_need_trials(out: Path) -> None:
-    told = invoke("audit", out, "--judge", "offline:judge")
-    assert told.exit_code == 2
-    assert "--judge needs --trials" in told.output
+    told = invoke("audit", out, "--judge", "offline:judge").exception
+    assert isinstance(told, WrongArgument)
+    assert str(told) == "--judge needs --trials"
     assert invoke("audit", out, "--trials", "nix").exit_code == 2
 
 

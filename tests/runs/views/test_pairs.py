@@ -7,7 +7,7 @@ import re
 from tests.runs.rating.test_table import CAST, battle, season
 from videoautoarena.runs.leaderboard.head_to_head import build_pairs
 from videoautoarena.runs.leaderboard.slices import build_slices
-from videoautoarena.runs.rating.method import Method
+from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.profile import Opponent, OtherWeaknesses, Profile
 from videoautoarena.runs.views.forms import as_text, csv_text, marked_up
 from videoautoarena.runs.views.pairs import pairs_report
@@ -17,7 +17,7 @@ from videoautoarena.runs.views.slices import slices_report
 
 def test_a_pair_is_won_tied_and_lost_in_this_order() -> None:
     fights = [*season(2), *(battle(v, "tie") for v in range(3))]
-    report = pairs_report(build_pairs(fights, CAST, method=Method()))
+    report = pairs_report(build_pairs(fights, CAST, method=RatingMethod()))
     hawk = next(line for line in as_text(report).splitlines() if line.startswith("hawk  owl"))
     assert "4-3-2" in hawk
     assert "| 4-3-2 |" in marked_up(report, "markdown")
@@ -29,7 +29,7 @@ def test_a_pair_is_won_tied_and_lost_in_this_order() -> None:
 
 def test_slices_stand_on_what_their_feet_say() -> None:
     fights = [*season(150), battle(150, "tie_bad")]
-    report = slices_report(build_slices(fights, CAST, by="round", method=Method()))
+    report = slices_report(build_slices(fights, CAST, by="round", method=RatingMethod()))
     lines = [line.split() for line in as_text(report).splitlines()]
     assert ["battles", "1,051"] in lines
     assert ["videos", "151"] in lines

@@ -8,9 +8,9 @@ import re
 import pytest
 from rich.console import Console
 
+from videoautoarena.runs.text.number_formats import FORMATS, Kind
 from videoautoarena.runs.views.axis import Interval, axis_of
 from videoautoarena.runs.views.forms import ReportView, as_text, csv_text, marked_up
-from videoautoarena.runs.views.number_formats import FORMATS, Kind
 from videoautoarena.runs.views.remarks import legend_of, marks_of
 from videoautoarena.runs.views.report import (
     Column,

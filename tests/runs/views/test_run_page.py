@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.runs.leaderboard.test_effects_by_slice import fought
 from tests.runs.rating.test_table import CAST, season
 from tests.runs.views.test_leaderboard import boards, numbers
 from videoautoarena.runs.battles.rounds import Difficulty, Gate, Round
 from videoautoarena.runs.leaderboard.head_to_head import Pairs, build_pairs
 from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.rating.leaderboard import Leaderboard
-from videoautoarena.runs.rating.method import Method
+from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.rundir.spending import Spending, Waits
 from videoautoarena.runs.views.report import Report
@@ -27,8 +28,8 @@ NOTHING_LEFT = Left(battles=36, gone=0, files=0, damaged=0)
 
 def page(board: Leaderboard | None = None, **about: Any) -> Report:
     """Return the page of a season of three models, or of what is said here."""
-    board = build(season(12), CAST, method=Method(fragility=True)) if board is None else board
-    pairs = build_pairs(season(12), CAST, method=Method())
+    board = build(season(12), CAST, method=RatingMethod(fragility=True)) if board is None else board
+    pairs = build_pairs(season(12), CAST, method=RatingMethod())
     plain = Shown(board, pairs, (), (), ("eye",), (), (), 61.0, 0.0, 0, NOTHING_LEFT)
     return run_page(replace(plain, **about))
 
@@ -166,7 +167,7 @@ def test_what_was_left_out_is_counted(left: Left, sentence: str) -> None:
 
 
 def test_pairs_that_contradict_the_ratings_are_named_or_counted() -> None:
-    plain = build_pairs(season(12), CAST, method=Method())
+    plain = build_pairs(season(12), CAST, method=RatingMethod())
     odd = tuple(replace(pair, flags=("unlike its ratings",)) for pair in plain.pairs)
     few, many = replace(plain, pairs=odd[:2]), replace(plain, pairs=odd * 2)
     names = [(pair.model, pair.rival) for pair in odd[:2]]
@@ -186,6 +187,25 @@ def test_names_of_sentences_become_short_and_parts_say_the_same() -> None:
     assert plain_text(report.headline, words["short"]).startswith("HAWK leads")  # type: ignore[arg-type]
     assert {"model": "hawk"} in words["lead"]
     assert set(words["standing"]) == set(CAST)
+
+
+def test_a_page_says_why_style_stays_in_where_it_does() -> None:
+    few, many = (
+        build(
+            fought("Movies", videos=videos, each=8 if videos > 12 else 2),
+            CAST,
+            method=RatingMethod(style=True),
+        )
+        for videos in (12, 60)
+    )
+    report = page(styled=few)
+    assert said(report, "control").startswith("Style is not taken out of the ratings")
+    (named,) = [table for table in report.tables if table.name == "terms"]
+    words = page_words(report, {name: name for name in CAST})
+    cells = [cell for part in words["control"] if "cells" in part for cell in part["cells"]]
+    assert {name for name, *_ in cells} == {named.name}
+    for board in (many, None):
+        assert page_words(page(styled=board), {})["control"] == []
 
 
 @settings(max_examples=25, deadline=None)

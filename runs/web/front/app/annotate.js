@@ -1,4 +1,31 @@
 /* The labelling page: one thing to vote on at a time, and nothing of any other. */
+
+import { html } from "htm/preact";
+import { render } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { load, session, TASKS, undo, useSession, vote } from "./annotate_session.js";
+import {
+  BattleBar,
+  BattleTask,
+  chooseQuestion,
+  RankingBar,
+  RankingTask,
+  saveRanking,
+  toggleStandards,
+  VOTES,
+  voteFor,
+} from "./annotate_tasks.js";
+import { useWindowEvent } from "./base.js";
+import { KeysHelp, Top, theme } from "./bits.js";
+import { counted, whole } from "./numbers.js";
+import { plain, Said } from "./text.js";
+import "../style/tokens.css";
+import "../style/base.css";
+import "../style/layout.css";
+import "../style/text.css";
+import "../style/player.css";
+import "../style/annotate.css";
+
 const KEYS = {
   battle: [
     [["1", "2"], "A, B is better"],
@@ -28,15 +55,13 @@ const THINGS = {
 
 const linkOfTask = { battle: "#answers", ranking: "#questions" };
 
-function Top({ state, help }) {
+function TasksTop({ state, help }) {
   const tasks = TASKS.filter((task) => state.tasks[task].total > 0);
   const link = (task) => html`<a key=${task} href=${linkOfTask[task]}
     aria-current=${task === state.task ? "page" : null}>${NAMES[task]}</a>`;
-  return html`<header class="top"><${SkipLink} /><${Brand} href=${linkOfTask[state.task]} />
-    ${tasks.length > 1 && html`<nav aria-label="Tasks">${tasks.map(link)}</nav>`}
-    <span class="tools"><span class="who"><${Said} text=${state.labeller} /></span>
-      <${ThemeButton} /><button class="quiet" onClick=${help} aria-label="Keys"
-      title="Keys (?)">?</button></span></header>`;
+  const nav = tasks.length > 1 && html`<nav aria-label="Tasks">${tasks.map(link)}</nav>`;
+  const who = html`<span class="who"><${Said} text=${state.labeller} /></span>`;
+  return html`<${Top} home=${linkOfTask[state.task]} nav=${nav} who=${who} help=${help} />`;
 }
 
 function Progress({ state }) {
@@ -54,6 +79,7 @@ function Progress({ state }) {
 }
 
 /* What is left for this labeller once a task is through. */
+
 function Finished({ state }) {
   const { total } = state.tasks[state.task];
   const rest = TASKS.find((task) => state.tasks[task].done < state.tasks[task].total);
@@ -118,7 +144,7 @@ function App() {
     const waiting = error ? null : html`<p class="muted loading">Drawing battles …</p>`;
     return html`<main id="main" class="wide">${alert}${waiting}</main>`;
   }
-  return html`<${Top} state=${state} help=${help} />
+  return html`<${TasksTop} state=${state} help=${help} />
     <main id="main" class="wide labelling" aria-busy=${session.isSending}>
       <${Progress} state=${state} />${alert}<${Task} state=${state} draft=${draft} /></main>
     <p class="hidden" role="status">${statusOf(state)}</p>

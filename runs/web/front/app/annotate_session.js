@@ -1,13 +1,17 @@
 /* What the server said last, and what may be sent to it. Keys and buttons read this, not what was
    drawn a moment ago, so that nothing is sent twice. */
-const TASKS = ["battle", "ranking"];
+
+import { useState } from "preact/hooks";
+import { useWindowEvent } from "./base.js";
+
+export const TASKS = ["battle", "ranking"];
 const UNSAVED = "The server does not answer. Votes so far are saved; start arena annotate again.";
 const ALREADY = "That was voted on already, perhaps in another tab. This is what is out now.";
 /* A key pressed twice must not vote on what nobody has seen yet. */
 const SETTLED_MS = 700;
 const NOTHING_SAID = { standards: {}, note: "", order: [] };
 
-const session = {
+export const session = {
   state: null,
   error: null,
   isSending: false,
@@ -25,7 +29,7 @@ function put(change) {
   changed();
 }
 
-function say(part) {
+export function say(part) {
   put({ draft: { ...session.draft, ...part } });
 }
 
@@ -54,7 +58,7 @@ async function answered(path, body) {
 const taskNow = () => (location.hash === "#questions" ? "ranking" : "battle");
 
 /* Asks for what is out. An answer that comes when another task is wanted by now is passed over. */
-async function load() {
+export async function load() {
   const task = taskNow();
   try {
     const { status, found } = await answered(`api/annotate/${task}`);
@@ -89,21 +93,21 @@ async function send(what, body) {
 /* A note may have half a character in it, which no JSON reader takes. */
 const wellFormed = (text) => text.toWellFormed?.() ?? text;
 
-async function vote(body) {
+export async function vote(body) {
   if (!session.state?.item) return;
   const said = session.draft;
   if (await send("vote", { ...body, note: wellFormed(said.note) })) put({ last: said });
 }
 
 /* Takes the last vote back, and what was said with it comes back, too. */
-async function undo() {
+export async function undo() {
   if (!session.state?.can_undo) return;
   const said = session.last;
   if (await send("undo", {})) put({ draft: said, last: NOTHING_SAID });
 }
 
 /* The session as it is now, drawn again whenever it changes. */
-function useSession() {
+export function useSession() {
   const [, redraw] = useState(0);
   useWindowEvent("annotate-state", () => redraw((n) => n + 1));
   return session;

@@ -1,10 +1,10 @@
-/* What every page is built from: elements, hooks, and values that load. Any page may use this. */
-const { h, render } = preact;
-const { useState, useEffect, useLayoutEffect, useMemo, useRef } = preactHooks;
-const html = htm.bind(h);
+/* What every page is built from: hooks, values that load, files to save. Any page may use this. */
+
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 /* Each result of `make`, kept by its key after the first call. `drop` forgets what fits a test. */
-function once(make) {
+
+export function once(make) {
   const kept = new Map();
   const get = (key = "") => {
     if (!kept.has(key)) kept.set(key, make(key));
@@ -18,9 +18,9 @@ function once(make) {
 
 /* A promise's value once it is there; null until then, {failed} where it broke.
    New keys clear the value at once; a new version keeps the old one until the next has come. */
-function useLoaded(make, keys, version = 0) {
+export function useLoaded(make, keys, version = 0) {
   const [held, hold] = useState({ keys: null, value: null });
-  const current = held.keys && held.keys.every((key, place) => key === keys[place]);
+  const current = held.keys?.every((key, place) => key === keys[place]);
   useEffect(() => {
     let wanted = true;
     const put = (value) => wanted && hold({ keys, value });
@@ -36,7 +36,7 @@ function useLoaded(make, keys, version = 0) {
 
 /* Calls `act` on events of the window; `act` is always the newest, so it sees state as it is.
    It listens before anything is painted: a server may answer sooner than that. */
-function useWindowEvent(name, act) {
+export function useWindowEvent(name, act) {
   const newest = useRef(act);
   newest.current = act;
   useLayoutEffect(() => {
@@ -47,7 +47,7 @@ function useWindowEvent(name, act) {
 }
 
 /* Hands a file made here to the person who asked for it. */
-function save(name, text, type) {
+export function save(name, text, type) {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement("a");
   link.href = url;
@@ -57,6 +57,6 @@ function save(name, text, type) {
 }
 
 /* What an object from the data holds by a key from the data, which may be `constructor`. */
-const own = (object, key) => (Object.hasOwn(object, key) ? object[key] : undefined);
+export const own = (object, key) => (Object.hasOwn(object, key) ? object[key] : undefined);
 
-const isNarrow = () => matchMedia("screen and (max-width: 720px)").matches;
+export const isNarrow = () => matchMedia("screen and (max-width: 720px)").matches;

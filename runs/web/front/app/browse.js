@@ -1,5 +1,17 @@
 /* All battles: filters whose counts follow each other, a search, and the list. */
-function Browse({ query }) {
+
+import { html } from "htm/preact";
+import { useMemo, useState } from "preact/hooks";
+import { Segments } from "./bits.js";
+import { source } from "./data.js";
+import { facetsOf, ORDERS, ordered, sift } from "./facets.js";
+import { List, listState } from "./list.js";
+import { useData } from "./live.js";
+import { clip, counted, whole } from "./numbers.js";
+import { replaceAddress } from "./route.js";
+import { plain } from "./text.js";
+
+export function Browse({ query }) {
   const index = useData(() => source.index());
   const films = useData(() => source.videos());
   if (!index || !films) {
@@ -14,6 +26,7 @@ function Browse({ query }) {
 }
 
 /* The address with one filter put, changed or taken away. */
+
 function asks(query, name, value) {
   const next = new URLSearchParams(query);
   if (value === null || value === "") next.delete(name);

@@ -1,12 +1,16 @@
 /* Charts: plain SVG whose x is in percent, so that text keeps its size on any screen and in print.
    Any page may use this. */
-function scale(low, high) {
+
+import { html } from "htm/preact";
+import { isKnown, whole } from "./numbers.js";
+
+export function scale(low, high) {
   const at = (x) => (100 * (Math.min(Math.max(x, low), high) - low)) / (high - low || 1);
   return Object.assign(at, { low, high, ticks: (most = 5) => ticksOf(low, high, most) });
 }
 
 /* Round figures between two ends, about `most` of them. */
-function ticksOf(low, high, most) {
+export function ticksOf(low, high, most) {
   if (!(high > low)) return [low];
   const rough = (high - low) / most;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -16,9 +20,9 @@ function ticksOf(low, high, most) {
   return ticks;
 }
 
-const atPercent = (x) => `${x.toFixed(3)}%`;
+export const atPercent = (x) => `${x.toFixed(3)}%`;
 
-function Plot({ height, label, children, cls = "" }) {
+export function Plot({ height, label, children, cls = "" }) {
   return html`<svg class=${`plot ${cls}`} height=${height} width="100%" role=${label ? "img" : null}
     aria-label=${label} aria-hidden=${label ? null : "true"}>${children}</svg>`;
 }
@@ -29,7 +33,7 @@ function Across({ at, from, to, y, cls }) {
     y1=${y} y2=${y} />`;
 }
 
-function Upright({ at, x, from = 0, to, cls }) {
+export function Upright({ at, x, from = 0, to, cls }) {
   const place = atPercent(at(x));
   return html`<line class=${cls} x1=${place} x2=${place} y1=${from} y2=${to} />`;
 }
@@ -41,7 +45,7 @@ function Arrow({ x, y, path }) {
 }
 
 /* An interval with its point; arrows where it runs off the axis, and no point that lies there. */
-function Interval({ at, low, high, value, y = 12, cls = "", mark = "dot" }) {
+export function Interval({ at, low, high, value, y = 12, cls = "", mark = "dot" }) {
   if (!isKnown(value)) return null;
   const isBarred = isKnown(low) && isKnown(high);
   const isOnAxis = value >= at.low && value <= at.high;
@@ -54,27 +58,21 @@ function Interval({ at, low, high, value, y = 12, cls = "", mark = "dot" }) {
     ${isOnAxis && point}</g>`;
 }
 
-function Grid({ at, height, ticks, strong }) {
+export function Grid({ at, height, ticks, strong }) {
   const line = (x) => html`<${Upright} at=${at} x=${x} to=${height}
     cls=${x === strong ? "strong" : ""} />`;
   return html`<g class="grid">${ticks.map(line)}</g>`;
 }
 
-function Axis({ at, ticks, format = whole }) {
+export function Axis({ at, ticks, format = whole }) {
   const edge = (x) => (at(x) < 4 ? "first" : at(x) > 96 ? "last" : "");
   const tick = (x) => html`<span style=${{ left: atPercent(at(x)) }} class=${edge(x)}>
     ${format(x)}</span>`;
   return html`<div class="axis" aria-hidden="true">${ticks.map(tick)}</div>`;
 }
 
-/* The axis of ratings, cut where the leaderboard's is. */
-function ratingAxis() {
-  const { low, high } = summary.tables.leaderboard.axis;
-  return low === high ? scale(low - 500, high + 500) : scale(low, high);
-}
-
 /* Places for labels at the ends of lines, pushed apart until none lies on another. */
-function apart(wanted, gap, low, high) {
+export function apart(wanted, gap, low, high) {
   const order = wanted.map((y, place) => [y, place]).sort((p, q) => p[0] - q[0]);
   const found = order.map(([y]) => Math.max(y, low));
   for (let k = 1; k < found.length; k++) found[k] = Math.max(found[k], found[k - 1] + gap);
@@ -83,18 +81,20 @@ function apart(wanted, gap, low, high) {
     found[k] = Math.min(found[k], most);
   }
   const places = [];
-  order.forEach(([, place], k) => (places[place] = found[k]));
+  order.forEach(([, place], k) => {
+    places[place] = found[k];
+  });
   return places;
 }
 
 /* Without a pointer on a line the first two of a chart are coloured. */
-function lineClass(model, place, on) {
+export function lineClass(model, place, on) {
   const isLead = on === null ? place < 2 : on === model;
   return `points-line line-${place} ${isLead ? "lead" : on === null ? "" : "dim"}`;
 }
 
 /* A bar of parts that make a whole; parts are {name, n, cls}. */
-function Parts({ parts, total }) {
+export function Parts({ parts, total }) {
   const some = parts.filter((one) => one.n);
   const label = some.map((one) => `${one.name} ${one.n}`).join(", ") || "none";
   const piece = (one) => html`<span class=${`part ${one.cls}`} title=${`${one.name}: ${one.n}`}
@@ -103,7 +103,7 @@ function Parts({ parts, total }) {
 }
 
 /* What the colours of a bar mean; rows are {name, cls}. */
-function Legend({ rows }) {
+export function Legend({ rows }) {
   const one = ({ name, cls }) => html`<span class="legend-one"><span class=${`key ${cls}`}></span>
     ${name}</span>`;
   return html`<p class="legend">${rows.map(one)}</p>`;

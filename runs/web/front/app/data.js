@@ -1,6 +1,9 @@
 /* Where the data come from: blocks in this very file, files beside it, or the server that gave this
    page out. No other file knows which; each of `source`'s values is a promise, kept after the first
    call. */
+
+import { once } from "./base.js";
+
 const inlined = document.getElementById("summary");
 const inFile = inlined !== null;
 const inlineSummary = inFile ? JSON.parse(inlined.textContent) : null;
@@ -57,7 +60,7 @@ async function unpacked(name) {
   return new Response(bytes.pipeThrough(new DecompressionStream("gzip"))).json();
 }
 
-const runName = new URLSearchParams(location.search).get("run");
+export const runName = new URLSearchParams(location.search).get("run");
 const runQuery = runName === null ? "" : `?run=${encodeURIComponent(runName)}`;
 const addressIn = (path) => `api/${path}${runQuery}`;
 
@@ -67,7 +70,7 @@ async function asked(path) {
   return reply.json();
 }
 
-const source = {
+export const source = {
   isServed: !inFile,
   summary: once(async () => inlineSummary ?? asked("summary")),
   index: once(async () => indexed(await (inFile ? unpacked("index") : asked("index")))),
@@ -117,15 +120,15 @@ function indexed(index) {
   return index;
 }
 
-const chainKey = (index, place) => `${index.video[place]}-${index.persona[place]}`;
+export const chainKey = (index, place) => `${index.video[place]}-${index.persona[place]}`;
 
-async function battleAt(place) {
+export async function battleAt(place) {
   const index = await source.index();
   const number = Math.floor(place / index.chunk);
   return (await source.part(number))[place - number * index.chunk];
 }
 
-async function* everyBattle() {
+export async function* everyBattle() {
   const index = await source.index();
   for (let number = 0; number * index.chunk < index.size; number++) {
     yield* await source.part(number);

@@ -1,5 +1,10 @@
 /* What battles can be narrowed by. A facet has a code for each battle (two where both sides count),
    and for each code what stands in the address and what is shown; -1 is no code at all. */
+
+import { DECIDED, isWin } from "./bits.js";
+import { nameOf, roundName, rowOf, summary } from "./names.js";
+import { fileName, isKnown } from "./numbers.js";
+
 const LENGTHS = [
   [8, "up to 8 s"],
   [15, "8-15 s"],
@@ -26,6 +31,7 @@ const AGAINST = [
 ];
 
 /* Where users were brought along, their place says nothing of how close they are. */
+
 const userOf = (persona) => (!summary.status.users?.file && USERS[persona]) || `P${persona}`;
 const lengthCode = (film) =>
   isKnown(film?.duration_s) ? LENGTHS.findIndex(([most]) => film.duration_s <= most) : -1;
@@ -59,7 +65,7 @@ function steadyFacets(index) {
 function makeSteady(index) {
   const names = (show) => (facet) => ({ ...facet, labels: facet.values.map(show) });
   const models = index.models;
-  const round = names((value) => roundName(value))(coded(index.round));
+  const round = names((value) => roundName(Number(value)))(coded(index.round));
   const user = names((value) => userOf(Number(value)))(coded(index.persona));
   const plainly = names((value) => value);
   const against = index.id.map((_, k) => againstCode(index.standards?.[k], index.verdict[k]));
@@ -93,7 +99,7 @@ function makeSteady(index) {
 }
 
 /* All facets of an index; `model` is the one whose wins and losses are asked for, or null. */
-function facetsOf(index, films, model) {
+export function facetsOf(index, films, model) {
   const [ofModel, round, category, ...others] = steadyFacets(index);
   const models = index.models.map(nameOf);
   const me = model === null ? -1 : index.models.indexOf(model);
@@ -146,7 +152,7 @@ const outcomeKind = (verdict) =>
   verdict.startsWith("forfeit") ? "forfeit" : verdict === "tie" ? "tie_good" : verdict;
 
 /* One pass: a battle that fails one filter alone still counts for that filter's other values. */
-function sift(index, facets, query) {
+export function sift(index, facets, query) {
   const words = (query.get("q") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
   const wanted = facets.map((facet) => wantedCode(facet, query.get(facet.key)));
   const counts = facets.map((facet) => new Int32Array(facet.values.length));
@@ -187,14 +193,14 @@ function tally(facets, counts, battle, only) {
   }
 }
 
-const ORDERS = [
+export const ORDERS = [
   ["played", "As played"],
   ["hard", "Hardest"],
   ["odd", "Most surprising"],
 ];
 
 /* Surprising is what the ratings gave the smallest chance. */
-function ordered(index, found, order) {
+export function ordered(index, found, order) {
   if (order === "hard") return byFigure(found, (battle) => -(index.difficulty[battle] ?? 0));
   return order === "odd" ? byFigure(found, oddsOf(index)) : found;
 }

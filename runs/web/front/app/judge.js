@@ -1,4 +1,12 @@
 /* Can the judge be believed: every check with its interval, beside what a fair judge would show. */
+
+import { html } from "htm/preact";
+import { Section } from "./bits.js";
+import { Axis, Grid, Interval, Plot, scale, Upright } from "./charts.js";
+import { sentenceOf, summary } from "./names.js";
+import { fixed, isKnown, percent, signed, whole } from "./numbers.js";
+import { plain } from "./text.js";
+
 const AXES = {
   share: { at: scale(0, 1), ticks: [0, 0.25, 0.5, 0.75, 1], format: (x) => percent(x) },
   coefficient: { at: scale(-1, 1), ticks: [-1, -0.5, 0, 0.5, 1], format: (x) => fixed(x) },
@@ -8,15 +16,16 @@ const AXES = {
     format: (x) => (x % 1000 === 0 ? (x ? signed(x) : "0") : ""),
   },
 };
-const SHARE_AXIS = AXES.share;
+export const SHARE_AXIS = AXES.share;
 const FIGURES = { share: percent, coefficient: (x) => fixed(x, 2), points: signed };
 /* An interval wider than this says nothing about its point. */
+
 const WIDEST = { share: 0.4, coefficient: 0.8, points: 900 };
 const isPeople = (finding) => finding.group === "People";
 const figureOf = (finding) => FIGURES[finding.unit](finding.value);
 const isVague = ({ low, high, unit }) => isKnown(low) && isKnown(high) && high - low > WIDEST[unit];
 
-function Judge() {
+export function Judge() {
   const checks = summary.audit.filter((one) => !summary.labels?.labels || !isPeople(one));
   if (!checks.length) return null;
   const unknown = checks.filter((one) => !isKnown(one.value));
@@ -50,7 +59,7 @@ function addTo(groups, name, one) {
 
 const CANARIES_NOTE = "how far each lies below the first model it must not beat, in rating points";
 /* Where an axis is too narrow for every tick's label. */
-const halvesTick = (x) => (x % 0.5 === 0 ? percent(x) : "");
+export const halvesTick = (x) => (x % 0.5 === 0 ? percent(x) : "");
 
 /* Rows of one unit share an axis. */
 function CheckGroup({ name, rows }) {

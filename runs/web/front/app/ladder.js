@@ -1,3 +1,52 @@
+/* The report's first screen: what the run says, how much stands behind it, and the ladder. */
+
+import { html } from "htm/preact";
+import { useState } from "preact/hooks";
+import { Flag, Section } from "./bits.js";
+import { Axis, Grid, Interval, Plot } from "./charts.js";
+import {
+  boardCells,
+  Listed,
+  modelLink,
+  nameOf,
+  ratedModels,
+  ratingAxis,
+  Sentence,
+  sentenceOf,
+  shortOf,
+  summary,
+} from "./names.js";
+import { counted, dated, isKnown, titled, whole } from "./numbers.js";
+import { plain } from "./text.js";
+
+export function Opening() {
+  const { run, words } = summary;
+  const when = dated(run.began_s);
+  return html`<header class="opening">
+    <p class="kicker"><bdi>${plain(run.name)}</bdi>${when && ` · ${when}`}</p>
+    <h1><${Sentence} parts=${words.lead} /></h1>
+    <p class="behind"><${Sentence} parts=${words.behind} />${" "}
+      <${Sentence} parts=${words.fragile} /></p>
+    <${Banner} />
+  </header>`;
+}
+
+/* What a reader must know before believing the order. */
+function Banner() {
+  const warnings = summary.settings.warnings.filter((text) => !text.startsWith("rates stand-ins"));
+  if (!summary.stand_ins && !warnings.length) return null;
+  const standIns = html`<p><b>Stand-ins played.</b> Every contestant is a small offline program that
+    measures the frames it is sent. This shows the tool at work; it ranks no real model.</p>`;
+  return html`<div class="banner" role="note">${summary.stand_ins && standIns}
+    ${warnings.map((text) => html`<${Warning} text=${text} />`)}</div>`;
+}
+
+function Warning({ text }) {
+  const isFew = text.includes("too few videos");
+  const hint = isFew && " Take the order below for a first impression.";
+  return html`<p><b>${plain(titled(text))}.</b>${hint}</p>`;
+}
+
 /* The ladder: ratings on one axis, each with the places that its interval leaves open. */
 const MOST_CELLS = 16;
 const TOO_FEW_VIDEOS = "too few videos to rank";
@@ -23,19 +72,21 @@ function RankBar({ row, of }) {
     <i class="here" style=${{ left: left(row.rank), width: wide(1) }}></i></span>`;
 }
 
-function Ladder() {
-  const [isStyled, setStyled] = useState(true);
+export function Ladder() {
+  const [isStyled, setStyled] = useState(false);
   const rows = ratedModels();
   if (!rows.length) return html`<${NotRated} />`;
   const at = ratingAxis();
   const ticks = at.ticks(6);
-  const hasStyle = rows.some((row) => row.style);
+  const isRefused = summary.words.control.length > 0;
+  const canSwitch = isRefused || rows.some((row) => row.style);
   const line = (row) => html`<${LadderRow} key=${row.model} row=${row} of=${rows.length} at=${at}
     ticks=${ticks} isStyled=${isStyled} />`;
   const cls = `ladder ${rows.length > MOST_CELLS ? "many" : ""}`;
   return html`<${Section} id="ladder" kicker="The ladder" says=${sentenceOf("ladder")}
-    tools=${hasStyle && html`<${StyleSwitch} on=${isStyled} set=${setStyled} />`}
+    tools=${canSwitch && html`<${StyleSwitch} on=${isStyled} set=${setStyled} />`}
     note=${html`<${LadderNote} rows=${rows} />`}>
+    ${isStyled && isRefused && html`<p class="note" role="status">${sentenceOf("control")}</p>`}
     <div class=${cls} role="table" aria-label="Ratings">
       <${LadderHead} at=${at} ticks=${ticks} />
       ${rows.map(line)}
@@ -44,7 +95,7 @@ function Ladder() {
 
 function StyleSwitch({ on, set }) {
   return html`<label class="check"><input type="checkbox" checked=${on}
-    onChange=${(event) => set(event.target.checked)} /> <span>style taken out${" "}
+    onChange=${(event) => set(event.target.checked)} /> <span>style control${" "}
     <svg width="10" height="10" aria-hidden="true"><circle class="ring" cx="5" cy="5" r="3.5" />
     </svg></span></label>`;
 }
@@ -60,7 +111,7 @@ function LadderHead({ at, ticks }) {
 }
 
 function LadderRow({ row, of, at, ticks, isStyled }) {
-  const cells = cellsOf(row.model);
+  const cells = boardCells(row.model);
   return html`<div class="ladder-row" role="row">
     <span role="cell" class="of-rank"><span class="num">${cells.rank}</span>
       <${RankStrip} row=${row} of=${of} /></span>
@@ -94,7 +145,7 @@ function LadderPlot({ row, at, ticks, isStyled }) {
     <${Interval} at=${at} ...${intervalOf(row)} y=${style ? 19 : 24} /></${Plot}>`;
 }
 
-const intervalOf = (row) => ({ value: row?.rating, low: row?.low, high: row?.high });
+export const intervalOf = (row) => ({ value: row?.rating, low: row?.low, high: row?.high });
 
 function LadderNote({ rows }) {
   const few = rows.some((row) => row.flags.includes(TOO_FEW_VIDEOS));

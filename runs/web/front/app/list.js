@@ -1,27 +1,77 @@
+/* Battles in lists: their pictures and rows, the long list that draws only what is in sight, and
+   the newest of a run that goes on. */
+
+import { html } from "htm/preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { isNarrow, useLoaded, useWindowEvent } from "./base.js";
+import { Chip, Section } from "./bits.js";
+import { source } from "./data.js";
+import { battleLink, Outcome, roundName, summary } from "./names.js";
+import { fileName, fixed, isKnown } from "./numbers.js";
+import { useArrival } from "./route.js";
+import { plain, Said } from "./text.js";
+
+/* One picture of a video's sheet, as wide as the box it stands in. */
+
+export function Thumb({ video, film, place, label }) {
+  const url = useLoaded(() => (film?.sprite ? source.sheet(video) : null), [video, !film?.sprite]);
+  const sprite = film?.sprite;
+  const cell = sprite ? sprite.of.indexOf(place) : -1;
+  const isDrawn = typeof url === "string" && cell >= 0;
+  const style = { aspectRatio: shapeOf(film), ...(isDrawn ? cellOf(sprite, cell, url) : {}) };
+  return html`<span class=${`thumb ${isDrawn ? "" : "empty"}`} style=${style}
+    role=${label ? "img" : null} aria-label=${label}></span>`;
+}
+
+function shapeOf(film) {
+  if (film?.sprite) return `${film.sprite.w} / ${film.sprite.h}`;
+  return film?.width && film?.height ? `${film.width} / ${film.height}` : "16 / 9";
+}
+
+/* Percentages put any cell of the sheet into a box of any width. */
+function cellOf(sprite, cell, url) {
+  const { columns } = sprite;
+  const lines = Math.ceil(sprite.of.length / columns);
+  const x = columns > 1 ? (cell % columns) / (columns - 1) : 0;
+  const y = lines > 1 ? Math.floor(cell / columns) / (lines - 1) : 0;
+  return {
+    backgroundImage: `url("${url}")`,
+    backgroundSize: `${columns * 100}% ${lines * 100}%`,
+    backgroundPosition: `${100 * x}% ${100 * y}%`,
+  };
+}
+
+/* The picture that stands for a video in a list: a third in, past its titles. */
+const standInOf = (film) => film?.sprite?.of[Math.floor(film.sprite.of.length / 3)];
+
 /* The list of battles draws only what is in sight, and remembers its place while a battle is
    read. */
 const ROW_HEIGHT = 68;
 const ROW_HEIGHT_NARROW = 112;
 const SPARE_ROWS = 8;
-const listState = { key: null, top: 0, cursor: 0, found: null, index: null };
+export const listState = { key: null, top: 0, cursor: 0, found: null, index: null };
+
+/* The list as it was asked for last. */
+export const listLink = () => (listState.key ? `#battles?${listState.key}` : "#battles");
+
 const rowHeight = () => (isNarrow() ? ROW_HEIGHT_NARROW : ROW_HEIGHT);
 
 /* The battle that is `by` further on in the list, or null at its ends. */
-function neighbour(id, by) {
+export function neighbour(id, by) {
   const { found, index } = listState;
   const at = found ? found.indexOf(index.place.get(id)) : -1;
   const next = at < 0 ? undefined : found[at + by];
   return next === undefined ? null : { id: index.id[next], at: at + by };
 }
 
-function stepBattle(id, by) {
+export function stepBattle(id, by) {
   const next = neighbour(id, by);
   if (!next) return;
   listState.cursor = next.at;
   location.hash = battleLink(next.id);
 }
 
-function openAtCursor() {
+export function openAtCursor() {
   const { found, index, cursor } = listState;
   if (found?.length) location.hash = battleLink(index.id[found[cursor]]);
 }
@@ -52,7 +102,7 @@ function reveal(box, place, height) {
   else if (at + height > innerHeight - 20) scrollBy(0, at + height - innerHeight + 20);
 }
 
-function List({ index, films, found }) {
+export function List({ index, films, found }) {
   const box = useRef(null);
   const [cursor, setCursor] = useState(listState.cursor);
   const height = rowHeight();
@@ -122,15 +172,27 @@ function BattleMeta({ index, battle }) {
 }
 
 /* Difficulty from 1 to 5 as a bar and a figure. */
-function Grade({ grade }) {
+export function Grade({ grade }) {
   const width = `${(Math.min(5, Math.max(1, grade)) - 1) * 25}%`;
   return html`<span class="grade" aria-hidden="true"><i style=${{ width }}></i></span>
     <span class="num" title="difficulty, 1 to 5">${fixed(grade)}</span>`;
 }
 
 /* A few battles, one below the other. */
-function Examples({ index, films, places }) {
+export function Examples({ index, films, places }) {
   const row = (battle) => html`<${BattleRow} key=${index.id[battle]} index=${index} films=${films}
     battle=${battle} place=${0} all=${places.length} height=${rowHeight()} />`;
   return html`<div class="examples" role="list">${places.map(row)}</div>`;
+}
+
+/* While a run goes on: the battles that were decided last. */
+const NEWEST = 6;
+
+export function Newest({ index, films }) {
+  if (!summary.live || !index?.size || !films || films.failed) return null;
+  const places = Array.from({ length: index.size }, (_, place) => place);
+  const last = places.slice(-NEWEST).reverse();
+  const says = summary.live.running ? "The newest battles, as they come in." : "The last battles.";
+  return html`<${Section} id="newest" kicker="Newest battles" says=${says}>
+    <${Examples} index=${index} films=${films} places=${last} /></${Section}>`;
 }

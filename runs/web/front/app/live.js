@@ -1,7 +1,15 @@
 /* A page that is served follows its run: events of the server renew the data, the page stays where
    it is. A component asks by `useData`, which keeps its value until the newer one has come. */
+
+import { html } from "htm/preact";
+import { useState } from "preact/hooks";
+import { useLoaded, useWindowEvent } from "./base.js";
+import { source } from "./data.js";
+import { putSummary, summary } from "./names.js";
+import { counted, isKnown, money, roughly, whole } from "./numbers.js";
+
 const data = { version: 0, error: null };
-const useData = (make, keys = []) => useLoaded(make, keys, data.version);
+export const useData = (make, keys = []) => useLoaded(make, keys, data.version);
 const PAUSE_MS = 2000;
 const PAUSE_OF_MANY_MS = 10000;
 const MANY = 1000;
@@ -12,6 +20,7 @@ function changed() {
 }
 
 /* Forgets what may have changed from a battle on, and loads it anew before anything is redrawn. */
+
 async function renew(from) {
   const { chunk } = await source.index();
   source.summary.drop();
@@ -21,12 +30,12 @@ async function renew(from) {
   const [newest] = await Promise.all([source.summary(), source.index(), source.videos()]);
   // Events may have come while it was on its way.
   if (newest.live && summary.live?.settled > newest.live.settled) newest.live = summary.live;
-  summary = newest;
+  putSummary(newest);
   changed();
 }
 
 /* Gathers events until the pause is over, so that a fast run does not keep the page loading. */
-function follow() {
+export function follow() {
   const events = source.events();
   if (!events) return;
   let from = Infinity;
@@ -42,7 +51,7 @@ function follow() {
   const plan = (start) => {
     from = Math.min(from, start);
     const pause = summary.status.settled > MANY ? PAUSE_OF_MANY_MS : PAUSE_MS;
-    timer ??= setTimeout(act, pause);
+    if (timer === null) timer = setTimeout(act, pause);
   };
   events.addEventListener("summary", (event) => putLive(JSON.parse(event.data)));
   events.addEventListener("battles", (event) => plan(JSON.parse(event.data).from));
@@ -98,7 +107,7 @@ function MachinesStrip({ machines }) {
 }
 
 /* A slim line at the top: how far the run has come, and on which machines. */
-function ProgressStrip() {
+export function ProgressStrip() {
   const [, redraw] = useState(0);
   useWindowEvent("arena-live", () => redraw((n) => n + 1));
   const live = summary?.live;

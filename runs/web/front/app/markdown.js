@@ -1,5 +1,13 @@
 /* Answers in Markdown: marked's tokens become elements directly, raw HTML stays text. Any page may
    use `Markdown`. */
+
+import { html } from "htm/preact";
+import { lexer } from "marked";
+import { h } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { whole } from "./numbers.js";
+import { plain } from "./text.js";
+
 const LONGEST_DRESSED = 20000;
 const LONGEST_ADDRESS = 200;
 const ENTITY = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'" };
@@ -7,6 +15,7 @@ const unescaped = (text) => text.replace(/&(?:amp|lt|gt|quot|#39);/g, (found) =>
 const addressOf = (token) => plain((token.href || "").slice(0, LONGEST_ADDRESS));
 
 /* An address is shown, never followed: a page asks nobody for anything. */
+
 function linkOf(token) {
   const isBare = !token.href || token.href === token.text;
   const address = isBare ? "" : html` <span class="muted">⟨${addressOf(token)}⟩</span>`;
@@ -68,7 +77,7 @@ function blocks(tokens = []) {
 /* Null where marked gives up, as on nesting too deep. */
 function tokensOf(text) {
   try {
-    return marked.lexer(text, { gfm: true, breaks: false });
+    return lexer(text, { gfm: true, breaks: false });
   } catch {
     return null;
   }
@@ -79,7 +88,7 @@ function fenced(text) {
   const bare = text.trim();
   if (!/^[[{]/.test(bare)) return text;
   try {
-    return "```json\n" + JSON.stringify(JSON.parse(bare), null, 2) + "\n```";
+    return ["```json", JSON.stringify(JSON.parse(bare), null, 2), "```"].join("\n");
   } catch {
     return text;
   }
@@ -91,7 +100,7 @@ function dressedOf(text) {
   return tokens ? blocks(tokens) : html`<pre tabindex="0">${plain(shown)}</pre>`;
 }
 
-function Markdown({ text }) {
+export function Markdown({ text }) {
   const [isWhole, setWhole] = useState(false);
   const body = useMemo(() => dressedOf(text), [text]);
   if (isWhole) return html`<pre class="whole" tabindex="0">${plain(text)}</pre>`;

@@ -1,4 +1,12 @@
 /* Head to head: who took what from whom. One stop of the Tab key; arrows move within. */
+
+import { html } from "htm/preact";
+import { useRef, useState } from "preact/hooks";
+import { Section, Segments } from "./bits.js";
+import { battlesLink, nameOf, ratedModels, sentenceOf, shortOf, summary } from "./names.js";
+import { counted, isKnown, known, percent, signed } from "./numbers.js";
+import { plain } from "./text.js";
+
 const WAYS = [
   ["share", "Share won"],
   ["expected", "Against the ratings"],
@@ -15,7 +23,7 @@ const MATRIX_HINT =
   "Point at a cell for its counts, or go to the table with Tab and move with the arrow keys; " +
   "Enter lists its battles.";
 
-function Matrix() {
+export function Matrix() {
   const [way, setWay] = useState("share");
   const [spot, setSpot] = useState([0, 1]);
   const [isOn, setOn] = useState(false);
@@ -74,6 +82,7 @@ const MatrixName = ({ model, place }) => html`<th scope="row" role="rowheader"
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 /* The cell that an arrow leads to; the diagonal is leapt over. Null where there is none. */
+
 function steppedSpot([row, column], key, size) {
   const step = STEPS[key];
   if (!step) return null;

@@ -1,27 +1,47 @@
-/* The run that is shown, and how its models and outcomes are named. */
-let summary = null;
+/* What is shown, of a run or of a set, and how its models and outcomes are named. */
 
-const nameOf = (model) => own(summary.words.short, model) ?? model ?? "nobody";
-const shortOf = (model, most) => brief(nameOf(model), most);
-const ratedModels = () => summary.models.filter((row) => isKnown(row.rating));
-const rowOf = (model) => summary.models.find((row) => row.model === model);
-const videosOf = (settings) => (settings.videos ? sum(settings.videos) : null);
+import { html } from "htm/preact";
+import { h } from "preact";
+import { own } from "./base.js";
+import { DECIDED } from "./bits.js";
+import { scale } from "./charts.js";
+import { brief, isKnown, sum } from "./numbers.js";
+import { plain } from "./text.js";
+
+export let summary = null;
+
+export function putSummary(newest) {
+  summary = newest;
+}
+
+export const nameOf = (model) => own(summary.words.short, model) ?? model ?? "nobody";
+export const shortOf = (model, most) => brief(nameOf(model), most);
+export const ratedModels = () => summary.models.filter((row) => isKnown(row.rating));
+export const rowOf = (model) => summary.models.find((row) => row.model === model);
+export const videosOf = (settings) => (settings.videos ? sum(settings.videos) : null);
 const LONGEST_NAME = 44;
 const LONGEST_WHOLE_LINE = 26;
 
 /* The row of a model on the leaderboard, every cell as it is written everywhere. */
-const cellsOf = (model) =>
+export const boardCells = (model) =>
   summary.tables.leaderboard.rows.find((row) => row.fields.model === model).cells;
 
-/* Ids count rounds from 0, readers from 1. */
-const roundName = (round) => `round ${round + 1}`;
+/* The axis of ratings, cut where the leaderboard's is. */
+export function ratingAxis() {
+  const { low, high } = summary.tables.leaderboard.axis;
+  return low === high ? scale(low - 500, high + 500) : scale(low, high);
+}
 
-const modelLink = (model) => `#model=${encodeURIComponent(model)}`;
-const battleLink = (id) => `#battle=${encodeURIComponent(id)}`;
-const battlesLink = (wanted) => `#battles?${new URLSearchParams(wanted)}`;
+/* Ids count rounds from 0, readers from 1. */
+export const roundName = (round) => `round ${round + 1}`;
+
+export const modelLink = (model) => `#model=${encodeURIComponent(model)}`;
+export const battleLink = (id) => `#battle=${encodeURIComponent(id)}`;
+export const battlesLink = (wanted) => `#battles?${new URLSearchParams(wanted)}`;
 
 /* A name is kept on one line where it is short, since names have hyphens that would break. */
-function Model({ name, link = true, most = LONGEST_NAME }) {
+
+export function Model({ name, link = true, most = LONGEST_NAME }) {
   const full = nameOf(name);
   const shown = brief(full, most);
   const attributes = {
@@ -34,7 +54,7 @@ function Model({ name, link = true, most = LONGEST_NAME }) {
 }
 
 /* A sentence made of words, figures of the tables, and names, which are links. */
-function Sentence({ parts }) {
+export function Sentence({ parts }) {
   const part = (one) => {
     if (typeof one === "string") return one;
     if ("model" in one) return html`<${Model} name=${one.model} />`;
@@ -44,15 +64,15 @@ function Sentence({ parts }) {
 }
 
 /* The finding of one section. */
-const sentenceOf = (section) => html`<${Sentence} parts=${summary.words[section]} />`;
+export const sentenceOf = (section) => html`<${Sentence} parts=${summary.words[section]} />`;
 
-function Listed({ models }) {
+export function Listed({ models }) {
   const between = (place) => (place === 0 ? "" : place === models.length - 1 ? " and " : ", ");
   return models.map((model, place) => [between(place), html`<${Model} name=${model} />`]);
 }
 
 /* Who met whom and who won; coloured only where A and B stand beside it. */
-function Outcome({ verdict, a, b, isColoured = false, most = LONGEST_NAME }) {
+export function Outcome({ verdict, a, b, isColoured = false, most = LONGEST_NAME }) {
   const one = html`<${Model} name=${a} link=${false} most=${most} />`;
   const other = html`<${Model} name=${b} link=${false} most=${most} />`;
   const word = (text) => html` <span class="muted">${text}</span> `;

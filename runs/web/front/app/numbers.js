@@ -1,16 +1,18 @@
 /* How figures are written. A figure that is not known is a dash or a word, never 0. Any page may
    use this. */
-const isKnown = (x) => x !== null && x !== undefined && !Number.isNaN(x);
-const known = (x, write) => (isKnown(x) ? write(x) : "–");
+
+export const isKnown = (x) => x !== null && x !== undefined && !Number.isNaN(x);
+export const known = (x, write) => (isKnown(x) ? write(x) : "–");
 
 /* A true minus, and never "-0". */
-const whole = (x) => known(x, () => (Math.round(x) || 0).toLocaleString("en").replace("-", "−"));
-const fixed = (x, digits = 1) => known(x, () => evenly(x, digits).replace("-", "−"));
-const percent = (x, digits = 0) => known(x, () => `${evenly(100 * x, digits)} %`);
-const signed = (x) => known(x, () => `${x >= 0 ? "+" : "−"}${whole(Math.abs(x))}`);
-const counted = (n, one, many = `${one}s`) => `${whole(n)} ${n === 1 ? one : many}`;
-const ratio = (x, n) => (isKnown(x) && n ? x / n : null);
-const sum = (list) => list.reduce((x, y) => x + y, 0);
+export const whole = (x) =>
+  known(x, () => (Math.round(x) || 0).toLocaleString("en").replace("-", "−"));
+export const fixed = (x, digits = 1) => known(x, () => evenly(x, digits).replace("-", "−"));
+export const percent = (x, digits = 0) => known(x, () => `${evenly(100 * x, digits)} %`);
+export const signed = (x) => known(x, () => `${x >= 0 ? "+" : "−"}${whole(Math.abs(x))}`);
+export const counted = (n, one, many = `${one}s`) => `${whole(n)} ${n === 1 ? one : many}`;
+export const ratio = (x, n) => (isKnown(x) && n ? x / n : null);
+export const sum = (list) => list.reduce((x, y) => x + y, 0);
 
 /* As the commands print it: a half goes to the even digit, not up. */
 function evenly(x, digits) {
@@ -19,30 +21,30 @@ function evenly(x, digits) {
   return (isHalf ? (2 * Math.round((x * scale) / 2)) / scale : x).toFixed(digits);
 }
 
-function money(x) {
+export function money(x) {
   if (!isKnown(x)) return "unknown";
   if (x === 0) return "$0";
   return x < 0.01 ? `$${x.toFixed(4)}` : `$${x.toFixed(2)}`;
 }
 
 /* A short stretch of time, as waiting for an answer takes. */
-function waited(seconds) {
+export function waited(seconds) {
   if (!isKnown(seconds)) return "–";
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
   return seconds < 90 ? `${seconds.toFixed(1)} s` : `${(seconds / 60).toFixed(1)} min`;
 }
 
-const waits = (wait) => (wait ? `${waited(wait.median)}, ${waited(wait.p90)}` : "–");
+export const waits = (wait) => (wait ? `${waited(wait.median)}, ${waited(wait.p90)}` : "–");
 
 /* A long stretch of time, as a run takes: about 40 s, about 3 min. */
-function roughly(seconds) {
+export function roughly(seconds) {
   if (seconds < 90) return `about ${Math.max(1, Math.round(seconds))} s`;
   if (seconds < 5400) return `about ${Math.round(seconds / 60)} min`;
   return `about ${(seconds / 3600).toFixed(1)} h`;
 }
 
 /* A moment of a video that lasts `all` seconds, as exact as a video of that length needs. */
-function clock(seconds, all = 0) {
+export function clock(seconds, all = 0) {
   if (!isKnown(seconds)) return "–";
   if (all < 90) return `${seconds.toFixed(all < 3 ? 2 : 1)} s`;
   const minutes = Math.floor(seconds / 60);
@@ -51,24 +53,20 @@ function clock(seconds, all = 0) {
   return `${minutes}:${rest.padStart(digits ? 4 : 2, "0")}`;
 }
 
-function sized(bytes) {
-  if (!isKnown(bytes)) return "–";
-  return bytes < 1e6 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
-}
-
-function dated(seconds) {
+export function dated(seconds) {
   if (!isKnown(seconds)) return "";
   const options = { day: "numeric", month: "long", year: "numeric" };
   return new Date(seconds * 1000).toLocaleDateString("en", options);
 }
 
-const titled = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-const spaced = (key) => key.replaceAll("_", " ");
-const fileName = (path) => path.split("/").pop();
-const clip = (text, most) => (text.length > most ? `${text.slice(0, most - 1).trimEnd()}…` : text);
+export const titled = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+export const spaced = (key) => key.replaceAll("_", " ");
+export const fileName = (path) => path.split("/").pop();
+export const clip = (text, most) =>
+  text.length > most ? `${text.slice(0, most - 1).trimEnd()}…` : text;
 
 /* A long name keeps its beginning and its end, where names differ. */
-function brief(name, most) {
+export function brief(name, most) {
   if (name.length <= most) return name;
   return `${name.slice(0, Math.ceil(most / 2))}…${name.slice(1 - Math.floor(most / 2))}`;
 }

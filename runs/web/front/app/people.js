@@ -1,8 +1,17 @@
 /* What people say: how far they agree with the judge and one another, and whose questions they
    like. Shown where people have labelled battles of the run. */
+
+import { html } from "htm/preact";
+import { Section, STANDARDS, Table } from "./bits.js";
+import { Axis, Grid, Interval, Plot } from "./charts.js";
+import { halvesTick, SHARE_AXIS } from "./judge.js";
+import { summary } from "./names.js";
+import { clip, counted, isKnown, percent, whole } from "./numbers.js";
+import { Said } from "./text.js";
+
 const findingOf = (key) => summary.labels.findings.find((one) => one.key === `labels.${key}`);
 const isMeasured = (finding) => finding && isKnown(finding.value);
-const withInterval = ({ value, low, high }) =>
+export const withInterval = ({ value, low, high }) =>
   isKnown(low) ? `${percent(value)} (${percent(low)} to ${percent(high)})` : percent(value);
 
 function peopleSay() {
@@ -18,7 +27,7 @@ const PEOPLE_NOTE =
   "Intervals are 95 % and know which battles share a video. A judge that agrees with people as " +
   "often as they do with one another is as good as a person.";
 
-function People() {
+export function People() {
   const { labels } = summary;
   if (!labels?.labels && !labels?.ranking) return null;
   const agreement = html`<p class="muted">${labelCounts()}</p>
@@ -36,6 +45,7 @@ function labelCounts() {
 }
 
 /* Overall, then by each of the four standards: judge and people, and people one with another. */
+
 function agreementRows() {
   const rows = [
     ["Judge and people", "agreement"],

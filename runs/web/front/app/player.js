@@ -1,11 +1,22 @@
 /* A video that plays, its frames where it cannot, and a frame at full size. Any page may use this:
    `frameUrl(place)` is the address of the picture at `times[place]`. */
-function Player({ src, times, duration, frameUrl, control }) {
+
+import { html } from "htm/preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { brief, clock } from "./numbers.js";
+import { plain } from "./text.js";
+
+export function Player({ src, times, duration, frameUrl, control }) {
   const [isBroken, setBroken] = useState(false);
   const video = useRef(null);
   useLayoutEffect(() => {
-    control.current = { seek: (time) => video.current && (video.current.currentTime = time) };
-    return () => (control.current = null);
+    const seek = (time) => {
+      if (video.current) video.current.currentTime = time;
+    };
+    control.current = { seek };
+    return () => {
+      control.current = null;
+    };
   }, [control]);
   if (isBroken) {
     const instead = times.length ? ", so its frames are shown instead" : "";
@@ -21,7 +32,8 @@ function Player({ src, times, duration, frameUrl, control }) {
 }
 
 /* Frames one after another, in the time the video takes. */
-function FramePlayer({ times, duration, frameUrl }) {
+
+export function FramePlayer({ times, duration, frameUrl }) {
   const [place, setPlace] = useState(0);
   const [isPlaying, setPlaying] = useState(false);
   const last = times.length - 1;
@@ -48,7 +60,7 @@ function FramePlayer({ times, duration, frameUrl }) {
 }
 
 /* One frame as large as the window allows; arrows go to the next one of the same reader. */
-function FrameDialog({ places, times, duration, place, name, frameUrl, move, close }) {
+export function FrameDialog({ places, times, duration, place, name, frameUrl, move, close }) {
   const box = useRef(null);
   useLayoutEffect(() => {
     const opener = document.activeElement;

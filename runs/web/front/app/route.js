@@ -1,4 +1,7 @@
 /* The address says which page is shown; where a page was scrolled to comes back with it. */
+
+import { useLayoutEffect } from "preact/hooks";
+
 function decoded(text) {
   try {
     return decodeURIComponent(text);
@@ -7,7 +10,7 @@ function decoded(text) {
   }
 }
 
-function routeOf(hash) {
+export function routeOf(hash) {
   const text = hash.replace(/^#/, "");
   if (text.startsWith("battle=")) return { page: "battle", id: decoded(text.slice(7)) };
   if (text.startsWith("model=")) return { page: "model", id: decoded(text.slice(6)) };
@@ -27,7 +30,7 @@ let entry = 0;
 let newestEntry = 0;
 
 /* An entry of the history without a number was not there before: a link was followed. */
-function arrive() {
+export function arrive() {
   heights.set(entry, scrollY);
   const old = history.state?.entry;
   entry = old ?? ++newestEntry;
@@ -37,7 +40,7 @@ function arrive() {
 }
 
 /* A reload keeps its place too. */
-function startHistory() {
+export function startHistory() {
   history.scrollRestoration = "manual";
   newestEntry = entry = history.state?.entry ?? 0;
   const y = history.state?.y ?? null;
@@ -47,7 +50,7 @@ function startHistory() {
 }
 
 /* Goes to where the page should start, once it has what it draws. */
-function useArrival(isReady, start = 0) {
+export function useArrival(isReady, start = 0) {
   useLayoutEffect(() => {
     if (!isReady || !arrival.isDue) return;
     arrival.isDue = false;
@@ -58,7 +61,7 @@ function useArrival(isReady, start = 0) {
 }
 
 /* Puts another address in place of this one, as filters do: going back skips the steps between. */
-function replaceAddress(hash) {
+export function replaceAddress(hash) {
   history.replaceState({ entry }, "", hash);
   dispatchEvent(new Event("arena-route"));
 }

@@ -1,11 +1,25 @@
 /* Who saw which frames of a battle's video: a lane each on one axis of time, which is also the
    switch. Where the video is served it plays above, and a tick opens its frame at full size. */
+
+import { html } from "htm/preact";
+import { useRef, useState } from "preact/hooks";
+import { own, useWindowEvent } from "./base.js";
+import { Side } from "./bits.js";
+import { Axis, Plot, scale, Upright } from "./charts.js";
+import { source } from "./data.js";
+import { Thumb } from "./list.js";
+import { nameOf } from "./names.js";
+import { brief, clock, counted, fixed, known } from "./numbers.js";
+import { FrameDialog, Player } from "./player.js";
+import { plain } from "./text.js";
+
 const FEW_THUMBS = 72;
 const READERS = ["a", "b", "judge"];
 
 /* The places of the frames that a contestant or a role was sent. A role that several models play,
    and a contestant with a role's name, stand with both. */
-function seenBy(film, role, name) {
+
+export function seenBy(film, role, name) {
   const alone = role === "contestant" ? name : role;
   return own(film.seen, `${role} ${name}`) ?? own(film.seen, alone) ?? [];
 }
@@ -28,7 +42,7 @@ function lanesOf(battle, film) {
   ];
 }
 
-function Seen({ battle, film }) {
+export function Seen({ battle, film }) {
   const lanes = lanesOf(battle, film);
   const [who, setWho] = useState(lanes[0].places.length <= lanes[1].places.length ? "a" : "b");
   const [hot, setHot] = useState(null);

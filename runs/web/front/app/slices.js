@@ -1,4 +1,14 @@
 /* Slices: boards of parts of the battles, side by side on one axis. */
+
+import { html } from "htm/preact";
+import { useState } from "preact/hooks";
+import { Section, Segments } from "./bits.js";
+import { Axis, Grid, Interval, Plot } from "./charts.js";
+import { intervalOf } from "./ladder.js";
+import { battlesLink, nameOf, ratedModels, ratingAxis, shortOf, summary } from "./names.js";
+import { clip, counted, isKnown, percent, signed, whole } from "./numbers.js";
+import { plain, Said } from "./text.js";
+
 const TRAITS = [
   ["duration", "Length of video"],
   ["category", "Category"],
@@ -13,6 +23,7 @@ const MOST_PANELS = 6;
 const ENOUGH = 100;
 
 /* A column of the file of facts; behind the mark it is called like a trait of ours. */
+
 const TAKEN = "column:";
 const columnSays = (key) =>
   key.startsWith(TAKEN) ? `${clip(key.slice(TAKEN.length), 24)} of the video` : clip(key, 24);
@@ -45,7 +56,7 @@ const HEAT_NOTE =
   "lost.";
 const FULL_HEAT = 400;
 
-function Slices() {
+export function Slices() {
   const [wanted, setTrait] = useState("duration");
   const named = new Set(TRAITS.map(([key]) => key));
   const own = Object.keys(summary.slices).filter((key) => !named.has(key));
@@ -85,7 +96,8 @@ function Boards({ trait, boards }) {
   const head = (board) => html`<a href=${sliceLink(trait, board.slice)}>
     <b><${Said} text=${clip(board.slice, 40)} /></b> <small class="num">
     ${counted(board.battles, "battle")}, ${counted(board.videos, "video")}</small></a>`;
-  const cell = (model) => (board) => html`<${BoardCell} board=${board} model=${model} at=${at}
+  const cell = (model) => (board) =>
+    html`<${BoardCell} board=${board} model=${model} at=${at}
     ticks=${ticks} />`;
   const line = ({ model }) => html`<div class="slice-row" key=${model}>
     <span class="of-name" title=${nameOf(model)}><bdi>${plain(shortOf(model, 16))}</bdi></span>

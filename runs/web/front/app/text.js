@@ -1,5 +1,9 @@
 /* Text from models is hostile: it becomes text nodes and known elements, never HTML. Any page may
    use `plain` and `Said`. */
+
+import { html } from "htm/preact";
+import { h } from "preact";
+
 const UNSEEN = new RegExp(
   "[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f" +
     "\\u202a-\\u202e\\u2060-\\u2069\\ufeff\\u{e0000}-\\u{e007f}]",
@@ -7,7 +11,8 @@ const UNSEEN = new RegExp(
 );
 
 /* Controls and signs that turn the direction of text are shown as what they are. */
-function plain(text) {
+
+export function plain(text) {
   const parts = [];
   let last = 0;
   for (const found of String(text).matchAll(UNSEEN)) {
@@ -22,6 +27,6 @@ function plain(text) {
 }
 
 /* Text of a model in the direction of its own script; as a block it also starts at its own side. */
-function Said({ text, as = "bdi" }) {
+export function Said({ text, as = "bdi" }) {
   return h(as, { dir: "auto" }, plain(text ?? ""));
 }

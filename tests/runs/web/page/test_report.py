@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import videoautoarena as va
+from tests.runs.leaderboard.test_effects_by_slice import film_of, fought
 from tests.runs.views.test_leaderboard import Bout
 from tests.support.played import battle, invoke, lineage, manifest, play, slot, video
 from tests.support.small_runs import play as play_run
@@ -111,6 +112,21 @@ def test_every_battle_is_in_a_part_with_its_words_and_what_it_took(played: Path)
         assert index["models"][index["a"][place]] == part["model_a"]
         assert index["videos"][index["video"][place]] == part["video"]
     assert blocks.read("videos").keys() == {of["video"] for of in battles}
+
+
+def test_the_ladder_has_ratings_without_style_only_where_these_are_known(
+    played: Path, tmp_path: Path
+) -> None:
+    few = PageData.read(played).summary
+    assert [row["style"] for row in few["models"]] == [None] * len(few["models"])
+    assert few["words"]["control"]
+    films = [film_of("Movies", number) for number in range(60)]
+    out = play(tmp_path / "out", fought("Movies", videos=60, each=8), videos=films)
+    many = PageData.read(out).summary
+    assert many["words"]["control"] == []
+    styled = va.open_run(out).leaderboard(style=True, seats=True).ratings
+    found = {row["model"]: row["style"]["rating"] for row in many["models"] if row["style"]}
+    assert found == styled
 
 
 def test_a_part_that_is_read_alone_is_the_one_in_the_file(played: Path) -> None:

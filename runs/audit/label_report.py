@@ -1,0 +1,143 @@
+"""Labels of a run: by whom, how many, how far people and judges agree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from videoautoarena.memory.records.records import DECIDED, SCHEMA
+from videoautoarena.memory.store.votes import Cast, Ranking, Vote
+from videoautoarena.runs.audit.checks import with_checks
+from videoautoarena.runs.audit.human_agreement import (
+    TIE,
+    Spoken,
+    calibrate,
+    compare,
+    judge_labels,
+    spoken_of,
+)
+from videoautoarena.runs.rating.finding import Finding, raise_alarms, share_json
+from videoautoarena.runs.rating.question_ranking import QuestionRanking, rank_sources
+from videoautoarena.runs.rundir.reader import Run
+from videoautoarena.scoring.intervals.proportions import Share
+
+
+@dataclass(frozen=True)
+class SampleCount:
+    """How far the random draw is labelled."""
+
+    drawn: int
+    labelled: int
+    decided: int
+
+
+@dataclass(frozen=True)
+class VoteCount:
+    """What became of votes on battles that people cast in labelling sessions."""
+
+    cast: int
+    skipped: int
+    """Standing ones of people who could not tell."""
+    superseded: int
+    """Those that were taken back."""
+    named: int
+    """Battles voted on of which an answer may name its maker."""
+
+
+@dataclass(frozen=True)
+class Labeller:
+    """What one person labelled."""
+
+    labeller: str
+    labels: int
+    ties: int
+    agreed: Share
+    """With the judge."""
+    skipped: int
+    superseded: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON-ready values."""
+        return {**vars(self), "agreed": share_json(self.agreed)}
+
+
+@dataclass(frozen=True)
+class LabelReport:
+    """Who labelled how much, and how far people and judges agree."""
+
+    labels: int
+    """Those that count, of battles that do."""
+    battles: int
+    left_out: int
+    sample: SampleCount
+    votes: VoteCount
+    labellers: tuple[Labeller, ...]
+    findings: tuple[Finding, ...]
+    calibration: tuple[dict[str, Any], ...]
+    ranking: QuestionRanking | None
+    """None where nobody ranked questions."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as `arena labels show --json` prints it."""
+        return {
+            "schema": SCHEMA,
+            "labels": self.labels,
+            "battles": self.battles,
+            "left_out": self.left_out,
+            "sample": vars(self.sample),
+            "votes": vars(self.votes),
+            "labellers": [one.to_json() for one in self.labellers],
+            "findings": [finding.to_json() for finding in self.findings],
+            "calibration": list(self.calibration),
+            "ranking": self.ranking.to_json() if self.ranking else None,
+        }
+
+
+def show_labels(run: Run) -> LabelReport:
+    """Return who labelled how much, and how far people and judges agree."""
+    evidence = run.store.evidence
+    spoken, every, cast = spoken_of(run), evidence.labels(), evidence.votes.cast(Vote)
+    verdicts = run.store.verdicts()
+    decided = {id_ for id_ in run.settled if verdicts[id_] in DECIDED}
+    drawn = {id_ for sample in evidence.samples() for id_ in sample.drawn} & decided
+    labelled = {of.battle.id for of in spoken}
+    said = judge_labels(spoken, seats_count=run.manifest.get("swap") == "all")
+    return LabelReport(
+        labels=len(spoken),
+        battles=len(labelled),
+        left_out=len(every) - len(spoken),
+        sample=SampleCount(len(drawn), len(drawn & labelled), len(decided)),
+        votes=_votes(cast),
+        labellers=tuple(_labellers(spoken, cast)),
+        findings=tuple(with_checks(raise_alarms(said))),
+        calibration=tuple(calibrate(run.battles, spoken)) if spoken else (),
+        ranking=rank_sources(evidence.votes.cast(Ranking)),
+    )
+
+
+def _votes(cast: Sequence[Cast[Vote]]) -> VoteCount:
+    standing = [one.vote for one in cast if not one.is_superseded]
+    return VoteCount(
+        cast=len(cast),
+        skipped=sum(vote.verdict is None for vote in standing),
+        superseded=len(cast) - len(standing),
+        named=len({vote.battle for vote in standing if vote.named}),
+    )
+
+
+def _labellers(spoken: Sequence[Spoken], cast: Sequence[Cast[Vote]]) -> Iterator[Labeller]:
+    counts = Counter(of.label.labeller for of in spoken)
+    voters = dict.fromkeys((one.vote.labeller for one in cast), 0)
+    for name in sorted(voters | counts, key=lambda name: (-counts[name], name)):
+        mine = compare([of for of in spoken if of.label.labeller == name])
+        votes = _votes([one for one in cast if one.vote.labeller == name])
+        yield Labeller(
+            labeller=name,
+            labels=counts[name],
+            ties=int((mine.people == TIE).sum()),
+            agreed=mine.agreement().share,
+            skipped=votes.skipped,
+            superseded=votes.superseded,
+        )
