@@ -9,6 +9,7 @@ from typing import Any
 from videoautoarena.runs.bench.format.results import VIEWS
 from videoautoarena.runs.bench.score.asked_probes import AskedProbe, Probes
 from videoautoarena.runs.rundir.reader import one_line
+from videoautoarena.runs.text.number_formats import Kind
 from videoautoarena.runs.views.agreement import agreement_report
 from videoautoarena.runs.views.remarks import findings_said
 from videoautoarena.runs.views.report import (
@@ -22,7 +23,7 @@ from videoautoarena.runs.views.report import (
     counting,
     sentence,
 )
-from videoautoarena.runs.views.sets import bounds_of, figure_fields
+from videoautoarena.runs.views.sets import bounds_of, figure_fields, spoken_table
 
 NAMED = 20
 """Changes of each kind that are named for a person; JSON names all."""
@@ -55,9 +56,12 @@ def probes_report(found: Probes) -> Report:
         "defects": sum(len(one.qids) for one in text.defects),
         "known": len(known),
     }
-    columns = tuple(Column(key, key, "count") for key in counts)
-    tally = Table("counted", "What was counted", columns, (counts,), is_spoken=True)
-    leaks = _leaks_table(found.asked.found)
+    kinds: dict[str, Kind] = dict.fromkeys(counts, "count")
+    tally = spoken_table("counted", [counts], **kinds)
+    known_by = (one.model_dump() for one in found.asked.found)
+    leaks = spoken_table(
+        "leaks", known_by, task="name", accuracy="percent", n="count", chance="percent"
+    )
     headline = _headline(found, tally)
     tables = (_text_table(found), _scores_table(found), _defects_table(found))
     asked = _asked_table(found.asked.probes)
@@ -179,18 +183,6 @@ def _asked_table(probes: Iterable[AskedProbe]) -> Table:
         Column("chance", "chance", "percent"),
     )
     return Table("asked", "Models without the video", columns, tuple(rows.values()))
-
-
-def _leaks_table(found: Sequence[AskedProbe]) -> Table:
-    keys = ("task", "model", "view", "accuracy", "n", "chance")
-    rows = tuple({key: getattr(one, key) for key in keys} for one in found)
-    columns = (
-        Column("task", "task", "name"),
-        Column("accuracy", "right", "percent"),
-        Column("n", "n", "count"),
-        Column("chance", "chance", "percent"),
-    )
-    return Table("leaks", "Who knows answers without the video", columns, rows, is_spoken=True)
 
 
 def _leak_sentences(found: Probes, leaks: Table) -> Iterator[Sentence]:

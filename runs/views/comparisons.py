@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from videoautoarena.runs.bench.dialogues.compare import DialogueComparison
@@ -14,8 +15,6 @@ from videoautoarena.runs.views.remarks import notes_of
 from videoautoarena.runs.views.report import (
     Column,
     Model,
-    Part,
-    Quote,
     Report,
     Sentence,
     Table,
@@ -23,9 +22,9 @@ from videoautoarena.runs.views.report import (
     counting,
     sentence,
 )
+from videoautoarena.runs.views.sets import spoken_table
 
 _HIGHER = ("a_higher", "level", "b_higher")
-_POINTS = "points"
 
 
 def comparison_report(found: Any) -> Report:
@@ -37,29 +36,30 @@ def comparison_report(found: Any) -> Report:
 
 def comparison_json(found: Any) -> dict[str, Any]:
     """Return it as `arena bench compare --json` prints it."""
-    if not isinstance(found, Comparison):
-        plain: dict[str, Any] = found.to_json()
-        return plain
+    fields: dict[str, Any] = found.to_json()
     headline = comparison_report(found).headline
-    return found.to_json() | {"sentence": "" if headline is None else headline.text}
+    if isinstance(found, Comparison) and headline is not None:
+        fields["sentence"] = headline.text
+    return fields
 
 
 def _of_preferences(found: Comparison) -> Report:
     a, b = found.models
     on = {"n": found.questions, "videos": found.videos, "better": found.better, **found.items}
-    gap = found.difference["average"]
-    rows = [_row("average", a.average, b.average, gap, **on)]
+    rows = [_row("average", a.average, b.average, found.difference["average"], **on)]
     for against in ("selected", "rejected"):
         if against in found.difference:
             rows.append(_row(f"against {against} answers", None, None, found.difference[against]))
-    shares = "Averages are in percent." if found.anchor is None else (
-        "Averages are the share of a question's games, in percent."
-    )  # fmt: skip
-    beside = () if found.anchor is None else (", against ", Model(found.anchor))
-    about = sentence("Judged by {judge}{beside}.", judge=Model(found.judge), beside=beside)
-    return _report(
-        (a.model, b.model), rows, of="question", notes=found.warnings, above=about, more=shares
-    )
+    about = sentence("Judged by {judge}.", judge=Model(found.judge))
+    if found.anchor is not None:
+        about = sentence(
+            "Share of a question's games against {anchor}, judged by {judge}.",
+            anchor=Model(found.anchor),
+            judge=Model(found.judge),
+        )
+    report = _report((a.model, b.model), rows, of="question")
+    said = (*(one for one in report.sentences if one.key == "lead"), *notes_of(found.warnings))
+    return replace(report, sentences=said, above=(about,))
 
 
 def _of_tasks(found: TaskComparison) -> Report:
@@ -73,135 +73,105 @@ def _of_tasks(found: TaskComparison) -> Report:
 
 
 def _of_dialogues(found: DialogueComparison) -> Report:
+    """Return the report; who is better is said of the six abilities together alone."""
     rows = []
     for gap in (found.overall, *found.abilities):
         if gap is not None:
-            on = {"n": gap.difference.n, "videos": gap.videos, "better": gap.better}
-            # Of the six together alone is said who is better.
-            if gap.ability is not None:
-                on = {"n": gap.difference.n}
+            on: dict[str, Any] = {"n": gap.difference.n}
+            if gap.ability is None:
+                on |= {"videos": gap.videos, "better": gap.better}
             rows.append(_row(spoken(gap.ability or "overall"), gap.a, gap.b, gap.difference, **on))
     return _report(found.models, rows, of="dialogue", left_out=found.left_out)
 
 
 def _row(of: str, a: float | None, b: float | None, gap: Any, **on: Any) -> dict[str, Any]:
-    bounds = {"value": gap.value, "low": gap.low, "high": gap.high}
-    return {"of": of, "a": a, "b": b, **bounds, **on}
+    return {"of": of, "a": a, "b": b, "value": gap.value, "low": gap.low, "high": gap.high, **on}
 
 
 def _report(
-    names: tuple[str, str],
-    rows: Sequence[dict[str, Any]],
-    *,
-    of: str,
-    left_out: int = 0,
-    notes: Sequence[str] = (),
-    above: Sentence | None = None,
-    more: str = "",
+    names: tuple[str, str], rows: Sequence[dict[str, Any]], *, of: str, left_out: int = 0
 ) -> Report:
     is_marked = any(row.get("kind") == "generation" for row in rows)
-    kinds: tuple[Kind, Kind] = ("percent", "percent_gap_with_interval")
-    if is_marked:
-        kinds = ("mark", "mark_gap_with_interval")
-    is_counted = any("level" in row for row in rows)
+    average: Kind = "mark" if is_marked else "percent"
+    gap: Kind = "mark_gap_with_interval" if is_marked else "percent_gap_with_interval"
     columns = (
         Column("of", "of", "text"),
-        Column("a", names[0], kinds[0]),
-        Column("b", names[1], kinds[0]),
-        Column("value", "difference", kinds[1], ("value", "low", "high")),
-        *[Column("items", "higher-level-lower", "record", _HIGHER, spare=1)] * is_counted,
+        *(Column(key, name, average) for key, name in zip("ab", names, strict=True)),
+        Column("value", "difference", gap, ("value", "low", "high")),
+        *[Column("items", "higher-level-lower", "record", _HIGHER, spare=1)] * ("level" in rows[0]),
         Column("n", f"{of}s", "count", spare=2),
     )
     table = Table("comparison", "Two models on a set", columns, tuple(rows))
-    turned = tuple(_lead_fields(names, row) for row in rows if "better" in row)
-    leads = Table("leads", "Who is ahead", _lead_columns(kinds), turned, is_spoken=True)
-    counts = Table(
-        "counted",
-        "What was counted",
-        (Column("left_out", "left out", "count"),),
-        ({"left_out": left_out},),
-        is_spoken=True,
-    )
-    said = [sentence(more)] if more else []
-    better = [_sentence(leads, k, names, of) for k in range(len(turned))]
-    few = [one for k in range(len(turned)) for one in _few(leads, k)] if not notes else []
-    left = [
-        sentence(
-            "note: {items} left out, since they do not count for both.",
-            items=counting(counts.quote(0, "left_out"), of),
-        )
+    leads = _leads_table(names, [row for row in rows if "better" in row], is_marked=is_marked)
+    counts = spoken_table("counted", [{"left_out": left_out}], left_out="count")
+    better = [_sentence(leads, k, names, of) for k in range(len(leads.rows))]
+    videos = [leads.quote(k, "videos") for k in range(len(leads.rows))]
+    notes = [
+        sentence("note: only {videos}: too few to generalise.", videos=counting(one, "video"))
+        for one in videos
+        if one.value < TOO_FEW
     ]
-    sentences = (*said, *better, *few, *(left if left_out else ()), *notes_of(notes))
-    return Report(
-        (table, leads, counts),
-        sentences,
-        next(iter(better), None),
-        above=() if above is None else (above,),
-    )
+    if left_out:
+        items = counting(counts.quote(0, "left_out"), of)
+        notes.append(
+            sentence("note: {items} left out, since they do not count for both.", items=items)
+        )
+    return Report((table, leads, counts), (*better, *notes), next(iter(better), None))
 
 
-def _lead_columns(kinds: tuple[Kind, Kind]) -> tuple[Column, ...]:
-    interval: Kind = "percent_points_interval" if kinds[0] == "percent" else "mark_interval"
-    gap: Kind = "percent_points" if kinds[0] == "percent" else "mark"
-    return (
+def _leads_table(
+    names: tuple[str, str], rows: Sequence[dict[str, Any]], *, is_marked: bool
+) -> Table:
+    """Return each difference as one of who is ahead; without a chance where nothing says it."""
+    fields = []
+    for row in rows:
+        value, better = row["value"] or 0.0, row["better"]
+        order = names[::-1] if value < 0 else names
+        bounds = sorted(
+            0.0 if row[end] is None else (-1 if value < 0 else 1) * row[end]
+            for end in ("low", "high")
+        )
+        chance = None if better is None else max(better, 1.0 - better)
+        found = {**row, "by": abs(value), "chance": chance, "order": list(order)}
+        fields.append(found | dict(zip(("low", "high"), bounds, strict=True)))
+    columns = (
         Column("of", "of", "text"),
-        Column("by", "ahead by", gap),
-        Column("interval", "95 % interval", interval, ("low", "high")),
+        Column("by", "ahead by", "mark" if is_marked else "percent_points"),
+        Column(
+            "interval",
+            "95 % interval",
+            "mark_interval" if is_marked else "percent_points_interval",
+            ("low", "high"),
+        ),
         Column("chance", "P(better)", "probability"),
-        Column("n", "n", "count"),
-        Column("videos", "videos", "count"),
+        *(Column(key, key, "count") for key in ("n", "videos")),
     )
-
-
-def _lead_fields(names: tuple[str, str], row: dict[str, Any]) -> dict[str, Any]:
-    """Return a difference as one of who is ahead."""
-    value, low, high = (row[key] for key in ("value", "low", "high"))
-    better = row["better"]
-    fields = {key: row.get(key) for key in ("of", "n", "videos", "kind")}
-    if value is None or low is None or better is None:
-        return {**fields, "by": value, "low": None, "high": None, "chance": None}
-    is_turned = value < 0
-    low, high = (-high, -low) if is_turned else (low, high)
-    ahead, behind = names[::-1] if is_turned else names
-    return {
-        **fields,
-        "ahead": ahead,
-        "behind": behind,
-        "by": abs(value),
-        "low": low,
-        "high": high,
-        "chance": max(better, 1.0 - better),
-    }
+    return Table("leads", "Who is ahead", columns, tuple(fields), is_spoken=True)
 
 
 def _sentence(leads: Table, k: int, names: tuple[str, str], of: str) -> Sentence:
     """Return who is better, and how sure that is."""
     row, quotes = leads.rows[k], leads.quotes(k)
-    on: tuple[Part, ...] = (
-        *(" over ", *counting(quotes["n"], of)),
-        *(" about ", *counting(quotes["videos"], "video")),
-    )
     a, b = map(Model, names)
+    on = sentence(
+        " over {items} about {videos}",
+        items=counting(quotes["n"], of),
+        videos=counting(quotes["videos"], "video"),
+    ).parts
     if row["chance"] is None:
         return sentence("One video is not enough to separate {a} and {b}.", key="lead", a=a, b=b)
     if row["by"] == 0:
         return sentence("{a} and {b} have the same score{on}.", key="lead", a=a, b=b, on=on)
-    by: tuple[Part, ...] = (
-        *(quotes["by"], " of " if row["kind"] == "generation" else " "),
-        *((Verbatim("10"),) if row["kind"] == "generation" else (_POINTS,)),
-        *(" (", quotes["interval"], " at ", Verbatim("95 %"), ")", *on),
+    is_sure = row["chance"] > SURE
+    start = "{a} is better than {b}, by" if is_sure else "{a} is ahead of {b} by"
+    end = "; P(better) {chance}." if is_sure else ", not significantly: P(better) {chance}."
+    return sentence(
+        f"{start} {{by}} {{unit}} ({{interval}} at {{level}}){{on}}{end}",
+        quotes,
+        key="lead",
+        a=Model(row["order"][0]),
+        b=Model(row["order"][1]),
+        unit=Verbatim("of 10" if row.get("kind") == "generation" else "points"),
+        level=Verbatim("95 %"),
+        on=on,
     )
-    template = "{a} is ahead of {b} by {by}, not significantly: P(better) {chance}."
-    if row["chance"] > SURE:
-        template = "{a} is better than {b}, by {by}; P(better) {chance}."
-    chance: Quote = quotes["chance"]
-    ahead, behind = Model(row["ahead"]), Model(row["behind"])
-    return sentence(template, key="lead", a=ahead, b=behind, by=by, chance=chance)
-
-
-def _few(leads: Table, k: int) -> Iterator[Sentence]:
-    videos = leads.quote(k, "videos")
-    if videos.value < TOO_FEW:
-        yield sentence(
-            "note: only {videos}: too few to generalise.", videos=counting(videos, "video")
-        )

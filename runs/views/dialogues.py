@@ -39,6 +39,7 @@ from videoautoarena.runs.views.sets import (
     headline_of,
     odd_ends,
     saw_none,
+    spoken_table,
     stand_ins,
     sweep_sentences,
     sweeps_table,
@@ -177,9 +178,8 @@ def _means_table(scores: DialogueScores) -> Table:
     means: dict[str, float | None] = dict(scores.ability_means.items())
     means |= {f"{by}_{part}": mean for (by, part), mean in scores.part_means.items()}
     means["over_refusal"] = scores.refused_mean
-    rows = tuple({"of": of, "mean": mean} for of, mean in means.items())
-    columns = (Column("of", "of"), Column("mean", "mean", "percent"))
-    return Table("means", "Means over models", columns, rows, is_spoken=True)
+    rows = ({"of": of, "mean": mean} for of, mean in means.items())
+    return spoken_table("means", rows, of="text", mean="percent")
 
 
 def _meaning(scores: DialogueScores, tally: Table) -> Iterator[Sentence]:

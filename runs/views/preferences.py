@@ -23,7 +23,6 @@ from videoautoarena.runs.views.report import (
     Table,
     Verbatim,
     counting,
-    named,
     sentence,
 )
 from videoautoarena.runs.views.sets import (
@@ -32,6 +31,7 @@ from videoautoarena.runs.views.sets import (
     few_videos,
     headline_of,
     saw_none,
+    spoken_table,
     stand_ins,
 )
 
@@ -197,27 +197,18 @@ def _flagged(board: Board) -> Iterator[Sentence]:
 
 def _decided_table(board: Board) -> Table:
     """Return what is missing and void, and what models came to without that."""
+    keys = ("model", "missing", "void", "judgings", "n", "average")
+    kinds: dict[str, Kind] = {**dict.fromkeys(keys, "count"), "model": "name"}
+    kinds["average"] = "hundredths"
     rows = []
     for row in board["models"]:
         missing, void = _odd(row, "missing"), _odd(row, "void")
         most = max(row[side]["missing"] for side in ("selected", "rejected"))
         *_, average = printed(row["decided"])
-        rows.append(
-            {
-                "model": row["model"],
-                "missing": most,
-                "void": void,
-                "judgings": 2 * board["items"] - missing,
-                "n": row["decided"]["n"],
-                "average": average,
-            }
-        )
-    counts = ("missing", "void", "judgings", "n")
-    columns = (
-        *(_MODEL, *(Column(key, key, "count") for key in counts)),
-        Column("average", "average of the decided", "hundredths"),
-    )
-    return Table("decided", "What was decided", columns, tuple(rows), is_spoken=True)
+        judgings, n = 2 * board["items"] - missing, row["decided"]["n"]
+        values = (row["model"], most, void, judgings, n, average)
+        rows.append(dict(zip(keys, values, strict=True)))
+    return spoken_table("decided", rows, **kinds)
 
 
 def _decided_sentences(decided: Table, tally: Table) -> Iterator[Sentence]:
@@ -280,9 +271,8 @@ def _anchored_report(board: Board, above: tuple[Sentence, ...], data: Table) -> 
         anchor=Model(board["anchor"]),
         judge=Model(board["judge"]),
     )
-    kind: Kind = "hundredths"
     columns = [
-        Column("shown", "win", kind),
+        Column("shown", "win", "hundredths"),
         Column("interval", "95 % interval", "percent_interval", ("low", "high"), spare=5),
         Column("rating", "rating", "rating", spare=4),
         Column("n", "n", "count", spare=1),
@@ -308,8 +298,11 @@ def _anchored_report(board: Board, above: tuple[Sentence, ...], data: Table) -> 
         split=seats["split"],
         questions=seats["questions"],
     )
-    position = _position_table(seats["first"] / decided if decided else None)
-    worth = _worth_table(board)
+    first = seats["first"] / decided if decided else None
+    position = spoken_table("position", [{"first": first}], first="share")
+    points = (board.get("style_worth") or {}).items()
+    features = [{"feature": name, "points": of} for name, of in points if of is not None]
+    worth = spoken_table("style", features, feature="text", points="points")
     headline = headline_of(_lead_of(board), tally, nobody="No question was decided.")
     sentences = (
         sentence(
@@ -327,26 +320,11 @@ def _anchored_report(board: Board, above: tuple[Sentence, ...], data: Table) -> 
         *_seat_sentences(tally, position),
         *_odd_sentences(models, tally),
         *_flagged(board),
-        *_unsure(models),
         headline,
     )
     slices = _slices_table(board, "anchor", "Games against the anchor by")
     tables = (models, *slices, tally, position, worth)
     return Report(tables, sentences, headline, above=(*above, title), data=data)
-
-
-def _position_table(share: float | None) -> Table:
-    columns = (Column("first", "read first", "share"),)
-    return Table(
-        "position", "Wins of the answer read first", columns, ({"first": share},), is_spoken=True
-    )
-
-
-def _worth_table(board: Board) -> Table:
-    worth = (board.get("style_worth") or {}).items()
-    rows = tuple({"feature": name, "points": of} for name, of in worth if of is not None)
-    columns = (Column("feature", "feature"), Column("points", "points", "points"))
-    return Table("style", "What style is worth", columns, rows, is_spoken=True)
 
 
 def _style_sentences(board: Board, worth: Table) -> Iterator[Sentence]:
@@ -388,9 +366,3 @@ def _odd_sentences(models: Table, tally: Table) -> Iterator[Sentence]:
                 "{model} won or lost everything; a prior of half a game limits its score.",
                 model=model,
             )
-
-
-def _unsure(models: Table) -> Iterator[Sentence]:
-    bounded = [row for row in models.rows if row.get("low") is not None]
-    if unsure := [row["model"] for row in bounded if row["low"] <= 50.0 <= row["high"]]:
-        yield sentence("Not separated from the anchor: {models}.", models=named(unsure))

@@ -1,4 +1,4 @@
-"""Scores on a frozen set of any kind as reports."""
+"""Scores on a frozen set of any kind as reports, and for pasting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What reports of scores say on sets of every kind: who leads, ranks, intervals, cautions."""
+"""What reports of frozen sets of all kinds say: who leads, odd endings, sweeps and ladders."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from videoautoarena.runs.bench.score.score import FEW_VIDEOS
 from videoautoarena.runs.bench.score.sweep import Ladder, Sweep
 from videoautoarena.runs.bench.score.task_points import Figure
 from videoautoarena.runs.rundir.reader import SAW_NONE, STAND_INS
+from videoautoarena.runs.text.number_formats import Kind
 from videoautoarena.runs.views.leaderboard import lead_fields, lead_words
 from videoautoarena.runs.views.report import (
     Column,
     Difference,
     Model,
     Part,
+    Row,
     Sentence,
     Table,
     Verbatim,
@@ -29,11 +31,17 @@ RANK = Column("rank", "rank", "places", ("rank_best", "rank_worst"), spare=99)
 RANKS = ("rank", "rank_best", "rank_worst")
 
 
+def spoken_table(name: str, rows: Iterable[Row], **kinds: Kind) -> Table:
+    """Return a table whose figures stand in sentences alone, a column a field."""
+    columns = tuple(Column(key, key, kind) for key, kind in kinds.items())
+    return Table(name, name, columns, tuple(rows), is_spoken=True)
+
+
 def counts_table(lead: SetLead | None, **counts: int | None) -> Table:
     """Return what the sentences of a board count, as a table of one row."""
     fields = {**counts, **lead_fields(lead, lead.videos if lead else None)}
-    columns = tuple(Column(key, key, "count") for key in fields)
-    return Table("counted", "What was counted", columns, (fields,), is_spoken=True)
+    kinds: dict[str, Kind] = dict.fromkeys(fields, "count")
+    return spoken_table("counted", [fields], **kinds)
 
 
 def headline_of(lead: SetLead | None, tally: Table, *, nobody: str) -> Sentence:
@@ -114,9 +122,8 @@ def odd_ends(counts: Mapping[str, int], odd: Iterable[str], missing: int) -> dic
 def ends_table(rows: Iterable[tuple[str, Mapping[str, int]]]) -> Table:
     """Return how many of its items ended in which odd way, by model."""
     fields = tuple({"model": model, **counts} for model, counts in rows)
-    keys = dict.fromkeys(key for row in fields for key in row if key != "model")
-    columns = (Column("model", "model", "name"), *(Column(key, key, "count") for key in keys))
-    return Table("ends", "What is no usual answer", columns, fields, is_spoken=True)
+    kinds: dict[str, Kind] = {key: "count" for row in fields for key in row}
+    return spoken_table("ends", fields, **{**kinds, "model": "name"})
 
 
 def ends_sentences(table: Table, whole: Sequence[Part]) -> Iterator[Sentence]:
@@ -146,15 +153,16 @@ def sweeps_table(sweeps: Iterable[Sweep]) -> Table:
                 "best_accuracy": best.accuracy.value,
             }
         )
-    columns = (
-        Column("model", "model", "name"),
-        Column("frames", "cheapest", "count"),
-        Column("accuracy", "accuracy", "percent"),
-        Column("usd", "cost", "money"),
-        Column("best", "best", "count"),
-        Column("best_accuracy", "accuracy", "percent"),
+    return spoken_table(
+        "sweeps",
+        rows,
+        model="name",
+        frames="count",
+        accuracy="percent",
+        usd="money",
+        best="count",
+        best_accuracy="percent",
     )
-    return Table("sweeps", "What number of frames is enough", columns, tuple(rows), is_spoken=True)
 
 
 def sweep_sentences(

@@ -37,6 +37,7 @@ from videoautoarena.runs.views.sets import (
     ladders_table,
     odd_ends,
     saw_none,
+    spoken_table,
     stand_ins,
     sweep_sentences,
     sweeps_table,
@@ -69,7 +70,11 @@ def task_reports(scores: TaskScores) -> list[Report]:
 
 
 def _report(scores: TaskScores, board: TaskBoard, data: Table) -> Report:
-    models, means, needles = _models_table(board), _means_table(board), _needles_table(board)
+    models = _models_table(board)
+    tasks = ({"task": task, "mean": of} for task, of in board.task_means.items())
+    means = spoken_table("means", tasks, task="text", mean="percent")
+    lengths = ({"seconds": seconds, "mean": of} for seconds, of in board.needle_means.items())
+    needles = spoken_table("needles", lengths, seconds="length", mean="percent")
     lead = board.lead
     tally = counts_table(
         lead,
@@ -172,18 +177,6 @@ def _row_fields(row: TaskScore, tasks: Sequence[tuple[str, Any]]) -> dict[str, A
     for key, _, _ in _AVERAGES:
         fields |= figure_fields(key, getattr(row, key))
     return fields | {f"task_{k}": by_task.get(task) for k, task in enumerate(tasks)}
-
-
-def _means_table(board: TaskBoard) -> Table:
-    rows = tuple({"task": task, "mean": mean} for task, mean in board.task_means.items())
-    columns = (Column("task", "task"), Column("mean", "mean", "percent"))
-    return Table("means", "Means over models", columns, rows, is_spoken=True)
-
-
-def _needles_table(board: TaskBoard) -> Table:
-    rows = tuple({"seconds": length, "mean": of} for length, of in board.needle_means.items())
-    columns = (Column("seconds", "background", "length"), Column("mean", "mean", "percent"))
-    return Table("needles", "Needles over models", columns, rows, is_spoken=True)
 
 
 def _meaning(board: TaskBoard) -> Iterator[Sentence]:

@@ -259,7 +259,7 @@ def test_two_models_are_compared_question_by_question(tmp_path: Path) -> None:
     assert report.difference["average"].value == pytest.approx(50.0)
     assert report.better > 0.999
     told = plain(comparison_report(report))
-    assert told.startswith("Judged by judge, against base.")
+    assert told.startswith("Share of a question's games against base, judged by judge.")
     assert "note: only 11 videos: intervals are rough below 50." in told
     turned, there = (comparison_report(compare(bench, *names)).headline for names in (
         ("mole", "owl"), ("owl", "mole")
