@@ -89,8 +89,8 @@ def _heading(found: AuditReport, tally: Table) -> Sentence:
         for name, model in found.judges.items()
     )
     return sentence(
-        "Judged by {judges}: {battles:battle}, {decided} decided. Intervals: {level}, clustered by "
-        "video, so that few videos make them wide.",
+        "Judged by {judges}: {battles:battle}, {decided} decided. Intervals: {level}, by video: "
+        "what is about one video may all go alike, so that few videos make them wide.",
         tally.quotes(),
         judges=listed(judges, last=", ") or "nobody",
         level=Verbatim("95 %"),

@@ -11,6 +11,7 @@ import pytest
 from tests.support.audited import by_key
 from tests.support.labelled import label_all, season
 from tests.support.played import battle, invoke, lineage, play, slot, video
+from tests.support.quoted import check_said
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.memory.store.evidence import Label
 from videoautoarena.runs.audit.human_agreement import (
@@ -24,7 +25,10 @@ from videoautoarena.runs.audit.human_agreement import (
     mean_points,
     people_agree,
 )
+from videoautoarena.runs.audit.label_report import show_labels
 from videoautoarena.runs.rating.finding import Finding
+from videoautoarena.runs.rundir.reader import open_run
+from videoautoarena.runs.views.labels import labels_report
 
 LONG, SHORT = "word " * 30, "word " * 10
 
@@ -199,6 +203,8 @@ def test_show_tells_who_labelled_how_much(tmp_path: Path) -> None:
     assert "\u202e" not in text
     assert "b\\x1b[31men" in text
     assert max(map(len, text.splitlines())) <= 80
+    with open_run(out) as opened:
+        check_said(labels_report(show_labels(opened)))
 
 
 def test_show_says_what_to_do_where_there_is_no_label(tmp_path: Path) -> None:

@@ -10,11 +10,15 @@ from typing import Any
 import pytest
 
 from tests.support.played import battle, invoke, play, slot, video
+from tests.support.quoted import check_said
 from videoautoarena.memory.store.evidence import Sample
 from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.votes import Cast, Posed, Ranking, Vote
+from videoautoarena.runs.audit.label_report import show_labels
 from videoautoarena.runs.audit.label_sample import drawn_order
 from videoautoarena.runs.rating.question_ranking import rank_sources
+from videoautoarena.runs.rundir.reader import open_run
+from videoautoarena.runs.views.labels import labels_report
 
 FILMS = [video(f"clip {k}".encode(), path=f"clip{k}.mp4") for k in range(4)]
 IDS = [slot(film, 0).id for film in FILMS]
@@ -121,6 +125,8 @@ def test_shares_of_places_by_source_worked_by_hand(run: Path) -> None:
             assert place["low"] <= place["value"] <= place["high"]
     text = invoke("labels", "show", run).stdout
     assert "Questions: 4 rankings on 3 videos; 1 could not be ranked." in text
+    with open_run(run) as opened:
+        check_said(labels_report(show_labels(opened)))
     assert "this run" in text
 
 

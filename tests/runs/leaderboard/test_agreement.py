@@ -11,10 +11,12 @@ import pytest
 
 from tests.support.played import battle, invoke, lineage, play, slot, video
 from tests.support.published import BENCH_CLAUDE, BENCH_GPT, VIDEO_ARENA
+from tests.support.quoted import check_said
 from tests.support.votes import season, written
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.leaderboard import agreement
 from videoautoarena.runs.leaderboard.given_board import read_board
+from videoautoarena.runs.views.agreement import agreement_report
 
 Bounds = Mapping[str, tuple[float, ...]]
 COLUMNS = ("model", "rating", "low", "high")
@@ -55,6 +57,7 @@ def test_the_tables_of_vision_arena_agree_as_they_do_in_arrays(tmp_path: Path) -
     assert found["confidence"] == pytest.approx(108 / 109, abs=1e-6)
     assert found["arena_hard"] == pytest.approx(107 / 120, abs=1e-6)
     assert "117 of 120 pairs are ordered the same way" in told(report, "kendall")
+    check_said(agreement_report(agreement.agree(a, tmp_path / "claude.csv")))
     assert report["turned"] == [
         {"above_on_a": "gemini-1.5-flash-exp-0827", "above_on_b": "claude-3.5-sonnet-20240620"}
     ]

@@ -7,7 +7,6 @@ import html
 import io
 import re
 from dataclasses import dataclass, replace
-from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from rich.console import Console
 
 from tests.runs.rating.test_table import CAST, battle, season, shown, summarize
 from tests.support.drawn import texts_of
+from tests.support.quoted import may_be_said, numbers
 from videoautoarena.runs.figures.canvas import render
 from videoautoarena.runs.figures.ranking import ladder
 from videoautoarena.runs.rating.finding import Finding
@@ -30,7 +30,6 @@ from videoautoarena.runs.views.leaderboard import (
     models_table,
     rating_axis,
 )
-from videoautoarena.runs.views.report import Report
 
 VERDICTS = ("a", "a", "b", "tie_good", "split", "forfeit_a", "void")
 
@@ -63,24 +62,6 @@ def boards(draw: st.DrawFn) -> Leaderboard:
         battles.append(Bout(f"v{k % videos}", a, b, odd or ("a" if won else "b")))
     asked = {name: draw(st.booleans()) for name in ("elo", "pairs", "fragility", "simultaneous")}
     return build(battles, names, method=RatingMethod(**asked))
-
-
-def numbers(text: str) -> list[str]:
-    """Return the numbers of a text as they are written."""
-    return re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", text)
-
-
-def may_be_said(report: Report) -> set[str]:
-    """Return the numbers that the tables show, and how far two of a column lie apart."""
-    found = {"10", "100", "95"}  # videos to rank by, battles that are many, the level
-    for table in report.to_json()["tables"].values():
-        for column in table["columns"]:
-            cells = [row["cells"][column["key"]] for row in table["rows"]]
-            found.update(number for cell in cells for number in numbers(cell))
-            if column["kind"] == "rating":
-                whole = [int(cell) for cell in cells if re.fullmatch(r"-?\d+", cell)]
-                found.update(str(abs(x - y)) for x, y in permutations(whole, 2))
-    return found
 
 
 def check_numbers(board: Leaderboard) -> None:

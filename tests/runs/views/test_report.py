@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -225,3 +226,23 @@ def test_an_axis_is_cut_before_an_interval_far_wider_than_most() -> None:
     assert axis.place(900.0) == 0.0
     assert axis.place(2000.0) > 1.0
     assert axis_of([Interval(5.0, None, None)]).place(5.0) == 0.0
+
+
+def test_a_counted_figure_takes_its_noun() -> None:
+    quotes = {"wins": replace(SCORES.quote(1, "rating"), column=Column("wins", "won", "count"))}
+    assert sentence("{wins:battle} won.", quotes).text == "1,200 battles won."
+    one = replace(SCORES, rows=({"wins": 1},))
+    quotes = {"wins": replace(quotes["wins"], table=one, row=0)}
+    assert sentence("{wins:decided battle} won.", quotes).text == "1 decided battle won."
+
+
+def test_lines_of_a_list_stand_below_each_other_and_none_begins_with_a_percent_sign() -> None:
+    rows = tuple({"line": f"{'x' * k} in 12.5 % of them, and so on"} for k in range(1, 30))
+    table = Table("list", "A list", (Column("line", ""),), rows, is_list=True)
+    text = printed(Report((table,), ()), width=30)
+    first, *lines = text.rstrip("\n").splitlines()
+    assert first == "A list"
+    assert all(line.startswith(("  - ", "    ")) for line in lines)
+    assert sum(line.startswith("  - ") for line in lines) == 29
+    assert not any(line.strip().startswith("%") for line in lines)
+    assert max(map(len, lines)) <= 30

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tests.runs.leaderboard.test_effects_by_slice import fought
 from tests.runs.rating.test_table import CAST, season
-from tests.runs.views.test_leaderboard import boards, numbers
+from tests.runs.views.test_leaderboard import boards
+from tests.support.quoted import numbers
 from videoautoarena.runs.battles.rounds import Difficulty, Gate, Round
 from videoautoarena.runs.leaderboard.head_to_head import Pairs, build_pairs
 from videoautoarena.runs.rating.finding import Finding

@@ -1,0 +1,45 @@
+"""The numbers of sentences, and those that the tables of their report show."""
+
+from __future__ import annotations
+
+import re
+from itertools import permutations
+
+from videoautoarena.runs.views.report import Report, Sentence, Verbatim
+
+SETTINGS = {"10", "100", "95"}
+"""Videos to rank by, battles that are many, the level."""
+
+
+def numbers(text: str) -> list[str]:
+    """Return the numbers of a text as they are written."""
+    return re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", text)
+
+
+def may_be_said(report: Report) -> set[str]:
+    """Return the numbers that the tables show, and how far two ratings lie apart."""
+    found = set(SETTINGS)
+    for table in report.to_json()["tables"].values():
+        for column in table["columns"]:
+            cells = [row["cells"][column["key"]] for row in table["rows"]]
+            found.update(number for cell in cells for number in numbers(cell))
+            if column["kind"] == "rating":
+                whole = [int(cell) for cell in cells if re.fullmatch(r"-?\d+", cell)]
+                found.update(str(abs(x - y)) for x, y in permutations(whole, 2))
+    return found
+
+
+def check_said(report: Report) -> None:
+    """Hold every number of every sentence against the tables; names and settings are none."""
+    known = may_be_said(report)
+    for said in (*report.above, *report.sentences):
+        assert set(numbers(without_names(said))) <= known, said.text
+
+
+def without_names(said: Sentence) -> str:
+    """Return a sentence without what is no result."""
+    return "".join(
+        part if isinstance(part, str) else part.text
+        for part in said.parts
+        if not isinstance(part, Verbatim)
+    )
