@@ -44,7 +44,7 @@ SPREAD = 0.8
 """Nats, 139 points: the standard deviation of strengths in a random field."""
 TIES = 0.07
 """Share of battles that are ties in the runs that are watched."""
-WATCHED = 15
+WATCHED = 5
 """Battles on each of their videos."""
 LEAST, MOST, SLACK = 0.93, 5.0, 0.03
 LEVEL_BATTLES = 40
@@ -247,7 +247,9 @@ def main() -> int:
     """Print all of it; return 1 where something is missed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--sets", type=int, default=400)
-    sets, missed = parser.parse_args().sets, 0
+    parser.add_argument("--watched", type=int, default=200)
+    given, missed = parser.parse_args(), 0
+    sets = given.sets
     print(f"chains of odds two to one, {sets} each: share held (mean gap, true gap)")
     for models, each in CHAINS:
         for newcomer in (False, True):
@@ -272,7 +274,7 @@ def main() -> int:
             min(shares) < LEAST - SLACK or not LEAST <= (6 * shares[0] + shares[1]) / 7 <= 0.97
         )
         print("  {:3} x {:<3} {:.3f} {:.3f}".format(videos, each, *shares))
-    moves = [watch(seed, each=WATCHED) for seed in range(sets // 2)]
+    moves = [watch(seed, each=WATCHED) for seed in range(given.watched)]
     farthest, share = np.max(moves, axis=0)
     missed += share > 1.0
     print(

@@ -38,7 +38,7 @@ SMALL: dict[str, Small] = {
     "million": Small(("--videos", "100", "--rounds", "4"), ("rating alone:",)),
     "reading": Small(()),
     "realism": Small(("--seeds", "12", "--shifts", "2")),
-    "one_sided": Small(("--sets", "400")),
+    "one_sided": Small(("--sets", "400", "--watched", "20")),
     "scenes": Small(("--films", "2")),
     "order": Small(("--seeds", "1")),
     "memory slots": Small(
@@ -47,9 +47,11 @@ SMALL: dict[str, Small] = {
 }
 ELSEWHERE: dict[str, str] = {
     "cluster": "tests/e2e/test_cluster_deaths.py",
+    "contra": "tests/benchmarks/test_contra.py",
     "damage": "tests/benchmarks/test_damage.py",
     "dialogues": "tests/benchmarks/test_dialogues.py",
     "kills": "tests/e2e/test_killed_at_writes.py",
+    "leads": "tests/scoring/intervals/test_ranks.py",
     "pairing": "tests/benchmarks/test_pairing.py",
     "servers": "tests/e2e/test_personalities.py",
     "tasks": "tests/benchmarks/test_tasks.py",

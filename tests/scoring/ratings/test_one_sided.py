@@ -115,12 +115,6 @@ def test_no_battle_moves_a_rating_of_another_by_as_much_as_it_is_known() -> None
     assert max(share for _, share in moves) < 1.0
 
 
-@pytest.mark.slow
-def test_no_battle_of_two_hundred_runs_moves_another_rating_by_its_half_width() -> None:
-    moves = [watch(seed, each=5) for seed in range(200)]
-    assert max(share for _, share in moves) < 1.0
-
-
 def test_a_strength_is_open_to_the_side_where_no_point_bounds_it() -> None:
     cells = fought("A>B*3 B>A C>A*2 C>B B>D*4 E>F F>D")
     one_sided = find_one_sided(cells)
