@@ -59,6 +59,7 @@ def table(kind: str) -> Leaderboard:
         "rude": lambda: rows(RUDE, 400),
         "forty": lambda: rows(tuple(f"provider:model-name-{k:02d}" for k in range(40)), 3000),
         "wide": lambda: renamed("x" * 22),
+        "broad": lambda: renamed("W" * 22),
         "islands": lambda: [*season(90), *rows(("isle-1", "isle-2"), 40)],
         "one-sided": lambda: [*season(90), *(("king", x, "a", f"v{k}") for k in range(20)
                                              for x in ("ant", "bee"))],

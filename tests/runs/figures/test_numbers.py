@@ -83,6 +83,8 @@ def check_boards(one: Leaderboard, other: Leaderboard) -> None:
         check(battles(one), *told)
     if is_rated(both := sliced(one, other)):
         check(panels(both), *told)
+        counts = [f"n = {board.settings.totals.decided:,}" for board in (one, other)]
+        assert [text for text in written(panels(both).draw(False)) if "n = " in text] == counts
         check(by_category(both), *told)
 
 

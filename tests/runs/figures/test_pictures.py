@@ -79,7 +79,7 @@ def test_figures_under_panels_stand_apart_and_say_how_far_a_gap_is() -> None:
         assert axes.get_xlim()[0] < ticks.min() <= ticks.max() < axes.get_xlim()[1]
 
 
-@pytest.mark.parametrize("kind", ["wide", "three"])
+@pytest.mark.parametrize("kind", ["broad", "wide", "three"])
 def test_figures_under_a_ladder_stand_apart(kind: str) -> None:
     found = [box for box in boxes_of(render(ladder(table(kind)), "svg")) if box.text.isdigit()]
     lowest = max(box.top for box in found)
