@@ -203,6 +203,9 @@ def test_show_tells_who_labelled_how_much(tmp_path: Path) -> None:
     assert "\u202e" not in text
     assert "b\\x1b[31men" in text
     assert max(map(len, text.splitlines())) <= 80
+    agreed = told["labellers"][0]["agreed"]
+    value, low, high = (f"{100 * agreed[key]:.1f}" for key in ("value", "low", "high"))
+    assert f"{value} ({low} to {high})" in text
     with open_run(out) as opened:
         check_said(labels_report(show_labels(opened)))
 

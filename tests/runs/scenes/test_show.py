@@ -250,6 +250,18 @@ def test_words_of_an_examiner_are_shown_as_they_are_and_command_no_terminal() ->
     check_said(scenes_report(shown(memory), memory))
 
 
+def test_clips_beyond_the_first_are_counted() -> None:
+    memory = memory_of("kettle")
+    scenes = tuple(
+        Scene(number=n, start_s=5.0 * n, end_s=5.0 * n + 5, caption=f"{n}", shots=())
+        for n in range(1, 31)
+    )
+    long = memory.model_copy(update={"scenes": scenes, "objects": ()})
+    report = scenes_report(shown(long), long)
+    assert report.sentences[-1].text.endswith("s24 and 7 more")
+    check_said(report)
+
+
 def test_a_box_is_drawn_around_an_object_where_one_was_said() -> None:
     held = io.BytesIO()
     Image.new("RGB", (200, 100), (10, 10, 10)).save(held, "JPEG", quality=95)

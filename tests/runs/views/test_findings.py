@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from videoautoarena.runs.views.audit import audit_report, rejudged_reports
 from videoautoarena.runs.views.categories import categories_report
 from videoautoarena.runs.views.forms import as_text
 from videoautoarena.runs.views.remarks import audit_sentences, findings_said
-from videoautoarena.runs.views.report import Report
+from videoautoarena.runs.views.report import Quote, Report
 
 EVIL = "x 77 {n}\x1b[2J"
 SHARES = st.floats(0, 1)
@@ -62,13 +63,10 @@ def report_of(found: Iterable[Finding]) -> AuditReport:
 
 def shown(record: dict[str, Any]) -> str:
     """Return a share and its interval as its JSON record has them, by a rule of its own."""
-    value, low, high = (100 * record[key] for key in ("value", "low", "high"))
-    sign = "+" if ".excess." in record["key"] or "_ga" in record["key"] else ""
-    percent = "" if sign else " %"
-    texts = [
-        f"{x:{sign}.1f}".replace("-0.0", "0.0").replace("+0.0", "+0.0") for x in (value, low, high)
-    ]
-    return f"{texts[0]}{percent} ({texts[1]} to {texts[2]})"
+    is_gap = "excess." in record["key"] or "_ga" in record["key"]
+    texts = [f"{100 * record[key]:{'+' * is_gap}.1f}" for key in ("value", "low", "high")]
+    value, low, high = (text.replace("-0.0", "+0.0" if is_gap else "0.0") for text in texts)
+    return f"{value}{'' if is_gap else ' %'} ({low} to {high})"
 
 
 def check_findings(found: list[Finding]) -> None:
@@ -77,7 +75,7 @@ def check_findings(found: list[Finding]) -> None:
         assert one.check is not None
         is_share = one.check.unit == "share" and not one.key.startswith("frames.")
         if is_share and record["value"] is not None:
-            assert shown(record).replace("+0.0", "0.0") in record["sentence"].replace("+0.0", "0.0")
+            assert shown(record) in record["sentence"]
             if "{n" in one.words:
                 assert f"{one.n:,} " in record["sentence"]
     report = audit_report(report_of(found))
@@ -109,6 +107,16 @@ def test_the_line_under_a_leaderboard_says_on_how_many_videos_a_share_stands() -
     voids = next(one for one in found if one.key == "verdicts.voids")
     assert f"void battles {shown(voids.to_json())} of 45 on 5 videos" in line.text
     check_said(Report((), (line,)))
+
+
+def test_an_alarm_says_the_same_everywhere_and_quotes_its_figures() -> None:
+    given = find_all(Season(1, 5, FAIR).audited())
+    found = [replace(one, is_alarm=True) for one in given if one.key == "seats.first"]
+    (alarm,) = audit_sentences(found)
+    assert alarm.text == f"AUDIT ALARM: {found[0].sentence}"
+    quoted = [part for part in alarm.parts if isinstance(part, Quote)]
+    assert [quote.text for quote in quoted] == [shown(found[0].to_json()), str(found[0].n), "5"]
+    assert f"- ALARM: {found[0].sentence[:30]}" in as_text(audit_report(report_of(found)))
 
 
 def test_a_name_in_a_finding_is_text_and_no_place_for_a_figure() -> None:
@@ -156,6 +164,9 @@ def test_what_is_said_of_another_judge_are_its_figures(judge: Rejudged) -> None:
     assert report.above[1].text == record["sentence"]
     if judge.battles and judge.agreement.value is not None:
         assert shown({"key": "", **record["agreement"]}) in record["sentence"]
+        if judge.longer_answer.value is not None:
+            longer = shown({"key": "", **record["longer_answer"]})
+            assert record["sentence"].endswith(f"{longer} of {judge.longer_answer.n:,}.")
     assert all(line.isprintable() for line in as_text(report).splitlines())
 
 
@@ -188,7 +199,7 @@ def test_what_is_said_of_categories_is_in_their_tables(found: CategoryReport) ->
 
 
 def test_what_a_played_run_says_of_its_judges_is_in_the_figures_it_exports(tmp_path: Path) -> None:
-    videos = draw_folder(tmp_path / "videos", 2, seconds=1.5)
+    videos = draw_folder(tmp_path / "videos", 2, seconds=2.5)
     models = ("offline:hawk", "offline:parrot", "offline:blind")
     play(videos, tmp_path / "out", models=models, swap="all", rounds=1)
     record = json.loads(invoke("audit", tmp_path / "out", "--json").stdout)
