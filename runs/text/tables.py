@@ -6,15 +6,13 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import NamedTuple
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len, set_cell_size
-from rich.console import Console, ConsoleOptions, RenderResult
-from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -187,38 +185,6 @@ def _latex(text: str) -> str:
 
 
 UNBOUND = 10_000
-
-
-@dataclass(frozen=True)
-class Fitting:
-    """A table of which some columns can be spared.
-
-    rich takes the room that is lacking from the names of the rows, until nothing is left of them.
-    """
-
-    draw: Callable[[Sequence[str]], Table]
-    """Return the table of these columns."""
-    columns: Sequence[str]
-    spare: Sequence[str]
-    """Those that may go, the first first."""
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the table with as many columns as there is room for."""
-        kept, gone = list(self.columns), list[str]()
-        for name in self.spare:
-            table, wide = self.draw(kept), options.update(width=UNBOUND)
-            for column in table.columns:
-                if column.no_wrap:
-                    cells = (column.header, *column.cells)
-                    column.min_width = max(Measurement.get(console, wide, x).maximum for x in cells)
-            if Measurement.get(console, wide, table).minimum <= options.max_width:
-                break
-            if name in kept:
-                kept.remove(name)
-                gone.append(name)
-        yield self.draw(kept)
-        if gone:
-            yield Text(f"A wider terminal also shows: {', '.join(gone)}.")
 
 
 @dataclass(frozen=True)

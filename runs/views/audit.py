@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import Any
 
+from videoautoarena.runs.audit.checks import GROUPS
 from videoautoarena.runs.audit.rejudge import Confusion, Ranked
 from videoautoarena.runs.audit.rejudge import Report as Views
 from videoautoarena.runs.audit.report import AuditReport
 from videoautoarena.runs.rundir.call_facts import fact_lines
 from videoautoarena.runs.rundir.reader import STAND_INS
+from videoautoarena.runs.text.tables import as_label
 from videoautoarena.runs.views.remarks import findings_said, listing, notes_of, tally_of
 from videoautoarena.runs.views.report import (
     Column,
@@ -22,25 +23,6 @@ from videoautoarena.runs.views.report import (
     sentence,
 )
 
-TITLES = {
-    "frames": "Frames not seen",
-    "seats": "Position bias",
-    "swap": "Judged in both orders",
-    "length": "Length",
-    "verdicts": "How battles ended",
-    "panel": "The panel",
-    "family": "Self-preference",
-    "canary": "Canaries",
-    "leak": "Questions answerable without the video",
-    "language": "The judge in each language",
-    "repeat": "Trials: repeated cases",
-    "attack": "Trials: attacks on the judge",
-    "constant": "Trials: constant answers",
-    "truth": "Trials: known right answers",
-    "trials": "Trials without a verdict",
-    "labels": "People's labels",
-}
-"""Of the sections, by what the keys of their findings begin with."""
 FACTS_TITLE = "How calls went"
 _NO_ALARM = "No alarm: no figure exceeds its threshold at 95 % confidence."
 
@@ -48,20 +30,25 @@ _NO_ALARM = "No alarm: no figure exceeds its threshold at 95 % confidence."
 def audit_report(found: AuditReport) -> Report:
     """Return the alarms of an audit, then every section; each figure in one sentence."""
     table, said = findings_said(found.findings)
-    each = list(zip(found.findings, said, strict=True))
-    alarms = [one.text for finding, one in each if finding.is_alarm]
-    sections = [
-        listing(name, TITLES.get(name, name), (_marked(*one) for one in mine))
-        for name, mine in groupby(each, lambda one: one[0].key.partition(".")[0])
+    each = [
+        (GROUPS[finding.key.partition(".")[0]], finding.is_alarm, one.text)
+        for finding, one in zip(found.findings, said, strict=True)
     ]
-    facts = listing("facts", FACTS_TITLE, (f"{line}." for line in fact_lines(found.facts)))
-    lists = (facts, listing("alarms", "Alarms", alarms or [_NO_ALARM]), *sections)
+    alarms = [text for _, is_alarm, text in each if is_alarm]
+    lists = (
+        listing("facts", FACTS_TITLE, (f"{line}." for line in fact_lines(found.facts))),
+        listing("alarms", "Alarms", alarms or [_NO_ALARM]),
+        *(
+            listing(as_label(group), group, (f"{'ALARM: ' * one[1]}{one[2]}" for one in mine))
+            for group, mine in groupby(each, lambda one: one[0])
+        ),
+    )
     tally = tally_of(battles=found.totals.battles, decided=found.totals.decided)
     notes = [*[STAND_INS] * found.stand_ins, *found.warnings]
     return Report(
         (*lists, table, tally),
         tuple(Sentence(one.parts, one.key, "page") for one in said),
-        above=(_heading(found, tally), *(_note(line) for line in notes)),
+        above=(_heading(found, tally), *map(_note, notes)),
     )
 
 
@@ -73,10 +60,6 @@ def audit_sheet(found: AuditReport) -> Report:
     rows = tuple(one.to_json() for one in found.findings)
     notes = (*found.warnings, *(f"{line}." for line in fact_lines(found.facts)))
     return Report((Table("audit", "Audit", columns, rows),), tuple(notes_of(notes)))
-
-
-def _marked(finding: Any, said: Sentence) -> str:
-    return f"ALARM: {said.text}" if finding.is_alarm else said.text
 
 
 def _note(line: str) -> Sentence:
@@ -105,11 +88,8 @@ def rejudged_reports(found: Views) -> Iterator[Report]:
         yield Report((), (), above=(Sentence((none,)),))
     for judge in found.judges:
         table, said = findings_said(judge.findings)
-        tables = (
-            _confusion_table(judge.confusion),
-            _boards_table(judge.boards.models),
-        )
-        yield Report((*(tables if judge.battles else ()), table), (), above=(*notes, *said))
+        both = (_confusion_table(judge.confusion), _boards_table(judge.boards.models))
+        yield Report((*(both if judge.battles else ()), table), (), above=(*notes, *said))
         notes = ()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from videoautoarena.runs.categories.check import CategoryCheck
 from videoautoarena.runs.categories.figures import CategoryReport, Group
-from videoautoarena.runs.rating.finding import UNKNOWN, Figure
+from videoautoarena.runs.rating.finding import UNKNOWN
 from videoautoarena.runs.rating.method import SOLID_BATTLES
 from videoautoarena.runs.views.remarks import tally_of
 from videoautoarena.runs.views.report import Column, Report, Sentence, Table, Verbatim, sentence
@@ -39,31 +39,25 @@ def _count_table(found: CategoryReport) -> Table:
     columns = (
         Column("category", "category"),
         Column("questions", "questions", "count"),
-        Column("share", "share", "share_with_interval", ("share", "low", "high")),
+        Column("share", "share", "share_with_interval"),
         Column("unknown", "unknown", "count", spare=1),
         Column("battles", "battles", "marked_count", ("battles", "mark")),
-        Column("both_bad", "both bad", "share_with_interval", ("both_bad", "bad_low", "bad_high")),
+        Column("both_bad", "both bad", "share_with_interval"),
     )
-    rows = []
-    for one in found.counts:
-        group = groups.get(one.category)
-        bad = UNKNOWN if group is None else group.both_bad_share
-        rows.append(
-            {
-                **one._asdict(),
-                **_figure(one.share, "share", "low", "high"),
-                "battles": 0 if group is None else group.battles,
-                "mark": THIN if group is not None and group.is_thin else "",
-                **_figure(bad, "both_bad", "bad_low", "bad_high"),
-            }
-        )
+    none = Group("", 0, UNKNOWN, is_thin=False, places=())
+    rows = tuple(
+        {
+            **one._asdict(),
+            **{"low": one.share.low, "high": one.share.high},
+            **{"battles": group.battles, "mark": THIN * group.is_thin},
+            "both_bad": group.both_bad_share,
+        }
+        for one in found.counts
+        for group in [groups.get(one.category, none)]
+    )
     title = "Questions by category; one may be of several"
     fields = ("category", "questions", "unknown", "share", "low", "high", "battles", "both_bad")
-    return Table("categories", title, columns, tuple(rows), fields)
-
-
-def _figure(figure: Figure, *names: str) -> dict[str, Any]:
-    return dict(zip(names, figure[:3], strict=True))
+    return Table("categories", title, columns, rows, fields)
 
 
 def _pair_table(found: CategoryReport) -> Table:
@@ -93,13 +87,12 @@ def _place_table(by: str, groups: Sequence[Group]) -> Table:
     )
     rows = []
     for group in groups:
-        row: dict[str, Any] = {"group": group.name}
-        for place in group.places:
-            k = names.index(place.model)
-            row[f"place_{k}"] = place.place
-            row[f"moved_{k}"] = place.moved
-            row[f"mark_{k}"] = THIN * place.is_thin
-        rows.append(row)
+        places = {place.model: place for place in group.places}
+        each = [places[name] for name in names]
+        row = {f"place_{k}": place.place for k, place in enumerate(each)}
+        row |= {f"moved_{k}": place.moved for k, place in enumerate(each)}
+        marks = {f"mark_{k}": THIN * place.is_thin for k, place in enumerate(each)}
+        rows.append({"group": group.name, **row, **marks})
     return Table(f"places-by-{by}", f"Places by {by}", columns, tuple(rows), wraps=True)
 
 
@@ -127,23 +120,15 @@ def check_report(found: CategoryCheck) -> Report:
         Column("truths", "they say yes", "count"),
         Column("claims", "it says yes", "count"),
         Column("unknown", "it cannot tell", "count"),
-        Column("precision", "precision", "share_with_interval", ("precision", "p_low", "p_high")),
-        Column("recall", "recall", "share_with_interval", ("recall", "r_low", "r_high")),
+        Column("precision", "precision", "share_with_interval"),
+        Column("recall", "recall", "share_with_interval"),
     )
-    rows = tuple(
-        {
-            **row._asdict(),
-            **_figure(row.precision, "precision", "p_low", "p_high"),
-            **_figure(row.recall, "recall", "r_low", "r_high"),
-        }
-        for row in found.rows
-    )
-    tally = tally_of(questions=found.questions)
+    rows = tuple(row._asdict() for row in found.rows)
     table = Table("check", "Precision and recall by category", columns, rows)
     sentences = (
         sentence(
-            "{questions} questions: {classifier} against {against}.",
-            tally.quotes(),
+            "{questions:question}: {classifier} against {against}.",
+            tally_of(questions=found.questions).quotes(),
             classifier=Verbatim(found.classifier),
             against=Verbatim(found.against),
         ),

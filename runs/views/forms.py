@@ -27,7 +27,7 @@ from videoautoarena.runs.text.tables import (
 )
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.views.axis import Axis
-from videoautoarena.runs.views.report import Column, Report, Table
+from videoautoarena.runs.views.report import Column, Report, Table, is_whole
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -108,6 +108,8 @@ def csv_text(table: Table) -> str:
 
 
 def _csv_cell(value: Any) -> Cell:
+    if is_whole(value):
+        value = value.value
     if isinstance(value, Sequence) and not isinstance(value, str):
         return "; ".join(map(str, value))
     found: Cell = value

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from videoautoarena.runs.audit.label_report import LabelReport
-from videoautoarena.runs.rating.question_ranking import PLACES
+from videoautoarena.runs.rating.finding import Figure
+from videoautoarena.runs.rating.question_ranking import PLACES, SourceRanks
 from videoautoarena.runs.views.remarks import findings_said, listing, tally_of
 from videoautoarena.runs.views.report import (
     Column,
@@ -19,99 +19,84 @@ from videoautoarena.runs.views.report import (
 
 def labels_report(found: LabelReport) -> Report:
     """Return who labelled how much, what the labels show, and how questions were ranked."""
-    shown = found.to_json()
+    ranking = found.ranking
     tally = tally_of(
         labels=found.labels,
         battles=found.battles,
         people=sum(one.labels > 0 for one in found.labellers),
         left_out=found.left_out,
+        rankings=ranking and ranking.rankings,
+        ranked=ranking and ranking.videos,
+        unranked=ranking and ranking.skipped,
         **vars(found.votes),
         **vars(found.sample),
-        **_ranking_counts(found),
     )
-    sentences: list[Sentence] = []
-    tables = [tally]
-    if found.labels:
-        figures, said = findings_said(found.findings)
-        people, gaps = _people_table(shown["labellers"]), _gaps_table(shown["calibration"])
-        agreement = listing("agreement", "How far people and judges agree", said)
-        tables = [people, agreement, gaps, tally, figures]
-        sentences = [Sentence(one.parts, one.key, "page") for one in said]
-        if found.calibration:
-            sentences.append(
-                sentence(
-                    "Without ties. Gaps are between the judge's ratings; expected: how often "
-                    "people should prefer the higher-rated model."
-                )
-            )
-    if shown["ranking"]:
-        tables.append(_sources_table(shown["ranking"]["sources"]))
-        sentences.append(_ranked(tally))
-    return Report(tuple(tables), tuple(sentences), above=tuple(_head(tally)))
+    figures, said = findings_said(found.findings if found.labels else ())
+    tables = (
+        _people_table(found),
+        listing("agreement", "How far people and judges agree", said),
+        _gaps_table(found),
+        _sources_table(ranking.sources if ranking else ()),
+    )
+    sentences = [Sentence(one.parts, one.key, "page") for one in said]
+    if found.calibration:
+        sentences.append(sentence(_ABOUT_GAPS))
+    if ranking:
+        unranked = "; {unranked} could not be ranked" if ranking.skipped else ""
+        words = f"Questions: {{rankings:ranking}} on {{ranked:video}}{unranked}."
+        sentences.append(sentence(words, tally.quotes()))
+    return Report((*tables, tally, figures), tuple(sentences), above=tuple(_head(tally)))
 
 
-def _people_table(labellers: list[dict[str, Any]]) -> Table:
+_ABOUT_GAPS = (
+    "Without ties. Gaps are between the judge's ratings; expected: how often people should prefer "
+    "the higher-rated model."
+)
+
+
+def _people_table(found: LabelReport) -> Table:
     columns = (
         Column("labeller", "labeller", "name"),
         Column("labels", "labels", "count"),
         Column("ties", "ties", "count"),
         Column("skipped", "cannot tell", "count"),
-        _share("agreed", "agrees with the judge"),
+        Column("agreed", "agrees with the judge", "share_with_interval"),
     )
-    rows = tuple({**row, **_figure("agreed", row["agreed"])} for row in labellers)
+    rows = tuple(vars(one) for one in found.labellers if found.labels)
     return Table("labellers", "Labels by person", columns, rows)
 
 
-def _gaps_table(calibration: list[dict[str, Any]]) -> Table:
+def _gaps_table(found: LabelReport) -> Table:
     columns = (
         Column("gap", "rating gap", "count_interval", ("gap_from", "gap_to")),
         Column("labels", "labels", "count"),
-        _share("agreed", "judge agrees"),
-        _share("better", "people pick better"),
+        Column("agreed", "judge agrees", "share_with_interval"),
+        Column("better", "people pick better", "share_with_interval"),
         Column("expected", "expected", "share"),
     )
     rows = tuple(
-        row
-        | {"labels": row["agreed"]["n"]}
-        | _figure("agreed", row["agreed"])
-        | _figure("better", row["better"])
-        for row in calibration
+        {
+            **row,
+            **{key: Figure(**row[key]) for key in ("agreed", "better")},
+            "labels": row["agreed"]["n"],
+        }
+        for row in found.calibration
     )
     return Table("calibration", "How far judges and ratings are right", columns, rows)
 
 
-def _sources_table(sources: list[dict[str, Any]]) -> Table:
-    most = PLACES[: len(sources[0]["places"])] if sources else ()
+def _sources_table(sources: Sequence[SourceRanks]) -> Table:
+    most = PLACES[: len(sources[0].places)] if sources else ()
     columns = (
         Column("source", "questions of", "name"),
         Column("n", "n", "count"),
-        *(_share(place, place) for place in most),
+        *(Column(place, place, "share_with_interval") for place in most),
     )
-    rows = []
-    for row in sources:
-        places = zip(most, row["places"], strict=True)
-        figures = {key: x for place, share in places for key, x in _figure(place, share).items()}
-        rows.append({"source": row["source"], "n": row["n"], **figures})
-    return Table("sources", "Questions by place", columns, tuple(rows), wraps=True)
-
-
-def _share(key: str, title: str) -> Column:
-    return Column(key, title, "share_with_interval", (key, f"{key}_low", f"{key}_high"))
-
-
-def _figure(key: str, share: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: share["value"], f"{key}_low": share["low"], f"{key}_high": share["high"]}
-
-
-def _ranking_counts(found: LabelReport) -> dict[str, int]:
-    of = found.ranking
-    return {} if of is None else {"rankings": of.rankings, "ranked": of.videos, "left": of.skipped}
-
-
-def _ranked(tally: Table) -> Sentence:
-    left = "; {left} could not be ranked" if tally.quote(0, "left").value else ""
-    words = f"Questions: {{rankings:ranking}} on {{ranked:video}}{left}."
-    return sentence(words, tally.quotes())
+    rows = tuple(
+        {"source": one.source, "n": one.n, **dict(zip(most, one.places, strict=True))}
+        for one in sources
+    )
+    return Table("sources", "Questions by place", columns, rows, wraps=True)
 
 
 def _head(tally: Table) -> Iterator[Sentence]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from videoautoarena.runs.rating.finding import KNOWN, USUAL, Finding, Place, is_by_language
 from videoautoarena.runs.rating.method import TOO_FEW, too_few
@@ -36,7 +37,7 @@ def legend_of(flags: Collection[str], marks: Marks) -> Iterator[Sentence]:
         yield sentence("{marks}.", key="legend", marks=Verbatim("; ".join(told)))
 
 
-def tally_of(**counts: int | None) -> Table:
+def tally_of(**counts: Any) -> Table:
     """Return what sentences count, as a table of one row."""
     columns = tuple(Column(key, key, "count") for key in counts)
     return Table("counted", "What was counted", columns, (counts,), is_spoken=True)

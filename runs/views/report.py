@@ -88,7 +88,8 @@ class Table:
     def values(self, row: int, column: Column) -> list[Any]:
         """Return the fields that make the figure of a cell."""
         fields = column.fields[:1] if self._is_at_foot(row, column) else column.fields
-        return [self.rows[row].get(of) for of in fields]
+        values: list[Any] = [self.rows[row].get(of) for of in fields]
+        return [one for value in values for one in (value[:3] if is_whole(value) else [value])]
 
     def cell(self, row: int, column: Column) -> str:
         """Return the text of a cell, which may hold whatever somebody called a model."""
@@ -176,6 +177,11 @@ class Total:
     def text(self) -> str:
         """The sum by the rule of their columns."""
         return _written(self.cells[0], sum((one.seen for one in self.cells), Decimal(0)))
+
+
+def is_whole(value: Any) -> bool:
+    """Return whether a field holds a figure with its interval: value, low, high, n."""
+    return isinstance(value, tuple) and hasattr(value, "low")
 
 
 def _written(like: Quote, seen: Decimal) -> str:

@@ -39,7 +39,7 @@ def scenes_report(shown: Shown, memory: SceneMemory) -> Report:
 
 def _scene_table(memory: SceneMemory) -> Table:
     columns = (
-        Column("scene", "scene", "count"),
+        Column("number", "scene", "count"),
         Column("start_s", "from", "seconds"),
         Column("end_s", "to", "seconds"),
         Column("shots", "shots", "count"),
@@ -48,9 +48,7 @@ def _scene_table(memory: SceneMemory) -> Table:
     )
     rows = tuple(
         {
-            "scene": scene.number,
-            "start_s": scene.start_s,
-            "end_s": scene.end_s,
+            **vars(scene),
             "shots": len(scene.shots),
             "caption": _caption(scene),
             "objects": " ".join(one.id for one in memory.seen_in((scene.number,))),
@@ -63,7 +61,7 @@ def _scene_table(memory: SceneMemory) -> Table:
 def _object_table(memory: SceneMemory) -> Table:
     """The objects, those that come back first."""
     columns = (
-        Column("object", "object"),
+        Column("id", "object"),
         Column("name", "name"),
         Column("scenes", "scenes", "counts_in_a_row"),
         Column("times", "seen at", "moments"),
@@ -71,9 +69,7 @@ def _object_table(memory: SceneMemory) -> Table:
     )
     rows = tuple(
         {
-            "object": one.id,
-            "name": one.name,
-            "scenes": one.scenes,
+            **{"id": one.id, "name": one.name, "scenes": one.scenes},
             "times": [seen.time_s for seen in one.appearances],
             "looks": one.appearances[0].description,
         }
