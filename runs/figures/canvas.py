@@ -239,10 +239,10 @@ class Sheet:
         self._write(above, top=PAD)
         self._write(foot, top=self.top + body)
 
-    def write(self, text: str, middle: float, down: float) -> None:
+    def write(self, text: str, middle: float, down: float, **how: Any) -> None:
         """Write a text around a point of the body, so far from the left and from its top."""
         at = (middle / self.width, 1 - (self.top + down) / self.height)
-        self.figure.text(*at, text, ha="center", va="center")
+        self.figure.text(*at, text, ha="center", va="center", **how)
 
     def axes(self, left: float, top: float, width: float, height: float) -> Axes:
         """Return axes in the body, whose corner is this far from the left and from its top."""

@@ -115,7 +115,7 @@ class Dots:
     headings: Mapping[int, str] = field(default_factory=dict)
     """Lines that hold no figure."""
     count: str = ""
-    """What is meant by `n`, grey dots, hollow ones, and dashed lines."""
+    """What is meant by `n`, grey dots, hollow ones, and dashed lines; of grey it is never cut."""
     grey: str = ""
     hollow: str = ""
     dashed: str = ""
@@ -132,7 +132,9 @@ class Dots:
         title = _TITLE if any(panel.title for panel in self.panels) else 0.0
         block = title + high + _SCALE + BETWEEN
         down = math.ceil(len(self.panels) / columns) * block - BETWEEN
-        sheet = Sheet(width, down + _LABEL, caption, self._marks(), bare=bare)
+        colours = {dot.colour for panel in self.panels for dot in panel.dots.values()}
+        below = inches(SMALL) * (len(colours) > 1)
+        sheet = Sheet(width, down + _LABEL + below, caption, self._marks(), bare=bare)
         for k, panel in enumerate(self.panels):
             row, column = divmod(k, columns)
             at = (left + column * (wide + BETWEEN), row * block + title)
@@ -144,8 +146,12 @@ class Dots:
                 self._write(axes, left - PAD, wide)
             if not panel.dots:
                 axes.set_axis_off()
+        middle = (left + width - right) / 2
         if any(panel.dots for panel in self.panels):
-            sheet.write(self.label, (left + width - right) / 2, down + 0.5 * inches(USUAL))
+            sheet.write(self.label, middle, down + 0.5 * inches(USUAL))
+        if below:
+            grey = {"fontsize": SMALL, "color": GREY}
+            sheet.write(f"grey: {self.grey}", middle, down + _LABEL + 0.4 * below, **grey)
         return sheet.figure
 
     def _marks(self) -> Iterator[str]:
@@ -155,8 +161,6 @@ class Dots:
             yield LEVEL
         if self.count:
             yield f"n: {self.count}"
-        if len({dot.colour for dot in dots}) > 1:
-            yield f"grey: {self.grey}"
         if any(dot.is_hollow for dot in dots):
             yield f"hollow: {self.hollow}"
         if any(dot.low is None for dot in dots):

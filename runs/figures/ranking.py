@@ -212,7 +212,7 @@ def panels(sliced: Slices) -> Picture:
             if (row := found[k].get(model)) is not None
         }
         anchor = part.board.settings.anchor
-        n = f"n = {table.cell(foot + 1, table.column(f'slice_{k}'))}"
+        n = f"n = {table.cell(foot, table.column(f'slice_{k}'))}"
         return Panel(dots, axis, part.name, n, middle=anchor.rating if anchor else MEAN)
 
     dots = Dots(
