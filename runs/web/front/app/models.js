@@ -47,12 +47,17 @@ export function Models() {
     ${!summary.models.length && none}<ul class="cards">${summary.models.map(card)}</ul></main>`;
 }
 
+function placeOf(row, cells) {
+  if (!isKnown(row.rating)) return "not rated";
+  return isKnown(row.rank) ? `rank ${cells.rank}` : "not ranked";
+}
+
 function ModelCard({ row, at }) {
   const profile = own(summary.profiles, row.model);
   const cells = boardCells(row.model);
   const standing = summary.words.standing[row.model];
   return html`<li><a class="card" href=${modelLink(row.model)} title=${nameOf(row.model)}>
-    <span class="kicker num">${isKnown(row.rating) ? `rank ${cells.rank}` : "not rated"}</span>
+    <span class="kicker num">${placeOf(row, cells)}</span>
     <b><bdi>${plain(shortOf(row.model, 60))}</bdi></b>
     <span class="num big">${cells.rating}</span>
     <${Plot} height=${22}><line class="base" x1="0" x2="100%" y1="11" y2="11" />
