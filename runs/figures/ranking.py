@@ -79,7 +79,7 @@ def ladder(board: Leaderboard) -> Picture:
             Texts(texts("interval", rated)),
         ],
         headings=headings,
-        grey="cannot be best",
+        grey="cannot be best" if any(lead.is_ranked for lead in board.leads) else "so far below",
         hollow="one-sided",
     )
     return Picture("ladder", "ratings with intervals", dots, caption)
