@@ -75,7 +75,7 @@ def test_the_last_picture_is_what_the_store_holds(
     assert holds(terminal, f"{voids} void{'s' * (voids != 1)}, 0 forfeits")
     assert board_order(terminal) == [NAMES[row["model"]] for row in board.to_json()["models"]]
     for row in board.to_json()["models"]:
-        counts = f"{row['wins']}-{row['losses']}-{row['ties']}"
+        counts = f"{row['wins']}-{row['ties']}-{row['losses']}"
         (line,) = [
             one for one in holds(terminal, f" {NAMES[row['model']]} ") if one.endswith(f" {counts}")
         ]
