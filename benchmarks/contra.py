@@ -81,7 +81,9 @@ def contradictions(board: Leaderboard) -> list[str]:
         "page": on_page,
         "picture": unescape(" ".join(drawn)),
     }
-    wrong = [where for where, text in headlines.items() if said not in text]
+    # A picture has room for three lines, which is always enough for who leads and who may be best.
+    told = {where: said.partition(";")[0] if where == "picture" else said for where in headlines}
+    wrong = [where for where, text in headlines.items() if told[where] not in text]
     if board.leads:
         lead = board.to_json()["leads"][0]
         named = {*lead["first"], *lead["rivals"][:1]}

@@ -62,7 +62,7 @@ def test_a_click_on_a_filter_narrows_the_list_and_its_removal_undoes_it(
     page.click(".facet:has(legend:text-is('User')) .facet-row >> text=P3")
     assert listed(page) == demo.count(lambda battle: (battle.round, battle.persona) == (2, 3))
     assert page.evaluate(FACETS)["Round"] == Counter(
-        f"q{battle.round}" for battle in demo.battles if battle.persona == 3
+        f"round {battle.round + 1}" for battle in demo.battles if battle.persona == 3
     )
     page.click(".pill >> nth=0")
     assert listed(page) == demo.count(lambda battle: battle.persona == 3)
