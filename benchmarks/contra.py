@@ -25,7 +25,7 @@ from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.views.forms import as_text, csv_text, marked_up
 from videoautoarena.runs.views.leaderboard import leaderboard_report
-from videoautoarena.runs.views.run_page import Left, Shown, page_words, run_page
+from videoautoarena.runs.views.run_page import LeftOut, RunRecords, page_words, run_page
 
 VIDEOS = (1, 4, 9, 10, 12, 30, 100)
 MOST_MODELS = 40
@@ -68,7 +68,7 @@ def contradictions(board: Leaderboard) -> list[str]:
     assert report.headline is not None
     said = report.headline.text
     page = run_page(
-        Shown(board, Pairs((), board), (), (), (), (), (), 0.0, 0.0, 0, Left(0, 0, 0, 0))
+        RunRecords(board, Pairs((), board), (), (), (), (), (), 0.0, 0.0, 0, LeftOut(0, 0, 0, 0))
     )
     words = page_words(page, {})["lead"]
     on_page = "".join(

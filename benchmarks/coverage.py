@@ -17,13 +17,18 @@ import sys
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 from videoautoarena.scoring.design.pairing import roster_pairs
-from videoautoarena.scoring.fitting.bradley_terry import fit_strengths, to_ratings
+from videoautoarena.scoring.fitting.bradley_terry import (
+    MEAN,
+    centre,
+    fit_strengths,
+    to_ratings,
+)
 from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, count_cells
-from videoautoarena.scoring.ratings.ratings import Method, rate
+from videoautoarena.scoring.ratings.ratings import Method, Ratings, rate
 
 MODELS, TIES = 11, 0.07
 BATTLES = {8: 100, 15: 100, 30: 100, 100: 30, 1000: 5}
@@ -70,6 +75,13 @@ def true_ratings(strength: Floats, tau: float, ties: float = TIES) -> Floats:
     return to_ratings(fit_strengths(cells))
 
 
+def held_by(table: Ratings, truth: Floats) -> NDArray[np.bool_]:
+    """Return which intervals of the only component hold the truth, which may have any zero."""
+    (fit,) = table.fits
+    true = MEAN + centre(truth, fit.spread.zero)
+    return np.asarray((table.low <= true) & (true <= table.high), dtype=np.bool_)
+
+
 def cover(videos: int, tau: float, *, sets: int, kinds: tuple[str, ...]) -> dict[str, Coverage]:
     """Return how often each kind of interval held the truth over seeded tournaments."""
     strength = np.linspace(1.5, -1.5, MODELS)
@@ -85,7 +97,7 @@ def cover(videos: int, tau: float, *, sets: int, kinds: tuple[str, ...]) -> dict
                 a, b, outcome=points, models=MODELS, cluster=video if is_clustered else None
             )
             table = rate(cells, method)
-            held[kind][seed] = np.mean((table.low <= truth) & (truth <= table.high))
+            held[kind][seed] = np.mean(held_by(table, truth))
             width[kind][seed] = np.mean(table.high - table.low)
     return {kind: Coverage.of(held[kind], width[kind]) for kind in kinds}
 
@@ -116,7 +128,7 @@ def cover_unequal(videos: int, each: int, tau: float, *, sets: int) -> Coverage:
     held, width = np.empty(sets), np.empty(sets)
     for seed in range(sets):
         table = rate(draw_unequal(videos, each, tau, seed=seed))
-        held[seed] = np.mean((table.low <= truth) & (truth <= table.high))
+        held[seed] = np.mean(held_by(table, truth))
         width[seed] = np.mean(table.high - table.low)
     return Coverage.of(held, width)
 

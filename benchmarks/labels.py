@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.coverage import TIES, Coverage, true_ratings
+from benchmarks.coverage import TIES, Coverage, held_by, true_ratings
 from videoautoarena.scoring.design.pairing import roster_pairs
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 from videoautoarena.scoring.fitting.counts import Floats, count_cells
@@ -101,8 +101,7 @@ def cover(setting: Setting, *, sets: int, battles: int = BATTLES) -> Found:
                 lams.append(found.tunings[0].lam)
                 gains.append(found.tunings[0].gain)
         for kind, table in tables.items():
-            inside = (table.low <= truth) & (truth <= table.high)
-            held[kind].append(float(inside.mean()))
+            held[kind].append(float(held_by(table, truth).mean()))
             width[kind].append(float(np.mean(table.high - table.low)))
     kinds = {kind: Coverage.of(held[kind], width[kind]) for kind in held}
     return Found(kinds, float(np.mean(lams)), float(np.mean(gains)))

@@ -20,8 +20,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from benchmarks.coverage import held_by
 from videoautoarena.scoring.design.pairing import roster_pairs
-from videoautoarena.scoring.fitting.bradley_terry import MEAN, SCALE, centre
+from videoautoarena.scoring.fitting.bradley_terry import SCALE
 from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, count_cells
 from videoautoarena.scoring.intervals.sandwich import gap_errors, half_widths
 from videoautoarena.scoring.ratings.ratings import Ratings, rate
@@ -168,16 +169,10 @@ def cover_parrot(videos: int, each: int, *, sets: int) -> tuple[float, float]:
         table = rate(play_parrot(videos * each, seed=seed, videos=videos))
         if len(table.components[0]) < len(STRENGTH):
             continue
-        truth = true_ratings(table.fits[0].spread.zero)
-        inside = (table.low <= truth) & (truth <= table.high)
+        inside = held_by(table, SCALE * STRENGTH)
         others.append(inside[:6].mean())
         parrot.append(inside[6])
     return float(np.mean(others)), float(np.mean(parrot))
-
-
-def true_ratings(zero: Floats) -> Floats:
-    """Return the truth with the zero that a table has, a mean with these weights."""
-    return np.asarray(MEAN + SCALE * centre(STRENGTH, zero), dtype=np.float64)
 
 
 def watch(seed: int, *, each: int) -> tuple[float, float]:

@@ -24,7 +24,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.stats import kendalltau
 
-from benchmarks.coverage import true_ratings
+from benchmarks.coverage import held_by, true_ratings
 from videoautoarena.scoring.design.pairing import mix_weights, pick_weighted, roster_pairs
 from videoautoarena.scoring.design.power import Course, Ladder, Look, look, play
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
@@ -98,7 +98,7 @@ def cover(strength: Floats, rule: str, *, sets: int, quirk: float, at: Sequence[
     for seed in range(sets):
         for k, cells in enumerate(play(ladder, RULES[rule], seed=seed, at=at)):
             table = rate(cells)
-            held[seed, k] = (table.low <= truth) & (truth <= table.high)
+            held[seed, k] = held_by(table, truth)
     return held
 
 
@@ -116,7 +116,7 @@ def cover_at_stop(strength: Floats, *, width: float | None, sets: int, battles: 
             is_over = seen.is_separated if width is None else seen.width <= width
             if is_over or cells.counts.sum() == at[-1]:
                 table = rate(cells)
-                held[seed] = (table.low <= truth) & (truth <= table.high)
+                held[seed] = held_by(table, truth)
                 break
     return held
 

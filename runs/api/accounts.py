@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from videoautoarena.runs.api.results import Board, Json, Markup, Result, cell
+from videoautoarena.runs.api.results import Board, Json, Markup, Reported, Result, cell
 from videoautoarena.runs.text.tables import Sheet, comma_separated, html, mark_up
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Costs(Board):
         return mark_up(Sheet(_COLUMNS, numbers, cells, [], "Calls", "calls"), form)
 
 
-class Labels(Result):
+class Labels(Reported):
     """What people who labelled a run say of its battles, and of its judges.
 
     A row is what one `labeller` did: `labels`, `ties`, `skipped`, `superseded`, and how often the

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from videoautoarena.runs.api.results import Board, Json
+from videoautoarena.runs.api.results import Json, ReportedBoard
 
 if TYPE_CHECKING:
     from videoautoarena.runs.categories.figures import CategoryReport
     from videoautoarena.runs.views.report import Report
 
 
-class Categories(Board):
+class Categories(ReportedBoard):
     """How many questions are of each category, what became of their battles, and who leads there.
 
     A row is a `category`: `questions` of it, `unknown` ones, their `share` with a 95 % interval

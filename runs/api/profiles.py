@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from videoautoarena.runs.api.results import Json, Result
+from videoautoarena.runs.api.results import Json, Reported
 
 if TYPE_CHECKING:
     from videoautoarena.runs.rating.profile import Profile as KnownProfile
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.views.report import Report
 
 
-class Profile(Result):
+class Profile(Reported):
     """What one model gets wrong more often than others, and where it wins.
 
     A row holds a `theme` of weaknesses, of how many answers `n` it was written, the `share` of
@@ -33,7 +33,7 @@ class Profile(Result):
         return profile_report(self._found)
 
 
-class Profiles(Result):
+class Profiles(Reported):
     """The profiles of all models of a run; a row holds what a `Profile` does."""
 
     _found: KnownProfiles

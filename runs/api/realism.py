@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from videoautoarena.runs.api.results import Board, Json, Leaderboard, Markup
+from videoautoarena.runs.api.results import Json, Leaderboard, Markup, ReportedBoard
 from videoautoarena.runs.views.forms import as_text, marked_up
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.views.report import Report
 
 
-class Realism(Board):
+class Realism(ReportedBoard):
     """How the questions of a run stand to those of real users.
 
     A row is one `value` of a `trait`: its share, or the mean, of `simulated` and of `real`

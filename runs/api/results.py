@@ -71,15 +71,12 @@ class Result(ABC):
     def rows(self) -> list[Json]:
         """Its rows as JSON-ready values, in the order in which they are shown."""
 
-    def _report(self) -> Report:
-        raise NotImplementedError(f"{type(self).__name__} has forms of its own")
-
+    @abstractmethod
     def to_text(self) -> str:
         """Return it as the command of its name prints it in 80 columns; safe for a terminal."""
-        return as_text(self._report())
 
-    def _repr_html_(self) -> str:
-        return marked_up(self._report(), "html")
+    @abstractmethod
+    def _repr_html_(self) -> str: ...
 
     def to_frame(self) -> DataFrame:
         """Return the rows as a pandas DataFrame; `share.low` is what `low` in `share` holds.
@@ -102,6 +99,19 @@ class Result(ABC):
         return f"<{type(self).__name__}, {len(self)} rows; print it to read it>"
 
 
+class Reported(Result):
+    """What shows itself as a report does."""
+
+    @abstractmethod
+    def _report(self) -> Report: ...
+
+    def to_text(self) -> str:
+        return as_text(self._report())
+
+    def _repr_html_(self) -> str:
+        return marked_up(self._report(), "html")
+
+
 class Board(Result):
     """A table that also takes the forms in which it is pasted into papers."""
 
@@ -113,15 +123,22 @@ class Board(Result):
         """Its rows as JSON-ready values, in the order in which they are shown."""
         return list(self.to_json()[self._key])
 
+    @abstractmethod
     def to_markup(self, form: Markup) -> str:
         """Return it for pasting: `markdown`, `latex`, `html` or `csv`; every cell is harmless."""
-        return marked_up(self._report(), form)
 
     def _repr_html_(self) -> str:
         return self.to_markup("html")
 
 
-class Leaderboard(Board):
+class ReportedBoard(Reported, Board):
+    """A table that is all of its report."""
+
+    def to_markup(self, form: Markup) -> str:
+        return marked_up(self._report(), form)
+
+
+class Leaderboard(ReportedBoard):
     """The models of a run or of anybody's battles, best first, those without a rating last.
 
     A row holds `model`; `rating` in Elo points, mean 1000, with the bounds `low` and `high` of its
@@ -151,7 +168,7 @@ class Leaderboard(Board):
         return leaderboard_report(self._found)
 
 
-class Slices(Board):
+class Slices(ReportedBoard):
     """A leaderboard for every part of a run, each on a scale of its own.
 
     A row is one of a leaderboard with the name of its part under `slice`.
@@ -169,7 +186,7 @@ class Slices(Board):
         return slices_report(self._found)
 
 
-class Pairs(Board):
+class Pairs(ReportedBoard):
     """Head-to-head results of the models of a run.
 
     A row holds `model` and `rival`, `share` of points from 0 to 1 with its 95 % interval, what the
@@ -184,7 +201,7 @@ class Pairs(Board):
         return pairs_report(self._found)
 
 
-class Audit(Board):
+class Audit(ReportedBoard):
     """What a run says of its judges.
 
     A row holds the `key` of a figure, its `value` with the bounds `low` and `high` of its 95 %

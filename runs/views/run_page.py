@@ -38,7 +38,7 @@ MOST_ODD = 3
 
 
 @dataclass(frozen=True)
-class Left:
+class LeftOut:
     """What a run left out."""
 
     battles: int
@@ -52,7 +52,7 @@ class Left:
 
 
 @dataclass(frozen=True)
-class Shown:
+class RunRecords:
     """The records that a page of a run is made of."""
 
     board: Leaderboard
@@ -68,12 +68,12 @@ class Shown:
     """As far as it is known."""
     unknown_cost: int
     """Calls whose cost is not."""
-    left: Left
+    left: LeftOut
     styled: Leaderboard | None = None
     """The board with control for style and position."""
 
 
-def run_page(shown: Shown) -> Report:
+def run_page(shown: RunRecords) -> Report:
     """Return the tables and the sentences of a run's page, sentences by the keys of sections."""
     board = leaderboard_report(shown.board)
     pairs = pairs_report(shown.pairs)
@@ -108,7 +108,7 @@ def run_page(shown: Shown) -> Report:
     return Report(tables, tuple(one for one in sentences if one is not None), board.headline)
 
 
-def _tally_table(shown: Shown) -> Table:
+def _tally_table(shown: RunRecords) -> Table:
     """Return what the sentences of a page count, in one row."""
     pairs, found, roles = shown.pairs.pairs, shown.findings, shown.roles
     known = [one for one in found if one.value == one.value]
@@ -149,7 +149,7 @@ def _controls(styled: Leaderboard | None) -> Iterator[tuple[Table, Sentence]]:
             yield table, refused
 
 
-def _behind_sentences(shown: Shown, tally: Table) -> Iterator[Sentence]:
+def _behind_sentences(shown: RunRecords, tally: Table) -> Iterator[Sentence]:
     """Say how much stands behind the headline, and how easily it would turn."""
     said = tally.quotes()
     videos: tuple[Part, ...] = ()
@@ -367,7 +367,7 @@ def spending_table(
     )
 
 
-def _left_sentence(left: Left, tally: Table) -> Sentence:
+def _left_sentence(left: LeftOut, tally: Table) -> Sentence:
     said = tally.quotes()
     if not left.battles and not left.files:
         text = "No battle has been played yet, so none was left out."

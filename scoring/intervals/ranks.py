@@ -97,33 +97,32 @@ def lead_of(
     n = len(strengths)
     gap = strengths[:, None] - strengths[None, :]
     place = 1 + (gap > SAME).sum(axis=0)
-    nobody = np.zeros((n, n), dtype=np.bool_)
     body = np.ones(n, dtype=np.bool_) if unknown is None else ~unknown
     errors = np.sqrt(gap_variances(covariance)) if errors is None else errors
     # Models without errors of their own share the risk with the others.
     share = (1.0 - level) * (int(body.sum()) - 1) / max(n - 1, 1)
-    ahead, surely, bound = nobody, nobody, np.full(n, np.inf)
+    ratio = np.full((n, n), -np.inf)
+    bound = np.full(n, np.inf)
+    either = np.full(n, np.inf)
     if np.isfinite(errors).all() and body.sum() > 1:
         # Draws for the strongest first: the same whatever the models are called.
         order = np.flatnonzero(body)[np.argsort(-strengths[body], kind="stable")]
         inside = np.ix_(order, order)
         typical = float((errors[inside] ** 2).sum()) / (len(order) * (len(order) - 1))
         found = _bounds(covariance[inside], freedom, typical=typical, share=share, seed=seed)
-        ratio = np.full((n, n), -np.inf)
         ratio[inside] = gap[inside] / np.maximum(errors[inside], np.finfo(float).tiny)
         bound[order] = found.all_pairs if simultaneous else found.behind
-        either = np.full(n, np.inf)
         either[order] = found.all_pairs if simultaneous else found.either
-        ahead = ratio > bound[None, :]
-        surely = ratio > either[None, :]
-        below = ratio > either[:, None]
-    else:
-        below = nobody
-    if evident is not None:
-        ahead, surely, below = ahead | evident, surely | evident, below | evident
-    best, worst = 1 + surely.sum(axis=0), n - below.sum(axis=1)
-    behind = best > 1 if simultaneous else ahead.any(axis=0)
-    return Lead(place, best, worst, np.logical_not(behind), surely.T | below, bound)
+    known = np.zeros((n, n), dtype=np.bool_) if evident is None else evident
+    # Row above column: too far for the column to be best, for its range, and for that of the row.
+    beats = (ratio > bound[None, :]) | known
+    bounds_column = (ratio > either[None, :]) | known
+    bounds_row = (ratio > either[:, None]) | known
+    best = 1 + bounds_column.sum(axis=0)
+    worst = n - bounds_row.sum(axis=1)
+    is_behind = best > 1 if simultaneous else beats.any(axis=0)
+    apart = bounds_column.T | bounds_row
+    return Lead(place, best, worst, np.logical_not(is_behind), apart, bound)
 
 
 def _bounds(

@@ -43,7 +43,7 @@ from videoautoarena.runs.rundir.spending import RunCosts, Took, costs_of
 from videoautoarena.runs.rundir.weaknesses import read_looks
 from videoautoarena.runs.users.summary import slices_of
 from videoautoarena.runs.views.report import Report
-from videoautoarena.runs.views.run_page import Left, Shown, page_words, run_page
+from videoautoarena.runs.views.run_page import LeftOut, RunRecords, page_words, run_page
 from videoautoarena.runs.web.page.sentences import short_names
 
 SCHEMA = 1
@@ -224,7 +224,7 @@ def _figures(run: Run, listed: BattlesOf, costs: RunCosts) -> Json:
     rounds, status = rounds_of(listed, themes=looks.theme_of), status_of(run.folder)
     told = status.to_json()
     report = run_page(
-        Shown(
+        RunRecords(
             board=board,
             pairs=pairs,
             rounds=rounds,
@@ -262,11 +262,11 @@ def _figures(run: Run, listed: BattlesOf, costs: RunCosts) -> Json:
     }
 
 
-def _left(status: Json) -> Left:
+def _left(status: Json) -> LeftOut:
     """Return what was left out: battles without a verdict, files and damage."""
     without = sum(status["verdicts"].get(of, 0) for of in ("void", "forfeit_a", "forfeit_b"))
     aside = {file["path"] for file in (*status["quarantine"], *status["skipped"])}
-    return Left(status["settled"], without, len(aside), len(status["damage"]))
+    return LeftOut(status["settled"], without, len(aside), len(status["damage"]))
 
 
 def _adjusted(row: Row) -> Json | None:

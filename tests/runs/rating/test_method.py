@@ -30,6 +30,17 @@ from videoautoarena.runs.views.forms import ReportView, marked_up
 from videoautoarena.runs.views.leaderboard import extra_sentences, leaderboard_report
 
 CAST = ["hawk", "owl", "mole"]
+EVERYTHING = RatingMethod(
+    ties="davidson",
+    intervals="bootstrap",
+    style=True,
+    seats=True,
+    anchor="owl",
+    simultaneous=True,
+    elo=True,
+    pairs=True,
+    fragility=True,
+)
 FIELDS = set(get_type_hints(RatingMethod))
 OF_RUNS = {"without", "reweight"}
 """Fields of a method that need a run."""
@@ -224,18 +235,7 @@ def test_one_battle_is_told_in_the_singular() -> None:
 
 
 def test_without_a_battle_the_further_figures_are_empty() -> None:
-    everything = RatingMethod(
-        ties="davidson",
-        intervals="bootstrap",
-        style=True,
-        seats=True,
-        anchor="owl",
-        simultaneous=True,
-        elo=True,
-        pairs=True,
-        fragility=True,
-    )
-    table = build([], CAST, method=everything)
+    table = build([], CAST, method=EVERYTHING)
     assert table.to_json()["fragility"] is None
     assert table.to_json()["pairs"]["models"] == []
     assert table.to_json()["settings"]["terms"] == []
@@ -342,18 +342,7 @@ def test_a_seed_below_zero_is_refused(run: Path) -> None:
 def test_further_figures_are_written_down() -> None:
     text = (Path(__file__).parents[3] / "docs" / "records.md").read_text()
     part = text.partition("### Further figures")[2].partition("### Slices")[0]
-    everything = RatingMethod(
-        ties="davidson",
-        intervals="bootstrap",
-        style=True,
-        seats=True,
-        anchor="owl",
-        simultaneous=True,
-        elo=True,
-        pairs=True,
-        fragility=True,
-    )
-    table, plain = board(everything, ties=1).to_json(), board(RatingMethod()).to_json()
+    table, plain = board(EVERYTHING, ties=1).to_json(), board(RatingMethod()).to_json()
     further = set(table) - set(plain) | (set(table["settings"]) - set(plain["settings"]))
     for inner in ("fragility", "pairs"):
         further |= set(table[inner])

@@ -22,16 +22,16 @@ from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.rundir.spending import Spending, Waits
 from videoautoarena.runs.views.report import Report
-from videoautoarena.runs.views.run_page import Left, Shown, page_words, plain_text, run_page
+from videoautoarena.runs.views.run_page import LeftOut, RunRecords, page_words, plain_text, run_page
 
-NOTHING_LEFT = Left(battles=36, gone=0, files=0, damaged=0)
+NOTHING_LEFT = LeftOut(battles=36, gone=0, files=0, damaged=0)
 
 
 def page(board: Leaderboard | None = None, **about: Any) -> Report:
     """Return the page of a season of three models, or of what is said here."""
     board = build(season(12), CAST, method=RatingMethod(fragility=True)) if board is None else board
     pairs = build_pairs(season(12), CAST, method=RatingMethod())
-    plain = Shown(board, pairs, (), (), ("eye",), (), (), 61.0, 0.0, 0, NOTHING_LEFT)
+    plain = RunRecords(board, pairs, (), (), ("eye",), (), (), 61.0, 0.0, 0, NOTHING_LEFT)
     return run_page(replace(plain, **about))
 
 
@@ -151,19 +151,22 @@ def test_spending_is_told_in_calls_tokens_time_and_money() -> None:
 @pytest.mark.parametrize(
     ("left", "sentence"),
     [
-        (Left(0, 0, 0, 0), "No battle has been played yet, so none was left out."),
+        (LeftOut(0, 0, 0, 0), "No battle has been played yet, so none was left out."),
         (
-            Left(1, 0, 0, 0),
+            LeftOut(1, 0, 0, 0),
             "Nothing was left out: the one battle was decided and every file was used.",
         ),
         (
             NOTHING_LEFT,
             "Nothing was left out: all 36 battles were decided and every file was used.",
         ),
-        (Left(36, 2, 1, 0), "2 of 36 battles ended without a verdict; 1 file could not be used."),
+        (
+            LeftOut(36, 2, 1, 0),
+            "2 of 36 battles ended without a verdict; 1 file could not be used.",
+        ),
     ],
 )  # fmt: skip
-def test_what_was_left_out_is_counted(left: Left, sentence: str) -> None:
+def test_what_was_left_out_is_counted(left: LeftOut, sentence: str) -> None:
     assert said(page(left=left), "missing") == sentence
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from benchmarks.coverage import BATTLES, TAUS, TIES, cover, true_ratings
+from benchmarks.coverage import BATTLES, TAUS, TIES, cover, held_by, true_ratings
 from tests.support.tournament import fought, standard_errors
 from videoautoarena.scoring.design.pairing import roster_pairs
 from videoautoarena.scoring.fitting.bradley_terry import fit_strengths
@@ -157,7 +157,7 @@ def coverage(runs: int, *, videos: int, battles: int, tau: float) -> tuple[float
         y = np.where(rng.random(len(video)) < TIES, 0.5, won)
         for kind, cluster in enumerate((video, None)):
             table = rate(count_cells(a, b, outcome=y, models=5, cluster=cluster))
-            held[kind] += np.mean((table.low <= truth) & (truth <= table.high)) / runs
+            held[kind] += np.mean(held_by(table, truth)) / runs
     return float(held[0]), float(held[1])
 
 
