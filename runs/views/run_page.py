@@ -85,7 +85,7 @@ def run_page(shown: RunRecords) -> Report:
     sentences = [
         *board.sentences,
         *_behind_sentences(shown, tally),
-        _widths_sentence(models),
+        _ladder_sentence(models),
         _pairs_sentence(shown.pairs.pairs, tally),
         _rounds_sentence(shown.rounds, rounds, gate),
         _audit_sentence(tally),
@@ -180,28 +180,32 @@ def _behind_sentences(shown: RunRecords, tally: Table) -> Iterator[Sentence]:
         )
 
 
-def _widths_sentence(models: Table) -> Sentence | None:
+def _ladder_sentence(models: Table) -> Sentence | None:
     """Say how far apart the first two stand, beside the widest and the narrowest interval."""
+    rated = [row for row in models.rows if row["rating"] is not None]
+    if not rated:
+        return None
+    # Who is rated has met another, and groups stand one below the other.
+    first, second = rated[:2]
     known = [k for k, row in enumerate(models.rows) if row["low"] is not None]
-    if len(known) < 2:
-        return None
-    width = {k: models.rows[k]["high"] - models.rows[k]["low"] for k in known}
-    narrow, wide = min(known, key=width.__getitem__), max(known, key=width.__getitem__)
-    first, second = models.rows[:2]
-    if first["group"] != second["group"]:
-        return None
+    widths: tuple[Part, ...] = ()
+    if len(known) > 1:
+        width = {k: models.rows[k]["high"] - models.rows[k]["low"] for k in known}
+        narrow, wide = min(known, key=width.__getitem__), max(known, key=width.__getitem__)
+        widths = (
+            "; intervals reach ", models.quote(narrow, "interval"),
+            " for ", Model(models.rows[narrow]["model"]),
+            " and ", models.quote(wide, "interval"),
+            " for ", Model(models.rows[wide]["model"]),
+        )  # fmt: skip
     return sentence(
-        "{first} stands {gap} points above {second}; intervals reach {narrow} for {one} and "
-        "{wide} for {other}.",
+        "{first} stands {gap} points above {second}{widths}.",
         key="ladder",
         role="page",
         first=Model(first["model"]),
         gap=Difference(models.quote(0, "rating"), models.quote(1, "rating")),
         second=Model(second["model"]),
-        narrow=models.quote(narrow, "interval"),
-        one=Model(models.rows[narrow]["model"]),
-        wide=models.quote(wide, "interval"),
-        other=Model(models.rows[wide]["model"]),
+        widths=widths,
     )
 
 

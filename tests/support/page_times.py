@@ -59,7 +59,7 @@ def visit(page: Page, file: Path) -> Times:
     listed = page.evaluate(ACT, ["nav a[href='#battles']", "", ".battle-row", ""])
     rows = page.count(".battle-row")
     all_ = page.text(".count b")
-    facet = ".facet-row[title=q1]"
+    facet = ".facet-row[title='round 2']"
     narrowed = page.evaluate(ACT, [facet, "", ".count b", all_])
     some = page.text(".count b")
     found = page.evaluate(ACT, ["", "#battles?q=rope+umbrella", ".count b", some])

@@ -212,6 +212,17 @@ def test_a_page_says_why_style_stays_in_where_it_does() -> None:
         assert page_words(page(styled=board), {})["control"] == []
 
 
+def test_the_ladder_says_how_far_apart_the_first_two_are_whether_they_have_intervals_or_not() -> (
+    None
+):
+    many, one = build(season(12), CAST), build(season(1), CAST)
+    assert re.fullmatch(
+        r"hawk stands \d+ points above owl; intervals reach \S+ for \w+ and \S+ for \w+\.",
+        said(page(many), "ladder"),
+    )
+    assert re.fullmatch(r"hawk stands \d+ points above owl\.", said(page(one), "ladder"))
+
+
 @settings(max_examples=25, deadline=None)
 @given(boards(), st.lists(st.floats(1, 5), max_size=4))
 def test_every_number_of_a_page_is_in_a_table_of_it_or_the_difference_of_two(
@@ -230,6 +241,8 @@ def test_so_it_is_for_two_hundred_runs(board: Leaderboard, means: list[float]) -
 def check_page(board: Leaderboard, means: list[float]) -> None:
     rounds = [graded(k, mean, k, 1) for k, mean in enumerate(means)]
     report = page(board, rounds=rounds)
+    is_rated = any(row.rating is not None for row in board.models)
+    assert (report.sentence("ladder") is not None) == is_rated
     known = {"5", "10", "95", "100"}
     ratings: list[int] = []
     for table in report.to_json()["tables"].values():
