@@ -411,26 +411,35 @@ def _terms(rated: RatedBouts, component: int) -> Terms:
         seat,
         style,
         _tie_share(rated, component),
-        None if control is None else _identified(control.found),
+        None if control is None else identified_of(control.found),
     )
 
 
 def _effects(rated: RatedBouts, fit: Fit) -> tuple[Term | None, dict[str, Term | None] | None]:
     """What position and style are worth in one component."""
     assert fit.terms is not None
-    halves = half_widths(fit.errors, fit.spread.effective)
-    worth = [
-        Term(*(figure_json(SCALE * x, 4) for x in (gamma, gamma - half, gamma + half)))
-        for gamma, half in zip(fit.terms.gamma, halves[: len(fit.terms.gamma)], strict=True)
-    ]
+    worth = worth_of(fit.terms.gamma, half_widths(fit.errors, fit.spread.effective))
     seat = worth.pop(0) if rated.method.seats else None
     if not rated.method.style:
         return seat, None
+    return seat, by_feature(rated.bouts.features, rated.units, worth)
+
+
+def worth_of(gamma: Floats, halves: Floats) -> list[Term]:
+    """Return what terms are worth in rating points, from nats and the halves of intervals."""
+    return [
+        Term(*(figure_json(SCALE * x, 4) for x in (one, one - half, one + half)))
+        for one, half in zip(gamma, halves[: len(gamma)], strict=True)
+    ]
+
+
+def by_feature(
+    features: Sequence[str], units: Floats, worth: Sequence[Term]
+) -> dict[str, Term | None]:
+    """Return what each feature of style is worth; None of those whose unit is 0."""
     fitted = iter(worth)
-    return seat, {
-        name: next(fitted) if unit > 0 else None
-        for name, unit in zip(rated.bouts.features, rated.units, strict=True)
-    }
+    pairs = zip(features, units, strict=True)
+    return {name: next(fitted) if unit > 0 else None for name, unit in pairs}
 
 
 def _tie_share(rated: RatedBouts, component: int) -> float | None:
@@ -442,7 +451,8 @@ def _tie_share(rated: RatedBouts, component: int) -> float | None:
     return math.nan if terms.log_nu is None else 1.0 / (1.0 + 2.0 * math.exp(-terms.log_nu))
 
 
-def _identified(found: Identification) -> Identified:
+def identified_of(found: Identification) -> Identified:
+    """Return whether terms are identified, beside the bounds that decide it."""
     return Identified(
         found.holds,
         figure_json(found.inflation, 4),

@@ -142,6 +142,18 @@ class Terms:
         seat = {} if self.seat is None else {"seat": self.seat}
         return {**(self.style or {}), **seat}
 
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Terms:
+        """Return what `to_json` made of them."""
+        worth = {
+            name: None if of is None else Term(**of)
+            for name, of in {**(found.get("style") or {}), "seat": found.get("seat")}.items()
+        }
+        seat, control = worth.pop("seat"), found.get("control")
+        style = None if found.get("style") is None else worth
+        known = None if control is None else Identified(**control)
+        return cls(seat, style, found.get("tie_share"), known)
+
     def to_json(self) -> dict[str, Any]:
         """Return them as JSON-ready values."""
         found = {name: of for name, of in fields_json(self).items() if of is not None}

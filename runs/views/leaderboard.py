@@ -425,7 +425,7 @@ def _extra_sentences(board: Leaderboard, tables: dict[str, Table]) -> Iterator[S
     if settings.simultaneous:
         yield sentence("Confidence ranges for ranks are simultaneous.")
     for found in (settings.terms or ())[:1]:
-        yield from _terms_sentences(found, tables["terms"])
+        yield from terms_sentences(found, tables["terms"])
     if settings.elo is not None and board.components:
         yield _elo_sentence(tables["elo"], tally)
     if board.pairs is not None:
@@ -512,7 +512,8 @@ def _why_uncontrolled(control: Identified, table: Table) -> tuple[Part, ...]:
     return tuple(why[1:])
 
 
-def _terms_sentences(found: Terms, table: Table) -> Iterator[Sentence]:
+def terms_sentences(found: Terms, table: Table) -> Iterator[Sentence]:
+    """Say what the terms of a group are worth, and whether they were taken out of its ratings."""
     if found.seat is not None:
         worth = table.quote(SEAT, "points")
         yield sentence("Being read first is worth {worth} points.", worth=worth)

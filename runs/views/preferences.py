@@ -10,9 +10,11 @@ from videoautoarena.runs.bench.format.points import DEGREES
 from videoautoarena.runs.bench.score.anchor_score import ONE_SIDED, Scores
 from videoautoarena.runs.bench.score.leads import SetLead
 from videoautoarena.runs.bench.score.score import BY_QUESTION, FEW, JUDGED_BLIND, Board
+from videoautoarena.runs.rating.leaderboard import Terms
 from videoautoarena.runs.rundir.reader import SAW_NONE, counted
 from videoautoarena.runs.text.number_formats import Kind
 from videoautoarena.runs.text.tables import as_label
+from videoautoarena.runs.views.leaderboard import terms_sentences, terms_table
 from videoautoarena.runs.views.remarks import language_sentences
 from videoautoarena.runs.views.report import (
     Column,
@@ -300,9 +302,8 @@ def _anchored_report(board: Board, above: tuple[Sentence, ...], data: Table) -> 
     )
     first = seats["first"] / decided if decided else None
     position = spoken_table("position", [{"first": first}], first="share")
-    points = (board.get("style_worth") or {}).items()
-    features = [{"feature": name, "points": of} for name, of in points if of is not None]
-    worth = spoken_table("style", features, feature="text", points="points")
+    terms = Terms.from_json(board["terms"]) if "terms" in board else None
+    worth = None if terms is None else terms_table(terms)
     headline = headline_of(_lead_of(board), tally, nobody="No question was decided.")
     sentences = (
         sentence(
@@ -316,29 +317,15 @@ def _anchored_report(board: Board, above: tuple[Sentence, ...], data: Table) -> 
             ", of the mean share won per question, as in arena bench compare, and not of these win "
             "rates",
         ),
-        *_style_sentences(board, worth),
+        *([] if terms is None or worth is None else terms_sentences(terms, worth)),
         *_seat_sentences(tally, position),
         *_odd_sentences(models, tally),
         *_flagged(board),
         headline,
     )
     slices = _slices_table(board, "anchor", "Games against the anchor by")
-    tables = (models, *slices, tally, position, worth)
+    tables = (models, *slices, tally, position, *([] if worth is None else [worth]))
     return Report(tables, sentences, headline, above=(*above, title), data=data)
-
-
-def _style_sentences(board: Board, worth: Table) -> Iterator[Sentence]:
-    if not board["style"]:
-        return
-    each = [
-        part
-        for k, row in enumerate(worth.rows)
-        for part in (", ", Verbatim(f"{row['feature']} "), worth.quote(k, "points"))
-    ]
-    yield sentence(
-        "Controlled for style; rating points per usual difference: {each}.",
-        each=each[1:] or "nothing, since the answers never differ in it",
-    )
 
 
 def _seat_sentences(tally: Table, position: Table) -> Iterator[Sentence]:

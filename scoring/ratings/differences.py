@@ -20,7 +20,7 @@ from videoautoarena.scoring.ratings.bootstrap import (
     bootstrap_terms,
     expanded_percentiles,
 )
-from videoautoarena.scoring.ratings.covariates import Terms
+from videoautoarena.scoring.ratings.covariates import Identification, Terms, identify
 from videoautoarena.scoring.ratings.ratings import Method, rate
 
 
@@ -37,6 +37,10 @@ class Gaps(NamedTuple):
     clusters: int
     terms: Terms | None
     """What was fitted beside the strengths; None of `Cells`."""
+    halves: Floats
+    """Of the 95 % intervals of what was fitted beside them, in nats."""
+    control: Identification | None
+    """How well the battles tell covariates from strengths; None without any."""
     errors: Floats
     """Of the differences of two, shape (models, models)."""
     lead: ranks.Lead
@@ -69,7 +73,7 @@ def measure_gaps(battles: Cells | Rows, anchor: int, *, rounds: int = 0, seed: i
     plain = _measure(chosen, int(np.searchsorted(body, anchor)), "mle", **draw)
     for every, some in zip(found[:3], plain[:3], strict=True):
         every[body] = some
-    return found._replace(terms=plain.terms)
+    return found._replace(terms=plain.terms, halves=plain.halves, control=plain.control)
 
 
 def _measure(
@@ -95,8 +99,16 @@ def _measure(
         least, most = np.minimum(least, gap), np.maximum(most, gap)
         low = np.where(one_sided, np.minimum(low, least), least)
         high = np.where(one_sided, np.maximum(high, most), most)
+    halves, control = np.empty(0), None
+    if isinstance(battles, Rows) and fit.terms is not None:
+        effective = fit.spread.effective
+        halves = sandwich.half_widths(fit.errors, effective)
+        if battles.x.shape[1]:
+            control = identify(battles, fit.terms, fit.errors, effective=effective)
     (lead,) = ratings.leads
-    return Gaps(gap, low, high, one_sided, fit.spread.clusters, fit.terms, errors, lead)
+    return Gaps(
+        gap, low, high, one_sided, fit.spread.clusters, fit.terms, halves, control, errors, lead
+    )
 
 
 def to_win_rates(gaps: Floats) -> Floats:

@@ -49,12 +49,15 @@ from videoautoarena.runs.bench.score.score import (
     sliced,
 )
 from videoautoarena.runs.rating.finding import Finding
+from videoautoarena.runs.rating.fit import by_feature, identified_of, worth_of
+from videoautoarena.runs.rating.leaderboard import Terms
 from videoautoarena.runs.rundir.reader import SAW_NONE
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.style import FEATURES, compare_styles, measure_styles, standardise
 from videoautoarena.scoring.fitting.bradley_terry import MEAN, SCALE
-from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, count_cells
-from videoautoarena.scoring.fitting.design_matrix import Rows, count_rows
+from videoautoarena.scoring.fitting.counts import Floats, Ints, count_cells
+from videoautoarena.scoring.fitting.design_matrix import count_rows
+from videoautoarena.scoring.ratings.covariates import Identification
 from videoautoarena.scoring.ratings.differences import Gaps, measure_gaps, to_win_rates
 
 Intervals = Literal["clustered", "bootstrap"]
@@ -62,8 +65,6 @@ ROUNDS = 1000
 ONE_SIDED = "one-sided"
 Questions = Mapping[str, list[Comparison]]
 """The comparisons of each question, by qid."""
-Styles = dict[str, float | None]
-"""A number of each style feature."""
 
 
 @dataclass(frozen=True)
@@ -178,14 +179,14 @@ def _board(asked: Mapping[str, Item], group: Sequence[Anchored], way: Way) -> Bo
         for one in group
     ]
     rated = [k for k, questions in enumerate(found) if questions]
-    gaps, style, ranking = None, None, NOBODY
+    gaps, terms, ranking = None, None, NOBODY
     if rated:
         games = _games(asked, [(group[k], found[k]) for k in rated], way)
-        battles, units = _battles(games, models=len(rated))
-        rounds = ROUNDS if way.intervals == "bootstrap" else 0
-        gaps = measure_gaps(battles, len(rated), rounds=rounds, seed=way.seed)
-        style = _priced(units, gaps)
-        ranking = _ranking(asked, group, found, rated, gaps=gaps, way=way)
+        gaps, terms = _gaps(games, models=len(rated), way=way)
+        is_controlled = terms is not None and terms.control is not None and terms.control.identified
+        ranking = _ranking(
+            asked, group, found, rated, gaps=gaps, weight=way.weight, is_controlled=is_controlled
+        )
     place = {k: at for at, k in enumerate(rated)}
     rows = [
         _row(asked, result, found[k], gaps=gaps, at=place.get(k), weight=way.weight)
@@ -208,8 +209,8 @@ def _board(asked: Mapping[str, Item], group: Sequence[Anchored], way: Way) -> Bo
         ],
         "seats": _seats(found),
     }
-    if way.style:
-        board["style_worth"] = style
+    if terms is not None:
+        board["terms"] = terms.to_json()
     return board
 
 
@@ -220,18 +221,19 @@ def _ranking(
     rated: Sequence[int],
     *,
     gaps: Gaps,
-    way: Way,
+    weight: float,
+    is_controlled: bool,
 ) -> Ranking:
     """Return who leads of the models and the anchor, which is level with itself everywhere.
 
     From the shares won of the same questions; where style is controlled for, from the fit.
     """
     names = [*(group[k].model for k in rated), group[0].anchor]
-    if way.style:
+    if is_controlled:
         return ranking_of(names, gaps.gap, gaps.errors, gaps.lead, videos=gaps.clusters)
     points: dict[str, Mapping[str, float]] = {}
     for k in rated:
-        shares = shares_of(group[k], weight=way.weight)
+        shares = shares_of(group[k], weight=weight)
         points[group[k].model] = {qid: shares[qid] for qid in found[k]}
     points[names[-1]] = {qid: 0.5 for mine in points.values() for qid in mine}
     means = dict(zip(names, map(float, to_win_rates(gaps.gap)), strict=True))
@@ -281,30 +283,30 @@ def _styles(
     return compare_styles(counts[mine], counts[theirs])
 
 
-def _battles(games: _Games, *, models: int) -> tuple[Cells | Rows, Floats | None]:
-    """Return the games as the fit takes them, and the unit of each style feature."""
-    anchor = np.full(len(games.model), models, dtype=np.int64)
-    given: dict[str, Any] = {
+def _gaps(games: _Games, *, models: int, way: Way) -> tuple[Gaps, Terms | None]:
+    """Return the gaps to the anchor, and what style is worth where it was to be taken out.
+
+    Where the games do not tell style from strength it is left in.
+    """
+    fought: dict[str, Any] = {
+        "a": games.model,
+        "b": np.full(len(games.model), models, dtype=np.int64),
         "outcome": games.points,
         "models": models + 1,
         "cluster": games.video,
         "weight": games.weight,
     }
-    if games.style is None:
-        return count_cells(games.model, anchor, **given), None
-    x, units = standardise(games.style)
-    return count_rows(games.model, anchor, x=x[:, units > 0], **given), units
-
-
-def _priced(units: Floats | None, gaps: Gaps) -> Styles | None:
-    """Return what one usual difference of each style feature is worth, in rating points."""
-    if units is None or gaps.terms is None:
-        return None
-    fitted = iter(gaps.terms.gamma)
-    return {
-        name: SCALE * float(next(fitted)) if unit else None
-        for name, unit in zip(FEATURES, units, strict=True)
-    }
+    draw = {"rounds": ROUNDS if way.intervals == "bootstrap" else 0, "seed": way.seed}
+    terms = None
+    if games.style is not None:
+        x, units = standardise(games.style)
+        beside = measure_gaps(count_rows(**fought, x=x[:, units > 0]), models, **draw)
+        worth = [] if beside.terms is None else worth_of(beside.terms.gamma, beside.halves)
+        control = beside.control or Identification(0.0, 1.0)
+        terms = Terms(None, by_feature(FEATURES, units, worth), None, identified_of(control))
+        if control.holds:
+            return beside, terms
+    return measure_gaps(count_cells(**fought), models, **draw), terms
 
 
 def _row(

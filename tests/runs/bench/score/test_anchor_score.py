@@ -145,19 +145,43 @@ def test_drawing_videos_again_moves_no_score(bench: OpenBench) -> None:
     assert (drawn["low"], drawn["high"]) != (plain["low"], plain["high"])
 
 
-def test_style_takes_out_what_length_alone_has_won(tmp_path: Path) -> None:
-    bench = bench_of(tmp_path, 40)
-    result = held(bench, "long", [">> >>" if k % 4 else "< <" for k in range(40)], write=False)
+def lengthy(bench: OpenBench, *, won_long: int, long: int, won_short: int) -> Anchored:
+    """Return a result of whose answers so many of ten win, are long, and win though they are short.
+
+    In turns over the questions of the bench, alike from both seats; short is as long as the anchor.
+    """
+    tens = [(k < won_long, True) for k in range(long)]
+    tens += [(k < won_short, False) for k in range(10 - long)]
+    turns = {item.qid: tens[k % 10] for k, item in enumerate(bench.items)}
+    words = ["> >" if is_won else "< <" for is_won, _ in turns.values()]
+    result = held(bench, "long", words, write=False)
     lines = [
-        one.model_copy(update={"response": "so " * (30 if one.verdict == "much_better" else 1)})
+        one.model_copy(update={"response": "so " * (30 if turns[one.qid][1] else 3)})
         for one in result.rulings
     ]
-    told = result.model_copy(update={"rulings": lines})
+    return result.model_copy(update={"rulings": lines})
+
+
+def test_style_takes_out_what_length_alone_has_won(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, 400)
+    told = lengthy(bench, won_long=4, long=5, won_short=2)
     plain, controlled = (board(bench, told, style=style) for style in (False, True))
     assert controlled["models"][0]["score"] < plain["models"][0]["score"] - 10
-    assert controlled["style_worth"]["length"] > 100
-    assert controlled["style_worth"]["headers"] is None
-    assert any(line.startswith("Controlled for style") for line in notes(controlled))
+    assert controlled["terms"]["control"]["identified"]
+    assert controlled["terms"]["style"]["length"]["points"] > 100
+    assert controlled["terms"]["style"]["headers"] is None
+    assert any(line.startswith("Style, points per") for line in notes(controlled))
+
+
+def test_style_that_few_games_do_not_tell_from_strength_is_left_in(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, 40)
+    told = lengthy(bench, won_long=4, long=5, won_short=2)
+    plain, refused = (board(bench, told, style=style) for style in (False, True))
+    assert refused["models"] == plain["models"]
+    assert refused["lead"] == plain["lead"]
+    assert not refused["terms"]["control"]["identified"]
+    assert refused["terms"]["style"]["length"]["low"] < refused["terms"]["style"]["length"]["high"]
+    assert any(line.startswith("Style is not taken out of the ratings") for line in notes(refused))
 
 
 def test_style_of_answers_that_nobody_kept_is_refused(bench: OpenBench) -> None:
