@@ -74,7 +74,7 @@ def leaderboard_report(board: Leaderboard) -> Report:
     tally = counted_table(board)
     models = models_table(board)
     headline = lead_sentence(board, tally)
-    spoken = list(_spoken_tables(board))
+    spoken = list(spoken_tables(board))
     tables = {table.name: table for table in (models, tally, *spoken)}
     sentences = (
         *_extra_sentences(board, tables),
@@ -391,11 +391,11 @@ MEANING = (
 
 def extra_sentences(board: Leaderboard) -> list[Sentence]:
     """Return a sentence for each thing beyond the usual that a leaderboard holds."""
-    tables = (counted_table(board), *_spoken_tables(board))
+    tables = (counted_table(board), *spoken_tables(board))
     return list(_extra_sentences(board, {table.name: table for table in tables}))
 
 
-def _spoken_tables(board: Leaderboard) -> Iterator[Table]:
+def spoken_tables(board: Leaderboard) -> Iterator[Table]:
     """Yield the tables of what was asked for beyond the usual."""
     settings = board.settings
     for found in (settings.terms or ())[:1]:

@@ -11,7 +11,12 @@ from typing import Any
 
 from videoautoarena.runs.leaderboard.head_to_head import UNLIKE, Pair, Pairs
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN
-from videoautoarena.runs.views.leaderboard import counted_table, extra_sentences, totals_sentence
+from videoautoarena.runs.views.leaderboard import (
+    counted_table,
+    extra_sentences,
+    spoken_tables,
+    totals_sentence,
+)
 from videoautoarena.runs.views.remarks import legend_of, marks_of, notes_of
 from videoautoarena.runs.views.report import Column, Report, Table, sentence
 
@@ -40,7 +45,9 @@ def pairs_report(found: Pairs) -> Report:
     """Return the report of every pair that met."""
     board = found.board
     flags = {flag for pair in found.pairs for flag in pair.flags}
-    plain = replace(board.settings, elo=None, terms=None, anchor=None)
+    # Of what was asked for of ratings, what the expected shares are made of.
+    plain = replace(board.settings, elo=None, anchor=None)
+    rated = replace(board, pairs=None, fragility=None, settings=plain)
     tally = counted_table(board)
     table = Table(
         name="pairs",
@@ -55,13 +62,13 @@ def pairs_report(found: Pairs) -> Report:
     )
     nothing = sentence("No two models met in a decided battle yet.")
     sentences = (
-        *extra_sentences(replace(board, pairs=None, fragility=None, settings=plain)),
+        *extra_sentences(rated),
         meaning if found.pairs else nothing,
         *legend_of(flags, MARKS),
         totals_sentence(board.settings, tally, role="more"),
         *notes_of(board.settings.warnings),
     )
-    return Report((table, tally), sentences)
+    return Report((table, tally, *spoken_tables(rated)), sentences)
 
 
 def _row(pair: Pair) -> dict[str, Any]:

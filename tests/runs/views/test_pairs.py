@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from tests.runs.leaderboard.test_effects_by_slice import fought
 from tests.runs.rating.test_table import CAST, battle, season
 from videoautoarena.runs.leaderboard.head_to_head import build_pairs
 from videoautoarena.runs.leaderboard.slices import build_slices
@@ -25,6 +26,14 @@ def test_a_pair_is_won_tied_and_lost_in_this_order() -> None:
     assert csv_text(report.data_table).splitlines()[0] == (
         "model,rival,share,low,high,expected,wins,losses,ties,battles,videos,both_bad_share,flags"
     )
+
+
+def test_pairs_say_whether_style_was_taken_out_of_what_was_expected() -> None:
+    few = fought("STEM", videos=12, each=2)
+    said = as_text(pairs_report(build_pairs(few, CAST, method=RatingMethod(style=True))))
+    assert "Style is not taken out of the ratings" in " ".join(said.split())
+    plain = as_text(pairs_report(build_pairs(few, CAST, method=RatingMethod())))
+    assert "tyle" not in plain
 
 
 def test_slices_stand_on_what_their_feet_say() -> None:
