@@ -88,7 +88,7 @@ def check_boards(one: Leaderboard, other: Leaderboard) -> None:
         check(by_category(both), *told)
 
 
-@settings(max_examples=1)
+@settings(max_examples=4)
 @given(boards(), boards())
 def test_every_number_in_a_figure_of_a_board_is_in_its_table(
     one: Leaderboard, other: Leaderboard
@@ -103,7 +103,7 @@ def test_so_it_is_in_figures_of_many_boards(one: Leaderboard, other: Leaderboard
     check_boards(one, other)
 
 
-@settings(max_examples=3)
+@settings(max_examples=8)
 @given(boards())
 def test_a_ladder_names_the_leader_the_rivals_and_the_ranks_of_its_board(
     board: Leaderboard,
