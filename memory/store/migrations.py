@@ -157,7 +157,7 @@ READABLE = 3
 def check_layout(connection: sqlite3.Connection, name: str, *, write: bool) -> None:
     """Make sure that this version may use the run; StoreTooNew or StoreError where it may not."""
     if _pragma(connection, "application_id") != APPLICATION_ID:
-        raise StoreError(f"{name} is no run of this program; pass another --out")
+        raise StoreError(f"{name} is no run of this program; pass another folder")
     layout, ours = _pragma(connection, "user_version"), len(MIGRATIONS)
     if layout > ours:
         known = f"{name} has layout {layout}, this version knows {ours}"

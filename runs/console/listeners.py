@@ -9,9 +9,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.console.events import Hear, Listeners, Say, all_of
 from videoautoarena.runs.console.live import plain_lines
-from videoautoarena.runs.text.terminal import say
+from videoautoarena.runs.text.terminal import safe, say
 from videoautoarena.video.folder.find import Findings, find_videos
 
 ON_TERMINAL = "-"
@@ -129,3 +130,19 @@ def gather(folder: Path, say: Say) -> Findings:
                 on_progress(done, total, "files read")
 
         return find_videos(folder, count)
+
+
+def gather_usable(folder: Path, say: Say, found: Findings | None = None) -> Findings:
+    """Return what a folder holds, or `found` of it, and say what is no use.
+
+    Raises:
+        BadInput: there is no usable video.
+    """
+    found = found or gather(folder, say)
+    for path, same in found.duplicates:
+        say(f"{safe(path)} is the same video as {safe(same)}; it is used once")
+    for skipped in found.skipped:
+        say(f"skipped {safe(skipped.path)}: {safe(skipped.reason)}")
+    if not found.videos:
+        raise BadInput(f"{safe(str(folder))} contains no usable video; pass another folder")
+    return found

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -205,12 +208,76 @@ def open_run(folder: Path) -> Iterator[Run]:
 
 def run_file(folder: Path) -> Path:
     """Return the run file in `folder`, which is there."""
-    if not folder.is_dir():
-        raise BadInput(f"{folder} is no folder; pass the --out folder of a simulate run")
-    if not (folder / RUN_FILE).is_file():
-        refuse_set(folder)
-        raise BadInput(f"{folder} holds no run ({RUN_FILE}); pass the --out folder of a run")
-    return folder / RUN_FILE
+    if holds_a_run(folder):
+        return folder / RUN_FILE
+    refuse_set(folder)
+    wrong = f"holds no run ({RUN_FILE})" if folder.is_dir() else "is no folder"
+    advice = guess_run(folder) or "pass the --out folder of a simulate run"
+    raise BadInput(f"{folder} {wrong}; {advice}")
+
+
+DEEPEST = 3
+"""So many folders below the one that was named a run may lie."""
+MOST_FOLDERS = 5_000
+"""That are looked into."""
+MOST_RUNS = 500
+MOST_GUESSES = 3
+"""Runs that are named where a path may have meant any of them."""
+FEW_FOLDERS = 200
+"""That are looked into for a guess."""
+
+
+def holds_a_run(folder: Path) -> bool:
+    """Return whether a folder itself is that of a run."""
+    return (folder / RUN_FILE).is_file()
+
+
+def runs_below(folder: Path, *, most_folders: int = MOST_FOLDERS) -> Iterator[Path]:
+    """Give the folders of runs, the nearest first, following no link and looking into no run."""
+    level, looked, count = [folder], 0, 0
+    for _ in range(DEEPEST + 1):
+        below: list[Path] = []
+        for place in level:
+            looked += 1
+            if looked > most_folders or count == MOST_RUNS:
+                return
+            if holds_a_run(place):
+                count += 1
+                yield place
+            else:
+                below.extend(_folders(place))
+        level = below
+
+
+def guess_run(folder: Path) -> str:
+    """Return `did you mean A or B?` of the runs near a folder that holds none, else nothing.
+
+    Runs below it come first, then one beside it whose name is much alike, then the others beside
+    it, where these are few.
+    """
+    near = list(islice(runs_below(folder, most_folders=FEW_FOLDERS), MOST_GUESSES))
+    if not near:
+        beside = list(islice(runs_below(folder.parent, most_folders=FEW_FOLDERS), MOST_RUNS))
+        by_name = {path.name: path for path in reversed(beside)}
+        alike = get_close_matches(folder.name, by_name, n=1)
+        near = [by_name[name] for name in alike] or beside * (len(beside) <= MOST_GUESSES)
+    named = [safe(str(path)) for path in near]
+    if not named:
+        return ""
+    return f"did you mean {', '.join(named[:-1])}{' or ' * (len(named) > 1)}{named[-1]}?"
+
+
+def _folders(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            names = [
+                entry.name
+                for entry in entries
+                if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")
+            ]
+    except OSError:
+        return []
+    return [folder / name for name in sorted(names)]
 
 
 def refuse_set(folder: Path) -> None:

@@ -232,7 +232,7 @@ def _known(videos: Sequence[str], rounds: int, existing: Slots) -> Mask:
     film = film[existing.columns.video]
     cell = existing.by_kind(lambda kind: place.get(kind.suffix, -1))
     is_here = (film >= 0) & (cell >= 0)
-    known.reshape(len(videos), -1)[film[is_here], cell[is_here]] = True
+    known.reshape(len(videos), rounds * len(PERSONAS))[film[is_here], cell[is_here]] = True
     return known
 
 

@@ -18,6 +18,8 @@ from videoautoarena.memory.records.slots import NO_SLOTS, Longs, Mask, Slots
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.console.events import Say
+from videoautoarena.runs.console.listeners import gather_usable
 from videoautoarena.runs.facts.facts import read_facts
 from videoautoarena.runs.rundir.budget import priced
 from videoautoarena.runs.rundir.failures import failed_slots, with_unsettled
@@ -42,19 +44,19 @@ from videoautoarena.runs.tournament.plan import SAMPLE, Plan, Work, plan_of
 from videoautoarena.runs.tournament.schedule import numbers_of_visits
 from videoautoarena.runs.users.keeping import kept_file, with_users
 from videoautoarena.runs.users.seats import seats, seats_of
-from videoautoarena.video.folder.find import Findings, find_videos
+from videoautoarena.video.folder.find import Findings
 
 
 def plan_ahead(
-    folder: Path, out: Path, flags: Flags, *, retry_failed: bool = False
+    folder: Path, out: Path, flags: Flags, *, say: Say, retry_failed: bool = False
 ) -> tuple[Plan, Findings]:
     """Return what `simulate` with these flags would take, and the videos that it would be about.
 
-    Nothing is written and nobody called. BadInput or ForeignRun where such a run could not
-    start.
+    Nothing is written and nobody called; `say` hears of files that are no use. BadInput or
+    ForeignRun where such a run could not start.
     """
     settings = resolve(allowed_as_begun(out, named_in_full(out, flags)))
-    found = find_videos(folder)
+    found = gather_usable(folder, say)
     if not holds_run(out):
         read_facts(folder, found, settings.facts)
         config, users = with_users(settings, found, folder)

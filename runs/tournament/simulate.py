@@ -19,7 +19,7 @@ from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.config.sampling import about_sampling, refuse_missing
 from videoautoarena.runs.config.stopping_rule import kept_rule
 from videoautoarena.runs.console.events import Hear, Listeners, Say
-from videoautoarena.runs.console.listeners import gather
+from videoautoarena.runs.console.listeners import gather_usable
 from videoautoarena.runs.console.live import plain_lines
 from videoautoarena.runs.facts.facts import Facts, read_facts, stored_facts, summary
 from videoautoarena.runs.rundir.budget import (
@@ -53,7 +53,7 @@ from videoautoarena.runs.tournament.runner import Engine, Finished, Limits, Play
 from videoautoarena.runs.users.keeping import with_users
 from videoautoarena.video.folder.find import Findings
 
-__all__ = ["Finished", "Limits", "Play", "introduce", "look", "play_run", "resume", "simulate"]
+__all__ = ["Finished", "Limits", "Play", "introduce", "play_run", "resume", "simulate"]
 
 
 def simulate(
@@ -83,7 +83,7 @@ def simulate(
         caps = Caps(settings.max_usd, settings.max_tokens)
         caps = merged_caps(kept_caps(store) if store else NO_CAPS, caps)
         check_caps(settings.config, caps)
-        found = look(videos, say, care.found)
+        found = gather_usable(videos, say, care.found)
         facts = _facts(videos, found, store, asked=settings.facts, say=say)
         care = replace(care, caps=caps, until=settings.until)
         care = replace(care, facts=facts, facts_file=settings.facts)
@@ -138,7 +138,7 @@ def resume(
             check_keys(config.model_of(alias) for alias in config.cast)
         refuse_missing(config.sampling)
         check_caps(config, care.caps or NO_CAPS)
-        found = look(folder, listeners.say)
+        found = gather_usable(folder, listeners.say)
         _load_graph()
         run = go_on(
             Run(out, store), config, None, prompts=None, found=found, folder=folder, care=care
@@ -170,18 +170,6 @@ def _reopened(out: Path, care: Care) -> Store:
 def _load_graph() -> None:
     """Import LangGraph, which takes a second."""
     import videoautoarena.graph.tournament  # noqa: F401
-
-
-def look(folder: Path, say: Say, found: Findings | None = None) -> Findings:
-    """Return what a folder holds, or `found` of it, and say what is no use; or BadInput."""
-    found = found or gather(folder, say)
-    for path, same in found.duplicates:
-        say(f"{safe(path)} is the same video as {safe(same)}; it is used once")
-    for skipped in found.skipped:
-        say(f"skipped {safe(skipped.path)}: {safe(skipped.reason)}")
-    if not found.videos:
-        raise BadInput(f"{safe(str(folder))} contains no usable video; pass another folder")
-    return found
 
 
 def introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: bool) -> None:

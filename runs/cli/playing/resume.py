@@ -134,9 +134,11 @@ def replay_command(out: Path, as_json: bool) -> int:
 def compact_command(out: Path, as_json: bool) -> None:
     """Rewrite the file of the run in OUT without unused space; its content stays the same."""
     from videoautoarena.memory.store.connection import compact, size_of
-    from videoautoarena.runs.rundir.reader import run_file
+    from videoautoarena.runs.rundir.reader import open_run, run_file
 
     path = run_file(out)
+    with open_run(out):
+        pass
     say(f"compacting {safe(str(path))}, {size_of(path):,} bytes")
     before, after = compact(path)
     line = f"{before:,} bytes before, {after:,} after: {before - after:,} freed"

@@ -177,7 +177,7 @@ def _planned(
 
     if yes:
         finish_though_unread()
-    plan, found = plan_ahead(videos, out, flags, retry_failed=care.retry_failed)
+    plan, found = plan_ahead(videos, out, flags, say=say, retry_failed=care.retry_failed)
     if as_json:
         options.print_report(plan.to_json(), (), as_json=True)
         return None

@@ -15,7 +15,7 @@ from starlette.routing import Route, Router
 
 from videoautoarena.memory.records.errors import ArenaError, BadInput, FramesChanged, UnusableVideo
 from videoautoarena.runs.rundir.opener import NO_FOLDER, UNKNOWN_FOLDER
-from videoautoarena.runs.rundir.reader import one_line, refuse_set, run_file
+from videoautoarena.runs.rundir.reader import holds_a_run, one_line, open_run, refuse_set
 from videoautoarena.runs.web.page.document import document, policy
 from videoautoarena.runs.web.server.files import Gone, VideoFiles
 from videoautoarena.runs.web.server.guard import Guard
@@ -23,7 +23,7 @@ from videoautoarena.runs.web.server.serve import announce, aside, listen, port_o
 from videoautoarena.runs.web.server.sessions import Sessions
 from videoautoarena.runs.web.view.current import Current, as_json
 from videoautoarena.runs.web.view.events import Watch
-from videoautoarena.runs.web.view.folder import Row, RunsBelow, holds_a_run
+from videoautoarena.runs.web.view.folder import Row, RunsBelow
 from videoautoarena.runs.web.view.pictures import Pictures
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
@@ -63,8 +63,8 @@ class OneRun:
     """One run, which needs no name."""
 
     def __init__(self, folder: Path, decoders: Decoders, films: Path | None = None) -> None:
-        run_file(folder)
-        self._shown = Shown(folder, decoders, films)
+        with open_run(folder):
+            self._shown = Shown(folder, decoders, films)
 
     async def run(self, name: str | None) -> Shown | None:
         """Return the run, which has no name."""

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from videoautoarena.memory.records.errors import ArenaError
 from videoautoarena.runs.console.status import holder
-from videoautoarena.runs.rundir.reader import RUN_FILE, lock_file, one_line, open_run
+from videoautoarena.runs.rundir.reader import lock_file, one_line, open_run, runs_below
 from videoautoarena.runs.rundir.slots import Tally
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.web.view.current import Stamp, stamp_of
 
-DEEPEST = 3
-"""So many folders below the one that was named a run may lie."""
-MOST_FOLDERS = 5_000
-"""That are looked into."""
-MOST_RUNS = 500
 Row = dict[str, Any]
 
 
@@ -33,7 +27,7 @@ class RunsBelow:
 
     def look(self) -> list[Row]:
         """Return the runs that are there now, the one that was written to last first."""
-        found = {_id(path, self._folder): path for path in _walk(self._folder)}
+        found = {_id(path, self._folder): path for path in runs_below(self._folder)}
         self._found = found
         rows = [self._row(id_, path) for id_, path in found.items()]
         return sorted(rows, key=lambda row: -row["changed_s"])
@@ -55,46 +49,10 @@ class RunsBelow:
             return row | {"reason": one_line(str(wrong), 200), "running": False}
 
 
-def holds_a_run(folder: Path) -> bool:
-    """Return whether a folder itself is that of a run."""
-    return (folder / RUN_FILE).is_file()
-
-
 def _read(folder: Path) -> Row:
     with open_run(folder) as run:
         tally, models = Tally.of(run.store), [safe(name) for name in run.manifest["models"]]
     return {"settled": tally.settled, "slots": tally.slots, "models": models}
-
-
-def _walk(folder: Path) -> Iterator[Path]:
-    """Give the folders of runs, following no link and looking into no run."""
-    level, looked = [folder], 0
-    count = 0
-    for _ in range(DEEPEST + 1):
-        below: list[Path] = []
-        for place in level:
-            looked += 1
-            if looked > MOST_FOLDERS or count == MOST_RUNS:
-                return
-            if holds_a_run(place):
-                count += 1
-                yield place
-            else:
-                below.extend(_folders(place))
-        level = below
-
-
-def _folders(folder: Path) -> list[Path]:
-    try:
-        with os.scandir(folder) as entries:
-            names = [
-                entry.name
-                for entry in entries
-                if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")
-            ]
-    except OSError:
-        return []
-    return [folder / name for name in sorted(names)]
 
 
 def _id(path: Path, folder: Path) -> str:

@@ -157,16 +157,16 @@ def test_a_cap_that_one_call_may_exceed_is_named_before_the_run(config: RunConfi
 def test_no_run_makes_more_calls_than_its_plan_said(tmp_path: Path) -> None:
     videos, out = draw_folder(tmp_path / "videos", 2, seconds=2), tmp_path / "out"
     flags = Flags(models=TRIO, rounds=2)
-    plan, _ = plan_ahead(videos, out, flags)
+    plan, _ = plan_ahead(videos, out, flags, say=print)
     assert not out.exists()
     play(videos, out)
     with Store.open(out / RUN_FILE, write=False) as store:
         made = Counter((row.alias, row.nonce.role) for row in store.journal.calls())
     assert made.keys() <= calls(plan).keys()
     assert all(count <= calls(plan)[who][1] for who, count in made.items())
-    after, _ = plan_ahead(videos, out, flags)
+    after, _ = plan_ahead(videos, out, flags, say=print)
     assert (after.open_slots, after.lines, after.usd) == (0, [], 0.0)
-    grown, _ = plan_ahead(videos, out, Flags(models=TRIO, rounds=3))
+    grown, _ = plan_ahead(videos, out, Flags(models=TRIO, rounds=3), say=print)
     assert grown.open_slots == 6
     assert {line.role for line in grown.lines if line.is_measured} >= {"judge", "evolver"}
 
