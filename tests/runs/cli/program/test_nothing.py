@@ -112,7 +112,7 @@ def check(said: Said, line: list[str]) -> None:
         return
     if line[:2] == ["bench", "verify"] and said.out:
         assert said.code == 1
-        assert "not intact: 1 problem" in said.out or '"problems"' in said.out
+        assert "not intact: " in said.out or '"problems"' in said.out
         return
     assert said.code in (1, 2), (line, said)
     assert said.out == "", (line, said)
