@@ -42,100 +42,118 @@ PAIRINGS = ("mix", "uniform", "round-robin", "keep-pair")
     codes=EXIT_CODES,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@options.path("--videos", "Folder of videos, searched recursively.", required=True)
-@options.whole("--rounds", "Number of battles in each lineage.  [default: 3, or the run's]")
-@options.listed(
-    "--models A,B,..",
-    "Contestants, separated by commas.  [default: arena.toml, else the offline cast]",
+@options.section(
+    "What is played",
+    options.path("--videos", "Folder of videos, searched recursively.", required=True),
+    options.whole("--rounds", "Number of battles in each lineage.  [default: 3, or the run's]"),
+    options.path(
+        "--out", "Folder of the run; an existing run is continued.", default=Path("arena-out")
+    ),
+    options.whole("--limit K", "Use K of the videos, sampled with the seed."),
+    options.whole("--seed", "Random seed.  [default: 0]"),
 )
-@options.string(
-    "--examiner M",
-    "Model that watches the videos, invents personas, and asks, evolves and grades "
-    "questions. It never competes.",
+@options.section(
+    "Who plays",
+    options.listed(
+        "--models A,B,..",
+        "Contestants, separated by commas.  [default: arena.toml, else the offline cast]",
+    ),
+    options.string(
+        "--examiner M",
+        "Model that watches the videos, invents personas, and asks, evolves and grades "
+        "questions. It never competes.",
+    ),
+    options.listed(
+        "--judge M[,M2..]",
+        "One or more judges; a panel decides by plurality.  [default: the examiner]",
+    ),
+    options.WHOLE_CONFIG,
 )
-@options.listed(
-    "--judge M[,M2..]",
-    "One or more judges; a panel decides by plurality.  [default: the examiner]",
+@options.section(
+    "How much, and when it stops",
+    options.flag(
+        "--plan",
+        "Estimate calls, tokens and cost; send nothing. On a terminal, ask whether to continue.",
+    ),
+    options.flag("--yes", "With --plan: continue without asking.", "-y"),
+    options.CAPS_AS_TYPED,
+    options.UNTIL,
+    options.string(
+        "--max-void",
+        "Exit with code 3 if a larger share of slots is void.  [default: 0.05]",
+        type=float,
+    ),
+    options.whole("--concurrency", "Maximum number of concurrent model calls.  [default: 16]"),
+    options.PATIENCE_AS_TYPED,
 )
-@options.WHOLE_CONFIG
-@options.path(
-    "--out", "Folder of the run; an existing run is continued.", default=Path("arena-out")
+@options.section(
+    "What a model sees",
+    options.SAMPLING,
+    options.switch(
+        "--subtitles/--no-subtitles",
+        "Send the .srt or .vtt file beside a video together with its frames.  [default: send]",
+    ),
 )
-@options.whole("--seed", "Random seed.  [default: 0]")
-@options.whole("--concurrency", "Maximum number of concurrent model calls.  [default: 16]")
-@options.choice(
-    "--pairing",
-    PAIRINGS,
-    "How pairs of contestants are drawn.  [default: mix, or the run's]",
-    is_open=True,
+@options.section(
+    "How it is played",
+    options.choice(
+        "--preset",
+        ["paper"],
+        "Use the settings of the VideoAutoArena paper wherever the defaults differ.",
+        is_open=True,
+    ),
+    options.choice(
+        "--pairing",
+        PAIRINGS,
+        "How pairs of contestants are drawn.  [default: mix, or the run's]",
+        is_open=True,
+    ),
+    options.string(
+        "--swap SHARE|ALL",
+        "Share of battles judged again with the answers in swapped order, as an audit. With "
+        "'all', both orders count.  [default: 0.1]",
+        reads=options.read_share,
+    ),
+    options.path(
+        "--prompts", "Folder of prompt files, such as judge.txt, that replace the built-in ones."
+    ),
+    options.listed(
+        "--languages L,L2..",
+        "Languages that the simulated users ask in, as codes such as en,de,zh; each is drawn for "
+        "equally many lineages.  [default: none is named]",
+    ),
+    options.path(
+        "--personas FILE",
+        "JSON lines of users of your own: text and, where you like, video, language, index, name. "
+        "They take the place of invented ones.",
+    ),
+    options.switch(
+        "--diverse/--no-diverse",
+        "Invent the users of a video anew, twice at most, where they are near-duplicates.  "
+        "[default: no]",
+    ),
+    options.string(
+        "--facts FILE|none",
+        "CSV file with a row for each video: path, title, category, language, licence and own "
+        "columns.  [default: videos.csv beside the videos]",
+    ),
+    options.flag(
+        "--allow-self-judging", "Allow a judge or the examiner to compete; the run is marked."
+    ),
+    options.flag(
+        "--allow-offline-judge", "Allow the offline judge to judge real models; the run is marked."
+    ),
+    options.flag(
+        "--allow-blind-referee",
+        "Allow an examiner or judge that is sent no frames (max_frames = 0); the run is marked.",
+    ),
 )
-@options.string(
-    "--swap SHARE|ALL",
-    "Share of battles judged again with the answers in swapped order, as an audit. With "
-    "'all', both orders count.  [default: 0.1]",
-    reads=options.read_share,
+@options.section(
+    "An existing run, and how it is kept",
+    options.CARE,
+    options.TRUST,
+    options.whole("--block", "Approximate number of videos started together.  [default: 21]"),
 )
-@options.choice(
-    "--preset",
-    ["paper"],
-    "Use the settings of the VideoAutoArena paper wherever the defaults differ.",
-    is_open=True,
-)
-@options.whole("--limit K", "Use K of the videos, sampled with the seed.")
-@options.path(
-    "--prompts", "Folder of prompt files, such as judge.txt, that replace the built-in ones."
-)
-@options.listed(
-    "--languages L,L2..",
-    "Languages that the simulated users ask in, as codes such as en,de,zh; each is drawn for "
-    "equally many lineages.  [default: none is named]",
-)
-@options.switch(
-    "--subtitles/--no-subtitles",
-    "Send the .srt or .vtt file beside a video together with its frames.  [default: send]",
-)
-@options.path(
-    "--personas FILE",
-    "JSON lines of users of your own: text and, where you like, video, language, index, name. "
-    "They take the place of invented ones.",
-)
-@options.switch(
-    "--diverse/--no-diverse",
-    "Invent the users of a video anew, twice at most, where they are near-duplicates.  "
-    "[default: no]",
-)
-@options.string(
-    "--facts FILE|none",
-    "CSV file with a row for each video: path, title, category, language, licence and own "
-    "columns.  [default: videos.csv beside the videos]",
-)
-@options.SAMPLING
-@options.whole("--block", "Approximate number of videos started together.  [default: 21]")
-@options.string(
-    "--max-void",
-    "Exit with code 3 if a larger share of slots is void.  [default: 0.05]",
-    type=float,
-)
-@options.PATIENCE_AS_TYPED
-@options.flag(
-    "--allow-self-judging", "Allow a judge or the examiner to compete; the run is marked."
-)
-@options.flag(
-    "--allow-offline-judge", "Allow the offline judge to judge real models; the run is marked."
-)
-@options.flag(
-    "--allow-blind-referee",
-    "Allow an examiner or judge that is sent no frames (max_frames = 0); the run is marked.",
-)
-@options.flag(
-    "--plan",
-    "Estimate calls, tokens and cost; send nothing. On a terminal, ask whether to continue.",
-)
-@options.flag("--yes", "With --plan: continue without asking.", "-y")
-@options.CAPS_AS_TYPED
-@options.UNTIL
-@options.CARE
-@options.TRUST
 @STAGE
 @click.version_option(package_name="videoautoarena", prog_name="simulate")
 def simulate_command(

@@ -93,7 +93,10 @@ class Stage:
 STAGE = options.gathered(
     "stage",
     Stage,
-    ENGINE,
-    options.DISPLAY,
-    options.flag("--json", "Print the state of the run as JSON.", "as_json"),
+    options.section("On a cluster", ENGINE),
+    options.section(
+        "What is shown",
+        options.DISPLAY,
+        options.flag("--json", "Print the state of the run as JSON.", "as_json"),
+    ),
 )

@@ -22,44 +22,70 @@ import click
 from videoautoarena.memory.records.errors import ArenaError, WrongArgument
 from videoautoarena.runs.text.terminal import ResultsLost, lost_results, open_streams
 
-COMMANDS: dict[str, tuple[str, str]] = {
-    "simulate": ("playing.simulate", "Run a tournament over a folder of videos, or continue one."),
-    "resume": ("playing.resume", "Continue a run with the settings it began with."),
-    "replay": ("playing.resume", "Replay a run offline from its journal and compare every battle."),
-    "add": ("playing.resume", "Add a model to a run and judge it against stored answers."),
-    "status": ("results.inspect", "Show the progress of a run."),
-    "leaderboard": ("results.leaderboard", "Rate the models of a run."),
-    "rate": ("results.leaderboard", "Rate battles from any source: CSV, JSON lines or Parquet."),
-    "audit": ("results.audit", "Report how reliable the judges of a run are."),
-    "categories": ("results.categories", "Find out what kinds of question a run asked."),
-    "agree": ("results.leaderboard", "Measure how far two leaderboards agree."),
-    "realism": ("results.realism", "Compare the questions of a run with those of real users."),
-    "power": ("results.leaderboard", "Estimate how many battles separate models."),
-    "battles": ("results.inspect", "List all battles of a run, one per line."),
-    "report": ("results.inspect", "Write a run as one HTML page."),
-    "view": ("results.inspect", "Show a run in a browser while it goes on."),
-    "pictures": ("results.leaderboard", "Draw figures of a run for a paper."),
-    "rejudge": ("results.audit", "Judge the same answers with another judge and compare."),
-    "show": ("results.inspect", "Show one battle in full."),
-    "profile": ("results.inspect", "Show what models get wrong more often than others."),
-    "annotate": ("results.inspect", "Let people label battles of a run in a browser, blind."),
-    "labels": ("results.audit", "Collect human labels and compare the judge with them."),
-    "export": ("results.inspect", "Export the calls, battles, labels or trials of a run."),
-    "merge": ("playing.resume", "Put runs over different videos into one."),
-    "compact": ("playing.resume", "Shrink the file of a run."),
-    "freeze": ("sets.freeze", "Turn a run into a frozen test set."),
-    "tasks": ("sets.tasks", "Make test sets with right answers from your own videos."),
-    "dialogues": ("sets.dialogues", "Make test sets of dialogues, and review them."),
-    "bench": ("sets.bench", "Run, score and compare frozen test sets."),
-    "import": ("sets.freeze", "Import published test sets, judgments and answers."),
-    "doctor": ("playing.media", "Check the installation, the configuration and the models."),
-    "videos": ("playing.media", "List the videos of a folder and report damage."),
-    "frames": ("playing.media", "Show the frames that a model sees, as one picture."),
-    "scenes": ("playing.media", "Show the scenes of a video and the objects that come back."),
-    "cache": ("playing.media", "Show or clear the cache of decoded frames."),
-    "samples": ("playing.simulate", "Make twelve sample clips."),
-    "demo": ("playing.simulate", "Play three rounds with offline models and show the leaderboard."),
+SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
+    "Begin": {
+        "demo": (
+            "playing.simulate",
+            "Play three rounds with offline models and show the leaderboard.",
+        ),
+        "samples": ("playing.simulate", "Make twelve sample clips."),
+        "doctor": ("playing.media", "Check the installation, the configuration and the models."),
+    },
+    "Play a tournament": {
+        "simulate": (
+            "playing.simulate",
+            "Run a tournament over a folder of videos, or continue one.",
+        ),
+        "resume": ("playing.resume", "Continue a run with the settings it began with."),
+        "add": ("playing.resume", "Add a model to a run and judge it against stored answers."),
+        "status": ("results.inspect", "Show the progress of a run."),
+        "replay": (
+            "playing.resume",
+            "Replay a run offline from its journal and compare every battle.",
+        ),
+        "merge": ("playing.resume", "Put runs over different videos into one."),
+        "compact": ("playing.resume", "Shrink the file of a run."),
+    },
+    "See who won, and why": {
+        "leaderboard": ("results.leaderboard", "Rate the models of a run."),
+        "battles": ("results.inspect", "List all battles of a run, one per line."),
+        "show": ("results.inspect", "Show one battle in full."),
+        "profile": ("results.inspect", "Show what models get wrong more often than others."),
+        "report": ("results.inspect", "Write a run as one HTML page."),
+        "view": ("results.inspect", "Show a run in a browser while it goes on."),
+        "pictures": ("results.leaderboard", "Draw figures of a run for a paper."),
+        "export": ("results.inspect", "Export the calls, battles, labels or trials of a run."),
+    },
+    "Find out how far to trust it": {
+        "audit": ("results.audit", "Report how reliable the judges of a run are."),
+        "rejudge": ("results.audit", "Judge the same answers with another judge and compare."),
+        "annotate": ("results.inspect", "Let people label battles of a run in a browser, blind."),
+        "labels": ("results.audit", "Collect human labels and compare the judge with them."),
+        "categories": ("results.categories", "Find out what kinds of question a run asked."),
+        "realism": ("results.realism", "Compare the questions of a run with those of real users."),
+        "agree": ("results.leaderboard", "Measure how far two leaderboards agree."),
+        "power": ("results.leaderboard", "Estimate how many battles separate models."),
+    },
+    "Make and run test sets": {
+        "freeze": ("sets.freeze", "Turn a run into a frozen test set."),
+        "bench": ("sets.bench", "Run, score and compare frozen test sets."),
+        "tasks": ("sets.tasks", "Make test sets with right answers from your own videos."),
+        "dialogues": ("sets.dialogues", "Make test sets of dialogues, and review them."),
+        "import": ("sets.freeze", "Import published test sets, judgments and answers."),
+        "rate": (
+            "results.leaderboard",
+            "Rate battles from any source: CSV, JSON lines or Parquet.",
+        ),
+    },
+    "Look at videos": {
+        "videos": ("playing.media", "List the videos of a folder and report damage."),
+        "frames": ("playing.media", "Show the frames that a model sees, as one picture."),
+        "scenes": ("playing.media", "Show the scenes of a video and the objects that come back."),
+        "cache": ("playing.media", "Show or clear the cache of decoded frames."),
+    },
 }
+"""Of each command its module and what the list of commands says of it, by section."""
+COMMANDS = {name: told for section in SECTIONS.values() for name, told in section.items()}
 
 EXIT_USER, EXIT_USAGE, EXIT_VOIDS, EXIT_CAP, EXIT_GONE = 1, 2, 3, 4, 5
 EXIT_BUG, EXIT_INTERRUPTED = 70, 130
@@ -93,8 +119,12 @@ class LazyGroup(click.Group):
         raise click.UsageError(f"No such command {name!r}.{meant}", ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+        width = max(map(len, COMMANDS))
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(f"{name:{width}}", text) for name, (_, text) in commands.items()]
+                )
 
 
 def load(name: str) -> click.Command:

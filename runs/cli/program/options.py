@@ -68,6 +68,32 @@ class ListingGroup(click.Group):
         return add
 
 
+class SectionedOption(click.Option):
+    """An option that `--help` lists under a title, where its command has several sections."""
+
+    section: str | None = None
+
+
+class SectionedCommand(click.Command):
+    """A command whose `--help` lists options by section, in the order in which they first come."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options below their titles; those without one stand under Options, last."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        others = []
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            title = getattr(param, "section", None)
+            if record is not None and title is not None:
+                sections.setdefault(title, []).append(record)
+            elif record is not None:
+                others.append(record)
+        for title, records in (*sections.items(), ("Options", others)):
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+
 def _first(command: click.Command) -> str:
     return " ".join((command.help or "").split("\n\n")[0].split())
 
@@ -118,7 +144,9 @@ def command(*examples: str, codes: str = "", **how: Any) -> CommandMaker:
     epilog = f"{shown}\n\n\b\n{codes}" if codes else shown
 
     def add(function: Callable[..., Any]) -> click.Command:
-        make: CommandMaker = click.command(_name_of(function), epilog=epilog, **how)
+        make: CommandMaker = click.command(
+            _name_of(function), cls=SectionedCommand, epilog=epilog, **how
+        )
         return make(function)
 
     return add
@@ -145,6 +173,21 @@ def together(*options: Option) -> Option:
         for option in reversed(options):
             command = option(command)
         return command
+
+    return add
+
+
+def section(title: str, *options: Option) -> Option:
+    """Return what gives a command all of `options`, which --help lists under a title."""
+
+    def add(command: Command) -> Command:
+        given: list[click.Parameter] = getattr(command, "__click_params__", [])
+        before = len(given)
+        made = together(*options)(command)
+        for option in made.__click_params__[before:]:  # type: ignore[attr-defined]
+            if isinstance(option, SectionedOption):
+                option.section = title
+        return made
 
     return add
 
@@ -187,17 +230,19 @@ def _declare(
     how["show_default"] = how.get("default") not in (None, ())
     if reads is not None:
         how["callback"] = lambda _ctx, _param, value: None if value is None else reads(value)
-    return click.option(name, *names, metavar=metavar or None, help=text, **how)
+    return click.option(
+        name, *names, cls=SectionedOption, metavar=metavar or None, help=text, **how
+    )
 
 
 def flag(name: str, text: str, *names: str) -> Option:
     """Return an option without a value; `text` is what --help says of it."""
-    return click.option(name, *names, is_flag=True, help=text)
+    return click.option(name, *names, cls=SectionedOption, is_flag=True, help=text)
 
 
 def switch(name: str, text: str) -> Option:
     """Return an option `--this/--no-this` that may be left open."""
-    return click.option(name, default=None, help=text)
+    return click.option(name, cls=SectionedOption, default=None, help=text)
 
 
 def string(declared: str, text: str, *names: str, **how: Any) -> Option:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import errno
+import re
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 from tests.support.typed import Said, Terminal
-from videoautoarena.runs.cli.program.main import COMMANDS, guarded
+from videoautoarena.runs.cli.program.main import COMMANDS, SECTIONS, guarded, load
 
 READING = ("status", "leaderboard", "battles", "show", "replay", "resume", "freeze")
 MORE = {"show": ("some-battle",), "freeze": ("--to", "bench")}
@@ -152,3 +153,22 @@ def test_anything_else_is_a_bug_with_its_trace(
 def test_an_interrupt_says_what_to_type(capsys: pytest.CaptureFixture[str]) -> None:
     assert raising(KeyboardInterrupt()).code == 130
     assert "repeat the command" in capsys.readouterr().err
+
+
+def test_the_list_of_commands_has_each_in_one_section(terminal: Terminal) -> None:
+    said = terminal.arena("--help").out
+    for title, commands in SECTIONS.items():
+        section = said.split(f"{title}:\n")[1].split("\n\n")[0]
+        assert [line.split()[0] for line in section.splitlines()] == list(commands)
+
+
+def test_simulate_lists_what_is_played_first_and_leaves_no_option_out_of_a_section(
+    terminal: Terminal,
+) -> None:
+    said = terminal.simulate("--help").out
+    titles = re.findall(r"^(\S.*):$", said, re.MULTILINE)
+    assert titles[:2] == ["What is played", "Who plays"]
+    below = said.split("Options:\n")[1].split("\n\n")[0]
+    assert re.findall(r"--[a-z-]+", below) == ["--version", "--help"]
+    named = {name for param in load("simulate").params for name in param.opts}
+    assert named <= set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", said))

@@ -41,7 +41,7 @@ TYPED = [
     (("leaderboard", "run", "--by", "colour"), "this run has duration, category"),
 ]
 FOUND = [
-    (("leaderboard", "nowhere"), "pass the --out folder of a simulate run"),
+    (("leaderboard", "nowhere"), "did you mean run?"),
     (("status", "bench"), "bench holds a frozen set and no run; arena bench plays and scores it"),
     (("view", "bench"), "arena report and arena pictures show tasks and dialogues"),
     (("show", "run", "zzz"), slot(video(), 0).id),
