@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from difflib import get_close_matches
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
@@ -218,7 +219,10 @@ def _describe(mistake: ErrorDetails) -> str:
     if kind == "extra_forbidden":
         if why := _REMOVED.get(".".join(place)):
             return f"{'.'.join(place)} was removed, {why}; take the key out"
-        return f"{'.'.join(place)} is not a key here; there are {', '.join(_known(place[:-1]))}"
+        known = _known(place[:-1])
+        near = get_close_matches(place[-1], known, n=1)
+        meant = f"did you mean {near[0]}? " if near else ""
+        return f"{'.'.join(place)} is not a key here; {meant}there are {', '.join(known)}"
     if kind == "missing":
         return f"{'.'.join(place)} is missing; add it"
     if len(place) > 2 and not _known(place[:-1]):

@@ -263,8 +263,14 @@ def test_self_judging_that_was_asked_for_marks_the_run() -> None:
     ("toml", "words"),
     [
         ("[run]\nrounds = 'many'", "run.rounds"),
-        ("[models.x]\nmodle = 'openai:a'", "models.x.modle is not a key here; there are model, "),
-        ("[model.x]\nmodel = 'openai:a'", "model is not a key here; there are models, providers, "),
+        (
+            "[models.x]\nmodle = 'openai:a'",
+            "models.x.modle is not a key here; did you mean model? there are model, ",
+        ),
+        (
+            "[model.x]\nmodel = 'openai:a'",
+            "model is not a key here; did you mean models? there are models, providers, ",
+        ),
         ("[models.x]\nbase_url = 'http://h'", "models.x.model is missing"),
         (
             "[models.x]\nmodel='openai:a'\nlimits={concurrency=0}",
