@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.clips import copy_but_one
 from tests.support.loopback import serving
 
@@ -64,6 +66,24 @@ def test_the_very_lines_of_the_readme_lead_to_a_leaderboard(
     _, _, _, rule, *listed = said["arena battles"].splitlines()
     assert set(rule) == {"-"}
     assert sum(not line.startswith(" ") for line in listed) == 6
+
+
+@pytest.mark.slow
+def test_the_first_lines_of_the_readme_play_and_show_a_run_in_an_empty_folder(
+    tmp_path: Path,
+) -> None:
+    found = re.search(r"^## Two commands\n(.*?)^## ", README.read_text(), re.M | re.S)
+    assert found
+    made, lines = re.findall(r"^```sh\n(.*?)^```$", found[1], re.M | re.S)
+    assert [line.split()[:2] for line in made.splitlines()] == [["make", "demo"], ["make", "test"]]
+    said = []
+    for line in lines.splitlines():
+        done = typed(line, tmp_path)
+        assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+        said.append(done.stdout)
+    assert "offline:hawk" in said[2]
+    assert (tmp_path / "my-run/report.html").is_file()
+    assert said[-1].startswith("why this battle: ")
 
 
 def test_nothing_of_the_file_is_to_be_replaced_but_what_the_readme_says() -> None:

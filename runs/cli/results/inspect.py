@@ -374,7 +374,7 @@ def report_command(
 
 @options.command(
     "arena view arena-out --open",
-    "arena view runs --port 8080",
+    "arena view all-my-runs --port 8080",
     codes="The exit code is 0 when Ctrl-C ends it.",
 )
 @options.OUT

@@ -18,7 +18,8 @@ def test_the_examples_of_the_page_run_as_they_stand(
 ) -> None:
     (tmp_path / "ground").mkdir()
     place = freeze_ground(tmp_path / "ground")
-    (place / "out").rename(tmp_path / "arena-out")
+    (tmp_path / "arena-out").mkdir()
+    (place / "out").rename(tmp_path / "arena-out/demo")
     (place / "bench").rename(tmp_path / "my-bench")
     given = ("--model", "offline:owl", "--judge", "offline:judge", "--videos", place / "videos")
     assert run_bench(tmp_path / "my-bench", *given).return_value == 0

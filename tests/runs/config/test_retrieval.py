@@ -75,7 +75,11 @@ def test_it_is_said_how_many_frames_a_captioner_is_sent(tmp_path: Path) -> None:
     [
         ('model = "offline:mole"', "", "models.finder.retrieval.embeddings is missing; add it"),
         ('embeddings = "offline:colours"', "", "models.finder.retrieval.model is missing; add it"),
-        (f"{PLAIN}, kept = 3", "", "models.finder.retrieval.kept is not a key here; did you mean keep?"),
+        (
+            f"{PLAIN}, kept = 3",
+            "",
+            "models.finder.retrieval.kept is not a key here; did you mean keep?",
+        ),
         (PLAIN.replace("keep = 2", "keep = 0"), "", "models.finder.retrieval.keep must be greater"),
         (PLAIN.replace("keep = 2", "keep = 3"), "", "models.finder.retrieval.keep: 3 clips of 2"),
         (PLAIN.replace("colours", "owl"), "", "models.finder.retrieval.embeddings: 'offline:owl'"),
