@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from videoautoarena.runs.bench.dialogues.compare import DialogueComparison
@@ -18,31 +19,39 @@ from videoautoarena.runs.views.report import (
     Model,
     Part,
     Report,
+    Section,
     Sentence,
     Table,
     Verbatim,
     counting,
     listed,
     named,
+    remark,
     sentence,
 )
 from videoautoarena.runs.views.sets import (
+    MODEL,
     RANK,
     RANKS,
+    SHARES,
+    board_table,
     bounds_of,
     counts_table,
     ends_sentences,
     ends_table,
     few_videos,
     figure_fields,
+    figures_table,
     gap_sentence,
     headline_of,
     odd_ends,
+    played_fields,
     saw_none,
     spoken_table,
     stand_ins,
     sweep_sentences,
     sweeps_table,
+    whole_figure,
 )
 from videoautoarena.runs.views.tasks import MOST_NAMED
 
@@ -65,7 +74,39 @@ _PARTS: dict[By, str] = {
     "length": "videos of {}",
     "scenes": "dialogues of {}s",
 }
-_MODEL = Column("model", "model", "name")
+_SAID_ELSEWHERE = ("lead", "ends", "stand-ins")
+"""Keys of sentences that stand above all, or beside the figure of a model."""
+_CONSTANTS = {
+    "all_yes": ("All yes", "every item answered yes"),
+    "all_no": ("All no", "every item answered no"),
+    "silence": ("Silence", "a reply without words"),
+    "refusal": ("Refuses all", "right where a refusal is asked for"),
+}
+_PART_TITLES: dict[By, str] = {
+    "turns": "By number of turns",
+    "length": "By length of the video",
+    "scenes": "By scenes",
+}
+MEMORY_NOTE = remark(
+    "Rounds of object reference and memory recall that can be answered without the rounds before "
+    "them were refused when this set was made: who forgets the history falls there for that reason."
+)
+_NEEDS_MEMORY = ("object_reference", "memory_recall")
+_ABILITIES_NOTE = remark(
+    "Items answered as expected, in percent: the mean of an ability's dialogues, and beneath it "
+    "the 95 % interval, which knows which dialogues share a video; n counts dialogues."
+)
+_TWIN_NOTE = remark(
+    "The twin is asked like a refusal, of what is there; over refusal is the percentage of its "
+    "rounds that are refused all the same, and its n counts rounds. Neither is in the overall."
+)
+_PARTS_NOTE = remark(
+    "The mean of the dialogues of the six abilities, whatever their ability, in percent."
+)
+_HISTORY_NOTE = remark(
+    "Golden: the rounds before have the reference answers; own: what the model answered itself. "
+    "Changes are in points, over dialogues that count in both, with 95 % intervals by video."
+)
 
 
 def dialogues_report(scores: DialogueScores) -> Report:
@@ -124,7 +165,7 @@ def _models_table(scores: DialogueScores) -> Table:
     spare = {one: k for k, one in enumerate(reversed(others), 1)}
     columns = (
         *[RANK] * (scores.lead is not None and scores.lead.models > 1),
-        *(_MODEL, *[Column("judge", "judge", "name")] * (_judges(scores) > 1)),
+        *(MODEL, *[Column("judge", "judge", "name")] * (_judges(scores) > 1)),
         Column("overall", OVERALL, "percent"),
         Column(
             "interval", "95 % interval", "percent_interval", bounds_of("overall"), len(spare) + 1
@@ -167,7 +208,7 @@ def _parts_table(scores: DialogueScores) -> Iterator[Table]:
     yield Table(
         "dialogue-parts",
         "Mean of the dialogues by turns, length of the video, and scenes",
-        (_MODEL, *[Column("judge", "judge", "name")] * (_judges(scores) > 1), *each),
+        (MODEL, *[Column("judge", "judge", "name")] * (_judges(scores) > 1), *each),
         tuple(rows),
         wraps=True,
     )
@@ -313,14 +354,23 @@ def _of_parts(scores: DialogueScores, means: Table, tally: Table) -> Iterator[Se
 
 def histories_report(histories: Sequence[DialogueComparison]) -> Report:
     """Return what models lose with their own replies as history."""
-    pairs = [(one.models[1], one.overall) for one in histories if one.overall is not None]
-    rows = [{"model": model, "golden": gap.b, "own": gap.a} for model, gap in pairs]
-    table = Table(
-        "histories",
-        "Own history beside the golden one",
-        (_MODEL, Column("golden", "golden", "percent"), Column("own", "own", "percent")),
-        tuple(rows),
+    gaps = {one.models[1]: one for one in histories if one.overall is not None}
+    there = dict.fromkeys(gap.ability for one in gaps.values() for gap in one.abilities)
+    rows = []
+    for model, one in gaps.items():
+        assert one.overall is not None, "those without are left out above"
+        rows.append({"model": model, "golden": one.overall.b, "own": one.overall.a})
+        for gap in (one.overall, *one.abilities):
+            rows[-1] |= figure_fields(gap.ability or "change", gap.difference)
+    changes = [("change", "change"), *((str(of), spoken(str(of))) for of in there)]
+    columns = (
+        *(MODEL, Column("golden", "golden", "percent"), Column("own", "own", "percent")),
+        *(
+            Column(key, title, "percent_gap_with_interval", (key, *bounds_of(key)))
+            for key, title in changes
+        ),
     )
+    table = Table("histories", "Own history beside the golden one", columns, tuple(rows))
     return Report((table,), tuple(_of_histories(table)))
 
 
@@ -349,7 +399,7 @@ def _of_histories(table: Table) -> Iterator[Sentence]:
 
 def _data_table(scores: DialogueScores) -> Table:
     """Return a row a figure, with all digits."""
-    return Table("data", "Scores on dialogues", (_MODEL,), tuple(_data_rows(scores)), CSV_FIELDS)
+    return Table("data", "Scores on dialogues", (MODEL,), tuple(_data_rows(scores)), CSV_FIELDS)
 
 
 def _data_rows(scores: DialogueScores) -> Iterator[dict[str, Any]]:
@@ -370,3 +420,102 @@ def _data_rows(scores: DialogueScores) -> Iterator[dict[str, Any]]:
         yield {**name, "by": OVERALL, "part": "", "value": constant.overall}
         for ability, value in constant.abilities.items():
             yield {**name, "by": "ability", "part": ability, "value": value}
+
+
+def dialogue_sections(
+    scores: DialogueScores, report: Report, beside: Report, *, is_made: bool
+) -> Iterator[Section]:
+    """Yield the parts of a page: scores, abilities, turns, length and scenes, and histories.
+
+    Args:
+        scores: of the models.
+        report: of them.
+        beside: of what models lose with their own replies as history.
+        is_made: whether the set was made here, so that rounds that need no memory were refused.
+    """
+    said = [one for one in report.sentences if one.role == "said"]
+    notes = [one for one in said if one.key not in _SAID_ELSEWHERE]
+    if is_made and set(_NEEDS_MEMORY) & set(scores.abilities):
+        notes.append(MEMORY_NOTE)
+    yield Section("board", "Scores", report.sentence("gap"), (_board(scores),), notes=tuple(notes))
+    twin = (_TWIN_NOTE,) if TWIN in scores.abilities else ()
+    yield Section(
+        "abilities",
+        "By ability",
+        report.sentence("abilities"),
+        (_by_ability(scores),),
+        notes=(_ABILITIES_NOTE, *twin),
+    )
+    if parts := tuple(_by_part(scores)):
+        yield Section(
+            "parts", "Turns, length, scenes", report.sentence("parts"), parts, notes=(_PARTS_NOTE,)
+        )
+    if beside.sentences:
+        words = [part for one in beside.sentences for part in (*one.parts, " ")]
+        says = Sentence(tuple(words[:-1]))
+        yield Section("history", "History", says, beside.tables, notes=(_HISTORY_NOTE,))
+
+
+def _board(scores: DialogueScores) -> Table:
+    rows = [
+        played_fields(row, judges=_judges(scores)) | figure_fields("overall", row.overall)
+        for row in scores.models
+    ]
+    for one in scores.constants:
+        name, about = _CONSTANTS[one.name]
+        rows.append({"model": name, "seen": about, "odd": [], "overall": one.overall})
+    table = board_table("Scores", SHARES, rows, whole_figure("overall", OVERALL, "percent"))
+    return replace(table, starts=frozenset({len(scores.models)}))
+
+
+def _by_ability(scores: DialogueScores) -> Table:
+    refused = max((row.over_refusal.n for row in scores.models if row.over_refusal), default=0)
+    counts: dict[str, int] = {**dict(scores.abilities.items()), "over_refusal": refused}
+    columns = [
+        whole_figure(
+            one,
+            spoken(one).capitalize(),
+            "percent",
+            about=f"n {counts[one]:,}",
+            is_aside=one in (TWIN, "over_refusal"),
+        )
+        for one in _shown_abilities(scores)
+    ]
+    rows: list[dict[str, Any]] = []
+    for row in scores.models:
+        rows.append({"model": row.model, **figure_fields("over_refusal", row.over_refusal)})
+        for each in (*row.abilities, *([row.twin] if row.twin else [])):
+            rows[-1] |= figure_fields(each.ability, each.figure)
+    for constant in scores.constants:
+        known: dict[str, Any] = dict(constant.abilities.items())
+        rows.append({"model": _CONSTANTS[constant.name][0], **known})
+    table = figures_table("by-ability", "Scores by ability", columns, rows)
+    return replace(table, starts=frozenset({len(scores.models)}))
+
+
+def _by_part(scores: DialogueScores) -> Iterator[Table]:
+    """Yield what models came to by turns, length and scenes, of those that differ in the set."""
+    for by, title in _PART_TITLES.items():
+        figures = [
+            {one.part: one.figure for one in row.parts if one.by == by} for row in scores.models
+        ]
+        parts = list(dict.fromkeys(part for found in figures for part in found))
+        if by == "turns":
+            parts.sort(key=int)
+        if len(parts) < 2:
+            continue
+        columns = [
+            whole_figure(
+                f"part_{k}",
+                counted(int(part), "turn") if by == "turns" else part.capitalize(),
+                "percent",
+                about=f"n {max(found[part].n for found in figures if part in found):,}",
+            )
+            for k, part in enumerate(parts)
+        ]
+        rows: list[dict[str, Any]] = []
+        for row, found in zip(scores.models, figures, strict=True):
+            rows.append({"model": row.model})
+            for k, part in enumerate(parts):
+                rows[-1] |= figure_fields(f"part_{k}", found.get(part))
+        yield figures_table(f"by-{by}", title, columns, rows)

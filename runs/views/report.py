@@ -18,6 +18,16 @@ from videoautoarena.runs.views.axis import Axis
 
 Row = Mapping[str, Any]
 """The fields of a row by their keys, as JSON has them."""
+Look = Literal["rows", "ladder", "heat", "curves", "facts", "folded"]
+"""How a page draws a table.
+
+- rows: as a table; an interval stands below its figure
+- ladder: a bar a row on one axis; a fourth field of a bar is marked on it
+- heat: cells of value, low, high and n, the darker the higher; the last rows are over all others
+- curves: a line a model, over the second column; a field `is_ringed` marks a point
+- facts: a name and a text a row
+- folded: as rows that open when they are asked for
+"""
 
 
 @dataclass(frozen=True)
@@ -33,6 +43,10 @@ class Column:
     """Where a terminal is narrow, columns go by this number, 1 first; those with 0 stay."""
     is_detail: bool = False
     """Shown only where details are asked for; on a terminal in a table of its own."""
+    about: str = ""
+    """What a page says below the head, such as how many items the column is of."""
+    is_aside: bool = False
+    """A page sets it apart from the others: it is over all of them, or none of their mean."""
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -76,6 +90,8 @@ class Table:
     """Its figures stand in sentences; nobody needs to see them in rows as well."""
     is_list: bool = False
     """Of one column without a title, below the caption."""
+    look: Look = "rows"
+    """How a page draws it."""
 
     def column(self, key: str) -> Column:
         """Return the column of a key."""
@@ -420,6 +436,9 @@ def table_json(table: Table) -> dict[str, Any]:
             "unit": column.format.unit,
             "is_figure": column.format.is_figure,
             "is_detail": column.is_detail,
+            "of": column.fields,
+            "about": column.about,
+            "is_aside": column.is_aside,
         }
         for column in table.columns
     ]
@@ -434,9 +453,42 @@ def table_json(table: Table) -> dict[str, Any]:
     axis = None if table.axis is None else table.axis.to_json()
     starts = sorted(table.starts)
     return {
+        "name": table.name,
         "caption": table.caption,
         "columns": columns,
         "rows": rows,
         "starts": starts,
         "axis": axis,
+        "look": table.look,
     }
+
+
+def remark(text: str, key: str = "") -> Sentence:
+    """Return how to read a part of a page; it repeats no figure."""
+    return Sentence((Verbatim(text),), key=key, role="page")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page."""
+
+    id: str
+    title: str
+    says: Sentence | None = None
+    """What there is to see."""
+    tables: tuple[Table, ...] = ()
+    each: tuple[Sentence, ...] = ()
+    """Said below the tables, a line each."""
+    notes: tuple[Sentence, ...] = ()
+    """How to read it, and what to know before believing it."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a page reads it."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "says": [] if self.says is None else self.says.to_json(),
+            "tables": [table_json(one) for one in self.tables],
+            "each": [one.to_json() for one in self.each],
+            "notes": [{"key": one.key, "parts": one.to_json()} for one in self.notes],
+        }

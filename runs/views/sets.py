@@ -9,8 +9,9 @@ from videoautoarena.runs.bench.score.leads import SetLead
 from videoautoarena.runs.bench.score.score import FEW_VIDEOS
 from videoautoarena.runs.bench.score.sweep import Ladder, Sweep
 from videoautoarena.runs.bench.score.task_points import Figure
-from videoautoarena.runs.rundir.reader import SAW_NONE, STAND_INS
+from videoautoarena.runs.rundir.reader import SAW_NONE, STAND_INS, counted
 from videoautoarena.runs.text.number_formats import Kind
+from videoautoarena.runs.views.axis import Axis
 from videoautoarena.runs.views.leaderboard import lead_fields, lead_words
 from videoautoarena.runs.views.report import (
     Column,
@@ -18,17 +19,52 @@ from videoautoarena.runs.views.report import (
     Model,
     Part,
     Row,
+    Section,
     Sentence,
     Table,
     Verbatim,
     counting,
     listed,
     named,
+    remark,
     sentence,
 )
 
 RANK = Column("rank", "rank", "places", ("rank_best", "rank_worst"), spare=99)
 RANKS = ("rank", "rank_best", "rank_worst")
+MODEL = Column("model", "model", "name")
+SHARES, MARKS = Axis(0.0, 100.0), Axis(2.0, 10.0)
+"""What accuracies and the scores of free text lie between."""
+WITH_INTERVAL: dict[Kind, Kind] = {
+    "percent": "percent_with_interval", "mark": "mark_with_interval"
+}  # fmt: skip
+_ODD_ENDS = {
+    "unreadable": "unreadable",
+    "forfeit": "without an answer",
+    "unscored": "unscored",
+    "void": "without a video",
+    "not asked": "not asked",
+}
+"""What stands on a page beside who has such ends."""
+RESULT_COLUMNS = (
+    Column("result", "result", "name"),
+    Column("served", "served as"),
+    Column("frames", "frames", "count"),
+    Column("seed", "seed", "number"),
+    Column("judge", "judge"),
+    Column("answers", "answers", "count"),
+    Column("forfeits", "no answer", "count"),
+    Column("cost", "cost of answers", "money"),
+    Column("unknown", "of unknown cost", "count"),
+)
+"""How results came about; the last only where there is any."""
+MOST_CURVES = 9
+"""Models that are drawn over budgets."""
+SWEEP_NOTE = remark(
+    "Over the items that all settings of a model have. Bars: 95 % intervals; dashed: chance; "
+    "ringed: the cheapest setting whose difference from the model's best, item by item, has a 95 % "
+    "bound above the margin."
+)
 
 
 def spoken_table(name: str, rows: Iterable[Row], **kinds: Kind) -> Table:
@@ -65,6 +101,81 @@ def figure_fields(name: str, figure: Figure | None) -> dict[str, Any]:
 def bounds_of(name: str) -> tuple[str, str]:
     """Return the fields of the interval of a figure."""
     return f"{name}_low", f"{name}_high"
+
+
+def whole_figure(
+    key: str, title: str, kind: Kind, *, about: str = "", is_aside: bool = False
+) -> Column:
+    """Return the column of a figure with its interval."""
+    fields = (key, *bounds_of(key))
+    return Column(key, title, WITH_INTERVAL[kind], fields, about=about, is_aside=is_aside)
+
+
+def figures_table(name: str, caption: str, columns: Iterable[Column], rows: Iterable[Row]) -> Table:
+    """Return the table of a page with a row a model, and a figure with its interval a column."""
+    return Table(name, caption, (MODEL, *columns), tuple(rows))
+
+
+def board_table(caption: str, axis: Axis, rows: Iterable[Row], *figures: Column) -> Table:
+    """Return the board of a page: who, how it was played, and the first of the figures as a bar."""
+    (first, *_) = figures
+    columns = (
+        MODEL,
+        Column("seen", "seen", "text"),
+        Column("odd", "odd", "flags"),
+        Column("bar", "score and interval", "bar", (*first.fields, "chance")),
+        *figures,
+    )
+    return Table("board", caption, columns, tuple(rows), axis=axis, look="ladder")
+
+
+def played_fields(row: Any, *, judges: int) -> dict[str, Any]:
+    """Return who a row of a board is, how it was played, and what it is less sure of."""
+    frames = "" if row.max_frames is None else counted(row.max_frames, "frame")
+    seen = [SAW_NONE if row.is_blind else frames]
+    if getattr(row, "history", "") == "own":
+        seen.append("own history")
+    if judges > 1 and row.judge is not None:
+        seen.append(f"judge {row.judge}")
+    ends = odd_ends(row.counts, list(_ODD_ENDS)[:-1], row.missing)
+    odd = [f"{n:,} {_ODD_ENDS[end]}" for end, n in ends.items() if n]
+    told = (one for one in seen if one and f"({one})" not in row.model)
+    return {"model": row.model, "seen": ", ".join(told), "odd": odd}
+
+
+def sweep_tables(
+    sweeps: Sequence[Sweep], chance: float | None, each: str = "an item"
+) -> Iterator[Table]:
+    """Yield what frames and dollars buy, as curves over either."""
+    drawn = sweeps[:MOST_CURVES]
+    rows = [
+        {
+            "model": one.model,
+            "frames": of.frames,
+            "usd": of.usd,
+            "mark": chance,
+            "is_ringed": of.frames == one.cheapest,
+            **figure_fields("accuracy", of.accuracy),
+        }
+        for one in drawn
+        for of in one.settings
+    ]
+    up = whole_figure("accuracy", "accuracy", "percent")
+    courses: tuple[tuple[str, Kind, str], ...] = (
+        ("frames", "count", "Frames sent of each video"),
+        ("usd", "money", f"Dollars {each}"),
+    )
+    for key, kind, caption in courses:
+        known = [row for row in rows if row[key] and row["accuracy"] is not None]
+        if known:
+            columns = (MODEL, Column(key, key, kind), up)
+            yield Table(f"curves-{key}", caption, columns, tuple(known), look="curves")
+
+
+def cut_note(what: str, drawn: int, of: int) -> Iterator[Sentence]:
+    """Yield that only the first are drawn, where there are more."""
+    if of > drawn:
+        yield remark(f"The first {drawn} of {of} {what} are drawn.")
 
 
 def gap_sentence(models: Table, key: str, rows: Sequence[int], *, part: Part = "") -> Sentence:
@@ -237,3 +348,59 @@ def ladder_sentences(ladders: Sequence[Ladder], table: Table) -> Iterator[Senten
             said=said,
         )
         start += len(one.rungs)
+
+
+def opening_of(set_: Mapping[str, Any], results: Sequence[Row], *, unit: str) -> Sentence:
+    """Return what stands behind the figures of a set."""
+    counts = {
+        "items": set_["items"],
+        "videos": set_["videos"],
+        "models": len({row["played"] for row in results}),
+        "results": len(results),
+    }
+    kinds: dict[str, Kind] = dict.fromkeys(counts, "count")
+    tally = spoken_table("behind", [counts], **kinds)
+    template = "{items} about {videos:video}, {models:model}, {results:result}."
+    items = counting(tally.quote(0, "items"), unit)
+    return sentence(template, tally.quotes(), items=items)
+
+
+def methods_section(
+    facts: Iterable[tuple[str, str]], results: Sequence[Row], *, sources: str, extra: str
+) -> Section:
+    """Return how a set and the results on it came about: who answered, and at what cost."""
+    known = [row["cost"] for row in results if row["cost"] is not None]
+    counts = {
+        "answers": sum(row["answers"] for row in results),
+        "cost": sum(known) if known else None,
+        "unknown": sum(row["unknown"] for row in results),
+    }
+    tally = spoken_table("costs", [counts], answers="count", cost="money", unknown="count")
+    quotes = tally.quotes()
+    rest: tuple[Part, ...] = ()
+    if known and counts["unknown"]:
+        rest = (" and ", quotes["unknown"], " of unknown cost")
+    paid: tuple[Part, ...] = (quotes["cost"],) if known else ("an unknown cost",)
+    says = sentence("{answers:answer} for {paid}{rest}.", quotes, paid=paid, rest=rest)
+    columns = RESULT_COLUMNS if counts["unknown"] else RESULT_COLUMNS[:-1]
+    named_facts = tuple({"name": name, "text": text} for name, text in facts)
+    prompts = {(role, str(of)): None for row in results for role, of in row["prompts"].items()}
+    tables = (
+        Table(
+            "facts", "The set", (Column("name", ""), Column("text", "")), named_facts, look="facts"
+        ),
+        Table("results", "Results", columns, tuple(results)),
+        Table(
+            "prompts",
+            "Prompts, by digest",
+            (Column("role", "role"), Column("digest", "SHA-256 of its prompt")),
+            tuple({"role": role, "digest": digest} for role, digest in prompts),
+            look="folded",
+        ),
+    )
+    note = remark(
+        f"The figures of this page are those of {sources}. The cost is that of the answers; {extra}"
+    )
+    return Section(
+        "methods", "Methods", says, tuple(one for one in tables if one.rows), notes=(note,)
+    )

@@ -9,38 +9,50 @@ from videoautoarena.runs.bench.score.score import FEW_VIDEOS
 from videoautoarena.runs.bench.score.task_points import Figure
 from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScore, TaskScores
 from videoautoarena.runs.rundir.reader import counted
-from videoautoarena.runs.text.number_formats import Kind
+from videoautoarena.runs.text.number_formats import FORMATS, Kind
 from videoautoarena.runs.views.report import (
     Column,
     Model,
     Part,
     Report,
+    Section,
     Sentence,
     Table,
     Verbatim,
     counting,
     named,
+    remark,
     sentence,
 )
 from videoautoarena.runs.views.sets import (
+    MARKS,
+    MOST_CURVES,
     RANK,
     RANKS,
+    SHARES,
+    SWEEP_NOTE,
+    board_table,
     bounds_of,
     counts_table,
+    cut_note,
     ends_sentences,
     ends_table,
     few_videos,
     figure_fields,
+    figures_table,
     gap_sentence,
     headline_of,
     ladder_sentences,
     ladders_table,
     odd_ends,
+    played_fields,
     saw_none,
     spoken_table,
     stand_ins,
     sweep_sentences,
+    sweep_tables,
     sweeps_table,
+    whole_figure,
 )
 
 M_AVG, G_AVG, OVERALL = "M-Avg", "G-Avg", "overall"
@@ -61,6 +73,17 @@ CSV_FIELDS = (
 CHANCE = "(chance)"
 MOST_NAMED = 4
 """Models that a sentence names; more are counted."""
+MOST_MAPS = 12
+"""Models whose needles are drawn."""
+TASKS_NOTE = remark(
+    "Of choices the accuracy in percent, of free text the mean score, 2 to 10; beneath it the 95 % "
+    "interval."
+)
+POSITIONS_NOTE = remark(
+    "Accuracy in percent, with the number of needles. Down: where in the video the needle's middle "
+    "lies; across: the length of the background. Pale: fewer than ten needles. Point at a cell for "
+    "its interval."
+)
 
 
 def task_reports(scores: TaskScores) -> list[Report]:
@@ -182,11 +205,14 @@ def _row_fields(row: TaskScore, tasks: Sequence[tuple[str, Any]]) -> dict[str, A
 def _meaning(board: TaskBoard) -> Iterator[Sentence]:
     if any(row.m_avg for row in board.models):
         yield sentence(
-            "M-Avg: mean of the tasks' accuracies, in percent; no answer counts as wrong."
+            "M-Avg: mean of the tasks' accuracies, in percent; no answer counts as wrong.",
+            key="meaning",
         )
     if any(row.g_avg for row in board.models):
         scale = Verbatim("2 to 10")
-        yield sentence("G-Avg: mean of the tasks' scores of free text, {scale}.", scale=scale)
+        yield sentence(
+            "G-Avg: mean of the tasks' scores of free text, {scale}.", key="meaning", scale=scale
+        )
 
 
 def _about_scores(scores: TaskScores) -> Iterator[Sentence]:
@@ -199,7 +225,11 @@ def _about_scores(scores: TaskScores) -> Iterator[Sentence]:
 def _keyless(tally: Table) -> Iterator[Sentence]:
     keyless = tally.quote(0, "keyless")
     if keyless.value:
-        yield sentence("{items} without a known answer: unscored.", items=counting(keyless, "item"))
+        yield sentence(
+            "{items} without a known answer: unscored.",
+            key="keyless",
+            items=counting(keyless, "item"),
+        )
 
 
 def _where_needles_are(board: TaskBoard) -> Iterator[Sentence]:
@@ -351,3 +381,138 @@ def _data_rows(board: TaskBoard) -> Iterator[dict[str, Any]]:
         for one in row.tasks:
             about = {"task": one.task, "kind": one.kind, "chance": one.chance}
             yield {**head, **about, **one.figure.model_dump()}
+
+
+def board_sections(board: TaskBoard, report: Report, place: int) -> Iterator[Section]:
+    """Yield the parts of a page about a part of a set: scores, tasks, needles, budgets."""
+    rows = [row for row in board.models if row.view == "whole"]
+    of = f", {board.split}" if board.split else ""
+    behind = f" · {board.split}" if board.split else ""
+    yield Section(
+        f"board-{place}",
+        f"Scores{behind}",
+        report.sentence("gap"),
+        (_board(board, rows, f"Scores{of}"),),
+        notes=tuple(_board_notes(board, rows, report)),
+    )
+    if by_task := tuple(_by_task(rows, of)):
+        said = report.sentence("tasks")
+        yield Section(f"tasks-{place}", f"By task{behind}", said, by_task, notes=(TASKS_NOTE,))
+    if maps := [_needles(row, of) for row in rows if row.positions is not None]:
+        yield Section(
+            f"positions-{place}",
+            f"Needles{behind}",
+            report.sentence("positions"),
+            tuple(maps[:MOST_MAPS]),
+            notes=(POSITIONS_NOTE, *cut_note("results", MOST_MAPS, len(maps))),
+        )
+    if board.sweeps:
+        yield Section(
+            f"sweep-{place}",
+            f"Budget{behind}",
+            report.sentence("sweeps"),
+            tuple(sweep_tables(board.sweeps, board.chance)),
+            tuple(one for one in report.sentences if one.key == "sweep"),
+            (SWEEP_NOTE, *cut_note("models", MOST_CURVES, len(board.sweeps))),
+        )
+
+
+def _board(board: TaskBoard, rows: Sequence[TaskScore], caption: str) -> Table:
+    figures = [
+        whole_figure(key, title, kind)
+        for key, title, kind in _AVERAGES[:2]
+        if any(getattr(row, key) for row in rows)
+    ] or [whole_figure("m_avg", M_AVG, "percent")]
+    is_share = figures[0].key == "m_avg"
+    judges = len({row.judge for row in rows} - {None})
+    fields = (
+        {
+            **played_fields(row, judges=judges),
+            **figure_fields("m_avg", row.m_avg),
+            **figure_fields("g_avg", row.g_avg),
+            "chance": board.chance if is_share else None,
+        }
+        for row in rows
+    )
+    return board_table(caption, SHARES if is_share else MARKS, fields, *figures)
+
+
+def _board_notes(board: TaskBoard, rows: Sequence[TaskScore], report: Report) -> Iterator[Sentence]:
+    yield Sentence((*report.above[0].parts, "."))
+    keys = ("meaning", "keyless", "caution", "few")
+    yield from (one for one in report.sentences if one.key in keys)
+    if board.chance is not None and any(row.m_avg for row in rows):
+        yield remark("The dashed line is chance.")
+    yield remark("Bars are 95 % intervals that know which items share a video.")
+
+
+def _by_task(rows: Sequence[TaskScore], of: str) -> Iterator[Table]:
+    """Yield what models came to by task and by group, where there are several of them."""
+    tasks = {(one.task, one.kind): one for row in rows for one in row.tasks}
+    if len(tasks) < 2:
+        return
+    columns = []
+    for k, (key, one) in enumerate(tasks.items()):
+        n = max(t.figure.n for row in rows for t in row.tasks if (t.task, t.kind) == key)
+        chance = "" if one.chance is None else f", chance {one.chance:.0f}"
+        kind: Kind = "percent" if one.kind == "choice" else "mark"
+        columns.append(whole_figure(f"task_{k}", one.task, kind, about=f"n {n:,}{chance}"))
+    places = {key: f"task_{k}" for k, key in enumerate(tasks)}
+    fields = []
+    for row in rows:
+        fields.append({"model": row.model})
+        for each in row.tasks:
+            fields[-1] |= figure_fields(places[each.task, each.kind], each.figure)
+    yield figures_table("by-task", f"Scores by task{of}", columns, fields)
+    groups = list(dict.fromkeys(name for row in rows for name in row.groups))
+    if len(groups) > 1:
+        yield figures_table(
+            "by-group",
+            f"Scores by group of tasks{of}",
+            [whole_figure(f"group_{k}", name, "percent") for k, name in enumerate(groups)],
+            [
+                {"model": row.model}
+                | {
+                    key: value
+                    for k, name in enumerate(groups)
+                    for key, value in figure_fields(f"group_{k}", row.groups.get(name)).items()
+                }
+                for row in rows
+            ],
+        )
+
+
+def _needles(row: TaskScore, of: str) -> Table:
+    """Return where in the video a model finds needles: positions down, lengths across."""
+    found = row.positions
+    assert found is not None, "maps are of those whose needles have places"
+    fifths = [f"{20 * k}–{20 * (k + 1)} %" for k in range(len(found.cells))]
+    each = [(*line, whole) for line, whole in zip(found.cells, found.by_position, strict=True)]
+    rows: list[dict[str, Any]] = []
+    for name, cells in zip([*fifths, "all"], [*each, (*found.by_length, None)], strict=True):
+        rows.append({"position": name})
+        for k, cell in enumerate(cells):
+            if cell is not None:
+                rows[-1] |= {**figure_fields(f"at_{k}", cell), f"at_{k}_n": cell.n}
+    lengths = [FORMATS["length"].cell([seconds]) for seconds in found.lengths]
+    columns = [
+        Column(
+            f"at_{k}",
+            title,
+            "percent_of",
+            (f"at_{k}", *bounds_of(f"at_{k}"), f"at_{k}_n"),
+            is_aside=k == len(lengths),
+        )
+        for k, title in enumerate([*lengths, "all"])
+    ]
+    caption = f"Needles of {row.model}{of}"
+    if row.judge is not None:
+        caption += f", judge {row.judge}"
+    return Table(
+        row.model,
+        caption,
+        (Column("position", "position"), *columns),
+        tuple(rows),
+        starts=frozenset({len(fifths)}),
+        look="heat",
+    )
