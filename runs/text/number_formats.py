@@ -21,9 +21,8 @@ Kind = Literal[
     "share", "share_interval", "share_with_interval", "share_or_mean",
     "share_gap", "share_gap_with_interval",
     "percent", "percent_interval", "percent_points", "percent_points_interval",
-    "percent_with_interval", "percent_gap_with_interval", "percent_of",
-    "hundredths", "hundredths_of", "mark", "mark_interval", "mark_with_interval",
-    "mark_gap_with_interval", "noted_share",
+    "percent_gap_with_interval",
+    "hundredths", "hundredths_of", "mark", "mark_interval", "mark_gap_with_interval", "noted_share",
     "probability", "p", "coefficient", "coefficient_with_interval",
     "counts_in_a_row", "moments", "marked_count", "moved_place",
     "record", "money", "seconds", "length", "degrees", "duration", "wait", "grade", "of_total",
@@ -174,11 +173,6 @@ def _hundredths_of(percent: float, n: int) -> str:
     return f"{_HUNDREDTHS(percent)} ({_COUNT(n)})"
 
 
-def _percent_of(percent: float, low: float | None, high: float | None, n: int) -> str:
-    """Return a percentage with its interval, and of how many: `82.5 (70.1 to 91.0), n 51`."""
-    return f"{_PERCENT.with_interval(percent, low, high)}, n {_COUNT(n)}"
-
-
 def _noted_share(share: float, note: str) -> str:
     """Return a share with what is to be noted of it: `100.0, found`."""
     return f"{_SHARE(share)}, {note}" if note else _SHARE(share)
@@ -236,14 +230,11 @@ FORMATS: Mapping[Kind, Format] = {
     "percent_interval": Format(_PERCENT.interval, "%"),
     "percent_points": _single(_PERCENT),
     "percent_points_interval": Format(_PERCENT.interval),
-    "percent_with_interval": Format(_PERCENT.with_interval, "%"),
     "percent_gap_with_interval": Format(_PERCENT_GAP.with_interval),
-    "percent_of": Format(_percent_of, "%"),
     "hundredths": _single(_HUNDREDTHS, "%"),
     "hundredths_of": Format(_hundredths_of),
     "mark": _single(_HUNDREDTHS),
     "mark_interval": Format(_HUNDREDTHS.interval),
-    "mark_with_interval": Format(_HUNDREDTHS.with_interval),
     "mark_gap_with_interval": Format(_MARK_GAP.with_interval),
     "noted_share": Format(_noted_share),
     "probability": Format(_sure, "%"),

@@ -183,13 +183,10 @@ def _asked_table(probes: Iterable[AskedProbe]) -> Table:
         task = _task(one.split, one.task)
         rows[task, one.model] |= {"task": task, "model": one.model, "chance": one.chance}
         rows[task, one.model] |= {one.view: one.accuracy, f"{one.view}_n": one.n}
-    views = {"whole": "whole video", **VIEWS}
     columns = (
         *(Column("task", "task", "name"), Column("model", "model", "name")),
-        *(
-            Column(view, name, "percent_of", (view, *bounds_of(view), f"{view}_n"))
-            for view, name in views.items()
-        ),
+        Column("whole", "whole video", "percent"),
+        *(Column(view, name, "percent") for view, name in VIEWS.items()),
         Column("chance", "chance", "percent"),
     )
     return Table("asked", "Models without the video", columns, tuple(rows.values()))

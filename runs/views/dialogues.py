@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -41,7 +42,6 @@ from videoautoarena.runs.views.sets import (
     ends_table,
     few_videos,
     figure_fields,
-    figures_table,
     gap_sentence,
     headline_of,
     odd_ends,
@@ -51,7 +51,6 @@ from videoautoarena.runs.views.sets import (
     stand_ins,
     sweep_sentences,
     sweeps_table,
-    whole_figure,
 )
 from videoautoarena.runs.views.tasks import MOST_NAMED
 
@@ -76,12 +75,6 @@ _PARTS: dict[By, str] = {
 }
 _SAID_ELSEWHERE = ("lead", "ends", "stand-ins")
 """Keys of sentences that stand above all, or beside the figure of a model."""
-_CONSTANTS = {
-    "all_yes": ("All yes", "every item answered yes"),
-    "all_no": ("All no", "every item answered no"),
-    "silence": ("Silence", "a reply without words"),
-    "refusal": ("Refuses all", "right where a refusal is asked for"),
-}
 _PART_TITLES: dict[By, str] = {
     "turns": "By number of turns",
     "length": "By length of the video",
@@ -163,6 +156,8 @@ def _models_table(scores: DialogueScores) -> Table:
     there = _shown_abilities(scores)
     others = [one for one in there if one not in ("answer_refusal", TWIN, "over_refusal")]
     spare = {one: k for k, one in enumerate(reversed(others), 1)}
+    refused = max((row.over_refusal.n for row in scores.models if row.over_refusal), default=0)
+    counts: dict[str, int] = {**dict(scores.abilities.items()), "over_refusal": refused}
     columns = (
         *[RANK] * (scores.lead is not None and scores.lead.models > 1),
         *(MODEL, *[Column("judge", "judge", "name")] * (_judges(scores) > 1)),
@@ -170,9 +165,19 @@ def _models_table(scores: DialogueScores) -> Table:
         Column(
             "interval", "95 % interval", "percent_interval", bounds_of("overall"), len(spare) + 1
         ),
-        *(Column(one, spoken(one), "percent", spare=spare.get(one, 0)) for one in there),
+        *(
+            Column(
+                one,
+                spoken(one),
+                "percent",
+                spare=spare.get(one, 0),
+                about=f"n {counts[one]:,}",
+                is_aside=one in (TWIN, "over_refusal"),
+            )
+            for one in there
+        ),
     )
-    rows = [_row_fields(row) for row in scores.models]
+    rows = [_row_fields(row) | played_fields(row, _judges(scores)) for row in scores.models]
     for one in scores.constants:
         known: dict[str, Any] = dict(one.abilities.items())
         rows.append({"model": CONSTANT_NAMES[one.name], "overall": one.overall, **known})
@@ -181,13 +186,12 @@ def _models_table(scores: DialogueScores) -> Table:
 
 
 def _row_fields(row: DialogueScore) -> dict[str, Any]:
-    figures = [*row.abilities, *([row.twin] if row.twin else [])]
-    return {
-        **{key: getattr(row, key) for key in ("model", "judge", "history", *RANKS)},
-        **figure_fields("overall", row.overall),
-        **{one.ability: one.figure.value for one in figures},
-        "over_refusal": row.over_refusal and row.over_refusal.value,
-    }
+    fields = {key: getattr(row, key) for key in ("judge", "history", *RANKS)}
+    fields |= figure_fields("overall", row.overall)
+    fields |= figure_fields("over_refusal", row.over_refusal)
+    for one in (*row.abilities, *([row.twin] if row.twin else [])):
+        fields |= figure_fields(one.ability, one.figure)
+    return fields
 
 
 def _parts_table(scores: DialogueScores) -> Iterator[Table]:
@@ -197,12 +201,20 @@ def _parts_table(scores: DialogueScores) -> Iterator[Table]:
     shown.sort(key=lambda key: list(_PARTS).index(key[0]))
     if not shown:
         return
-    rows = []
+    rows: list[dict[str, Any]] = []
+    items = Counter[tuple[By, str]]()
     for row in scores.models:
-        of = {f"{one.by}_{one.part}": one.figure.value for one in row.parts}
-        rows.append({"model": row.model, "judge": row.judge, **of})
+        rows.append({"model": row.model, "judge": row.judge})
+        for one in row.parts:
+            rows[-1] |= figure_fields(f"{one.by}_{one.part}", one.figure)
+            items[one.by, one.part] = max(items[one.by, one.part], one.figure.n)
     each = (
-        Column(f"{by}_{part}", counted(int(part), "turn") if by == "turns" else part, "percent")
+        Column(
+            f"{by}_{part}",
+            counted(int(part), "turn") if by == "turns" else part,
+            "percent",
+            about=f"n {items[by, part]:,}",
+        )
         for by, part in shown
     )
     yield Table(
@@ -435,87 +447,30 @@ def dialogue_sections(
     """
     said = [one for one in report.sentences if one.role == "said"]
     notes = [one for one in said if one.key not in _SAID_ELSEWHERE]
+    models = report.tables[0]
     if is_made and set(_NEEDS_MEMORY) & set(scores.abilities):
         notes.append(MEMORY_NOTE)
-    yield Section("board", "Scores", report.sentence("gap"), (_board(scores),), notes=tuple(notes))
+    ladder = board_table(models, "Scores", SHARES, models.rows, "overall")
+    yield Section("board", "Scores", report.sentence("gap"), (ladder,), notes=tuple(notes))
+    abilities = [column for column in models.columns if column.about]
+    by_ability = replace(models, caption="Scores by ability", columns=(MODEL, *abilities))
     twin = (_TWIN_NOTE,) if TWIN in scores.abilities else ()
     yield Section(
         "abilities",
         "By ability",
         report.sentence("abilities"),
-        (_by_ability(scores),),
+        (by_ability,),
         notes=(_ABILITIES_NOTE, *twin),
     )
-    if parts := tuple(_by_part(scores)):
-        yield Section(
-            "parts", "Turns, length, scenes", report.sentence("parts"), parts, notes=(_PARTS_NOTE,)
+    for table in report.tables[1:2] if report.tables[1].name == "dialogue-parts" else ():
+        parts = tuple(
+            replace(table, caption=title, columns=(MODEL, *some))
+            for by, title in _PART_TITLES.items()
+            if (some := [one for one in table.columns if one.key.startswith(f"{by}_")])
         )
+        said_of = report.sentence("parts")
+        yield Section("parts", "Turns, length, scenes", said_of, parts, notes=(_PARTS_NOTE,))
     if beside.sentences:
         words = [part for one in beside.sentences for part in (*one.parts, " ")]
         says = Sentence(tuple(words[:-1]))
         yield Section("history", "History", says, beside.tables, notes=(_HISTORY_NOTE,))
-
-
-def _board(scores: DialogueScores) -> Table:
-    rows = [
-        played_fields(row, judges=_judges(scores)) | figure_fields("overall", row.overall)
-        for row in scores.models
-    ]
-    for one in scores.constants:
-        name, about = _CONSTANTS[one.name]
-        rows.append({"model": name, "seen": about, "odd": [], "overall": one.overall})
-    table = board_table("Scores", SHARES, rows, whole_figure("overall", OVERALL, "percent"))
-    return replace(table, starts=frozenset({len(scores.models)}))
-
-
-def _by_ability(scores: DialogueScores) -> Table:
-    refused = max((row.over_refusal.n for row in scores.models if row.over_refusal), default=0)
-    counts: dict[str, int] = {**dict(scores.abilities.items()), "over_refusal": refused}
-    columns = [
-        whole_figure(
-            one,
-            spoken(one).capitalize(),
-            "percent",
-            about=f"n {counts[one]:,}",
-            is_aside=one in (TWIN, "over_refusal"),
-        )
-        for one in _shown_abilities(scores)
-    ]
-    rows: list[dict[str, Any]] = []
-    for row in scores.models:
-        rows.append({"model": row.model, **figure_fields("over_refusal", row.over_refusal)})
-        for each in (*row.abilities, *([row.twin] if row.twin else [])):
-            rows[-1] |= figure_fields(each.ability, each.figure)
-    for constant in scores.constants:
-        known: dict[str, Any] = dict(constant.abilities.items())
-        rows.append({"model": _CONSTANTS[constant.name][0], **known})
-    table = figures_table("by-ability", "Scores by ability", columns, rows)
-    return replace(table, starts=frozenset({len(scores.models)}))
-
-
-def _by_part(scores: DialogueScores) -> Iterator[Table]:
-    """Yield what models came to by turns, length and scenes, of those that differ in the set."""
-    for by, title in _PART_TITLES.items():
-        figures = [
-            {one.part: one.figure for one in row.parts if one.by == by} for row in scores.models
-        ]
-        parts = list(dict.fromkeys(part for found in figures for part in found))
-        if by == "turns":
-            parts.sort(key=int)
-        if len(parts) < 2:
-            continue
-        columns = [
-            whole_figure(
-                f"part_{k}",
-                counted(int(part), "turn") if by == "turns" else part.capitalize(),
-                "percent",
-                about=f"n {max(found[part].n for found in figures if part in found):,}",
-            )
-            for k, part in enumerate(parts)
-        ]
-        rows: list[dict[str, Any]] = []
-        for row, found in zip(scores.models, figures, strict=True):
-            rows.append({"model": row.model})
-            for k, part in enumerate(parts):
-                rows[-1] |= figure_fields(f"part_{k}", found.get(part))
-        yield figures_table(f"by-{by}", title, columns, rows)

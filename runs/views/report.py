@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -22,9 +22,9 @@ Look = Literal["rows", "ladder", "heat", "curves", "facts", "folded"]
 """How a page draws a table.
 
 - rows: as a table; an interval stands below its figure
-- ladder: a bar a row on one axis; a fourth field of a bar is marked on it
-- heat: cells of value, low, high and n, the darker the higher; the last rows are over all others
-- curves: a line a model, over the second column; a field `is_ringed` marks a point
+- ladder: a bar of the first figure a row on one axis; a field `mark` is marked on it
+- heat: cells the darker the higher; the last rows are over all others
+- curves: a line a model, over the second column; fields `mark` and `is_ringed` are drawn too
 - facts: a name and a text a row
 - folded: as rows that open when they are asked for
 """
@@ -242,6 +242,8 @@ Role = Literal["said", "counted", "alarm", "note", "more", "detail", "page"]
 - detail: where details are asked for
 - page: on a page alone, which has a place for it
 """
+BOUNDS = ("_low", "_high")
+"""Behind the name of a field: the bounds of its interval."""
 _DIGIT = re.compile(r"\d")
 _PLACE = re.compile(r"\{(\w+)(?::([a-z ]+))?\}")
 
@@ -436,7 +438,6 @@ def table_json(table: Table) -> dict[str, Any]:
             "unit": column.format.unit,
             "is_figure": column.format.is_figure,
             "is_detail": column.is_detail,
-            "of": column.fields,
             "about": column.about,
             "is_aside": column.is_aside,
         }
@@ -461,6 +462,23 @@ def table_json(table: Table) -> dict[str, Any]:
         "axis": axis,
         "look": table.look,
     }
+
+
+def _whole_json(table: Table) -> dict[str, Any]:
+    """Return a table with the interval of a figure in its cell, where a terminal has no room."""
+    columns = tuple(
+        column
+        for column in table.columns
+        if "with_" in column.kind or not column.kind.endswith("_interval")
+    )
+    found = table_json(replace(table, columns=columns))
+    for k, row in enumerate(found["rows"]):
+        for column in columns:
+            value, low, high = (row["fields"].get(column.key + of) for of in ("", *BOUNDS))
+            digits = table.format(k, column).digits
+            if digits is not None and None not in (value, low, high):
+                row["cells"][column.key] = digits.with_interval(value, low, high)
+    return found
 
 
 def remark(text: str, key: str = "") -> Sentence:
@@ -488,7 +506,7 @@ class Section:
             "id": self.id,
             "title": self.title,
             "says": [] if self.says is None else self.says.to_json(),
-            "tables": [table_json(one) for one in self.tables],
+            "tables": [_whole_json(one) for one in self.tables],
             "each": [one.to_json() for one in self.each],
             "notes": [{"key": one.key, "parts": one.to_json()} for one in self.notes],
         }

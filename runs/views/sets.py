@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from videoautoarena.runs.bench.score.leads import SetLead
@@ -35,9 +36,6 @@ RANKS = ("rank", "rank_best", "rank_worst")
 MODEL = Column("model", "model", "name")
 SHARES, MARKS = Axis(0.0, 100.0), Axis(2.0, 10.0)
 """What accuracies and the scores of free text lie between."""
-WITH_INTERVAL: dict[Kind, Kind] = {
-    "percent": "percent_with_interval", "mark": "mark_with_interval"
-}  # fmt: skip
 _ODD_ENDS = {
     "unreadable": "unreadable",
     "forfeit": "without an answer",
@@ -103,33 +101,22 @@ def bounds_of(name: str) -> tuple[str, str]:
     return f"{name}_low", f"{name}_high"
 
 
-def whole_figure(
-    key: str, title: str, kind: Kind, *, about: str = "", is_aside: bool = False
-) -> Column:
-    """Return the column of a figure with its interval."""
-    fields = (key, *bounds_of(key))
-    return Column(key, title, WITH_INTERVAL[kind], fields, about=about, is_aside=is_aside)
-
-
-def figures_table(name: str, caption: str, columns: Iterable[Column], rows: Iterable[Row]) -> Table:
-    """Return the table of a page with a row a model, and a figure with its interval a column."""
-    return Table(name, caption, (MODEL, *columns), tuple(rows))
-
-
-def board_table(caption: str, axis: Axis, rows: Iterable[Row], *figures: Column) -> Table:
+def board_table(
+    models: Table, caption: str, axis: Axis, rows: Iterable[Row], *figures: str
+) -> Table:
     """Return the board of a page: who, how it was played, and the first of the figures as a bar."""
-    (first, *_) = figures
     columns = (
         MODEL,
         Column("seen", "seen", "text"),
         Column("odd", "odd", "flags"),
-        Column("bar", "score and interval", "bar", (*first.fields, "chance")),
-        *figures,
+        *map(models.column, figures),
     )
-    return Table("board", caption, columns, tuple(rows), axis=axis, look="ladder")
+    return replace(
+        models, caption=caption, columns=columns, rows=tuple(rows), axis=axis, look="ladder"
+    )
 
 
-def played_fields(row: Any, *, judges: int) -> dict[str, Any]:
+def played_fields(row: Any, judges: int) -> dict[str, Any]:
     """Return who a row of a board is, how it was played, and what it is less sure of."""
     frames = "" if row.max_frames is None else counted(row.max_frames, "frame")
     seen = [SAW_NONE if row.is_blind else frames]
@@ -160,7 +147,7 @@ def sweep_tables(
         for one in drawn
         for of in one.settings
     ]
-    up = whole_figure("accuracy", "accuracy", "percent")
+    up = Column("accuracy", "accuracy", "percent")
     courses: tuple[tuple[str, Kind, str], ...] = (
         ("frames", "count", "Frames sent of each video"),
         ("usd", "money", f"Dollars {each}"),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from videoautoarena.runs.bench.score.score import FEW_VIDEOS
 from videoautoarena.runs.bench.score.task_points import Figure
-from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScore, TaskScores
+from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskFigure, TaskScore, TaskScores
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.number_formats import FORMATS, Kind
 from videoautoarena.runs.views.report import (
@@ -26,6 +27,7 @@ from videoautoarena.runs.views.report import (
 )
 from videoautoarena.runs.views.sets import (
     MARKS,
+    MODEL,
     MOST_CURVES,
     RANK,
     RANKS,
@@ -39,7 +41,6 @@ from videoautoarena.runs.views.sets import (
     ends_table,
     few_videos,
     figure_fields,
-    figures_table,
     gap_sentence,
     headline_of,
     ladder_sentences,
@@ -52,7 +53,6 @@ from videoautoarena.runs.views.sets import (
     sweep_sentences,
     sweep_tables,
     sweeps_table,
-    whole_figure,
 )
 
 M_AVG, G_AVG, OVERALL = "M-Avg", "G-Avg", "overall"
@@ -75,6 +75,8 @@ MOST_NAMED = 4
 """Models that a sentence names; more are counted."""
 MOST_MAPS = 12
 """Models whose needles are drawn."""
+_BOARD_NOTES = ("meaning", "keyless", "caution", "few")
+BARS = remark("Bars are 95 % intervals that know which items share a video; dashed: chance.")
 TASKS_NOTE = remark(
     "Of choices the accuracy in percent, of free text the mean score, 2 to 10; beneath it the 95 % "
     "interval."
@@ -155,7 +157,7 @@ def _nobody(board: TaskBoard) -> str:
 
 
 def _models_table(board: TaskBoard) -> Table:
-    tasks = list(dict.fromkeys((one.task, one.kind) for row in board.models for one in row.tasks))
+    tasks = {(one.task, one.kind): one for row in board.models for one in row.tasks}
     several = len(tasks) > 1
     averages = [
         (key, title, kind)
@@ -168,8 +170,14 @@ def _models_table(board: TaskBoard) -> Table:
     judges = {row.judge for row in board.models} - {None}
     spare = len(tasks)
     each = [
-        Column(f"task_{k}", task, "percent" if kind == "choice" else "mark", spare=spare - k)
-        for k, (task, kind) in enumerate(tasks if several else ())
+        Column(
+            f"task_{k}",
+            one.task,
+            "percent" if one.kind == "choice" else "mark",
+            spare=spare - k,
+            about=_about(one, board),
+        )
+        for k, one in enumerate(tasks.values() if several else ())
     ]
     is_ranked = board.lead is not None and board.lead.models > 1
     columns = (
@@ -183,23 +191,38 @@ def _models_table(board: TaskBoard) -> Table:
         Column("interval", "95 % interval", interval, bounds_of(main), spare=spare + 2),  # type: ignore[arg-type]
         *each,
     )
-    rows = [_row_fields(row, tasks) for row in board.models]
+    chance = board.chance if is_choice else None
+    rows = [
+        _row_fields(row, list(tasks)) | played_fields(row, len(judges)) | {"mark": chance}
+        for row in board.models
+    ]
     if board.chance is not None:
-        chance = {(one.task, one.kind): one.chance for row in board.models for one in row.tasks}
-        of_tasks = {f"task_{k}": chance[task] for k, task in enumerate(tasks)}
+        of_tasks = {f"task_{k}": one.chance for k, one in enumerate(tasks.values())}
         rows.append({"model": CHANCE, "m_avg": board.chance, **of_tasks})
     caption = f"Scores of {counted(len(board.models), 'model')} on tasks"
     return Table("tasks", caption, columns, tuple(rows))
 
 
+def _about(task: TaskFigure, board: TaskBoard) -> str:
+    """Return of how many items a task is, and what chance earns."""
+    n = max(
+        one.figure.n
+        for row in board.models
+        for one in row.tasks
+        if (one.task, one.kind) == (task.task, task.kind)
+    )
+    return f"n {n:,}" + ("" if task.chance is None else f", chance {task.chance:.0f}")
+
+
 def _row_fields(row: TaskScore, tasks: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    by_task: dict[tuple[str, Any], Any] = {
-        (one.task, one.kind): one.figure.value for one in row.tasks
-    }
-    fields: dict[str, Any] = {key: getattr(row, key) for key in ("model", "judge", "view", *RANKS)}
+    fields: dict[str, Any] = {key: getattr(row, key) for key in ("judge", "view", *RANKS)}
     for key, _, _ in _AVERAGES:
         fields |= figure_fields(key, getattr(row, key))
-    return fields | {f"task_{k}": by_task.get(task) for k, task in enumerate(tasks)}
+    for one in row.tasks:
+        fields |= figure_fields(f"task_{tasks.index((one.task, one.kind))}", one.figure)
+    for name, figure in row.groups.items():
+        fields |= figure_fields(f"group {name}", figure)
+    return fields
 
 
 def _meaning(board: TaskBoard) -> Iterator[Sentence]:
@@ -385,100 +408,39 @@ def _data_rows(board: TaskBoard) -> Iterator[dict[str, Any]]:
 
 def board_sections(board: TaskBoard, report: Report, place: int) -> Iterator[Section]:
     """Yield the parts of a page about a part of a set: scores, tasks, needles, budgets."""
-    rows = [row for row in board.models if row.view == "whole"]
-    of = f", {board.split}" if board.split else ""
-    behind = f" · {board.split}" if board.split else ""
-    yield Section(
-        f"board-{place}",
-        f"Scores{behind}",
-        report.sentence("gap"),
-        (_board(board, rows, f"Scores{of}"),),
-        notes=tuple(_board_notes(board, rows, report)),
+    models, of = report.tables[0], f" · {board.split}" if board.split else ""
+    rows = tuple(row for row in models.rows if row.get("view") == "whole")
+    drawn = [row for row in board.models if row.view == "whole"]
+    figures = [key for key, _, _ in _AVERAGES[:2] if any(row[key] is not None for row in rows)]
+    axis = MARKS if figures == ["g_avg"] else SHARES
+    ladder = board_table(models, f"Scores{of}", axis, rows, *(figures or ["m_avg"]))
+    notes = [one for one in report.sentences if one.key in _BOARD_NOTES]
+    title = Sentence((*report.above[0].parts, "."))
+    said = report.sentence("gap")
+    yield Section(f"board-{place}", f"Scores{of}", said, (ladder,), notes=(title, *notes, BARS))
+    each = [column for column in models.columns if column.key.startswith("task_")]
+    groups = dict.fromkeys(name for row in drawn for name in row.groups)
+    by_group = [Column(f"group {name}", name, "percent") for name in groups]
+    by_task = (
+        replace(models, caption=f"By {what}{of}", columns=(MODEL, *some), rows=rows)
+        for what, some in (("task", each), ("group of tasks", by_group))
+        if len(some) > 1
     )
-    if by_task := tuple(_by_task(rows, of)):
+    if each:
         said = report.sentence("tasks")
-        yield Section(f"tasks-{place}", f"By task{behind}", said, by_task, notes=(TASKS_NOTE,))
-    if maps := [_needles(row, of) for row in rows if row.positions is not None]:
-        yield Section(
-            f"positions-{place}",
-            f"Needles{behind}",
-            report.sentence("positions"),
-            tuple(maps[:MOST_MAPS]),
-            notes=(POSITIONS_NOTE, *cut_note("results", MOST_MAPS, len(maps))),
-        )
+        yield Section(f"tasks-{place}", f"By task{of}", said, tuple(by_task), notes=(TASKS_NOTE,))
+    if maps := [_needles(row, of) for row in drawn if row.positions is not None]:
+        notes = [POSITIONS_NOTE, *cut_note("results", MOST_MAPS, len(maps))]
+        said, some = report.sentence("positions"), tuple(maps[:MOST_MAPS])
+        yield Section(f"positions-{place}", f"Needles{of}", said, some, notes=tuple(notes))
     if board.sweeps:
         yield Section(
             f"sweep-{place}",
-            f"Budget{behind}",
+            f"Budget{of}",
             report.sentence("sweeps"),
             tuple(sweep_tables(board.sweeps, board.chance)),
             tuple(one for one in report.sentences if one.key == "sweep"),
             (SWEEP_NOTE, *cut_note("models", MOST_CURVES, len(board.sweeps))),
-        )
-
-
-def _board(board: TaskBoard, rows: Sequence[TaskScore], caption: str) -> Table:
-    figures = [
-        whole_figure(key, title, kind)
-        for key, title, kind in _AVERAGES[:2]
-        if any(getattr(row, key) for row in rows)
-    ] or [whole_figure("m_avg", M_AVG, "percent")]
-    is_share = figures[0].key == "m_avg"
-    judges = len({row.judge for row in rows} - {None})
-    fields = (
-        {
-            **played_fields(row, judges=judges),
-            **figure_fields("m_avg", row.m_avg),
-            **figure_fields("g_avg", row.g_avg),
-            "chance": board.chance if is_share else None,
-        }
-        for row in rows
-    )
-    return board_table(caption, SHARES if is_share else MARKS, fields, *figures)
-
-
-def _board_notes(board: TaskBoard, rows: Sequence[TaskScore], report: Report) -> Iterator[Sentence]:
-    yield Sentence((*report.above[0].parts, "."))
-    keys = ("meaning", "keyless", "caution", "few")
-    yield from (one for one in report.sentences if one.key in keys)
-    if board.chance is not None and any(row.m_avg for row in rows):
-        yield remark("The dashed line is chance.")
-    yield remark("Bars are 95 % intervals that know which items share a video.")
-
-
-def _by_task(rows: Sequence[TaskScore], of: str) -> Iterator[Table]:
-    """Yield what models came to by task and by group, where there are several of them."""
-    tasks = {(one.task, one.kind): one for row in rows for one in row.tasks}
-    if len(tasks) < 2:
-        return
-    columns = []
-    for k, (key, one) in enumerate(tasks.items()):
-        n = max(t.figure.n for row in rows for t in row.tasks if (t.task, t.kind) == key)
-        chance = "" if one.chance is None else f", chance {one.chance:.0f}"
-        kind: Kind = "percent" if one.kind == "choice" else "mark"
-        columns.append(whole_figure(f"task_{k}", one.task, kind, about=f"n {n:,}{chance}"))
-    places = {key: f"task_{k}" for k, key in enumerate(tasks)}
-    fields = []
-    for row in rows:
-        fields.append({"model": row.model})
-        for each in row.tasks:
-            fields[-1] |= figure_fields(places[each.task, each.kind], each.figure)
-    yield figures_table("by-task", f"Scores by task{of}", columns, fields)
-    groups = list(dict.fromkeys(name for row in rows for name in row.groups))
-    if len(groups) > 1:
-        yield figures_table(
-            "by-group",
-            f"Scores by group of tasks{of}",
-            [whole_figure(f"group_{k}", name, "percent") for k, name in enumerate(groups)],
-            [
-                {"model": row.model}
-                | {
-                    key: value
-                    for k, name in enumerate(groups)
-                    for key, value in figure_fields(f"group_{k}", row.groups.get(name)).items()
-                }
-                for row in rows
-            ],
         )
 
 
@@ -489,30 +451,17 @@ def _needles(row: TaskScore, of: str) -> Table:
     fifths = [f"{20 * k}–{20 * (k + 1)} %" for k in range(len(found.cells))]
     each = [(*line, whole) for line, whole in zip(found.cells, found.by_position, strict=True)]
     rows: list[dict[str, Any]] = []
-    for name, cells in zip([*fifths, "all"], [*each, (*found.by_length, None)], strict=True):
+    for name, cells in zip([*fifths, "all"], [*each, found.by_length], strict=True):
         rows.append({"position": name})
         for k, cell in enumerate(cells):
             if cell is not None:
                 rows[-1] |= {**figure_fields(f"at_{k}", cell), f"at_{k}_n": cell.n}
     lengths = [FORMATS["length"].cell([seconds]) for seconds in found.lengths]
-    columns = [
-        Column(
-            f"at_{k}",
-            title,
-            "percent_of",
-            (f"at_{k}", *bounds_of(f"at_{k}"), f"at_{k}_n"),
-            is_aside=k == len(lengths),
-        )
-        for k, title in enumerate([*lengths, "all"])
-    ]
-    caption = f"Needles of {row.model}{of}"
-    if row.judge is not None:
-        caption += f", judge {row.judge}"
-    return Table(
-        row.model,
-        caption,
-        (Column("position", "position"), *columns),
-        tuple(rows),
-        starts=frozenset({len(fifths)}),
-        look="heat",
+    columns = (
+        Column("position", "position"),
+        *(Column(f"at_{k}", title, "percent") for k, title in enumerate(lengths)),
+        Column(f"at_{len(lengths)}", "all", "percent", is_aside=True),
     )
+    caption = f"Needles of {row.model}{of}" + ("" if row.judge is None else f", judge {row.judge}")
+    last = frozenset({len(fifths)})
+    return Table(row.model, caption, columns, tuple(rows), starts=last, look="heat")

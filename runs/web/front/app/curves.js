@@ -36,12 +36,12 @@ export function Curves({ table, isLog = false, height = 250, from = 8, to = 62, 
     <${Ticks} points=${points} x=${x} y=${height - 6} />${lines.map(curve)}</${Plot}>`;
 }
 
-function pointOf(row, of, across, up) {
-  const [value, low, high] = up.of.map((key) => row.fields[key]);
+function pointOf(row, who, across, up) {
+  const [value, low, high] = ["", "_low", "_high"].map((of) => row.fields[up.key + of]);
   const { mark, is_ringed: isRinged } = row.fields;
   const [name, text] = [row.cells[across.key], row.cells[up.key]];
   const x = row.fields[across.key];
-  return { model: row.fields[of.key], x, name, text, value, low, high, mark, isRinged };
+  return { model: row.fields[who.key], x, name, text, value, low, high, mark, isRinged };
 }
 
 function placesOf(values, isLog, from, to) {

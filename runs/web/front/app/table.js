@@ -8,16 +8,6 @@ import { Model, Sentence } from "./names.js";
 import { clip, isKnown, titled, whole } from "./numbers.js";
 import { Said } from "./text.js";
 
-/* An interval in a column of its own stands below the figure before it. */
-const isBelow = (column) => /_interval$/.test(column.kind) && !/with_interval$/.test(column.kind);
-
-const columnsOf = ({ columns }) =>
-  columns.flatMap((column, k) =>
-    isBelow(column)
-      ? []
-      : [{ ...column, below: columns[k + 1] && isBelow(columns[k + 1]) && columns[k + 1].key }],
-  );
-
 const headOf = ({ title, unit }) => titled(`${title} ${unit}`.trim());
 
 function Head({ column }) {
@@ -27,30 +17,30 @@ function Head({ column }) {
 }
 
 const NOTHING = "–";
+const short = (interval) => interval.replace(/^([\d.]+) to ([\d.]+)\)$/, "$1–$2)").replace(")", "");
 
-/* A figure with its interval or its count beneath it, and what is noted of it. */
-function Figure({ text, below, isFlagged }) {
+/* A figure with its interval and on what it stands beneath it, and what is noted of it. */
+function Figure({ text, n }) {
   const [figure, note] = text.split(", ");
   const [value, interval] = figure.split(" (");
-  const told = value !== NOTHING && (below || interval?.replace(")", ""));
+  const told = value !== NOTHING && (interval ? short(interval) : isKnown(n) && `n ${whole(n)}`);
   if (!told && !note) return html`<span class="num">${value}</span>`;
   return html`<b class="num">${value}</b>${told && html`<small class="num">${told}</small>`}
-    ${note && (isFlagged ? html` <${Flag} text=${note} />` : html`<small>${note}</small>`)}`;
+    ${note && html` <${Flag} text=${note} />`}`;
 }
 
 export function Cell({ column, row }) {
   const { key, kind } = column;
   if (kind === "name") return html`<${Model} name=${row.fields[key]} />`;
-  if (kind === "flags") return row.fields[key].map((text) => html` <${Flag} text=${text} />`);
+  if (kind === "flags") return row.fields[key]?.map((text) => html` <${Flag} text=${text} />`);
   if (!column.is_figure) return html`<${Said} text=${row.cells[key]} />`;
-  return html`<${Figure} text=${row.cells[key]} below=${column.below && row.cells[column.below]}
-    isFlagged=${kind === "noted_share"} />`;
+  return html`<${Figure} text=${row.cells[key]} n=${row.fields[`${key}_n`]} />`;
 }
 
 const FEW_COLUMNS = 4;
 
 export function Rows({ table, cls = "by-task by-ability" }) {
-  const columns = columnsOf(table);
+  const { columns } = table;
   const narrow = columns.length < FEW_COLUMNS ? "of-parts" : "";
   const head = (column) => [
     html`<${Head} column=${column} />`,
@@ -66,17 +56,17 @@ export function Rows({ table, cls = "by-task by-ability" }) {
     columns=${columns.map(head)} rows=${table.rows.map(line)} />`;
 }
 
-/* Bars on one axis; rows below a line are constants. */
+/* Bars of the first figure on one axis; rows below a line are constants. */
 function Ladder({ table }) {
-  const bar = table.columns.find((column) => column.kind === "bar");
-  const figures = columnsOf(table).filter((column) => column.is_figure);
+  const figures = table.columns.filter((column) => column.is_figure);
   const at = scale(table.axis.low, table.axis.high);
   const ticks = at.ticks(4);
   const head = (cls, text) => html`<span role="columnheader" class=${cls}>${text}</span>`;
-  const axis = html`<span class="hidden">${bar.title}</span><${Axis} at=${at} ticks=${ticks} />`;
+  const axis = html`<span class="hidden">${headOf(figures[0])} and interval</span>
+    <${Axis} at=${at} ticks=${ticks} />`;
   const [start = Infinity] = table.starts;
   const line = (row, k) => html`<${LadderRow} key=${k} row=${row} columns=${table.columns}
-    bar=${bar} at=${at} ticks=${ticks} isConstant=${k >= start} />`;
+    figures=${figures} at=${at} ticks=${ticks} isConstant=${k >= start} />`;
   return html`<div class=${`ladder scores ${figures.length > 1 ? "mixed" : ""}`} role="table"
     aria-label=${table.caption}><div class="ladder-row ladder-head" role="row">
       ${head("of-name", "Model")}${head("of-plot", axis)}
@@ -85,20 +75,23 @@ function Ladder({ table }) {
 }
 
 const FIGURES = ["of-rating", "of-free"];
+const figureOf = ({ fields }, { key }) => ({
+  value: fields[key],
+  low: fields[`${key}_low`],
+  high: fields[`${key}_high`],
+});
 
-function LadderRow({ row, columns, bar, at, ticks, isConstant }) {
-  const [name, ...others] = columns;
+function LadderRow({ row, columns, figures, at, ticks, isConstant }) {
+  const [name, ...beside] = columns.filter((column) => !column.is_figure);
   const cell = (column) => html`<${Cell} column=${column} row=${row} />`;
-  const [value, low, high, mark] = bar.of.map((key) => row.fields[key]);
+  const { mark } = row.fields;
   const middle = isConstant ? 21 : 24;
   const marked = html`<${Upright} at=${at} x=${mark} from="0" to="100%" cls="chance" />`;
-  const beside = others.filter((column) => column !== bar && !column.is_figure);
-  const figures = others.filter((column) => column.is_figure);
   return html`<div class=${`ladder-row ${isConstant ? "constant" : ""}`} role="row">
     <span role="cell" class="of-name">${cell(name)}<small>${beside.map(cell)}</small></span>
     <span role="cell" class="of-plot"><${Plot} height=${2 * middle}>
       <${Grid} at=${at} height="100%" ticks=${ticks} />${isKnown(mark) && marked}
-      <${Interval} at=${at} value=${value} low=${low} high=${high} y=${middle}
+      <${Interval} at=${at} ...${figureOf(row, figures[0])} y=${middle}
         mark=${isConstant ? "ring" : "dot"} /></${Plot}></span>
     ${figures.map((one, k) => html`<span role="cell" class=${FIGURES[k]}>${cell(one)}</span>`)}
     </div>`;
@@ -129,12 +122,13 @@ function Heat({ table }) {
 }
 
 function HeatCell({ row, column, isCorner }) {
-  const [value, , , n] = column.of.map((key) => row.fields[key]);
+  const value = row.fields[column.key];
+  const n = row.fields[`${column.key}_n`];
   if (isCorner) return html`<td></td>`;
   if (!isKnown(value)) return html`<td class="none"><span class="hidden">none</span></td>`;
   const text = row.cells[column.key];
   return html`<td class=${`needle ${n < FEW_ITEMS ? "thin" : ""}`} title=${text}
-    style=${{ "--strength": value / 100 }}><b class="num">${text.split(/ \(|, /)[0]}</b>
+    style=${{ "--strength": value / 100 }}><b class="num">${text.split(" (")[0]}</b>
     <small class="num"><span class="hidden">percent of </span>${whole(n)}</small></td>`;
 }
 
@@ -169,7 +163,7 @@ function Tables({ tables }) {
     const some = tables.filter((one) => one.look === look);
     const drawn = some.map((table) => [
       look === "rows" && several && html`<h3>${table.caption}</h3>`,
-      html`<${draw} key=${table.name} table=${table} />`,
+      html`<${draw} key=${table.caption} table=${table} />`,
     ]);
     return around ? html`<div class=${around(some.length)}>${drawn}</div>` : drawn;
   });

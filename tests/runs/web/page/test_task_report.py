@@ -55,12 +55,8 @@ def says(found: dict[str, Any], id_: str) -> str:
     return said(section(found, id_)["says"], found)
 
 
-def table(found: dict[str, Any], id_: str, name: str) -> dict[str, Any]:
-    return next(one for one in section(found, id_)["tables"] if one["name"] == name)
-
-
-def fields(found: dict[str, Any], id_: str, name: str) -> list[dict[str, Any]]:
-    return [row["fields"] for row in table(found, id_, name)["rows"]]
+def fields(found: dict[str, Any], id_: str, place: int = 0) -> list[dict[str, Any]]:
+    return [row["fields"] for row in section(found, id_)["tables"][place]["rows"]]
 
 
 def figure(row: dict[str, Any], key: str) -> tuple[Any, ...]:
@@ -79,12 +75,15 @@ def test_a_page_shows_what_the_commands_print(played: Path, tmp_path: Path) -> N
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     found = json.loads(Summary(text).text)
     (board,) = json.loads(invoke("bench", "score", played, "--json").stdout)["boards"]
-    scored, by_task = fields(found, "board-0", "board"), fields(found, "tasks-0", "by-task")
+    scored, by_task = fields(found, "board-0"), fields(found, "tasks-0")
     for row, shown, each in zip(board["models"], scored, by_task, strict=True):
         assert shown["model"] == each["model"] == row["model"]
         assert figure(shown, "m_avg") == bounds(row["m_avg"])
         for k, task in enumerate(row["tasks"]):
             assert figure(each, f"task_{k}") == bounds(task["figure"])
+    value, low, high = bounds(board["models"][0]["m_avg"])
+    first = section(found, "board-0")["tables"][0]["rows"][0]["cells"]
+    assert first["m_avg"] == f"{value:.1f} ({low:.1f} to {high:.1f})"
     maps = {one["name"]: one for one in section(found, "positions-0")["tables"]}
     assert len(maps) == len(board["models"])
     for row in board["models"]:
@@ -93,14 +92,14 @@ def test_a_page_shows_what_the_commands_print(played: Path, tmp_path: Path) -> N
             assert shown == [cell and cell["n"] for cell in cells]
     probes = json.loads(invoke("bench", "probe", played, "--json").stdout)
     away = [part["given_away"] for part in probes["parts"] if part["keyed"]]
-    assert [row["given_away"] for row in fields(found, "probes", "probes")] == away
+    assert [row["given_away"] for row in fields(found, "probes")] == away
     sweep = board["sweeps"][0]
     assert f"{sweep['best']} frames" in said(section(found, "sweep-0")["each"][0], found)
-    curve = fields(found, "sweep-0", "curves-frames")
+    curve = fields(found, "sweep-0")
     assert {row["frames"] for row in curve if row["is_ringed"]} == {sweep["cheapest"]}
-    results = fields(found, "methods", "results")
+    results = fields(found, "methods", 1)
     assert [one["cost"] for one in results] == [0.0176, 0.2816] * 2
-    assert fields(found, "methods", "prompts") == [{"role": "contestant", "digest": "c" * 64}]
+    assert fields(found, "methods", 2) == [{"role": "contestant", "digest": "c" * 64}]
     assert "connect-src" not in text
     assert not re.search(r"/tmp/|/root/|file:", Summary(text).text)
 
@@ -163,8 +162,8 @@ def test_text_that_is_out_to_do_harm_ends_no_element_of_the_page(tmp_path: Path)
     assert invoke("report", bench.folder, "--to", tmp_path / "page.html").exit_code == 0
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     found = json.loads(Summary(text).text)
-    assert NAME in {row["model"] for row in fields(found, "board-0", "board")}
-    tasks = {column["title"] for column in table(found, "tasks-0", "by-task")["columns"]}
+    assert NAME in {row["model"] for row in fields(found, "board-0")}
+    tasks = {column["title"] for column in section(found, "tasks-0")["tables"][0]["columns"]}
     assert len(tasks) >= len(TRAPS) - 1
     assert text.count("<script") == 2
     assert "<img" not in summary_of(bench)["plain"]
