@@ -20,6 +20,7 @@ from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.audit.label_report import show_labels
 from videoautoarena.runs.audit.report import audit_in
+from videoautoarena.runs.battles.listing import chances
 from videoautoarena.runs.battles.rounds import rounds_of
 from videoautoarena.runs.battles.standards import StandardVerdicts, by_standard
 from videoautoarena.runs.categories.tags import tags_of
@@ -100,6 +101,7 @@ class PageData:
             figures, note = _figures(run, listed, costs), _note(listed, len(run.battles))
             figures["settings"]["warnings"] += [] if note is None else [note]
             index = index_of(listed, seats_count=run.manifest.get("swap") == "all")
+            index["surprise"] = _surprise(listed, figures.pop("rated"))
             setup, slice_of = setup_of(run), slices_of(run.store)
             videos = {
                 video.id: video.to_json() | {"sprite": None}
@@ -205,6 +207,13 @@ def _seats(battle: Battle) -> int:
     return 0 if len(said) < 2 else 1 if len(set(said.values())) == 1 else 2
 
 
+def _surprise(listed: BattlesOf, rows: Sequence[Row]) -> list[int]:
+    """Return the place of each battle where the most surprising by the ratings is the first."""
+    order = np.argsort(chances(listed.outlines, rows), kind="stable")
+    found: list[int] = np.argsort(order, kind="stable").tolist()
+    return found
+
+
 def _letters(battle: Battle, *, seats_count: bool) -> str:
     found = by_standard(battle, seats_count=seats_count)
     return StandardVerdicts(battle=battle.id, **found).letters
@@ -242,6 +251,7 @@ def _figures(run: Run, listed: BattlesOf, costs: RunCosts) -> Json:
     rows, audit = board.to_json(), found.to_json()
     cautions = [text for text in board.settings.warnings if MOVED not in text]
     return {
+        "rated": board.models,
         "stand_ins": rows["settings"]["stand_ins"],
         "models": [row | {"style": adjusted[row["model"]]} for row in rows["models"]],
         "settings": rows["settings"] | {"warnings": cautions},

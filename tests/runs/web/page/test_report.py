@@ -105,6 +105,9 @@ def test_what_a_report_shows_is_what_open_run_returns(played: Path) -> None:
 def test_every_battle_is_in_a_part_with_its_words_and_what_it_took(played: Path) -> None:
     blocks, run = written(played, thumbs=0), va.open_run(played)
     index, costs = blocks.read("index"), run.costs().to_json()["battles"]
+    told = json.loads(invoke("battles", played, "--sort", "surprise", "--json").stdout)
+    by_surprise = sorted(range(len(told)), key=index["surprise"].__getitem__)
+    assert [index["id"][k] for k in by_surprise] == [one["id"] for one in told]
     battles = as_read(run.battles().to_json())
     parts = [of for k in range(0, len(battles), CHUNK) for of in blocks.read(f"part-{k // CHUNK}")]
     assert index["id"] == [of["id"] for of in battles] == [of["id"] for of in parts]
