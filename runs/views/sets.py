@@ -370,20 +370,11 @@ def methods_section(
     paid: tuple[Part, ...] = (quotes["cost"],) if known else ("an unknown cost",)
     says = sentence("{answers:answer} for {paid}{rest}.", quotes, paid=paid, rest=rest)
     columns = RESULT_COLUMNS if counts["unknown"] else RESULT_COLUMNS[:-1]
-    named_facts = tuple({"name": name, "text": text} for name, text in facts)
-    prompts = {(role, str(of)): None for row in results for role, of in row["prompts"].items()}
+    prompts = ((role, str(of)) for row in results for role, of in row["prompts"].items())
     tables = (
-        Table(
-            "facts", "The set", (Column("name", ""), Column("text", "")), named_facts, look="facts"
-        ),
+        facts_table(facts),
         Table("results", "Results", columns, tuple(results)),
-        Table(
-            "prompts",
-            "Prompts, by digest",
-            (Column("role", "role"), Column("digest", "SHA-256 of its prompt")),
-            tuple({"role": role, "digest": digest} for role, digest in prompts),
-            look="folded",
-        ),
+        prompts_table(prompts),
     )
     note = remark(
         f"The figures of this page are those of {sources}. The cost is that of the answers; {extra}"
@@ -391,3 +382,17 @@ def methods_section(
     return Section(
         "methods", "Methods", says, tuple(one for one in tables if one.rows), notes=(note,)
     )
+
+
+def facts_table(facts: Iterable[tuple[str, str]]) -> Table:
+    """Return what a page says of how its figures came about, a name and a text each."""
+    columns = (Column("name", ""), Column("text", ""))
+    rows = tuple({"name": name, "text": text} for name, text in facts)
+    return Table("facts", "How it was made", columns, rows, look="facts")
+
+
+def prompts_table(digests: Iterable[tuple[str, str]]) -> Table:
+    """Return the digests of the prompts of roles, each once."""
+    columns = (Column("role", "role"), Column("digest", "SHA-256 of its prompt"))
+    rows = tuple({"role": role, "digest": of} for role, of in dict.fromkeys(digests))
+    return Table("prompts", "Prompts, by digest", columns, rows, look="folded")

@@ -43,8 +43,17 @@ from videoautoarena.runs.rundir.setup import Setup, setup_of
 from videoautoarena.runs.rundir.spending import RunCosts, Took, costs_of
 from videoautoarena.runs.rundir.weaknesses import read_looks
 from videoautoarena.runs.users.summary import slices_of
+from videoautoarena.runs.views.labels import labels_report, people_section
 from videoautoarena.runs.views.report import Report
-from videoautoarena.runs.views.run_page import LeftOut, RunRecords, page_words, run_page
+from videoautoarena.runs.views.run_page import (
+    LeftOut,
+    RunRecords,
+    made_section,
+    missing_section,
+    page_words,
+    run_page,
+    spending_section,
+)
 from videoautoarena.runs.web.page.sentences import short_names
 
 SCHEMA = 1
@@ -248,7 +257,8 @@ def _figures(run: Run, listed: BattlesOf, costs: RunCosts) -> Json:
             styled=styled,
         )
     )
-    rows, audit = board.to_json(), found.to_json()
+    rows, audit, labels = board.to_json(), found.to_json(), show_labels(run)
+    is_labelled = labels.labels or labels.votes.cast or labels.ranking
     cautions = [text for text in board.settings.warnings if MOVED not in text]
     return {
         "rated": board.models,
@@ -266,7 +276,8 @@ def _figures(run: Run, listed: BattlesOf, costs: RunCosts) -> Json:
         "profiles": {row["model"]: row for row in profiles.to_json()["profiles"]},
         "audit": audit["findings"],
         "judges": audit["judges"],
-        "labels": _labels(run),
+        "labels": labels.to_json() if is_labelled else None,
+        "people": labels_report(labels) if labels.labels or labels.ranking else None,
         "status": {key: told[key] for key in _STATUS},
         "report": report,
     }
@@ -289,6 +300,7 @@ def _adjusted(row: Row) -> Json | None:
 def _summary(figures: Json, setup: Setup, costs: RunCosts) -> Json:
     """Return all that a report shows before a list or a battle is opened."""
     report: Report = figures.pop("report")
+    people: Report | None = figures.pop("people")
     names = short_names([*(row["model"] for row in figures["models"]), *setup.cast])
     found: Json = {
         "schema": SCHEMA,
@@ -300,14 +312,18 @@ def _summary(figures: Json, setup: Setup, costs: RunCosts) -> Json:
         "live": None,
         "siblings": None,
     }
-    made = report.to_json()
-    return found | {"words": page_words(report, names), "tables": made["tables"]}
-
-
-def _labels(run: Run) -> Json | None:
-    """Return what people say of the run; None where nobody has said anything."""
-    found = show_labels(run)
-    return found.to_json() if found.labels or found.votes.cast or found.ranking else None
+    sections = [
+        spending_section(report, found["status"]["cost_usd_a_battle"]),
+        missing_section(report, found["status"]),
+        made_section(found["settings"], found["run"], found["methods"]),
+    ]
+    if people is not None:
+        sections.append(people_section(people))
+    return found | {
+        "words": page_words(report, names),
+        "tables": report.to_json()["tables"],
+        "sections": {one.id: one.to_json() for one in sections},
+    }
 
 
 def _about(setup: Setup) -> Json:

@@ -9,6 +9,8 @@ export const whole = (x) =>
   known(x, () => (Math.round(x) || 0).toLocaleString("en").replace("-", "−"));
 export const fixed = (x, digits = 1) => known(x, () => evenly(x, digits).replace("-", "−"));
 export const percent = (x, digits = 0) => known(x, () => `${evenly(100 * x, digits)} %`);
+export const withInterval = ({ value, low, high }) =>
+  isKnown(low) ? `${percent(value)} (${percent(low)} to ${percent(high)})` : percent(value);
 export const signed = (x) => known(x, () => `${x >= 0 ? "+" : "−"}${whole(Math.abs(x))}`);
 export const counted = (n, one, many = `${one}s`) => `${whole(n)} ${n === 1 ? one : many}`;
 export const ratio = (x, n) => (isKnown(x) && n ? x / n : null);

@@ -4,7 +4,7 @@ import { html } from "htm/preact";
 import { Facts, Flag, Section, Table } from "./bits.js";
 import { Axis, Grid, Interval, Plot, scale, Upright } from "./charts.js";
 import { Curves } from "./curves.js";
-import { Model, Sentence } from "./names.js";
+import { battlesLink, Model, Sentence } from "./names.js";
 import { clip, isKnown, titled, whole } from "./numbers.js";
 import { Said } from "./text.js";
 
@@ -29,8 +29,9 @@ function Figure({ text, n }) {
     ${note && html` <${Flag} text=${note} />`}`;
 }
 
-export function Cell({ column, row }) {
+function Cell({ column, row }) {
   const { key, kind } = column;
+  if (kind === "name" && !isKnown(row.fields[key])) return null;
   if (kind === "name") return html`<${Model} name=${row.fields[key]} />`;
   if (kind === "flags") return row.fields[key]?.map((text) => html` <${Flag} text=${text} />`);
   if (!column.is_figure) return html`<${Said} text=${row.cells[key]} />`;
@@ -39,7 +40,7 @@ export function Cell({ column, row }) {
 
 const FEW_COLUMNS = 4;
 
-export function Rows({ table, cls = "by-task by-ability" }) {
+function Rows({ table, cls = "by-task by-ability" }) {
   const { columns } = table;
   const narrow = columns.length < FEW_COLUMNS ? "of-parts" : "";
   const head = (column) => [
@@ -48,8 +49,10 @@ export function Rows({ table, cls = "by-task by-ability" }) {
   ];
   const [start = Infinity] = table.starts;
   const line = (row, k) =>
-    columns.map((column) => {
+    columns.map((column, place) => {
       const cell = html`<${Cell} column=${column} row=${row} />`;
+      const { link } = row.fields;
+      if (link && place === 0) return html`<a href=${battlesLink(link)}>${cell}</a>`;
       return k < start ? cell : html`<span class="muted">${cell}</span>`;
     });
   return html`<${Table} label=${table.caption} cls=${`${cls} ${narrow} ${table.name}`}
@@ -155,24 +158,25 @@ const LOOKS = {
   folded: { draw: Folded },
 };
 
-function Tables({ tables }) {
+function Tables({ tables, rowsAround }) {
   const looks = [...new Set(tables.map((one) => one.look))];
   const several = tables.filter((one) => one.look === "rows").length > 1;
   return looks.map((look) => {
     const { draw, around } = LOOKS[look];
     const some = tables.filter((one) => one.look === look);
-    const drawn = some.map((table) => [
-      look === "rows" && several && html`<h3>${table.caption}</h3>`,
-      html`<${draw} key=${table.caption} table=${table} />`,
-    ]);
-    return around ? html`<div class=${around(some.length)}>${drawn}</div>` : drawn;
+    const drawn = some.map((table) => {
+      const title = look === "rows" && several && html`<h3>${table.caption}</h3>`;
+      return html`<div key=${table.caption}>${title}<${draw} table=${table} /></div>`;
+    });
+    const box = look === "rows" ? rowsAround : around?.(some.length);
+    return box ? html`<div class=${box}>${drawn}</div>` : drawn;
   });
 }
 
 const WARNINGS = new Set(["caution", "few"]);
 
 /* A part of a page as it is sent. */
-export function SentSection({ section, says, children }) {
+export function SentSection({ section, says, around, children }) {
   const { id, title, tables, each, notes } = section;
   const line = (parts) => html`<li><${Sentence} parts=${parts} /></li>`;
   const note = ({ key, parts }) => {
@@ -181,6 +185,6 @@ export function SentSection({ section, says, children }) {
   };
   return html`<${Section} id=${id} kicker=${html`<${Said} text=${title} />`}
     says=${says ?? html`<${Sentence} parts=${section.says} />`}
-    note=${notes.length > 0 && notes.map(note)}><${Tables} tables=${tables} />
+    note=${notes.length > 0 && notes.map(note)}><${Tables} tables=${tables} rowsAround=${around} />
     ${each.length > 0 && html`<ul class="enough">${each.map(line)}</ul>`}${children}</${Section}>`;
 }
