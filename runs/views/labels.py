@@ -59,9 +59,7 @@ _PEOPLE_NOTE = remark(
 
 def people_section(report: Report) -> Section:
     """Return what people say of a run as a part of its page."""
-    told = (report.sentence(f"labels.{key}") for key in ("agreement", "people"))
-    parts = [part for one in told if one is not None for part in (*one.parts, " ")]
-    said = Sentence(tuple(parts[:-1])) if parts else report.above[0]
+    said = report.sentence("labels.agreement") or report.above[0]
     tables = tuple(
         one for one in report.tables if one.name in ("labellers", "sources") and one.rows
     )

@@ -40,7 +40,7 @@ export const battleLink = (id) => `#battle=${encodeURIComponent(id)}`;
 export const battlesLink = (wanted) => `#battles?${new URLSearchParams(wanted)}`;
 
 /* Models of a run have pages of their own, those that played a set have none. */
-const hasPages = () => !summary.set;
+export const hasPages = () => !summary.set;
 
 /* A name is kept on one line where it is short, since names have hyphens that would break. */
 

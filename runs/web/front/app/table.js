@@ -4,7 +4,7 @@ import { html } from "htm/preact";
 import { Facts, Flag, Section, Table } from "./bits.js";
 import { Axis, Grid, Interval, Plot, scale, Upright } from "./charts.js";
 import { Curves } from "./curves.js";
-import { battlesLink, Model, Sentence } from "./names.js";
+import { battlesLink, hasPages, Model, Sentence } from "./names.js";
 import { clip, isKnown, titled, whole } from "./numbers.js";
 import { Said } from "./text.js";
 
@@ -25,14 +25,16 @@ function Figure({ text, n }) {
   const [value, interval] = figure.split(" (");
   const told = value !== NOTHING && (interval ? short(interval) : isKnown(n) && `n ${whole(n)}`);
   if (!told && !note) return html`<span class="num">${value}</span>`;
-  return html`<b class="num">${value}</b>${told && html`<small class="num">${told}</small>`}
+  return html`<b class="num">${value}</b> ${told && html`<small class="num">${told}</small>`}
     ${note && html` <${Flag} text=${note} />`}`;
 }
 
 function Cell({ column, row }) {
   const { key, kind } = column;
   if (kind === "name" && !isKnown(row.fields[key])) return null;
-  if (kind === "name") return html`<${Model} name=${row.fields[key]} />`;
+  if (kind === "name") {
+    return html`<${Model} name=${row.fields[key]} link=${key === "model" && hasPages()} />`;
+  }
   if (kind === "flags") return row.fields[key]?.map((text) => html` <${Flag} text=${text} />`);
   if (!column.is_figure) return html`<${Said} text=${row.cells[key]} />`;
   return html`<${Figure} text=${row.cells[key]} n=${row.fields[`${key}_n`]} />`;
@@ -40,7 +42,7 @@ function Cell({ column, row }) {
 
 const FEW_COLUMNS = 4;
 
-function Rows({ table, cls = "by-task by-ability" }) {
+function Rows({ table, cls }) {
   const { columns } = table;
   const narrow = columns.length < FEW_COLUMNS ? "of-parts" : "";
   const head = (column) => [
@@ -160,13 +162,13 @@ const LOOKS = {
 
 function Tables({ tables, rowsAround }) {
   const looks = [...new Set(tables.map((one) => one.look))];
-  const several = tables.filter((one) => one.look === "rows").length > 1;
+  const cls = rowsAround ? "tight" : "by-task by-ability";
   return looks.map((look) => {
     const { draw, around } = LOOKS[look];
     const some = tables.filter((one) => one.look === look);
     const drawn = some.map((table) => {
-      const title = look === "rows" && several && html`<h3>${table.caption}</h3>`;
-      return html`<div key=${table.caption}>${title}<${draw} table=${table} /></div>`;
+      const title = look === "rows" && tables.length > 1 && html`<h3>${table.caption}</h3>`;
+      return html`<div key=${table.caption}>${title}<${draw} table=${table} cls=${cls} /></div>`;
     });
     const box = look === "rows" ? rowsAround : around?.(some.length);
     return box ? html`<div class=${box}>${drawn}</div>` : drawn;
