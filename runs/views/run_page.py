@@ -111,7 +111,8 @@ def run_page(shown: RunRecords) -> Report:
         spending_table("spending-by-contestant", "Spending by contestant", shown.contestants),
         *(table for table, _ in controls),
     )
-    return Report(tables, tuple(one for one in sentences if one is not None), board.headline)
+    said = tuple(one for one in sentences if one is not None)
+    return Report(tables, said, board.headline, data=board.data_table)
 
 
 def _tally_table(shown: RunRecords) -> Table:

@@ -43,6 +43,7 @@ from videoautoarena.runs.rundir.setup import Setup, setup_of
 from videoautoarena.runs.rundir.spending import RunCosts, Took, costs_of
 from videoautoarena.runs.rundir.weaknesses import read_looks
 from videoautoarena.runs.users.summary import slices_of
+from videoautoarena.runs.views.forms import csv_text
 from videoautoarena.runs.views.labels import labels_report, people_section
 from videoautoarena.runs.views.report import Report
 from videoautoarena.runs.views.run_page import (
@@ -322,6 +323,7 @@ def _summary(figures: Json, setup: Setup, costs: RunCosts) -> Json:
     return found | {
         "words": page_words(report, names),
         "tables": report.to_json()["tables"],
+        "csv": csv_text(report.data_table),
         "sections": {one.id: one.to_json() for one in sections},
     }
 

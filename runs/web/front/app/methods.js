@@ -16,34 +16,7 @@ export const Missing = () => html`<${SentSection} section=${summary.sections.mis
 export const Methods = () => html`<${SentSection} section=${summary.sections.methods}>
   <${Downloads} /></${SentSection}>`;
 
-/* What can be taken away: the board, the summary, all battles. */
-const SHEET = [
-  "rating",
-  "low",
-  "high",
-  "rank_best",
-  "rank_worst",
-  "battles",
-  "wins",
-  "ties",
-  "losses",
-  "win_rate",
-];
-
-/* A spreadsheet takes a cell that starts with one of these signs for a formula; a quote stops
-   it. */
-function cellOfSheet(value) {
-  if (typeof value === "number") return `${value}`;
-  const text = `${value ?? ""}`;
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
-
-function leaderboardSheet() {
-  const rows = summary.models.map((row) => [row.model, ...SHEET.map((key) => row[key])]);
-  return [["model", ...SHEET], ...rows].map((row) => row.map(cellOfSheet).join(",")).join("\r\n");
-}
-
+/* What can be taken away: the board as the command prints it, the summary, all battles. */
 async function battleLines() {
   const lines = [];
   for await (const battle of everyBattle()) lines.push(`${JSON.stringify(battle)}\n`);
@@ -51,7 +24,7 @@ async function battleLines() {
 }
 
 function Downloads() {
-  const sheet = () => save("leaderboard.csv", `${leaderboardSheet()}\r\n`, "text/csv");
+  const sheet = () => save("leaderboard.csv", `${summary.csv}\n`, "text/csv");
   const all = () => save("report.json", JSON.stringify(summary, null, 1), "application/json");
   const battles = async () => save("battles.jsonl", await battleLines(), "application/x-ndjson");
   return html`<p class="actions"><button onClick=${sheet}>Leaderboard, CSV</button>

@@ -5,7 +5,7 @@ import { h } from "preact";
 import { own } from "./base.js";
 import { DECIDED } from "./bits.js";
 import { scale } from "./charts.js";
-import { brief, isKnown, sum } from "./numbers.js";
+import { brief, isKnown } from "./numbers.js";
 import { plain } from "./text.js";
 
 export let summary = null;
@@ -18,7 +18,6 @@ export const nameOf = (model) => own(summary.words.short, model) ?? model ?? "no
 export const shortOf = (model, most) => brief(nameOf(model), most);
 export const ratedModels = () => summary.models.filter((row) => isKnown(row.rating));
 export const rowOf = (model) => summary.models.find((row) => row.model === model);
-export const videosOf = (settings) => (settings.videos ? sum(settings.videos) : null);
 const LONGEST_NAME = 44;
 const LONGEST_WHOLE_LINE = 26;
 

@@ -36,8 +36,6 @@ export function waited(seconds) {
   return seconds < 90 ? `${seconds.toFixed(1)} s` : `${(seconds / 60).toFixed(1)} min`;
 }
 
-export const waits = (wait) => (wait ? `${waited(wait.median)}, ${waited(wait.p90)}` : "–");
-
 /* A long stretch of time, as a run takes: about 40 s, about 3 min. */
 export function roughly(seconds) {
   if (seconds < 90) return `about ${Math.max(1, Math.round(seconds))} s`;
@@ -62,7 +60,6 @@ export function dated(seconds) {
 }
 
 export const titled = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-export const spaced = (key) => key.replaceAll("_", " ");
 export const fileName = (path) => path.split("/").pop();
 export const clip = (text, most) =>
   text.length > most ? `${text.slice(0, most - 1).trimEnd()}…` : text;

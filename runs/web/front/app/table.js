@@ -57,7 +57,7 @@ function Rows({ table, cls }) {
       if (link && place === 0) return html`<a href=${battlesLink(link)}>${cell}</a>`;
       return k < start ? cell : html`<span class="muted">${cell}</span>`;
     });
-  return html`<${Table} label=${table.caption} cls=${`${cls} ${narrow} ${table.name}`}
+  return html`<${Table} label=${table.caption} cls=${`${cls} ${narrow}`}
     columns=${columns.map(head)} rows=${table.rows.map(line)} />`;
 }
 
