@@ -177,7 +177,7 @@ def _models_table(scores: DialogueScores) -> Table:
             for one in there
         ),
     )
-    rows = [_row_fields(row) | played_fields(row, _judges(scores)) for row in scores.models]
+    rows = [_row_fields(row) | played_fields(row, _judges(scores), ODD) for row in scores.models]
     for one in scores.constants:
         known: dict[str, Any] = dict(one.abilities.items())
         rows.append({"model": CONSTANT_NAMES[one.name], "overall": one.overall, **known})

@@ -36,14 +36,6 @@ RANKS = ("rank", "rank_best", "rank_worst")
 MODEL = Column("model", "model", "name")
 SHARES, MARKS = Axis(0.0, 100.0), Axis(2.0, 10.0)
 """What accuracies and the scores of free text lie between."""
-_ODD_ENDS = {
-    "unreadable": "unreadable",
-    "forfeit": "without an answer",
-    "unscored": "unscored",
-    "void": "without a video",
-    "not asked": "not asked",
-}
-"""What stands on a page beside who has such ends."""
 RESULT_COLUMNS = (
     Column("result", "result", "name"),
     Column("served", "served as"),
@@ -116,7 +108,7 @@ def board_table(
     )
 
 
-def played_fields(row: Any, judges: int) -> dict[str, Any]:
+def played_fields(row: Any, judges: int, ends: Iterable[str]) -> dict[str, Any]:
     """Return who a row of a board is, how it was played, and what it is less sure of."""
     frames = "" if row.max_frames is None else counted(row.max_frames, "frame")
     seen = [SAW_NONE if row.is_blind else frames]
@@ -124,8 +116,7 @@ def played_fields(row: Any, judges: int) -> dict[str, Any]:
         seen.append("own history")
     if judges > 1 and row.judge is not None:
         seen.append(f"judge {row.judge}")
-    ends = odd_ends(row.counts, list(_ODD_ENDS)[:-1], row.missing)
-    odd = [f"{n:,} {_ODD_ENDS[end]}" for end, n in ends.items() if n]
+    odd = [f"{n:,} {end}" for end, n in odd_ends(row.counts, ends, row.missing).items() if n]
     told = (one for one in seen if one and f"({one})" not in row.model)
     return {"model": row.model, "seen": ", ".join(told), "odd": odd}
 

@@ -193,7 +193,7 @@ def _models_table(board: TaskBoard) -> Table:
     )
     chance = board.chance if is_choice else None
     rows = [
-        _row_fields(row, list(tasks)) | played_fields(row, len(judges)) | {"mark": chance}
+        _row_fields(row, list(tasks)) | played_fields(row, len(judges), ODD) | {"mark": chance}
         for row in board.models
     ]
     if board.chance is not None:

@@ -17,7 +17,7 @@ const AXES = {
   },
 };
 export const SHARE_AXIS = AXES.share;
-const FIGURES = { share: percent, coefficient: (x) => fixed(x, 2), points: signed };
+const FIGURES = { share: (x) => percent(x, 1), coefficient: (x) => fixed(x, 2), points: signed };
 /* An interval wider than this says nothing about its point. */
 
 const WIDEST = { share: 0.4, coefficient: 0.8, points: 900 };
