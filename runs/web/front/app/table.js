@@ -29,6 +29,9 @@ function Figure({ text, n }) {
     ${note && html` <${Flag} text=${note} />`}`;
 }
 
+/* A short text is not broken within a word. */
+const LONGEST_WORD = 14;
+
 function Cell({ column, row }) {
   const { key, kind } = column;
   if (kind === "name" && !isKnown(row.fields[key])) return null;
@@ -36,7 +39,10 @@ function Cell({ column, row }) {
     return html`<${Model} name=${row.fields[key]} link=${key === "model" && hasPages()} />`;
   }
   if (kind === "flags") return row.fields[key]?.map((text) => html` <${Flag} text=${text} />`);
-  if (!column.is_figure) return html`<${Said} text=${row.cells[key]} />`;
+  if (!column.is_figure) {
+    const text = row.cells[key];
+    return html`<${Said} text=${text} as=${text.length > LONGEST_WORD ? "bdi" : "span"} />`;
+  }
   return html`<${Figure} text=${row.cells[key]} n=${row.fields[`${key}_n`]} />`;
 }
 
