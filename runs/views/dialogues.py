@@ -86,12 +86,8 @@ MEMORY_NOTE = remark(
 )
 _NEEDS_MEMORY = ("object_reference", "memory_recall")
 _ABILITIES_NOTE = remark(
-    "Items answered as expected, in percent: the mean of an ability's dialogues, and beneath it "
-    "the 95 % interval, which knows which dialogues share a video; n counts dialogues."
-)
-_TWIN_NOTE = remark(
-    "The twin is asked like a refusal, of what is there; over refusal is the percentage of its "
-    "rounds that are refused all the same, and its n counts rounds. Neither is in the overall."
+    "Beneath a figure stands its 95 % interval, which knows which dialogues share a video; n "
+    "counts dialogues, of over refusal the rounds of the twin."
 )
 _PARTS_NOTE = remark(
     "The mean of the dialogues of the six abilities, whatever their ability, in percent."
@@ -450,27 +446,25 @@ def dialogue_sections(
     models = report.tables[0]
     if is_made and set(_NEEDS_MEMORY) & set(scores.abilities):
         notes.append(MEMORY_NOTE)
-    ladder = board_table(models, "Scores", SHARES, models.rows, "overall")
+    ladder = board_table(models, "Scores", SHARES, models.rows, models.column("overall"))
     yield Section("board", "Scores", report.sentence("gap"), (ladder,), notes=tuple(notes))
     abilities = [column for column in models.columns if column.about]
     by_ability = replace(models, caption="Scores by ability", columns=(MODEL, *abilities))
-    twin = (_TWIN_NOTE,) if TWIN in scores.abilities else ()
-    yield Section(
-        "abilities",
-        "By ability",
-        report.sentence("abilities"),
-        (by_ability,),
-        notes=(_ABILITIES_NOTE, *twin),
-    )
-    for table in report.tables[1:2] if report.tables[1].name == "dialogue-parts" else ():
-        parts = tuple(
-            replace(table, caption=title, columns=(MODEL, *some))
-            for by, title in _PART_TITLES.items()
-            if (some := [one for one in table.columns if one.key.startswith(f"{by}_")])
-        )
-        said_of = report.sentence("parts")
-        yield Section("parts", "Turns, length, scenes", said_of, parts, notes=(_PARTS_NOTE,))
+    told = report.sentence("abilities")
+    yield Section("abilities", "By ability", told, (by_ability,), notes=(_ABILITIES_NOTE,))
+    if parts := tuple(_each_part(report)):
+        told = report.sentence("parts")
+        yield Section("parts", "Turns, length, scenes", told, parts, notes=(_PARTS_NOTE,))
     if beside.sentences:
         words = [part for one in beside.sentences for part in (*one.parts, " ")]
         says = Sentence(tuple(words[:-1]))
         yield Section("history", "History", says, beside.tables, notes=(_HISTORY_NOTE,))
+
+
+def _each_part(report: Report) -> Iterator[Table]:
+    """Yield the table of turns, of length and of scenes, of those that differ in the set."""
+    for table in (one for one in report.tables if one.name == "dialogue-parts"):
+        for by, title in _PART_TITLES.items():
+            columns = [one for one in table.columns if one.key.startswith(f"{by}_")]
+            if columns:
+                yield replace(table, caption=title, columns=(MODEL, *columns))

@@ -94,14 +94,14 @@ def bounds_of(name: str) -> tuple[str, str]:
 
 
 def board_table(
-    models: Table, caption: str, axis: Axis, rows: Iterable[Row], *figures: str
+    models: Table, caption: str, axis: Axis, rows: Iterable[Row], *figures: Column
 ) -> Table:
     """Return the board of a page: who, how it was played, and the first of the figures as a bar."""
     columns = (
         MODEL,
         Column("seen", "seen", "text"),
         Column("odd", "odd", "flags"),
-        *map(models.column, figures),
+        *figures,
     )
     return replace(
         models, caption=caption, columns=columns, rows=tuple(rows), axis=axis, look="ladder"

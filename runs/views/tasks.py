@@ -411,9 +411,13 @@ def board_sections(board: TaskBoard, report: Report, place: int) -> Iterator[Sec
     models, of = report.tables[0], f" · {board.split}" if board.split else ""
     rows = tuple(row for row in models.rows if row.get("view") == "whole")
     drawn = [row for row in board.models if row.view == "whole"]
-    figures = [key for key, _, _ in _AVERAGES[:2] if any(row[key] is not None for row in rows)]
-    axis = MARKS if figures == ["g_avg"] else SHARES
-    ladder = board_table(models, f"Scores{of}", axis, rows, *(figures or ["m_avg"]))
+    figures = [
+        Column(key, title, kind)
+        for key, title, kind in _AVERAGES[:2]
+        if any(row[key] is not None for row in rows)
+    ] or [Column("m_avg", M_AVG, "percent")]
+    axis = SHARES if figures[0].key == "m_avg" else MARKS
+    ladder = board_table(models, f"Scores{of}", axis, rows, *figures)
     notes = [one for one in report.sentences if one.key in _BOARD_NOTES]
     title = Sentence((*report.above[0].parts, "."))
     said = report.sentence("gap")

@@ -185,3 +185,15 @@ def test_no_model_is_held_against_itself_nor_marks_against_percents(tmp_path: Pa
     found = summary_of(bench)
     assert says(found, "board-0") == "One model has a score."
     assert said(found["words"]["lead"], found) == "m is the only model with a score."
+
+
+def test_where_nothing_could_be_scored_the_page_says_so(tmp_path: Path) -> None:
+    bench = write_set(tmp_path / "set", [free("v", 0)])
+    lines = [TaskLine(qid=bench.items[0].qid, end="unscored", response="A dog.")]
+    result = {"bench": bench.bench, "model": "m", "judge": "j", "how": "run", "lines": lines}
+    write_result(bench, TaskResult.model_validate(result))
+    found = summary_of(bench)
+    (row,) = fields(found, "board-0")
+    assert (row["odd"], row["m_avg"]) == (["1 unscored"], None)
+    assert says(found, "board-0") == "No model has a score."
+    assert invoke("report", bench.folder, "--to", tmp_path / "page.html").exit_code == 0
