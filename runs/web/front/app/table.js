@@ -10,9 +10,14 @@ import { Said } from "./text.js";
 
 const headOf = ({ title, unit }) => titled(`${title} ${unit}`.trim());
 
+/* Only a long word is broken. */
+const LONGEST_WORD = 16;
+const Words = ({ text }) => html`<${Said} text=${text}
+  as=${text.split(" ").every((word) => word.length <= LONGEST_WORD) ? "span" : "bdi"} />`;
+
 function Head({ column }) {
   if (!column.about) return headOf(column);
-  return html`<b><${Said} text=${clip(column.title, 40)} /></b>
+  return html`<b><${Words} text=${clip(column.title, 40)} /></b>
     <small class="num">${column.about}</small>`;
 }
 
@@ -29,9 +34,6 @@ function Figure({ text, n }) {
     ${note && html` <${Flag} text=${note} />`}`;
 }
 
-/* A short text is not broken within a word. */
-const LONGEST_WORD = 14;
-
 function Cell({ column, row }) {
   const { key, kind } = column;
   if (kind === "name" && !isKnown(row.fields[key])) return null;
@@ -39,10 +41,7 @@ function Cell({ column, row }) {
     return html`<${Model} name=${row.fields[key]} link=${key === "model" && hasPages()} />`;
   }
   if (kind === "flags") return row.fields[key]?.map((text) => html` <${Flag} text=${text} />`);
-  if (!column.is_figure) {
-    const text = row.cells[key];
-    return html`<${Said} text=${text} as=${text.length > LONGEST_WORD ? "bdi" : "span"} />`;
-  }
+  if (!column.is_figure) return html`<${Words} text=${row.cells[key]} />`;
   return html`<${Figure} text=${row.cells[key]} n=${row.fields[`${key}_n`]} />`;
 }
 
