@@ -11,7 +11,7 @@ export function People() {
   const { people } = summary.sections;
   if (!people) return null;
   const measured = summary.labels.findings.filter((one) => isKnown(one.value));
+  const agreement = html`<h3>Agreement</h3><${Checks} label="Agreement" rows=${measured} />`;
   return html`<${SentSection} section=${people} around="panels two">
-    ${measured.length > 0 && html`<h3>Agreement</h3><${Checks} label="Agreement" rows=${measured} />`}
-    </${SentSection}>`;
+    ${measured.length > 0 && agreement}</${SentSection}>`;
 }
