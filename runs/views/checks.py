@@ -17,16 +17,23 @@ from videoautoarena.runs.views.report import (
     Model,
     Part,
     Report,
+    Section,
     Sentence,
     Table,
     Verbatim,
     counting,
+    remark,
     sentence,
 )
 from videoautoarena.runs.views.sets import bounds_of, figure_fields, spoken_table
 
 NAMED = 20
 """Changes of each kind that are named for a person; JSON names all."""
+PROBES_NOTE = remark(
+    "A probe picks an option by text alone; beside it stands what chance earns. Found: it earns "
+    "more than drawn keys would give it (one-sided, p < .001). Balanced too exactly: it earns "
+    "less, which gives answers away by elimination."
+)
 
 
 def validity_report(found: Any) -> Report:
@@ -175,7 +182,7 @@ def _asked_table(probes: Iterable[AskedProbe]) -> Table:
     for one in probes:
         task = _task(one.split, one.task)
         rows[task, one.model] |= {"task": task, "model": one.model, "chance": one.chance}
-        rows[task, one.model][one.view] = one.accuracy
+        rows[task, one.model] |= {one.view: one.accuracy, f"{one.view}_n": one.n}
     columns = (
         *(Column("task", "task", "name"), Column("model", "model", "name")),
         Column("whole", "whole video", "percent"),
@@ -202,6 +209,17 @@ def _leak_sentences(found: Probes, leaks: Table) -> Iterator[Sentence]:
         yield sentence(
             "No model is above chance without the video (one-sided, exact, {sure}).", sure=sure
         )
+
+
+def probes_section(report: Report) -> Section:
+    """Return what a set gives away as a part of a page."""
+    return Section(
+        "probes",
+        "Shortcuts",
+        report.sentence("probes"),
+        tuple(table for table in report.tables_shown(details=False) if table.rows),
+        notes=(PROBES_NOTE,),
+    )
 
 
 def diff_report(found: dict[str, Any]) -> Report:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from videoautoarena.runs.bench.dialogues.compare import DialogueComparison
@@ -18,17 +20,22 @@ from videoautoarena.runs.views.report import (
     Model,
     Part,
     Report,
+    Section,
     Sentence,
     Table,
     Verbatim,
     counting,
     listed,
     named,
+    remark,
     sentence,
 )
 from videoautoarena.runs.views.sets import (
+    MODEL,
     RANK,
     RANKS,
+    SHARES,
+    board_table,
     bounds_of,
     counts_table,
     ends_sentences,
@@ -38,6 +45,7 @@ from videoautoarena.runs.views.sets import (
     gap_sentence,
     headline_of,
     odd_ends,
+    played_fields,
     saw_none,
     spoken_table,
     stand_ins,
@@ -65,7 +73,29 @@ _PARTS: dict[By, str] = {
     "length": "videos of {}",
     "scenes": "dialogues of {}s",
 }
-_MODEL = Column("model", "model", "name")
+_SAID_ELSEWHERE = ("lead", "ends", "stand-ins")
+"""Keys of sentences that stand above all, or beside the figure of a model."""
+_PART_TITLES: dict[By, str] = {
+    "turns": "By number of turns",
+    "length": "By length of the video",
+    "scenes": "By scenes",
+}
+MEMORY_NOTE = remark(
+    "Rounds of object reference and memory recall that can be answered without the rounds before "
+    "them were refused when this set was made: who forgets the history falls there for that reason."
+)
+_NEEDS_MEMORY = ("object_reference", "memory_recall")
+_ABILITIES_NOTE = remark(
+    "Beneath a figure stands its 95 % interval, which knows which dialogues share a video; n "
+    "counts dialogues, of over refusal the rounds of the twin."
+)
+_PARTS_NOTE = remark(
+    "The mean of the dialogues of the six abilities, whatever their ability, in percent."
+)
+_HISTORY_NOTE = remark(
+    "Golden: the rounds before have the reference answers; own: what the model answered itself. "
+    "Changes are in points, over dialogues that count in both, with 95 % intervals by video."
+)
 
 
 def dialogues_report(scores: DialogueScores) -> Report:
@@ -122,16 +152,28 @@ def _models_table(scores: DialogueScores) -> Table:
     there = _shown_abilities(scores)
     others = [one for one in there if one not in ("answer_refusal", TWIN, "over_refusal")]
     spare = {one: k for k, one in enumerate(reversed(others), 1)}
+    refused = max((row.over_refusal.n for row in scores.models if row.over_refusal), default=0)
+    counts: dict[str, int] = {**dict(scores.abilities.items()), "over_refusal": refused}
     columns = (
         *[RANK] * (scores.lead is not None and scores.lead.models > 1),
-        *(_MODEL, *[Column("judge", "judge", "name")] * (_judges(scores) > 1)),
+        *(MODEL, *[Column("judge", "judge", "name")] * (_judges(scores) > 1)),
         Column("overall", OVERALL, "percent"),
         Column(
             "interval", "95 % interval", "percent_interval", bounds_of("overall"), len(spare) + 1
         ),
-        *(Column(one, spoken(one), "percent", spare=spare.get(one, 0)) for one in there),
+        *(
+            Column(
+                one,
+                spoken(one),
+                "percent",
+                spare=spare.get(one, 0),
+                about=f"n {counts[one]:,}",
+                is_aside=one in (TWIN, "over_refusal"),
+            )
+            for one in there
+        ),
     )
-    rows = [_row_fields(row) for row in scores.models]
+    rows = [_row_fields(row) | played_fields(row, _judges(scores), ODD) for row in scores.models]
     for one in scores.constants:
         known: dict[str, Any] = dict(one.abilities.items())
         rows.append({"model": CONSTANT_NAMES[one.name], "overall": one.overall, **known})
@@ -140,13 +182,12 @@ def _models_table(scores: DialogueScores) -> Table:
 
 
 def _row_fields(row: DialogueScore) -> dict[str, Any]:
-    figures = [*row.abilities, *([row.twin] if row.twin else [])]
-    return {
-        **{key: getattr(row, key) for key in ("model", "judge", "history", *RANKS)},
-        **figure_fields("overall", row.overall),
-        **{one.ability: one.figure.value for one in figures},
-        "over_refusal": row.over_refusal and row.over_refusal.value,
-    }
+    fields = {key: getattr(row, key) for key in ("judge", "history", *RANKS)}
+    fields |= figure_fields("overall", row.overall)
+    fields |= figure_fields("over_refusal", row.over_refusal)
+    for one in (*row.abilities, *([row.twin] if row.twin else [])):
+        fields |= figure_fields(one.ability, one.figure)
+    return fields
 
 
 def _parts_table(scores: DialogueScores) -> Iterator[Table]:
@@ -156,18 +197,26 @@ def _parts_table(scores: DialogueScores) -> Iterator[Table]:
     shown.sort(key=lambda key: list(_PARTS).index(key[0]))
     if not shown:
         return
-    rows = []
+    rows: list[dict[str, Any]] = []
+    items = Counter[tuple[By, str]]()
     for row in scores.models:
-        of = {f"{one.by}_{one.part}": one.figure.value for one in row.parts}
-        rows.append({"model": row.model, "judge": row.judge, **of})
+        rows.append({"model": row.model, "judge": row.judge})
+        for one in row.parts:
+            rows[-1] |= figure_fields(f"{one.by}_{one.part}", one.figure)
+            items[one.by, one.part] = max(items[one.by, one.part], one.figure.n)
     each = (
-        Column(f"{by}_{part}", counted(int(part), "turn") if by == "turns" else part, "percent")
+        Column(
+            f"{by}_{part}",
+            counted(int(part), "turn") if by == "turns" else part,
+            "percent",
+            about=f"n {items[by, part]:,}",
+        )
         for by, part in shown
     )
     yield Table(
         "dialogue-parts",
         "Mean of the dialogues by turns, length of the video, and scenes",
-        (_MODEL, *[Column("judge", "judge", "name")] * (_judges(scores) > 1), *each),
+        (MODEL, *[Column("judge", "judge", "name")] * (_judges(scores) > 1), *each),
         tuple(rows),
         wraps=True,
     )
@@ -313,14 +362,23 @@ def _of_parts(scores: DialogueScores, means: Table, tally: Table) -> Iterator[Se
 
 def histories_report(histories: Sequence[DialogueComparison]) -> Report:
     """Return what models lose with their own replies as history."""
-    pairs = [(one.models[1], one.overall) for one in histories if one.overall is not None]
-    rows = [{"model": model, "golden": gap.b, "own": gap.a} for model, gap in pairs]
-    table = Table(
-        "histories",
-        "Own history beside the golden one",
-        (_MODEL, Column("golden", "golden", "percent"), Column("own", "own", "percent")),
-        tuple(rows),
+    gaps = {one.models[1]: one for one in histories if one.overall is not None}
+    there = dict.fromkeys(gap.ability for one in gaps.values() for gap in one.abilities)
+    rows = []
+    for model, one in gaps.items():
+        assert one.overall is not None, "those without are left out above"
+        rows.append({"model": model, "golden": one.overall.b, "own": one.overall.a})
+        for gap in (one.overall, *one.abilities):
+            rows[-1] |= figure_fields(gap.ability or "change", gap.difference)
+    changes = [("change", "change"), *((str(of), spoken(str(of))) for of in there)]
+    columns = (
+        *(MODEL, Column("golden", "golden", "percent"), Column("own", "own", "percent")),
+        *(
+            Column(key, title, "percent_gap_with_interval", (key, *bounds_of(key)))
+            for key, title in changes
+        ),
     )
+    table = Table("histories", "Own history beside the golden one", columns, tuple(rows))
     return Report((table,), tuple(_of_histories(table)))
 
 
@@ -349,7 +407,7 @@ def _of_histories(table: Table) -> Iterator[Sentence]:
 
 def _data_table(scores: DialogueScores) -> Table:
     """Return a row a figure, with all digits."""
-    return Table("data", "Scores on dialogues", (_MODEL,), tuple(_data_rows(scores)), CSV_FIELDS)
+    return Table("data", "Scores on dialogues", (MODEL,), tuple(_data_rows(scores)), CSV_FIELDS)
 
 
 def _data_rows(scores: DialogueScores) -> Iterator[dict[str, Any]]:
@@ -370,3 +428,43 @@ def _data_rows(scores: DialogueScores) -> Iterator[dict[str, Any]]:
         yield {**name, "by": OVERALL, "part": "", "value": constant.overall}
         for ability, value in constant.abilities.items():
             yield {**name, "by": "ability", "part": ability, "value": value}
+
+
+def dialogue_sections(
+    scores: DialogueScores, report: Report, beside: Report, *, is_made: bool
+) -> Iterator[Section]:
+    """Yield the parts of a page: scores, abilities, turns, length and scenes, and histories.
+
+    Args:
+        scores: of the models.
+        report: of them.
+        beside: of what models lose with their own replies as history.
+        is_made: whether the set was made here, so that rounds that need no memory were refused.
+    """
+    said = [one for one in report.sentences if one.role == "said"]
+    notes = [one for one in said if one.key not in _SAID_ELSEWHERE]
+    models = report.tables[0]
+    if is_made and set(_NEEDS_MEMORY) & set(scores.abilities):
+        notes.append(MEMORY_NOTE)
+    ladder = board_table(models, "Scores", SHARES, models.rows, models.column("overall"))
+    yield Section("board", "Scores", report.sentence("gap"), (ladder,), notes=tuple(notes))
+    abilities = [column for column in models.columns if column.about]
+    by_ability = replace(models, caption="Scores by ability", columns=(MODEL, *abilities))
+    told = report.sentence("abilities")
+    yield Section("abilities", "By ability", told, (by_ability,), notes=(_ABILITIES_NOTE,))
+    if parts := tuple(_each_part(report)):
+        told = report.sentence("parts")
+        yield Section("parts", "Turns, length, scenes", told, parts, notes=(_PARTS_NOTE,))
+    if beside.sentences:
+        words = [part for one in beside.sentences for part in (*one.parts, " ")]
+        says = Sentence(tuple(words[:-1]))
+        yield Section("history", "History", says, beside.tables, notes=(_HISTORY_NOTE,))
+
+
+def _each_part(report: Report) -> Iterator[Table]:
+    """Yield the table of turns, of length and of scenes, of those that differ in the set."""
+    for table in (one for one in report.tables if one.name == "dialogue-parts"):
+        for by, title in _PART_TITLES.items():
+            columns = [one for one in table.columns if one.key.startswith(f"{by}_")]
+            if columns:
+                yield replace(table, caption=title, columns=(MODEL, *columns))

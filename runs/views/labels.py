@@ -11,8 +11,10 @@ from videoautoarena.runs.views.remarks import findings_said, listing, tally_of
 from videoautoarena.runs.views.report import (
     Column,
     Report,
+    Section,
     Sentence,
     Table,
+    remark,
     sentence,
 )
 
@@ -46,6 +48,22 @@ def labels_report(found: LabelReport) -> Report:
         words = f"Questions: {{rankings:ranking}} on {{ranked:video}}{unranked}."
         sentences.append(sentence(words, tally.quotes()))
     return Report((*tables, tally, figures), tuple(sentences), above=tuple(_head(tally)))
+
+
+_PEOPLE_NOTE = remark(
+    "Intervals are 95 % and know which battles share a video. A judge that agrees with people as "
+    "often as they do with one another is as good as a person. Questions of several sources on one "
+    "video are ranked by people who did not know the source."
+)
+
+
+def people_section(report: Report) -> Section:
+    """Return what people say of a run as a part of its page."""
+    said = report.sentence("labels.agreement") or report.above[0]
+    tables = tuple(
+        one for one in report.tables if one.name in ("labellers", "sources") and one.rows
+    )
+    return Section("people", "People", said, tables, notes=(report.above[0], _PEOPLE_NOTE))
 
 
 _ABOUT_GAPS = (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -18,6 +18,16 @@ from videoautoarena.runs.views.axis import Axis
 
 Row = Mapping[str, Any]
 """The fields of a row by their keys, as JSON has them."""
+Look = Literal["rows", "ladder", "heat", "curves", "facts", "folded"]
+"""How a page draws a table.
+
+- rows: as a table; an interval stands below its figure
+- ladder: a bar of the first figure a row on one axis; a field `mark` is marked on it
+- heat: cells the darker the higher; the last rows are over all others
+- curves: a line a model, over the second column; fields `mark` and `is_ringed` are drawn too
+- facts: a name and a text a row
+- folded: as rows that open when they are asked for
+"""
 
 
 @dataclass(frozen=True)
@@ -33,6 +43,10 @@ class Column:
     """Where a terminal is narrow, columns go by this number, 1 first; those with 0 stay."""
     is_detail: bool = False
     """Shown only where details are asked for; on a terminal in a table of its own."""
+    about: str = ""
+    """What a page says below the head, such as how many items the column is of."""
+    is_aside: bool = False
+    """A page sets it apart from the others: it is over all of them, or none of their mean."""
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -76,6 +90,8 @@ class Table:
     """Its figures stand in sentences; nobody needs to see them in rows as well."""
     is_list: bool = False
     """Of one column without a title, below the caption."""
+    look: Look = "rows"
+    """How a page draws it."""
 
     def column(self, key: str) -> Column:
         """Return the column of a key."""
@@ -226,6 +242,8 @@ Role = Literal["said", "counted", "alarm", "note", "more", "detail", "page"]
 - detail: where details are asked for
 - page: on a page alone, which has a place for it
 """
+BOUNDS = ("_low", "_high")
+"""Behind the name of a field: the bounds of its interval."""
 _DIGIT = re.compile(r"\d")
 _PLACE = re.compile(r"\{(\w+)(?::([a-z ]+))?\}")
 
@@ -420,6 +438,8 @@ def table_json(table: Table) -> dict[str, Any]:
             "unit": column.format.unit,
             "is_figure": column.format.is_figure,
             "is_detail": column.is_detail,
+            "about": column.about,
+            "is_aside": column.is_aside,
         }
         for column in table.columns
     ]
@@ -434,9 +454,59 @@ def table_json(table: Table) -> dict[str, Any]:
     axis = None if table.axis is None else table.axis.to_json()
     starts = sorted(table.starts)
     return {
+        "name": table.name,
         "caption": table.caption,
         "columns": columns,
         "rows": rows,
         "starts": starts,
         "axis": axis,
+        "look": table.look,
     }
+
+
+def _whole_json(table: Table) -> dict[str, Any]:
+    """Return a table with the interval of a figure in its cell, where a terminal has no room."""
+    columns = tuple(
+        column
+        for column in table.columns
+        if "with_" in column.kind or not column.kind.endswith("_interval")
+    )
+    found = table_json(replace(table, columns=columns))
+    for k, row in enumerate(found["rows"]):
+        for column in columns:
+            value, low, high = (row["fields"].get(column.key + of) for of in ("", *BOUNDS))
+            digits = table.format(k, column).digits
+            if digits is not None and None not in (value, low, high):
+                row["cells"][column.key] = digits.with_interval(value, low, high)
+    return found
+
+
+def remark(text: str, key: str = "") -> Sentence:
+    """Return how to read a part of a page; it repeats no figure."""
+    return Sentence((Verbatim(text),), key=key, role="page")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page."""
+
+    id: str
+    title: str
+    says: Sentence | None = None
+    """What there is to see."""
+    tables: tuple[Table, ...] = ()
+    each: tuple[Sentence, ...] = ()
+    """Said below the tables, a line each."""
+    notes: tuple[Sentence, ...] = ()
+    """How to read it, and what to know before believing it."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a page reads it."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "says": [] if self.says is None else self.says.to_json(),
+            "tables": [_whole_json(one) for one in self.tables],
+            "each": [one.to_json() for one in self.each],
+            "notes": [{"key": one.key, "parts": one.to_json()} for one in self.notes],
+        }

@@ -15,6 +15,7 @@ from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.rating.leaderboard import Fragility, Leaderboard
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN
 from videoautoarena.runs.rundir.spending import Spending
+from videoautoarena.runs.text.number_formats import FORMATS
 from videoautoarena.runs.views.leaderboard import control_sentence, leaderboard_report, terms_table
 from videoautoarena.runs.views.pairs import pairs_report
 from videoautoarena.runs.views.report import (
@@ -23,13 +24,17 @@ from videoautoarena.runs.views.report import (
     Model,
     Part,
     Report,
+    Row,
+    Section,
     Sentence,
     Table,
     Verbatim,
     counting,
     listed,
+    remark,
     sentence,
 )
+from videoautoarena.runs.views.sets import MODEL, MOST_CURVES, facts_table, prompts_table
 
 HARDEST = Verbatim("5")
 """The highest grade of a question."""
@@ -98,6 +103,7 @@ def run_page(shown: RunRecords) -> Report:
         *board.tables,
         pairs.tables[0],
         rounds,
+        _points_table(shown),
         gate,
         tally,
         standing,
@@ -105,7 +111,8 @@ def run_page(shown: RunRecords) -> Report:
         spending_table("spending-by-contestant", "Spending by contestant", shown.contestants),
         *(table for table, _ in controls),
     )
-    return Report(tables, tuple(one for one in sentences if one is not None), board.headline)
+    said = tuple(one for one in sentences if one is not None)
+    return Report(tables, said, board.headline, data=board.data_table)
 
 
 def _tally_table(shown: RunRecords) -> Table:
@@ -260,6 +267,19 @@ def rounds_table(rounds: Sequence[Round]) -> Table:
             for one in rounds
         ),
     )
+
+
+def _points_table(shown: RunRecords) -> Table:
+    """Return what the first models took of each round's points, a tie being half a point."""
+    rated = [row.model for row in shown.board.models if row.rating is not None]
+    rows = tuple(
+        {"model": model, "number": one.round + 1, "share": 100.0 * one.points[model].share}
+        for model in rated[:MOST_CURVES]
+        for one in shown.rounds
+        if model in one.points
+    )
+    columns = (MODEL, Column("number", "round", "count"), Column("share", "points", "percent"))
+    return Table("points", "Points taken", columns, rows, look="curves")
 
 
 def _gate_table(rounds: Sequence[Round]) -> Table:
@@ -426,6 +446,90 @@ def _standing_sentences(standing: Table, models: Table) -> Iterator[Sentence]:
         )
 
 
+def spending_section(report: Report, each_usd: float | None) -> Section:
+    """Return what a run cost, and how long its answers took; `each_usd` is that of a battle."""
+    battle = ""
+    if each_usd is not None:
+        cost = FORMATS["money"].cell([each_usd])
+        battle = f"A battle cost {cost} on average, its video's examining included. "
+    note = remark(
+        f"An unknown cost is said to be unknown, never $0. {battle}Tokens of frames are those that "
+        "the provider counts."
+    )
+    tables = tuple(one for one in report.tables if one.name.startswith("spending-") and one.rows)
+    said = report.sentence("spending")
+    return Section("spending", "Cost and time", said, tables, notes=(note,))
+
+
+def missing_section(report: Report, status: Row) -> Section:
+    """Return what a run left out, and why: battles without a verdict, files not used, damage."""
+    battles: list[Row] = [
+        {"what": "Void", "why": reason, "battles": n, "link": {"verdict": "void"}}
+        for reason, n in status["void_reasons"].items()
+    ]
+    battles += [
+        {"what": "Forfeit", "model": model, "why": "gave no answer", "battles": n,
+         "link": {"verdict": "forfeit"}}
+        for model, n in status["forfeits"].items()
+    ]  # fmt: skip
+    # A file that was set aside is listed once, with the reason it was set aside for.
+    files = {one["path"]: one for one in (*status["skipped"], *status["quarantine"])}
+    tables = (
+        Table(
+            "gone",
+            "Battles left out",
+            (Column("what", "what"), MODEL, Column("why", "why"),
+             Column("battles", "battles", "count")),
+            tuple(battles),
+        ),
+        Table(
+            "unused",
+            "Files left out",
+            (Column("path", "file"), Column("reason", "why it was not used")),
+            tuple(files.values()),
+        ),
+    )  # fmt: skip
+    return Section(
+        "missing",
+        "Left out",
+        report.sentence("missing"),
+        tuple(one for one in tables if one.rows),
+        notes=tuple(map(remark, status["damage"])),
+    )
+
+
+def made_section(settings: Row, run: Row, methods: Row) -> Section:
+    """Return how a run was made: by which settings, models and prompts."""
+    rules, sampling = methods["run"], methods["sampling"]
+    swap = rules["swap"]
+    seats = "every battle" if swap == "all" else f"{100 * swap:g} % of battles"
+    level = f"{100 * settings['level']:g} %"
+    frames = "not recorded"
+    if sampling:
+        frames = (
+            "at most {frames} a video, {policy}, longer side {size_px} px, {fit}, JPEG {quality}, "
+            "{decoder}"
+        ).format_map(sampling)
+    model = settings["model"].capitalize()
+    facts = (
+        ("Ratings", f"{model}, ties {settings['ties']}, {settings['interval']}, {level}"),
+        ("Frames", frames),
+        ("Pairing", f"{rules['pairing']}; {seats} judged in both orders"),
+        ("Seed", str(run["seed"])),
+        ("Version", f"videoautoarena {run['version'] or rules['version'] or ''}"),
+    )
+    cast = Table(
+        "cast",
+        "Cast",
+        (Column("name", "cast"), Column("model", "served as"),
+         Column("max_frames", "frames", "count")),
+        tuple({"name": name, **one} for name, one in methods["cast"].items()),
+    )  # fmt: skip
+    tables = (facts_table(facts), cast, prompts_table((methods["prompts"] or {}).items()))
+    said = Sentence(("How this was made, and the data behind it.",))
+    return Section("methods", "Methods", said, tuple(one for one in tables if one.rows))
+
+
 def page_words(report: Report, names: Mapping[str, str]) -> dict[str, Any]:
     """Return a page's sentences by section as parts, and the short names they go with."""
     sections = ("lead", "behind", "fragile", "ladder", "control", "rounds", "pairs", "audit")
@@ -437,10 +541,3 @@ def page_words(report: Report, names: Mapping[str, str]) -> dict[str, Any]:
     }
     words = {key: [] if one is None else one.to_json() for key, one in found.items()}
     return {**words, "standing": standing, "short": dict(names)}
-
-
-def plain_text(said: Sentence, names: Mapping[str, str]) -> str:
-    """Return a sentence with the short names of models, without links."""
-    parts = (names[p.name] if isinstance(p, Model) else p if isinstance(p, str) else p.text
-             for p in said.parts)  # fmt: skip
-    return "".join(parts)

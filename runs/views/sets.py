@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from videoautoarena.runs.bench.score.leads import SetLead
 from videoautoarena.runs.bench.score.score import FEW_VIDEOS
 from videoautoarena.runs.bench.score.sweep import Ladder, Sweep
 from videoautoarena.runs.bench.score.task_points import Figure
-from videoautoarena.runs.rundir.reader import SAW_NONE, STAND_INS
+from videoautoarena.runs.rundir.reader import SAW_NONE, STAND_INS, counted
 from videoautoarena.runs.text.number_formats import Kind
+from videoautoarena.runs.views.axis import Axis
 from videoautoarena.runs.views.leaderboard import lead_fields, lead_words
 from videoautoarena.runs.views.report import (
     Column,
@@ -18,17 +20,41 @@ from videoautoarena.runs.views.report import (
     Model,
     Part,
     Row,
+    Section,
     Sentence,
     Table,
     Verbatim,
     counting,
     listed,
     named,
+    remark,
     sentence,
 )
 
 RANK = Column("rank", "rank", "places", ("rank_best", "rank_worst"), spare=99)
 RANKS = ("rank", "rank_best", "rank_worst")
+MODEL = Column("model", "model", "name")
+SHARES, MARKS = Axis(0.0, 100.0), Axis(2.0, 10.0)
+"""What accuracies and the scores of free text lie between."""
+RESULT_COLUMNS = (
+    Column("result", "result", "name"),
+    Column("served", "served as"),
+    Column("frames", "frames", "count"),
+    Column("seed", "seed", "number"),
+    Column("judge", "judge"),
+    Column("answers", "answers", "count"),
+    Column("forfeits", "no answer", "count"),
+    Column("cost", "cost of answers", "money"),
+    Column("unknown", "of unknown cost", "count"),
+)
+"""How results came about; the last only where there is any."""
+MOST_CURVES = 9
+"""Models that are drawn over budgets."""
+SWEEP_NOTE = remark(
+    "Over the items that all settings of a model have. Bars: 95 % intervals; dashed: chance; "
+    "ringed: the cheapest setting whose difference from the model's best, item by item, has a 95 % "
+    "bound above the margin."
+)
 
 
 def spoken_table(name: str, rows: Iterable[Row], **kinds: Kind) -> Table:
@@ -65,6 +91,69 @@ def figure_fields(name: str, figure: Figure | None) -> dict[str, Any]:
 def bounds_of(name: str) -> tuple[str, str]:
     """Return the fields of the interval of a figure."""
     return f"{name}_low", f"{name}_high"
+
+
+def board_table(
+    models: Table, caption: str, axis: Axis, rows: Iterable[Row], *figures: Column
+) -> Table:
+    """Return the board of a page: who, how it was played, and the first of the figures as a bar."""
+    columns = (
+        MODEL,
+        Column("seen", "seen", "text"),
+        Column("odd", "odd", "flags"),
+        *figures,
+    )
+    return replace(
+        models, caption=caption, columns=columns, rows=tuple(rows), axis=axis, look="ladder"
+    )
+
+
+def played_fields(row: Any, judges: int, ends: Iterable[str]) -> dict[str, Any]:
+    """Return who a row of a board is, how it was played, and what it is less sure of."""
+    frames = "" if row.max_frames is None else counted(row.max_frames, "frame")
+    seen = [SAW_NONE if row.is_blind else frames]
+    if getattr(row, "history", "") == "own":
+        seen.append("own history")
+    if judges > 1 and row.judge is not None:
+        seen.append(f"judge {row.judge}")
+    odd = [f"{n:,} {end}" for end, n in odd_ends(row.counts, ends, row.missing).items() if n]
+    told = (one for one in seen if one and f"({one})" not in row.model)
+    return {"model": row.model, "seen": ", ".join(told), "odd": odd}
+
+
+def sweep_tables(
+    sweeps: Sequence[Sweep], chance: float | None, each: str = "an item"
+) -> Iterator[Table]:
+    """Yield what frames and dollars buy, as curves over either."""
+    drawn = sweeps[:MOST_CURVES]
+    rows = [
+        {
+            "model": one.model,
+            "frames": of.frames,
+            "usd": of.usd,
+            "mark": chance,
+            "is_ringed": of.frames == one.cheapest,
+            **figure_fields("accuracy", of.accuracy),
+        }
+        for one in drawn
+        for of in one.settings
+    ]
+    up = Column("accuracy", "accuracy", "percent")
+    courses: tuple[tuple[str, Kind, str], ...] = (
+        ("frames", "count", "Frames sent of each video"),
+        ("usd", "money", f"Dollars {each}"),
+    )
+    for key, kind, caption in courses:
+        known = [row for row in rows if row[key] and row["accuracy"] is not None]
+        if known:
+            columns = (MODEL, Column(key, key, kind), up)
+            yield Table(f"curves-{key}", caption, columns, tuple(known), look="curves")
+
+
+def cut_note(what: str, drawn: int, of: int) -> Iterator[Sentence]:
+    """Yield that only the first are drawn, where there are more."""
+    if of > drawn:
+        yield remark(f"The first {drawn} of {of} {what} are drawn.")
 
 
 def gap_sentence(models: Table, key: str, rows: Sequence[int], *, part: Part = "") -> Sentence:
@@ -237,3 +326,64 @@ def ladder_sentences(ladders: Sequence[Ladder], table: Table) -> Iterator[Senten
             said=said,
         )
         start += len(one.rungs)
+
+
+def opening_of(set_: Mapping[str, Any], results: Sequence[Row], *, unit: str) -> Sentence:
+    """Return what stands behind the figures of a set."""
+    counts = {
+        "items": set_["items"],
+        "videos": set_["videos"],
+        "models": len({row["played"] for row in results}),
+        "results": len(results),
+    }
+    kinds: dict[str, Kind] = dict.fromkeys(counts, "count")
+    tally = spoken_table("behind", [counts], **kinds)
+    template = "{items} about {videos:video}, {models:model}, {results:result}."
+    items = counting(tally.quote(0, "items"), unit)
+    return sentence(template, tally.quotes(), items=items)
+
+
+def methods_section(
+    facts: Iterable[tuple[str, str]], results: Sequence[Row], *, sources: str, extra: str
+) -> Section:
+    """Return how a set and the results on it came about: who answered, and at what cost."""
+    known = [row["cost"] for row in results if row["cost"] is not None]
+    counts = {
+        "answers": sum(row["answers"] for row in results),
+        "cost": sum(known) if known else None,
+        "unknown": sum(row["unknown"] for row in results),
+    }
+    tally = spoken_table("costs", [counts], answers="count", cost="money", unknown="count")
+    quotes = tally.quotes()
+    rest: tuple[Part, ...] = ()
+    if known and counts["unknown"]:
+        rest = (" and ", quotes["unknown"], " of unknown cost")
+    paid: tuple[Part, ...] = (quotes["cost"],) if known else ("an unknown cost",)
+    says = sentence("{answers:answer} for {paid}{rest}.", quotes, paid=paid, rest=rest)
+    columns = RESULT_COLUMNS if counts["unknown"] else RESULT_COLUMNS[:-1]
+    prompts = ((role, str(of)) for row in results for role, of in row["prompts"].items())
+    tables = (
+        facts_table(facts),
+        Table("results", "Results", columns, tuple(results)),
+        prompts_table(prompts),
+    )
+    note = remark(
+        f"The figures of this page are those of {sources}. The cost is that of the answers; {extra}"
+    )
+    return Section(
+        "methods", "Methods", says, tuple(one for one in tables if one.rows), notes=(note,)
+    )
+
+
+def facts_table(facts: Iterable[tuple[str, str]]) -> Table:
+    """Return what a page says of how its figures came about, a name and a text each."""
+    columns = (Column("name", ""), Column("text", ""))
+    rows = tuple({"name": name, "text": text} for name, text in facts)
+    return Table("facts", "How it was made", columns, rows, look="facts")
+
+
+def prompts_table(digests: Iterable[tuple[str, str]]) -> Table:
+    """Return the digests of the prompts of roles, each once."""
+    columns = (Column("role", "role"), Column("digest", "SHA-256 of its prompt"))
+    rows = tuple({"role": role, "digest": of} for role, of in dict.fromkeys(digests))
+    return Table("prompts", "Prompts, by digest", columns, rows, look="folded")

@@ -3,30 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from videoautoarena.runs.bench.score.score import FEW_VIDEOS
 from videoautoarena.runs.bench.score.task_points import Figure
-from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskScore, TaskScores
+from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskFigure, TaskScore, TaskScores
 from videoautoarena.runs.rundir.reader import counted
-from videoautoarena.runs.text.number_formats import Kind
+from videoautoarena.runs.text.number_formats import FORMATS, Kind
 from videoautoarena.runs.views.report import (
     Column,
     Model,
     Part,
     Report,
+    Section,
     Sentence,
     Table,
     Verbatim,
     counting,
     named,
+    remark,
     sentence,
 )
 from videoautoarena.runs.views.sets import (
+    MARKS,
+    MODEL,
+    MOST_CURVES,
     RANK,
     RANKS,
+    SHARES,
+    SWEEP_NOTE,
+    board_table,
     bounds_of,
     counts_table,
+    cut_note,
     ends_sentences,
     ends_table,
     few_videos,
@@ -36,10 +46,12 @@ from videoautoarena.runs.views.sets import (
     ladder_sentences,
     ladders_table,
     odd_ends,
+    played_fields,
     saw_none,
     spoken_table,
     stand_ins,
     sweep_sentences,
+    sweep_tables,
     sweeps_table,
 )
 
@@ -61,6 +73,19 @@ CSV_FIELDS = (
 CHANCE = "(chance)"
 MOST_NAMED = 4
 """Models that a sentence names; more are counted."""
+MOST_MAPS = 12
+"""Models whose needles are drawn."""
+_BOARD_NOTES = ("meaning", "keyless", "caution", "few")
+BARS = remark("Bars are 95 % intervals that know which items share a video; dashed: chance.")
+TASKS_NOTE = remark(
+    "Of choices the accuracy in percent, of free text the mean score, 2 to 10; beneath it the 95 % "
+    "interval."
+)
+POSITIONS_NOTE = remark(
+    "Accuracy in percent, with the number of needles. Down: where in the video the needle's middle "
+    "lies; across: the length of the background. Pale: fewer than ten needles. Point at a cell for "
+    "its interval."
+)
 
 
 def task_reports(scores: TaskScores) -> list[Report]:
@@ -132,7 +157,7 @@ def _nobody(board: TaskBoard) -> str:
 
 
 def _models_table(board: TaskBoard) -> Table:
-    tasks = list(dict.fromkeys((one.task, one.kind) for row in board.models for one in row.tasks))
+    tasks = {(one.task, one.kind): one for row in board.models for one in row.tasks}
     several = len(tasks) > 1
     averages = [
         (key, title, kind)
@@ -145,8 +170,14 @@ def _models_table(board: TaskBoard) -> Table:
     judges = {row.judge for row in board.models} - {None}
     spare = len(tasks)
     each = [
-        Column(f"task_{k}", task, "percent" if kind == "choice" else "mark", spare=spare - k)
-        for k, (task, kind) in enumerate(tasks if several else ())
+        Column(
+            f"task_{k}",
+            one.task,
+            "percent" if one.kind == "choice" else "mark",
+            spare=spare - k,
+            about=_about(one, board),
+        )
+        for k, one in enumerate(tasks.values() if several else ())
     ]
     is_ranked = board.lead is not None and board.lead.models > 1
     columns = (
@@ -160,33 +191,51 @@ def _models_table(board: TaskBoard) -> Table:
         Column("interval", "95 % interval", interval, bounds_of(main), spare=spare + 2),  # type: ignore[arg-type]
         *each,
     )
-    rows = [_row_fields(row, tasks) for row in board.models]
+    chance = board.chance if is_choice else None
+    rows = [
+        _row_fields(row, list(tasks)) | played_fields(row, len(judges), ODD) | {"mark": chance}
+        for row in board.models
+    ]
     if board.chance is not None:
-        chance = {(one.task, one.kind): one.chance for row in board.models for one in row.tasks}
-        of_tasks = {f"task_{k}": chance[task] for k, task in enumerate(tasks)}
+        of_tasks = {f"task_{k}": one.chance for k, one in enumerate(tasks.values())}
         rows.append({"model": CHANCE, "m_avg": board.chance, **of_tasks})
     caption = f"Scores of {counted(len(board.models), 'model')} on tasks"
     return Table("tasks", caption, columns, tuple(rows))
 
 
+def _about(task: TaskFigure, board: TaskBoard) -> str:
+    """Return of how many items a task is, and what chance earns."""
+    n = max(
+        one.figure.n
+        for row in board.models
+        for one in row.tasks
+        if (one.task, one.kind) == (task.task, task.kind)
+    )
+    return f"n {n:,}" + ("" if task.chance is None else f", chance {task.chance:.0f}")
+
+
 def _row_fields(row: TaskScore, tasks: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    by_task: dict[tuple[str, Any], Any] = {
-        (one.task, one.kind): one.figure.value for one in row.tasks
-    }
-    fields: dict[str, Any] = {key: getattr(row, key) for key in ("model", "judge", "view", *RANKS)}
+    fields: dict[str, Any] = {key: getattr(row, key) for key in ("judge", "view", *RANKS)}
     for key, _, _ in _AVERAGES:
         fields |= figure_fields(key, getattr(row, key))
-    return fields | {f"task_{k}": by_task.get(task) for k, task in enumerate(tasks)}
+    for one in row.tasks:
+        fields |= figure_fields(f"task_{tasks.index((one.task, one.kind))}", one.figure)
+    for name, figure in row.groups.items():
+        fields |= figure_fields(f"group {name}", figure)
+    return fields
 
 
 def _meaning(board: TaskBoard) -> Iterator[Sentence]:
     if any(row.m_avg for row in board.models):
         yield sentence(
-            "M-Avg: mean of the tasks' accuracies, in percent; no answer counts as wrong."
+            "M-Avg: mean of the tasks' accuracies, in percent; no answer counts as wrong.",
+            key="meaning",
         )
     if any(row.g_avg for row in board.models):
         scale = Verbatim("2 to 10")
-        yield sentence("G-Avg: mean of the tasks' scores of free text, {scale}.", scale=scale)
+        yield sentence(
+            "G-Avg: mean of the tasks' scores of free text, {scale}.", key="meaning", scale=scale
+        )
 
 
 def _about_scores(scores: TaskScores) -> Iterator[Sentence]:
@@ -199,7 +248,11 @@ def _about_scores(scores: TaskScores) -> Iterator[Sentence]:
 def _keyless(tally: Table) -> Iterator[Sentence]:
     keyless = tally.quote(0, "keyless")
     if keyless.value:
-        yield sentence("{items} without a known answer: unscored.", items=counting(keyless, "item"))
+        yield sentence(
+            "{items} without a known answer: unscored.",
+            key="keyless",
+            items=counting(keyless, "item"),
+        )
 
 
 def _where_needles_are(board: TaskBoard) -> Iterator[Sentence]:
@@ -351,3 +404,68 @@ def _data_rows(board: TaskBoard) -> Iterator[dict[str, Any]]:
         for one in row.tasks:
             about = {"task": one.task, "kind": one.kind, "chance": one.chance}
             yield {**head, **about, **one.figure.model_dump()}
+
+
+def board_sections(board: TaskBoard, report: Report, place: int) -> Iterator[Section]:
+    """Yield the parts of a page about a part of a set: scores, tasks, needles, budgets."""
+    models, of = report.tables[0], f" · {board.split}" if board.split else ""
+    rows = tuple(row for row in models.rows if row.get("view") == "whole")
+    drawn = [row for row in board.models if row.view == "whole"]
+    figures = [
+        Column(key, title, kind)
+        for key, title, kind in _AVERAGES[:2]
+        if any(row[key] is not None for row in rows)
+    ] or [Column("m_avg", M_AVG, "percent")]
+    axis = SHARES if figures[0].key == "m_avg" else MARKS
+    ladder = board_table(models, f"Scores{of}", axis, rows, *figures)
+    notes = [one for one in report.sentences if one.key in _BOARD_NOTES]
+    title = Sentence((*report.above[0].parts, "."))
+    said = report.sentence("gap")
+    yield Section(f"board-{place}", f"Scores{of}", said, (ladder,), notes=(title, *notes, BARS))
+    each = [column for column in models.columns if column.key.startswith("task_")]
+    groups = dict.fromkeys(name for row in drawn for name in row.groups)
+    by_group = [Column(f"group {name}", name, "percent") for name in groups]
+    by_task = (
+        replace(models, caption=f"By {what}{of}", columns=(MODEL, *some), rows=rows)
+        for what, some in (("task", each), ("group of tasks", by_group))
+        if len(some) > 1
+    )
+    if each:
+        said = report.sentence("tasks")
+        yield Section(f"tasks-{place}", f"By task{of}", said, tuple(by_task), notes=(TASKS_NOTE,))
+    if maps := [_needles(row, of) for row in drawn if row.positions is not None]:
+        notes = [POSITIONS_NOTE, *cut_note("results", MOST_MAPS, len(maps))]
+        said, some = report.sentence("positions"), tuple(maps[:MOST_MAPS])
+        yield Section(f"positions-{place}", f"Needles{of}", said, some, notes=tuple(notes))
+    if board.sweeps:
+        yield Section(
+            f"sweep-{place}",
+            f"Budget{of}",
+            report.sentence("sweeps"),
+            tuple(sweep_tables(board.sweeps, board.chance)),
+            tuple(one for one in report.sentences if one.key == "sweep"),
+            (SWEEP_NOTE, *cut_note("models", MOST_CURVES, len(board.sweeps))),
+        )
+
+
+def _needles(row: TaskScore, of: str) -> Table:
+    """Return where in the video a model finds needles: positions down, lengths across."""
+    found = row.positions
+    assert found is not None, "maps are of those whose needles have places"
+    fifths = [f"{20 * k}–{20 * (k + 1)} %" for k in range(len(found.cells))]
+    each = [(*line, whole) for line, whole in zip(found.cells, found.by_position, strict=True)]
+    rows: list[dict[str, Any]] = []
+    for name, cells in zip([*fifths, "all"], [*each, found.by_length], strict=True):
+        rows.append({"position": name})
+        for k, cell in enumerate(cells):
+            if cell is not None:
+                rows[-1] |= {**figure_fields(f"at_{k}", cell), f"at_{k}_n": cell.n}
+    lengths = [FORMATS["length"].cell([seconds]) for seconds in found.lengths]
+    columns = (
+        Column("position", "position"),
+        *(Column(f"at_{k}", title, "percent") for k, title in enumerate(lengths)),
+        Column(f"at_{len(lengths)}", "all", "percent", is_aside=True),
+    )
+    caption = f"Needles of {row.model}{of}" + ("" if row.judge is None else f", judge {row.judge}")
+    last = frozenset({len(fifths)})
+    return Table(row.model, caption, columns, tuple(rows), starts=last, look="heat")

@@ -7,7 +7,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { basename, join, resolve } from "node:path";
 import { build } from "esbuild";
 
-const PAGES = ["report", "annotate", "tasks", "dialogues"];
+const PAGES = ["report", "annotate", "set"];
 const MADE = "dist";
 const to = resolve(process.argv[2] ?? join(import.meta.dirname, MADE));
 

@@ -20,6 +20,7 @@ from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.audit.label_report import show_labels
 from videoautoarena.runs.audit.report import audit_in
+from videoautoarena.runs.battles.listing import chances
 from videoautoarena.runs.battles.rounds import rounds_of
 from videoautoarena.runs.battles.standards import StandardVerdicts, by_standard
 from videoautoarena.runs.categories.tags import tags_of
@@ -42,8 +43,18 @@ from videoautoarena.runs.rundir.setup import Setup, setup_of
 from videoautoarena.runs.rundir.spending import RunCosts, Took, costs_of
 from videoautoarena.runs.rundir.weaknesses import read_looks
 from videoautoarena.runs.users.summary import slices_of
+from videoautoarena.runs.views.forms import csv_text
+from videoautoarena.runs.views.labels import labels_report, people_section
 from videoautoarena.runs.views.report import Report
-from videoautoarena.runs.views.run_page import LeftOut, RunRecords, page_words, run_page
+from videoautoarena.runs.views.run_page import (
+    LeftOut,
+    RunRecords,
+    made_section,
+    missing_section,
+    page_words,
+    run_page,
+    spending_section,
+)
 from videoautoarena.runs.web.page.sentences import short_names
 
 SCHEMA = 1
@@ -100,6 +111,7 @@ class PageData:
             figures, note = _figures(run, listed, costs), _note(listed, len(run.battles))
             figures["settings"]["warnings"] += [] if note is None else [note]
             index = index_of(listed, seats_count=run.manifest.get("swap") == "all")
+            index["surprise"] = _surprise(listed, figures.pop("rated"))
             setup, slice_of = setup_of(run), slices_of(run.store)
             videos = {
                 video.id: video.to_json() | {"sprite": None}
@@ -205,6 +217,13 @@ def _seats(battle: Battle) -> int:
     return 0 if len(said) < 2 else 1 if len(set(said.values())) == 1 else 2
 
 
+def _surprise(listed: BattlesOf, rows: Sequence[Row]) -> list[int]:
+    """Return the place of each battle where the most surprising by the ratings is the first."""
+    order = np.argsort(chances(listed.outlines, rows), kind="stable")
+    found: list[int] = np.argsort(order, kind="stable").tolist()
+    return found
+
+
 def _letters(battle: Battle, *, seats_count: bool) -> str:
     found = by_standard(battle, seats_count=seats_count)
     return StandardVerdicts(battle=battle.id, **found).letters
@@ -239,9 +258,11 @@ def _figures(run: Run, listed: BattlesOf, costs: RunCosts) -> Json:
             styled=styled,
         )
     )
-    rows, audit = board.to_json(), found.to_json()
+    rows, audit, labels = board.to_json(), found.to_json(), show_labels(run)
+    is_labelled = labels.labels or labels.votes.cast or labels.ranking
     cautions = [text for text in board.settings.warnings if MOVED not in text]
     return {
+        "rated": board.models,
         "stand_ins": rows["settings"]["stand_ins"],
         "models": [row | {"style": adjusted[row["model"]]} for row in rows["models"]],
         "settings": rows["settings"] | {"warnings": cautions},
@@ -256,7 +277,8 @@ def _figures(run: Run, listed: BattlesOf, costs: RunCosts) -> Json:
         "profiles": {row["model"]: row for row in profiles.to_json()["profiles"]},
         "audit": audit["findings"],
         "judges": audit["judges"],
-        "labels": _labels(run),
+        "labels": labels.to_json() if is_labelled else None,
+        "people": labels_report(labels) if labels.labels or labels.ranking else None,
         "status": {key: told[key] for key in _STATUS},
         "report": report,
     }
@@ -279,6 +301,7 @@ def _adjusted(row: Row) -> Json | None:
 def _summary(figures: Json, setup: Setup, costs: RunCosts) -> Json:
     """Return all that a report shows before a list or a battle is opened."""
     report: Report = figures.pop("report")
+    people: Report | None = figures.pop("people")
     names = short_names([*(row["model"] for row in figures["models"]), *setup.cast])
     found: Json = {
         "schema": SCHEMA,
@@ -290,14 +313,19 @@ def _summary(figures: Json, setup: Setup, costs: RunCosts) -> Json:
         "live": None,
         "siblings": None,
     }
-    made = report.to_json()
-    return found | {"words": page_words(report, names), "tables": made["tables"]}
-
-
-def _labels(run: Run) -> Json | None:
-    """Return what people say of the run; None where nobody has said anything."""
-    found = show_labels(run)
-    return found.to_json() if found.labels or found.votes.cast or found.ranking else None
+    sections = [
+        spending_section(report, found["status"]["cost_usd_a_battle"]),
+        missing_section(report, found["status"]),
+        made_section(found["settings"], found["run"], found["methods"]),
+    ]
+    if people is not None:
+        sections.append(people_section(people))
+    return found | {
+        "words": page_words(report, names),
+        "tables": report.to_json()["tables"],
+        "csv": csv_text(report.data_table),
+        "sections": {one.id: one.to_json() for one in sections},
+    }
 
 
 def _about(setup: Setup) -> Json:

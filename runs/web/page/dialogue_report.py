@@ -14,67 +14,78 @@ from videoautoarena.runs.bench.dialogues.compare import DialogueComparison, comp
 from videoautoarena.runs.bench.dialogues.points import ALL, round_points
 from videoautoarena.runs.bench.dialogues.rules import OWN_HISTORY
 from videoautoarena.runs.bench.dialogues.score import score_dialogues, wanted_results
-from videoautoarena.runs.bench.format.entries import Round
+from videoautoarena.runs.bench.format.entries import Round, spoken
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import DialogueResult, RoundLine
 from videoautoarena.runs.bench.format.schema import MADE, DialogueItem
-from videoautoarena.runs.views.dialogues import dialogues_report, histories_report
-from videoautoarena.runs.views.forms import marked_up
-from videoautoarena.runs.web.page.sentences import short_names
-from videoautoarena.runs.web.page.task_report import about_of, parts_of, result_of
+from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.views.dialogues import (
+    dialogue_sections,
+    dialogues_report,
+    histories_report,
+)
+from videoautoarena.runs.views.report import Section, remark
+from videoautoarena.runs.web.page.sets import Json, set_summary
 
-SCHEMA = 1
-"""Of what the page reads."""
 MOST_BYTES = 4_000_000
 """Of dialogues that are shown; the page says how many of how many those are."""
 MOST_RESULTS = 12
 """Whose replies are shown beside them, best first."""
 LONGEST_TEXT, LONGEST_ITEM = 2000, 500
-_BESIDE = ("lead", "ends", "stand-ins")
-"""Keys of sentences that stand elsewhere: above all, or beside the figure of a model."""
-_NEEDS_MEMORY = ("object_reference", "memory_recall")
-MEMORY_NOTE = (
-    "Rounds of object reference and memory recall that can be answered without the rounds before "
-    "them were refused when this set was made: who forgets the history falls there for that reason."
-)
-Json = dict[str, Any]
 
 
-def summary_of(opened: OpenBench[Any]) -> Json:
+def summary_of(opened: OpenBench[DialogueItem]) -> Json:
     """Return all that the page shows; BadInput of a set without results."""
     results = wanted_results(opened, None)
     scores = score_dialogues(opened, results)
     place = {(row.model, row.judge): k for k, row in enumerate(scores.models)}
     results.sort(key=lambda one: place[one.model, one.judge])
-    histories = list(_histories(opened, results))
+    report, beside = dialogues_report(scores), histories_report(list(_histories(opened, results)))
     made = opened.manifest.source.kind == MADE
-    told = [MEMORY_NOTE] if made and set(_NEEDS_MEMORY) & set(scores.abilities) else []
+    sections = list(dialogue_sections(scores, report, beside, is_made=made))
     ranked = results[:MOST_RESULTS]
-    report, beside = dialogues_report(scores), histories_report(histories)
-    notes = [one.text for one in report.sentences if one.role == "said" and one.key not in _BESIDE]
-    return {
-        "schema": SCHEMA,
-        "set": {**about_of(opened), "rounds": scores.rounds},
-        "scores": scores.to_json(),
-        "notes": [*notes, *told],
-        "histories": [one.to_json() for one in histories],
-        "results": [result_of(one) for one in results],
-        "shown": {
-            "results": [{"model": one.model, "judge": one.judge} for one in ranked],
-            "dialogues": list(_dialogues(opened.items, ranked)),
-        },
-        "words": {
-            "short": short_names([row.model for row in scores.models]),
-            "lead": parts_of(report.headline),
-            "rest": parts_of(report.sentence("score")),
-            "board": parts_of(report.sentence("gap")),
-            "abilities": parts_of(report.sentence("abilities")),
-            "parts": parts_of(report.sentence("parts")),
-            "histories": [part for one in beside.sentences for part in (*parts_of(one), " ")],
-        },
-        "reports": [report.to_json(), beside.to_json()],
-        "plain": marked_up(report, "html"),
+    dialogues = list(_dialogues(opened.items, ranked))
+    if dialogues:
+        note = _shown_note(opened, results, dialogues)
+        sections.append(Section("dialogues", "Dialogues", notes=(remark(note),)))
+    found = set_summary(
+        opened,
+        results,
+        [report],
+        sections,
+        names=[row.model for row in scores.models],
+        unit="dialogue",
+        sources="arena bench score --json and arena bench compare --json",
+        extra="marking replies costs extra.",
+    )
+    shown = {
+        "results": [{"model": one.model, "judge": one.judge} for one in ranked],
+        "abilities": list(_abilities(dialogues)),
+        "dialogues": dialogues,
     }
+    return found | {"shown": shown}
+
+
+def _abilities(dialogues: Sequence[Json]) -> Iterator[Json]:
+    """Yield each ability of which dialogues are shown, and what is said of those."""
+    for ability in dict.fromkeys(one["ability"] for one in dialogues):
+        mine = [one for one in dialogues if one["ability"] == ability]
+        scored = sum(bool(part["checks"]) for one in mine for part in one["rounds"])
+        says = f"{counted(len(mine), 'dialogue')} of {spoken(ability)}, with "
+        says += f"{counted(scored, 'scored round')}."
+        yield {"key": ability, "name": spoken(ability).capitalize(), "says": says}
+
+
+def _shown_note(
+    opened: OpenBench[Any], results: Sequence[DialogueResult], dialogues: Sequence[Json]
+) -> str:
+    every = counted(len(opened.items), "dialogue")
+    cut = f"{len(dialogues):,} of {every}. " * (len(dialogues) < len(opened.items))
+    few = f"Of the first {MOST_RESULTS} models. " * (len(results) > MOST_RESULTS)
+    return (
+        f"{cut}{few}✓ answered as expected, ✗ not. The judge sees question, reference, reply and "
+        "items, and no frames. Long texts are cut."
+    )
 
 
 def _histories(

@@ -17,12 +17,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 FRONT = Path(__file__).parents[1] / "front"
-Page = Literal["report", "annotate", "tasks", "dialogues"]
+Page = Literal["report", "annotate", "set"]
 TITLES: dict[Page, str] = {
     "report": "VideoAutoArena",
     "annotate": "Labelling",
-    "tasks": "Task set",
-    "dialogues": "Dialogues",
+    "set": "Frozen set",
 }
 Place = Literal["file", "split", "served"]
 """Where a page gets its data: blocks inside it, files beside it, or the server it came from."""

@@ -66,7 +66,7 @@ def write_set_report(folder: Path, to: Path | None, *, force: bool) -> WrittenSe
     lead = as_text(summary["words"]["lead"], summary["words"]["short"])
     tables = summary.pop("plain")
     head, tail = document(
-        "dialogues" if is_spoken else "tasks",
+        "set",
         place="file",
         title=f"{lead} · {folder.name}",
         summary=summary,
@@ -76,4 +76,4 @@ def write_set_report(folder: Path, to: Path | None, *, force: bool) -> WrittenSe
     with whole_file(file) as stream:
         stream.write(content)
     unit = "dialogue" if is_spoken else "item"
-    return WrittenSet(file, len(opened.items), len(summary["results"]), len(content), unit)
+    return WrittenSet(file, len(opened.items), summary["set"]["results"], len(content), unit)

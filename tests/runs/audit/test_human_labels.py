@@ -28,7 +28,7 @@ from videoautoarena.runs.audit.human_agreement import (
 from videoautoarena.runs.audit.label_report import show_labels
 from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.rundir.reader import open_run
-from videoautoarena.runs.views.labels import labels_report
+from videoautoarena.runs.views.labels import labels_report, people_section
 
 LONG, SHORT = "word " * 30, "word " * 10
 
@@ -207,7 +207,11 @@ def test_show_tells_who_labelled_how_much(tmp_path: Path) -> None:
     value, low, high = (f"{100 * agreed[key]:.1f}" for key in ("value", "low", "high"))
     assert f"{value} ({low} to {high})" in text
     with open_run(out) as opened:
-        check_said(labels_report(show_labels(opened)))
+        report = labels_report(show_labels(opened))
+    check_said(report)
+    section = people_section(report)
+    assert section.says == report.sentence("labels.agreement")
+    assert [row["labeller"] for row in section.tables[0].rows] == ["anna", evil]
 
 
 def test_show_says_what_to_do_where_there_is_no_label(tmp_path: Path) -> None:

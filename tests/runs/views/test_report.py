@@ -213,7 +213,7 @@ def test_a_table_as_a_page_reads_it_holds_texts_and_the_fields_behind_them() -> 
     assert found["rows"][0]["fields"]["share"] == 0.6149
     assert found["columns"][2] == {
         "key": "share", "title": "right", "kind": "share", "unit": "%", "is_figure": True,
-        "is_detail": False,
+        "is_detail": False, "about": "", "is_aside": False,
     }  # fmt: skip
     assert [row["is_foot"] for row in found["rows"]] == [False, False, True]
     assert found["starts"] == [2]

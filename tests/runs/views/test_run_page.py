@@ -14,7 +14,7 @@ from tests.runs.leaderboard.test_effects_by_slice import fought
 from tests.runs.rating.test_table import CAST, season
 from tests.runs.views.test_leaderboard import boards
 from tests.support.quoted import numbers
-from videoautoarena.runs.battles.rounds import Difficulty, Gate, Round
+from videoautoarena.runs.battles.rounds import Difficulty, Gate, Points, Round
 from videoautoarena.runs.leaderboard.head_to_head import Pairs, build_pairs
 from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.rating.leaderboard import Leaderboard
@@ -22,7 +22,14 @@ from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.rundir.spending import Spending, Waits
 from videoautoarena.runs.views.report import Report
-from videoautoarena.runs.views.run_page import LeftOut, RunRecords, page_words, plain_text, run_page
+from videoautoarena.runs.views.run_page import (
+    LeftOut,
+    RunRecords,
+    missing_section,
+    page_words,
+    run_page,
+)
+from videoautoarena.runs.web.page.sentences import as_text
 
 NOTHING_LEFT = LeftOut(battles=36, gone=0, files=0, damaged=0)
 
@@ -170,6 +177,37 @@ def test_what_was_left_out_is_counted(left: LeftOut, sentence: str) -> None:
     assert said(page(left=left), "missing") == sentence
 
 
+def test_what_was_left_out_leads_to_its_battles_and_names_a_file_once() -> None:
+    status = {
+        "void_reasons": {"odd": 2},
+        "forfeits": {"hawk": 1},
+        "quarantine": [{"path": "a.mp4", "reason": "set aside"}],
+        "skipped": [{"path": "a.mp4", "reason": "skipped"}, {"path": "b.mp4", "reason": "empty"}],
+        "damage": ["a frame is gone"],
+    }
+    found = missing_section(page(), status)
+    battles, files = found.tables
+    assert [(row["battles"], row["link"]["verdict"]) for row in battles.rows] == [
+        (2, "void"), (1, "forfeit")
+    ]  # fmt: skip
+    assert battles.rows[1]["model"] == "hawk"
+    assert [row["reason"] for row in files.rows] == ["set aside", "empty"]
+    assert [one.text for one in found.notes] == ["a frame is gone"]
+    nothing = {key: type(value)() for key, value in status.items()}
+    assert missing_section(page(), nothing).tables == ()
+
+
+def test_the_points_of_a_round_are_those_of_the_first_rated_models_in_percent() -> None:
+    taken = {name: Points(share=0.25, n=8) for name in (*CAST, "unrated")}
+    rounds = [graded(0, None).model_copy(update={"points": taken}), graded(1, 2.0)]
+    points, models = (
+        next(one for one in page(rounds=rounds).tables if one.name == name)
+        for name in ("points", "leaderboard")
+    )
+    assert [row["model"] for row in points.rows] == [row["model"] for row in models.rows]
+    assert {(row["number"], row["share"]) for row in points.rows} == {(1, 25.0)}
+
+
 def test_pairs_that_contradict_the_ratings_are_named_or_counted() -> None:
     plain = build_pairs(season(12), CAST, method=RatingMethod())
     odd = tuple(replace(pair, flags=("unlike its ratings",)) for pair in plain.pairs)
@@ -188,7 +226,7 @@ def test_names_of_sentences_become_short_and_parts_say_the_same() -> None:
     report = page()
     words = page_words(report, {name: name.upper() for name in CAST})
     assert words["short"]["hawk"] == "HAWK"
-    assert plain_text(report.headline, words["short"]).startswith("HAWK leads")  # type: ignore[arg-type]
+    assert as_text(words["lead"], words["short"]).startswith("HAWK leads")
     assert {"model": "hawk"} in words["lead"]
     assert set(words["standing"]) == set(CAST)
 

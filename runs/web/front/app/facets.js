@@ -1,8 +1,8 @@
 /* What battles can be narrowed by. A facet has a code for each battle (two where both sides count),
    and for each code what stands in the address and what is shown; -1 is no code at all. */
 
-import { DECIDED, isWin } from "./bits.js";
-import { nameOf, roundName, rowOf, summary } from "./names.js";
+import { isWin } from "./bits.js";
+import { nameOf, roundName, summary } from "./names.js";
 import { fileName, isKnown } from "./numbers.js";
 
 const LENGTHS = [
@@ -199,26 +199,13 @@ export const ORDERS = [
   ["odd", "Most surprising"],
 ];
 
-/* Surprising is what the ratings gave the smallest chance. */
+/* Surprising is what the ratings gave the smallest chance, as the commands order battles. */
 export function ordered(index, found, order) {
   if (order === "hard") return byFigure(found, (battle) => -(index.difficulty[battle] ?? 0));
-  return order === "odd" ? byFigure(found, oddsOf(index)) : found;
+  return order === "odd" ? byFigure(found, (battle) => index.surprise[battle]) : found;
 }
 
 function byFigure(found, figure) {
   const pairs = found.map((battle) => [figure(battle), battle]);
   return pairs.sort((one, other) => one[0] - other[0]).map(([, battle]) => battle);
-}
-
-function oddsOf(index) {
-  const rating = index.models.map((model) => rowOf(model)?.rating ?? null);
-  return (battle) => {
-    const a = rating[index.a[battle]];
-    const b = rating[index.b[battle]];
-    const verdict = index.verdict[battle];
-    if (!isKnown(a) || !isKnown(b) || !DECIDED.has(verdict)) return 1;
-    const chance = 1 / (1 + 10 ** ((b - a) / 400));
-    if (verdict === "a") return chance;
-    return verdict === "b" ? 1 - chance : 0.5 + Math.min(chance, 1 - chance);
-  };
 }

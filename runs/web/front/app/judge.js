@@ -17,7 +17,7 @@ const AXES = {
   },
 };
 export const SHARE_AXIS = AXES.share;
-const FIGURES = { share: percent, coefficient: (x) => fixed(x, 2), points: signed };
+const FIGURES = { share: (x) => percent(x, 1), coefficient: (x) => fixed(x, 2), points: signed };
 /* An interval wider than this says nothing about its point. */
 
 const WIDEST = { share: 0.4, coefficient: 0.8, points: 900 };
@@ -61,24 +61,23 @@ const CANARIES_NOTE = "how far each lies below the first model it must not beat,
 /* Where an axis is too narrow for every tick's label. */
 export const halvesTick = (x) => (x % 0.5 === 0 ? percent(x) : "");
 
-/* Rows of one unit share an axis. */
 function CheckGroup({ name, rows }) {
-  const table = ([unit, axis]) => {
-    const some = rows.filter((one) => one.unit === unit);
-    return (
-      some.length > 0 && html`<${Checks} key=${unit} label=${name} rows=${some} axis=${axis} />`
-    );
-  };
-  return html`<h3>${name}${name === "Canaries" && html` <small>${CANARIES_NOTE}</small>`}</h3>
-    ${Object.entries(AXES).map(table)}`;
+  const note = name === "Canaries" && html` <small>${CANARIES_NOTE}</small>`;
+  return html`<h3>${name}${note}</h3><${Checks} label=${name} rows=${rows} />`;
 }
 
-function Checks({ label, rows, axis }) {
-  return html`<div class="checks" role="table" aria-label=${label}>
-    ${rows.map((one) => html`<${Check} key=${one.key} finding=${one} axis=${axis} />`)}
-    <div class="check-row check-foot" aria-hidden="true"><span></span><span></span><span></span>
-      <span class="of-plot"><${Axis} ...${axis} /></span>
-    </div></div>`;
+/* Rows of one unit share an axis. */
+export function Checks({ label, rows }) {
+  return Object.entries(AXES).map(([unit, axis]) => {
+    const some = rows.filter((one) => one.unit === unit);
+    return (
+      some.length > 0 &&
+      html`<div class="checks" role="table" aria-label=${`${label}, ${unit}`}>
+      ${some.map((one) => html`<${Check} key=${one.key} finding=${one} axis=${axis} />`)}
+      <div class="check-row check-foot" aria-hidden="true"><span></span><span></span><span></span>
+        <span class="of-plot"><${Axis} ...${axis} /></span></div></div>`
+    );
+  });
 }
 
 function Check({ finding, axis }) {

@@ -12,6 +12,7 @@ import {
   ratedModels,
   ratingAxis,
   Sentence,
+  StandIns,
   sentenceOf,
   shortOf,
   summary,
@@ -35,9 +36,7 @@ export function Opening() {
 function Banner() {
   const warnings = summary.settings.warnings.filter((text) => !text.startsWith("rates stand-ins"));
   if (!summary.stand_ins && !warnings.length) return null;
-  const standIns = html`<p><b>Stand-ins played.</b> Every contestant is a small offline program that
-    measures the frames it is sent. This shows the tool at work; it ranks no real model.</p>`;
-  return html`<div class="banner" role="note">${summary.stand_ins && standIns}
+  return html`<div class="banner" role="note">${summary.stand_ins && html`<${StandIns} />`}
     ${warnings.map((text) => html`<${Warning} text=${text} />`)}</div>`;
 }
 

@@ -33,8 +33,8 @@ import {
   signed,
   waited,
   whole,
+  withInterval,
 } from "./numbers.js";
-import { withInterval } from "./people.js";
 import { useArrival } from "./route.js";
 import { plain, Said } from "./text.js";
 

@@ -5,7 +5,7 @@ import { h } from "preact";
 import { own } from "./base.js";
 import { DECIDED } from "./bits.js";
 import { scale } from "./charts.js";
-import { brief, isKnown, sum } from "./numbers.js";
+import { brief, isKnown } from "./numbers.js";
 import { plain } from "./text.js";
 
 export let summary = null;
@@ -18,7 +18,6 @@ export const nameOf = (model) => own(summary.words.short, model) ?? model ?? "no
 export const shortOf = (model, most) => brief(nameOf(model), most);
 export const ratedModels = () => summary.models.filter((row) => isKnown(row.rating));
 export const rowOf = (model) => summary.models.find((row) => row.model === model);
-export const videosOf = (settings) => (settings.videos ? sum(settings.videos) : null);
 const LONGEST_NAME = 44;
 const LONGEST_WHOLE_LINE = 26;
 
@@ -39,9 +38,12 @@ export const modelLink = (model) => `#model=${encodeURIComponent(model)}`;
 export const battleLink = (id) => `#battle=${encodeURIComponent(id)}`;
 export const battlesLink = (wanted) => `#battles?${new URLSearchParams(wanted)}`;
 
+/* Models of a run have pages of their own, those that played a set have none. */
+export const hasPages = () => !summary.set;
+
 /* A name is kept on one line where it is short, since names have hyphens that would break. */
 
-export function Model({ name, link = true, most = LONGEST_NAME }) {
+export function Model({ name, link = hasPages(), most = LONGEST_NAME }) {
   const full = nameOf(name);
   const shown = brief(full, most);
   const attributes = {
@@ -53,12 +55,17 @@ export function Model({ name, link = true, most = LONGEST_NAME }) {
   return h("a", { ...attributes, href: modelLink(name) }, text);
 }
 
-/* A sentence made of words, figures of the tables, and names, which are links. */
+/* A figure and its unit stay on one line. */
+const unbroken = (text) => text.replace(/(\d) (%|s\b)/g, "$1\u00a0$2");
+
+/* A sentence made of words, figures of the tables, and names, which are links where they lead to a
+   page. */
 export function Sentence({ parts }) {
   const part = (one) => {
-    if (typeof one === "string") return one;
-    if ("model" in one) return html`<${Model} name=${one.model} />`;
-    return html`<span class="num">${one.figure}</span>`;
+    if (typeof one === "string") return plain(unbroken(one));
+    if ("figure" in one) return html`<span class="num">${unbroken(one.figure)}</span>`;
+    const name = html`<${Model} name=${one.model} />`;
+    return hasPages() ? name : html`<em class="who-said">${name}</em>`;
   };
   return parts.map(part);
 }
@@ -84,3 +91,7 @@ export function Outcome({ verdict, a, b, isColoured = false, most = LONGEST_NAME
   if (verdict === "forfeit_b") return [other, word("gave no answer to"), one];
   return [one, word(DECIDED.has(verdict) ? "and" : "met"), other];
 }
+
+export const StandIns = () => html`<p><b>Stand-ins played.</b> Every model is a small offline
+  program that measures the frames it is sent. This shows the tool at work; it ranks no real model.
+  </p>`;

@@ -9,6 +9,8 @@ export const whole = (x) =>
   known(x, () => (Math.round(x) || 0).toLocaleString("en").replace("-", "−"));
 export const fixed = (x, digits = 1) => known(x, () => evenly(x, digits).replace("-", "−"));
 export const percent = (x, digits = 0) => known(x, () => `${evenly(100 * x, digits)} %`);
+export const withInterval = ({ value, low, high }) =>
+  isKnown(low) ? `${percent(value)} (${percent(low)} to ${percent(high)})` : percent(value);
 export const signed = (x) => known(x, () => `${x >= 0 ? "+" : "−"}${whole(Math.abs(x))}`);
 export const counted = (n, one, many = `${one}s`) => `${whole(n)} ${n === 1 ? one : many}`;
 export const ratio = (x, n) => (isKnown(x) && n ? x / n : null);
@@ -34,8 +36,6 @@ export function waited(seconds) {
   return seconds < 90 ? `${seconds.toFixed(1)} s` : `${(seconds / 60).toFixed(1)} min`;
 }
 
-export const waits = (wait) => (wait ? `${waited(wait.median)}, ${waited(wait.p90)}` : "–");
-
 /* A long stretch of time, as a run takes: about 40 s, about 3 min. */
 export function roughly(seconds) {
   if (seconds < 90) return `about ${Math.max(1, Math.round(seconds))} s`;
@@ -60,7 +60,6 @@ export function dated(seconds) {
 }
 
 export const titled = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-export const spaced = (key) => key.replaceAll("_", " ");
 export const fileName = (path) => path.split("/").pop();
 export const clip = (text, most) =>
   text.length > most ? `${text.slice(0, most - 1).trimEnd()}…` : text;

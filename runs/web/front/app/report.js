@@ -30,6 +30,7 @@ import "../style/charts.css";
 import "../style/player.css";
 import "../style/report.css";
 import "../style/rounds.css";
+import "../style/tasks.css";
 import "../style/checks.css";
 import "../style/browse.css";
 import "../style/battle.css";

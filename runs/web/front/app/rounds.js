@@ -1,21 +1,13 @@
 /* Questions by round: how hard they were, what was wrong with the answers, who held out. */
 
 import { html } from "htm/preact";
-import { useState } from "preact/hooks";
 import { own } from "./base.js";
 import { Section, Table } from "./bits.js";
-import { apart, atPercent, Legend, lineClass, Parts, Plot } from "./charts.js";
-import {
-  battlesLink,
-  nameOf,
-  ratedModels,
-  roundName,
-  sentenceOf,
-  shortOf,
-  summary,
-} from "./names.js";
-import { clip, counted, fixed, isKnown, percent, sum, titled } from "./numbers.js";
-import { plain, Said } from "./text.js";
+import { atPercent, Legend, Parts, Plot } from "./charts.js";
+import { Curves } from "./curves.js";
+import { battlesLink, roundName, sentenceOf, summary } from "./names.js";
+import { clip, fixed, isKnown, sum, titled } from "./numbers.js";
+import { Said } from "./text.js";
 
 const ORIGINS = [
   { key: "first", name: "first", cls: "part-line" },
@@ -36,6 +28,7 @@ const originParts = (origin) => ORIGINS.map((one) => ({ ...one, n: origin[one.ke
 const endingParts = (verdicts) =>
   ENDINGS.map((one) => ({ ...one, n: sum(one.of.map((verdict) => verdicts[verdict] ?? 0)) }));
 
+const CHART_HEIGHT = 190;
 const ROUNDS_NOTE =
   "Difficulty is the grade that let a question through, from 1 to 5; fresh questions carry none. " +
   "Faults are those that were written down of a round’s answers to make the next question.";
@@ -51,12 +44,15 @@ export function Rounds() {
 const RoundChart = ({ title, about, children }) => html`<figure>
   <figcaption><b>${title}</b> ${about}</figcaption>${children}</figure>`;
 
+const POINTS = { height: CHART_HEIGHT, from: 13, to: 57, most: 13 };
+
 function RoundCharts({ rounds }) {
+  const { points } = summary.tables;
   return html`<div class="panels three">
     <${RoundChart} title="Difficulty" about="of each question, and the mean">
       <${Difficulty} rounds=${rounds} /></>
     <${RoundChart} title="Points taken" about="by model, a tie is half">
-      <${Points} rounds=${rounds} /></>
+      ${points.rows.length > 0 && html`<${Curves} table=${points} ...${POINTS} />`}</>
     <${RoundChart} title="Faults" about="of the answers to each round’s questions">
       <${RoundThemes} rounds=${rounds} /></></div>`;
 }
@@ -80,7 +76,6 @@ function RoundTable({ rounds }) {
 
 /* Three drawings of the rounds: difficulty, points by model, themes of faults. */
 
-const CHART_HEIGHT = 190;
 const GRADES = [1, 2, 3, 4, 5];
 const MOST_SPECKS = 600;
 const WIDEST_PX = 34;
@@ -139,49 +134,6 @@ function MeanLine({ rounds, x, y }) {
       y="-11">${fixed(one.mean)}</text></svg>`;
   return html`<g>${spots.map((one, k) => one && spots[k + 1] && line(one, spots[k + 1]))}
     ${spots.map((one) => one && dot(one))}</g>`;
-}
-
-const MOST_LINES = 9;
-
-const isIn = (model) => (round) => own(round.points, model);
-
-/* Share of points by round, a line a model; its name stands at the line's end. */
-function Points({ rounds }) {
-  const [on, setOn] = useState(null);
-  const y = (share) => 14 + (CHART_HEIGHT - 40) * (1 - share);
-  const x = inRounds(rounds, 13, 44);
-  const rated = ratedModels().map((row) => row.model);
-  const models = rated.filter((model) => rounds.some(isIn(model))).slice(0, MOST_LINES);
-  const lasts = models.map((model) => rounds.findLast(isIn(model)).points[model].share);
-  const places = apart(lasts.map(y), 13, 12, CHART_HEIGHT - 26);
-  const line = (model, k) => html`<${PointsLine} key=${model} rounds=${rounds} x=${x} y=${y}
-    model=${model} label=${{ from: y(lasts[k]), to: places[k], share: lasts[k] }}
-    cls=${lineClass(model, k, on)} on=${setOn} />`;
-  const level = (share) => html`<${Level} y=${y(share)} to="59%">${percent(share)}</>`;
-  const left = rated.length - models.length;
-  const more = html`<text class="tick" x="63%" y=${CHART_HEIGHT - 6}>and ${left} more</text>`;
-  return html`<${Plot} height=${CHART_HEIGHT} cls="points" label=${pointsLabel(models.length)}>
-    ${[0, 0.5, 1].map(level)}<${RoundNames} rounds=${rounds} x=${x} />
-    ${models.map(line)}${left > 0 && more}</${Plot}>`;
-}
-
-const pointsLabel = (lines) =>
-  `Share of points by round of ${counted(lines, "model")}; each model’s page has its figures`;
-
-function PointsLine({ rounds, x, y, model, label, cls, on }) {
-  const at = (place) => rounds[place] && own(rounds[place].points, model);
-  const line = (place) => html`<line x1=${atPercent(x(place))} y1=${y(at(place).share)}
-    x2=${atPercent(x(place + 1))} y2=${y(at(place + 1).share)} />`;
-  const dot = (place) => html`<circle cx=${atPercent(x(place))} cy=${y(at(place).share)} r="2.6">
-    <title>${nameOf(model)}, ${roundName(rounds[place].round)}: ${percent(at(place).share)} of${" "}
-    ${at(place).n}</title></circle>`;
-  const places = rounds.map((_, place) => place);
-  return html`<g class=${cls} onMouseEnter=${() => on(model)} onMouseLeave=${() => on(null)}>
-    ${places.map((place) => at(place) && at(place + 1) && line(place))}
-    ${places.map((place) => at(place) && dot(place))}
-    <line class="leader" x1="59.5%" x2="62%" y1=${label.from} y2=${label.to} />
-    <text x="63%" y=${label.to + 4}><tspan class="name">${plain(shortOf(model, 13))}</tspan>${" "}
-      <tspan class="share">${percent(label.share)}</tspan></text></g>`;
 }
 
 const MOST_THEMES = 6;

@@ -23,6 +23,7 @@ from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.schema import DialogueItem
 from videoautoarena.runs.bench.kinds.scorings import read_any_board
 from videoautoarena.runs.web.page.dialogue_report import summary_of
+from videoautoarena.runs.web.page.sentences import as_text
 
 
 def only(bench: OpenBench[DialogueItem], **how: bool) -> DialogueScore:
@@ -391,4 +392,6 @@ def test_a_sweep_says_which_number_of_frames_is_enough(tmp_path: Path) -> None:
     told = " ".join(invoke("bench", "score", bench.folder).stdout.split())
     best = "openai:able: 16 frames score best (100.0 %, $0.0160 a scored round)"
     assert best in told
-    assert any(one.startswith(best) for one in summary_of(bench)["notes"])
+    board, *_ = summary_of(bench)["sections"]
+    swept = [one["parts"] for one in board["notes"] if one["key"] == "sweep"]
+    assert any(as_text(one, {"openai:able": "openai:able"}).startswith(best) for one in swept)

@@ -19,8 +19,9 @@ from videoautoarena.runs.bench.format.results import DialogueResult, RoundLine, 
 from videoautoarena.runs.bench.format.schema import MADE
 from videoautoarena.runs.bench.format.verify import verify
 from videoautoarena.runs.rundir.reader import STAND_INS
+from videoautoarena.runs.views.dialogues import MEMORY_NOTE
 from videoautoarena.runs.web.page import dialogue_report
-from videoautoarena.runs.web.page.dialogue_report import MEMORY_NOTE, summary_of
+from videoautoarena.runs.web.page.dialogue_report import summary_of
 from videoautoarena.runs.web.page.sentences import as_text
 
 
@@ -33,6 +34,23 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def summary(played: Path) -> dict[str, Any]:
     return summary_of(open_bench(played))
+
+
+def section(found: dict[str, Any], id_: str) -> dict[str, Any]:
+    return next(one for one in found["sections"] if one["id"] == id_)
+
+
+def says(found: dict[str, Any], id_: str) -> str:
+    return as_text(section(found, id_)["says"], found["words"]["short"])
+
+
+def notes(found: dict[str, Any]) -> list[str]:
+    short = found["words"]["short"]
+    return [as_text(one["parts"], short) for one in section(found, "board")["notes"]]
+
+
+def fields(found: dict[str, Any], id_: str, place: int = 0) -> list[dict[str, Any]]:
+    return [row["fields"] for row in section(found, id_)["tables"][place]["rows"]]
 
 
 def printed(*line: object) -> Any:
@@ -49,11 +67,22 @@ def test_a_page_shows_what_the_commands_print(played: Path, tmp_path: Path) -> N
     done = invoke("report", played, "--to", tmp_path / "page.html")
     assert "56 dialogues, 3 results" in done.output
     found = written(tmp_path / "page.html")
-    assert found["scores"] == printed("bench", "score", played)
-    names = [f"openai:thorough{OWN}", "openai:thorough"]
-    assert found["histories"] == [printed("bench", "compare", played, *names)]
-    assert (found["set"]["items"], found["set"]["rounds"], found["set"]["videos"]) == (56, 140, 8)
-    assert [one["answers"] for one in found["results"]] == [136, 136, 136]
+    scores = printed("bench", "score", played)
+    board, by_ability = fields(found, "board"), fields(found, "abilities")
+    for row, shown, each in zip(scores["models"], board, by_ability, strict=False):
+        assert shown["model"] == each["model"] == row["model"]
+        assert shown["overall_low"] == row["overall"]["low"]
+        for one in (*row["abilities"], row["twin"]):
+            assert each[f"{one['ability']}_high"] == one["figure"]["high"]
+        assert each["over_refusal"] == row["over_refusal"]["value"]
+    assert [row["overall"] for row in board[3:]] == [one["overall"] for one in scores["constants"]]
+    gap = printed("bench", "compare", played, f"openai:thorough{OWN}", "openai:thorough")
+    (history,) = fields(found, "history")
+    assert (history["own"], history["golden"]) == (gap["overall"]["a"], gap["overall"]["b"])
+    for one in gap["abilities"]:
+        assert history[f"{one['ability']}_low"] == one["difference"]["low"]
+    assert (found["set"]["items"], found["set"]["results"], found["set"]["videos"]) == (56, 3, 8)
+    assert [one["answers"] for one in fields(found, "methods", 1)] == [136, 136, 136]
     assert verify(played, None).problems == []
 
 
@@ -65,14 +94,15 @@ def test_who_was_sent_its_own_history_alone_is_held_against_nothing(tmp_path: Pa
     ]
     said = {"bench": bench.bench, "judge": "j", "history": "own", "how": "run", "lines": lines}
     write_result(bench, DialogueResult.model_validate({**said, "model": "m:x"}))
-    assert summary_of(open_bench(bench.folder))["histories"] == []
+    found = summary_of(open_bench(bench.folder))
+    assert "history" not in [one["id"] for one in found["sections"]]
 
 
 def test_every_dialogue_stands_there_with_each_reply_and_item(
     played: Path, summary: dict[str, Any]
 ) -> None:
     shown, bench = summary["shown"], open_bench(played)
-    order = [row["model"] for row in summary["scores"]["models"]]
+    order = [row["model"] for row in fields(summary, "board")][:3]
     assert [one["model"] for one in shown["results"]] == order
     assert {one["qid"] for one in shown["dialogues"]} == set(bench.by_qid)
     for one in shown["dialogues"]:
@@ -91,9 +121,10 @@ def test_sentences_name_the_best_of_the_golden_history_and_what_the_own_one_cost
 ) -> None:
     words = summary["words"]
     told = {name: as_text(words[name], words["short"]) for name in words if name != "short"}
-    best, silent = summary["scores"]["models"][0], summary["scores"]["constants"][2]
+    told |= {id_: says(summary, id_) for id_ in ("board", "abilities", "parts", "history")}
+    best, *_, silent, _ = fields(summary, "board")
     assert told["rest"] == (
-        f"thorough meets {best['overall']['value']:.1f} % of what is expected, averaged over 6 "
+        f"thorough meets {best['overall']:.1f} % of what is expected, averaged over 6 "
         f"abilities; saying nothing gives {silent['overall']:.1f} %."
     )
     assert told["lead"] == (
@@ -104,7 +135,7 @@ def test_sentences_name_the_best_of_the_golden_history_and_what_the_own_one_cost
     assert told["abilities"].startswith("Object reference is the hardest ability, ")
     assert re.search(r"Of what is there, \d+\.\d % is refused all the same\.$", told["abilities"])
     assert re.fullmatch(
-        r"With its own replies as history, thorough loses \d+\.\d points\.", told["histories"]
+        r"With its own replies as history, thorough loses \d+\.\d points\.", told["history"]
     )
     low, high = re.findall(r"to ([\d.]+) %", told["parts"])
     assert float(low) < float(high)
@@ -125,8 +156,8 @@ def test_own_history_is_beside_golden_only_where_both_were_marked(tmp_path: Path
         said = {"bench": bench.bench, "model": f"{model}{OWN}", "judge": talked.judge}
         write_result(bench, DialogueResult(**said, how="run", history="own", lines=lines))
     found = summary_of(bench)
-    assert {one["models"][1] for one in found["histories"]} == {"a:one", "a:three"}
-    told = as_text(found["words"]["histories"], found["words"]["short"])
+    assert {row["model"] for row in fields(found, "history")} == {"a:one"}
+    told = says(found, "history")
     assert re.fullmatch(
         r"With its own replies as history, one (loses|gains) \d+\.\d points\.", told
     )
@@ -135,12 +166,12 @@ def test_own_history_is_beside_golden_only_where_both_were_marked(tmp_path: Path
 def test_only_a_set_that_was_made_here_says_that_rounds_without_memory_were_refused(
     summary: dict[str, Any], played: Path
 ) -> None:
-    assert MEMORY_NOTE not in summary["notes"]
+    assert MEMORY_NOTE.text not in notes(summary)
     bench = open_bench(played)
     source = bench.manifest.source.model_copy(update={"kind": MADE})
     made = bench.manifest.model_copy(update={"source": source})
     found = summary_of(dialogue_report.OpenBench(bench.folder, bench.bench, made, bench.items))
-    assert MEMORY_NOTE in found["notes"]
+    assert MEMORY_NOTE.text in notes(found)
 
 
 def test_a_page_stays_small_and_still_shows_each_ability(
@@ -162,8 +193,8 @@ def test_long_texts_are_cut_and_that_stand_ins_played_is_said_once(tmp_path: Pat
     last = found["shown"]["dialogues"][0]["rounds"][-1]
     assert (last["user"], last["checks"][0][0]) == ("x" * 1999 + "…", "x" * 499 + "…")
     assert len(last["said"][0]["response"]) == 2000
-    assert found["scores"]["stand_ins"]
-    assert [note for note in found["notes"] if note.startswith(STAND_INS)] == []
+    assert found["stand_ins"]
+    assert [note for note in notes(found) if note.startswith(STAND_INS)] == []
 
 
 def test_text_that_is_out_to_do_harm_ends_no_element_of_the_page(tmp_path: Path) -> None:
@@ -187,11 +218,7 @@ def test_of_a_set_without_results_and_of_one_without_the_twin_nothing_is_claimed
     bench = write_dialogues(tmp_path / "bare", [dialogue("v", 1)])
     assert "has no results" in str(invoke("report", bench.folder).exception)
     one = play_dialogues(tmp_path / "one", Talked(abilities=("topic_shifting",), videos=2))
-    words = summary_of(one)["words"]
-    told = as_text(words["abilities"], words["short"])
-    assert told == "All dialogues are of one ability, topic shifting."
+    assert says(summary_of(one), "abilities") == "All dialogues are of one ability, topic shifting."
     level = Talked(models=("a:none",), abilities=ABILITIES, videos=1, skill=1.0)
-    words = summary_of(play_dialogues(tmp_path / "level", level))["words"]
-    assert (
-        as_text(words["abilities"], words["short"]) == "All abilities come to 100.0 % on average."
-    )
+    found = summary_of(play_dialogues(tmp_path / "level", level))
+    assert says(found, "abilities") == "All abilities come to 100.0 % on average."

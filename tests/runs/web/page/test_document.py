@@ -21,7 +21,7 @@ from videoautoarena.runs.web.page.document import (
     safe_json,
 )
 
-PAGES: tuple[Page, ...] = ("report", "annotate", "tasks", "dialogues")
+PAGES: tuple[Page, ...] = ("report", "annotate", "set")
 
 
 class Read(HTMLParser):

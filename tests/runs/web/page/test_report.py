@@ -74,6 +74,11 @@ def small(tmp_path: Path) -> Path:
     return play(tmp_path / "out", lineage(video()))
 
 
+def table_of(summary: Any, section: str) -> list[list[dict[str, Any]]]:
+    tables = summary["sections"][section]["tables"]
+    return [[row["fields"] for row in table["rows"]] for table in tables]
+
+
 def as_read(found: Any) -> Any:
     return json.loads(json.dumps(found))
 
@@ -92,6 +97,16 @@ def test_what_a_report_shows_is_what_open_run_returns(played: Path) -> None:
     assert summary["audit"] == as_read(run.audit().rows)
     assert summary["rounds"] == as_read(run.rounds().to_json())
     assert summary["spending"] == as_read(run.costs().to_json()["roles"])
+    table = invoke("leaderboard", played, "--format", "csv").stdout
+    assert summary["csv"] == table.removesuffix("\n")
+    rows = {name: table_of(summary, name) for name in ("spending", "methods")}
+    assert [row["calls"] for row in rows["spending"][0]] == [
+        one["calls"] for one in summary["spending"]
+    ]
+    assert {one["name"]: one["text"] for one in rows["methods"][0]}["Pairing"] == (
+        "mix; 10 % of battles judged in both orders"
+    )
+    assert {one["name"] for one in rows["methods"][1]} == summary["methods"]["cast"].keys()
     status = as_read(run.status().to_json())
     assert summary["status"].items() <= status.items()
     for trait, parts in summary["slices"].items():
@@ -105,6 +120,9 @@ def test_what_a_report_shows_is_what_open_run_returns(played: Path) -> None:
 def test_every_battle_is_in_a_part_with_its_words_and_what_it_took(played: Path) -> None:
     blocks, run = written(played, thumbs=0), va.open_run(played)
     index, costs = blocks.read("index"), run.costs().to_json()["battles"]
+    told = json.loads(invoke("battles", played, "--sort", "surprise", "--json").stdout)
+    by_surprise = sorted(range(len(told)), key=index["surprise"].__getitem__)
+    assert [index["id"][k] for k in by_surprise] == [one["id"] for one in told]
     battles = as_read(run.battles().to_json())
     parts = [of for k in range(0, len(battles), CHUNK) for of in blocks.read(f"part-{k // CHUNK}")]
     assert index["id"] == [of["id"] for of in battles] == [of["id"] for of in parts]

@@ -47,6 +47,26 @@ def said(parts: list[Any], found: dict[str, Any]) -> str:
     return as_text(parts, found["words"]["short"])
 
 
+def section(found: dict[str, Any], id_: str) -> dict[str, Any]:
+    return next(one for one in found["sections"] if one["id"] == id_)
+
+
+def says(found: dict[str, Any], id_: str) -> str:
+    return said(section(found, id_)["says"], found)
+
+
+def fields(found: dict[str, Any], id_: str, place: int = 0) -> list[dict[str, Any]]:
+    return [row["fields"] for row in section(found, id_)["tables"][place]["rows"]]
+
+
+def figure(row: dict[str, Any], key: str) -> tuple[Any, ...]:
+    return row[key], row[f"{key}_low"], row[f"{key}_high"]
+
+
+def bounds(of: dict[str, Any]) -> tuple[Any, ...]:
+    return of["value"], of["low"], of["high"]
+
+
 def test_a_page_shows_what_the_commands_print(played: Path, tmp_path: Path) -> None:
     done = invoke("report", played, "--to", tmp_path / "page.html", "--json")
     assert {**json.loads(done.stdout), "bytes": 0} == {
@@ -54,13 +74,32 @@ def test_a_page_shows_what_the_commands_print(played: Path, tmp_path: Path) -> N
     }  # fmt: skip
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     found = json.loads(Summary(text).text)
-    assert found["scores"] == json.loads(invoke("bench", "score", played, "--json").stdout)
+    (board,) = json.loads(invoke("bench", "score", played, "--json").stdout)["boards"]
+    scored, by_task = fields(found, "board-0"), fields(found, "tasks-0")
+    for row, shown, each in zip(board["models"], scored, by_task, strict=True):
+        assert shown["model"] == each["model"] == row["model"]
+        assert figure(shown, "m_avg") == bounds(row["m_avg"])
+        for k, task in enumerate(row["tasks"]):
+            assert figure(each, f"task_{k}") == bounds(task["figure"])
+    value, low, high = bounds(board["models"][0]["m_avg"])
+    first = section(found, "board-0")["tables"][0]["rows"][0]["cells"]
+    assert first["m_avg"] == f"{value:.1f} ({low:.1f} to {high:.1f})"
+    maps = {one["name"]: one for one in section(found, "positions-0")["tables"]}
+    assert len(maps) == len(board["models"])
+    for row in board["models"]:
+        for line, cells in zip(maps[row["model"]]["rows"], row["positions"]["cells"], strict=False):
+            shown = [line["fields"].get(f"at_{k}_n") for k in range(len(cells))]
+            assert shown == [cell and cell["n"] for cell in cells]
     probes = json.loads(invoke("bench", "probe", played, "--json").stdout)
-    assert {**found["probes"], "leaks": probes["leaks"]} == probes
-    sweep = found["scores"]["boards"][0]["sweeps"][0]
-    assert f"{sweep['best']} frames" in found["words"]["boards"][0]["each_sweep"][0]
-    assert [one["cost_usd"] for one in found["results"]] == [0.0176, 0.2816] * 2
-    assert found["results"][0]["prompts"] == {"contestant": "c" * 64}
+    away = [part["given_away"] for part in probes["parts"] if part["keyed"]]
+    assert [row["given_away"] for row in fields(found, "probes")] == away
+    sweep = board["sweeps"][0]
+    assert f"{sweep['best']} frames" in said(section(found, "sweep-0")["each"][0], found)
+    curve = fields(found, "sweep-0")
+    assert {row["frames"] for row in curve if row["is_ringed"]} == {sweep["cheapest"]}
+    results = fields(found, "methods", 1)
+    assert [one["cost"] for one in results] == [0.0176, 0.2816] * 2
+    assert fields(found, "methods", 2) == [{"role": "contestant", "digest": "c" * 64}]
     assert "connect-src" not in text
     assert not re.search(r"/tmp/|/root/|file:", Summary(text).text)
 
@@ -86,7 +125,7 @@ def test_of_a_set_without_results_there_is_no_page(tmp_path: Path) -> None:
 
 def test_sentences_name_the_best_beside_chance_and_who_is_close(played: Path) -> None:
     found = summary_of(open_bench(played))
-    (board,), (words,) = found["scores"]["boards"], found["words"]["boards"]
+    (board,) = json.loads(invoke("bench", "score", played, "--json").stdout)["boards"]
     best = board["models"][0]
     score = said(found["words"]["rest"], found)
     assert best["model"].removeprefix("openai:") in score
@@ -95,24 +134,27 @@ def test_sentences_name_the_best_beside_chance_and_who_is_close(played: Path) ->
     lead = said(found["words"]["lead"], found)
     assert all(name.removeprefix("openai:") in lead for name in board["lead"]["rivals"])
     gap = round(best["m_avg"]["value"], 1) - round(board["models"][1]["m_avg"]["value"], 1)
-    assert f"stands {gap:.1f} points above" in said(words["board"], found)
+    assert f"stands {gap:.1f} points above" in says(found, "board-0")
     task = r"(needle|count) is the hardest task, \d+\.\d % right"
-    assert re.match(task, said(words["tasks"], found))
-    assert re.match(r"In 30 s .* in 3 min \d+\.\d %", said(words["positions"], found))
+    assert re.match(task, says(found, "tasks-0"))
+    assert re.match(r"In 30 s .* in 3 min \d+\.\d %", says(found, "positions-0"))
 
 
 def test_parts_of_a_set_stay_apart_and_one_of_free_text_has_no_chance(tmp_path: Path) -> None:
     parts = Played(models=("m",), frames=(8,), splits=("dev", "test"), needles=6)
     found = summary_of(play_set(tmp_path / "parts", parts))
-    assert [one["split"] for one in found["scores"]["boards"]] == ["dev", "test"]
-    assert [said(one["board"], found) for one in found["words"]["boards"]] == [
-        "dev: One model has a score.", "test: One model has a score."
-    ]  # fmt: skip
+    assert [one["title"] for one in found["sections"]][::3] == [
+        "Scores · dev",
+        "Scores · test",
+        "Shortcuts",
+    ]
+    assert says(found, "board-0") == "dev: One model has a score."
+    assert says(found, "board-1") == "test: One model has a score."
     text = Played(models=("m",), frames=(8,), needles=0)
     found = summary_of(play_set(tmp_path / "text", text))
     assert said(found["words"]["lead"], found) == "m is the only model with a score."
     assert re.fullmatch(r"m scores \d\.\d\d of 10\.", said(found["words"]["rest"], found))
-    assert found["probes"]["parts"] == []
+    assert section(found, "probes")["tables"] == []
 
 
 def test_text_that_is_out_to_do_harm_ends_no_element_of_the_page(tmp_path: Path) -> None:
@@ -120,8 +162,8 @@ def test_text_that_is_out_to_do_harm_ends_no_element_of_the_page(tmp_path: Path)
     assert invoke("report", bench.folder, "--to", tmp_path / "page.html").exit_code == 0
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     found = json.loads(Summary(text).text)
-    assert NAME in {row["model"] for row in found["scores"]["boards"][0]["models"]}
-    tasks = {one["task"] for one in found["scores"]["boards"][0]["models"][0]["tasks"]}
+    assert NAME in {row["model"] for row in fields(found, "board-0")}
+    tasks = {column["title"] for column in section(found, "tasks-0")["tables"][0]["columns"]}
     assert len(tasks) >= len(TRAPS) - 1
     assert text.count("<script") == 2
     assert "<img" not in summary_of(bench)["plain"]
@@ -141,5 +183,17 @@ def test_no_model_is_held_against_itself_nor_marks_against_percents(tmp_path: Pa
             TaskResult(bench=bench.bench, model=model, judge=judge, how="run", lines=of),
         )
     found = summary_of(bench)
-    assert said(found["words"]["boards"][0]["board"], found) == "One model has a score."
+    assert says(found, "board-0") == "One model has a score."
     assert said(found["words"]["lead"], found) == "m is the only model with a score."
+
+
+def test_where_nothing_could_be_scored_the_page_says_so(tmp_path: Path) -> None:
+    bench = write_set(tmp_path / "set", [free("v", 0)])
+    lines = [TaskLine(qid=bench.items[0].qid, end="unscored", response="A dog.")]
+    result = {"bench": bench.bench, "model": "m", "judge": "j", "how": "run", "lines": lines}
+    write_result(bench, TaskResult.model_validate(result))
+    found = summary_of(bench)
+    (row,) = fields(found, "board-0")
+    assert (row["odd"], row["m_avg"]) == (["1 unscored"], None)
+    assert says(found, "board-0") == "No model has a score."
+    assert invoke("report", bench.folder, "--to", tmp_path / "page.html").exit_code == 0
