@@ -20,7 +20,7 @@ from videoautoarena.memory.store.evidence import Sample
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.battles.export import write_whole
 from videoautoarena.runs.rundir.reader import RUN_FILE, Run, counted, run_file
-from videoautoarena.runs.text.tables import quote_formula
+from videoautoarena.runs.text.csv_text import quote_formula
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.traits import bucket
 

@@ -23,8 +23,8 @@ from videoautoarena.runs.bench.format.schema import DIALOGUE
 from videoautoarena.runs.bench.format.writer import refuse_within
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.battle_table import Sheet, quoted, read_sheet
+from videoautoarena.runs.text.csv_text import quote_formula, unquote_formula
 from videoautoarena.runs.text.files import refuse_existing, write_whole
-from videoautoarena.runs.text.tables import quote_formula, unquote_formula
 from videoautoarena.runs.text.terminal import safe
 
 ITEMS = 5

@@ -13,7 +13,6 @@ from videoautoarena.runs.bench.score.score import BY_QUESTION, FEW, JUDGED_BLIND
 from videoautoarena.runs.rating.leaderboard import Terms
 from videoautoarena.runs.rundir.reader import SAW_NONE, counted
 from videoautoarena.runs.text.number_formats import Kind
-from videoautoarena.runs.text.tables import as_label
 from videoautoarena.runs.views.leaderboard import terms_sentences, terms_table
 from videoautoarena.runs.views.remarks import language_sentences
 from videoautoarena.runs.views.report import (
@@ -245,7 +244,7 @@ def _slices_table(board: Board, name: str, title: str) -> Iterator[Table]:
         for k, part in enumerate(board["slices"])
     )
     yield Table(
-        f"{name}-by-{as_label(by)}",
+        f"{name}-by-{by}",
         f"{title} {by}, with the number of questions",
         (Column("model", f"by {by}", "name"), *each),
         (*rows, {"model": "videos", **foot}),

@@ -55,7 +55,7 @@ class Table:
     """Rows of figures, as many ways as there are of showing them."""
 
     name: str
-    """By what sentences and LaTeX refer to it: letters and hyphens."""
+    """By what sentences and LaTeX refer to it."""
     caption: str
     """What it shows, in a few words."""
     columns: tuple[Column, ...]

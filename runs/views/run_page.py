@@ -101,8 +101,10 @@ def run_page(shown: RunRecords) -> Report:
         gate,
         tally,
         standing,
-        spending_table("spending-by-role", "Spending by role", shown.roles, who="role"),
-        spending_table("spending-by-contestant", "Spending by contestant", shown.contestants),
+        spending_table("spending-by-role", "Spending by role", shown.roles, names=["role"]),
+        spending_table(
+            "spending-by-contestant", "Spending by contestant", shown.contestants, names=["model"]
+        ),
         *(table for table, _ in controls),
     )
     return Report(tables, tuple(one for one in sentences if one is not None), board.headline)
@@ -337,38 +339,29 @@ def _spending_sentence(tally: Table) -> Sentence:
     )
 
 
+SPENT = ("calls", "failed", "input_tokens", "output_tokens", "cost_usd", "unknown_cost")
+
+
 def spending_table(
-    name: str, caption: str, rows: Sequence[Spending], *, who: str = "model"
+    name: str, caption: str, rows: Sequence[Spending], *, names: Sequence[str]
 ) -> Table:
-    """Return calls, tokens, waits and cost, a row for each role or for each contestant."""
-    is_role = who == "role"
-    return Table(
-        name=name,
-        caption=caption,
-        columns=(
-            Column(who, who, "text" if is_role else "name"),
-            Column("calls", "calls" if is_role else "answers", "count"),
-            Column("failed", "failed", "count"),
-            Column("input_tokens", "read", "tokens"),
-            Column("output_tokens", "written", "tokens"),
-            Column("median_s", "median wait", "wait"),
-            Column("p90_s", "90th", "wait"),
-            Column("cost_usd", "cost", "money"),
-        ),
-        rows=tuple(
-            {
-                who: getattr(row, who),
-                "calls": row.calls,
-                "failed": row.failed,
-                "input_tokens": row.input_tokens,
-                "output_tokens": row.output_tokens,
-                "median_s": None if row.latency_s is None else row.latency_s.median,
-                "p90_s": None if row.latency_s is None else row.latency_s.p90,
-                "cost_usd": row.cost_usd,
-            }
-            for row in rows
-        ),
+    """Return calls, tokens, waits and cost, a row for each role, contestant, or both."""
+    columns = (
+        *(Column(one, one, "name" if one == "model" else "text") for one in names),
+        Column("calls", "calls" if "role" in names else "answers", "count"),
+        Column("failed", "failed", "count"),
+        Column("input_tokens", "read", "tokens"),
+        Column("output_tokens", "written", "tokens"),
+        Column("median_s", "median wait", "wait"),
+        Column("p90_s", "90th", "wait"),
+        Column("cost_usd", "cost", "money"),
     )
+    found = tuple(
+        {key: getattr(row, key) for key in (*names, *SPENT)}
+        | {f"{key}_s": getattr(row.latency_s, key, None) for key in ("median", "p90")}
+        for row in rows
+    )
+    return Table(name, caption, columns, found, (*names, *SPENT, "median_s", "p90_s"))
 
 
 def _left_sentence(left: LeftOut, tally: Table) -> Sentence:
