@@ -11,7 +11,7 @@ from videoautoarena.runs.audit.rejudge import Report as Views
 from videoautoarena.runs.audit.report import AuditReport
 from videoautoarena.runs.rundir.call_facts import fact_lines
 from videoautoarena.runs.rundir.reader import STAND_INS
-from videoautoarena.runs.views.remarks import findings_said, listing, notes_of, tally_of
+from videoautoarena.runs.views.remarks import findings_said, listing, notes_of
 from videoautoarena.runs.views.report import (
     Column,
     Report,
@@ -20,6 +20,7 @@ from videoautoarena.runs.views.report import (
     Verbatim,
     listed,
     sentence,
+    tally_table,
 )
 
 FACTS_TITLE = "How calls went"
@@ -42,7 +43,7 @@ def audit_report(found: AuditReport) -> Report:
             for group, mine in groupby(each, lambda one: one[0])
         ),
     )
-    tally = tally_of(battles=found.totals.battles, decided=found.totals.decided)
+    tally = tally_table({"battles": found.totals.battles, "decided": found.totals.decided})
     notes = [*[STAND_INS] * found.stand_ins, *found.warnings]
     return Report(
         (*lists, table, tally),

@@ -25,6 +25,7 @@ from videoautoarena.runs.views.report import (
     listed,
     named,
     sentence,
+    spoken_table,
 )
 from videoautoarena.runs.views.sets import (
     RANK,
@@ -39,7 +40,6 @@ from videoautoarena.runs.views.sets import (
     headline_of,
     odd_ends,
     saw_none,
-    spoken_table,
     stand_ins,
     sweep_sentences,
     sweeps_table,

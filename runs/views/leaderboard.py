@@ -14,7 +14,6 @@ from videoautoarena.runs.rating.leaderboard import (
     Leaderboard,
     Matrices,
     Row,
-    Settings,
     Terms,
 )
 from videoautoarena.runs.rating.method import (
@@ -42,6 +41,8 @@ from videoautoarena.runs.views.report import (
     listed,
     named,
     sentence,
+    spoken_table,
+    tally_table,
 )
 
 LEVEL = Verbatim("95 %")
@@ -79,7 +80,7 @@ def leaderboard_report(board: Leaderboard) -> Report:
     sentences = (
         *_extra_sentences(board, tables),
         *_behaviour_sentences(board.models),
-        totals_sentence(board.settings, tally),
+        totals_sentence(tally),
         *audit_sentences(board.audit or ()),
         *notes_of(board.settings.warnings, told=(TOO_FEW, too_few("battle"))),
         headline,
@@ -176,9 +177,7 @@ def counted_table(board: Leaderboard) -> Table:
         "anchor": settings.anchor and settings.anchor.rating,
         "elo_k": settings.elo and settings.elo.k,
     }
-    kinds: dict[str, Kind] = {"videos": "counts", "anchor": "number", "elo_k": "number"}
-    columns = tuple(Column(key, key, kinds.get(key, "count")) for key in fields)
-    return Table("counted", "What was counted", columns, (fields,), is_spoken=True)
+    return tally_table(fields, videos="counts", anchor="number", elo_k="number")
 
 
 def lead_fields(lead: Lead | None, pieces: int | None, *, groups: int = 1) -> dict[str, Any]:
@@ -330,32 +329,24 @@ def _gap_sentence(board: Leaderboard, models: Table) -> Iterator[Sentence]:
     """How far the first stands above the second of its group."""
     group = board.components[0] if board.components else ()
     if len(group) > 1:
-        first, second = group[:2]
-        gap = Difference(models.quote(0, "rating"), models.quote(1, "rating"))
         yield sentence(
             "{first} stands {gap} points above {second}.",
             key="gap",
             role="page",
-            first=Model(first),
-            gap=gap,
-            second=Model(second),
+            first=Model(group[0]),
+            gap=Difference(models.quote(0, "rating"), models.quote(1, "rating")),
+            second=Model(group[1]),
         )
 
 
-def totals_sentence(settings: Settings, tally: Table, *, role: Role = "counted") -> Sentence:
+def totals_sentence(tally: Table, *, role: Role = "counted") -> Sentence:
     """Return the sentence that counts battles and videos."""
-    videos: tuple[Part, ...] = ()
-    if settings.videos is not None:
-        shown = tally.quote(_ONE, "videos")
-        videos = (" on ", *counting(shown, "video"))
     return sentence(
-        "{battles} decided{videos}, {ties} tied ({splits} split); "
+        "{decided:battle} decided[ on {videos:video}], {ties} tied ({splits} split); "
         "{forfeits} forfeited, {voids} void.",
         tally.quotes(),
         key="counted",
         role=role,
-        battles=counting(tally.quote(_ONE, "decided"), "battle"),
-        videos=videos,
     )
 
 
@@ -401,11 +392,9 @@ def spoken_tables(board: Leaderboard) -> Iterator[Table]:
     for found in (settings.terms or ())[:1]:
         yield terms_table(found)
     if settings.elo is not None:
-        rows = tuple(
-            {"model": row.model, "elo": row.elo} for row in board.models if not is_nothing(row.elo)
-        )
-        columns = (Column("model", "model", "name"), Column("elo", "Elo", "rating"))
-        yield Table("elo", "Online Elo", columns, rows, is_spoken=True)
+        known = [row for row in board.models if not is_nothing(row.elo)]
+        rows = ({"model": row.model, "elo": row.elo} for row in known)
+        yield spoken_table("elo", rows, model="name", elo="rating")
     if board.pairs is not None:
         yield _better_table(board.pairs)
     if board.fragility is not None and board.fragility.removed is not None:
@@ -431,12 +420,11 @@ def _extra_sentences(board: Leaderboard, tables: dict[str, Table]) -> Iterator[S
     if board.pairs is not None:
         yield from _better_sentences(tables["better"])
     if settings.without is not None:
-        each = [
-            part
+        each = (
+            (tally.quote(_ONE, f"without_{reason}"), f" {WAYS[reason]}")
             for reason in settings.without
-            for part in (" and ", tally.quote(_ONE, f"without_{reason}"), f" {WAYS[reason]}")
-        ]
-        yield sentence("Left out before the fit: {each}.", each=each[1:])
+        )
+        yield sentence("Left out before the fit: {each}.", each=listed(each))
     if (made := settings.reweighted) is not None:
         is_even = made.target == EVEN_PAIRS
         by = ("by inverse pairing probability",) if is_even else ("to ", Verbatim(made.target))
@@ -464,14 +452,15 @@ def terms_table(found: Terms) -> Table:
     if (control := found.control) is not None:
         known = {"half_width": control.half_width, "inflation": control.inflation}
         rows.append({"term": "control", **known})
-    columns = (
-        Column("term", "feature", "text"),
-        Column("points", "points", "points_with_interval", ("points", "low", "high")),
-        Column("share", "share", "share"),
-        Column("half_width", "interval to either side", "width"),
-        Column("inflation", "times the variance", "coefficient"),
+    return spoken_table(
+        "terms",
+        rows,
+        term="text",
+        points=("points_with_interval", ("points", "low", "high")),
+        share="share",
+        half_width="width",
+        inflation="coefficient",
     )
-    return Table("terms", "What style and seat are worth", columns, tuple(rows), is_spoken=True)
 
 
 def control_sentence(found: Terms, table: Table, *, role: Role = "said") -> Sentence | None:
@@ -497,36 +486,33 @@ def control_sentence(found: Terms, table: Table, *, role: Role = "said") -> Sent
 def _why_uncontrolled(control: Identified, table: Table) -> tuple[Part, ...]:
     """Return which bounds are passed."""
     width, times = (table.quote(len(table.rows) - 1, of) for of in ("half_width", "inflation"))
-    why: list[Part] = []
+    why: list[tuple[Part, ...]] = []
     if control.half_width is None:
-        why += ["; ", "there are no intervals"]
+        why.append(("there are no intervals",))
     elif control.half_width > control.most_half_width:
         limit = Verbatim(f"{control.most_half_width:.0f}")
-        why += ["; ", "an interval reaches ", width, " to either side, where the limit is ", limit]
+        why.append(("an interval reaches ", width, " to either side, where the limit is ", limit))
     if control.inflation is None:
-        why += ["; ", "the battles alone set no bounds"]
+        why.append(("the battles alone set no bounds",))
     elif control.inflation > control.most_inflation:
         limit = Verbatim(f"{control.most_inflation:.0f}")
-        why += ["; ", "the variance of a difference of two models would grow ", times]
-        why += [" times, where the limit is ", limit]
-    return tuple(why[1:])
+        grows = ("the variance of a difference of two models would grow ", times)
+        why.append((*grows, " times, where the limit is ", limit))
+    return listed(why, last="; ")
 
 
 def terms_sentences(found: Terms, table: Table) -> Iterator[Sentence]:
     """Say what the terms of a group are worth, and whether they were taken out of its ratings."""
     if found.seat is not None:
-        worth = table.quote(SEAT, "points")
-        yield sentence("Being read first is worth {worth} points.", worth=worth)
+        points = table.quote(SEAT, "points")
+        yield sentence("Being read first is worth {points} points.", points=points)
     if found.style is not None:
-        worth_of = [
-            (
-                Verbatim(f"{name} "),
-                "never differs" if of is None else table.quote(name, "points"),
-            )
+        each = (
+            (Verbatim(f"{name} "), "never differs" if of is None else table.quote(name, "points"))
             for name, of in found.style.items()
-        ]
-        parts = [part for pair in worth_of for part in (", ", *pair)][1:]
-        yield sentence("Style, points per standard deviation: {each}.", each=parts)
+        )
+        worth = listed(each, last=", ")
+        yield sentence("Style, points per standard deviation: {worth}.", worth=worth)
     refused = control_sentence(found, table)
     if refused is not None:
         yield refused
@@ -538,15 +524,11 @@ def terms_sentences(found: Terms, table: Table) -> Iterator[Sentence]:
 
 
 def _elo_sentence(table: Table, tally: Table) -> Sentence:
-    each = [
-        part
-        for k, row in enumerate(table.rows)
-        for part in (", ", Model(row["model"]), " ", table.quote(k, "elo"))
-    ]
+    each = ((Model(row["model"]), " ", table.quote(k, "elo")) for k, row in enumerate(table.rows))
     return sentence(
         "Online Elo over a random order (K = {k}): {each}.",
         k=tally.quote(_ONE, "elo_k"),
-        each=each[1:],
+        each=listed(each, last=", "),
     )
 
 
@@ -559,26 +541,20 @@ def _better_table(pairs: Matrices) -> Table:
         for k in range(len(names) - 1)
         if pairs.better[k][k + 1] is not None
     )  # fmt: skip
-    columns = (
-        Column("model", "model", "name"),
-        Column("next", "next", "name"),
-        Column("chance", "better", "probability"),
-    )
-    return Table("better", "How likely each is better than the next", columns, rows, is_spoken=True)
+    return spoken_table("better", rows, model="name", next="name", chance="probability")
 
 
 def _better_sentences(table: Table) -> Iterator[Sentence]:
-    each = [
-        part
-        for k, row in enumerate(table.rows)
-        for part in (
-            *(", ", Model(row["model"]), " above ", Model(row["next"]), " "),
-            *(table.quote(k, "chance"), "*" * row["is_thin"], " (apart)" * row["is_apart"]),
+    each = listed(
+        (
+            *(Model(row["model"]), " above ", Model(row["next"]), " ", table.quote(k, "chance")),
+            *("*" * row["is_thin"], " (apart)" * row["is_apart"]),
         )
-    ]
+        for k, row in enumerate(table.rows)
+    )
     if each:
         yield sentence(
-            "Probability of being better than the next, of each pair alone: {each}.", each=each[1:]
+            "Probability of being better than the next, of each pair alone: {each}.", each=each
         )
     if any(row["is_apart"] for row in table.rows):
         yield sentence("apart: by the bound that holds for all pairs of the model together.")
@@ -591,12 +567,7 @@ def _fragility_table(found: Fragility) -> Table:
     assert found.removed is not None
     share = found.removed / found.battles
     row = {"removed": found.removed, "battles": found.battles, "share": share}
-    columns = (
-        Column("removed", "left out", "count"),
-        Column("battles", "battles", "count"),
-        Column("share", "share", "share"),
-    )
-    return Table("fragility", "Battles that hold the lead", columns, (row,), is_spoken=True)
+    return tally_table(row, "fragility", share="share")
 
 
 def _fragility_sentence(found: Fragility, table: Table | None) -> Sentence:
@@ -607,9 +578,9 @@ def _fragility_sentence(found: Fragility, table: Table | None) -> Sentence:
             leader=leader,
         )
     return sentence(
-        "Leaving out {removed} of {battles} ({share}) makes {rival} lead instead of {leader}.",
+        "Leaving out {removed:battle} of {battles} ({share}) makes {rival} lead instead of "
+        "{leader}.",
         table.quotes(),
-        removed=counting(table.quote(_ONE, "removed"), "battle"),
         rival=Model(found.rival or ""),
         leader=leader,
     )

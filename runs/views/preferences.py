@@ -25,6 +25,8 @@ from videoautoarena.runs.views.report import (
     Verbatim,
     counting,
     sentence,
+    spoken_table,
+    tally_table,
 )
 from videoautoarena.runs.views.sets import (
     RANK,
@@ -32,7 +34,6 @@ from videoautoarena.runs.views.sets import (
     few_videos,
     headline_of,
     saw_none,
-    spoken_table,
     stand_ins,
 )
 
@@ -219,11 +220,10 @@ def _decided_sentences(decided: Table, tally: Table) -> Iterator[Sentence]:
             yield sentence(_MISSING, quotes, model=model, items=_questions(tally))
         if row["void"]:
             yield sentence(
-                "{name}: {void} of {judgings} judgings void; on the {n} decided its average is "
-                "{average}.",
+                "{name}: {void} of {judgings} judgings void; on the {n:question} decided its "
+                "average is {average}.",
                 quotes,
                 name=model,
-                n=counting(quotes["n"], "question"),
             )
 
 
@@ -300,7 +300,7 @@ def _anchored_report(board: Board, above: tuple[Sentence, ...], data: Table) -> 
         questions=seats["questions"],
     )
     first = seats["first"] / decided if decided else None
-    position = spoken_table("position", [{"first": first}], first="share")
+    position = tally_table({"first": first}, "position", first="share")
     terms = Terms.from_json(board["terms"]) if "terms" in board else None
     worth = None if terms is None else terms_table(terms)
     headline = headline_of(_lead_of(board), tally, nobody="No question was decided.")
@@ -330,11 +330,9 @@ def _anchored_report(board: Board, above: tuple[Sentence, ...], data: Table) -> 
 def _seat_sentences(tally: Table, position: Table) -> Iterator[Sentence]:
     if position.rows[0]["first"] is not None:
         yield sentence(
-            "Position: the answer read first won {first} of {decided}; on {split} of {questions} "
-            "the two orders preferred different answers.",
+            "Position: the answer read first won {first} of {decided:decided judging}; on {split} "
+            "of {questions:question} the two orders preferred different answers.",
             tally.quotes() | position.quotes(),
-            decided=counting(tally.quote(0, "decided"), "decided judging"),
-            questions=counting(tally.quote(0, "questions"), "question"),
         )
 
 
@@ -345,8 +343,10 @@ def _odd_sentences(models: Table, tally: Table) -> Iterator[Sentence]:
             missing = models.quote(k, "missing")
             yield sentence(_MISSING, model=model, missing=missing, items=_questions(tally))
         if row.get("void"):
-            void = counting(models.quote(k, "void"), "question")
-            yield sentence("{model}: {void} void, which are not counted.", model=model, void=void)
+            quotes = {"void": models.quote(k, "void")}
+            yield sentence(
+                "{model}: {void:question} void, which are not counted.", quotes, model=model
+            )
         if ONE_SIDED in row.get("flags", ()):
             yield sentence(
                 "{model} won or lost everything; a prior of half a game limits its score.",

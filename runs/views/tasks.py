@@ -21,6 +21,7 @@ from videoautoarena.runs.views.report import (
     counting,
     named,
     sentence,
+    spoken_table,
 )
 from videoautoarena.runs.views.sets import (
     RANK,
@@ -37,7 +38,6 @@ from videoautoarena.runs.views.sets import (
     ladders_table,
     odd_ends,
     saw_none,
-    spoken_table,
     stand_ins,
     sweep_sentences,
     sweeps_table,
