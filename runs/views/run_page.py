@@ -5,7 +5,7 @@ A page draws these; it makes no figure and no sentence of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -147,10 +147,7 @@ def _tally_table(shown: RunRecords) -> Table:
 
 
 def _said(
-    key: str,
-    template: str,
-    quotes: Mapping[str, Quote] | None = None,
-    **parts: Part | Iterable[Part],
+    key: str, template: str, quotes: Mapping[str, Quote] | None = None, **parts: Any
 ) -> Sentence:
     """Return a sentence of a page's section."""
     return sentence(template, quotes, key=key, role="page", **parts)
