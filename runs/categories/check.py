@@ -27,8 +27,6 @@ from videoautoarena.runs.text.battle_table import Sheet, is_gap, quoted, read_sh
 from videoautoarena.runs.text.csv_text import comma_separated
 from videoautoarena.runs.text.files import refuse_existing, write_whole
 
-SHEETS = (".csv", ".tsv", ".jsonl", ".parquet")
-"""What the name of a file of people's labels ends in."""
 BY_VIDEO = "Wilson's, on as many questions as their videos are worth"
 Said = Mapping[QuestionCategory, Decision]
 

@@ -28,7 +28,6 @@ from videoautoarena.runs.views.axis import Axis, Interval, axis_of
 from videoautoarena.runs.views.remarks import audit_sentences, notes_of
 from videoautoarena.runs.views.report import (
     Column,
-    Difference,
     Model,
     Part,
     Quote,
@@ -37,7 +36,6 @@ from videoautoarena.runs.views.report import (
     Sentence,
     Table,
     Verbatim,
-    counting,
     listed,
     named,
     sentence,
@@ -84,7 +82,6 @@ def leaderboard_report(board: Leaderboard) -> Report:
         *audit_sentences(board.audit or ()),
         *notes_of(board.settings.warnings, told=(TOO_FEW, too_few("battle"))),
         headline,
-        *_gap_sentence(board, models),
     )
     return Report(tuple(tables.values()), tuple(sentences), headline)
 
@@ -227,55 +224,26 @@ def lead_words(
     `tally` is a table of one row with the `lead_fields`; `rated` says what was done to models.
     """
     if lead.is_ranked:
-        said = _ranked(lead, models - len(lead.first), tally, unit)
+        template = _ranked(lead, tally, unit)
     else:
-        said = _unranked(lead, models, tally, unit, is_bounded=is_bounded, rated=rated)
-    return Sentence(tuple(said), key="lead")
-
-
-def _nobody_rated(board: Leaderboard, tally: Table) -> Sentence:
-    if not board.settings.totals.battles:
-        return sentence("No battle was decided, so no model is rated.", key="lead")
+        template = _unranked(lead, models, tally, unit, is_bounded=is_bounded, rated=rated)
+    is_any = MOST_RIVALS < len(lead.rivals) == models - len(lead.first)
     return sentence(
-        "No battle was decided ({forfeits} forfeited, {voids} void), so no model is rated.",
+        template,
         tally.quotes(),
         key="lead",
+        first=named(lead.first),
+        rivals="any of the others" if is_any else _some(lead.rivals, tally.quote(_ONE, "others")),
+        above=_some(lead.above, tally.quote(_ONE, "below")),
+        both=named((lead.first[0], lead.nearest or "")),
+        enough=Verbatim(str(RANKABLE_VIDEOS)),
     )
 
 
-def _among(tally: Table) -> tuple[Part, ...]:
-    """Return of which models the first group is, where there are others."""
-    groups = tally.quote(_ONE, "groups")
-    return (" the largest of ", groups, " groups that never met") if groups.value > 1 else ()
-
-
-def _ranked(lead: Lead, others: int, tally: Table, unit: str) -> Iterator[Part]:
-    among = _among(tally)
-    if len(lead.first) > 1:
-        yield from named(lead.first)
-        yield " share the first place"
-        yield from [" in", *among] if among else []
-    else:
-        yield from [Model(lead.first[0]), " leads", *among]
-    at_once = "in all comparisons at once " if lead.is_simultaneous else ""
-    if lead.rivals:
-        yield f", and {at_once}" if len(lead.first) > 1 else f", but {at_once}"
-        yield from _rivals(lead, others, tally)
-        yield " may be as good"
-    elif len(lead.first) == 1:
-        yield f", and {at_once}no other may be best"
-    if len(lead.first) > 1:
-        yield f"; more {unit}s may never separate those who share it."
-    elif lead.nearest is not None:
-        yield from _outlook(lead.first[0], lead.nearest, tally, unit)
-    else:
-        yield "."
-
-
-def _rivals(lead: Lead, others: int, tally: Table) -> tuple[Part, ...]:
-    if len(lead.rivals) > MOST_RIVALS and len(lead.rivals) == others:
-        return ("any of the others",)
-    return _some(lead.rivals, tally.quote(_ONE, "others"))
+def _nobody_rated(board: Leaderboard, tally: Table) -> Sentence:
+    ended = " ({forfeits} forfeited, {voids} void)" if board.settings.totals.battles else ""
+    said = f"No battle was decided{ended}, so no model is rated."
+    return sentence(said, tally.quotes(), key="lead")
 
 
 def _some(models: Sequence[str], unnamed: Quote) -> tuple[Part, ...]:
@@ -285,58 +253,49 @@ def _some(models: Sequence[str], unnamed: Quote) -> tuple[Part, ...]:
     return (*listed(map(Model, models[:NAMED]), last=", "), " and ", unnamed, " others")
 
 
-def _outlook(first: str, nearest: str, tally: Table, unit: str) -> Iterator[Part]:
-    both, more = named((first, nearest)), tally.quote(_ONE, "more")
-    if more.value is None:
-        yield from (f"; no realistic number of {unit}s would separate ", *both, ".")
-    elif more.value == 1:
-        yield from (f"; one more {unit} would separate ", *both, " at the current gap.")
-    else:
-        yield from ("; about ", more, f" more {unit}s would separate ", *both)
-        yield " at the current gap."
+def _among(tally: Table) -> str:
+    """Return of which models the first group is, where there are others."""
+    several = tally.rows[_ONE]["groups"] > 1
+    return " the largest of {groups} groups that never met" if several else ""
+
+
+def _ranked(lead: Lead, tally: Table, unit: str) -> str:
+    among = _among(tally)
+    at_once = "in all comparisons at once " if lead.is_simultaneous else ""
+    if len(lead.first) > 1:
+        shared = f"{{first}} share the first place{among and f' in{among}'}"
+        rivals = f", and {at_once}{{rivals}} may be as good" if lead.rivals else ""
+        return f"{shared}{rivals}; more {unit}s may never separate those who share it."
+    rivals = f", and {at_once}no other may be best"
+    if lead.rivals:
+        rivals = f", but {at_once}{{rivals}} may be as good"
+    outlook = "" if lead.nearest is None else _outlook(tally.rows[_ONE]["more"], unit)
+    return f"{{first}} leads{among}{rivals}{outlook}."
+
+
+def _outlook(more: int | None, unit: str) -> str:
+    if more is None:
+        return f"; no realistic number of {unit}s would separate {{both}}"
+    needed = f"one more {unit}" if more == 1 else f"about {{more}} more {unit}s"
+    return f"; {needed} would separate {{both}} at the current gap"
 
 
 def _unranked(
     lead: Lead, models: int, tally: Table, unit: str, *, is_bounded: bool, rated: str
-) -> Iterator[Part]:
+) -> str:
     """Say what may be said of a few videos; nobody leads."""
-    pieces = tally.quote(_ONE, "pieces")
-    yield from counting(pieces, unit)
-    yield " is" if pieces.value == 1 else " are"
-    yield from (" too few to rank", *_of_group(tally))
-    yield from (" (", Verbatim(str(RANKABLE_VIDEOS)), " are needed)")
-    if not is_bounded:
-        yield ", and there are no intervals"
-    yield ": "
-    yield from named(lead.first)
+    among = _among(tally)
+    few = f"{{pieces:{unit}}} {{pieces|is|are}} too few to rank{among and f' in{among}'}"
+    unbounded = "" if is_bounded else ", and there are no intervals"
     verb = "are" if len(lead.first) > 1 else "is"
     if len(lead.first) == models:
-        yield f" {verb} {rated} alike."
+        said = f"{verb} {rated} alike"
     elif lead.above:
-        yield f", {rated} highest, {verb} so far above "
-        yield from _some(lead.above, tally.quote(_ONE, "below"))
-        yield "."
+        said = f", {rated} highest, {verb} so far above {{above}}"
     else:
-        yield f" {verb} {rated} highest, but not surely above any other."
-
-
-def _of_group(tally: Table) -> tuple[Part, ...]:
-    among = _among(tally)
-    return (" in", *among) if among else ()
-
-
-def _gap_sentence(board: Leaderboard, models: Table) -> Iterator[Sentence]:
-    """How far the first stands above the second of its group."""
-    group = board.components[0] if board.components else ()
-    if len(group) > 1:
-        yield sentence(
-            "{first} stands {gap} points above {second}.",
-            key="gap",
-            role="page",
-            first=Model(group[0]),
-            gap=Difference(models.quote(0, "rating"), models.quote(1, "rating")),
-            second=Model(group[1]),
-        )
+        said = f"{verb} {rated} highest, but not surely above any other"
+    joint = "" if said.startswith(",") else " "
+    return f"{few} ({{enough}} are needed){unbounded}: {{first}}{joint}{said}."
 
 
 def totals_sentence(tally: Table, *, role: Role = "counted") -> Sentence:

@@ -200,18 +200,6 @@ class Difference:
         return (self.of, self.less)
 
 
-@dataclass(frozen=True)
-class Total:
-    """The sum of figures of one kind, as a reader would add them up."""
-
-    cells: tuple[Quote, ...]
-
-    @property
-    def text(self) -> str:
-        """The sum by the rule of their columns."""
-        return _written(self.cells[0], sum((one.seen for one in self.cells), Decimal(0)))
-
-
 def is_whole(value: Any) -> bool:
     """Return whether a field holds a figure with its interval: value, low, high, n."""
     return isinstance(value, tuple) and hasattr(value, "low")
@@ -247,7 +235,7 @@ class Verbatim:
         return safe(self.words)
 
 
-Part = str | Model | Verbatim | Quote | Difference | Total
+Part = str | Model | Verbatim | Quote | Difference
 Role = Literal["said", "counted", "alarm", "note", "more", "detail", "page"]
 """When a sentence is said.
 

@@ -374,10 +374,3 @@ def page_words(report: Report, names: Mapping[str, str]) -> dict[str, Any]:
     }
     words = {key: [] if one is None else one.to_json() for key, one in found.items()}
     return {**words, "standing": standing, "short": dict(names)}
-
-
-def plain_text(said: Sentence, names: Mapping[str, str]) -> str:
-    """Return a sentence with the short names of models, without links."""
-    parts = (names[p.name] if isinstance(p, Model) else p if isinstance(p, str) else p.text
-             for p in said.parts)  # fmt: skip
-    return "".join(parts)

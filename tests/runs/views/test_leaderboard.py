@@ -248,16 +248,6 @@ def test_nothing_fought_is_nothing_rated() -> None:
     assert summarize(build([], CAST)) == "No battle was decided, so no model is rated."
 
 
-def test_how_far_the_first_stands_above_the_second_is_what_a_reader_subtracts() -> None:
-    board = build(season(12), CAST)
-    first, second, *rest = board.models
-    near = replace(first, rating=1342.4), replace(second, rating=1164.6)
-    gap = leaderboard_report(replace(board, models=(*near, *rest))).sentence("gap")
-    assert gap is not None
-    # Of 1342 and 1165; by all digits it would be 178.
-    assert gap.text == "hawk stands 177 points above owl."
-
-
 @pytest.mark.parametrize("alarms", [0, 1, 3])
 @pytest.mark.parametrize("warnings", [[], ["one"], ["one", "two"]])
 @pytest.mark.parametrize("stand_ins", [False, True])
