@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from videoautoarena.runs.text.terminal import safe
 
@@ -32,6 +32,29 @@ def comma_separated_lines(columns: Sequence[str], rows: Iterable[Sequence[Cell]]
             [quote_formula(safe(cell)) if isinstance(cell, str) else cell for cell in row]
         )
     yield text.getvalue()
+
+
+def sheet_text(
+    columns: Sequence[str], rows: Iterable[Mapping[str, str | None]], *, delimiter: str = ","
+) -> str:
+    """Return a sheet that people fill in: cells keep their lines, and none is a formula."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, restval="", delimiter=delimiter, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: quote_formula(shown(cell or "")) for name, cell in row.items()})
+    # Without the mark, spreadsheets do not take it for UTF-8.
+    return "\ufeff" + text.getvalue()
+
+
+def shown(text: str) -> str:
+    """Return text as it stands in a cell of a sheet: lines kept, control characters escaped."""
+    return safe(lined(text), lines=True)
+
+
+def lined(text: str) -> str:
+    """Return text whose lines end in one way."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def quote_formula(text: str) -> str:

@@ -199,18 +199,19 @@ def _flagged(board: Board) -> Iterator[Sentence]:
 
 def _decided_table(board: Board) -> Table:
     """Return what is missing and void, and what models came to without that."""
-    keys = ("model", "missing", "void", "judgings", "n", "average")
-    kinds: dict[str, Kind] = {**dict.fromkeys(keys, "count"), "model": "name"}
-    kinds["average"] = "hundredths"
-    rows = []
-    for row in board["models"]:
-        missing, void = _odd(row, "missing"), _odd(row, "void")
-        most = max(row[side]["missing"] for side in ("selected", "rejected"))
-        *_, average = printed(row["decided"])
-        judgings, n = 2 * board["items"] - missing, row["decided"]["n"]
-        values = (row["model"], most, void, judgings, n, average)
-        rows.append(dict(zip(keys, values, strict=True)))
-    return spoken_table("decided", rows, **kinds)
+    rows = (
+        {
+            "model": row["model"],
+            "missing": max(row[side]["missing"] for side in ("selected", "rejected")),
+            "void": _odd(row, "void"),
+            "judgings": 2 * board["items"] - _odd(row, "missing"),
+            "n": row["decided"]["n"],
+            "average": printed(row["decided"])[-1],
+        }
+        for row in board["models"]
+    )
+    counts: dict[str, Kind] = dict.fromkeys(("missing", "void", "judgings", "n"), "count")
+    return spoken_table("decided", rows, model="name", **counts, average="hundredths")
 
 
 def _decided_sentences(decided: Table, tally: Table) -> Iterator[Sentence]:
