@@ -227,19 +227,19 @@ def _write(to: Path, form: str, ids: Sequence[str], run: Run) -> None:
     folder = videos_folder(run.store)
     beside = to.resolve().parent
     paths = {video.id: _path_from(beside, folder, video.path) for video in run.store.videos()}
-    rows = []
+    rows = list[dict[str, str | None]]()
     for id_ in ids:
         battle = run.store.battle(id_)
         assert battle is not None
         about = (paths.get(battle.video, battle.video), battle.question, battle.persona_text)
-        rows.append((id_, *about, battle.answer_a, battle.answer_b, *[None] * len(ASKED)))
+        shown = zip(SHOWN, (id_, *about, battle.answer_a, battle.answer_b), strict=True)
+        rows.append({**dict(shown), **dict.fromkeys(ASKED)})
     if form == ".jsonl":
-        lines = [json.dumps(dict(zip((*SHOWN, *ASKED), row, strict=True))) for row in rows]
+        lines = [json.dumps(row) for row in rows]
     else:
-        columns = (*SHOWN, *ASKED)
-        sheet = (dict(zip(columns, row, strict=True)) for row in rows)
         delimiter = "\t" if form == ".tsv" else ","
-        lines = [sheet_text(columns, sheet, delimiter=delimiter).removesuffix("\n")]
+        text = sheet_text((*SHOWN, *ASKED), rows, delimiter=delimiter)
+        lines = [text.removesuffix("\n")]
     try:
         write_whole(to, lines)
     except OSError as wrong:

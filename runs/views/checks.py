@@ -10,7 +10,7 @@ from videoautoarena.runs.bench.format.results import VIEWS
 from videoautoarena.runs.bench.score.asked_probes import AskedProbe, Probes
 from videoautoarena.runs.rundir.reader import one_line
 from videoautoarena.runs.views.agreement import agreement_report
-from videoautoarena.runs.views.remarks import findings_said
+from videoautoarena.runs.views.remarks import findings_said, listing
 from videoautoarena.runs.views.report import (
     Column,
     Model,
@@ -229,9 +229,7 @@ def diff_report(found: dict[str, Any]) -> Report:
 
 def _list(caption: str, lines: Sequence[str]) -> Table:
     more = [f"... and {len(lines) - NAMED:,} more"] if len(lines) > NAMED else []
-    rows = tuple({"item": line} for line in (*lines[:NAMED], *more))
-    name = caption.lower().replace(" ", "-")
-    return Table(name, caption, (Column("item", ""),), rows, is_list=True)
+    return listing(caption.lower().replace(" ", "-"), caption, (*lines[:NAMED], *more))
 
 
 def _changed(change: dict[str, Any]) -> str:
