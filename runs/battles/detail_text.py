@@ -117,8 +117,8 @@ def _line(text: str) -> Text:
     return Text(safe(text))
 
 
-def _block(text: str, indent: int = 2) -> Padding:
-    return Padding(Text(safe(text, lines=True)), (0, 0, 0, indent))
+def _block(text: str) -> Padding:
+    return Padding(Text(safe(text, lines=True)), (0, 0, 0, 2))
 
 
 def _section(title: str, *lines: str) -> Iterator[RenderableType]:

@@ -35,15 +35,14 @@ def plain(text: str) -> str:
     return "".join(c for c in safe(flat) if unicodedata.category(c) not in ("Mn", "Me"))
 
 
-def fit(text: str, width: int, marks: Marks, *, right: bool = False) -> str:
+def fit(text: str, width: int, marks: Marks) -> str:
     """Return `text` in exactly `width` cells: cut with a mark, or filled up with blanks."""
     if width <= 0:
         return ""
     length = cell_len(text)
     if length > width:
         return set_cell_size(text, width - cell_len(marks.cut)) + marks.cut
-    blanks = " " * (width - length)
-    return blanks + text if right else text + blanks
+    return text + " " * (width - length)
 
 
 class Line:

@@ -1,4 +1,4 @@
-"""The forms of a report: a terminal of any width, Markdown, LaTeX, HTML, CSV, data for frames.
+"""The forms of a report: a terminal of any width, Markdown, LaTeX, HTML and CSV.
 
 Names, questions and answers are what strangers and models wrote: no form reads them as anything.
 """
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
@@ -28,7 +28,6 @@ from videoautoarena.runs.views.report import Column, Report, Table, is_whole
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-Form = Literal["table", "markdown", "latex", "html", "csv", "json"]
 PIPED = 80
 """Columns of what is printed into a pipe."""
 _UNBOUND = 10_000
@@ -109,11 +108,6 @@ def _csv_cell(value: Any) -> Cell:
         return "; ".join(map(str, value))
     found: Cell = value
     return found
-
-
-def columns_of(table: Table) -> dict[str, list[Any]]:
-    """Return the fields of a table as the columns of a DataFrame."""
-    return {of: [row.get(of) for row in table.rows] for of in table.data_fields}
 
 
 class _Pasted(NamedTuple):
