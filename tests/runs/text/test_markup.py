@@ -24,9 +24,10 @@ EVIL = "=cmd()|' a&b_c%d\\e\"f\ng\x1b[2J\u202e{x}$y#~^<b>`*[z](http://h)--"
 TEXT = st.text(st.characters(exclude_categories=()), max_size=12)
 
 
-def pasted(form: str, name: str, rating: int, *notes: str, caption: str = "Results") -> str:
+def pasted(form: str, name: str, rating: int, *notes: str, caption: str = "Results",
+           of: str = "both") -> str:  # fmt: skip
     columns = (Column("model", "model", "name"), Column("rating", "rating", "rating"))
-    table = Table("both", caption, columns, ({"model": name, "rating": rating},))
+    table = Table(of, caption, columns, ({"model": name, "rating": rating},))
     return marked_up(Report((table,), tuple(Sentence((Verbatim(one),)) for one in notes)), form)
 
 
@@ -88,6 +89,10 @@ def test_latex_has_the_rules_of_booktabs_a_short_caption_a_label_and_its_notes_b
     told = r"\parbox{\linewidth}{\footnotesize 50 \% of it.}"
     assert below == f"\\par\\smallskip\n{told}\n\\end{{table}}"
     assert pasted("latex", "hawk", 1200).endswith("\\end{tabular}\n\\end{table}")
+
+
+def test_a_label_holds_what_tex_reads_as_it_is() -> None:
+    assert "\\label{tab:by-questionkind}\n" in pasted("latex", "hawk", 1, of="by-question_kind}é")
 
 
 @pytest.mark.parametrize("by", [[], ["--by", "round"], ["--by", "pair"]])

@@ -260,6 +260,14 @@ def test_words_in_brackets_are_said_where_there_is_something_to_say(
     assert sentence(template, counts.quotes(), who="won", nobody=()).text == text
 
 
+def test_an_interval_without_bounds_is_nothing_to_say() -> None:
+    column = Column("interval", "interval", "reach", ("rating", "low", "high"))
+    fields = [{"rating": 1000.0, "low": low, "high": 1020.0} for low in (990.0, None)]
+    table = Table("models", "Models", (column,), tuple(fields))
+    said = [sentence("rated[ ({interval})]", table.quotes(k)).text for k in range(2)]
+    assert said == ["rated (-10/+20)", "rated"]
+
+
 def test_lines_of_a_list_stand_below_each_other_and_none_begins_with_a_percent_sign() -> None:
     rows = tuple({"line": f"{'x' * k} in 12.5 % of them, and so on"} for k in range(1, 30))
     table = Table("list", "A list", (Column("line", ""),), rows, is_list=True)
