@@ -18,12 +18,10 @@ from videoautoarena.runs.views.remarks import language_sentences
 from videoautoarena.runs.views.report import (
     Column,
     Model,
-    Part,
     Report,
     Sentence,
     Table,
     Verbatim,
-    counting,
     sentence,
     spoken_table,
     tally_table,
@@ -59,7 +57,8 @@ _NEXT = (
     "lead over next: {level} interval of the difference from the next model{of}; of that pair "
     "alone."
 )
-_MISSING = "{model}: {missing} of {items} not judged."
+_SIZE = "{items:question} about {videos:video} in all."
+_MISSING = "{name}: {missing} of {items:question} not judged."
 
 
 def preference_reports(scores: Scores) -> list[Report]:
@@ -146,11 +145,7 @@ def _scores_report(board: Board, above: tuple[Sentence, ...]) -> Report:
         _lead_of(board), tally, nobody="Judges differ: compare models that one judge judged."
     )
     sentences = (
-        sentence(
-            "In percent of the questions {of}; {size} in all.",
-            of=OF[board["of"]],
-            size=_size(tally),
-        ),
+        sentence(f"In percent of the questions {OF[board['of']]}; {_SIZE}", tally.quotes()),
         *_shared_notes(board),
         *_decided_sentences(decided, tally),
         *_flagged(board),
@@ -163,14 +158,6 @@ def _scores_report(board: Board, above: tuple[Sentence, ...]) -> Report:
 
 def _lead_of(board: Board) -> SetLead | None:
     return None if board["lead"] is None else SetLead(**board["lead"])
-
-
-def _size(tally: Table) -> tuple[Part, ...]:
-    return (*_questions(tally), " about ", *counting(tally.quote(0, "videos"), "video"))
-
-
-def _questions(tally: Table) -> tuple[Part, ...]:
-    return counting(tally.quote(0, "items"), "question")
 
 
 def _shared_notes(board: Board, of: str = "") -> Iterator[Sentence]:
@@ -216,15 +203,15 @@ def _decided_table(board: Board) -> Table:
 
 def _decided_sentences(decided: Table, tally: Table) -> Iterator[Sentence]:
     for k, row in enumerate(decided.rows):
-        model, quotes = Model(row["model"]), decided.quotes(k)
+        name, quotes = Model(row["model"]), tally.quotes() | decided.quotes(k)
         if row["missing"]:
-            yield sentence(_MISSING, quotes, model=model, items=_questions(tally))
+            yield sentence(_MISSING, quotes, name=name)
         if row["void"]:
             yield sentence(
                 "{name}: {void} of {judgings} judgings void; on the {n:question} decided its "
                 "average is {average}.",
                 quotes,
-                name=model,
+                name=name,
             )
 
 
@@ -308,9 +295,9 @@ def _anchored_report(board: Board, above: tuple[Sentence, ...], data: Table) -> 
     sentences = (
         sentence(
             "Win rate against the anchor by Bradley-Terry; much better (>>) or much worse (<<) "
-            "counts as {weight} games. {size} in all.",
+            f"counts as {{weight}} games. {_SIZE}",
+            tally.quotes(),
             weight=Verbatim(f"{board['weight']:g}"),
-            size=_size(tally),
         ),
         *_shared_notes(
             board,
@@ -339,17 +326,13 @@ def _seat_sentences(tally: Table, position: Table) -> Iterator[Sentence]:
 
 def _odd_sentences(models: Table, tally: Table) -> Iterator[Sentence]:
     for k, row in enumerate(models.rows):
-        model = Model(row["model"])
+        name, quotes = Model(row["model"]), tally.quotes() | models.quotes(k)
         if row.get("missing"):
-            missing = models.quote(k, "missing")
-            yield sentence(_MISSING, model=model, missing=missing, items=_questions(tally))
+            yield sentence(_MISSING, quotes, name=name)
         if row.get("void"):
-            quotes = {"void": models.quote(k, "void")}
             yield sentence(
-                "{model}: {void:question} void, which are not counted.", quotes, model=model
+                "{name}: {void:question} void, which are not counted.", quotes, name=name
             )
         if ONE_SIDED in row.get("flags", ()):
-            yield sentence(
-                "{model} won or lost everything; a prior of half a game limits its score.",
-                model=model,
-            )
+            said = "{name} won or lost everything; a prior of half a game limits its score."
+            yield sentence(said, name=name)
