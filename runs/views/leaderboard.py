@@ -504,13 +504,14 @@ def _better_table(pairs: Matrices) -> Table:
 
 
 def _better_sentences(table: Table) -> Iterator[Sentence]:
-    each = listed(
+    pairs = (
         (
             *(Model(row["model"]), " above ", Model(row["next"]), " ", table.quote(k, "chance")),
             *("*" * row["is_thin"], " (apart)" * row["is_apart"]),
         )
         for k, row in enumerate(table.rows)
     )
+    each = listed(pairs, last=", ")
     if each:
         yield sentence(
             "Probability of being better than the next, of each pair alone: {each}.", each=each
