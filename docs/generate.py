@@ -38,7 +38,7 @@ from videoautoarena.runs.console.screen import Board, Size, picture
 from videoautoarena.runs.console.snapshot import Standing
 from videoautoarena.runs.leaderboard.board import board_of
 from videoautoarena.runs.rating.table import build
-from videoautoarena.runs.text.tables import UNICODE
+from videoautoarena.runs.text.terminal_text import UNICODE
 from videoautoarena.runs.tournament.simulate import simulate
 from videoautoarena.runs.training.rows import rows_schema
 from videoautoarena.runs.views.forms import ReportView

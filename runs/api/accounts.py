@@ -6,19 +6,13 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from videoautoarena.runs.api.results import Board, Json, Markup, Reported, Result, cell
-from videoautoarena.runs.text.tables import Sheet, comma_separated, html, mark_up
+from videoautoarena.runs.api.results import Json, Reported, ReportedBoard, Result, cell, html_table
 
 if TYPE_CHECKING:
     from videoautoarena.runs.audit.label_report import LabelReport
     from videoautoarena.runs.rundir.setup import Setup as KnownSetup
     from videoautoarena.runs.rundir.spending import RunCosts, Spending, Took
     from videoautoarena.runs.views.report import Report
-
-_COLUMNS = (
-    *("role", "model", "calls", "failed", "input_tokens", "output_tokens", "cost_usd"),
-    *("unknown_cost", "median_s", "p90_s"),
-)
 
 
 class Setup(Result):
@@ -45,10 +39,10 @@ class Setup(Result):
 
     def _repr_html_(self) -> str:
         rows = [[name, cell(value)] for name, value in self._json.items()]
-        return html(Sheet(("setting", "value"), frozenset(), rows, [], "Settings of the run"))
+        return html_table("Settings of the run", ("setting", "value"), rows)
 
 
-class Costs(Board):
+class Costs(ReportedBoard):
     """What the calls of a run took.
 
     A row is what the calls of one `model` in one `role` came to: `calls`, `failed`,
@@ -78,13 +72,12 @@ class Costs(Board):
         """Return it as `arena export --what costs` prints it: one line of JSON."""
         return json.dumps(self._json)
 
-    def to_markup(self, form: Markup) -> str:
-        rows = [_cells(row) for row in self._found.models]
-        if form == "csv":
-            return comma_separated(_COLUMNS, rows)
-        cells = [[cell(value) for value in row] for row in rows]
-        numbers = frozenset(range(2, len(_COLUMNS)))
-        return mark_up(Sheet(_COLUMNS, numbers, cells, [], "Calls", "calls"), form)
+    def _report(self) -> Report:
+        from videoautoarena.runs.views.report import Report
+        from videoautoarena.runs.views.run_page import spending_table
+
+        table = spending_table("calls", "Calls", self._found.models, names=("role", "model"))
+        return Report((table,), ())
 
 
 class Labels(Reported):
@@ -110,10 +103,3 @@ class Labels(Reported):
         from videoautoarena.runs.views.labels import labels_report
 
         return labels_report(self._found)
-
-
-def _cells(row: Spending) -> list[str | int | float | None]:
-    waits = row.latency_s
-    figures = (row.input_tokens, row.output_tokens, row.cost_usd, row.unknown_cost)
-    latency = (waits.median, waits.p90) if waits else (None, None)
-    return [row.role, row.model, row.calls, row.failed, *figures, *latency]

@@ -10,12 +10,12 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.text.tables import Sheet, html
 from videoautoarena.runs.views.forms import as_text, marked_up
+from videoautoarena.runs.views.report import Column, Report, Sentence, Table, Verbatim
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from videoautoarena.memory.records.records import Frame, Video
     from videoautoarena.runs.console.status import Status as KnownStatus
     from videoautoarena.runs.media.frames import View
-    from videoautoarena.runs.views.report import Report
 
 Markup = Literal["markdown", "latex", "html", "csv"]
 Json = dict[str, Any]
@@ -264,7 +263,7 @@ class Status(Result):
 
     def _repr_html_(self) -> str:
         rows = [[line] for line in self._found.as_lines()]
-        return html(Sheet(("Status",), frozenset(), rows, [], "How far the run is"))
+        return html_table("How far the run is", ("Status",), rows)
 
 
 class Records(Sequence[T], Generic[T]):
@@ -301,8 +300,7 @@ class Records(Sequence[T], Generic[T]):
         rows = [[cell(getattr(one, name)) for name in self._shown] for one in self[:SHOWN]]
         more = len(self) - len(rows)
         notes = [f"and {more:,} more; to_frame() and to_json() have all of them"] if more else []
-        caption = f"{len(self):,} {self._name}"
-        return html(Sheet(tuple(self._shown), frozenset(), rows, notes, caption))
+        return html_table(f"{len(self):,} {self._name}", self._shown, rows, notes)
 
     def __repr__(self) -> str:
         return f"<{len(self)} {self._name}>"
@@ -311,6 +309,20 @@ class Records(Sequence[T], Generic[T]):
 def _dumped(record: Any) -> Json:
     found: Json = record.model_dump(by_alias=True, mode="python")
     return found
+
+
+def html_table(
+    caption: str,
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    notes: Iterable[str] = (),
+) -> str:
+    """Return texts as an HTML table with notes below."""
+    columns = tuple(Column(head, head) for head in heads)
+    table = Table(
+        "texts", caption, columns, tuple(dict(zip(heads, row, strict=True)) for row in rows)
+    )
+    return marked_up(Report((table,), tuple(Sentence((Verbatim(one),)) for one in notes)), "html")
 
 
 def cell(value: Any) -> str:
@@ -366,7 +378,7 @@ class Frames(Sequence["Frame"]):
         from videoautoarena.runs.media.frames import about_frames, warnings
 
         notes = [about_frames(self._view), *warnings(self._view)]
-        below = html(Sheet(("Frames",), frozenset(), [[note] for note in notes], []))
+        below = html_table("What was sent", ("Frames",), [[note] for note in notes])
         return "\n".join([*map(_picture, self, self.jpegs), below])
 
     def __repr__(self) -> str:

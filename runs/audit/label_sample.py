@@ -5,13 +5,11 @@ The draw is recorded in the run: only labels of a random draw speak for the batt
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import BadInput
@@ -20,7 +18,7 @@ from videoautoarena.memory.store.evidence import Sample
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.battles.export import write_whole
 from videoautoarena.runs.rundir.reader import RUN_FILE, Run, counted, run_file
-from videoautoarena.runs.text.tables import quote_formula
+from videoautoarena.runs.text.csv_text import sheet_text
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.traits import bucket
 
@@ -229,16 +227,19 @@ def _write(to: Path, form: str, ids: Sequence[str], run: Run) -> None:
     folder = videos_folder(run.store)
     beside = to.resolve().parent
     paths = {video.id: _path_from(beside, folder, video.path) for video in run.store.videos()}
-    rows = []
+    rows = list[dict[str, str | None]]()
     for id_ in ids:
         battle = run.store.battle(id_)
         assert battle is not None
         about = (paths.get(battle.video, battle.video), battle.question, battle.persona_text)
-        rows.append((id_, *about, battle.answer_a, battle.answer_b, *[None] * len(ASKED)))
+        shown = zip(SHOWN, (id_, *about, battle.answer_a, battle.answer_b), strict=True)
+        rows.append({**dict(shown), **dict.fromkeys(ASKED)})
     if form == ".jsonl":
-        lines = [json.dumps(dict(zip((*SHOWN, *ASKED), row, strict=True))) for row in rows]
+        lines = [json.dumps(row) for row in rows]
     else:
-        lines = _separated(rows, "\t" if form == ".tsv" else ",")
+        delimiter = "\t" if form == ".tsv" else ","
+        text = sheet_text((*SHOWN, *ASKED), rows, delimiter=delimiter)
+        lines = [text.removesuffix("\n")]
     try:
         write_whole(to, lines)
     except OSError as wrong:
@@ -267,16 +268,3 @@ def _path_from(beside: Path, folder: Path | None, name: str) -> str:
     if enters_home or shared in _TOPS:
         return name
     return os.path.relpath(there, beside)
-
-
-def _separated(rows: Sequence[Sequence[Any]], delimiter: str) -> list[str]:
-    """Rows as CSV whose answers keep their lines, and in which no cell is a formula."""
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    writer.writerow((*SHOWN, *ASKED))
-    writer.writerows(
-        [quote_formula(safe((cell or "").replace("\r\n", "\n"), lines=True)) for cell in row]
-        for row in rows
-    )
-    # Without the mark, spreadsheets do not take it for UTF-8.
-    return ["\ufeff" + text.getvalue().removesuffix("\n")]

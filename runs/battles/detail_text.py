@@ -66,8 +66,17 @@ def story(battle: Battle, width: int, *, is_first: bool) -> str:
 def _story(battle: Battle, width: int, is_first: bool) -> Iterator[RenderableType]:
     yield _line(f"{battle.id}: {outcome(battle)}")
     if is_first:
-        yield from _section(f"Persona {battle.persona}", battle.persona_text or "none was made")
-    yield from _attempts("Earlier attempts to evolve the question", battle.evolution)
+        yield from _persona(battle)
+    yield from _from_question(battle, width)
+
+
+def _persona(battle: Battle, source: str = "") -> Iterator[RenderableType]:
+    about = f", {source}" if source else ""
+    yield from _section(f"Persona {battle.persona}{about}", battle.persona_text or "none was made")
+
+
+def _from_question(battle: Battle, width: int) -> Iterator[RenderableType]:
+    yield from _attempts("Where the question came from", battle.evolution)
     yield from _section(_question_title(battle), battle.question or "none was asked")
     yield from _answers(battle, width)
     for judging in battle.verdicts:
@@ -96,14 +105,8 @@ def _parts(shown: Shown, width: int) -> Iterator[RenderableType]:
         yield _line(f"note: superseded by {shown.superseded_by}; not counted")
     yield from _video(shown)
     yield from _lineage(shown)
-    source = f", {shown.brought}" if shown.brought else ""
-    yield from _section(f"Persona {battle.persona}{source}", battle.persona_text or "none was made")
-    yield from _section(_question_title(battle), battle.question or "none was asked")
-    yield from _attempts("Where the question came from", battle.evolution)
-    yield from _answers(battle, width)
-    for judging in battle.verdicts:
-        yield from _judging(battle, judging)
-    yield from _section(f"Verdict: {battle.verdict}", outcome(battle))
+    yield from _persona(battle, shown.brought or "")
+    yield from _from_question(battle, width)
     yield from _faults(shown)
     yield from _provenance(shown)
     yield from _calls(shown)
@@ -114,8 +117,8 @@ def _line(text: str) -> Text:
     return Text(safe(text))
 
 
-def _block(text: str, indent: int = 2) -> Padding:
-    return Padding(Text(safe(text, lines=True)), (0, 0, 0, indent))
+def _block(text: str) -> Padding:
+    return Padding(Text(safe(text, lines=True)), (0, 0, 0, 2))
 
 
 def _section(title: str, *lines: str) -> Iterator[RenderableType]:

@@ -11,6 +11,7 @@ from textwrap import indent
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -19,8 +20,9 @@ from videoautoarena.memory.records.outlines import Column, Outline, Outlines, se
 from videoautoarena.memory.records.records import DECIDED, TIES, Battle, Judging, Video
 from videoautoarena.memory.records.slots import Longs, Mask
 from videoautoarena.runs.rundir.reader import BattlesOf, Run, open_run, readable_reason
-from videoautoarena.runs.text.tables import Marks, cells, comma_separated_lines, fit
+from videoautoarena.runs.text.csv_text import comma_separated_lines
 from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.text.terminal_text import Marks, fit
 from videoautoarena.runs.text.words import composed, in_full, length
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 from videoautoarena.scoring.fitting.counts import Floats
@@ -465,16 +467,16 @@ def _layout(
 
 def _folded(text: str, width: int) -> list[str]:
     """Return a text in at most FOLDS lines of `width`, broken between words where that can be."""
-    if cells(text) <= width:
+    if cell_len(text) <= width:
         return [text]
     console = Console(width=width, color_system=None)
-    cut = fit(text, min(cells(text), FOLDS * width), CUT)
+    cut = fit(text, min(cell_len(text), FOLDS * width), CUT)
     lines = Text(cut).wrap(console, width, overflow="fold")
     return [line.plain.rstrip() for line in lines[:FOLDS]]
 
 
 def _widest(texts: Iterable[str]) -> int:
-    return max(map(cells, texts), default=0)
+    return max(map(cell_len, texts), default=0)
 
 
 def _seen(film: Video | None) -> tuple[str, str]:

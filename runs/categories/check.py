@@ -24,11 +24,9 @@ from videoautoarena.runs.rating.finding import Figure, fields_json, figure_of
 from videoautoarena.runs.rating.fit import share_of
 from videoautoarena.runs.rundir.reader import Run
 from videoautoarena.runs.text.battle_table import Sheet, is_gap, quoted, read_sheet
+from videoautoarena.runs.text.csv_text import comma_separated
 from videoautoarena.runs.text.files import refuse_existing, write_whole
-from videoautoarena.runs.text.tables import comma_separated
 
-SHEETS = (".csv", ".tsv", ".jsonl", ".parquet")
-"""What the name of a file of people's labels ends in."""
 BY_VIDEO = "Wilson's, on as many questions as their videos are worth"
 Said = Mapping[QuestionCategory, Decision]
 

@@ -39,8 +39,8 @@ from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.rundir.call_facts import FactCount
 from videoautoarena.runs.rundir.reader import one_line, outcome
-from videoautoarena.runs.text.tables import ASCII, UNICODE
 from videoautoarena.runs.text.terminal import say
+from videoautoarena.runs.text.terminal_text import ASCII, UNICODE
 
 PIPED = 140
 """Columns of a line where no terminal says how many there are."""

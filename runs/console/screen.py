@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from videoautoarena.runs.battles.listing import result, short_names, why
@@ -15,7 +16,7 @@ from videoautoarena.runs.console.snapshot import Flight, Standing, Voice
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
 from videoautoarena.runs.rundir.call_facts import listed
 from videoautoarena.runs.rundir.reader import counted
-from videoautoarena.runs.text.tables import Line, Marks, cells, fit, plain
+from videoautoarena.runs.text.terminal_text import Line, Marks, fit, plain
 from videoautoarena.runs.text.words import dollars, short
 
 
@@ -175,7 +176,7 @@ def _progress(standing: Standing, size: Size) -> Text:
     if standing.left_s is not None:
         figures += f", about {clock(standing.left_s)} left"
     state = _state(standing)
-    bar = max(min(size.width - cells(figures) - cells(state) - 3, 60), 0)
+    bar = max(min(size.width - cell_len(figures) - cell_len(state) - 3, 60), 0)
     full = round((done / total if total else 1.0) * bar)
     line = Line(size.width, marks).add(marks.full * full, "green")
     line.add(marks.rest * (bar - full), "dim").add(" " * bool(bar)).add(figures)
@@ -259,7 +260,7 @@ def _machines(standing: Standing, size: Size) -> Iterator[Text]:
     yield _machine(line, ordered)
     rows = max(0, (size.height - ROWS_BEFORE_MACHINES) // ROWS_A_MACHINE)
     shown = ordered if len(ordered) <= rows else ordered[: max(rows - 1, 0)]
-    room = min(max((cells(plain(one.node)) for one in shown), default=0), size.width // 3)
+    room = min(max((cell_len(plain(one.node)) for one in shown), default=0), size.width // 3)
     for one in shown:
         name = fit(plain(one.node), room, size.marks)
         yield _machine(Line(size.width, size.marks).add("  ").add(name), [one])
@@ -281,8 +282,8 @@ def _title(name: str, note: str, size: Size, *, right: str = "") -> Text:
     line = Line(size.width, size.marks).add(f"{size.marks.line * 2} {name} ", "bold")
     if note:
         line.add(f"{note} ", "dim")
-    right = f" {right}" if right and cells(right) < line.left - 4 else ""
-    return line.add(size.marks.line * (line.left - cells(right)) + right, "dim").text
+    right = f" {right}" if right and cell_len(right) < line.left - 4 else ""
+    return line.add(size.marks.line * (line.left - cell_len(right)) + right, "dim").text
 
 
 def _board(board: Board | None, names: dict[str, str], size: Size) -> Iterator[Text]:
@@ -300,7 +301,7 @@ def _board(board: Board | None, names: dict[str, str], size: Size) -> Iterator[T
     known = [figure for figure in figures if figure is not None]
     low, high = (min(known), max(known)) if known else (0.0, 0.0)
     called = [plain(names.get(row.model, row.model)) for row in rows]
-    room = min(max(map(cells, called)) + 1, size.width // 3)
+    room = min(max(map(cell_len, called)) + 1, size.width // 3)
     for row, name in zip(shown, called, strict=False):
         yield _ranked(row, (low, high), fit(name, room, size.marks), size)
 
@@ -391,7 +392,7 @@ def _battles(standing: Standing, names: dict[str, str], size: Size) -> Iterator[
         [plain(x) for x in (result(b, names), b.question or "no question", why(b, names))]
         for b in shown
     ]
-    widest = [max(map(cells, column)) for column in zip(*rows, strict=True)] or [0, 0, 0]
+    widest = [max(map(cell_len, column)) for column in zip(*rows, strict=True)] or [0, 0, 0]
     column = min(widest[0], size.width * 2 // 5)
     room = size.width - column - 4
     asked = min(widest[1], max(room * 2 // 5, room - widest[2]))

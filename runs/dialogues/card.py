@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from videoautoarena.graph.dialogue_checks import FALLS
+from videoautoarena.runs.bench.format.card import CHECKSUMS, count_tables, licence_section, plain
 from videoautoarena.runs.bench.format.schema import Manifest
 from videoautoarena.runs.rundir.reader import counted
-from videoautoarena.runs.tasks.card import CHECKSUMS, COPIES, count_tables, licence_line, plain
-from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
+from videoautoarena.runs.tasks.card import COPIES
 
 
 def dialogue_card(manifest: Manifest) -> str:
@@ -30,10 +30,10 @@ def dialogue_card(manifest: Manifest) -> str:
         _reasons(chosen["repaired"], "Repaired once, and kept:"),
         _reasons(chosen["dropped"], "Dropped after one repair, or not made:"),
         "\n## Counts\n",
-        *count_tables(manifest.counts, "dialogues"),
+        *count_tables(manifest.counts, of="dialogues"),
         _LIMITS,
-        f"## Licence\n\n{licence_line(manifest.licence)}\n\n{COPIES}\n\n{BEFORE_PASSING_ON}\n",
-        CHECKSUMS,
+        licence_section(manifest.licence, COPIES),
+        f"{CHECKSUMS}\n",
     ]
     return "\n".join(parts)
 

@@ -24,6 +24,7 @@ from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.bench.dialogues.points import Of
+from videoautoarena.runs.bench.format.card import count_table, plain
 from videoautoarena.runs.bench.format.entries import DialogueItem, Round
 from videoautoarena.runs.bench.format.reader import OpenBench, sha256_of
 from videoautoarena.runs.bench.format.schema import (
@@ -37,7 +38,6 @@ from videoautoarena.runs.bench.format.schema import (
 )
 from videoautoarena.runs.bench.format.verify import inside
 from videoautoarena.runs.bench.format.writer import Copy, put, refuse_within, seal
-from videoautoarena.runs.bench.freeze.card import plain
 from videoautoarena.runs.dialogues.easy_rounds import Played, find_easy
 from videoautoarena.runs.dialogues.review_sheet import Edit, fields_of, open_dialogues, read_edits
 from videoautoarena.runs.interop.mt_video_bench_files import CHECKLISTS, DIALOGUES
@@ -343,16 +343,15 @@ def _card(counts: Mapping[str, Mapping[str, int]], said: Any, before: str) -> st
     if "easy_from" in said:
         models = plain(", ".join(said["models"]))
         lines.append(f"- easy: every one of these reaches {said['easy_from']:g}: {models}")
-    rows = [f"| {plain(name)} | {count} |" for name, count in counts.get("ability", {}).items()]
     return "\n".join(
         [
             "# Reviewed set of dialogues\n",
             "Rounds that were dropped or easy stay in their dialogues as history and are not",
             "scored. Each changed round says in `made` what it was before.\n",
             *lines,
-            "\n| ability | dialogues |\n| --- | ---: |",
-            *rows,
-            "\n# The card of the set that was reviewed\n",
+            "",
+            count_table("ability", counts.get("ability", {}), of="dialogues"),
+            "# The card of the set that was reviewed\n",
             "Its counts are those of before.\n",
             before.strip(),
             *([] if BEFORE_PASSING_ON in before else ["", BEFORE_PASSING_ON]),

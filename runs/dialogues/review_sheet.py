@@ -6,8 +6,6 @@ it is changed in the columns of corrections alone, so that nobody's change is ov
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,8 +21,8 @@ from videoautoarena.runs.bench.format.schema import DIALOGUE
 from videoautoarena.runs.bench.format.writer import refuse_within
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.battle_table import Sheet, quoted, read_sheet
+from videoautoarena.runs.text.csv_text import lined, sheet_text, shown, unquote_formula
 from videoautoarena.runs.text.files import refuse_existing, write_whole
-from videoautoarena.runs.text.tables import quote_formula, unquote_formula
 from videoautoarena.runs.text.terminal import safe
 
 ITEMS = 5
@@ -78,27 +76,14 @@ def fields_of(asked: Round) -> dict[str, str]:
     return found
 
 
-def shown(text: str) -> str:
-    """Return text as a reviewer sees it: its lines kept, control characters escaped."""
-    return safe(_lined(text), lines=True)
-
-
-def _lined(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
 def sheet_bytes(bench: OpenBench[DialogueItem]) -> bytes:
     """Return the sheet on a set as CSV with nothing decided; no cell of it is a formula."""
-    columns = columns_of(bench.items)
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, restval="", lineterminator="\r\n")
-    writer.writeheader()
-    for item in bench.items:
-        for number, one in enumerate(item.rounds, 1):
-            row = _shown_row(bench, item, number) | fields_of(one)
-            writer.writerow({name: quote_formula(shown(cell)) for name, cell in row.items()})
-    # Without the mark, spreadsheets do not take it for UTF-8.
-    return ("\ufeff" + text.getvalue()).encode()
+    rows = (
+        _shown_row(bench, item, number) | fields_of(one)
+        for item in bench.items
+        for number, one in enumerate(item.rounds, 1)
+    )
+    return sheet_text(columns_of(bench.items), rows).encode()
 
 
 def _shown_row(bench: OpenBench[DialogueItem], item: DialogueItem, number: int) -> dict[str, str]:
@@ -142,7 +127,7 @@ def _rows(sheet: Sheet) -> Iterator[dict[str, str]]:
     columns = sheet.columns
     for place in range(len(columns["qid"].codes)):
         cells = {name: column.values[column.codes[place]] for name, column in columns.items()}
-        yield {name: unquote_formula(_lined(cell)) for name, cell in cells.items()}
+        yield {name: unquote_formula(lined(cell)) for name, cell in cells.items()}
 
 
 class _Reading:

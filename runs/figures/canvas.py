@@ -9,7 +9,6 @@ import io
 import logging
 import math
 import re
-import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,6 +24,7 @@ from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
+from rich.cells import cell_len, chop_cells
 
 from videoautoarena.runs.rundir.reader import STAND_INS, counted
 from videoautoarena.runs.text.terminal import safe
@@ -71,9 +71,6 @@ _STYLE: dict[str, Any] = {
     "text.parse_math": False,
     "font.family": ["sans-serif"],
     "font.size": USUAL,
-    "axes.labelsize": USUAL,
-    "xtick.labelsize": USUAL,
-    "ytick.labelsize": USUAL,
     "text.color": INK,
     "axes.labelcolor": INK,
     "axes.edgecolor": GREY,
@@ -307,23 +304,12 @@ def shown(name: str, longest: int = LONGEST) -> str:
     Wide characters take two columns.
     """
     flat = safe(" ".join(name.split())) or '""'
-    if _columns(flat) <= longest:
+    if cell_len(flat) <= longest:
         return flat
     half = (longest - 1) // 2
-    return f"{_fitting(flat, longest - 1 - half)}…{_fitting(flat[::-1], half)[::-1]}"
-
-
-def _fitting(text: str, columns: int) -> str:
-    taken = ""
-    for char in text:
-        if _columns(taken + char) > columns:
-            break
-        taken += char
-    return taken
-
-
-def _columns(text: str) -> int:
-    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+    begin, *_ = chop_cells(flat, longest - 1 - half)
+    end, *_ = chop_cells(flat[::-1], half)
+    return f"{begin}…{end[::-1]}"
 
 
 def _wrapped(words: Sequence[str], width: float, size: float, weight: str) -> list[str]:

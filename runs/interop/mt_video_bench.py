@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +15,12 @@ from pydantic import JsonValue
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA
+from videoautoarena.runs.bench.format.card import (
+    CHECKSUMS,
+    UNSTATED_BY_PUBLISHER,
+    count_tables,
+    licence_section,
+)
 from videoautoarena.runs.bench.format.reader import LARGEST_MANIFEST, OpenBench
 from videoautoarena.runs.bench.format.results import RoundLine, read_dialogues
 from videoautoarena.runs.bench.format.schema import (
@@ -23,7 +29,6 @@ from videoautoarena.runs.bench.format.schema import (
     MADE,
     MANIFEST,
     QUESTIONS,
-    SLICES,
     BenchVideo,
     DialogueItem,
     Generator,
@@ -32,7 +37,6 @@ from videoautoarena.runs.bench.format.schema import (
     question_bytes,
 )
 from videoautoarena.runs.bench.format.writer import put, refuse_within, seal
-from videoautoarena.runs.bench.freeze.card import plain
 from videoautoarena.runs.interop.mt_video_bench_files import (
     ABILITY_OF,
     CHECKLISTS,
@@ -53,7 +57,6 @@ from videoautoarena.runs.interop.task_sets import files_of, named_video
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.files import make_folder, refuse_existing, write_whole
-from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import in_full
 
@@ -217,7 +220,6 @@ def _card(manifest: Manifest, items: Sequence[DialogueItem]) -> str:
     rounds = [one for item in items for one in item.rounds]
     checks = [check for one in rounds for check in one.checklist]
     yes = sum(check.expected == "yes" for check in checks)
-    licence = manifest.licence or "not stated; ask whoever published it before passing it on"
     return f"""# Set of {counted(len(items), "dialogue")}
 
 ## What it is
@@ -228,29 +230,15 @@ Each line of `questions.jsonl` is a dialogue about a video. Of {counted(len(roun
 answer whose own answers are yes ({yes:,}) or no ({len(checks) - yes:,}); the others are context.
 All of it was said by whoever published the files. Nothing was corrected, and nothing left out.
 
-## Licence
-
-{plain(licence)}
-
-{BEFORE_PASSING_ON}
-
+{licence_section(manifest.licence, unstated=UNSTATED_BY_PUBLISHER)}
 ## Counts
 
-{"".join(_count_rows(manifest))}Videos are known by the names in the files alone: there are no
+{chr(10).join(count_tables(manifest.counts, of="dialogues"))}
+Videos are known by the names in the files alone: there are no
 digests to check them by.
 
-## Checksums
-
-`manifest.json` holds the size and sha256 of the two other files, and a digest of itself.
-`arena bench verify` computes all of them again. They show that nothing was changed by accident;
-they are no signature.
+{CHECKSUMS}
 """
-
-
-def _count_rows(manifest: Manifest) -> Iterator[str]:
-    for name, counts in manifest.counts.items():
-        rows = "".join(f"| {plain(part)} | {number} |\n" for part, number in counts.items())
-        yield f"| {SLICES[name]} | dialogues |\n| --- | ---: |\n{rows}\n"
 
 
 class _Named(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -19,13 +19,19 @@ from pydantic import JsonValue
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA
+from videoautoarena.runs.bench.format.card import (
+    CHECKSUMS,
+    UNSTATED_BY_PUBLISHER,
+    count_tables,
+    licence_section,
+    plain,
+)
 from videoautoarena.runs.bench.format.reader import LARGEST_MANIFEST, LONGEST_LINE
 from videoautoarena.runs.bench.format.schema import (
     CARD,
     IMPORT,
     MANIFEST,
     QUESTIONS,
-    SLICES,
     BenchVideo,
     Generator,
     Kind,
@@ -37,7 +43,6 @@ from videoautoarena.runs.bench.format.schema import (
     question_bytes,
 )
 from videoautoarena.runs.bench.format.writer import put, seal
-from videoautoarena.runs.bench.freeze.card import plain
 from videoautoarena.runs.bench.score.shortcuts import Shortcuts, probe_set
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.battle_table import quoted
@@ -49,7 +54,6 @@ from videoautoarena.runs.text.files import (
     parse_json,
     read_bytes,
 )
-from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
 from videoautoarena.runs.text.terminal import safe
 
 LONGEST_ID = 1000
@@ -321,7 +325,6 @@ def task_card(manifest: Manifest, items: Sequence[TaskItem], found: Shortcuts) -
     keyless = sum(item.answer is None for item in items)
     without = f"\nIt is not said of {counted(keyless, 'item')}, which are not scored."
     unknown = without if keyless else ""
-    licence = manifest.licence or "not stated; ask whoever published it before passing it on"
     return f"""# Task set of {counted(len(items), "item")}
 
 ## What it is
@@ -332,15 +335,11 @@ text that is scored by a reference ({len(items) - choice:,}). What is right was 
 published the files.{unknown} Nothing was
 corrected, and nothing left out.
 
-## Licence
-
-{plain(licence)}
-
-{BEFORE_PASSING_ON}
-
+{licence_section(manifest.licence, unstated=UNSTATED_BY_PUBLISHER)}
 ## Counts
 
-{"".join(_count_rows(manifest))}Videos are known by the names in the files alone: there are no
+{chr(10).join(count_tables(manifest.counts, of="items"))}
+Videos are known by the names in the files alone: there are no
 digests to check them by.
 
 ## What it gives away
@@ -348,15 +347,5 @@ digests to check them by.
 {"".join(f"- {plain(line)}{chr(10)}" for line in found.as_lines())}
 `arena bench probe` shows every probe and names every item.
 
-## Checksums
-
-`manifest.json` holds the size and sha256 of the two other files, and a digest of itself.
-`arena bench verify` computes all of them again. They show that nothing was changed by accident;
-they are no signature.
+{CHECKSUMS}
 """
-
-
-def _count_rows(manifest: Manifest) -> Iterator[str]:
-    for name, counts in manifest.counts.items():
-        rows = "".join(f"| {plain(part)} | {number} |\n" for part, number in counts.items())
-        yield f"| {SLICES[name]} | items |\n| --- | ---: |\n{rows}\n"

@@ -20,6 +20,12 @@ from pydantic import JsonValue
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA
+from videoautoarena.runs.bench.format.card import (
+    CHECKSUMS,
+    UNSTATED_BY_PUBLISHER,
+    count_table,
+    licence_section,
+)
 from videoautoarena.runs.bench.format.reader import LARGEST_MANIFEST, LONGEST_LINE, OpenBench
 from videoautoarena.runs.bench.format.results import Answers, write_answers
 from videoautoarena.runs.bench.format.schema import (
@@ -50,7 +56,6 @@ from videoautoarena.runs.text.files import (
     refuse_existing,
     write_whole,
 )
-from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
 from videoautoarena.runs.text.terminal import safe
 
 
@@ -59,8 +64,13 @@ def import_card(items: list[Item], source: Source, *, licence: str | None, versi
     total = len(items)
     longer = sum(len(item.selected_answer) > len(item.rejected_answer) for item in items)
     videos = Counter(item.video_id for item in items)
-    several = sum(number > 1 for number in videos.values())
-    extra = sorted({key for item in items for key in item.extra})
+    counts = {
+        "questions": total,
+        "videos": len(videos),
+        "videos with several questions": sum(number > 1 for number in videos.values()),
+        "questions whose selected answer is the longer one": longer,
+        "keys kept that mean nothing here": len({key for item in items for key in item.extra}),
+    }
     return f"""# Bench of {counted(total, "question")}
 
 ## What it is
@@ -70,22 +80,10 @@ Each line of `questions.jsonl` is a question about a video with two answers, the
 the rejected one. Who selected, and how, is known to whoever published the file. Nothing in it was
 corrected; `arena bench export` writes it as it was.
 
-## Licence
-
-{_plain(licence or "not stated; ask whoever published it before passing it on")}
-
-{BEFORE_PASSING_ON}
-
+{licence_section(licence, unstated=UNSTATED_BY_PUBLISHER)}
 ## Counts
 
-| what | number |
-| --- | ---: |
-| questions | {total} |
-| videos | {len(videos)} |
-| videos with several questions | {several} |
-| questions whose selected answer is the longer one | {longer} |
-| keys kept that mean nothing here | {len(extra)} |
-
+{count_table("what", counts, of="number")}
 Videos are known by their ids in the file alone: there are no digests to check them by, and neither
 durations nor categories to slice them by.
 
@@ -95,17 +93,8 @@ durations nor categories to slice them by.
   length gets those right.
 - Questions about the same video are not independent; intervals take it into account.
 
-## Checksums
-
-`manifest.json` holds the size and sha256 of the two other files, and a digest of itself.
-`arena bench verify` computes all of them again. They show that nothing was changed by accident;
-they are no signature.
+{CHECKSUMS}
 """
-
-
-def _plain(text: str) -> str:
-    """Return `text` as text that Markdown takes literally."""
-    return "".join(f"\\{char}" if char in "\\`*_[]<>|#" else char for char in safe(text))
 
 
 VIDEOAUTOBENCH = "videoautobench"

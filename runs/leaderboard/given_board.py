@@ -14,7 +14,7 @@ import numpy as np
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.battle_table import as_number, is_gap, quoted, read_sheet
-from videoautoarena.runs.text.tables import unquote_formula
+from videoautoarena.runs.text.csv_text import unquote_formula
 from videoautoarena.runs.text.words import composed
 from videoautoarena.scoring.agreement.rank_agreement import Board
 

@@ -61,9 +61,6 @@ class Work(NamedTuple):
         return f"ran for {spent(self.seconds)} in {by}{pace}"
 
 
-NO_WORK = Work(0.0, 0, 0)
-
-
 def work_on(store: Store, calls: int) -> Work:
     """Return what was worked on a run that has so many calls."""
     sessions = store.sessions.all()

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import JsonValue
 
-from videoautoarena.runs.bench.format.schema import SLICES, Manifest
+from videoautoarena.runs.bench.format.card import CHECKSUMS, count_tables, licence_section, plain
+from videoautoarena.runs.bench.format.schema import Manifest
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.tasks.watched_items import FALLS
-from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
-from videoautoarena.runs.text.terminal import safe
 
 
 def card_text(manifest: Manifest) -> str:
@@ -25,8 +24,8 @@ def card_text(manifest: Manifest) -> str:
         "## Counts\n",
         *count_tables(manifest.counts),
         _LIMITS,
-        f"## Licence\n\n{_licence(manifest.licence)}\n\n{BEFORE_PASSING_ON}\n",
-        CHECKSUMS,
+        licence_section(manifest.licence, _CUT_TOGETHER),
+        f"{CHECKSUMS}\n",
     ]
     return "\n".join(parts)
 
@@ -45,8 +44,8 @@ def watched_card(manifest: Manifest) -> str:
         "\n## Counts\n",
         *count_tables(manifest.counts),
         _WORD,
-        f"## Licence\n\n{licence_line(manifest.licence)}\n\n{COPIES}\n\n{BEFORE_PASSING_ON}\n",
-        CHECKSUMS,
+        licence_section(manifest.licence, COPIES),
+        f"{CHECKSUMS}\n",
     ]
     return "\n".join(parts)
 
@@ -57,30 +56,6 @@ def _settings(selection: Mapping[str, JsonValue]) -> dict[str, str]:
         name: ", ".join(map(str, value)) if isinstance(value, list) else str(value)
         for name, value in selection.items()
     }
-
-
-def count_tables(counts: Mapping[str, Mapping[str, int]], what: str = "items") -> Iterator[str]:
-    for name, parts in counts.items():
-        rows = "\n".join(f"| {part} | {count} |" for part, count in parts.items())
-        yield f"| {SLICES[name]} | {what} |\n| --- | ---: |\n{rows}\n"
-
-
-def _licence(licence: str | None) -> str:
-    return (
-        f"{licence_line(licence)}\n\n"
-        "**The videos are cut together from other videos**, whose rights stay with "
-        "their owners: pass\nthis set on only where you may pass on all of them. "
-        "`made` names each by its sha256."
-    )
-
-
-def licence_line(licence: str | None) -> str:
-    return plain(licence) if licence else "Not stated. Whoever passes this on should state one."
-
-
-def plain(text: str) -> str:
-    """Return text that Markdown takes literally."""
-    return "".join(f"\\{char}" if char in "\\`*_[]<>|#" else char for char in safe(text))
 
 
 _WHAT = """## What it is
@@ -159,11 +134,8 @@ _WORD = """## Limits
   videos: they need data from outside.
 - Several items share a video; they are not independent.
 """
+_CUT_TOGETHER = """**The videos are cut together from other videos**, whose rights stay with \
+their owners: pass
+this set on only where you may pass on all of them. `made` names each by its sha256."""
 COPIES = """**The videos are copies**, whose rights stay with their owners: pass this set on only
 where you may pass on all of them."""
-CHECKSUMS = """## Checksums
-
-`manifest.json` holds the size and sha256 of every other file and of every video, and a digest of
-itself. `arena bench verify` computes all of them again. They show that nothing was changed by
-accident; they are no signature.
-"""

@@ -11,11 +11,11 @@ from videoautoarena.runs.views.remarks import findings_said, notes_of
 from videoautoarena.runs.views.report import (
     Column,
     Model,
-    Part,
     Report,
     Sentence,
     Table,
     Verbatim,
+    listed,
     sentence,
 )
 
@@ -52,13 +52,12 @@ def _above(found: Agreed) -> Iterator[Sentence]:
 def _sentences(found: Agreed) -> Iterator[Sentence]:
     yield from findings_said(found.figures)[1]
     if found.turned:
-        parts: list[Part] = []
-        for a, b in found.turned[:MOST_TURNED]:
-            parts += ["; ", Model(a), " above ", Model(b)]
+        each = ((Model(a), " above ", Model(b)) for a, b in found.turned[:MOST_TURNED])
         more = len(found.turned) - MOST_TURNED
-        parts += [", and ", Verbatim(f"{more} more")] if more > 0 else []
         yield sentence(
-            "Ordered with confidence on both, but in opposite ways: {pairs}.", pairs=parts[1:]
+            "Ordered with confidence on both, but in opposite ways: {pairs}[, and {more}].",
+            pairs=listed(each, between="; ", last="; "),
+            more=Verbatim(f"{more} more") if more > 0 else "",
         )
     if any(math.isfinite(figure.low) for figure in found.figures):
         yield sentence(

@@ -11,8 +11,7 @@ from videoautoarena.runs.audit.rejudge import Report as Views
 from videoautoarena.runs.audit.report import AuditReport
 from videoautoarena.runs.rundir.call_facts import fact_lines
 from videoautoarena.runs.rundir.reader import STAND_INS
-from videoautoarena.runs.text.tables import as_label
-from videoautoarena.runs.views.remarks import findings_said, listing, notes_of, tally_of
+from videoautoarena.runs.views.remarks import findings_said, listing, notes_of
 from videoautoarena.runs.views.report import (
     Column,
     Report,
@@ -21,6 +20,7 @@ from videoautoarena.runs.views.report import (
     Verbatim,
     listed,
     sentence,
+    tally_table,
 )
 
 FACTS_TITLE = "How calls went"
@@ -39,11 +39,11 @@ def audit_report(found: AuditReport) -> Report:
         listing("facts", FACTS_TITLE, (f"{line}." for line in fact_lines(found.facts))),
         listing("alarms", "Alarms", alarms or [_NO_ALARM]),
         *(
-            listing(as_label(group), group, (f"{'ALARM: ' * one[1]}{one[2]}" for one in mine))
+            listing(group, group, (f"{'ALARM: ' * one[1]}{one[2]}" for one in mine))
             for group, mine in groupby(each, lambda one: one[0])
         ),
     )
-    tally = tally_of(battles=found.totals.battles, decided=found.totals.decided)
+    tally = tally_table({"battles": found.totals.battles, "decided": found.totals.decided})
     notes = [*[STAND_INS] * found.stand_ins, *found.warnings]
     return Report(
         (*lists, table, tally),

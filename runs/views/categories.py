@@ -9,8 +9,15 @@ from videoautoarena.runs.categories.check import CategoryCheck
 from videoautoarena.runs.categories.figures import CategoryReport, Group
 from videoautoarena.runs.rating.finding import UNKNOWN
 from videoautoarena.runs.rating.method import SOLID_BATTLES
-from videoautoarena.runs.views.remarks import tally_of
-from videoautoarena.runs.views.report import Column, Report, Sentence, Table, Verbatim, sentence
+from videoautoarena.runs.views.report import (
+    Column,
+    Report,
+    Sentence,
+    Table,
+    Verbatim,
+    sentence,
+    tally_table,
+)
 
 _MOST_PAIRS = 8
 """Pairs of categories that are shown; all are in the JSON."""
@@ -97,17 +104,20 @@ def _place_table(by: str, groups: Sequence[Group]) -> Table:
 
 
 def _sentences(found: CategoryReport) -> Iterator[Sentence]:
-    tally = tally_of(
-        tagged=found.tagged, questions=found.questions, untold=found.questions - found.tagged
+    tally = tally_table(
+        {
+            "tagged": found.tagged,
+            "questions": found.questions,
+            "untold": found.questions - found.tagged,
+        }
     )
     yield sentence(f"{PLACES}.")
     yield sentence(
         "{thin}. A question may be of several categories, so that shares add up to more.",
         thin=Verbatim(THIN_MARK),
     )
-    untold = "; {untold} are not tagged" if found.questions > found.tagged else ""
     yield sentence(
-        f"{{tagged}} of {{questions}} questions by {{classifier}}{untold}.",
+        "{tagged} of {questions} questions by {classifier}[; {untold} are not tagged].",
         tally.quotes(),
         classifier=Verbatim(found.classifier),
     )
@@ -128,7 +138,7 @@ def check_report(found: CategoryCheck) -> Report:
     sentences = (
         sentence(
             "{questions:question}: {classifier} against {against}.",
-            tally_of(questions=found.questions).quotes(),
+            tally_table({"questions": found.questions}).quotes(),
             classifier=Verbatim(found.classifier),
             against=Verbatim(found.against),
         ),

@@ -9,23 +9,22 @@ from typing import Any
 from videoautoarena.runs.bench.format.results import VIEWS
 from videoautoarena.runs.bench.score.asked_probes import AskedProbe, Probes
 from videoautoarena.runs.rundir.reader import one_line
-from videoautoarena.runs.text.number_formats import Kind
 from videoautoarena.runs.views.agreement import agreement_report
-from videoautoarena.runs.views.remarks import findings_said
+from videoautoarena.runs.views.remarks import findings_said, listing
 from videoautoarena.runs.views.report import (
     Column,
     Model,
-    Part,
     Report,
     Section,
     Sentence,
     Table,
     Verbatim,
-    counting,
     remark,
     sentence,
+    spoken_table,
+    tally_table,
 )
-from videoautoarena.runs.views.sets import bounds_of, figure_fields, spoken_table
+from videoautoarena.runs.views.sets import bounds_of, figure_fields
 
 NAMED = 20
 """Changes of each kind that are named for a person; JSON names all."""
@@ -63,8 +62,7 @@ def probes_report(found: Probes) -> Report:
         "defects": sum(len(one.qids) for one in text.defects),
         "known": len(known),
     }
-    kinds: dict[str, Kind] = dict.fromkeys(counts, "count")
-    tally = spoken_table("counted", [counts], **kinds)
+    tally = tally_table(counts)
     known_by = (one.model_dump() for one in found.asked.found)
     leaks = spoken_table(
         "leaks", known_by, task="name", accuracy="percent", n="count", chance="percent"
@@ -81,36 +79,21 @@ def _headline(found: Probes, tally: Table) -> Sentence:
     if not text.choice:
         return sentence("No item has options, so there are no shortcuts to look for.", key="lead")
     if not text.keyed:
-        return sentence(
-            "{items} of choice without a key: their shortcuts cannot be known.",
-            key="lead",
-            items=counting(quotes["choice"], "item"),
-        )
-    return sentence(
-        "Text alone gives away the right option of {given_away} of {items}.",
-        quotes,
-        key="lead",
-        items=counting(quotes["keyed"], "item"),
-    )
+        said = "{choice:item} of choice without a key: their shortcuts cannot be known."
+        return sentence(said, quotes, key="lead")
+    said = "Text alone gives away the right option of {given_away} of {keyed:item}."
+    return sentence(said, quotes, key="lead")
 
 
 def _summary(found: Probes, tally: Table) -> Sentence:
     """Return all that is given away in one sentence, for a page."""
-    quotes = tally.quotes()
-    away = quotes["given_away"] if found.text.given_away else "none"
-    also: list[Part] = []
-    if known := quotes["known"].value:
-        also += ["; ", *counting(quotes["known"], "model")]
-        also += [f" know{'s' * (known == 1)} answers without the video"]
-    if quotes["defects"].value:
-        also += ["; ", *counting(quotes["defects"], "defect"), " found"]
+    away = "{given_away}" if found.text.given_away else "none"
     return sentence(
-        "Text alone gives away {away} of {items}{also}.",
+        f"Text alone gives away {away} of {{keyed:item}}[; {{known:model}} {{known|knows|know}} "
+        "answers without the video][; {defects:defect} found].",
+        tally.quotes(),
         key="probes",
         role="page",
-        away=away,
-        items=counting(quotes["keyed"], "item"),
-        also=also,
     )
 
 
@@ -196,13 +179,12 @@ def _leak_sentences(found: Probes, leaks: Table) -> Iterator[Sentence]:
     sure = Verbatim("p < .001")
     for k, one in enumerate(found.asked.found):
         yield sentence(
-            "{task}: {model} with {view} is right on {accuracy} of {items}, chance {chance} "
+            "{task}: {model} with {view} is right on {accuracy} of {n:item}, chance {chance} "
             "({sure}): the items give it away.",
             leaks.quotes(k),
             task=Verbatim(one.task),
             model=Model(one.model),
             view=VIEWS[one.view],
-            items=counting(leaks.quote(k, "n"), "item"),
             sure=sure,
         )
     if found.asked.probes and not found.asked.found:
@@ -265,9 +247,7 @@ def diff_report(found: dict[str, Any]) -> Report:
 
 def _list(caption: str, lines: Sequence[str]) -> Table:
     more = [f"... and {len(lines) - NAMED:,} more"] if len(lines) > NAMED else []
-    rows = tuple({"item": line} for line in (*lines[:NAMED], *more))
-    name = caption.lower().replace(" ", "-")
-    return Table(name, caption, (Column("item", ""),), rows, is_list=True)
+    return listing(caption.lower().replace(" ", "-"), caption, (*lines[:NAMED], *more))
 
 
 def _changed(change: dict[str, Any]) -> str:

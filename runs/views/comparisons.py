@@ -19,10 +19,10 @@ from videoautoarena.runs.views.report import (
     Sentence,
     Table,
     Verbatim,
-    counting,
     sentence,
+    spoken_table,
+    tally_table,
 )
-from videoautoarena.runs.views.sets import spoken_table
 
 _HIGHER = ("a_higher", "level", "b_higher")
 
@@ -103,19 +103,16 @@ def _report(
     )
     table = Table("comparison", "Two models on a set", columns, tuple(rows))
     leads = _leads_table(names, [row for row in rows if "better" in row], is_marked=is_marked)
-    counts = spoken_table("counted", [{"left_out": left_out}], left_out="count")
+    counts = tally_table({"left_out": left_out})
     better = [_sentence(leads, k, names, of) for k in range(len(leads.rows))]
-    videos = [leads.quote(k, "videos") for k in range(len(leads.rows))]
     notes = [
-        sentence("note: only {videos}: too few to generalise.", videos=counting(one, "video"))
-        for one in videos
-        if one.value < TOO_FEW
+        sentence("note: only {videos:video}: too few to generalise.", leads.quotes(k))
+        for k, row in enumerate(leads.rows)
+        if row["videos"] < TOO_FEW
     ]
     if left_out:
-        items = counting(counts.quote(0, "left_out"), of)
-        notes.append(
-            sentence("note: {items} left out, since they do not count for both.", items=items)
-        )
+        note = f"note: {{left_out:{of}}} left out, since they do not count for both."
+        notes.append(sentence(note, counts.quotes()))
     return Report((table, leads, counts), (*better, *notes), next(iter(better), None))
 
 
@@ -134,44 +131,36 @@ def _leads_table(
         chance = None if better is None else max(better, 1.0 - better)
         found = {**row, "by": abs(value), "chance": chance, "order": list(order)}
         fields.append(found | dict(zip(("low", "high"), bounds, strict=True)))
-    columns = (
-        Column("of", "of", "text"),
-        Column("by", "ahead by", "mark" if is_marked else "percent_points"),
-        Column(
-            "interval",
-            "95 % interval",
-            "mark_interval" if is_marked else "percent_points_interval",
-            ("low", "high"),
-        ),
-        Column("chance", "P(better)", "probability"),
-        *(Column(key, key, "count") for key in ("n", "videos")),
+    return spoken_table(
+        "leads",
+        fields,
+        of="text",
+        by="mark" if is_marked else "percent_points",
+        interval=("mark_interval" if is_marked else "percent_points_interval", ("low", "high")),
+        chance="probability",
+        n="count",
+        videos="count",
     )
-    return Table("leads", "Who is ahead", columns, tuple(fields), is_spoken=True)
 
 
 def _sentence(leads: Table, k: int, names: tuple[str, str], of: str) -> Sentence:
     """Return who is better, and how sure that is."""
     row, quotes = leads.rows[k], leads.quotes(k)
     a, b = map(Model, names)
-    on = sentence(
-        " over {items} about {videos}",
-        items=counting(quotes["n"], of),
-        videos=counting(quotes["videos"], "video"),
-    ).parts
+    on = f" over {{n:{of}}} about {{videos:video}}"
     if row["chance"] is None:
         return sentence("One video is not enough to separate {a} and {b}.", key="lead", a=a, b=b)
     if row["by"] == 0:
-        return sentence("{a} and {b} have the same score{on}.", key="lead", a=a, b=b, on=on)
+        return sentence(f"{{a}} and {{b}} have the same score{on}.", quotes, key="lead", a=a, b=b)
     is_sure = row["chance"] > SURE
     start = "{a} is better than {b}, by" if is_sure else "{a} is ahead of {b} by"
     end = "; P(better) {chance}." if is_sure else ", not significantly: P(better) {chance}."
     return sentence(
-        f"{start} {{by}} {{unit}} ({{interval}} at {{level}}){{on}}{end}",
+        f"{start} {{by}} {{unit}} ({{interval}} at {{level}}){on}{end}",
         quotes,
         key="lead",
         a=Model(row["order"][0]),
         b=Model(row["order"][1]),
         unit=Verbatim("of 10" if row.get("kind") == "generation" else "points"),
         level=Verbatim("95 %"),
-        on=on,
     )

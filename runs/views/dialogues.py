@@ -29,6 +29,7 @@ from videoautoarena.runs.views.report import (
     named,
     remark,
     sentence,
+    spoken_table,
 )
 from videoautoarena.runs.views.sets import (
     MODEL,
@@ -47,7 +48,6 @@ from videoautoarena.runs.views.sets import (
     odd_ends,
     played_fields,
     saw_none,
-    spoken_table,
     stand_ins,
     sweep_sentences,
     sweeps_table,

@@ -1,4 +1,4 @@
-"""The forms of a report: a terminal of any width, Markdown, LaTeX, HTML, CSV, data for frames.
+"""The forms of a report: a terminal of any width, Markdown, LaTeX, HTML and CSV.
 
 Names, questions and answers are what strangers and models wrote: no form reads them as anything.
 """
@@ -6,25 +6,21 @@ Names, questions and answers are what strangers and models wrote: no form reads 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions
 from rich.measure import Measurement
 from rich.table import Table as Grid
 from rich.text import Text
 
-from videoautoarena.runs.text.tables import (
-    UNBOUND,
-    Cell,
-    Sheet,
-    comma_separated,
-    mark_up,
-    plain_grid,
-)
+from videoautoarena.runs.text.csv_text import Cell, comma_separated
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.views.axis import Axis
 from videoautoarena.runs.views.report import Column, Report, Table, is_whole
@@ -32,9 +28,9 @@ from videoautoarena.runs.views.report import Column, Report, Table, is_whole
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-Form = Literal["table", "markdown", "latex", "html", "csv", "json"]
 PIPED = 80
 """Columns of what is printed into a pipe."""
+_UNBOUND = 10_000
 _BAR = 13
 """Columns of an interval that is drawn."""
 _LEAST_NAME, _MOST_NAME = 8, 32
@@ -93,12 +89,10 @@ def marked_up(report: Report, form: str, *, notes: bool = False, details: bool =
     """
     if form == "csv":
         return csv_text(report.data_table)
-    tables = report.tables_shown(details=details)
-    lines = report.lines(notes=notes, details=details)
-    sheets = [_sheet(table, details=details) for table in tables]
-    sheets[0] = sheets[0]._replace(first=[one.text for one in report.above])
-    sheets[-1] = sheets[-1]._replace(notes=lines)
-    return "\n\n".join(mark_up(sheet, form) for sheet in sheets)
+    pasted = [_Pasted(table, details) for table in report.tables_shown(details=details)]
+    pasted[0] = pasted[0]._replace(above=[one.text for one in report.above])
+    pasted[-1] = pasted[-1]._replace(notes=report.lines(notes=notes, details=details))
+    return "\n\n".join(map(_MARKUPS[form], pasted))
 
 
 def csv_text(table: Table) -> str:
@@ -116,26 +110,126 @@ def _csv_cell(value: Any) -> Cell:
     return found
 
 
-def columns_of(table: Table) -> dict[str, list[Any]]:
-    """Return the fields of a table as the columns of a DataFrame."""
-    return {of: [row.get(of) for row in table.rows] for of in table.data_fields}
+class _Pasted(NamedTuple):
+    """A table for pasting."""
+
+    table: Table
+    details: bool
+    above: Sequence[str] = ()
+    """Sentences that must be read before it, a paragraph each."""
+    notes: Sequence[str] = ()
+    """Sentences that belong to it wherever it is pasted."""
+
+    @property
+    def columns(self) -> list[Column]:
+        columns = self.table.columns
+        return [c for c in columns if c.kind != "bar" and (self.details or not c.is_detail)]
+
+    def rows(self, escaped: Callable[[str], str]) -> list[list[str]]:
+        """Return its heads and its cells."""
+        heads = [column.head for column in self.columns]
+        every = range(len(self.table.rows))
+        cells = ([self.table.cell(k, column) for column in self.columns] for k in every)
+        return [list(map(escaped, row)) for row in (heads, *cells)]
+
+    def aligned(self, figure: str, other: str) -> list[str]:
+        """Return how each column stands: figures on the right."""
+        return [figure if column.format.is_figure else other for column in self.columns]
 
 
-def _sheet(table: Table, *, details: bool) -> Sheet:
-    """Return a table as text, before it takes a form."""
-    columns = [
-        column
-        for column in table.columns
-        if column.kind != "bar" and (details or not column.is_detail)
+def _markdown(pasted: _Pasted) -> str:
+    """Return a GitHub-flavoured Markdown table, its notes in a paragraph below."""
+    heads, *rows = pasted.rows(_in_markdown)
+    above = [line for text in pasted.above for line in (_in_markdown(text), "")]
+    lines = [f"| {' | '.join(row)} |" for row in (heads, pasted.aligned("---:", "---"), *rows)]
+    notes = " ".join(map(_in_markdown, pasted.notes))
+    return "\n".join([*above, *lines, *(["", notes] if notes else [])])
+
+
+_SPECIAL = frozenset("\\`*_[]<>|#~&$@")
+
+
+def _in_markdown(text: str) -> str:
+    escaped = "".join(f"\\{char}" if char in _SPECIAL else char for char in safe(text))
+    # A bare address would become a link.
+    return re.sub(r"(?i)(https?|ftp):|www\.", lambda m: f"{m[0][:-1]}\\{m[0][-1]}", escaped)
+
+
+def _latex(pasted: _Pasted) -> str:
+    """Return a LaTeX table with booktabs' rules, a label, and its notes below."""
+    heads, *rows = (" & ".join(row) + r" \\" for row in pasted.rows(_in_latex))
+    notes = " ".join(map(_in_latex, pasted.notes))
+    below = [r"\par\smallskip", rf"\parbox{{\linewidth}}{{\footnotesize {notes}}}"] * bool(notes)
+    # TeX reads a label as it is.
+    label = "".join(c for c in pasted.table.name if c.isascii() and (c.isalnum() or c == "-"))
+    lines = [
+        r"% needs \usepackage{booktabs}",
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{_in_latex(pasted.table.caption)}}}",
+        rf"\label{{tab:{label}}}",
+        *(rf"\parbox{{\linewidth}}{{\footnotesize {_in_latex(one)}}}\par" for one in pasted.above),
+        rf"\begin{{tabular}}{{{''.join(pasted.aligned('r', 'l'))}}}",
+        r"\toprule",
+        heads,
+        r"\midrule",
+        *rows,
+        r"\bottomrule",
+        r"\end{tabular}",
+        *below,
+        r"\end{table}",
     ]
-    return Sheet(
-        columns=tuple(column.head for column in columns),
-        numbers=frozenset(k for k, column in enumerate(columns) if column.format.is_figure),
-        rows=[[table.cell(k, column) for column in columns] for k in range(len(table.rows))],
-        notes=(),
-        caption=table.caption,
-        label=table.name,
+    return "\n".join(lines)
+
+
+_COMMANDS = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    **{char: f"\\{char}" for char in "&%$#_{}"},
+    # After a line break TeX takes these two for its arguments.
+    "[": "{[}",
+    "*": "{*}",
+    "`": r"\textasciigrave{}",
+}
+
+
+def _in_latex(text: str) -> str:
+    escaped = "".join(_COMMANDS.get(char, char) for char in safe(text))
+    # Of two that touch TeX makes a dash or a quotation mark.
+    return re.sub(r"([-'])(?=\1)", r"\1{}", escaped)
+
+
+def _html(pasted: _Pasted) -> str:
+    """Return an HTML table, its notes below; no text of it is read as markup."""
+    aligned = pasted.aligned(' style="text-align: right"', "")
+    rows = pasted.rows(_in_html)
+    heads, *others = (
+        "".join(f"<{tag}{how}>{cell}</{tag}>" for cell, how in zip(row, aligned, strict=True))
+        for tag, row in zip(["th", *["td"] * len(rows)], rows, strict=False)
     )
+    lines = [
+        *(f"<p>{_in_html(one)}</p>" for one in pasted.above),
+        "<table>",
+        f"<caption>{_in_html(pasted.table.caption)}</caption>",
+        f"<thead><tr>{heads}</tr></thead>",
+        "<tbody>",
+        *(f"<tr>{row}</tr>" for row in others),
+        "</tbody>",
+        "</table>",
+        *(f"<p>{_in_html(note)}</p>" for note in pasted.notes),
+    ]
+    return "\n".join(lines)
+
+
+def _in_html(text: str) -> str:
+    return escape(safe(text))
+
+
+_MARKUPS = {"markdown": _markdown, "latex": _latex, "html": _html}
 
 
 class _Terminal(NamedTuple):
@@ -154,7 +248,7 @@ class _Terminal(NamedTuple):
         return Text(shown.translate(_ASCII) if self.options.ascii_only else shown)
 
     def measure(self, part: RenderableType) -> Measurement:
-        return Measurement.get(self.console, self.options.update(width=UNBOUND), part)
+        return Measurement.get(self.console, self.options.update(width=_UNBOUND), part)
 
 
 def _parts(terminal: _Terminal, table: Table, *, details: bool) -> Iterator[RenderableType]:
@@ -258,7 +352,7 @@ def _grid(
         if terminal.measure(airy).maximum <= terminal.width:
             return airy
         gap = 0
-    grid = plain_grid(gap=gap)
+    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, gap, 0, 0))
     for column in columns:
         longest = _width(table, column) if column.kind == "name" else 0
         grid.add_column(

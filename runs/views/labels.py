@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from videoautoarena.runs.audit.label_report import LabelReport
 from videoautoarena.runs.rating.finding import Figure
 from videoautoarena.runs.rating.question_ranking import PLACES, SourceRanks
-from videoautoarena.runs.views.remarks import findings_said, listing, tally_of
+from videoautoarena.runs.views.remarks import findings_said, listing
 from videoautoarena.runs.views.report import (
     Column,
     Report,
@@ -16,22 +16,25 @@ from videoautoarena.runs.views.report import (
     Table,
     remark,
     sentence,
+    tally_table,
 )
 
 
 def labels_report(found: LabelReport) -> Report:
     """Return who labelled how much, what the labels show, and how questions were ranked."""
     ranking = found.ranking
-    tally = tally_of(
-        labels=found.labels,
-        battles=found.battles,
-        people=sum(one.labels > 0 for one in found.labellers),
-        left_out=found.left_out,
-        rankings=ranking and ranking.rankings,
-        ranked=ranking and ranking.videos,
-        unranked=ranking and ranking.skipped,
-        **vars(found.votes),
-        **vars(found.sample),
+    tally = tally_table(
+        {
+            "labels": found.labels,
+            "battles": found.battles,
+            "people": sum(one.labels > 0 for one in found.labellers),
+            "left_out": found.left_out,
+            "rankings": ranking and ranking.rankings,
+            "ranked": ranking and ranking.videos,
+            "unranked": ranking and ranking.skipped,
+            **vars(found.votes),
+            **vars(found.sample),
+        }
     )
     figures, said = findings_said(found.findings if found.labels else ())
     tables = (
@@ -44,8 +47,7 @@ def labels_report(found: LabelReport) -> Report:
     if found.calibration:
         sentences.append(sentence(_ABOUT_GAPS))
     if ranking:
-        unranked = "; {unranked} could not be ranked" if ranking.skipped else ""
-        words = f"Questions: {{rankings:ranking}} on {{ranked:video}}{unranked}."
+        words = "Questions: {rankings:ranking} on {ranked:video}[; {unranked} could not be ranked]."
         sentences.append(sentence(words, tally.quotes()))
     return Report((*tables, tally, figures), tuple(sentences), above=tuple(_head(tally)))
 
@@ -122,8 +124,8 @@ def _head(tally: Table) -> Iterator[Sentence]:
     if not counts["labels"].value:
         yield sentence("No labels yet; arena annotate and arena labels import add them.")
     else:
-        people = "person" if counts["people"].value == 1 else "people"
-        yield sentence(f"{{labels:label}} of {{battles:battle}} by {{people}} {people}.", counts)
+        by = "{people} {people|person|people}"
+        yield sentence(f"{{labels:label}} of {{battles:battle}} by {by}.", counts)
     if counts["cast"].value:
         said = "{skipped} could not tell, {superseded} taken back"
         yield sentence(f"{{cast:vote}} cast in sessions: {said}.", counts)

@@ -14,7 +14,6 @@ from videoautoarena.runs.rating.leaderboard import (
     Leaderboard,
     Matrices,
     Row,
-    Settings,
     Terms,
 )
 from videoautoarena.runs.rating.method import (
@@ -29,7 +28,6 @@ from videoautoarena.runs.views.axis import Axis, Interval, axis_of
 from videoautoarena.runs.views.remarks import audit_sentences, notes_of
 from videoautoarena.runs.views.report import (
     Column,
-    Difference,
     Model,
     Part,
     Quote,
@@ -38,10 +36,11 @@ from videoautoarena.runs.views.report import (
     Sentence,
     Table,
     Verbatim,
-    counting,
     listed,
     named,
     sentence,
+    spoken_table,
+    tally_table,
 )
 
 LEVEL = Verbatim("95 %")
@@ -79,11 +78,10 @@ def leaderboard_report(board: Leaderboard) -> Report:
     sentences = (
         *_extra_sentences(board, tables),
         *_behaviour_sentences(board.models),
-        totals_sentence(board.settings, tally),
+        totals_sentence(tally),
         *audit_sentences(board.audit or ()),
         *notes_of(board.settings.warnings, told=(TOO_FEW, too_few("battle"))),
         headline,
-        *_gap_sentence(board, models),
     )
     return Report(tuple(tables.values()), tuple(sentences), headline)
 
@@ -176,9 +174,7 @@ def counted_table(board: Leaderboard) -> Table:
         "anchor": settings.anchor and settings.anchor.rating,
         "elo_k": settings.elo and settings.elo.k,
     }
-    kinds: dict[str, Kind] = {"videos": "counts", "anchor": "number", "elo_k": "number"}
-    columns = tuple(Column(key, key, kinds.get(key, "count")) for key in fields)
-    return Table("counted", "What was counted", columns, (fields,), is_spoken=True)
+    return tally_table(fields, videos="counts", anchor="number", elo_k="number")
 
 
 def lead_fields(lead: Lead | None, pieces: int | None, *, groups: int = 1) -> dict[str, Any]:
@@ -228,55 +224,26 @@ def lead_words(
     `tally` is a table of one row with the `lead_fields`; `rated` says what was done to models.
     """
     if lead.is_ranked:
-        said = _ranked(lead, models - len(lead.first), tally, unit)
+        template = _ranked(lead, tally, unit)
     else:
-        said = _unranked(lead, models, tally, unit, is_bounded=is_bounded, rated=rated)
-    return Sentence(tuple(said), key="lead")
-
-
-def _nobody_rated(board: Leaderboard, tally: Table) -> Sentence:
-    if not board.settings.totals.battles:
-        return sentence("No battle was decided, so no model is rated.", key="lead")
+        template = _unranked(lead, models, tally, unit, is_bounded=is_bounded, rated=rated)
+    is_any = MOST_RIVALS < len(lead.rivals) == models - len(lead.first)
     return sentence(
-        "No battle was decided ({forfeits} forfeited, {voids} void), so no model is rated.",
+        template,
         tally.quotes(),
         key="lead",
+        first=named(lead.first),
+        rivals="any of the others" if is_any else _some(lead.rivals, tally.quote(_ONE, "others")),
+        above=_some(lead.above, tally.quote(_ONE, "below")),
+        both=named((lead.first[0], lead.nearest or "")),
+        enough=Verbatim(str(RANKABLE_VIDEOS)),
     )
 
 
-def _among(tally: Table) -> tuple[Part, ...]:
-    """Return of which models the first group is, where there are others."""
-    groups = tally.quote(_ONE, "groups")
-    return (" the largest of ", groups, " groups that never met") if groups.value > 1 else ()
-
-
-def _ranked(lead: Lead, others: int, tally: Table, unit: str) -> Iterator[Part]:
-    among = _among(tally)
-    if len(lead.first) > 1:
-        yield from named(lead.first)
-        yield " share the first place"
-        yield from [" in", *among] if among else []
-    else:
-        yield from [Model(lead.first[0]), " leads", *among]
-    at_once = "in all comparisons at once " if lead.is_simultaneous else ""
-    if lead.rivals:
-        yield f", and {at_once}" if len(lead.first) > 1 else f", but {at_once}"
-        yield from _rivals(lead, others, tally)
-        yield " may be as good"
-    elif len(lead.first) == 1:
-        yield f", and {at_once}no other may be best"
-    if len(lead.first) > 1:
-        yield f"; more {unit}s may never separate those who share it."
-    elif lead.nearest is not None:
-        yield from _outlook(lead.first[0], lead.nearest, tally, unit)
-    else:
-        yield "."
-
-
-def _rivals(lead: Lead, others: int, tally: Table) -> tuple[Part, ...]:
-    if len(lead.rivals) > MOST_RIVALS and len(lead.rivals) == others:
-        return ("any of the others",)
-    return _some(lead.rivals, tally.quote(_ONE, "others"))
+def _nobody_rated(board: Leaderboard, tally: Table) -> Sentence:
+    ended = " ({forfeits} forfeited, {voids} void)" if board.settings.totals.battles else ""
+    said = f"No battle was decided{ended}, so no model is rated."
+    return sentence(said, tally.quotes(), key="lead")
 
 
 def _some(models: Sequence[str], unnamed: Quote) -> tuple[Part, ...]:
@@ -286,76 +253,59 @@ def _some(models: Sequence[str], unnamed: Quote) -> tuple[Part, ...]:
     return (*listed(map(Model, models[:NAMED]), last=", "), " and ", unnamed, " others")
 
 
-def _outlook(first: str, nearest: str, tally: Table, unit: str) -> Iterator[Part]:
-    both, more = named((first, nearest)), tally.quote(_ONE, "more")
-    if more.value is None:
-        yield from (f"; no realistic number of {unit}s would separate ", *both, ".")
-    elif more.value == 1:
-        yield from (f"; one more {unit} would separate ", *both, " at the current gap.")
-    else:
-        yield from ("; about ", more, f" more {unit}s would separate ", *both)
-        yield " at the current gap."
+def _among(tally: Table) -> str:
+    """Return of which models the first group is, where there are others."""
+    several = tally.rows[_ONE]["groups"] > 1
+    return " the largest of {groups} groups that never met" if several else ""
+
+
+def _ranked(lead: Lead, tally: Table, unit: str) -> str:
+    among = _among(tally)
+    at_once = "in all comparisons at once " if lead.is_simultaneous else ""
+    if len(lead.first) > 1:
+        shared = f"{{first}} share the first place{among and f' in{among}'}"
+        rivals = f", and {at_once}{{rivals}} may be as good" if lead.rivals else ""
+        return f"{shared}{rivals}; more {unit}s may never separate those who share it."
+    rivals = f", and {at_once}no other may be best"
+    if lead.rivals:
+        rivals = f", but {at_once}{{rivals}} may be as good"
+    outlook = "" if lead.nearest is None else _outlook(tally.rows[_ONE]["more"], unit)
+    return f"{{first}} leads{among}{rivals}{outlook}."
+
+
+def _outlook(more: int | None, unit: str) -> str:
+    if more is None:
+        return f"; no realistic number of {unit}s would separate {{both}}"
+    needed = f"one more {unit}" if more == 1 else f"about {{more}} more {unit}s"
+    return f"; {needed} would separate {{both}} at the current gap"
 
 
 def _unranked(
     lead: Lead, models: int, tally: Table, unit: str, *, is_bounded: bool, rated: str
-) -> Iterator[Part]:
+) -> str:
     """Say what may be said of a few videos; nobody leads."""
-    pieces = tally.quote(_ONE, "pieces")
-    yield from counting(pieces, unit)
-    yield " is" if pieces.value == 1 else " are"
-    yield from (" too few to rank", *_of_group(tally))
-    yield from (" (", Verbatim(str(RANKABLE_VIDEOS)), " are needed)")
-    if not is_bounded:
-        yield ", and there are no intervals"
-    yield ": "
-    yield from named(lead.first)
+    among = _among(tally)
+    few = f"{{pieces:{unit}}} {{pieces|is|are}} too few to rank{among and f' in{among}'}"
+    unbounded = "" if is_bounded else ", and there are no intervals"
     verb = "are" if len(lead.first) > 1 else "is"
     if len(lead.first) == models:
-        yield f" {verb} {rated} alike."
+        said = f"{verb} {rated} alike"
     elif lead.above:
-        yield f", {rated} highest, {verb} so far above "
-        yield from _some(lead.above, tally.quote(_ONE, "below"))
-        yield "."
+        said = f", {rated} highest, {verb} so far above {{above}}"
     else:
-        yield f" {verb} {rated} highest, but not surely above any other."
+        said = f"{verb} {rated} highest, but not surely above any other"
+    joint = "" if said.startswith(",") else " "
+    return f"{few} ({{enough}} are needed){unbounded}: {{first}}{joint}{said}."
 
 
-def _of_group(tally: Table) -> tuple[Part, ...]:
-    among = _among(tally)
-    return (" in", *among) if among else ()
-
-
-def _gap_sentence(board: Leaderboard, models: Table) -> Iterator[Sentence]:
-    """How far the first stands above the second of its group."""
-    group = board.components[0] if board.components else ()
-    if len(group) > 1:
-        first, second = group[:2]
-        gap = Difference(models.quote(0, "rating"), models.quote(1, "rating"))
-        yield sentence(
-            "{first} stands {gap} points above {second}.",
-            key="gap",
-            role="page",
-            first=Model(first),
-            gap=gap,
-            second=Model(second),
-        )
-
-
-def totals_sentence(settings: Settings, tally: Table, *, role: Role = "counted") -> Sentence:
+def totals_sentence(tally: Table, *, role: Role = "counted") -> Sentence:
     """Return the sentence that counts battles and videos."""
-    videos: tuple[Part, ...] = ()
-    if settings.videos is not None:
-        shown = tally.quote(_ONE, "videos")
-        videos = (" on ", *counting(shown, "video"))
     return sentence(
-        "{battles} decided{videos}, {ties} tied ({splits} split); "
+        "{decided:battle} decided[ on {videos:video}], {ties} tied ({splits} split); "
         "{forfeits} forfeited, {voids} void.",
         tally.quotes(),
         key="counted",
         role=role,
-        battles=counting(tally.quote(_ONE, "decided"), "battle"),
-        videos=videos,
     )
 
 
@@ -401,11 +351,9 @@ def spoken_tables(board: Leaderboard) -> Iterator[Table]:
     for found in (settings.terms or ())[:1]:
         yield terms_table(found)
     if settings.elo is not None:
-        rows = tuple(
-            {"model": row.model, "elo": row.elo} for row in board.models if not is_nothing(row.elo)
-        )
-        columns = (Column("model", "model", "name"), Column("elo", "Elo", "rating"))
-        yield Table("elo", "Online Elo", columns, rows, is_spoken=True)
+        known = [row for row in board.models if not is_nothing(row.elo)]
+        rows = ({"model": row.model, "elo": row.elo} for row in known)
+        yield spoken_table("elo", rows, model="name", elo="rating")
     if board.pairs is not None:
         yield _better_table(board.pairs)
     if board.fragility is not None and board.fragility.removed is not None:
@@ -431,12 +379,11 @@ def _extra_sentences(board: Leaderboard, tables: dict[str, Table]) -> Iterator[S
     if board.pairs is not None:
         yield from _better_sentences(tables["better"])
     if settings.without is not None:
-        each = [
-            part
+        each = (
+            (tally.quote(_ONE, f"without_{reason}"), f" {WAYS[reason]}")
             for reason in settings.without
-            for part in (" and ", tally.quote(_ONE, f"without_{reason}"), f" {WAYS[reason]}")
-        ]
-        yield sentence("Left out before the fit: {each}.", each=each[1:])
+        )
+        yield sentence("Left out before the fit: {each}.", each=listed(each))
     if (made := settings.reweighted) is not None:
         is_even = made.target == EVEN_PAIRS
         by = ("by inverse pairing probability",) if is_even else ("to ", Verbatim(made.target))
@@ -464,14 +411,15 @@ def terms_table(found: Terms) -> Table:
     if (control := found.control) is not None:
         known = {"half_width": control.half_width, "inflation": control.inflation}
         rows.append({"term": "control", **known})
-    columns = (
-        Column("term", "feature", "text"),
-        Column("points", "points", "points_with_interval", ("points", "low", "high")),
-        Column("share", "share", "share"),
-        Column("half_width", "interval to either side", "width"),
-        Column("inflation", "times the variance", "coefficient"),
+    return spoken_table(
+        "terms",
+        rows,
+        term="text",
+        points=("points_with_interval", ("points", "low", "high")),
+        share="share",
+        half_width="width",
+        inflation="coefficient",
     )
-    return Table("terms", "What style and seat are worth", columns, tuple(rows), is_spoken=True)
 
 
 def control_sentence(found: Terms, table: Table, *, role: Role = "said") -> Sentence | None:
@@ -497,36 +445,33 @@ def control_sentence(found: Terms, table: Table, *, role: Role = "said") -> Sent
 def _why_uncontrolled(control: Identified, table: Table) -> tuple[Part, ...]:
     """Return which bounds are passed."""
     width, times = (table.quote(len(table.rows) - 1, of) for of in ("half_width", "inflation"))
-    why: list[Part] = []
+    why: list[tuple[Part, ...]] = []
     if control.half_width is None:
-        why += ["; ", "there are no intervals"]
+        why.append(("there are no intervals",))
     elif control.half_width > control.most_half_width:
         limit = Verbatim(f"{control.most_half_width:.0f}")
-        why += ["; ", "an interval reaches ", width, " to either side, where the limit is ", limit]
+        why.append(("an interval reaches ", width, " to either side, where the limit is ", limit))
     if control.inflation is None:
-        why += ["; ", "the battles alone set no bounds"]
+        why.append(("the battles alone set no bounds",))
     elif control.inflation > control.most_inflation:
         limit = Verbatim(f"{control.most_inflation:.0f}")
-        why += ["; ", "the variance of a difference of two models would grow ", times]
-        why += [" times, where the limit is ", limit]
-    return tuple(why[1:])
+        grows = ("the variance of a difference of two models would grow ", times)
+        why.append((*grows, " times, where the limit is ", limit))
+    return listed(why, last="; ")
 
 
 def terms_sentences(found: Terms, table: Table) -> Iterator[Sentence]:
     """Say what the terms of a group are worth, and whether they were taken out of its ratings."""
     if found.seat is not None:
-        worth = table.quote(SEAT, "points")
-        yield sentence("Being read first is worth {worth} points.", worth=worth)
+        points = table.quote(SEAT, "points")
+        yield sentence("Being read first is worth {points} points.", points=points)
     if found.style is not None:
-        worth_of = [
-            (
-                Verbatim(f"{name} "),
-                "never differs" if of is None else table.quote(name, "points"),
-            )
+        each = (
+            (Verbatim(f"{name} "), "never differs" if of is None else table.quote(name, "points"))
             for name, of in found.style.items()
-        ]
-        parts = [part for pair in worth_of for part in (", ", *pair)][1:]
-        yield sentence("Style, points per standard deviation: {each}.", each=parts)
+        )
+        worth = listed(each, last=", ")
+        yield sentence("Style, points per standard deviation: {worth}.", worth=worth)
     refused = control_sentence(found, table)
     if refused is not None:
         yield refused
@@ -538,15 +483,11 @@ def terms_sentences(found: Terms, table: Table) -> Iterator[Sentence]:
 
 
 def _elo_sentence(table: Table, tally: Table) -> Sentence:
-    each = [
-        part
-        for k, row in enumerate(table.rows)
-        for part in (", ", Model(row["model"]), " ", table.quote(k, "elo"))
-    ]
+    each = ((Model(row["model"]), " ", table.quote(k, "elo")) for k, row in enumerate(table.rows))
     return sentence(
         "Online Elo over a random order (K = {k}): {each}.",
         k=tally.quote(_ONE, "elo_k"),
-        each=each[1:],
+        each=listed(each, last=", "),
     )
 
 
@@ -559,26 +500,21 @@ def _better_table(pairs: Matrices) -> Table:
         for k in range(len(names) - 1)
         if pairs.better[k][k + 1] is not None
     )  # fmt: skip
-    columns = (
-        Column("model", "model", "name"),
-        Column("next", "next", "name"),
-        Column("chance", "better", "probability"),
-    )
-    return Table("better", "How likely each is better than the next", columns, rows, is_spoken=True)
+    return spoken_table("better", rows, model="name", next="name", chance="probability")
 
 
 def _better_sentences(table: Table) -> Iterator[Sentence]:
-    each = [
-        part
-        for k, row in enumerate(table.rows)
-        for part in (
-            *(", ", Model(row["model"]), " above ", Model(row["next"]), " "),
-            *(table.quote(k, "chance"), "*" * row["is_thin"], " (apart)" * row["is_apart"]),
+    pairs = (
+        (
+            *(Model(row["model"]), " above ", Model(row["next"]), " ", table.quote(k, "chance")),
+            *("*" * row["is_thin"], " (apart)" * row["is_apart"]),
         )
-    ]
+        for k, row in enumerate(table.rows)
+    )
+    each = listed(pairs, last=", ")
     if each:
         yield sentence(
-            "Probability of being better than the next, of each pair alone: {each}.", each=each[1:]
+            "Probability of being better than the next, of each pair alone: {each}.", each=each
         )
     if any(row["is_apart"] for row in table.rows):
         yield sentence("apart: by the bound that holds for all pairs of the model together.")
@@ -591,12 +527,7 @@ def _fragility_table(found: Fragility) -> Table:
     assert found.removed is not None
     share = found.removed / found.battles
     row = {"removed": found.removed, "battles": found.battles, "share": share}
-    columns = (
-        Column("removed", "left out", "count"),
-        Column("battles", "battles", "count"),
-        Column("share", "share", "share"),
-    )
-    return Table("fragility", "Battles that hold the lead", columns, (row,), is_spoken=True)
+    return tally_table(row, "fragility", share="share")
 
 
 def _fragility_sentence(found: Fragility, table: Table | None) -> Sentence:
@@ -607,9 +538,9 @@ def _fragility_sentence(found: Fragility, table: Table | None) -> Sentence:
             leader=leader,
         )
     return sentence(
-        "Leaving out {removed} of {battles} ({share}) makes {rival} lead instead of {leader}.",
+        "Leaving out {removed:battle} of {battles} ({share}) makes {rival} lead instead of "
+        "{leader}.",
         table.quotes(),
-        removed=counting(table.quote(_ONE, "removed"), "battle"),
         rival=Model(found.rival or ""),
         leader=leader,
     )

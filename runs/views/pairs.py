@@ -65,7 +65,7 @@ def pairs_report(found: Pairs) -> Report:
         *extra_sentences(rated),
         meaning if found.pairs else nothing,
         *legend_of(flags, MARKS),
-        totals_sentence(board.settings, tally, role="more"),
+        totals_sentence(tally, role="more"),
         *notes_of(board.settings.warnings),
     )
     return Report((table, tally, *spoken_tables(rated)), sentences)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from videoautoarena.runs.leaderboard.power import GOALS, Answer, Needed, Point
-from videoautoarena.runs.views.report import Column, Report, Sentence, Table, sentence
+from videoautoarena.runs.leaderboard.power import GOALS, Answer, Point
+from videoautoarena.runs.text.number_formats import Kind
+from videoautoarena.runs.views.report import Column, Report, Sentence, Table, sentence, tally_table
 
 _MOST_ROWS = 12
 """Points of the curve that are shown, evenly taken, the last among them."""
@@ -37,15 +38,11 @@ def _question_table(found: Answer) -> Table:
     fields = {
         **{name: getattr(question, name) for name in ("models", "rounds", "videos")},
         **{name: getattr(question, name) for name in ("gap", "power", "tournaments")},
-        **{"played": last.battles, "reached": value, "low": low, "high": high},
+        "played": last.battles,
+        **{"reached": value, "low": low, "high": high},
     }
-    counts = ("models", "rounds", "videos", "tournaments", "played")
-    columns = (
-        *(Column(key, key, "count") for key in counts),
-        *(Column(key, key, "number") for key in ("gap", "power")),
-        Column("reached", "reached", "share_with_interval", ("reached", "low", "high")),
-    )
-    return Table("question", "What was asked", columns, (fields,), is_spoken=True)
+    reached: tuple[Kind, tuple[str, ...]] = ("share_with_interval", ("reached", "low", "high"))
+    return tally_table(fields, "question", gap="number", power="number", reached=reached)
 
 
 def _needed_table(found: Answer) -> Table:
@@ -55,12 +52,8 @@ def _needed_table(found: Answer) -> Table:
         Column("between", "simulated between", "count_interval", ("low", "high")),
         Column("videos", "videos", "count"),
     )
-    rows = tuple(_needed_fields(GOALS[goal], one) for goal, one in found.needed.items())
+    rows = tuple({"goal": GOALS[goal], **one._asdict()} for goal, one in found.needed.items())
     return Table("needed", "Battles that are needed", columns, rows)
-
-
-def _needed_fields(goal: str, found: Needed) -> dict[str, Any]:
-    return {"goal": goal, **found._asdict()}
 
 
 def _curve_table(found: Answer) -> Table:
@@ -78,11 +71,7 @@ def _curve_table(found: Answer) -> Table:
 
 def _point_fields(point: Point) -> dict[str, Any]:
     shares: dict[str, Any] = {goal: getattr(point, goal).value for goal in GOALS}
-    return {
-        "battles": point.battles,
-        "width": point.width,
-        **shares,
-    }
+    return {"battles": point.battles, "width": point.width, **shares}
 
 
 def _headline(found: Answer, needed: Table, asked: Table) -> Sentence:

@@ -13,19 +13,18 @@ from videoautoarena.runs.bench.score.score import BY_QUESTION, FEW, JUDGED_BLIND
 from videoautoarena.runs.rating.leaderboard import Terms
 from videoautoarena.runs.rundir.reader import SAW_NONE, counted
 from videoautoarena.runs.text.number_formats import Kind
-from videoautoarena.runs.text.tables import as_label
 from videoautoarena.runs.views.leaderboard import terms_sentences, terms_table
 from videoautoarena.runs.views.remarks import language_sentences
 from videoautoarena.runs.views.report import (
     Column,
     Model,
-    Part,
     Report,
     Sentence,
     Table,
     Verbatim,
-    counting,
     sentence,
+    spoken_table,
+    tally_table,
 )
 from videoautoarena.runs.views.sets import (
     RANK,
@@ -33,7 +32,6 @@ from videoautoarena.runs.views.sets import (
     few_videos,
     headline_of,
     saw_none,
-    spoken_table,
     stand_ins,
 )
 
@@ -59,7 +57,8 @@ _NEXT = (
     "lead over next: {level} interval of the difference from the next model{of}; of that pair "
     "alone."
 )
-_MISSING = "{model}: {missing} of {items} not judged."
+_SIZE = "{items:question} about {videos:video} in all."
+_MISSING = "{name}: {missing} of {items:question} not judged."
 
 
 def preference_reports(scores: Scores) -> list[Report]:
@@ -146,11 +145,7 @@ def _scores_report(board: Board, above: tuple[Sentence, ...]) -> Report:
         _lead_of(board), tally, nobody="Judges differ: compare models that one judge judged."
     )
     sentences = (
-        sentence(
-            "In percent of the questions {of}; {size} in all.",
-            of=OF[board["of"]],
-            size=_size(tally),
-        ),
+        sentence(f"In percent of the questions {OF[board['of']]}; {_SIZE}", tally.quotes()),
         *_shared_notes(board),
         *_decided_sentences(decided, tally),
         *_flagged(board),
@@ -163,14 +158,6 @@ def _scores_report(board: Board, above: tuple[Sentence, ...]) -> Report:
 
 def _lead_of(board: Board) -> SetLead | None:
     return None if board["lead"] is None else SetLead(**board["lead"])
-
-
-def _size(tally: Table) -> tuple[Part, ...]:
-    return (*_questions(tally), " about ", *counting(tally.quote(0, "videos"), "video"))
-
-
-def _questions(tally: Table) -> tuple[Part, ...]:
-    return counting(tally.quote(0, "items"), "question")
 
 
 def _shared_notes(board: Board, of: str = "") -> Iterator[Sentence]:
@@ -199,32 +186,32 @@ def _flagged(board: Board) -> Iterator[Sentence]:
 
 def _decided_table(board: Board) -> Table:
     """Return what is missing and void, and what models came to without that."""
-    keys = ("model", "missing", "void", "judgings", "n", "average")
-    kinds: dict[str, Kind] = {**dict.fromkeys(keys, "count"), "model": "name"}
-    kinds["average"] = "hundredths"
-    rows = []
-    for row in board["models"]:
-        missing, void = _odd(row, "missing"), _odd(row, "void")
-        most = max(row[side]["missing"] for side in ("selected", "rejected"))
-        *_, average = printed(row["decided"])
-        judgings, n = 2 * board["items"] - missing, row["decided"]["n"]
-        values = (row["model"], most, void, judgings, n, average)
-        rows.append(dict(zip(keys, values, strict=True)))
-    return spoken_table("decided", rows, **kinds)
+    rows = (
+        {
+            "model": row["model"],
+            "missing": max(row[side]["missing"] for side in ("selected", "rejected")),
+            "void": _odd(row, "void"),
+            "judgings": 2 * board["items"] - _odd(row, "missing"),
+            "n": row["decided"]["n"],
+            "average": printed(row["decided"])[-1],
+        }
+        for row in board["models"]
+    )
+    counts: dict[str, Kind] = dict.fromkeys(("missing", "void", "judgings", "n"), "count")
+    return spoken_table("decided", rows, model="name", **counts, average="hundredths")
 
 
 def _decided_sentences(decided: Table, tally: Table) -> Iterator[Sentence]:
     for k, row in enumerate(decided.rows):
-        model, quotes = Model(row["model"]), decided.quotes(k)
+        name, quotes = Model(row["model"]), tally.quotes() | decided.quotes(k)
         if row["missing"]:
-            yield sentence(_MISSING, quotes, model=model, items=_questions(tally))
+            yield sentence(_MISSING, quotes, name=name)
         if row["void"]:
             yield sentence(
-                "{name}: {void} of {judgings} judgings void; on the {n} decided its average is "
-                "{average}.",
+                "{name}: {void} of {judgings} judgings void; on the {n:question} decided its "
+                "average is {average}.",
                 quotes,
-                name=model,
-                n=counting(quotes["n"], "question"),
+                name=name,
             )
 
 
@@ -245,7 +232,7 @@ def _slices_table(board: Board, name: str, title: str) -> Iterator[Table]:
         for k, part in enumerate(board["slices"])
     )
     yield Table(
-        f"{name}-by-{as_label(by)}",
+        f"{name}-by-{by}",
         f"{title} {by}, with the number of questions",
         (Column("model", f"by {by}", "name"), *each),
         (*rows, {"model": "videos", **foot}),
@@ -301,16 +288,16 @@ def _anchored_report(board: Board, above: tuple[Sentence, ...], data: Table) -> 
         questions=seats["questions"],
     )
     first = seats["first"] / decided if decided else None
-    position = spoken_table("position", [{"first": first}], first="share")
+    position = tally_table({"first": first}, "position", first="share")
     terms = Terms.from_json(board["terms"]) if "terms" in board else None
     worth = None if terms is None else terms_table(terms)
     headline = headline_of(_lead_of(board), tally, nobody="No question was decided.")
     sentences = (
         sentence(
             "Win rate against the anchor by Bradley-Terry; much better (>>) or much worse (<<) "
-            "counts as {weight} games. {size} in all.",
+            f"counts as {{weight}} games. {_SIZE}",
+            tally.quotes(),
             weight=Verbatim(f"{board['weight']:g}"),
-            size=_size(tally),
         ),
         *_shared_notes(
             board,
@@ -331,25 +318,21 @@ def _anchored_report(board: Board, above: tuple[Sentence, ...], data: Table) -> 
 def _seat_sentences(tally: Table, position: Table) -> Iterator[Sentence]:
     if position.rows[0]["first"] is not None:
         yield sentence(
-            "Position: the answer read first won {first} of {decided}; on {split} of {questions} "
-            "the two orders preferred different answers.",
+            "Position: the answer read first won {first} of {decided:decided judging}; on {split} "
+            "of {questions:question} the two orders preferred different answers.",
             tally.quotes() | position.quotes(),
-            decided=counting(tally.quote(0, "decided"), "decided judging"),
-            questions=counting(tally.quote(0, "questions"), "question"),
         )
 
 
 def _odd_sentences(models: Table, tally: Table) -> Iterator[Sentence]:
     for k, row in enumerate(models.rows):
-        model = Model(row["model"])
+        name, quotes = Model(row["model"]), tally.quotes() | models.quotes(k)
         if row.get("missing"):
-            missing = models.quote(k, "missing")
-            yield sentence(_MISSING, model=model, missing=missing, items=_questions(tally))
+            yield sentence(_MISSING, quotes, name=name)
         if row.get("void"):
-            void = counting(models.quote(k, "void"), "question")
-            yield sentence("{model}: {void} void, which are not counted.", model=model, void=void)
-        if ONE_SIDED in row.get("flags", ()):
             yield sentence(
-                "{model} won or lost everything; a prior of half a game limits its score.",
-                model=model,
+                "{name}: {void:question} void, which are not counted.", quotes, name=name
             )
+        if ONE_SIDED in row.get("flags", ()):
+            said = "{name} won or lost everything; a prior of half a game limits its score."
+            yield sentence(said, name=name)

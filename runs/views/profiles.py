@@ -9,7 +9,7 @@ from videoautoarena.runs.rating.finding import ENOUGH
 from videoautoarena.runs.rating.profile import LEAST_TESTED, Profile, Profiles, ThemeRow
 from videoautoarena.runs.rundir.reader import one_line
 from videoautoarena.runs.text.number_formats import FORMATS
-from videoautoarena.runs.views.remarks import listing, tally_of
+from videoautoarena.runs.views.remarks import listing
 from videoautoarena.runs.views.report import (
     Column,
     Model,
@@ -18,8 +18,8 @@ from videoautoarena.runs.views.report import (
     Sentence,
     Table,
     Verbatim,
-    counting,
     sentence,
+    tally_table,
 )
 
 _THEME, _QUOTE, _SHORT = 200, 160, 60
@@ -42,16 +42,17 @@ def profiles_report(found: Profiles) -> Report:
     table = Table("profiles", "Failure profiles", columns, rows)
     if not found.answers:
         return Report((table,), (sentence(_NO_ANSWER),))
-    tally = tally_of(
-        answers=found.answers,
-        weaknesses=found.weaknesses,
-        themes=len(found.profiles[0].themes) if found.profiles else 0,
+    tally = tally_table(
+        {
+            "answers": found.answers,
+            "weaknesses": found.weaknesses,
+            "themes": len(found.profiles[0].themes) if found.profiles else 0,
+        }
     )
     said = sentence(
-        "{answers} looked at; {weaknesses} weaknesses in words of the evolver, {themes} by {by}.",
+        "{answers:answer} looked at; {weaknesses} weaknesses in words of the evolver, "
+        "{themes:theme} by {by}.",
         tally.quotes(),
-        answers=counting(tally.quote(0, "answers"), "answer"),
-        themes=counting(tally.quote(0, "themes"), "theme"),
         by=_grouped_by(found.grouped_by),
     )
     return Report(
@@ -96,11 +97,13 @@ def _short(row: ThemeRow) -> str:
 def profile_report(profile: Profile) -> Report:
     """Return what a model gets wrong and where it wins."""
     shown = [row for row in profile.themes if row.n or row.mark]
-    tally = tally_of(
-        answers=profile.looked_at,
-        tested=profile.tested,
-        left=len(profile.themes) - len(shown),
-        others=profile.other.n,
+    tally = tally_table(
+        {
+            "answers": profile.looked_at,
+            "tested": profile.tested,
+            "left": len(profile.themes) - len(shown),
+            "others": profile.other.n,
+        }
     )
     heading = _heading(profile, tally)
     tables = [_theme_table(shown), *_lists(profile, shown), _opponent_table(profile), tally]
@@ -118,9 +121,9 @@ def _heading(profile: Profile, tally: Table) -> Sentence:
     if not profile.looked_at:
         return sentence("{model}: the evolver looked at none of its answers yet.", model=model)
     return sentence(
-        "{model}: {answers} looked at. Themes by {by}.",
+        "{model}: {answers:answer} looked at. Themes by {by}.",
+        tally.quotes(),
         model=model,
-        answers=counting(tally.quote(0, "answers"), "answer"),
         by=_grouped_by(profile.grouped_by),
     )
 
@@ -170,14 +173,12 @@ def _theme_sentences(profile: Profile, tally: Table) -> Iterator[Sentence]:
         )
     else:
         yield sentence(
-            "more, less: the interval excludes zero also at the level for all {themes} tested "
-            "together (Bonferroni).",
-            themes=counting(tally.quote(0, "tested"), "theme"),
+            "more, less: the interval excludes zero also at the level for all {tested:theme} "
+            "tested together (Bonferroni).",
+            tally.quotes(),
         )
-    if (left := tally.quote(0, "left")).value:
-        yield sentence(
-            "Not found in its answers: {themes} of others.", themes=counting(left, "theme")
-        )
+    if tally.rows[0]["left"]:
+        yield sentence("Not found in its answers: {left:theme} of others.", tally.quotes())
 
 
 def _lists(profile: Profile, rows: Iterable[ThemeRow]) -> Iterator[Table]:

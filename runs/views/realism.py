@@ -14,14 +14,14 @@ from videoautoarena.runs.text.number_formats import FORMATS
 from videoautoarena.runs.views.remarks import notes_of
 from videoautoarena.runs.views.report import (
     Column,
-    Part,
     Report,
     Sentence,
     Table,
     Verbatim,
-    counting,
     listed,
     sentence,
+    spoken_table,
+    tally_table,
 )
 
 MARK = "*"
@@ -139,24 +139,19 @@ def _counted(found: Realism) -> Table:
         "shared": found.shared_videos,
         "tested": sum(one.p is not None for one in found.traits),
     }
-    columns = [Column(key, key, "count") for key in counts]
     if (mix := found.mix) is not None:
-        counts |= {"battles": mix.battles, "effective": mix.effective_battles}
-        counts |= {"left": len(mix.lacking) - SHOWN, "heaviest": mix.heaviest, "cap": mix.cap}
-        columns += [Column(key, key, "count") for key in ("battles", "effective", "left")]
-        columns += [Column("heaviest", "heaviest", "coefficient"), Column("cap", "cap", "number")]
-    return Table("counted", "What was counted", tuple(columns), (counts,), is_spoken=True)
+        left = max(len(mix.lacking) - SHOWN, 0)
+        counts |= {"battles": mix.battles, "effective": mix.effective_battles, "left": left}
+        counts |= {"heaviest": mix.heaviest, "cap": mix.cap}
+    return tally_table(counts, heaviest="coefficient", cap="number")
 
 
 def _told(found: Realism, tally: Table) -> Iterator[Sentence]:
     counts = tally.quotes()
     yield sentence(
-        "{asked} on {asked_videos}, {really} on {real_videos}; {shared} in common.",
+        "{simulated:simulated question} on {simulated_videos:video}, {real:real question} on "
+        "{real_videos:video}; {shared} in common.",
         counts,
-        asked=counting(counts["simulated"], "simulated question"),
-        asked_videos=counting(counts["simulated_videos"], "video"),
-        really=counting(counts["real"], "real question"),
-        real_videos=counting(counts["real_videos"], "video"),
     )
     if not counts["tested"].value:
         yield sentence("There is too little of either to tell them apart.")
@@ -176,24 +171,19 @@ def _told(found: Realism, tally: Table) -> Iterator[Sentence]:
 
 
 def _lacking_table(lacking: Sequence[Lacking]) -> Table:
-    columns = (Column("kind", "kind"), Column("real", "real", "share"))
-    rows = tuple(
-        {"kind": f"{one.category} / {one.form}", "real": one.real or 0.0} for one in lacking
-    )
-    return Table("lacking", "Kinds that the run lacks", columns, rows, is_spoken=True)
+    rows = ({"kind": f"{one.category} / {one.form}", "real": one.real or 0.0} for one in lacking)
+    return spoken_table("lacking", rows, kind="text", real="share")
 
 
 def _mix_sentences(tally: Table, lacks: Table) -> Iterator[Sentence]:
     counts = tally.quotes()
     yield sentence(
-        "Real mix: {weighted} weighted by category and form, at most {heaviest} each (cap {cap}); "
-        "they count as {effective}.",
+        "Real mix: {battles:battle} weighted by category and form, at most {heaviest} each (cap "
+        "{cap}); they count as {effective}.",
         counts,
-        weighted=counting(counts["battles"], "battle"),
     )
     if lacks.rows:
-        each: list[Part] = []
-        for k, row in enumerate(lacks.rows):
-            each += [", ", Verbatim(f"{row['kind']} "), lacks.quote(k, "real")]
-        rest = (" and ", counts["left"], " more") if counts["left"].value > 0 else ()
-        yield sentence("This run lacks {each}{rest}.", each=each[1:], rest=rest)
+        kinds = enumerate(row["kind"] for row in lacks.rows)
+        each = ((Verbatim(f"{kind} "), lacks.quote(k, "real")) for k, kind in kinds)
+        lacking = listed(each, last=", ")
+        yield sentence("This run lacks {lacking}[ and {left} more].", counts, lacking=lacking)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from videoautoarena.runs.rating.finding import KNOWN, USUAL, Finding, Place, is_by_language
 from videoautoarena.runs.rating.method import TOO_FEW, too_few
@@ -18,7 +17,9 @@ from videoautoarena.runs.views.report import (
     Sentence,
     Table,
     Verbatim,
+    listed,
     sentence,
+    spoken_table,
 )
 
 Marks = Mapping[str, tuple[str, str]]
@@ -37,12 +38,6 @@ def legend_of(flags: Collection[str], marks: Marks) -> Iterator[Sentence]:
         yield sentence("{marks}.", key="legend", marks=Verbatim("; ".join(told)))
 
 
-def tally_of(**counts: Any) -> Table:
-    """Return what sentences count, as a table of one row."""
-    columns = tuple(Column(key, key, "count") for key in counts)
-    return Table("counted", "What was counted", columns, (counts,), is_spoken=True)
-
-
 def listing(name: str, caption: str, lines: Iterable[str | Sentence]) -> Table:
     """Return lines as a list below their caption."""
     rows = tuple({"line": one if isinstance(one, str) else one.text} for one in lines)
@@ -52,19 +47,15 @@ def listing(name: str, caption: str, lines: Iterable[str | Sentence]) -> Table:
 def findings_said(found: Sequence[Finding]) -> tuple[Table, list[Sentence]]:
     """Return the figures of findings, a row each, and their sentences, which quote these."""
     rows: list[dict[str, object]] = []
-    kinds: dict[Kind, tuple[str, ...]] = {}
+    kinds: dict[str, tuple[Kind, tuple[str, ...]]] = {}
     for one in found:
         for part in one.parts:
             if isinstance(part, Place) and part.kind is not None:
                 names = (part.kind, f"{part.kind}_low", f"{part.kind}_high")[: len(part.fields)]
-                kinds[part.kind] = names
+                kinds[part.kind] = (part.kind, names)
                 figure = dict(zip(names, part.fields, strict=True))
                 rows.append({"finding": one.key, "place": part.name, **figure})
-    columns = (
-        *(Column("finding", "finding"), Column("place", "figure")),
-        *(Column(kind, kind, kind, names) for kind, names in kinds.items()),
-    )
-    table = Table("findings", "Figures on judging", columns, tuple(rows), is_spoken=True)
+    table = spoken_table("findings", rows, finding="text", place="text", **kinds)
     places = iter(range(len(rows)))
     return table, [Sentence(tuple(_parts(one, table, places)), key=one.key) for one in found]
 
@@ -88,7 +79,7 @@ def audit_sentences(found: Iterable[Finding], *, of: str = "") -> Iterator[Sente
     for one in said[: len(alarms)]:
         yield Sentence(("AUDIT ALARM: ", *one.parts), role="alarm")
     if usual:
-        shares = [part for one in said[len(alarms) :] for part in ("; ", *one.parts)][1:]
+        shares = listed((one.parts for one in said[len(alarms) :]), last="; ", between="; ")
         yield Sentence((f"audit: {of}", *shares, ". More: arena audit OUT."), role="more")
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Literal
 
-from videoautoarena.runs.text.number_formats import FORMATS, Format, Kind
+from videoautoarena.runs.text.number_formats import FORMATS, NOTHING, Format, Kind, is_nothing
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.views.axis import Axis
 
@@ -69,7 +69,7 @@ class Table:
     """Rows of figures, as many ways as there are of showing them."""
 
     name: str
-    """By what sentences and LaTeX refer to it: letters and hyphens."""
+    """By what sentences and LaTeX refer to it."""
     caption: str
     """What it shows, in a few words."""
     columns: tuple[Column, ...]
@@ -132,6 +132,29 @@ class Table:
         return self.fields or tuple(dict.fromkeys(own))
 
 
+def spoken_table(
+    name: str, rows: Iterable[Row], **kinds: Kind | tuple[Kind, tuple[str, ...]]
+) -> Table:
+    """Return a table whose figures stand in sentences alone.
+
+    `kinds` are its columns by their keys: of what kind each is and, where several fields of a row
+    make a figure, of which.
+    """
+    columns = tuple(
+        Column(key, key, kind) if isinstance(kind, str) else Column(key, key, *kind)
+        for key, kind in kinds.items()
+    )
+    return Table(name, name, columns, tuple(rows), is_spoken=True)
+
+
+def tally_table(
+    fields: Row, name: str = "counted", **kinds: Kind | tuple[Kind, tuple[str, ...]]
+) -> Table:
+    """Return what sentences count as a table of one row; `kinds` are those that are no counts."""
+    counts: dict[str, Kind] = dict.fromkeys(fields, "count")
+    return spoken_table(name, [fields], **{**counts, **kinds})
+
+
 @dataclass(frozen=True)
 class Quote:
     """A figure of a table, repeated in a sentence."""
@@ -160,6 +183,16 @@ class Quote:
         return digits.rounded(self.value)
 
     @property
+    def is_nothing(self) -> bool:
+        """Whether there is nothing to say, or nothing to count."""
+        return is_nothing(self.value) or self.value == 0 or self.text == NOTHING
+
+    @property
+    def is_one(self) -> bool:
+        """Whether it counts a single thing."""
+        return self.value in (1, [1])
+
+    @property
     def cells(self) -> tuple[Quote, ...]:
         """The cells that it repeats."""
         return (self,)
@@ -181,18 +214,6 @@ class Difference:
     def cells(self) -> tuple[Quote, ...]:
         """The cells that it follows from."""
         return (self.of, self.less)
-
-
-@dataclass(frozen=True)
-class Total:
-    """The sum of figures of one kind, as a reader would add them up."""
-
-    cells: tuple[Quote, ...]
-
-    @property
-    def text(self) -> str:
-        """The sum by the rule of their columns."""
-        return _written(self.cells[0], sum((one.seen for one in self.cells), Decimal(0)))
 
 
 def is_whole(value: Any) -> bool:
@@ -230,7 +251,7 @@ class Verbatim:
         return safe(self.words)
 
 
-Part = str | Model | Verbatim | Quote | Difference | Total
+Part = str | Model | Verbatim | Quote | Difference
 Role = Literal["said", "counted", "alarm", "note", "more", "detail", "page"]
 """When a sentence is said.
 
@@ -245,7 +266,8 @@ Role = Literal["said", "counted", "alarm", "note", "more", "detail", "page"]
 BOUNDS = ("_low", "_high")
 """Behind the name of a field: the bounds of its interval."""
 _DIGIT = re.compile(r"\d")
-_PLACE = re.compile(r"\{(\w+)(?::([a-z ]+))?\}")
+_PLACE = re.compile(r"\{(\w+)(?::([a-z ]+)|\|([^|}]*)\|([^}]*))?\}")
+_GROUP = re.compile(r"\[([^]]*)\]")
 
 
 @dataclass(frozen=True)
@@ -294,42 +316,62 @@ def sentence(
 ) -> Sentence:
     """Return the sentence of a template, with parts or quotes in the place of their `{names}`.
 
-    A quoted count takes a noun: `{battles:battle}` stands for `1 battle` or `2 battles`.
+    A quoted count takes a noun: `{battles:battle}` stands for `1 battle` or `2 battles`. Of
+    `{battles|was|were}` the first word goes with one. `[ on {videos:video}]` is left out where one
+    of its figures is nothing or none, or one of its parts is empty.
 
     Raises:
         ValueError: the template, or words among the parts, hold a figure.
     """
+    given: dict[str, Part | Iterable[Part]] = {**(quotes or {}), **parts}
     found: list[Part] = []
-    end = 0
-    for place in _PLACE.finditer(template):
-        found.append(template[end : place.start()])
-        part = parts[place[1]] if place[1] in parts else (quotes or {})[place[1]]
-        if place[2] and isinstance(part, Quote):
-            found += counting(part, place[2])
-        elif isinstance(part, str) or not isinstance(part, Iterable):
-            found.append(part)
-        else:
-            found += part
-        end = place.end()
-    found.append(template[end:])
+    for k, words in enumerate(_GROUP.split(template)):
+        is_optional = k % 2 == 1
+        if not is_optional or all(_is_something(given[of[1]]) for of in _PLACE.finditer(words)):
+            found += _filled(words, given)
     kept = tuple(part for part in found if part != "")
     return Sentence(kept, key=key, role=role, is_needed=is_needed)
 
 
-def listed(parts: Iterable[Part], *, last: str = " and ") -> tuple[Part, ...]:
-    """Return `a, b and c`."""
+def _is_something(part: Part | Iterable[Part]) -> bool:
+    return not part.is_nothing if isinstance(part, Quote) else bool(part)
+
+
+def _filled(words: str, given: Mapping[str, Part | Iterable[Part]]) -> Iterator[Part]:
+    """Yield words with parts in the place of their `{names}`."""
+    end = 0
+    for place in _PLACE.finditer(words):
+        yield words[end : place.start()]
+        end = place.end()
+        name, noun, one, many = place.groups()
+        part = given[name]
+        if isinstance(part, Quote) and many is not None:
+            yield one if part.is_one else many
+        elif isinstance(part, Quote) and noun:
+            yield from counting(part, noun)
+        elif isinstance(part, str) or not isinstance(part, Iterable):
+            yield part
+        else:
+            yield from part
+    yield words[end:]
+
+
+def listed(
+    parts: Iterable[Part | tuple[Part, ...]], *, between: str = ", ", last: str = " and "
+) -> tuple[Part, ...]:
+    """Return `a, b and c`, of which each may be several parts."""
     found: list[Part] = []
     each = list(parts)
     for k, part in enumerate(each):
         if k:
-            found.append(last if k == len(each) - 1 else ", ")
-        found.append(part)
+            found.append(last if k == len(each) - 1 else between)
+        found += part if isinstance(part, tuple) else (part,)
     return tuple(found)
 
 
 def counting(figure: Quote, noun: str) -> tuple[Part, ...]:
     """Return a count with its noun: `1 video`, `2 videos`."""
-    return (figure, f" {noun}" if figure.value in (1, [1]) else f" {noun}s")
+    return (figure, f" {noun}" if figure.is_one else f" {noun}s")
 
 
 def named(models: Iterable[str]) -> tuple[Part, ...]:

@@ -15,7 +15,7 @@ from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.rating.leaderboard import Fragility, Leaderboard
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN
 from videoautoarena.runs.rundir.spending import Spending
-from videoautoarena.runs.text.number_formats import FORMATS
+from videoautoarena.runs.text.number_formats import FORMATS, Kind
 from videoautoarena.runs.views.leaderboard import control_sentence, leaderboard_report, terms_table
 from videoautoarena.runs.views.pairs import pairs_report
 from videoautoarena.runs.views.report import (
@@ -23,16 +23,18 @@ from videoautoarena.runs.views.report import (
     Difference,
     Model,
     Part,
+    Quote,
     Report,
     Row,
     Section,
     Sentence,
     Table,
     Verbatim,
-    counting,
     listed,
     remark,
     sentence,
+    spoken_table,
+    tally_table,
 )
 from videoautoarena.runs.views.sets import MODEL, MOST_CURVES, facts_table, prompts_table
 
@@ -82,7 +84,7 @@ def run_page(shown: RunRecords) -> Report:
     """Return the tables and the sentences of a run's page, sentences by the keys of sections."""
     board = leaderboard_report(shown.board)
     pairs = pairs_report(shown.pairs)
-    rounds, gate = rounds_table(shown.rounds), _gate_table(shown.rounds)
+    rounds = rounds_table(shown.rounds)
     tally = _tally_table(shown)
     standing = standing_table(shown.board)
     models = board.tables[0]
@@ -92,7 +94,7 @@ def run_page(shown: RunRecords) -> Report:
         *_behind_sentences(shown, tally),
         _ladder_sentence(models),
         _pairs_sentence(shown.pairs.pairs, tally),
-        _rounds_sentence(shown.rounds, rounds, gate),
+        _rounds_sentence(shown.rounds, rounds, tally),
         _audit_sentence(tally),
         _spending_sentence(tally),
         _left_sentence(shown.left, tally),
@@ -104,11 +106,12 @@ def run_page(shown: RunRecords) -> Report:
         pairs.tables[0],
         rounds,
         _points_table(shown),
-        gate,
         tally,
         standing,
-        spending_table("spending-by-role", "Spending by role", shown.roles, who="role"),
-        spending_table("spending-by-contestant", "Spending by contestant", shown.contestants),
+        spending_table("spending-by-role", "Spending by role", shown.roles, names=["role"]),
+        spending_table(
+            "spending-by-contestant", "Spending by contestant", shown.contestants, names=["model"]
+        ),
         *(table for table, _ in controls),
     )
     said = tuple(one for one in sentences if one is not None)
@@ -118,12 +121,15 @@ def run_page(shown: RunRecords) -> Report:
 def _tally_table(shown: RunRecords) -> Table:
     """Return what the sentences of a page count, in one row."""
     pairs, found, roles = shown.pairs.pairs, shown.findings, shown.roles
+    refused = sum(one.gate.refused for one in shown.rounds)
     known = [one for one in found if one.value == one.value]
     fields = {
         "decided": shown.board.settings.totals.decided,
         "videos": None if shown.board.settings.videos is None else sum(shown.board.settings.videos),
         "rated": sum(row.rating is not None for row in shown.board.models),
         "rounds": len(shown.rounds),
+        "refused": refused,
+        "tried": refused + sum(one.gate.passed for one in shown.rounds),
         "removed": None if shown.board.fragility is None else shown.board.fragility.removed,
         "pairs": len(pairs),
         "odd": sum(UNLIKE in pair.flags for pair in pairs),
@@ -141,9 +147,16 @@ def _tally_table(shown: RunRecords) -> Table:
         "gone": shown.left.gone,
         "files": shown.left.files,
     }
-    kinds = {"seconds": "duration", "cost": "money", "read": "tokens", "wrote": "tokens"}
-    columns = tuple(Column(key, key, kinds.get(key, "count")) for key in fields)  # type: ignore[arg-type]
-    return Table("tally", "What a page counts", columns, (fields,), is_spoken=True)
+    return tally_table(
+        fields, "tally", seconds="duration", cost="money", read="tokens", wrote="tokens"
+    )
+
+
+def _said(
+    key: str, template: str, quotes: Mapping[str, Quote] | None = None, **parts: Any
+) -> Sentence:
+    """Return a sentence of a page's section."""
+    return sentence(template, quotes, key=key, role="page", **parts)
 
 
 def _controls(styled: Leaderboard | None) -> Iterator[tuple[Table, Sentence]]:
@@ -158,33 +171,17 @@ def _controls(styled: Leaderboard | None) -> Iterator[tuple[Table, Sentence]]:
 
 def _behind_sentences(shown: RunRecords, tally: Table) -> Iterator[Sentence]:
     """Say how much stands behind the headline, and how easily it would turn."""
-    said = tally.quotes()
-    videos: tuple[Part, ...] = ()
-    if said["videos"].value is not None:
-        videos = (" on ", *counting(said["videos"], "video"))
-    judges: tuple[Part, ...] = ()
-    if shown.judges:
-        judges = (", judged by ", *listed(Verbatim(name) for name in shown.judges))
-    yield sentence(
-        "{battles}{videos}, {models}, {rounds} of questions{judges}.",
-        key="behind",
-        role="page",
-        battles=counting(said["decided"], "decided battle"),
-        videos=videos,
-        models=counting(said["rated"], "rated model"),
-        rounds=counting(said["rounds"], "round"),
-        judges=judges,
+    yield _said(
+        "behind",
+        "{decided:decided battle}[ on {videos:video}], {rated:rated model}, {rounds:round} of "
+        "questions[, judged by {judges}].",
+        tally.quotes(),
+        judges=listed(map(Verbatim, shown.judges)),
     )
     fragility: Fragility | None = shown.board.fragility
     if fragility is not None and fragility.rival is not None:
-        were = "was" if fragility.removed == 1 else "were"
-        yield sentence(
-            "First place would change hands if {battles} {were} left out.",
-            key="fragile",
-            role="page",
-            battles=counting(said["removed"], "battle"),
-            were=were,
-        )
+        changes = "First place would change hands if {removed:battle} {removed|was|were} left out."
+        yield _said("fragile", changes, tally.quotes())
 
 
 def _ladder_sentence(models: Table) -> Sentence | None:
@@ -195,24 +192,16 @@ def _ladder_sentence(models: Table) -> Sentence | None:
     # Who is rated has met another, and groups stand one below the other.
     first, second = rated[:2]
     known = [k for k, row in enumerate(models.rows) if row["low"] is not None]
-    widths: tuple[Part, ...] = ()
-    if len(known) > 1:
-        width = {k: models.rows[k]["high"] - models.rows[k]["low"] for k in known}
-        narrow, wide = min(known, key=width.__getitem__), max(known, key=width.__getitem__)
-        widths = (
-            "; intervals reach ", models.quote(narrow, "interval"),
-            " for ", Model(models.rows[narrow]["model"]),
-            " and ", models.quote(wide, "interval"),
-            " for ", Model(models.rows[wide]["model"]),
-        )  # fmt: skip
-    return sentence(
-        "{first} stands {gap} points above {second}{widths}.",
-        key="ladder",
-        role="page",
+    known.sort(key=lambda k: models.rows[k]["high"] - models.rows[k]["low"])
+    ends = [known[0], known[-1]] if len(known) > 1 else []
+    reach = ((models.quote(k, "interval"), " for ", Model(models.rows[k]["model"])) for k in ends)
+    return _said(
+        "ladder",
+        "{first} stands {gap} points above {second}[; intervals reach {reach}].",
         first=Model(first["model"]),
         gap=Difference(models.quote(0, "rating"), models.quote(1, "rating")),
         second=Model(second["model"]),
-        widths=widths,
+        reach=listed(reach),
     )
 
 
@@ -220,26 +209,19 @@ def _pairs_sentence(pairs: Sequence[Pair], tally: Table) -> Sentence:
     said = tally.quotes()
     if not pairs:
         none = "No two models have met" if not said["decided"].value else "No pair was decided"
-        return sentence(f"{none}.", key="pairs", role="page")
+        return _said("pairs", f"{none}.")
     odd = [pair for pair in pairs if UNLIKE in pair.flags]
-    every = counting(said["pairs"], "pair")
     if len(odd) > MOST_ODD:
-        return sentence(
-            "{odd} of {pairs} contradict the ratings.", said, key="pairs", role="page", pairs=every
-        )
+        return _said("pairs", "{odd} of {pairs:pair} contradict the ratings.", said)
     if odd:
-        each = [(Model(pair.model), " against ", Model(pair.rival)) for pair in odd]
-        last = len(each) - 1
-        joints = ["" if not k else " and " if k == last else ", " for k in range(len(each))]
-        parts = [part for joint, one in zip(joints, each, strict=True) for part in (joint, *one)]
-        return sentence(
-            "{pairs} did not go as the ratings foretell.", key="pairs", role="page", pairs=parts
-        )
-    few: tuple[Part, ...] = ()
-    if said["thin"].value:
-        least = Verbatim(f" met fewer than {SOLID_BATTLES} times")
-        few = ("; ", said["thin"], " of ", *every, least)
-    return sentence("No pair contradicts the ratings{few}.", key="pairs", role="page", few=few)
+        each = ((Model(pair.model), " against ", Model(pair.rival)) for pair in odd)
+        return _said("pairs", "{each} did not go as the ratings foretell.", each=listed(each))
+    return _said(
+        "pairs",
+        "No pair contradicts the ratings[; {thin} of {pairs:pair} met fewer than {few} times].",
+        said,
+        few=Verbatim(str(SOLID_BATTLES)),
+    )
 
 
 def rounds_table(rounds: Sequence[Round]) -> Table:
@@ -282,168 +264,122 @@ def _points_table(shown: RunRecords) -> Table:
     return Table("points", "Points taken", columns, rows, look="curves")
 
 
-def _gate_table(rounds: Sequence[Round]) -> Table:
-    refused = sum(one.gate.refused for one in rounds)
-    tried = refused + sum(one.gate.passed for one in rounds)
-    columns = (Column("refused", "refused", "count"), Column("tried", "proposals", "count"))
-    row = {"refused": refused, "tried": tried}
-    return Table("gate", "Proposals at the gate", columns, (row,), is_spoken=True)
-
-
-def _rounds_sentence(rounds: Sequence[Round], table: Table, gate: Table) -> Sentence:
+def _rounds_sentence(rounds: Sequence[Round], table: Table, tally: Table) -> Sentence:
     graded = [k for k, one in enumerate(rounds) if one.difficulty.mean is not None]
     if not graded:
-        return sentence("No question was evolved, so none was graded.", key="rounds", role="page")
+        return _said("rounds", "No question was evolved, so none was graded.")
     first, last = (table.quote(k, "difficulty") for k in (graded[0], graded[-1]))
-    numbers = {"first": table.quote(graded[0], "number"), "last": table.quote(graded[-1], "number")}
-    refusals = sentence(
-        "the gate refused {refused} of {tried} proposals for not being harder", gate.quotes()
-    ).parts
+    quotes = tally.quotes() | {
+        "first": table.quote(graded[0], "number"),
+        "last": table.quote(graded[-1], "number"),
+    }
+    refused = "the gate refused {refused} of {tried} proposals for not being harder."
     if len(graded) == 1:
-        return sentence(
-            "Questions of round {first} are {grade} of {most} hard on average; {refusals}.",
-            numbers,
-            key="rounds",
-            role="page",
+        return _said(
+            "rounds",
+            f"Questions of round {{first}} are {{grade}} of {{most}} hard on average; {refused}",
+            quotes,
             grade=first,
             most=HARDEST,
-            refusals=refusals,
         )
     way = "rose" if last.seen > first.seen else "fell" if last.seen < first.seen else "stayed"
     span: tuple[Part, ...] = ("at ", last) if way == "stayed" else ("from ", first, " to ", last)
-    return sentence(
+    return _said(
+        "rounds",
         "Questions {way} {span} of {most} in difficulty from round {first} to round {last}; "
-        "{refusals}.",
-        numbers,
-        key="rounds",
-        role="page",
+        f"{refused}",
+        quotes,
         way=way,
         span=span,
         most=HARDEST,
-        refusals=refusals,
     )
 
 
 def _audit_sentence(tally: Table) -> Sentence:
     said = tally.quotes()
-    rest: tuple[Part, ...] = ()
-    if unmade := said["unmade"].value:
-        rest = ("; ", said["unmade"], " was not made" if unmade == 1 else " were not made")
     if not said["checks"].value:
         text = "No check on the judge could be made yet."
     elif said["alarms"].value:
-        raised = "raises an alarm" if said["alarms"].value == 1 else "raise an alarm"
-        text = f"{{alarms}} of {{checks}} checks on the judge {raised}{{rest}}."
+        text = (
+            "{alarms} of {checks} checks on the judge {alarms|raises|raise} an alarm[; {unmade} "
+            "{unmade|was|were} not made]."
+        )
     else:
-        text = "None of {checks} checks on the judge raises an alarm{rest}."
-    return sentence(text, said, key="audit", role="page", rest=rest)
+        text = (
+            "None of {checks} checks on the judge raises an alarm[; {unmade} {unmade|was|were} not "
+            "made]."
+        )
+    return _said("audit", text, said)
 
 
 def _spending_sentence(tally: Table) -> Sentence:
     said = tally.quotes()
     if not said["calls"].value:
-        return sentence("No model has been called yet.", key="spending", role="page")
-    unknown: tuple[Part, ...] = ()
-    if said["unknown_cost"].value:
-        calls = counting(said["unknown_cost"], "call")
-        unknown = (" known, and ", *calls, " of unknown cost")
-    return sentence(
-        "{calls} read {read} tokens and wrote {wrote} in {seconds}, for {cost}{unknown}.",
-        said,
-        key="spending",
-        role="page",
-        calls=counting(said["calls"], "call"),
-        unknown=unknown,
+        return _said("spending", "No model has been called yet.")
+    text = (
+        "{calls:call} read {read} tokens and wrote {wrote} in {seconds}, for {cost}[ known, and "
+        "{unknown_cost:call} of unknown cost]."
     )
+    return _said("spending", text, said)
+
+
+SPENT = ("calls", "failed", "input_tokens", "output_tokens", "cost_usd", "unknown_cost")
 
 
 def spending_table(
-    name: str, caption: str, rows: Sequence[Spending], *, who: str = "model"
+    name: str, caption: str, rows: Sequence[Spending], *, names: Sequence[str]
 ) -> Table:
-    """Return calls, tokens, waits and cost, a row for each role or for each contestant."""
-    is_role = who == "role"
-    return Table(
-        name=name,
-        caption=caption,
-        columns=(
-            Column(who, who, "text" if is_role else "name"),
-            Column("calls", "calls" if is_role else "answers", "count"),
-            Column("failed", "failed", "count"),
-            Column("input_tokens", "read", "tokens"),
-            Column("output_tokens", "written", "tokens"),
-            Column("median_s", "median wait", "wait"),
-            Column("p90_s", "90th", "wait"),
-            Column("cost_usd", "cost", "money"),
-        ),
-        rows=tuple(
-            {
-                who: getattr(row, who),
-                "calls": row.calls,
-                "failed": row.failed,
-                "input_tokens": row.input_tokens,
-                "output_tokens": row.output_tokens,
-                "median_s": None if row.latency_s is None else row.latency_s.median,
-                "p90_s": None if row.latency_s is None else row.latency_s.p90,
-                "cost_usd": row.cost_usd,
-            }
-            for row in rows
-        ),
+    """Return calls, tokens, waits and cost, a row for each role, contestant, or both."""
+    columns = (
+        *(Column(one, one, "name" if one == "model" else "text") for one in names),
+        Column("calls", "calls" if "role" in names else "answers", "count"),
+        Column("failed", "failed", "count"),
+        Column("input_tokens", "read", "tokens"),
+        Column("output_tokens", "written", "tokens"),
+        Column("median_s", "median wait", "wait"),
+        Column("p90_s", "90th", "wait"),
+        Column("cost_usd", "cost", "money"),
     )
+    found = tuple(
+        {key: getattr(row, key) for key in (*names, *SPENT)}
+        | {f"{key}_s": getattr(row.latency_s, key, None) for key in ("median", "p90")}
+        for row in rows
+    )
+    return Table(name, caption, columns, found, (*names, *SPENT, "median_s", "p90_s"))
 
 
 def _left_sentence(left: LeftOut, tally: Table) -> Sentence:
-    said = tally.quotes()
     if not left.battles and not left.files:
         text = "No battle has been played yet, so none was left out."
     elif left.gone or left.files or left.damaged:
-        text = "{gone} of {battles} ended without a verdict; {unused} could not be used."
+        text = "{gone} of {ended:battle} ended without a verdict; {files:file} could not be used."
     else:
-        text = "Nothing was left out: {all} decided and every file was used."
-    one = left.battles == 1
-    every: tuple[Part, ...] = ("the one battle was",)
-    return sentence(
-        text,
-        said,
-        key="missing",
-        role="page",
-        battles=counting(said["ended"], "battle"),
-        unused=counting(said["files"], "file"),
-        all=every if one else ("all ", said["ended"], " battles were"),
-    )
+        every = "the one battle was" if left.battles == 1 else "all {ended} battles were"
+        text = f"Nothing was left out: {every} decided and every file was used."
+    return _said("missing", text, tally.quotes())
 
 
 def standing_table(board: Leaderboard) -> Table:
     """Return what each model won, tied and lost, number by number."""
-    keys = ("wins", "ties", "losses", "battles")
-    columns = (Column("model", "model", "name"), *(Column(key, key, "count") for key in keys))
-    rows = tuple(
-        {"model": row.model, **{key: getattr(row, key) for key in keys}} for row in board.models
-    )
-    return Table("standing", "What each model won", columns, rows, is_spoken=True)
+    keys = ("model", "wins", "ties", "losses", "battles")
+    rows = ({key: getattr(row, key) for key in keys} for row in board.models)
+    counts: dict[str, Kind] = dict.fromkeys(keys[1:], "count")
+    return spoken_table("standing", rows, model="name", **counts)
 
 
 def _standing_sentences(standing: Table, models: Table) -> Iterator[Sentence]:
     """Say of each model where it stands; its sentence has the key `standing: MODEL`."""
     for k, row in enumerate(models.rows):
-        said = {**standing.quotes(k), **{key: models.quote(k, key) for key in ("rank", "rating")}}
         key = f"standing: {row['model']}"
         if row["rating"] is None:
-            yield sentence("No battle of it was decided.", key=key, role="page")
-            continue
-        rank: tuple[Part, ...] = ("Rank ", said["rank"], ", ") if row["rank"] is not None else ()
-        interval: tuple[Part, ...] = ()
-        if row["low"] is not None:
-            interval = (" (", models.quote(k, "interval"), ")")
-        yield sentence(
-            "{place}{rating} points{interval}; won {wins}, tied {ties} and lost {losses} of "
-            "{battles}.",
-            said,
-            key=key,
-            role="page",
-            place=rank,
-            interval=interval,
-            battles=counting(said["battles"], "battle"),
-        )
+            yield _said(key, "No battle of it was decided.")
+        else:
+            yield _said(
+                key,
+                "[Rank {rank}, ]{rating} points[ ({interval})]; won {wins}, tied {ties} and lost "
+                "{losses} of {battles:battle}.",
+                models.quotes(k) | standing.quotes(k),
+            )
 
 
 def spending_section(report: Report, each_usd: float | None) -> Section:

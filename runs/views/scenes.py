@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from videoautoarena.memory.records.clips import clips_of
 from videoautoarena.memory.records.scenes import Scene, SceneMemory
 from videoautoarena.runs.scenes.show import Shown
-from videoautoarena.runs.views.remarks import tally_of
 from videoautoarena.runs.views.report import (
     Column,
     Report,
@@ -15,6 +14,7 @@ from videoautoarena.runs.views.report import (
     Table,
     Verbatim,
     sentence,
+    tally_table,
 )
 
 SHOWN_CLIPS = 24
@@ -24,12 +24,14 @@ _FAILURE = 300
 
 def scenes_report(shown: Shown, memory: SceneMemory) -> Report:
     """Return what is remembered of a video."""
-    tally = tally_of(
-        scenes=len(memory.scenes),
-        shots=shown.shots,
-        objects=len(memory.objects),
-        back=sum(len(one.scenes) > 1 for one in memory.objects),
-        unnamed=len(clips_of(memory)) - SHOWN_CLIPS,
+    tally = tally_table(
+        {
+            "scenes": len(memory.scenes),
+            "shots": shown.shots,
+            "objects": len(memory.objects),
+            "back": sum(len(one.scenes) > 1 for one in memory.objects),
+            "unnamed": max(len(clips_of(memory)) - SHOWN_CLIPS, 0),
+        }
     )
     none = () if memory.objects else (Sentence(("no objects were found",)),)
     tables = tuple(one for one in (_scene_table(memory), _object_table(memory)) if one.rows)
@@ -99,5 +101,5 @@ def _totals(shown: Shown, memory: SceneMemory, tally: Table) -> Iterator[Sentenc
     )
     clips = clips_of(memory)[:SHOWN_CLIPS]
     named = " ".join(f"{one.id} ({one.shared})" if one.shared else one.id for one in clips)
-    more = " and {unnamed} more" if counts["unnamed"].value > 0 else ""
-    yield sentence(f"clips for dialogues: {{named}}{more}", counts, named=Verbatim(named))
+    said = "clips for dialogues: {named}[ and {unnamed} more]"
+    yield sentence(said, counts, named=Verbatim(named))

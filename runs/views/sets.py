@@ -29,6 +29,8 @@ from videoautoarena.runs.views.report import (
     named,
     remark,
     sentence,
+    spoken_table,
+    tally_table,
 )
 
 RANK = Column("rank", "rank", "places", ("rank_best", "rank_worst"), spare=99)
@@ -57,17 +59,9 @@ SWEEP_NOTE = remark(
 )
 
 
-def spoken_table(name: str, rows: Iterable[Row], **kinds: Kind) -> Table:
-    """Return a table whose figures stand in sentences alone, a column a field."""
-    columns = tuple(Column(key, key, kind) for key, kind in kinds.items())
-    return Table(name, name, columns, tuple(rows), is_spoken=True)
-
-
 def counts_table(lead: SetLead | None, **counts: int | None) -> Table:
     """Return what the sentences of a board count, as a table of one row."""
-    fields = {**counts, **lead_fields(lead, lead.videos if lead else None)}
-    kinds: dict[str, Kind] = dict.fromkeys(fields, "count")
-    return spoken_table("counted", [fields], **kinds)
+    return tally_table({**counts, **lead_fields(lead, lead.videos if lead else None)})
 
 
 def headline_of(lead: SetLead | None, tally: Table, *, nobody: str) -> Sentence:
@@ -189,17 +183,12 @@ def saw_none(models: Iterable[str]) -> Iterator[Sentence]:
 
 def few_videos(models: Sequence[str] | None = None, *, of: int = 0) -> Sentence:
     """Return that there are too few videos, of some models or of all that there are."""
-    who: tuple[Part, ...] = ()
-    if models is not None:
-        who = (
-            ": ",
-            *(("all",) if len(models) == of > 1 else listed(map(Model, models), last=", ")),
-        )
+    every = models is not None and len(models) == of > 1
     return sentence(
-        "Fewer than {least} videos, too few to trust an interval{who}.",
+        "Fewer than {least} videos, too few to trust an interval[: {who}].",
         key="few",
         least=Verbatim(str(FEW_VIDEOS)),
-        who=who,
+        who="all" if every else listed(map(Model, models or ()), last=", "),
     )
 
 
@@ -218,10 +207,8 @@ def ends_table(rows: Iterable[tuple[str, Mapping[str, int]]]) -> Table:
 def ends_sentences(table: Table, whole: Sequence[Part]) -> Iterator[Sentence]:
     """Yield what is odd about each model's items, of so many as `whole` says."""
     for k, row in enumerate(table.rows):
-        odd: list[Part] = []
-        for key in row:
-            if key != "model" and row[key]:
-                odd += [", " * bool(odd), table.quote(k, key), f" {key}"]
+        ends = [key for key in row if key != "model" and row[key]]
+        odd = listed(((table.quote(k, key), f" {key}") for key in ends), last=", ")
         if odd:
             yield Sentence((Model(row["model"]), ": ", *odd, " of ", *whole, "."), key="ends")
 
@@ -259,36 +246,31 @@ def sweep_sentences(
 ) -> Iterator[Sentence]:
     """Yield what is enough for each model; dollars are of `each`."""
     for k, one in enumerate(sweeps):
-        quotes = table.quotes(k)
-        cost = () if quotes["usd"].value is None else (", ", quotes["usd"], f" {each}")
-        is_one = one.cheapest == 1
-        if one.cheapest == one.best:
-            template = f"{{model}}: {{cheap}} {'scores' if is_one else 'score'} best " + (
-                "({accuracy}{cost}), which no setting undercuts."
-                if one.is_cheap
-                else "({accuracy}{cost}), and no cheaper setting is shown to be within {margin} "
-                "points."
+        cost = f"({{accuracy}}[, {{usd}} {each}])"
+        if one.cheapest != one.best:
+            said = (
+                f"{cost} {{frames|is|are}} the cheapest setting within {{margin}} points of the "
+                "best, {best:frame} ({best_accuracy})."
             )
+        elif one.is_cheap:
+            said = f"{{frames|scores|score}} best {cost}, which no setting undercuts."
         else:
-            template = (
-                f"{{model}}: {{cheap}} ({{accuracy}}{{cost}}) {'is' if is_one else 'are'} the "
-                "cheapest setting within {margin} points of the best, {most} ({best_accuracy})."
+            said = (
+                f"{{frames|scores|score}} best {cost}, and no cheaper setting is shown to be "
+                "within {margin} points."
             )
         yield sentence(
-            template,
-            quotes,
+            f"{{model}}: {{frames:frame}} {said}",
+            table.quotes(k),
             key="sweep",
             model=Model(one.model),
-            cheap=counting(quotes["frames"], "frame"),
-            most=counting(quotes["best"], "frame"),
-            cost=cost,
             margin=Verbatim(f"{one.margin:g}"),
         )
 
 
 def ladders_table(ladders: Iterable[Ladder]) -> Table:
     """Return what each model came to at each length, a row a length."""
-    rows = tuple(
+    rows = (
         {
             "model": one.model,
             "items": one.items,
@@ -299,31 +281,32 @@ def ladders_table(ladders: Iterable[Ladder]) -> Table:
         for one in ladders
         for rung in one.rungs
     )
-    columns = (
-        Column("model", "model", "name"),
-        Column("items", "items", "count"),
-        Column("seconds", "length", "length"),
-        Column("accuracy", "accuracy", "percent"),
-        Column("change", "change", "percent_gap_with_interval", ("change", *bounds_of("change"))),
+    return spoken_table(
+        "ladders",
+        rows,
+        model="name",
+        items="count",
+        seconds="length",
+        accuracy="percent",
+        change=("percent_gap_with_interval", ("change", *bounds_of("change"))),
     )
-    return Table("ladders", "Accuracy by length", columns, rows, is_spoken=True)
 
 
 def ladder_sentences(ladders: Sequence[Ladder], table: Table) -> Iterator[Sentence]:
     """Yield what each model loses with length."""
     start = 0
     for one in ladders:
-        said: list[Part] = []
+        said = list[tuple[Part, ...]]()
         for k in range(start, start + len(one.rungs)):
             quotes = table.quotes(k)
-            said += [", " * (k > start), quotes["seconds"], " ", quotes["accuracy"]]
-            said += [" [", quotes["change"], "]"] if k > start else []
+            change = (" [", quotes["change"], "]") if k > start else ()
+            said.append((quotes["seconds"], " ", quotes["accuracy"], *change))
         yield sentence(
-            "{model}, the same {items} at each length: {said}.",
+            "{model}, the same {items:item} at each length: {said}.",
+            {"items": table.quote(start, "items")},
             key="ladder",
             model=Model(one.model),
-            items=counting(table.quote(start, "items"), "item"),
-            said=said,
+            said=listed(said, last=", "),
         )
         start += len(one.rungs)
 

@@ -11,7 +11,6 @@ from videoautoarena.runs.rating.fit import APART, ONE_SIDED, UNCONTROLLED
 from videoautoarena.runs.rating.leaderboard import Row
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS, SOLID_BATTLES, THIN, TOO_FEW
 from videoautoarena.runs.text.number_formats import NOTHING, Kind
-from videoautoarena.runs.text.tables import as_label
 from videoautoarena.runs.views.leaderboard import EFFECTS, FIGURES, MEANING, ROW_FIELDS, row_fields
 from videoautoarena.runs.views.remarks import (
     audit_sentences,
@@ -122,7 +121,7 @@ def _ratings_table(sliced: Slices) -> Table:
         rows.append({"model": name, **{f"rating_{k}": of for k, of in enumerate(figures)}})
     kinds: Sequence[Kind] = [kind for kind, _ in feet.values()]
     return Table(
-        name=f"by-{as_label(sliced.by)}",
+        name=f"by-{sliced.by}",
         caption=f"Ratings by {sliced.by}, with the number of battles",
         columns=_across(sliced, "marked_rating", ("rating", "marks", "battles")),
         rows=tuple(rows),
@@ -185,7 +184,7 @@ def _effects_table(sliced: Slices) -> Iterator[Table]:
         *(_effect_column(name) for name in names),
     )
     yield Table(
-        name=f"effects-by-{as_label(sliced.by)}",
+        name=f"effects-by-{sliced.by}",
         caption=f"Effects of style and position by {sliced.by}, in rating points",
         columns=columns,
         rows=tuple(rows),
@@ -227,7 +226,7 @@ def _behaviour_tables(sliced: Slices) -> Iterator[Table]:
             for model in _models(sliced)
         )
         yield Table(
-            name=f"{as_label(figure)}-by-{as_label(sliced.by)}",
+            name=f"{figure}-by-{sliced.by}",
             caption=f"{title.capitalize()} by {sliced.by}",
             columns=_across(sliced, kind, ("value",), head),
             rows=tuple(rows),

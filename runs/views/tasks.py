@@ -24,6 +24,7 @@ from videoautoarena.runs.views.report import (
     named,
     remark,
     sentence,
+    spoken_table,
 )
 from videoautoarena.runs.views.sets import (
     MARKS,
@@ -48,7 +49,6 @@ from videoautoarena.runs.views.sets import (
     odd_ends,
     played_fields,
     saw_none,
-    spoken_table,
     stand_ins,
     sweep_sentences,
     sweep_tables,

@@ -15,13 +15,13 @@ from typing import Any
 import av
 import pytest
 from PIL import Image
+from rich.cells import cell_len
 
 from docs import generate
 from tests.support.clips import copy_but_one
 from tests.support.pictures import Film, seen
 from tests.support.typed import run
 from videoautoarena.agents.offline.answers.scoring import asked_right
-from videoautoarena.runs.text.tables import cells
 
 ARENA = Path(sys.executable).with_name("arena")
 DOCS = Path(__file__).parents[2] / "docs"
@@ -102,7 +102,7 @@ def test_it_ends_with_its_most_telling_battle_as_arena_show_opens_it_and_fits_80
     assert shown == arena(place, "show", "arena-out/demo")
     assert shown.startswith("why this battle: offline:hawk is first on the leaderboard and ")
     words = [line for line in said.splitlines() if " arena-out/demo" not in line]
-    assert max(map(cells, words)) <= 80
+    assert max(map(cell_len, words)) <= 80
 
 
 def test_the_verdict_of_that_battle_is_what_every_frame_of_its_video_says(

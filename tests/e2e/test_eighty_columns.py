@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 
 from tests.support.clips import draw_folder
 from tests.support.played import battle, call, invoke, manifest, slot, video
@@ -19,7 +20,6 @@ from tests.support.small_runs import play
 from videoautoarena.memory.records.errors import ArenaError
 from videoautoarena.runs.config.arena_file import ArenaFile
 from videoautoarena.runs.config.cast import entry_of
-from videoautoarena.runs.text.tables import cells
 
 pytestmark = pytest.mark.slow
 
@@ -150,8 +150,8 @@ def wide(text: str) -> list[str]:
     return [
         line
         for line in text.splitlines()
-        if cells(line.rstrip()) > 80
-        and cells(line.strip()) - max(map(cells, line.split())) > len("frame cache: ")
+        if cell_len(line.rstrip()) > 80
+        and cell_len(line.strip()) - max(map(cell_len, line.split())) > len("frame cache: ")
         and not re.search(r"(^ *|: )(arena|simulate) ", line)
     ]
 
@@ -161,10 +161,10 @@ def broken_tables(text: str) -> list[str]:
     rows, found, room = text.splitlines(), [], 0
     for line in rows:
         if re.fullmatch(r"─{8,} *", line):
-            room = cells(line.rstrip())
+            room = cell_len(line.rstrip())
         elif not line.strip() or re.match(r"\S+:? [a-z]+ ", line):
             room = 0
-        elif room and cells(line.rstrip()) > room:
+        elif room and cell_len(line.rstrip()) > room:
             found.append(line)
     return [*found, *(line for line in rows if "…" in line)]
 

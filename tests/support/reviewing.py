@@ -28,7 +28,7 @@ from videoautoarena.runs.bench.format.schema import (
 from videoautoarena.runs.bench.format.writer import Copy, put, seal
 from videoautoarena.runs.dialogues.review import Reviewed, Wish, review
 from videoautoarena.runs.dialogues.review_sheet import write_sheet
-from videoautoarena.runs.text.tables import quote_formula
+from videoautoarena.runs.text.csv_text import quote_formula
 
 Row = dict[str, str]
 At = tuple[int, str]

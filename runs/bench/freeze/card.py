@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, cast
 
 from videoautoarena.agents.prompting.languages import LANGUAGES
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.bench.format.card import CHECKSUMS, count_table, licence_section, plain
 from videoautoarena.runs.bench.format.schema import (
     COLUMN,
     PARQUET,
@@ -33,8 +34,6 @@ from videoautoarena.runs.rundir.reader import (
     named,
     rates_stand_ins,
 )
-from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
-from videoautoarena.runs.text.terminal import safe
 
 
 class CardInput(NamedTuple):
@@ -56,7 +55,6 @@ def card_text(given: CardInput) -> str:
     by_people = any(item.chosen_by == "labels" for item in items)
     people = "most labels of people selected, or, where there were none, a judge,"
     brought = manifest.run.get("personas") is not None
-    licence = "Not stated. Whoever passes this on should state one."
     counts = {
         SLICES[name]: manifest.counts[name]
         for name in SLICES
@@ -82,16 +80,13 @@ def card_text(given: CardInput) -> str:
         _how(manifest),
         _selection(manifest.selection),
         "## Counts\n",
-        *(_rows(title, parts) for title, parts in counts.items()),
+        *(count_table(title, parts) for title, parts in counts.items()),
         _biases(items, manifest),
         _audit(given.findings),
-        f"## Licence\n\n{plain(manifest.licence) if manifest.licence else licence}\n\n"
-        f"{BEFORE_PASSING_ON}\n",
-        _CHECKSUMS.format(
-            "Copies of the videos are in `videos`."
-            if manifest.with_videos
-            else "The videos are not part of this folder."
-        ),
+        licence_section(manifest.licence),
+        f"{CHECKSUMS} Copies of the videos are in `videos`.\n"
+        if manifest.with_videos
+        else f"{CHECKSUMS} The videos are not part of this folder.\n",
     ]
     return "\n".join(parts)
 
@@ -126,12 +121,6 @@ Each line of `questions.jsonl` is a hard question that a user asked of a video: 
 called both answers bad, and most of the other models failed at it, too. It comes with an answer
 that a judge found better than a bad one, and that bad one. Where no model gave such an answer both
 are the bad ones, and `chosen_by` is `nobody`. A model is scored by judging its answer against both.
-"""
-_CHECKSUMS = """## Checksums
-
-`manifest.json` holds the size and sha256 of every other file and of every video that is known, and
-a digest of itself. `arena bench verify` computes all of them again. They show that nothing was
-changed by accident; they are no signature. {}
 """
 
 
@@ -173,12 +162,6 @@ def _table(of: Mapping[str, Any], key: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def plain(value: Any) -> str:
-    """Return `value` as text that Markdown takes literally."""
-    text = safe(str(value))
-    return "".join(f"\\{char}" if char in "\\`*_[]<>|#" else char for char in text)
-
-
 _SINCE = "not here, since nobody won"
 _THOUGH = "not here, though somebody won"
 
@@ -186,13 +169,13 @@ _THOUGH = "not here, though somebody won"
 def _selection(selection: Mapping[str, Any]) -> str:
     rules = list(_rules(selection)) or ["Every battle with a winner is here."]
     without, left = _table(selection, "without_winner"), _table(selection, "left_out")
-    tables = "" if selection.get("hard") else _rows(_SINCE, without, of="battles")
+    tables = "" if selection.get("hard") else count_table(_SINCE, without, of="battles")
     if borrowed := _table(selection, "borrowed"):
         title = "not here, since the question is: newcomers over stored answers"
-        tables += "\n" + _rows(title, borrowed, of="battles")
+        tables += "\n" + count_table(title, borrowed, of="battles")
     if left:
         title = "not here, though both were called bad" if selection.get("hard") else _THOUGH
-        tables += ("\n" if tables else "") + _rows(title, left)
+        tables += ("\n" if tables else "") + count_table(title, left)
     return "## How its questions were chosen\n\n" + "\n".join(rules) + f"\n\n{tables}"
 
 
@@ -257,11 +240,6 @@ def _rules(selection: Mapping[str, Any]) -> Iterator[str]:
             "- Rather those whose answers tell this run's models apart and whose winner is sure.\n"
             "  So that this bench agrees with this run is partly by choice."
         )
-
-
-def _rows(title: str, counts: Mapping[str, Any], *, of: str = "questions") -> str:
-    rows = "\n".join(f"| {plain(name)} | {count} |" for name, count in counts.items())
-    return f"| {title} | {of} |\n| --- | ---: |\n{rows or '| none | 0 |'}\n"
 
 
 def _biases(items: Sequence[Item], manifest: Manifest) -> str:

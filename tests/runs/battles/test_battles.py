@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 import pytest
+from rich.cells import cell_len
 
 from tests.support.played import battle, invoke, judging, lineage, manifest, play, slot, video
 from tests.support.small_runs import altered
@@ -17,7 +18,6 @@ from videoautoarena.memory.records.outlines import Outlines
 from videoautoarena.memory.records.records import Analyses, Battle, Verdict
 from videoautoarena.runs.battles.listing import FOLDS, SORTS, VERDICTS, chances
 from videoautoarena.runs.cli.program.main import load
-from videoautoarena.runs.text.tables import cells
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_a_list_is_as_wide_as_the_terminal_and_its_names_fold(tmp_path: Path) ->
     out = play(tmp_path / "out", battles, videos=films, settings=settings)
     for width in (72, 80, 133, 210):
         lines = table(out, width=width)
-        assert max(map(cells, lines)) == width
+        assert max(map(cell_len, lines)) == width
         told = "".join(lines)
         assert (told.count("名"), told.count("前")) == (2 * 20, 2 * 20)
         assert "away" not in told

@@ -13,7 +13,7 @@ from videoautoarena.memory.store.journal import Spent
 from videoautoarena.runs.console.events import Begun, Draining, Ended, Settled
 from videoautoarena.runs.console.screen import Size, budget, has_budget, picture
 from videoautoarena.runs.console.snapshot import Standing
-from videoautoarena.runs.text.tables import ASCII, Line
+from videoautoarena.runs.text.terminal_text import ASCII, Line
 
 
 def standing(caps: Caps, spent: Spent | None = None, *, slots: int = 24) -> Standing:

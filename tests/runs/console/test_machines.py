@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 
 from tests.support.events import HOSTILE, begun, call
 from tests.support.played import lineage, play, video
@@ -26,7 +27,7 @@ from videoautoarena.runs.console.screen import Size, picture
 from videoautoarena.runs.console.snapshot import Standing
 from videoautoarena.runs.console.trace import TraceFile
 from videoautoarena.runs.rundir.reader import RUN_FILE
-from videoautoarena.runs.text.tables import UNICODE, cells
+from videoautoarena.runs.text.terminal_text import UNICODE
 
 OWNER = 4321
 ONE = Machines((Machine("head", 1, 3, 40),))
@@ -43,7 +44,7 @@ def drawn(machines: Machines | None, width: int = 79, height: int = 30) -> list[
         stands.hear(machines)
     found = [line.plain for line in picture(stands, None, Size(width, height, UNICODE))]
     assert len(found) <= height
-    assert max(map(cells, found)) <= width
+    assert max(map(cell_len, found)) <= width
     return found
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -20,7 +21,7 @@ from videoautoarena.runs.console.live import LEAST_GAP_S, LiveConsole
 from videoautoarena.runs.console.screen import Board, Size, picture
 from videoautoarena.runs.console.snapshot import Standing
 from videoautoarena.runs.rating.table import build
-from videoautoarena.runs.text.tables import ASCII, UNICODE, Marks, cells, fit
+from videoautoarena.runs.text.terminal_text import ASCII, UNICODE, Marks, fit
 
 LONG = f"{HOSTILE} {'words 言葉 ' * 60}"
 
@@ -72,7 +73,7 @@ def test_no_line_overflows_and_nothing_hostile_is_in_one(
 ) -> None:
     drawn = lines(busy(words), width, height)
     assert len(drawn) <= height
-    assert max(map(cells, drawn)) <= width
+    assert max(map(cell_len, drawn)) <= width
     assert all(line.isprintable() for line in drawn)
 
 
@@ -136,7 +137,7 @@ def standing_of_nothing() -> Standing:
 @pytest.mark.parametrize("text", ["", "abc", "漢字漢字", "a漢b"])
 @pytest.mark.parametrize("width", range(5))
 def test_a_text_is_cut_or_filled_to_its_cells(text: str, width: int) -> None:
-    assert cells(fit(text, width, UNICODE)) == width
+    assert cell_len(fit(text, width, UNICODE)) == width
 
 
 def test_a_storm_of_events_is_one_picture() -> None:

@@ -21,7 +21,8 @@ from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.schema import DialogueItem
 from videoautoarena.runs.bench.format.verify import verify
 from videoautoarena.runs.dialogues.review import Wish, review
-from videoautoarena.runs.dialogues.review_sheet import shown, write_sheet
+from videoautoarena.runs.dialogues.review_sheet import write_sheet
+from videoautoarena.runs.text.csv_text import shown
 from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
 
 HOSTILE = '=HYPERLINK("http://x")\r\n\'+1,\x1b[31m\ud800 \u202eabc\x00'

@@ -14,24 +14,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.played import battle, invoke, lineage, manifest, play, slot, video
-from videoautoarena.runs.text.tables import (
-    Sheet,
-    comma_separated,
-    html,
-    latex,
-    markdown,
-    quote_formula,
-    unquote_formula,
-)
+from videoautoarena.runs.text.csv_text import comma_separated, quote_formula, unquote_formula
 from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.views.forms import marked_up
 from videoautoarena.runs.views.leaderboard import ROW_FIELDS
+from videoautoarena.runs.views.report import Column, Report, Sentence, Table, Verbatim
 
 EVIL = "=cmd()|' a&b_c%d\\e\"f\ng\x1b[2J\u202e{x}$y#~^<b>`*[z](http://h)--"
 TEXT = st.text(st.characters(exclude_categories=()), max_size=12)
 
 
-def sheet(*rows: list[str]) -> Sheet:
-    return Sheet(("model", "rating"), frozenset({1}), rows, [])
+def pasted(form: str, name: str, rating: int, *notes: str, caption: str = "Results",
+           of: str = "both") -> str:  # fmt: skip
+    columns = (Column("model", "model", "name"), Column("rating", "rating", "rating"))
+    table = Table(of, caption, columns, ({"model": name, "rating": rating},))
+    return marked_up(Report((table,), tuple(Sentence((Verbatim(one),)) for one in notes)), form)
 
 
 class Cells(HTMLParser):
@@ -53,10 +50,10 @@ class Cells(HTMLParser):
             self.texts[-1] += data
 
 
-@given(TEXT.map(str.strip), TEXT.map(str.strip))
-def test_every_text_comes_out_of_html_as_it_is_shown_elsewhere(name: str, rating: str) -> None:
-    cells = Cells(html(sheet([name, rating])))
-    assert cells.texts == [safe(name).strip(), safe(rating).strip()]
+@given(TEXT.map(str.strip))
+def test_every_text_comes_out_of_html_as_it_is_shown_elsewhere(name: str) -> None:
+    cells = Cells(pasted("html", name, 1))
+    assert cells.texts == [safe(name).strip(), "1"]
     assert cells.tags == {"table", "caption", "thead", "tbody", "tr", "th", "td"}
 
 
@@ -64,7 +61,7 @@ def test_every_text_comes_out_of_html_as_it_is_shown_elsewhere(name: str, rating
     "evil", [EVIL, "</td><script>x</script>", "&lt;b&gt; &#60;", "<!-- <![CDATA["]
 )
 def test_html_shows_markup_as_text(evil: str) -> None:
-    cells = Cells(html(sheet([evil, "1"])))
+    cells = Cells(pasted("html", evil, 1))
     assert cells.texts == [safe(evil), "1"]
     assert "script" not in cells.tags
 
@@ -78,14 +75,12 @@ def test_a_quote_before_a_formula_can_be_taken_off_again(text: str) -> None:
 
 
 def test_markdown_is_a_table_with_its_figures_on_the_right() -> None:
-    assert (
-        markdown(sheet(["hawk", "1200"])) == "| model | rating |\n| --- | ---: |\n| hawk | 1200 |"
-    )
+    text = "| model | rating |\n| --- | ---: |\n| hawk | 1200 |"
+    assert pasted("markdown", "hawk", 1200) == text
 
 
 def test_latex_has_the_rules_of_booktabs_a_short_caption_a_label_and_its_notes_below() -> None:
-    titled = sheet(["hawk", "1200"])._replace(caption="A & B", label="both")
-    text = latex(titled._replace(notes=["50 % of it."]))
+    text = pasted("latex", "hawk", 1200, "50 % of it.", caption="A & B")
     body = text.split("\\toprule\n")[1].split("\\bottomrule")[0]
     assert body == "model & rating \\\\\n\\midrule\nhawk & 1200 \\\\\n"
     assert "\\begin{tabular}{lr}" in text
@@ -93,7 +88,11 @@ def test_latex_has_the_rules_of_booktabs_a_short_caption_a_label_and_its_notes_b
     _, below = text.split("\\end{tabular}\n")
     told = r"\parbox{\linewidth}{\footnotesize 50 \% of it.}"
     assert below == f"\\par\\smallskip\n{told}\n\\end{{table}}"
-    assert latex(titled).endswith("\\end{tabular}\n\\end{table}")
+    assert pasted("latex", "hawk", 1200).endswith("\\end{tabular}\n\\end{table}")
+
+
+def test_a_label_holds_what_tex_reads_as_it_is() -> None:
+    assert "\\label{tab:by-questionkind}\n" in pasted("latex", "hawk", 1, of="by-question_kind}é")
 
 
 @pytest.mark.parametrize("by", [[], ["--by", "round"], ["--by", "pair"]])
@@ -122,7 +121,7 @@ def test_every_latex_table_is_titled_in_a_few_words_and_can_be_referred_to(
     ],
 )
 def test_latex_prints_a_name_as_it_is_written(name: str, escaped: str) -> None:
-    assert f"\n{escaped} & 1 \\\\\n" in latex(sheet([name, "1"]))
+    assert f"\n{escaped} & 1 \\\\\n" in pasted("latex", name, 1)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +136,7 @@ def test_latex_prints_a_name_as_it_is_written(name: str, escaped: str) -> None:
     ],
 )
 def test_markdown_shows_a_name_as_it_is_written(name: str, escaped: str) -> None:
-    assert markdown(sheet([name, "1"])).splitlines()[2] == f"| {escaped} | 1 |"
+    assert pasted("markdown", name, 1).splitlines()[2] == f"| {escaped} | 1 |"
 
 
 @pytest.mark.parametrize("name", ["=cmd()", "+1", "-1", "@sum", " =1", "\u00a0=1"])
@@ -154,10 +153,10 @@ def test_figures_stay_figures_and_what_is_missing_stays_empty() -> None:
 def test_any_name_is_one_cell_of_one_row(name: str) -> None:
     rows = list(csv.reader(io.StringIO(comma_separated(["m", "n"], [[name, 1]]))))
     assert [len(row) for row in rows] == [2, 2]
-    lines = markdown(sheet([name, "1"])).split("\n")
+    lines = pasted("markdown", name, 1).split("\n")
     assert len(lines) == 3
     assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", lines[2])) == 3
-    body = latex(sheet([name, "1"])).split("\\midrule\n")[1].split("\\bottomrule")[0]
+    body = pasted("latex", name, 1).split("\\midrule\n")[1].split("\\bottomrule")[0]
     assert body.count("\n") == 1
     assert len(re.findall(r"(?<!\\)&", body)) == 1
     assert all(ord(char) >= 32 for line in (*lines, body[:-1]) for char in line)

@@ -20,10 +20,10 @@ from videoautoarena.runs.views.report import (
     Report,
     Sentence,
     Table,
-    Total,
     Verbatim,
     named,
     sentence,
+    tally_table,
 )
 
 EVIL = "x (b)\x1b[2J\u202e|&_9"
@@ -108,13 +108,12 @@ def test_each_kind_of_figure_has_one_way_to_be_written(
 def test_a_sentence_repeats_what_its_table_shows() -> None:
     gap = Difference(SCORES.quote("hawk", "rating"), SCORES.quote(EVIL, "rating"))
     said = sentence(
-        "{model} ({rating}, {share}) is {gap} above {rival}; {both} in all.",
+        "{model} ({rating}, {share}) is {gap} above {rival}.",
         SCORES.quotes("hawk"),
         gap=gap,
         rival=Model("owl"),
-        both=Total((SCORES.quote(0, "rating"), SCORES.quote(1, "rating"))),
     )
-    assert said.text == "hawk (1342, 61.5 %) is 177 above owl; 2507 in all."
+    assert said.text == "hawk (1342, 61.5 %) is 177 above owl."
     figure = {"figure": "177", "cells": [["scores", 0, "rating"], ["scores", 1, "rating"]]}
     assert figure in said.to_json()
     assert {"model": "owl"} in said.to_json()
@@ -242,6 +241,31 @@ def test_a_counted_figure_takes_its_noun() -> None:
     one = replace(SCORES, rows=({"wins": 1},))
     quotes = {"wins": replace(quotes["wins"], table=one, row=0)}
     assert sentence("{wins:decided battle} won.", quotes).text == "1 decided battle won."
+
+
+@pytest.mark.parametrize(
+    ("videos", "void", "text"),
+    [
+        (2, 1, "won on 2 videos; 1 was void"),
+        (1, 2, "won on 1 video; 2 were void"),
+        (None, 0, "won"),
+        (float("nan"), None, "won"),
+    ],
+)
+def test_words_in_brackets_are_said_where_there_is_something_to_say(
+    videos: float | None, void: int | None, text: str
+) -> None:
+    counts = tally_table({"videos": videos, "void": void})
+    template = "{who}[ on {videos:video}][; {void} {void|was|were} void][ by {nobody}]"
+    assert sentence(template, counts.quotes(), who="won", nobody=()).text == text
+
+
+def test_an_interval_without_bounds_is_nothing_to_say() -> None:
+    column = Column("interval", "interval", "reach", ("rating", "low", "high"))
+    fields = [{"rating": 1000.0, "low": low, "high": 1020.0} for low in (990.0, None)]
+    table = Table("models", "Models", (column,), tuple(fields))
+    said = [sentence("rated[ ({interval})]", table.quotes(k)).text for k in range(2)]
+    assert said == ["rated (-10/+20)", "rated"]
 
 
 def test_lines_of_a_list_stand_below_each_other_and_none_begins_with_a_percent_sign() -> None:

@@ -127,6 +127,15 @@ def test_a_model_won_as_often_as_its_row_says_and_not_as_its_mean_over_opponents
         assert f"{counts} of {row['battles']} battles." in text
 
 
+def test_how_far_the_first_stands_above_the_second_is_what_a_reader_subtracts() -> None:
+    board = build(season(12), CAST, method=RatingMethod(fragility=True))
+    first, second, *rest = board.models
+    near = replace(first, rating=1342.4), replace(second, rating=1164.6)
+    text = said(page(replace(board, models=(*near, *rest))), "ladder")
+    # Of 1342 and 1165; by all digits it would be 178.
+    assert text.startswith("hawk stands 177 points above owl; intervals reach ")
+
+
 def test_the_gap_stands_beside_the_narrowest_and_the_widest_interval() -> None:
     report = page()
     table = report.tables[0]
