@@ -33,9 +33,7 @@ import "../style/rounds.css";
 import "../style/checks.css";
 import "../style/browse.css";
 import "../style/battle.css";
-import "../style/judging.css";
 import "../style/model.css";
-import "../style/live.css";
 import "../style/print.css";
 
 /* The report's parts in order. */
