@@ -60,7 +60,7 @@ function TasksTop({ state, help }) {
   const link = (task) => html`<a key=${task} href=${linkOfTask[task]}
     aria-current=${task === state.task ? "page" : null}>${NAMES[task]}</a>`;
   const nav = tasks.length > 1 && html`<nav aria-label="Tasks">${tasks.map(link)}</nav>`;
-  const who = html`<span class="who"><${Said} text=${state.labeller} /></span>`;
+  const who = html`<span class="who cut"><${Said} text=${state.labeller} /></span>`;
   return html`<${Top} home=${linkOfTask[state.task]} nav=${nav} who=${who} help=${help} />`;
 }
 

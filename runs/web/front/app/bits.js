@@ -138,8 +138,9 @@ export function Contents({ parts, under = "" }) {
 
 /* The mark and name of the project, as a link to the page's start. */
 function Brand({ href }) {
-  return html`<a class="brand" href=${href}><svg width="18" height="18" viewBox="0 0 18 18"
-    aria-hidden="true"><rect x="1" y="3.5" width="16" height="11" rx="2.5" class="mark-ground" />
+  return html`<a class="brand" href=${href} aria-label="VideoAutoArena">
+    <svg width="18" height="18" viewBox="0 0 18 18" aria-hidden="true">
+    <rect x="1" y="3.5" width="16" height="11" rx="2.5" class="mark-ground" />
     <path d="M7 6.6 L11.6 9 L7 11.4 Z" class="mark-sign" /></svg><span>VideoAutoArena</span></a>`;
 }
 

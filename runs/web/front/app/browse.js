@@ -120,7 +120,7 @@ function Facet({ facet, counts, on, set }) {
     class=${`facet-row ${on === value ? "on" : ""}`} title=${facet.labels[code]}
     onClick=${() => set(facet.key, on === value ? null : value)}>
     <span class="ground" style=${{ width: `${(100 * n) / most}%` }}></span>
-    <span class="label"><bdi>${plain(facet.labels[code])}</bdi></span>
+    <span class="label cut"><bdi>${plain(facet.labels[code])}</bdi></span>
     <span class="num">${whole(n)}</span></button>`;
   const toggle = html`<button class="quiet" onClick=${() => setWhole(!isWhole)}>
     ${isWhole ? "Fewer" : `${more} more`}</button>`;

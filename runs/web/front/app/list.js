@@ -156,19 +156,20 @@ function BattleLine({ index, films, battle, href, onClick }) {
   const isFlip = index.seats[battle] === 2 && verdict !== "split";
   return html`<a href=${href} onClick=${onClick}>
     <${Thumb} video=${video} film=${film} place=${standInOf(film)} />
-    <span class="row-main"><span class="row-who"><${Outcome} verdict=${verdict} most=${28}
+    <span class="row-main"><span class="row-who cut"><${Outcome} verdict=${verdict} most=${28}
         a=${index.models[index.a[battle]]} b=${index.models[index.b[battle]]} />${" "}
       <${Chip} verdict=${verdict} />
       ${isFlip && html` <span class="chip chip-split">orders disagree</span>`}</span>
-      <span class="row-question">${asked}</span></span>
+      <span class="row-question cut">${asked}</span></span>
     <span class="row-side"><${BattleMeta} index=${index} battle=${battle} />
-      <span class="row-file"><bdi>${plain(fileName(film?.path ?? video))}</bdi></span></span></a>`;
+      <span class="row-file cut"><bdi>${plain(fileName(film?.path ?? video))}</bdi></span>
+    </span></a>`;
 }
 
 function BattleMeta({ index, battle }) {
   const grade = index.difficulty[battle];
-  return html`<span class="row-meta"><b class="num">${roundName(index.round[battle])}</b> ·${" "}
-    P${index.persona[battle]}${isKnown(grade) && html` <${Grade} grade=${grade} />`}</span>`;
+  return html`<span class="row-meta cut"><b class="num">${roundName(index.round[battle])}</b>${" "}
+    · P${index.persona[battle]}${isKnown(grade) && html` <${Grade} grade=${grade} />`}</span>`;
 }
 
 /* Difficulty from 1 to 5 as a bar and a figure. */

@@ -34,9 +34,7 @@ import "../style/tasks.css";
 import "../style/checks.css";
 import "../style/browse.css";
 import "../style/battle.css";
-import "../style/judging.css";
 import "../style/model.css";
-import "../style/live.css";
 import "../style/print.css";
 
 /* The report's parts in order. */

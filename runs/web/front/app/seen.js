@@ -96,8 +96,8 @@ function Lane({ lane, times, at, isOn, hot, pick, open }) {
     plot=${plot} />`;
   const sign = lane.key === "judge" ? "j" : lane.key;
   return html`<div class=${`lane lane-${sign} ${isOn ? "on" : ""}`}>
-    <button class="lane-name" aria-pressed=${isOn} onClick=${pick}><${Side} side=${sign} />${" "}
-      <bdi>${plain(brief(lane.name, 24))}</bdi></button>
+    <button class="lane-name cut" aria-pressed=${isOn} onClick=${pick}><${Side} side=${sign} />
+      ${" "}<bdi>${plain(brief(lane.name, 24))}</bdi></button>
     ${open && lane.places.length ? ticks : html`<span class="lane-plot">${plot}</span>`}
     <span class="lane-count num">${lane.places.length}<span class="hidden"> frames</span></span>
     </div>`;
