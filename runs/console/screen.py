@@ -16,6 +16,7 @@ from videoautoarena.runs.console.snapshot import Flight, Standing, Voice
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
 from videoautoarena.runs.rundir.call_facts import listed
 from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.text.axis import Axis, Interval, axis_of, bar
 from videoautoarena.runs.text.terminal_text import Line, Marks, fit, plain
 from videoautoarena.runs.text.words import dollars, short
 
@@ -297,16 +298,16 @@ def _board(board: Board | None, names: dict[str, str], size: Size) -> Iterator[T
     more = len(rows) - len(shown)
     note += f", {more} more below" if more else ""
     yield _title("Leaderboard", note, size, right="won-tied-lost")
-    figures = [figure for row in rows for figure in (row.low, row.rating, row.high)]
-    known = [figure for figure in figures if figure is not None]
-    low, high = (min(known), max(known)) if known else (0.0, 0.0)
+    axis = axis_of(
+        Interval(row.rating, row.low, row.high) for row in rows if row.rating is not None
+    )
     called = [plain(names.get(row.model, row.model)) for row in rows]
     room = min(max(map(cell_len, called)) + 1, size.width // 3)
     for row, name in zip(shown, called, strict=False):
-        yield _ranked(row, (low, high), fit(name, room, size.marks), size)
+        yield _ranked(row, axis, fit(name, room, size.marks), size)
 
 
-def _ranked(row: Row, edges: tuple[float, float], name: str, size: Size) -> Text:
+def _ranked(row: Row, axis: Axis, name: str, size: Size) -> Text:
     line, rating = Line(size.width, size.marks), row.rating
     best, worst = row.rank_best, row.rank_worst
     rank = "-" if best is None else f"{best}" if best == worst else f"{best}-{worst}"
@@ -315,22 +316,16 @@ def _ranked(row: Row, edges: tuple[float, float], name: str, size: Size) -> Text
         return line.add(" unrated", "dim").text
     line.add(f"{rating:>5.0f} ")
     counts = f"{row.wins}-{row.ties}-{row.losses}"
-    _interval(line, row, edges, line.left - 14)
+    _interval(line, Interval(rating, row.low, row.high), axis, line.left - 14)
     return line.add(f"{counts:>{max(line.left, 0)}}").text
 
 
-def _interval(line: Line, row: Row, edges: tuple[float, float], width: int) -> None:
+def _interval(line: Line, drawn: Interval, axis: Axis, width: int) -> None:
     """Draw an interval and its middle on one scale for all rows."""
     if width < 5:
         return
-    span = (edges[1] - edges[0]) or 1.0
-    middle, low, high = row.rating or 0.0, row.low, row.high
-    ends = (middle if low is None else low, middle, middle if high is None else high)
-    left, dot, right = (round((x - edges[0]) / span * (width - 1)) for x in ends)
-    marks = line.marks
-    line.add(" " * left).add(marks.line * (dot - left), "blue")
-    line.add(marks.dot, "bold blue").add(marks.line * (right - dot), "blue")
-    line.add(" " * (width - 1 - right))
+    left, dot, right = bar(axis, drawn, width, line.marks).partition(line.marks.dot)
+    line.add(left, "blue").add(dot, "bold blue").add(right, "blue")
 
 
 def _flights(standing: Standing, names: dict[str, str], size: Size) -> Iterator[Text]:

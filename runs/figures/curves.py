@@ -26,7 +26,7 @@ from videoautoarena.runs.figures.canvas import (
     shown,
     widest,
 )
-from videoautoarena.runs.views.axis import Axis
+from videoautoarena.runs.text.axis import Axis
 
 _HIGH, _LEFT, _AXIS, _BETWEEN = 1.7, 0.42, 0.42, 0.5
 """Inches: of a panel, and of what stands around it."""

@@ -28,7 +28,7 @@ from videoautoarena.runs.figures.canvas import (
     shown,
     widest,
 )
-from videoautoarena.runs.views.axis import Axis
+from videoautoarena.runs.text.axis import Axis
 from videoautoarena.scoring.fitting.counts import Floats
 
 _MANY, _LINE = 20, 1.28

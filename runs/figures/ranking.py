@@ -25,8 +25,8 @@ from videoautoarena.runs.leaderboard.slices import Slice, Slices
 from videoautoarena.runs.rating.fit import ONE_SIDED
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Matrices, Row
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN
+from videoautoarena.runs.text.axis import Axis, Interval, axis_of
 from videoautoarena.runs.text.terminal import safe
-from videoautoarena.runs.views.axis import Axis, Interval, axis_of
 from videoautoarena.runs.views.leaderboard import leaderboard_report
 from videoautoarena.runs.views.report import Column, Table
 from videoautoarena.runs.views.slices import SCALES, slices_report

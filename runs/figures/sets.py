@@ -14,8 +14,8 @@ from videoautoarena.runs.figures.canvas import UPWARD, Caption, Picture
 from videoautoarena.runs.figures.curves import Course, Curves, Point
 from videoautoarena.runs.figures.dots import Dot, Dots, Panel, names
 from videoautoarena.runs.figures.grids import Grid, Grids, cells_of
+from videoautoarena.runs.text.axis import Axis
 from videoautoarena.runs.text.number_formats import FORMATS
-from videoautoarena.runs.views.axis import Axis
 from videoautoarena.runs.views.dialogues import OVERALL, dialogues_report
 from videoautoarena.runs.views.report import Column, Table
 from videoautoarena.runs.views.tasks import G_AVG, M_AVG, task_reports

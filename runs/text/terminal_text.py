@@ -18,13 +18,15 @@ class Marks:
     cut: str = "…"
     line: str = "─"
     dot: str = "●"
+    left: str = "◂"
+    right: str = "▸"
     full: str = "━"
     rest: str = "─"
     between: str = "·"
 
 
 UNICODE = Marks()
-ASCII = Marks(cut="~", line="-", dot="o", full="#", rest="-", between="|")
+ASCII = Marks(cut="~", line="-", dot="o", left="<", right=">", full="#", rest="-", between="|")
 
 
 def plain(text: str) -> str:

@@ -20,9 +20,10 @@ from rich.measure import Measurement
 from rich.table import Table as Grid
 from rich.text import Text
 
+from videoautoarena.runs.text.axis import Axis, Interval, bar
 from videoautoarena.runs.text.csv_text import Cell, comma_separated
 from videoautoarena.runs.text.terminal import safe
-from videoautoarena.runs.views.axis import Axis
+from videoautoarena.runs.text.terminal_text import ASCII, UNICODE
 from videoautoarena.runs.views.report import Column, Report, Table, is_whole
 
 if TYPE_CHECKING:
@@ -375,7 +376,7 @@ def _terminal_cell(
 ) -> RenderableType:
     if column.kind == "bar":
         value, low, high = (table.rows[row].get(of) for of in column.fields)
-        return Text("") if value is None else Bar.on(_axis(table), value, low, high)
+        return Text("") if value is None else Bar(_axis(table), Interval(value, low, high))
     text = table.cell(row, column)
     if is_tall and column.format.is_figure and text.endswith(")"):
         text = text.removesuffix(")").replace(" (", "\n", 1)
@@ -408,34 +409,13 @@ def _axis_title(axis: Axis) -> str:
 
 @dataclass(frozen=True)
 class Bar:
-    """An interval and its middle on a scale of some columns; an arrow where it goes on."""
+    """An interval and its middle on the scale of a table's bars."""
 
-    low: int
-    middle: int
-    high: int
-
-    @classmethod
-    def on(cls, axis: Axis, value: float, low: float | None, high: float | None) -> Bar:
-        """Return the bar of a figure on an axis; one without bounds is its middle alone."""
-        ends = (value if low is None else low, value, value if high is None else high)
-        return cls(*(_column(axis.place(x)) for x in ends))
+    axis: Axis
+    drawn: Interval
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         return Measurement(_BAR, _BAR)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        line, dot, left, right = "-o<>" if options.ascii_only else "─●◂▸"
-        marks = [line if self.low <= x <= self.high else " " for x in range(_BAR)]
-        if self.low < 0:
-            marks[0] = left
-        if self.high >= _BAR:
-            marks[-1] = right
-        marks[min(max(self.middle, self.low < 0), _BAR - 1 - (self.high >= _BAR))] = dot
-        yield Text("".join(marks))
-
-
-def _column(share: float) -> int:
-    """Return the column of a place on the scale; one beyond either end has none of its columns."""
-    if not 0.0 <= share <= 1.0:
-        return -1 if share < 0.0 else _BAR
-    return round(share * (_BAR - 1))
+        yield Text(bar(self.axis, self.drawn, _BAR, ASCII if options.ascii_only else UNICODE))

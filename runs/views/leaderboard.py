@@ -23,8 +23,8 @@ from videoautoarena.runs.rating.method import (
     too_few,
 )
 from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.text.axis import Axis, Interval, axis_of
 from videoautoarena.runs.text.number_formats import Kind, is_nothing
-from videoautoarena.runs.views.axis import Axis, Interval, axis_of
 from videoautoarena.runs.views.remarks import audit_sentences, notes_of
 from videoautoarena.runs.views.report import (
     Column,

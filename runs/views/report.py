@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Literal
 
+from videoautoarena.runs.text.axis import Axis
 from videoautoarena.runs.text.number_formats import FORMATS, NOTHING, Format, Kind, is_nothing
 from videoautoarena.runs.text.terminal import safe
-from videoautoarena.runs.views.axis import Axis
 
 Row = Mapping[str, Any]
 """The fields of a row by their keys, as JSON has them."""

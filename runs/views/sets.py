@@ -11,8 +11,8 @@ from videoautoarena.runs.bench.score.score import FEW_VIDEOS
 from videoautoarena.runs.bench.score.sweep import Ladder, Sweep
 from videoautoarena.runs.bench.score.task_points import Figure
 from videoautoarena.runs.rundir.reader import SAW_NONE, STAND_INS, counted
+from videoautoarena.runs.text.axis import Axis
 from videoautoarena.runs.text.number_formats import Kind
-from videoautoarena.runs.views.axis import Axis
 from videoautoarena.runs.views.leaderboard import lead_fields, lead_words
 from videoautoarena.runs.views.report import (
     Column,

@@ -24,6 +24,7 @@ from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.rating.leaderboard import Lead, Leaderboard
 from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.table import build
+from videoautoarena.runs.text.axis import Axis, Interval
 from videoautoarena.runs.views.forms import Bar, as_text, csv_text, marked_up
 from videoautoarena.runs.views.leaderboard import (
     leaderboard_report,
@@ -330,7 +331,7 @@ def test_a_long_name_is_folded_and_not_lost() -> None:
 
 def test_a_bar_has_its_middle_inside() -> None:
     console = Console(width=20, file=io.StringIO())
-    console.print(Bar(0, 2, 4))
+    console.print(Bar(Axis(0.0, 12.0), Interval(2.0, 0.0, 4.0)))
     assert console.file.getvalue().rstrip() == "──●──"  # type: ignore[attr-defined]
 
 

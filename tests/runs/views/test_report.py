@@ -9,8 +9,9 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from videoautoarena.runs.text.axis import Axis, Interval, axis_of, bar
 from videoautoarena.runs.text.number_formats import FORMATS, Kind
-from videoautoarena.runs.views.axis import Interval, axis_of
+from videoautoarena.runs.text.terminal_text import ASCII
 from videoautoarena.runs.views.forms import ReportView, as_text, csv_text, marked_up
 from videoautoarena.runs.views.remarks import legend_of, marks_of
 from videoautoarena.runs.views.report import (
@@ -223,6 +224,22 @@ def test_marks_are_told_where_a_cell_carries_them() -> None:
     assert marks_of(["odd", "thin", "other"], marks) == "*!"
     assert [one.text for one in legend_of({"odd", "thin"}, marks)] == ["* few; ! strange."]
     assert list(legend_of(set(), marks)) == []
+
+
+@pytest.mark.parametrize(
+    ("drawn", "cells"),
+    [
+        (Interval(50.0, 30.0, 70.0), "   --o--   "),
+        (Interval(50.0, None, None), "     o     "),
+        (Interval(50.0, -900.0, 900.0), "<----o---->"),
+        (Interval(-5.0, -900.0, 20.0), "<o-        "),
+        (Interval(100.0, 90.0, 300.0), "         o>"),
+    ],
+)
+def test_an_interval_is_drawn_in_cells_with_arrows_where_the_axis_is_cut(
+    drawn: Interval, cells: str
+) -> None:
+    assert bar(Axis(0.0, 100.0), drawn, 11, ASCII) == cells
 
 
 def test_an_axis_is_cut_before_an_interval_far_wider_than_most() -> None:

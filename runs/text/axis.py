@@ -1,10 +1,15 @@
-"""Where an axis of intervals begins and ends; every picture of the same figures has the same."""
+"""Where an axis of intervals begins and ends, and how a terminal draws one on it.
+
+Every picture of the same figures has the same axis.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from statistics import median
 from typing import Any, NamedTuple
+
+from videoautoarena.runs.text.terminal_text import Marks
 
 MOST_WIDTHS = 2.5
 """Intervals so many times as wide as the median one are cut."""
@@ -47,3 +52,28 @@ def axis_of(intervals: Iterable[Interval]) -> Axis:
         if high - low <= widest:
             shown += [low, high]
     return Axis(min(shown, default=0.0), max(shown, default=0.0))
+
+
+def bar(axis: Axis, drawn: Interval, width: int, marks: Marks) -> str:
+    """Return an interval and its middle in so many cells; an arrow where it goes on beyond them.
+
+    One without bounds is its middle alone.
+    """
+    value, low, high = drawn
+    left = _cell(axis.place(value if low is None else low), width)
+    right = _cell(axis.place(value if high is None else high), width)
+    signs = [marks.line if left <= cell <= right else " " for cell in range(width)]
+    if left < 0:
+        signs[0] = marks.left
+    if right >= width:
+        signs[-1] = marks.right
+    middle = max(_cell(axis.place(value), width), int(left < 0))
+    signs[min(middle, width - 1 - (right >= width))] = marks.dot
+    return "".join(signs)
+
+
+def _cell(share: float, width: int) -> int:
+    """Return the cell of a place on the scale; one beyond either end has none of them."""
+    if not 0.0 <= share <= 1.0:
+        return -1 if share < 0.0 else width
+    return round(share * (width - 1))
