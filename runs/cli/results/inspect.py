@@ -326,7 +326,8 @@ def on_terminal(number: int, total: int) -> None:
 )
 @options.MOVED
 @options.flag("--split", "Put battles and pictures into a folder beside the file.")
-@options.OVERWRITE
+@options.OPEN
+@options.flag("--force", "Overwrite an existing file of another name than the default.")
 @options.AS_JSON
 def report_command(
     out: Path,
@@ -335,10 +336,13 @@ def report_command(
     thumbs: int | None,
     videos: Path | None,
     split: bool,
+    opens: bool,
     force: bool,
     as_json: bool,
 ) -> None:
     """Write the run or set in OUT as one HTML page that anyone can open, offline.
+
+    Without --to an earlier report is replaced.
 
     Of a task set with results it shows scores by task and position, what frames and dollars buy,
     and what the options give away; of dialogues scores by ability, and each reply by its checklist.
@@ -363,6 +367,8 @@ def report_command(
         written = run_async(write_report(order, on_terminal))
         if written.pictures_bytes:
             say_before_publishing(f"frames of videos are in {safe(str(written.to))}")
+    if opens:
+        click.launch(str(written.to.resolve()))
     if as_json:
         options.print_report(written.to_json(), (), as_json=True)
         return

@@ -75,6 +75,18 @@ def document(
     return filled, tail
 
 
+GENERATOR = b'<meta name="generator" content="VideoAutoArena">'
+"""What a page of ours has near its beginning."""
+
+
+def is_ours(file: Path) -> bool:
+    """Return whether a file is a page that was made here."""
+    if not file.is_file():
+        return False
+    with file.open("rb") as stream:
+        return GENERATOR in stream.read(400)
+
+
 def policy(page: Page, place: Place = "served") -> str:
     """Return the Content-Security-Policy of a page: nothing but its own bytes runs."""
     found, server = assets(page), " 'self'" if place == "served" else ""

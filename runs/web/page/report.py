@@ -17,7 +17,7 @@ from videoautoarena.runs.rundir.reader import RUN_FILE, Run, counted, open_run
 from videoautoarena.runs.text.files import make_folder, refuse_existing, whole_file, write_whole
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.web.page.data import LISTED, PageData
-from videoautoarena.runs.web.page.document import block, document
+from videoautoarena.runs.web.page.document import block, document, is_ours
 from videoautoarena.runs.web.page.sentences import as_text
 from videoautoarena.runs.web.page.sheets import Sheet, Studio
 
@@ -84,7 +84,7 @@ class Written:
 
 
 def report_file(folder: Path, to: Path | None, *, force: bool) -> Path:
-    """Return the file of a report, `to` or one in the run's folder.
+    """Return the file of a report, `to` or one in a folder, where an earlier report is replaced.
 
     Raises:
         BadInput: it is no name for one, cannot be made, or exists and `force` is not given.
@@ -96,7 +96,7 @@ def report_file(folder: Path, to: Path | None, *, force: bool) -> Path:
         raise BadInput(f"{file} is the run itself; pass another --to")
     if not file.absolute().parent.is_dir():
         raise BadInput(f"{file.parent} is not a folder; create it, or pass another --to")
-    refuse_existing(file, force=force)
+    refuse_existing(file, force=force or (to is None and is_ours(file)))
     return file
 
 

@@ -61,7 +61,7 @@ def write_set_report(folder: Path, to: Path | None, *, force: bool) -> WrittenSe
         )
     kind = dialogue_report if is_spoken else task_report
     summary = kind.summary_of(opened)
-    file = report_file(folder, to or folder / RESULTS / "report.html", force=force)
+    file = report_file(folder / RESULTS, to, force=force)
     refuse_within(folder, file)
     lead = as_text(summary["words"]["lead"], summary["words"]["short"])
     tables = summary.pop("plain")

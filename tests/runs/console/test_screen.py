@@ -22,6 +22,8 @@ from videoautoarena.runs.console.screen import Board, Size, picture
 from videoautoarena.runs.console.snapshot import Standing
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.text.terminal_text import ASCII, UNICODE, Marks, fit
+from videoautoarena.runs.views.forms import ReportView
+from videoautoarena.runs.views.leaderboard import leaderboard_report
 
 LONG = f"{HOSTILE} {'words 言葉 ' * 60}"
 
@@ -228,6 +230,25 @@ def test_the_board_is_two_seconds_or_a_twentieth_behind_at_most(
 
 def test_the_board_says_of_how_many_battles_it_tells() -> None:
     assert any("as of 27 battles " in line for line in lines(busy("hawk"), 120, 40))
+
+
+def test_an_interval_far_wider_than_the_others_ends_in_the_arrow_that_the_table_has() -> None:
+    names = ["hawk", "owl", "kite", "mole"]
+    fights = [(names[k % 3], names[(k + 1) % 3], "ab"[k % 5 % 2]) for k in range(180)]
+    fights += [("mole", "owl", "a"), ("hawk", "mole", "a"), ("mole", "kite", "b")]
+    stands = Standing(lambda: 0.0)
+    stands.hear(begun(60, models=names))
+    for k, (a, b, verdict) in enumerate(fights):
+        told = judged(f"v{k % 60}-p{k // 60}-r0", model_a=a, model_b=b)
+        stands.hear(Settled(told.model_copy(update={"verdict": verdict})))
+    live = next(line for line in lines(stands, 120, 40) if "mole" in line and "●" in line)
+    table = ReportView(leaderboard_report(build(stands.battles(), names)))
+    console = Console(width=120, file=io.StringIO())
+    console.print(table)
+    shown = next(line for line in console.file.getvalue().splitlines() if "mole" in line)
+    for arrow in "◂▸":
+        assert (arrow in live) == (arrow in shown)
+    assert "◂" in live or "▸" in live
 
 
 def test_a_server_that_is_waited_for_stands_beside_the_progress_with_its_time() -> None:

@@ -282,13 +282,31 @@ def test_more_battles_than_a_file_lists_go_beside_it(
     assert Blocks((small / "report.html").read_text()).read("summary")["siblings"] == "report-files"
 
 
-def test_a_report_replaces_none_unless_asked(small: Path) -> None:
+def test_a_report_replaces_an_earlier_one_and_nothing_else_unless_asked(
+    small: Path, tmp_path: Path
+) -> None:
+    page, named = small / "report.html", tmp_path / "named.html"
     assert invoke("report", small).exit_code == 0
-    before = (small / "report.html").stat().st_mtime_ns
-    again = invoke("report", small)
-    assert "already exists" in str(again.exception)
-    assert (small / "report.html").stat().st_mtime_ns == before
+    before = page.stat().st_mtime_ns
+    assert invoke("report", small).exit_code == 0
+    assert page.stat().st_mtime_ns > before
+    assert invoke("report", small, "--to", named).exit_code == 0
+    page.write_text("<h1>notes of somebody</h1>")
+    for typed in ((), ("--to", named)):
+        assert "already exists" in str(invoke("report", small, *typed).exception)
+    assert page.read_text() == "<h1>notes of somebody</h1>"
     assert invoke("report", small, "--force").exit_code == 0
+
+
+def test_a_report_is_opened_where_that_is_asked_for(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = list[str]()
+    monkeypatch.setattr("click.launch", opened.append)
+    assert invoke("report", small).exit_code == 0
+    assert opened == []
+    assert invoke("report", small, "--open").exit_code == 0
+    assert opened == [str((small / "report.html").resolve())]
 
 
 @pytest.mark.parametrize(
