@@ -254,5 +254,5 @@ def test_the_command_adds_and_says_how_it_stands(run: Path) -> None:
 
 
 def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="pass the --out folder"):
+    with pytest.raises(BadInput, match="holds no run"):
         added(tmp_path)
