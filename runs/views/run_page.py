@@ -446,7 +446,7 @@ def made_section(settings: Row, run: Row, methods: Row) -> Section:
             "at most {frames} a video, {policy}, longer side {size_px} px, {fit}, JPEG {quality}, "
             "{decoder}"
         ).format_map(sampling)
-    model = settings["model"].capitalize()
+    model = settings["model"].title()
     facts = (
         ("Ratings", f"{model}, ties {settings['ties']}, {settings['interval']}, {level}"),
         ("Frames", frames),
@@ -457,7 +457,7 @@ def made_section(settings: Row, run: Row, methods: Row) -> Section:
     cast = Table(
         "cast",
         "Cast",
-        (Column("name", "cast"), Column("model", "served as"),
+        (Column("name", "name"), Column("model", "served as"),
          Column("max_frames", "frames", "count")),
         tuple({"name": name, **one} for name, one in methods["cast"].items()),
     )  # fmt: skip
