@@ -1,14 +1,16 @@
-"""What goes in: `videos`, `frames`, `scenes`, `cache` and `doctor`."""
+"""What goes in: `init`, `doctor`, `videos`, `frames`, `scenes` and `cache`."""
 
 from __future__ import annotations
 
 import shutil
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import count
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.media.frame_cache import Wish
     from videoautoarena.runs.rundir.context import EarlyEnd
     from videoautoarena.runs.scenes.show import Shown
+    from videoautoarena.runs.tournament.plan import Plan
 
 
 @options.command(
@@ -237,6 +240,89 @@ def _agreed(what: str) -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadInput(f"would {what}; pass --yes to do it")
     return click.confirm(f"{what}?", err=True)
+
+
+@options.command(
+    "arena init --models openai:gpt-4o,google_genai:gemini-2.5-flash --examiner openai:gpt-4.1",
+    "arena init --models openai:one,openai:two --examiner openai:three "
+    "--base-url http://127.0.0.1:8000/v1",
+)
+@options.listed("--models A,B,..", "Contestants, each as provider:model.  [default: asked for]")
+@options.string("--examiner M", "Model that examines, and judges where no other is named.")
+@options.listed("--judge M[,M2..]", "One or more judges.  [default: the examiner]")
+@options.string("--base-url URL", "Your server of OpenAI's protocol, for all models of openai.")
+@options.path("--videos", "Also estimate calls and cost of a first try on this folder.")
+@options.path("--to", "File to write.", default=Path("arena.toml"))
+@options.OVERWRITE
+@options.AS_JSON
+def init_command(
+    to: Path, *, videos: Path | None, force: bool, as_json: bool, **typed: Any
+) -> None:
+    """Write a first arena.toml for the models that you name, with comments on what may be changed.
+
+    Models that are not named are asked for on a terminal. No model is called and no key is read.
+    """
+    from videoautoarena.runs.config.first_file import NamedCast, first_file
+    from videoautoarena.runs.text.files import refuse_existing, write_whole
+
+    refuse_existing(to, force=force)
+    cast = NamedCast(**_asked_for(typed))
+    write_whole(to, first_file(cast).encode())
+    plan = None if videos is None else _first_plan(videos, to)
+    report = {"schema": 1, "file": str(to), "plan": None if plan is None else plan.to_json()}
+    options.print_report(report, _next_steps(to, videos, plan), as_json=as_json)
+
+
+def _asked_for(typed: dict[str, Any]) -> dict[str, Any]:
+    """Return the cast as it was typed; who is missing is asked for where somebody can answer."""
+    asked = {
+        "models": "Contestants, as provider:model with commas between",
+        "examiner": "Examiner, who competes with nobody",
+    }
+    for name, question in asked.items():
+        if typed[name]:
+            continue
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise click.UsageError(f"--{name} is missing; give it, or answer on a terminal")
+        said = click.prompt(question, err=True)
+        names = tuple(one.strip() for one in said.split(",") if one.strip())
+        typed[name] = names if name == "models" else said.strip()
+    return typed
+
+
+FIRST_LIMIT, FIRST_ROUNDS = 2, 1
+"""Videos of a first try, and battles in each of its lineages."""
+
+
+def _first_plan(videos: Path, config: Path) -> Plan:
+    """Return what a first try takes."""
+    from videoautoarena.runs.config.run_config import Flags
+    from videoautoarena.runs.tournament.forecast import plan_ahead
+
+    flags = Flags(config=config, limit=FIRST_LIMIT, rounds=FIRST_ROUNDS)
+    return plan_ahead(videos, _free_folder(), flags, say=say)[0]
+
+
+def _free_folder() -> Path:
+    """Return a folder for a first run that is not there yet."""
+    names = (f"first-run-{number}" if number > 1 else "first-run" for number in count(1))
+    return next(folder for folder in map(Path, names) if not folder.exists())
+
+
+def _next_steps(to: Path, videos: Path | None, plan: Plan | None) -> Iterator[str]:
+    """Say what was written, what a first try takes and what to type next."""
+    from videoautoarena.runs.tournament.plan_text import as_lines
+
+    yield f"{safe(str(to))} is written; every line of it may be changed"
+    folder = "YOUR-VIDEOS" if videos is None else quote(str(videos))
+    limits = f"--limit {FIRST_LIMIT} --rounds {FIRST_ROUNDS}"
+    if plan is not None:
+        yield f"a first try with {limits}:"
+        yield from as_lines(plan, shutil.get_terminal_size().columns)
+    at = "" if to == Path("arena.toml") else f" --config {quote(str(to))}"
+    yield "next:"
+    yield f"  arena doctor{at} --live"
+    yield f"  simulate --videos {safe(folder)}{at} {limits} --out {_free_folder()}"
 
 
 @options.command(

@@ -29,6 +29,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
             "Play three rounds with offline models and show the leaderboard.",
         ),
         "samples": ("playing.simulate", "Make twelve sample clips."),
+        "init": ("playing.media", "Write a first arena.toml for the models that you name."),
         "doctor": ("playing.media", "Check the installation, the configuration and the models."),
     },
     "Play a tournament": {

@@ -1,0 +1,117 @@
+"""A first `arena.toml` is one that a run takes as it stands, whatever models are called."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.clips import copy_but_one
+from tests.support.typed import Terminal
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.config.arena_file import ArenaFile
+from videoautoarena.runs.config.first_file import NamedCast, first_file
+from videoautoarena.runs.config.run_config import Flags, resolve
+
+SERVED = NamedCast(
+    ("openai:Qwen/Qwen2.5-VL-7B-Instruct", "openai:gpt-4o", "google_genai:gemini-2.5-flash"),
+    "openai:gpt-4.1",
+)
+
+
+def uncommented(text: str) -> str:
+    """Return a file in which each setting that stands there as a comment is set."""
+    lines = []
+    for line in text.splitlines():
+        bare = line.removeprefix("# ")
+        lines.append(bare if line.startswith("# ") and " = " in bare else line)
+    return "\n".join(lines)
+
+
+def test_a_run_takes_the_file_as_it_stands(tmp_path: Path) -> None:
+    file = tmp_path / "arena.toml"
+    file.write_text(first_file(SERVED))
+    config = resolve(Flags(config=file)).config
+    assert config.models == ("qwen2-5-vl-7b-instruct", "gpt-4o", "gemini-2-5-flash")
+    assert config.examiner == "gpt-4-1"
+    assert config.judges == ("gpt-4-1",)
+    assert [config.cast[name].model for name in config.models] == list(SERVED.models)
+
+
+def test_every_setting_that_is_shown_as_a_comment_may_be_set() -> None:
+    text = uncommented(first_file(SERVED)).replace('judge = "another"', 'judge = "gpt-4-1"')
+    found = ArenaFile.model_validate(tomllib.loads(text))
+    assert found.run.max_usd == 20.0
+    assert found.sampling.frames == 128
+    assert all(table.price is not None for table in found.models.values())
+
+
+def test_a_server_of_ones_own_is_that_of_openai_models_alone() -> None:
+    cast = NamedCast(SERVED.models, SERVED.examiner, base_url="http://127.0.0.1:8000/v1")
+    tables = tomllib.loads(first_file(cast))["models"]
+    served = {name for name, table in tables.items() if "base_url" in table}
+    assert served == {"qwen2-5-vl-7b-instruct", "gpt-4o", "gpt-4-1"}
+
+
+@given(st.lists(st.text(min_size=1, max_size=30), min_size=3, max_size=6, unique=True))
+def test_whatever_models_are_called_each_has_a_table_of_its_own(names: list[str]) -> None:
+    *models, examiner = (f"openai:{name}" for name in names)
+    tables = tomllib.loads(first_file(NamedCast(tuple(models), examiner)))
+    called = [table["model"] for table in tables["models"].values()]
+    assert called == [*models, examiner]
+    assert len(set(tables["roles"]["models"])) == len(models)
+
+
+@pytest.mark.parametrize(
+    ("cast", "why"),
+    [
+        (NamedCast(("openai:a",), "openai:b"), "needs two contestants"),
+        (NamedCast(("openai:a", "openai:b"), "openai:a"), "cannot compete and judge"),
+        (NamedCast(("openai:a", "openai:b"), "openai:c", ("openai:b",)), "cannot compete"),
+        (NamedCast(("a", "openai:b"), "openai:c"), "'a' is no model"),
+    ],
+)
+def test_a_cast_that_cannot_play_is_refused(cast: NamedCast, why: str) -> None:
+    with pytest.raises(BadInput, match=why):
+        first_file(cast)
+
+
+NAMED = ("--models", "offline:hawk,offline:mole", "--examiner", "offline:examiner")
+
+
+@pytest.fixture
+def terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Terminal:
+    monkeypatch.chdir(tmp_path)
+    return Terminal(capsys)
+
+
+def test_the_command_writes_the_file_estimates_a_first_try_and_says_what_is_next(
+    terminal: Terminal, tmp_path: Path, sample_clips: Path
+) -> None:
+    copy_but_one(sample_clips, tmp_path / "clips")
+    said = terminal.arena("init", *NAMED, "--videos", "clips")
+    assert said.code == 0
+    assert "6 battles left, 2 videos" in said.out
+    last = said.out.splitlines()[-1].strip()
+    assert last == "simulate --videos clips --limit 2 --rounds 1 --out first-run"
+    assert terminal.simulate(*last.split()[1:], "--plan", "--json").code == 0
+    again = terminal.arena("init", *NAMED)
+    assert again.code == 1
+    assert "already exists" in again.err
+    told = json.loads(terminal.arena("init", *NAMED, "--force", "--json").out)
+    assert told == {"schema": 1, "file": "arena.toml", "plan": None}
+
+
+def test_who_is_not_named_where_nobody_answers_is_a_matter_of_usage(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    said = terminal.arena("init", "--models", "offline:hawk,offline:mole")
+    assert said.code == 2
+    assert "--examiner is missing" in said.err
+    assert not (tmp_path / "arena.toml").exists()
