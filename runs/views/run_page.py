@@ -215,7 +215,7 @@ def _pairs_sentence(pairs: Sequence[Pair], tally: Table) -> Sentence:
         return _said("pairs", "{odd} of {pairs:pair} contradict the ratings.", said)
     if odd:
         each = ((Model(pair.model), " against ", Model(pair.rival)) for pair in odd)
-        return _said("pairs", "{each} did not go as the ratings foretell.", each=listed(each))
+        return _said("pairs", "{each} did not go as the ratings predict.", each=listed(each))
     return _said(
         "pairs",
         "No pair contradicts the ratings[; {thin} of {pairs:pair} met fewer than {few} times].",

@@ -226,7 +226,7 @@ LAST = (
 @options.path("--clips", "Folder of the sample clips.", default=Path("arena-samples"))
 @options.DISPLAY
 def demo_command(out: Path, clips: Path, display: Display) -> int:
-    """Make the sample clips, play three rounds with the offline cast and show what came of it.
+    """Make the sample clips, play three rounds with the offline cast and show the result.
 
     That is the leaderboard, what to type next, and the most telling battle, as arena show does.
     """

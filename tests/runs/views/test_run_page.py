@@ -224,7 +224,7 @@ def test_pairs_that_contradict_the_ratings_are_named_or_counted() -> None:
     names = [(pair.model, pair.rival) for pair in odd[:2]]
     assert said(page(pairs=few), "pairs") == (
         f"{names[0][0]} against {names[0][1]} and {names[1][0]} against {names[1][1]} did not go "
-        "as the ratings foretell."
+        "as the ratings predict."
     )
     every = 2 * len(odd)
     assert said(page(pairs=many), "pairs") == f"{every} of {every} pairs contradict the ratings."

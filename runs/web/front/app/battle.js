@@ -97,7 +97,7 @@ function Question({ battle }) {
   const invented = `P${battle.persona} ${CLOSENESS[battle.persona] ?? ""}`;
   const text = battle.question
     ? plain(battle.question)
-    : html`<i class="muted">No question came of it</i>`;
+    : html`<i class="muted">There is no question</i>`;
   return html`<h1 class="question" dir="auto">${text}</h1>
     <p class="persona"><span class="chip"><bdi>${plain(battle.user ?? invented)}</bdi></span>${" "}
       <${Said} text=${user} /></p>`;

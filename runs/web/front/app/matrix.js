@@ -18,7 +18,7 @@ const pairKey = (model, rival) => `${model}\n${rival}`;
 
 const MATRIX_NOTE =
   "A row’s share of points against the column’s model; a tie is half a point. Pale: fewer than " +
-  "ten battles. Boxed: the interval excludes what the ratings foretell.";
+  "ten battles. Boxed: the interval excludes what the ratings predict.";
 const MATRIX_HINT =
   "Point at a cell for its counts, or go to the table with Tab and move with the arrow keys; " +
   "Enter lists its battles.";
@@ -153,5 +153,5 @@ function Readout({ cell }) {
   const counts = `${cell.wins} won, ${cell.ties} tied, ${cell.losses} lost`;
   const interval = `(${percent(cell.low)} to ${percent(cell.high)})`;
   return html`${who}${counts} on ${counted(cell.videos, "video")}; ${percent(cell.value)} of the
-    points ${interval}, the ratings foretell ${percent(cell.expected)}.`;
+    points ${interval}, the ratings predict ${percent(cell.expected)}.`;
 }

@@ -205,7 +205,7 @@ Please report this to https://github.com/markedjs/marked.`,e){let s="<p>An error
       <${al} battle=${e} />
       ${s&&l`<${dl} battle=${e} ...${s} />`}
       <${ml} battle=${e} /></div>
-      <${$l} chain=${n} now=${e.id} /></div></main>`}function Vi({battle:e}){let t=e.persona_text??"no user was invented",n=`P${e.persona} ${Wi[e.persona]??""}`,s=e.question?$(e.question):l`<i class="muted">No question came of it</i>`;return l`<h1 class="question" dir="auto">${s}</h1>
+      <${$l} chain=${n} now=${e.id} /></div></main>`}function Vi({battle:e}){let t=e.persona_text??"no user was invented",n=`P${e.persona} ${Wi[e.persona]??""}`,s=e.question?$(e.question):l`<i class="muted">There is no question</i>`;return l`<h1 class="question" dir="auto">${s}</h1>
     <p class="persona"><span class="chip"><bdi>${$(e.user??n)}</bdi></span>${" "}
       <${A} text=${t} /></p>`}function Xi({battle:e}){let{verdict:t,reason:n,difficulty:s,aimed_at:r}=e,a=l`<span class="separator"></span>`,o=d=>l`<span class="muted">${d}</span>`,i=l`${a}${o("difficulty ")}<b class="num">${Z(s)}</b>
     ${o(" of 5")}`,c=l`${a}${o("made from faults of ")}<${Wt} models=${r} />`;return l`<p class="ruling"><${xt} verdict=${t} a=${e.model_a}
@@ -354,7 +354,7 @@ Please report this to https://github.com/markedjs/marked.`,e){let s="<p>An error
     that know which battles share a video; an arrow runs off the axis. A rank is the range of places
     that the differences to all others leave open.${t&&n}`}function sa(){let e=x.models.filter(t=>!b(t.rating));return e.length?l`<p class="note">Not rated, for want of a decided battle:${" "}
     <${Wt} models=${e.map(t=>t.model)} />.</p>`:null}function uc(){let e=l`${xe("ladder")} A rating needs a decided battle.`;return l`<${I} id="ladder" kicker="The ladder" says=${e}><${sa} /></${I}>`}var hc=[["share","Share won"],["expected","Against the ratings"],["battles","Battles"]],fc=10,mc=14,nn=(e,t)=>`${e}
-${t}`,gc="A row’s share of points against the column’s model; a tie is half a point. Pale: fewer than ten battles. Boxed: the interval excludes what the ratings foretell.",$c="Point at a cell for its counts, or go to the table with Tab and move with the arrow keys; Enter lists its battles.";function ra(){let[e,t]=S("share"),[n,s]=S([0,1]),[r,a]=S(!1),o=Pe().map(p=>p.model);if(o.length<2)return null;let i=_c(),c=r&&i.get(nn(o[n[0]],o[n[1]])),d=p=>{s(p),a(!0)},u=l`<${nt} label="What the cells show" options=${hc} value=${e}
+${t}`,gc="A row’s share of points against the column’s model; a tie is half a point. Pale: fewer than ten battles. Boxed: the interval excludes what the ratings predict.",$c="Point at a cell for its counts, or go to the table with Tab and move with the arrow keys; Enter lists its battles.";function ra(){let[e,t]=S("share"),[n,s]=S([0,1]),[r,a]=S(!1),o=Pe().map(p=>p.model);if(o.length<2)return null;let i=_c(),c=r&&i.get(nn(o[n[0]],o[n[1]])),d=p=>{s(p),a(!0)},u=l`<${nt} label="What the cells show" options=${hc} value=${e}
     onChange=${t} />`,f=l`<span class="muted">${$c}</span>`;return l`<${I} id="pairs" kicker="Head to head" says=${xe("pairs")}
     tools=${u} note=${gc}>
     <${xc} spot=${n} order=${o} cells=${i} way=${e} on=${d}
@@ -378,7 +378,7 @@ ${t}`,gc="A row’s share of points against the column’s model; a tie is half 
     onFocus=${r}><span class="hidden">${L(e.model,44)} against${" "}
     ${L(e.rival,44)}: </span><b class="num">${o}</b>
     ${t!=="battles"&&l`<small class="num">n ${e.n}</small>`}</a></td>`}function Rc({cell:e}){let t=a=>l`<b><bdi>${$(L(a,44))}</bdi></b>`,n=l`${t(e.model)} against ${t(e.rival)}: `;if(!e.n)return l`${n}they never met.`;let s=`${e.wins} won, ${e.ties} tied, ${e.losses} lost`,r=`(${j(e.low)} to ${j(e.high)})`;return l`${n}${s} on ${M(e.videos,"video")}; ${j(e.value)} of the
-    points ${r}, the ratings foretell ${j(e.expected)}.`}var aa=26;function sn({table:e,isLog:t=!1,height:n=250,from:s=8,to:r=62,most:a=18}){let[o,i]=S(null),[c,d,u]=e.columns,f=e.rows.map(z=>Tc(z,c,d,u)),p=[...new Set(f.map(z=>z.model))],h=Ac([...new Set(f.map(z=>z.x))],t,s,r),{y:m,ticks:v}=Ec(f,n),g=p.map(z=>f.filter(Q=>Q.model===z)),k=g.map(z=>z.at(-1)),w=Hs(k.map(z=>m(z.value)),13,12,n-aa),y=(z,Q)=>l`<${Pc} key=${p[Q]} line=${z} x=${h} y=${m} to=${r}
+    points ${r}, the ratings predict ${j(e.expected)}.`}var aa=26;function sn({table:e,isLog:t=!1,height:n=250,from:s=8,to:r=62,most:a=18}){let[o,i]=S(null),[c,d,u]=e.columns,f=e.rows.map(z=>Tc(z,c,d,u)),p=[...new Set(f.map(z=>z.model))],h=Ac([...new Set(f.map(z=>z.x))],t,s,r),{y:m,ticks:v}=Ec(f,n),g=p.map(z=>f.filter(Q=>Q.model===z)),k=g.map(z=>z.at(-1)),w=Hs(k.map(z=>m(z.value)),13,12,n-aa),y=(z,Q)=>l`<${Pc} key=${p[Q]} line=${z} x=${h} y=${m} to=${r}
     cls=${Ws(p[Q],Q,o)} on=${i} place=${w[Q]} most=${a} />`,W=f[0].mark,U=l`<line class="chance" x1="0" x2=${`${r+2}%`} y1=${m(W)}
     y2=${m(W)} />`;return l`<${P} height=${n} cls="sweep points" label=${Mc(g,u,d)}>
     <${Cc} y=${m} ticks=${v} mark=${W} to=${r} />${b(W)&&U}
