@@ -38,7 +38,7 @@ SMALL: dict[str, Small] = {
     "million": Small(("--videos", "100", "--rounds", "4"), ("rating alone:",)),
     "reading": Small(()),
     "realism": Small(("--seeds", "12", "--shifts", "2")),
-    "one_sided": Small(("--sets", "150", "--watched", "8")),
+    "one_sided": Small(("--sets", "400", "--watched", "8")),
     "scenes": Small(("--films", "2")),
     "order": Small(("--seeds", "1")),
     "memory slots": Small(

@@ -97,7 +97,7 @@ def test_every_number_in_a_figure_of_a_board_is_in_its_table(
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(boards(), boards())
 def test_so_it_is_in_figures_of_many_boards(one: Leaderboard, other: Leaderboard) -> None:
     check_boards(one, other)
