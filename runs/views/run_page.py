@@ -15,7 +15,7 @@ from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.rating.leaderboard import Fragility, Leaderboard
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN
 from videoautoarena.runs.rundir.spending import Spending
-from videoautoarena.runs.text.number_formats import FORMATS, Kind
+from videoautoarena.runs.text.number_formats import Kind
 from videoautoarena.runs.views.leaderboard import control_sentence, leaderboard_report, terms_table
 from videoautoarena.runs.views.pairs import pairs_report
 from videoautoarena.runs.views.report import (
@@ -384,13 +384,13 @@ def _standing_sentences(standing: Table, models: Table) -> Iterator[Sentence]:
 
 def spending_section(report: Report, each_usd: float | None) -> Section:
     """Return what a run cost, and how long its answers took; `each_usd` is that of a battle."""
-    battle = ""
-    if each_usd is not None:
-        cost = FORMATS["money"].cell([each_usd])
-        battle = f"A battle cost {cost} on average, its video's examining included. "
-    note = remark(
-        f"An unknown cost is said to be unknown, never $0. {battle}Tokens of frames are those that "
-        "the provider counts."
+    average = spoken_table("average", [{"cost": each_usd}], cost="money")
+    note = sentence(
+        "An unknown cost is said to be unknown, never {zero}. [A battle cost {cost} on average, "
+        "its video's examining included. ]Tokens of frames are those that the provider counts.",
+        average.quotes(),
+        role="page",
+        zero=Verbatim("$0"),
     )
     tables = tuple(one for one in report.tables if one.name.startswith("spending-") and one.rows)
     said = report.sentence("spending")

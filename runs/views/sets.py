@@ -24,7 +24,6 @@ from videoautoarena.runs.views.report import (
     Sentence,
     Table,
     Verbatim,
-    counting,
     listed,
     named,
     remark,
@@ -319,11 +318,8 @@ def opening_of(set_: Mapping[str, Any], results: Sequence[Row], *, unit: str) ->
         "models": len({row["played"] for row in results}),
         "results": len(results),
     }
-    kinds: dict[str, Kind] = dict.fromkeys(counts, "count")
-    tally = spoken_table("behind", [counts], **kinds)
-    template = "{items} about {videos:video}, {models:model}, {results:result}."
-    items = counting(tally.quote(0, "items"), unit)
-    return sentence(template, tally.quotes(), items=items)
+    template = f"{{items:{unit}}} about {{videos:video}}, {{models:model}}, {{results:result}}."
+    return sentence(template, tally_table(counts, "behind").quotes())
 
 
 def methods_section(
@@ -336,13 +332,10 @@ def methods_section(
         "cost": sum(known) if known else None,
         "unknown": sum(row["unknown"] for row in results),
     }
-    tally = spoken_table("costs", [counts], answers="count", cost="money", unknown="count")
-    quotes = tally.quotes()
-    rest: tuple[Part, ...] = ()
-    if known and counts["unknown"]:
-        rest = (" and ", quotes["unknown"], " of unknown cost")
-    paid: tuple[Part, ...] = (quotes["cost"],) if known else ("an unknown cost",)
-    says = sentence("{answers:answer} for {paid}{rest}.", quotes, paid=paid, rest=rest)
+    paid = "{cost}[ and {unknown} of unknown cost]" if known else "an unknown cost"
+    says = sentence(
+        f"{{answers:answer}} for {paid}.", tally_table(counts, "costs", cost="money").quotes()
+    )
     columns = RESULT_COLUMNS if counts["unknown"] else RESULT_COLUMNS[:-1]
     prompts = ((role, str(of)) for row in results for role, of in row["prompts"].items())
     tables = (

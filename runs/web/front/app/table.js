@@ -186,6 +186,7 @@ const WARNINGS = new Set(["caution", "few"]);
 export function SentSection({ section, says, around, children }) {
   const { id, title, tables, each, notes } = section;
   const line = (parts) => html`<li><${Sentence} parts=${parts} /></li>`;
+  const statements = html`<ul class="statements">${each.map(line)}</ul>`;
   const note = ({ key, parts }) => {
     const said = html`<${Sentence} parts=${parts} />`;
     return WARNINGS.has(key) ? html`<strong class="warn-text">${said}</strong> ` : html`${said} `;
@@ -193,5 +194,5 @@ export function SentSection({ section, says, around, children }) {
   return html`<${Section} id=${id} kicker=${html`<${Said} text=${title} />`}
     says=${says ?? html`<${Sentence} parts=${section.says} />`}
     note=${notes.length > 0 && notes.map(note)}><${Tables} tables=${tables} rowsAround=${around} />
-    ${each.length > 0 && html`<ul class="enough">${each.map(line)}</ul>`}${children}</${Section}>`;
+    ${each.length > 0 && statements}${children}</${Section}>`;
 }

@@ -52,6 +52,18 @@ def test_a_source_has_no_way_to_make_html_of_text(name: str) -> None:
     assert re.findall(SINKS, text) == []
 
 
+def test_every_class_of_a_style_is_one_that_some_markup_has() -> None:
+    styles = "".join(path.read_text() for path in (FRONT / "style").iterdir())
+    bare = re.sub(r"/\*.*?\*/|\{[^{}]*\}", "{}", styles, flags=re.DOTALL)
+    named = set(re.findall(r"\.([a-zA-Z][\w-]*)", bare))
+    sources = [*(FRONT / "app").iterdir(), *(ROOT / "runs" / "web").rglob("*.py")]
+    markup = "".join(path.read_text() for path in sources)
+    words = set(re.findall(r"[\w-]+", markup))
+    # A class may be made of a beginning and a word: `side-${seat}`.
+    begun = tuple(re.findall(r"([a-zA-Z][\w-]*)\$\{", markup))
+    assert sorted(one for one in named - words if not one.startswith(begun)) == []
+
+
 def test_what_was_built_is_of_the_sources_that_are_here() -> None:
     recorded = [line.split("  ") for line in (FRONT / "dist" / DIGESTS).read_text().splitlines()]
     folders = ("app", "dist", "licences", "style")
