@@ -8,9 +8,13 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from tests.support.typed import Terminal
 
 SEALED = Path(__file__).parent / "support" / "sealed"
 sys.path.append(str(SEALED))
@@ -84,3 +88,14 @@ def home(sealed_environment: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     place = sealed_environment / str(next(TESTS_SO_FAR))
     move_in(place, monkeypatch)
     return place
+
+
+@pytest.fixture
+def terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Terminal:
+    """Commands as a person types them in the folder of the test."""
+    from tests.support.typed import Terminal
+
+    monkeypatch.chdir(tmp_path)
+    return Terminal(capsys)

@@ -38,11 +38,6 @@ def out(begun: tuple[Path, list[str]], tmp_path: Path) -> Path:
     return shutil.copytree(begun[0] / "out", tmp_path / "out")
 
 
-@pytest.fixture
-def terminal(capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(capsys)
-
-
 def sites(out: Path) -> dict[str, str | None]:
     """Return the cell of each video's own column, by the video's path."""
     with open_run(out) as run:

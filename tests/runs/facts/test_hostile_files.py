@@ -64,11 +64,6 @@ CLEANED = "a\x1b[2J\x07\u202eb\u2066\U000e0041\U000e0042\u2028c\rd\te"
 CLEAN = "a[2Jb c d e"
 
 
-@pytest.fixture
-def terminal(capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(capsys)
-
-
 @pytest.fixture(scope="module")
 def videos(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return draw_folder(tmp_path_factory.mktemp("hostile") / "videos", 2, seconds=2)

@@ -33,11 +33,6 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "out"
 
 
-@pytest.fixture
-def terminal(capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(capsys)
-
-
 def test_a_column_parts_the_battles_and_a_gap_is_unknown(out: Path, terminal: Terminal) -> None:
     found = json.loads(terminal.arena("leaderboard", out, "--by", "site", "--json").out)
     assert found["by"] == "site"

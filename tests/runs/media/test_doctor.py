@@ -19,14 +19,6 @@ KEY = "sk-planted-0123456789"
 REAL = ("--models", "openai:gpt-4o,google_genai:gemini-2.5-flash", "--examiner", "openai:gpt-4.1")
 
 
-@pytest.fixture
-def terminal(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Terminal:
-    monkeypatch.chdir(tmp_path)
-    return Terminal(capsys)
-
-
 def found(said: Said) -> dict[str, Any]:
     report: dict[str, Any] = json.loads(said.out)
     return report

@@ -37,11 +37,6 @@ def sampled(size: int) -> Sampled:
 
 
 @pytest.fixture
-def terminal(capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(capsys)
-
-
-@pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FrameCache:
     """Three videos used a day apart, the last now and sampled twice; a spliced clip of long ago."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -36,14 +36,6 @@ def watcher(model: str, messages: Sequence[BaseMessage]) -> AIMessage:
     return AIMessage.model_validate({"content": content, "usage_metadata": usage})
 
 
-@pytest.fixture
-def terminal(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Terminal:
-    monkeypatch.chdir(tmp_path)
-    return Terminal(capsys)
-
-
 def cast(server: Loopback, *names: str, **settings: Any) -> None:
     """Write an arena.toml in which these play under `settings`, and the first one examines."""
     table = {"base_url": server.openai_url, **settings}

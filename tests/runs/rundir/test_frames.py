@@ -25,11 +25,6 @@ SMALL = ("--rounds", "2", "--models", "offline:hawk,offline:mole,offline:parrot"
 
 
 @pytest.fixture
-def terminal(capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(capsys)
-
-
-@pytest.fixture
 def videos(tmp_path: Path) -> Path:
     return draw_folder(tmp_path / "videos", 2, seconds=3)
 

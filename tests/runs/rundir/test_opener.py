@@ -40,11 +40,6 @@ def undisturbed(videos: Path) -> Path:
     return videos.parent / "out"
 
 
-@pytest.fixture
-def terminal(capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(capsys)
-
-
 def begun_and_killed(out: Path, whole: Path, *, after: str) -> None:
     """Leave a run as a kill leaves it that came when only this much was written down."""
     config = resolve(Flags(models=TRIO, rounds=2)).config

@@ -60,11 +60,6 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
         yield Played(root / "out", config, said, server.events("arrived"))
 
 
-@pytest.fixture
-def terminal(capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(capsys)
-
-
 def refused(events: list[dict[str, Any]]) -> dict[str, int]:
     """Return how many requests of each model the server refused."""
     models = [event["model"] for event in events if event["images"] > MOST]

@@ -36,11 +36,6 @@ def videos(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture
-def terminal(capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(capsys)
-
-
 def kept(out: Path) -> list[str | None]:
     """Return the path of the subtitles of each video of a run, in the order of its own path."""
     with Store.open(out / RUN_FILE, write=False) as store:

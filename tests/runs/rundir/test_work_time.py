@@ -15,11 +15,6 @@ from videoautoarena.runs.rundir.reader import RUN_FILE, Work, spent
 
 
 @pytest.fixture
-def terminal(capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(capsys)
-
-
-@pytest.fixture
 def videos(tmp_path: Path) -> Path:
     return draw_folder(tmp_path / "videos", 1, seconds=2)
 

@@ -79,11 +79,6 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return poisoned(tmp_path_factory.mktemp("poison"), POISON)
 
 
-@pytest.fixture
-def terminal(capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(capsys)
-
-
 def is_harmless(text: str) -> bool:
     return all(line.isprintable() for line in text.split("\n"))
 

@@ -33,14 +33,6 @@ MARK = "seer refereed without seeing a frame: words alone were judged"
 REFUSED = "add --allow-blind-referee"
 
 
-@pytest.fixture
-def terminal(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Terminal:
-    monkeypatch.chdir(tmp_path)
-    return Terminal(capsys)
-
-
 @pytest.fixture(scope="module")
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One clip and two runs over it, one of which has a blind judge; no test writes to them."""

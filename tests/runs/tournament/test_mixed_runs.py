@@ -49,11 +49,6 @@ def calm(videos: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-@pytest.fixture
-def terminal(capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(capsys)
-
-
 def mixed(videos: Path, out: Path, **flags: Any) -> Finished:
     """Play a run of two videos, each a block of its own, three rounds each."""
     care = Care(retry_failed=flags.pop("retry_failed", False))

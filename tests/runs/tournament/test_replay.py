@@ -28,11 +28,6 @@ def run(played: Path, tmp_path: Path) -> Path:
     return shutil.copytree(played, tmp_path / "out")
 
 
-@pytest.fixture
-def terminal(capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(capsys)
-
-
 def test_an_untouched_run_comes_out_the_same_without_its_videos(run: Path) -> None:
     found = play_again(run)
     assert (found.battles, found.others, found.differences) == (6, 0, [])

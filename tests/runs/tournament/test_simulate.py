@@ -16,14 +16,6 @@ SMALL = ("--rounds", "2", "--models", "offline:hawk,offline:mole,offline:parrot"
 
 
 @pytest.fixture
-def terminal(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Terminal:
-    monkeypatch.chdir(tmp_path)
-    return Terminal(capsys)
-
-
-@pytest.fixture
 def clips(tmp_path: Path) -> Path:
     return draw_folder(tmp_path / "clips", 2, seconds=3)
 

@@ -40,11 +40,6 @@ def out(template: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(template, tmp_path / "out"))
 
 
-@pytest.fixture
-def terminal(capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(capsys)
-
-
 def added(out: Path, *, number: int, crash: int | None = None) -> Finished:
     hear = nobody if crash is None else crash_after(crash)
     told = Listeners(lambda _line: None, hear)
