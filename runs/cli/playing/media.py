@@ -11,6 +11,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 from shlex import quote
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -262,14 +263,15 @@ def init_command(
 
     Models that are not named are asked for on a terminal. No model is called and no key is read.
     """
+    from videoautoarena.memory.records.records import SCHEMA
     from videoautoarena.runs.config.first_file import NamedCast, first_file
     from videoautoarena.runs.text.files import refuse_existing, write_whole
 
     refuse_existing(to, force=force)
-    cast = NamedCast(**_asked_for(typed))
-    write_whole(to, first_file(cast).encode())
-    plan = None if videos is None else _first_plan(videos, to)
-    report = {"schema": 1, "file": str(to), "plan": None if plan is None else plan.to_json()}
+    text = first_file(NamedCast(**_asked_for(typed)))
+    plan = None if videos is None else _first_plan(videos, text)
+    write_whole(to, text.encode())
+    report = {"schema": SCHEMA, "file": str(to), "plan": None if plan is None else plan.to_json()}
     options.print_report(report, _next_steps(to, videos, plan), as_json=as_json)
 
 
@@ -294,13 +296,16 @@ FIRST_LIMIT, FIRST_ROUNDS = 2, 1
 """Videos of a first try, and battles in each of its lineages."""
 
 
-def _first_plan(videos: Path, config: Path) -> Plan:
-    """Return what a first try takes."""
+def _first_plan(videos: Path, text: str) -> Plan:
+    """Return what a first try with a file of this text takes, before it is written anywhere."""
     from videoautoarena.runs.config.run_config import Flags
     from videoautoarena.runs.tournament.forecast import plan_ahead
 
-    flags = Flags(config=config, limit=FIRST_LIMIT, rounds=FIRST_ROUNDS)
-    return plan_ahead(videos, _free_folder(), flags, say=say)[0]
+    with TemporaryDirectory() as folder:
+        draft = Path(folder) / "arena.toml"
+        draft.write_text(text, encoding="utf-8")
+        flags = Flags(config=draft, limit=FIRST_LIMIT, rounds=FIRST_ROUNDS)
+        return plan_ahead(videos, _free_folder(), flags, say=say)[0]
 
 
 def _free_folder() -> Path:

@@ -83,14 +83,6 @@ def test_a_cast_that_cannot_play_is_refused(cast: NamedCast, why: str) -> None:
 NAMED = ("--models", "offline:hawk,offline:mole", "--examiner", "offline:examiner")
 
 
-@pytest.fixture
-def terminal(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Terminal:
-    monkeypatch.chdir(tmp_path)
-    return Terminal(capsys)
-
-
 def test_the_command_writes_the_file_estimates_a_first_try_and_says_what_is_next(
     terminal: Terminal, tmp_path: Path, sample_clips: Path
 ) -> None:
@@ -106,6 +98,14 @@ def test_the_command_writes_the_file_estimates_a_first_try_and_says_what_is_next
     assert "already exists" in again.err
     told = json.loads(terminal.arena("init", *NAMED, "--force", "--json").out)
     assert told == {"schema": 1, "file": "arena.toml", "plan": None}
+
+
+def test_a_folder_without_videos_leaves_no_file_behind(terminal: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    said = terminal.arena("init", *NAMED, "--videos", "empty")
+    assert said.code == 1
+    assert "contains no usable video" in said.err
+    assert not (tmp_path / "arena.toml").exists()
 
 
 def test_who_is_not_named_where_nobody_answers_is_a_matter_of_usage(
