@@ -29,11 +29,11 @@ def may_be_said(report: Report) -> set[str]:
     return found
 
 
-def check_said(report: Report) -> None:
-    """Hold every number of every sentence against the tables; names and settings are none."""
+def misquoting(report: Report) -> list[str]:
+    """Return the sentences with a number that no table shows; names and settings are none."""
     known = may_be_said(report)
-    for said in (*report.above, *report.sentences):
-        assert set(numbers(without_names(said))) <= known, said.text
+    every = (*report.above, *report.sentences)
+    return [said.text for said in every if not known.issuperset(numbers(without_names(said)))]
 
 
 def without_names(said: Sentence) -> str:

@@ -11,7 +11,7 @@ import pytest
 from tests.support.audited import by_key
 from tests.support.labelled import label_all, season
 from tests.support.played import battle, invoke, lineage, play, slot, video
-from tests.support.quoted import check_said
+from tests.support.quoted import misquoting
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.memory.store.evidence import Label
 from videoautoarena.runs.audit.human_agreement import (
@@ -208,7 +208,7 @@ def test_show_tells_who_labelled_how_much(tmp_path: Path) -> None:
     assert f"{value} ({low} to {high})" in text
     with open_run(out) as opened:
         report = labels_report(show_labels(opened))
-    check_said(report)
+    assert misquoting(report) == []
     section = people_section(report)
     assert section.says == report.sentence("labels.agreement")
     assert [row["labeller"] for row in section.tables[0].rows] == ["anna", evil]

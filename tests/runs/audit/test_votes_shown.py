@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.played import battle, invoke, play, slot, video
-from tests.support.quoted import check_said
+from tests.support.quoted import misquoting
 from videoautoarena.memory.store.evidence import Sample
 from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.votes import Cast, Posed, Ranking, Vote
@@ -126,7 +126,7 @@ def test_shares_of_places_by_source_worked_by_hand(run: Path) -> None:
     text = invoke("labels", "show", run).stdout
     assert "Questions: 4 rankings on 3 videos; 1 could not be ranked." in text
     with open_run(run) as opened:
-        check_said(labels_report(show_labels(opened)))
+        assert misquoting(labels_report(show_labels(opened))) == []
     assert "this run" in text
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.played import battle, invoke, lineage, play, slot, video
 from tests.support.published import BENCH_CLAUDE, BENCH_GPT, VIDEO_ARENA
-from tests.support.quoted import check_said
+from tests.support.quoted import misquoting
 from tests.support.votes import season, written
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.leaderboard import agreement
@@ -57,7 +57,7 @@ def test_the_tables_of_vision_arena_agree_as_they_do_in_arrays(tmp_path: Path) -
     assert found["confidence"] == pytest.approx(108 / 109, abs=1e-6)
     assert found["arena_hard"] == pytest.approx(107 / 120, abs=1e-6)
     assert "117 of 120 pairs are ordered the same way" in told(report, "kendall")
-    check_said(agreement_report(agreement.agree(a, tmp_path / "claude.csv")))
+    assert misquoting(agreement_report(agreement.agree(a, tmp_path / "claude.csv"))) == []
     assert report["turned"] == [
         {"above_on_a": "gemini-1.5-flash-exp-0827", "above_on_b": "claude-3.5-sonnet-20240620"}
     ]

@@ -20,7 +20,7 @@ from tests.support.asking import MODEL
 from tests.support.lives import Life
 from tests.support.loopback import Loopback, Manners, Mishap, serving
 from tests.support.played import battle, call, manifest, play, slot, video
-from tests.support.quoted import check_said
+from tests.support.quoted import misquoting
 from tests.support.returns import Story, draw_story, invent, recalled
 from tests.support.whole_runs import command
 from videoautoarena.agents.prompting.prompts import SCENE_SLOTS, PromptSet
@@ -247,7 +247,7 @@ def test_words_of_an_examiner_are_shown_as_they_are_and_command_no_terminal() ->
     assert "\x1b[2J" not in text
     assert "[red]$(id)" in text
     assert "failed, shot-2" in text
-    check_said(scenes_report(shown(memory), memory))
+    assert misquoting(scenes_report(shown(memory), memory)) == []
 
 
 def test_clips_beyond_the_first_are_counted() -> None:
@@ -259,7 +259,7 @@ def test_clips_beyond_the_first_are_counted() -> None:
     long = memory.model_copy(update={"scenes": scenes, "objects": ()})
     report = scenes_report(shown(long), long)
     assert report.sentences[-1].text.endswith("s24 and 7 more")
-    check_said(report)
+    assert misquoting(report) == []
 
 
 def test_a_box_is_drawn_around_an_object_where_one_was_said() -> None:

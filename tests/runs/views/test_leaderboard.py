@@ -65,14 +65,13 @@ def boards(draw: st.DrawFn) -> Leaderboard:
     return build(battles, names, method=RatingMethod(**asked))
 
 
-def check_numbers(board: Leaderboard) -> None:
+def misquoting_of(board: Leaderboard) -> list[str]:
+    """Return the sentences of ours on a board with a number that its tables do not show."""
     report = leaderboard_report(board)
     known = may_be_said(report)
     others = ("note", "alarm", "more")  # somebody else's words
-    for said in report.sentences:
-        if said.role not in others:
-            assert set(numbers(said.text)) <= known, said.text
-    assert report.headline in report.sentences
+    ours = (said.text for said in report.sentences if said.role not in others)
+    return [text for text in ours if not known.issuperset(numbers(text))]
 
 
 @settings(max_examples=25)
@@ -80,14 +79,14 @@ def check_numbers(board: Leaderboard) -> None:
 def test_every_number_of_a_sentence_is_in_its_table_or_the_difference_of_two_of_it(
     board: Leaderboard,
 ) -> None:
-    check_numbers(board)
+    assert misquoting_of(board) == []
 
 
 @pytest.mark.slow
 @settings(max_examples=1000)
 @given(boards())
 def test_so_it_is_for_a_thousand_boards(board: Leaderboard) -> None:
-    check_numbers(board)
+    assert misquoting_of(board) == []
 
 
 @settings(max_examples=25)
