@@ -22,6 +22,8 @@ from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.cli.program.main import arena, load
 from videoautoarena.runs.config.arena_file import read_arena_file
 from videoautoarena.runs.config.run_config import Flags, resolve
+from videoautoarena.runs.text.words import roughly
+from videoautoarena.runs.tournament.plan import Whole, Work, plan_of
 
 README = ROOT / "README.md"
 PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
@@ -79,14 +81,14 @@ def test_the_file_in_the_readme_and_the_lines_around_it_make_runs(
     Path("arena.toml").write_text(first)
     assert resolve(Flags()).config.models == ("one", "two")
     Path("arena.toml").write_text(text)
-    assert set(read_arena_file(Path("arena.toml")).models) == {"gpt", "flash", "qwen", "referee"}
+    assert set(read_arena_file(Path("arena.toml")).models) == {"gpt", "qwen", "referee"}
     casts = []
     for words in command_lines(README):
         if words[0] == "simulate":
             typed = parsed(words).params
             flags = {name: typed[name] for name in Flags.__dataclass_fields__ if name in typed}
             casts.append(resolve(Flags(**flags)).config.models)
-    assert ("gpt", "flash", "qwen") in casts
+    assert resolve(Flags()).config.models == ("gpt", "qwen")
     assert ("openai:gpt-4o", "google_genai:gemini-2.5-flash") in casts
 
 
@@ -155,6 +157,28 @@ def test_the_readme_is_short_and_its_first_60_lines_lead_on() -> None:
     first = "\n".join(lines[:60])
     for needed in ("make demo", "simulate --videos", "openai:gpt-4o", "interval", "docs/design.md"):
         assert needed in first
+
+
+def test_what_the_readme_says_an_answer_takes_is_what_a_plan_says() -> None:
+    two = ("openai:gpt-4o", "google_genai:gemini-2.5-flash")
+    more = ("openai:gpt-4.1-mini", "openai:gpt-4o-mini", "google_genai:gemini-2.5-pro")
+    rows = re.findall(
+        r"^\| ([^|]+) \| (\d) \| (\d+) \| (\d) \| (\d+) \| ([\d.]+) \| ([^|]+) \|$",
+        README.read_text(),
+        re.MULTILINE,
+    )
+    assert len(rows) == 5
+    for asked, *counts, dollars, time in rows:
+        models, videos, rounds, battles = map(int, counts)
+        first = 3 * videos
+        assert battles == first * rounds
+        whole = Whole(models, battles, videos)
+        assert whole.separable_gap == next(map(int, re.findall(r"(\d+) points", asked)), None)
+        config = resolve(Flags(models=(*two, *more)[:models], examiner="openai:gpt-4.1")).config
+        plan = plan_of(config, Work(first, battles - first, videos, rounds=rounds))
+        # Prices change with their table, and a reader plans anyway.
+        assert 0.5 < (plan.usd or 0.0) / float(dollars) < 2.0
+        assert roughly(plan.duration_s or 0.0) == time
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
