@@ -242,8 +242,10 @@ bench-labels: $(STAMP) ## how often ratings hold the scale of people, by judge, 
 bench-languages: $(STAMP) ## is a judge that is another in one language found, and an even one let be?
 	$(BIN)/python -m benchmarks.languages
 
-docs: $(STAMP) ## write again what docs/ repeats: options, rooms, the graph, JSON Schemas
+docs: $(STAMP) ## write again what docs/ repeats of the code, and build the documents as a site
 	$(BIN)/python docs/generate.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "the site: arena-out/site/index.html"
 
 pictures: docs $(BROWSER)/.installed chromium ## draw console, leaderboard and pages for the documents again
 	@rm -rf arena-out/pictures arena-out/pictures-labelled

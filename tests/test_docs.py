@@ -5,8 +5,12 @@ from __future__ import annotations
 import ast
 import importlib
 import json
+import os
 import re
 import shlex
+import shutil
+import subprocess
+import sys
 import tomllib
 from itertools import pairwise
 from pathlib import Path
@@ -232,6 +236,34 @@ def test_a_picture_loads_nothing_from_elsewhere(name: str) -> None:
     addresses = set(re.findall(r"https?://[^\s\"'<>)]+", svg))
     assert addresses == {"http://www.w3.org/2000/svg", "https://www.textualize.io"}
     assert "hawk" in svg
+
+
+@pytest.mark.slow
+def test_the_site_is_built_of_all_documents_and_its_links_lead_somewhere(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    done = build_site(ROOT, site)
+    assert done.returncode == 0, done.stderr
+    built = {page.relative_to(site).with_suffix(".md").name for page in site.rglob("*.html")}
+    assert built - {"404.md"} == {page.name for page in PAGES} - {
+        "README.md", "CONTRIBUTING.md",
+    } | {"index.md", "contributing.md", "changelog.md"}  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_link_to_a_heading_that_is_not_there_stops_the_site(tmp_path: Path) -> None:
+    for name in ("mkdocs.yml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    shutil.copytree(DOCS, tmp_path / "docs")
+    (tmp_path / "docs/glossary.md").write_text("# Glossary\n\n[away](python.md#not-there)\n")
+    done = build_site(tmp_path, tmp_path / "site")
+    assert done.returncode == 1
+    assert "not-there" in done.stderr
+
+
+def build_site(root: Path, site: Path) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", os.fspath(site)]
+    told = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    return subprocess.run(line, cwd=root, env=told, capture_output=True, text=True)
 
 
 def test_langgraph_finds_both_graphs() -> None:
