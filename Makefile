@@ -195,7 +195,7 @@ bench-overlap: $(STAMP) ## is a run as fast as the slower of its decoding and it
 bench-ladder: $(STAMP) ## what a needle in a film of 1 to 60 minutes costs beside encoding its ground again
 	$(BIN)/python -m benchmarks.ladder
 
-bench-watched: $(STAMP) ## what stand-ins come to on items that one of them wrote about VIDEOS=DIR
+bench-watched: $(STAMP) ## what stand-ins score on items that one of them wrote about VIDEOS=DIR
 	$(BIN)/python -m benchmarks.watched --videos "$(VIDEOS)"
 
 bench-tasks: $(STAMP) ## do stand-ins answer made tasks as the sampled instants let them? VIDEOS=DIR for your own clips

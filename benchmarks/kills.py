@@ -105,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         grounds, record = Grounds(Path(name), undo), Path(name) / "synced.ops"
         with grounds.one() as ground:
             numbers = range(1, len(ground.kinds) + 1, options.step)
-            print("a run comes to", *(f"{n} {kind}," for kind, n in Counter(ground.kinds).items()))
+            print("a run does", *(f"{n} {kind}," for kind, n in Counter(ground.kinds).items()))
             ground.simulate(Path(name) / "synced", Disk(record=str(record)), "--fsync")
         cuts = range(1, len(recorded(record)), POWER_STEP * options.step)
         kept = [

@@ -1,4 +1,4 @@
-"""What a run comes to against servers as they are met: `python -m benchmarks.servers`.
+"""What a run gets from servers as they are met: `python -m benchmarks.servers`.
 
 Each line is a scripted server (`tests/support/personalities.py`) with the limits, refusals, habits
 of thinking aloud, streams and failures of its kind. Two models and a referee behind it play one

@@ -1,4 +1,4 @@
-"""What stand-ins come to on items that one of them wrote: `python -m benchmarks.watched`.
+"""What stand-ins score on items that one of them wrote: `python -m benchmarks.watched`.
 
 For each seed a set is made of a folder, as many items as it gives, and played by hawk (64 frames),
 owl (16), mole (4) and blind (none). Pooled over seeds, more frames must come to more on every kind
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for seed in range(options.seeds):
             points, placed, made = play(options.videos, Path(place), seed)
             each = ", ".join(f"{one['made']} {one['kind']}" for one in made["tasks"])
-            print(f"seed {seed}: {each}; fell {made['fallen'] or 'none'}", flush=True)
+            print(f"seed {seed}: {each}; dropped {made['fallen'] or 'none'}", flush=True)
             for cell, values in points.items():
                 pooled[cell] += values
             keys += placed

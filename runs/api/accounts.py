@@ -45,7 +45,7 @@ class Setup(Result):
 class Costs(ReportedBoard):
     """What the calls of a run took.
 
-    A row is what the calls of one `model` in one `role` came to: `calls`, `failed`,
+    A row is what the calls of one `model` in one `role` took: `calls`, `failed`,
     `input_tokens`, `output_tokens`, `cost_usd` (None where any is unknown, with `unknown_cost` of
     them), and `latency_s` in seconds, its `median` and `p90`.
     """
@@ -55,7 +55,7 @@ class Costs(ReportedBoard):
 
     @property
     def roles(self) -> tuple[Spending, ...]:
-        """What each role came to, all its models together."""
+        """What each role cost, all its models together."""
         return self._found.roles
 
     @property

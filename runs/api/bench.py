@@ -81,7 +81,7 @@ class Bench:
 
     @property
     def results(self) -> list[AnyResult]:
-        """What models came to on it by now: rulings on their answers, of tasks the answers.
+        """What models scored on it by now: rulings on their answers, of tasks the answers.
 
         Of dialogues the answer to each scored round, and what was said to its checklist.
 
@@ -225,5 +225,5 @@ class DialogueScores(SetBoard):
 
     @property
     def constants(self) -> list[Json]:
-        """What knowing nothing comes to: all yes, all no, silence, refusing whatever is asked."""
+        """What knowing nothing scores: all yes, all no, silence, refusing whatever is asked."""
         return list(self.to_json()["constants"])

@@ -227,7 +227,7 @@ class Audit(ReportedBoard):
 
 
 class Status(Result):
-    """How far a run was when it was asked: `settled` of its `slots`, what the calls came to."""
+    """How far a run was when it was asked: `settled` of its `slots`, what the calls cost."""
 
     _found: KnownStatus
 

@@ -1,1 +1,1 @@
-"""Owns what kinds of question a run asked: tags, what they come to, checks; changes no battle."""
+"""Owns what kinds of question a run asked: tags, their figures, checks; changes no battle."""

@@ -73,7 +73,7 @@ _HOW = """## How it was made
 - A round is thrown out if who sees no frames and knows the rest of the dialogue meets all its Yes
   items, or if all their values stand in the rest of the dialogue. Refusals and bored users are
   exempt.
-- `made` says what each answer that was tried out came to. All calls stand in
+- `made` says what each answer that was tried out scored. All calls stand in
   `results/making.sqlite`, if it came along."""
 _LIMITS = """## Limits
 

@@ -90,7 +90,7 @@ def abilities(scores: DialogueScores) -> Picture:
         if column.kind == "percent" and (column.key != OVERALL or several)
     ]
     count = "dialogues, of over refusal rounds" if has_twin else "dialogues"
-    dashed = "what saying nothing comes to"
+    dashed = "what saying nothing scores"
     models = _named(scores.models)
     return _picture("abilities", caption, models, parts, dashed=dashed, count=count)
 

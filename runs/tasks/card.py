@@ -117,11 +117,11 @@ _WRITTEN = """## How it was made
 - A choice stays only if the second ask finds the same option, and no other, in an order that was
   drawn. A task about one moment stays only if the second ask finds one place, and the same. A
   point stays only if the second ask finds it in the frames.
-- Where a point fell or the reference was not borne out, the reference is put together from the
-  points that stayed.
+- Where a point was dropped or the reference was not borne out, the reference is put together from
+  the points that stayed.
 - `made` says who was asked, with which settings and prompts, from which frames, and what both asks
   said. All calls stand in `results/making.sqlite`, if it came along.
-- Items that were written and fell:
+- Items that were written and dropped:
 """
 _WORD = """## Limits
 

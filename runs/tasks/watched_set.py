@@ -120,7 +120,7 @@ class Watched:
             f"{kinds}; written and checked by {safe(self.examiner)}",
         ]
         if self.fallen:
-            lines.append(f"fell: {fallen_words(self.fallen)}")
+            lines.append(f"dropped: {fallen_words(self.fallen)}")
         return [*lines, *(self.shortcuts.as_lines() if self.shortcuts else ())]
 
 
@@ -130,13 +130,13 @@ def shortfall(watched: Watched) -> str:
         for kind, (made, wanted) in watched.tasks.items()
         if made < wanted
     )
-    fell = f" ({fallen_words(watched.fallen)})" if watched.fallen else ""
+    dropped = f" ({fallen_words(watched.fallen)})" if watched.fallen else ""
     help_ = "ask for fewer"
     if watched.items:
         help_ += ", or repeat with --at-most to take what there is; nothing is paid again"
     return (
         f"{safe(watched.examiner)} gives {watched.items} of {watched.wanted} items: {short}; "
-        f"{watched.fallen.total()} fell{fell}; {help_}"
+        f"{watched.fallen.total()} dropped{dropped}; {help_}"
     )
 
 

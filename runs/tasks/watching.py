@@ -142,7 +142,7 @@ class WatchTally(EarlyEnd):
     def so_far(self) -> str:
         """How it went, in a few words."""
         words = [counted(self.items, "item")]
-        words += [f"{self.fallen.total()} fell"] * bool(self.fallen)
+        words += [f"{self.fallen.total()} dropped"] * bool(self.fallen)
         words += [f"{counted(len(self.failures), 'call')} failed"] * bool(self.failures)
         return ", ".join(words)
 

@@ -82,7 +82,7 @@ _PART_TITLES: dict[By, str] = {
 }
 MEMORY_NOTE = remark(
     "Rounds of object reference and memory recall that can be answered without the rounds before "
-    "them were refused when this set was made: who forgets the history falls there for that reason."
+    "them were refused when this set was made: who forgets the history loses there for that reason."
 )
 _NEEDS_MEMORY = ("object_reference", "memory_recall")
 _ABILITIES_NOTE = remark(
@@ -247,7 +247,7 @@ def _meaning(scores: DialogueScores, tally: Table) -> Iterator[Sentence]:
     else:
         yield sentence("Overall: the plain mean of the six abilities.")
     yield sentence(
-        "(all yes), (all no): what constant answers to the items come to. (silence): a reply "
+        "(all yes), (all no): what constant answers to the items score. (silence): a reply "
         "without words. (refuses all): says of whatever is asked for that it is not there.",
         key="constants",
     )
@@ -324,7 +324,7 @@ def _of_abilities(scores: DialogueScores, means: Table) -> Iterator[Sentence]:
     if len(found) == 1:
         yield sentence("All dialogues are of one ability, {name}.{also}", name=name, **about)
     elif low.seen == high.seen:
-        yield sentence("All abilities come to {low} on average.{also}", low=low, **about)
+        yield sentence("All abilities are at {low} on average.{also}", low=low, **about)
     else:
         yield sentence(
             "{name} is the hardest ability, {low} on average; {other} the easiest, {high}.{also}",
@@ -349,7 +349,7 @@ def _of_parts(scores: DialogueScores, means: Table, tally: Table) -> Iterator[Se
         _, by, low, high = max(ends, key=lambda one: one[0])
         some, others = _PARTS[by].format(low).capitalize(), _PARTS[by].format(high)
         yield sentence(
-            "{some} come to {low}, {others} to {high}, averaged over {results}.",
+            "{some} are at {low}, {others} at {high}, averaged over {results}.",
             key="parts",
             role="page",
             some=Verbatim(some),

@@ -423,11 +423,11 @@ def terms_table(found: Terms) -> Table:
 
 
 def control_sentence(found: Terms, table: Table, *, role: Role = "said") -> Sentence | None:
-    """Return why a group's ratings are those with position or style left in; None where not."""
+    """Return why position bias or style is left in a group's ratings; None where it is not."""
     control = found.control
     if control is None or control.identified:
         return None
-    asked = {"Style": found.style, "Position": found.seat}
+    asked = {"Style": found.style, "Position bias": found.seat}
     named_terms = [name for name, of in asked.items() if of is not None]
     is_one = len(named_terms) == 1
     return sentence(

@@ -318,8 +318,8 @@ def _anchored_report(board: Board, above: tuple[Sentence, ...], data: Table) -> 
 def _seat_sentences(tally: Table, position: Table) -> Iterator[Sentence]:
     if position.rows[0]["first"] is not None:
         yield sentence(
-            "Position: the answer read first won {first} of {decided:decided judging}; on {split} "
-            "of {questions:question} the two orders preferred different answers.",
+            "Position bias: the answer read first won {first} of {decided:decided judging}; on "
+            "{split} of {questions:question} the two orders preferred different answers.",
             tally.quotes() | position.quotes(),
         )
 

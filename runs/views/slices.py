@@ -26,7 +26,7 @@ MARKS = {
     TOO_FEW: ("?", f"fewer than {RANKABLE_VIDEOS} videos: too few to rank"),
     ONE_SIDED: ("!", "one-sided: won or lost everything"),
     APART: ("~", "not comparable with the others: they never met"),
-    UNCONTROLLED: ("=", "style or position left in: these battles do not tell it from the models"),
+    UNCONTROLLED: ("=", "style or position bias left in: battles do not tell it from the models"),
 }
 SCALES = "Each slice has its own scale (mean 1000): compare gaps, not ratings."
 _SHARES = {"both_bad_share": "both bad %", "agreement": "as overall %"}
@@ -185,7 +185,7 @@ def _effects_table(sliced: Slices) -> Iterator[Table]:
     )
     yield Table(
         name=f"effects-by-{sliced.by}",
-        caption=f"Effects of style and position by {sliced.by}, in rating points",
+        caption=f"Effects of style and position bias by {sliced.by}, in rating points",
         columns=columns,
         rows=tuple(rows),
         wraps=True,

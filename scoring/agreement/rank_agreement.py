@@ -187,7 +187,7 @@ def compare_intervals(first: Board, second: Board) -> Apart:
 
 
 def score_chances(first: Board, second: Board) -> Brier:
-    """Return how well the first board's chances foretell the order of the second.
+    """Return how well the first board's chances predict the order of the second.
 
     Where the first board does not say how likely one model is better than another, it follows from
     the two intervals as if they were normal and independent. Pairs that the second board holds

@@ -1,1 +1,1 @@
-"""Owns what results on tasks with a right answer come to, beside chance; decides no answer."""
+"""Owns scores on tasks with a right answer, beside chance; decides no answer."""

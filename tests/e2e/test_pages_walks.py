@@ -181,7 +181,7 @@ def test_style_control_is_off_until_it_is_wanted_and_says_where_it_cannot_be(
     assert told[out] == (3, [])
     rings, (why,) = told[demo.out]
     assert rings == 0
-    assert why.startswith("Style and position are not taken out of the ratings")
+    assert why.startswith("Style and position bias are not taken out of the ratings")
 
 
 def test_back_and_forward_go_the_way_that_was_come(page: Page, demo: Shown) -> None:

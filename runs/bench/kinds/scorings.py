@@ -216,7 +216,7 @@ class Dialogues(Scoring):
     """How dialogues are played and scored."""
 
     exports = ("mt-video-bench",)
-    unchecked = "holds dialogues; arena bench score shows what constants come to"
+    unchecked = "holds dialogues; arena bench score shows what constants score"
 
     def rules(self) -> Rules:
         """Return that each scored round is asked, and its reply held against a checklist."""

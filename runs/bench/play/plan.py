@@ -252,7 +252,7 @@ class BenchPlan:
         is_measured = any(line.is_measured for line in self.lines)
         notes = [
             *prices_of(self.sources),
-            *["* by what this bench's own calls came to so far"] * is_measured,
+            *["* by what this bench's own calls took so far"] * is_measured,
             f"at most: every limit reached; {ROUND_TRIPS}",
             f"spent so far {dollars(self.spent_usd)}",
         ]

@@ -183,9 +183,9 @@ def test_a_seat_that_a_model_always_has_stays_in(tmp_path: Path) -> None:
     (terms,) = seated.to_json()["settings"]["terms"]
     assert terms["control"]["inflation"] is None
     shown = " ".join(as_text(leaderboard_report(seated)).split())
-    assert f"Position is {SAID} it from how strong the models are" in shown
+    assert f"Position bias is {SAID} it from how strong the models are" in shown
     both = " ".join(as_text(leaderboard_report(rate_file(_sized(tmp_path, rows), BOTH))).split())
-    assert f"Style and position are {SAID} them from" in both
+    assert f"Style and position bias are {SAID} them from" in both
 
 
 BOTH = RatingMethod(style=True, seats=True)

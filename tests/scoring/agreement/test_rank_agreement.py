@@ -145,7 +145,7 @@ def test_without_intervals_nothing_is_said_of_them() -> None:
     assert found.spearman.value == 1
 
 
-def test_intervals_without_end_part_nobody_and_foretell_nothing() -> None:
+def test_intervals_without_end_part_nobody_and_predict_nothing() -> None:
     found = compare_boards(board(3, 2, 1, half=math.inf), board(3, 2, 1, half=0.1))
     assert (found.apart.first, found.apart.balance, found.brier.value) == (0, 0, 0.25)
 

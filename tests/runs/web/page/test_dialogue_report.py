@@ -137,7 +137,7 @@ def test_sentences_name_the_best_of_the_golden_history_and_what_the_own_one_cost
     assert re.fullmatch(
         r"With its own replies as history, thorough loses \d+\.\d points\.", told["history"]
     )
-    low, high = re.findall(r"to ([\d.]+) %", told["parts"])
+    low, high = re.findall(r"at ([\d.]+) %", told["parts"])
     assert float(low) < float(high)
 
 
@@ -221,4 +221,4 @@ def test_of_a_set_without_results_and_of_one_without_the_twin_nothing_is_claimed
     assert says(summary_of(one), "abilities") == "All dialogues are of one ability, topic shifting."
     level = Talked(models=("a:none",), abilities=ABILITIES, videos=1, skill=1.0)
     found = summary_of(play_dialogues(tmp_path / "level", level))
-    assert says(found, "abilities") == "All abilities come to 100.0 % on average."
+    assert says(found, "abilities") == "All abilities are at 100.0 % on average."
