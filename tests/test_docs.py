@@ -8,6 +8,7 @@ import json
 import re
 import shlex
 import tomllib
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 from types import FunctionType
@@ -18,6 +19,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from docs.generate import (
     DOCS,
+    GROUPS,
     ROOT,
     anchor,
     every_command,
@@ -27,7 +29,7 @@ from docs.generate import (
     pages,
     rooms,
 )
-from tests.support.pages import section
+from tests.support.pages import OF_THE_READER, section, sentences
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.cli.program.main import arena, load
 from videoautoarena.runs.config.arena_file import read_arena_file
@@ -82,6 +84,22 @@ def options(command: click.Command) -> set[str]:
 @pytest.mark.parametrize("words", OUR_LINES, ids=" ".join)
 def test_a_command_line_in_the_documents_is_accepted(words: list[str]) -> None:
     assert parsed(words).params is not None
+
+
+def test_an_example_opens_what_a_line_before_it_has_made() -> None:
+    made = {"clips", "my-run"}
+    for group in GROUPS.values():
+        for words in command_lines(DOCS / "commands" / f"{group}.md"):
+            written = {after for flag, after in pairwise(words) if flag in WRITING}
+            for value in parsed(words).params.values():
+                for path in value if isinstance(value, tuple) else (value,):
+                    if isinstance(path, Path) and str(path) not in written:
+                        assert {*path.parts[:1]} <= made | OF_THE_READER, " ".join(words)
+            made |= set() if "--plan" in words else written
+
+
+WRITING = {"--to", "--out", "--sheet", "--subtitles"}
+"""Options that name what a command makes."""
 
 
 def test_other_lines_in_the_documents_are_make_targets_or_known() -> None:
@@ -189,6 +207,13 @@ def test_the_readme_is_short_and_its_first_60_lines_lead_on() -> None:
     first = "\n".join(lines[:60])
     for needed in ("make demo", "simulate --videos", "openai:gpt-4o", "interval", "docs/design.md"):
         assert needed in first
+
+
+def test_no_sentence_stands_twice() -> None:
+    counted = Counter(sentence for page in PAGES for sentence in sentences(page))
+    assert sum(counted.values()) > 500
+    twice = {sentence for sentence, times in counted.items() if times > 1}
+    assert [sentence for sentence in twice if len(sentence.split()) >= 8] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
