@@ -1,10 +1,10 @@
 """What the documents repeat, taken from where it is said first: `python docs/generate.py WHAT`.
 
-`commands` writes the tables of options in commands.md as `--help` has them, `rooms` the map of the
-rooms in design.md from the import contracts, `graph` the drawings in graph.md, `schemas` the JSON
-Schemas of a bench; `pictures OUT` plays the demo into OUT, a new folder, and draws console and
-leaderboard as SVG. Without a word it does the first four. Tests hold the pages against the same
-functions.
+`commands` writes the index in commands.md and the tables of options in commands/ as `--help` has
+them, `rooms` the map of the rooms in design.md from the import contracts, `graph` the drawings in
+graph.md, `schemas` the JSON Schemas of a bench; `pictures OUT` plays the demo into OUT, a new
+folder, and draws console and leaderboard as SVG. Without a word it does the first four. Tests hold
+the pages against the same functions.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from videoautoarena.graph.tournament import tournament
 from videoautoarena.runs.battles.export import records_schema
 from videoautoarena.runs.bench.format.schema import write_schemas
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.cli.program.main import COMMANDS, load
+from videoautoarena.runs.cli.program.main import COMMANDS, SECTIONS, load
 from videoautoarena.runs.config.run_config import Flags
 from videoautoarena.runs.console.events import Begun, Happening
 from videoautoarena.runs.console.screen import Board, Size, picture
@@ -51,6 +51,15 @@ WIDTH = 94
 WIDE, HIGH = 116, 34
 CLIPS, SHOWN_AS = Path("arena-samples"), Path("arena-out/demo")
 FIRST, LAST = "<!-- generated: {} -->\n", "<!-- end -->"
+GROUPS = {
+    "Begin": "start",
+    "Play a tournament": "tournament",
+    "See who won, and why": "results",
+    "Find out how far to trust it": "trust",
+    "Make and run test sets": "sets",
+    "Look at videos": "videos",
+}
+"""Of each section of `arena --help` the page in docs/commands/ on its commands."""
 
 
 def every_command() -> dict[str, click.Command]:
@@ -63,6 +72,48 @@ def every_command() -> dict[str, click.Command]:
             subcommands[""] = command
         found |= {f"{words} {sub}".strip(): inner for sub, inner in subcommands.items()}
     return found
+
+
+def page_of(words: str) -> Path:
+    """Return the page on the command that these words call."""
+    name = words.removeprefix("arena ").split()[0]
+    (title,) = [title for title, commands in SECTIONS.items() if name in commands]
+    return DOCS / "commands" / f"{GROUPS[title]}.md"
+
+
+def heading(words: str, command: click.Command) -> str:
+    """Return what stands above the section on a command: what to type, arguments in capitals."""
+    named = [(each.name or "").upper() for each in command.params if _is_argument(each)]
+    return f"`{' '.join([words, *named])}`"
+
+
+def _is_argument(param: click.Parameter) -> bool:
+    return isinstance(param, click.Argument)
+
+
+def anchor(heading: str) -> str:
+    """Return how a link leads to a heading, as GitHub has it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def index() -> str:
+    """Return a table of the commands for each section, every command with a line and its page."""
+    lines: list[str] = []
+    commands = every_command()
+    for title, group in GROUPS.items():
+        page = f"commands/{group}.md"
+        lines += [f"### [{title}]({page})", "", "| command | what it does |", "|---|---|"]
+        for words, command in commands.items():
+            if page_of(words).stem == group:
+                place = f"{page}#{anchor(heading(words, command))}"
+                lines.append(f"| [`{words}`]({place}) | {_in_a_line(words, command)} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _in_a_line(words: str, command: click.Command) -> str:
+    name = words.removeprefix("arena ")
+    return COMMANDS[name][1] if name in COMMANDS else command.get_short_help_str(limit=200)
 
 
 def options(command: click.Command) -> str:
@@ -123,10 +174,12 @@ def with_part(page: str, name: str, part: str) -> str:
     return f"{before}{first}{part}{LAST}{rest.split(LAST, 1)[1]}"
 
 
-def commands_page(page: str) -> str:
-    """Return the page of commands with every table of options as the command line has it now."""
+def commands_page(path: Path) -> str:
+    """Return a page on commands with every table of options as the command line has it now."""
+    page = path.read_text(encoding="utf-8")
     for words, command in every_command().items():
-        if table := options(command):
+        table = options(command)
+        if table and page_of(words) == path:
             page = with_part(page, words, table)
     return page
 
@@ -139,9 +192,11 @@ def graphs_page(page: str) -> str:
 
 def pages() -> dict[Path, str]:
     """Return every page that holds something generated, as it should be."""
-    design, graph, commands = (DOCS / f"{name}.md" for name in ("design", "graph", "commands"))
+    commands, design, graph = (DOCS / f"{name}.md" for name in ("commands", "design", "graph"))
+    groups = [DOCS / "commands" / f"{group}.md" for group in GROUPS.values()]
     return {
-        commands: commands_page(commands.read_text(encoding="utf-8")),
+        commands: with_part(commands.read_text(encoding="utf-8"), "index", index()),
+        **{page: commands_page(page) for page in groups},
         design: with_part(design.read_text(encoding="utf-8"), "rooms", rooms()),
         graph: graphs_page(graph.read_text(encoding="utf-8")),
     }
@@ -203,9 +258,9 @@ def main(arguments: list[str]) -> None:
         (DOCS / "leaderboard.svg").write_text(leaderboard(out), encoding="utf-8")
         return
     wanted = set(arguments) or {"commands", "rooms", "graph", "schemas"}
-    names = {"commands.md": "commands", "design.md": "rooms", "graph.md": "graph"}
+    names = {"design.md": "rooms", "graph.md": "graph"}
     for page, text in pages().items():
-        if names[page.name] in wanted:
+        if names.get(page.name, "commands") in wanted:
             page.write_text(text, encoding="utf-8")
     if "schemas" in wanted:
         write_schemas(DOCS)

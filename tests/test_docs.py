@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 from types import FunctionType
@@ -20,8 +21,19 @@ import click
 import pytest
 from langgraph.graph.state import CompiledStateGraph
 
-from docs.generate import DOCS, ROOT, every_command, pages, rooms
-from tests.support.pages import section
+from docs.generate import (
+    DOCS,
+    GROUPS,
+    ROOT,
+    anchor,
+    every_command,
+    heading,
+    index,
+    page_of,
+    pages,
+    rooms,
+)
+from tests.support.pages import OF_THE_READER, section, sentences
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.cli.program.main import arena, load
 from videoautoarena.runs.config.arena_file import read_arena_file
@@ -30,9 +42,14 @@ from videoautoarena.runs.text.words import roughly
 from videoautoarena.runs.tournament.plan import Whole, Work, plan_of
 
 README = ROOT / "README.md"
-PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
+PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
+GROUP_PAGES = sorted((DOCS / "commands").glob("*.md"))
 OTHERS_FLAGS = {"--limit-mm-per-prompt", "--num-cpus", "--head", "--port", "--export", "--overlap"}
 """Of programs that are not ours."""
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -44,7 +61,7 @@ def command_lines(page: Path) -> list[list[str]]:
     return [shlex.split(line.partition(" | ")[0], comments=True) for line in lines if line]
 
 
-ALL_LINES = [(page.name, words) for page in PAGES for words in command_lines(page)]
+ALL_LINES = [(name_of(page), words) for page in PAGES for words in command_lines(page)]
 OUR_LINES = [words for _, words in ALL_LINES if words[0] in ("simulate", "arena")]
 
 
@@ -59,6 +76,12 @@ def parsed(words: list[str]) -> click.Context:
     return command.make_context(words[0], list(rest))
 
 
+def anchors(page: Path) -> set[str]:
+    """Return where on a page a link may lead."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    return {anchor(title) for title in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
+
+
 def options(command: click.Command) -> set[str]:
     found = [param for param in command.params if isinstance(param, click.Option)]
     return {flag for option in found for flag in (*option.opts, *option.secondary_opts)}
@@ -67,6 +90,22 @@ def options(command: click.Command) -> set[str]:
 @pytest.mark.parametrize("words", OUR_LINES, ids=" ".join)
 def test_a_command_line_in_the_documents_is_accepted(words: list[str]) -> None:
     assert parsed(words).params is not None
+
+
+def test_an_example_opens_what_a_line_before_it_has_made() -> None:
+    made = {"clips", "my-run"}
+    for group in GROUPS.values():
+        for words in command_lines(DOCS / "commands" / f"{group}.md"):
+            written = {after for flag, after in pairwise(words) if flag in WRITING}
+            for value in parsed(words).params.values():
+                for path in value if isinstance(value, tuple) else (value,):
+                    if isinstance(path, Path) and str(path) not in written:
+                        assert {*path.parts[:1]} <= made | OF_THE_READER, " ".join(words)
+            made |= set() if "--plan" in words else written
+
+
+WRITING = {"--to", "--out", "--sheet", "--subtitles"}
+"""Options that name what a command makes."""
 
 
 def test_other_lines_in_the_documents_are_make_targets_or_known() -> None:
@@ -97,13 +136,23 @@ def test_the_file_in_the_readme_and_the_lines_around_it_make_runs(
 
 
 def test_every_command_has_a_section_with_its_arguments() -> None:
-    text = (DOCS / "commands.md").read_text()
-    headings = re.findall(r"^## `([^`]+)`", text, re.MULTILINE)
-    named = {re.sub(r"( [A-Z]+)+$", "", heading): heading for heading in headings}
-    assert set(named) == set(every_command())
+    found = {
+        page: re.findall(r"^## (`[^`]+`)$", page.read_text(), re.MULTILINE) for page in GROUP_PAGES
+    }
+    wanted: dict[Path, list[str]] = {page: [] for page in GROUP_PAGES}
     for words, command in every_command().items():
-        arguments = [p.name or "" for p in command.params if isinstance(p, click.Argument)]
-        assert named[words].removeprefix(words).split() == [name.upper() for name in arguments]
+        wanted[page_of(words)].append(heading(words, command))
+    assert {page: sorted(headings) for page, headings in found.items()} == {
+        page: sorted(headings) for page, headings in wanted.items()
+    }
+
+
+def test_the_index_leads_to_the_section_on_every_command() -> None:
+    rows = re.findall(r"^\| \[`([^`]+)`\]\(([^)#]+)#([^)]+)\) \| \S", index(), re.MULTILINE)
+    assert {words for words, _, _ in rows} == set(every_command())
+    assert len(rows) == len(every_command())
+    for _, page, place in rows:
+        assert place in anchors(DOCS / page)
 
 
 def test_no_help_text_shows_the_sign_that_keeps_its_lines() -> None:
@@ -113,7 +162,7 @@ def test_no_help_text_shows_the_sign_that_keeps_its_lines() -> None:
 
 @pytest.mark.parametrize("words", every_command())
 def test_a_section_names_every_option_and_no_other(words: str) -> None:
-    text = (DOCS / "commands.md").read_text()
+    text = page_of(words).read_text()
     pattern = rf"^## `{words}[ A-Z]*`\n(.*?)(?=^## |\Z)"
     found = re.search(pattern, text, re.DOTALL | re.MULTILINE)
     assert found
@@ -123,18 +172,21 @@ def test_a_section_names_every_option_and_no_other(words: str) -> None:
     )
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_no_page_names_an_option_that_is_not_there(page: Path) -> None:
     known = set().union(*map(options, every_command().values())) | {"--help", "--version"}
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", page.read_text()))
     assert named - known - OTHERS_FLAGS == set()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_link_and_path_leads_somewhere(page: Path) -> None:
     text = page.read_text()
     for link in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", text):
         assert (page.parent / link).exists(), link
+    for link, place in re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", text):
+        target = page.parent / link if link else page
+        assert place in anchors(target), f"{link}#{place}"
     for path in re.findall(r"`([a-z_]+/[\w/]*\w\.(?:py|txt|json|md|svg)|(?:[a-z_]+/)+)`", text):
         assert (ROOT / path).exists(), path
 
@@ -185,17 +237,26 @@ def test_what_the_readme_says_an_answer_takes_is_what_a_plan_says() -> None:
         assert roughly(plan.duration_s or 0.0) == time
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_no_sentence_stands_twice() -> None:
+    counted = Counter(sentence for page in PAGES for sentence in sentences(page))
+    assert sum(counted.values()) > 500
+    twice = {sentence for sentence, times in counted.items() if times > 1}
+    assert [sentence for sentence in twice if len(sentence.split()) >= 8] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_no_page_knows_a_machine(page: Path) -> None:
     assert not re.findall(
         r"(?<![\w.>)])/(?:home|root|tmp|work|usr|var|opt|Users)/", page.read_text()
     )
 
 
-@pytest.mark.parametrize("name", ["commands.md", "design.md", "graph.md"])
-def test_what_is_generated_is_what_the_code_gives_now(name: str) -> None:
-    page = DOCS / name
-    assert page.read_text() == pages()[page], "run make docs"
+def test_all_that_is_generated_is_what_the_code_gives_now() -> None:
+    written = pages()
+    marked = {page for page in PAGES if "<!-- generated: " in page.read_text()}
+    assert set(written) == marked
+    for page, text in written.items():
+        assert page.read_text() == text, f"{name_of(page)}: run make docs"
 
 
 def test_each_room_says_in_a_line_what_it_owns_and_what_it_leaves_alone() -> None:

@@ -259,7 +259,7 @@ def test_an_audit_is_written_down_and_so_is_every_figure_with_its_threshold(run:
     found = json.loads(invoke("audit", run, "--json").output)
     assert first_column(section("records.md", "An audit")) == list(found)
     assert first_column(section("records.md", "A finding")) == list(found["findings"][0])
-    told = section("commands.md", "`arena audit OUT`")
+    told = section("commands/trust.md", "`arena audit OUT`")
     for finding in found["findings"]:
         name, figure = finding["key"].split(".")[:2]
         assert f"`{name}.{figure}`" in told or name in ("labels", "canary"), finding["key"]

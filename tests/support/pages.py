@@ -3,8 +3,28 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 from docs.generate import DOCS
+
+BLOCK = re.DOTALL | re.MULTILINE
+OF_THE_READER = {
+    "LongVideoBench",
+    "MLVU",
+    "MT-Video-Bench",
+    "aria.json",
+    "battle.history.json",
+    "data",
+    "judged",
+    "night-1",
+    "night-2",
+    "published.csv",
+    "questions.jsonl",
+    "real-run",
+    "videos",
+}
+"""What examples on commands name that no line before them makes."""
 
 
 def section(page: str, heading: str) -> str:
@@ -18,3 +38,19 @@ def first_column(text: str) -> list[str]:
     """Return what the rows of tables are about; one row may be about several fields."""
     cells = re.findall(r"^\| (`[^|]*?) \|", text, re.MULTILINE)
     return [name for cell in cells for name in re.findall(r"`([^`]+)`", cell)]
+
+
+def sentences(page: Path) -> Iterator[str]:
+    """Yield what a page says by hand, in words alone: no generated part, no code, no mark-up.
+
+    Rows of tables are left out: a field that two shapes share is described in both.
+    """
+    text = re.sub(r"^<!-- generated: .*?<!-- end -->$", "", page.read_text(), flags=BLOCK)
+    text = re.sub(r"^```.*?^```$", "", text, flags=BLOCK)
+    text = re.sub(r"^\|.*$", "", text, flags=re.MULTILINE)
+    # Items and headings are sentences of their own, wherever lines break.
+    text = re.sub(r"^ *(?:[-*#]+|\d+\.) ", "\n\n", text, flags=re.MULTILINE)
+    for part in re.split(r"\n{2,}|(?<=[.!?])[*_)]*\s+", text):
+        unlinked = re.sub(r"\]\([^)]*\)", "", part)
+        if words := re.findall(r"[\w'%-]+", unlinked.lower()):
+            yield " ".join(words)

@@ -1,7 +1,7 @@
 """Every figure of an audit once more, from what `arena export` writes, in plain Python.
 
 Nothing of the audit's code is used, nor of `scoring`. What each figure is stands in
-docs/commands.md, under `arena audit`.
+docs/commands/trust.md, under `arena audit`.
 """
 
 from __future__ import annotations
