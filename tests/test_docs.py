@@ -79,7 +79,8 @@ def parsed(words: list[str]) -> click.Context:
 def anchors(page: Path) -> set[str]:
     """Return where on a page a link may lead."""
     text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
-    return {anchor(title) for title in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {anchor(re.sub(r"\]\([^)]*\)", "", title)) for title in titles}
 
 
 def options(command: click.Command) -> set[str]:

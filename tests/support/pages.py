@@ -16,13 +16,13 @@ OF_THE_READER = {
     "aria.json",
     "battle.history.json",
     "data",
+    "events",
     "judged",
     "night-1",
     "night-2",
     "published.csv",
     "questions.jsonl",
     "real-run",
-    "videos",
 }
 """What examples on commands name that no line before them makes."""
 

@@ -67,7 +67,7 @@ VERDICTS = (
     'arena battles arena-out --contains "red car" --jsonl | jq -r .id',
 )
 @options.OUT
-@options.listed("--pair A,B", "Only battles between these two models, in either seat.")
+@options.listed("--pair A,B", "Only battles between these two models, in either order.")
 @options.string(
     "--lost-by MODEL",
     "Only battles that were decided against this model; a forfeit is no loss.",
