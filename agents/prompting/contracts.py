@@ -24,15 +24,13 @@ from pydantic import (
     create_model,
 )
 
+from videoautoarena.agents.prompting.shapes import PAPER_CONTRACTS as PAPER_CONTRACTS
 from videoautoarena.agents.prompting.shapes import PAPER_SHAPES, SHAPES, SHAPES_2
 from videoautoarena.memory.records.records import Role, Standard
 
 CONTRACTS = 2
 """The usual number: of what begins now. What stands without a number was begun with 1."""
 
-PAPER_CONTRACTS = 3
-"""Of a run by `--preset paper`: the judge gives four analyses and a verdict, and no answer of its
-own; grades are whole numbers."""
 LATEST_CONTRACTS = 3
 """No number above it is known."""
 

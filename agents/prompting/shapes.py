@@ -138,6 +138,9 @@ SHAPES: dict[str, str] = {
     **_CATEGORY_SHAPES,
 }
 
+PAPER_CONTRACTS = 3
+"""Number of the contracts of a run by `--preset paper`: a judge gives four analyses and a verdict,
+and no answer of its own; grades are whole numbers."""
 PAPER_SHAPES: dict[str, str] = SHAPES | {
     "judge": (
         '{"instruction_following": "...", "accuracy": "...", "relevance": "...", '
