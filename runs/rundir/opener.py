@@ -271,6 +271,9 @@ def _refuse_other_prompts(out: Path, own: PromptSet, manifest: Mapping[str, Any]
 
 
 def _changed(own: PromptSet, now: PromptSet) -> Iterable[str]:
+    if own.contracts < now.contracts == PAPER_CONTRACTS:
+        yield "--preset paper turns back more by now; this run goes on as it began"
+        return
     if own.contracts != now.contracts:
         yield (
             f"replies follow the contracts this run began with ({own.contracts}; the "
