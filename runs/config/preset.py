@@ -59,7 +59,7 @@ TURNED = (
     Turned(
         "frames of examiner and judge",
         "at most 128, evenly over the video",
-        "the same; `--policy` and `--frames` of the file give way",
+        "the same; `[sampling]` of the file gives way",
         ("sampling.policy", "sampling.frames"),
     ),
     Turned(
@@ -82,7 +82,7 @@ TURNED = (
     ),
     Turned(
         "users",
-        "three a video, whoever is invented first, no language named",
+        "three a video, however alike; no language is named",
         "the same; `diverse` and `languages` of the file give way",
         ("diverse", "languages"),
         is_later=True,

@@ -17,6 +17,7 @@ from videoautoarena.runs.config.cast import as_begun
 from videoautoarena.runs.config.preset import LEFT, PAPER, PAPER_SAMPLING, TURNED, left_by_preset
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.media.frames import asked_sampling
+from videoautoarena.runs.rundir.opener import configured
 from videoautoarena.runs.tournament.add import AddRequest, _with_newcomer
 
 OTHERWISE: dict[str, Any] = {
@@ -190,6 +191,15 @@ def test_a_contestant_goes_on_with_the_parameters_that_its_run_began_with(served
     assert as_begun(before, now).parameters == OPEN
     other = before.model_copy(update={"parameters": {"temperature": 0.2}})
     assert as_begun(other, now) == other
+
+
+def test_a_run_that_the_preset_began_without_parameters_is_continued_without_them(
+    served: Path,
+) -> None:
+    asked = resolve(Flags(config=served, preset="paper"))
+    one = asked.config.cast["one"].model_copy(update={"parameters": {}})
+    kept = asked.config.model_copy(update={"cast": {**asked.config.cast, "one": one}})
+    assert configured(Path("out"), kept, asked, generation=0) == kept
 
 
 def test_what_a_file_with_the_preset_shows_is_what_it_plays(tmp_path: Path) -> None:
