@@ -115,13 +115,13 @@ def test_a_run_that_began_with_the_preset_as_it_was_goes_on_so(
 
 
 def test_a_run_by_the_preset_killed_before_its_prompts_were_copied_is_resumed(
-    videos: Path, undisturbed: Path, tmp_path: Path
+    terminal: Terminal, videos: Path, undisturbed: Path, tmp_path: Path
 ) -> None:
     for moment in ("the folder", "slots"):
         out = tmp_path / moment
         begun_and_killed(out, undisturbed, after=moment, preset="paper", is_now=True)
         alter(out, "DELETE FROM files WHERE name = 'prompts/persona'")
-        play(videos, out, preset="paper")
+        assert terminal.arena("resume", out, "--videos", videos).code == 0
         assert play_again(out).differences == []
     assert battles_of(tmp_path / "slots") == battles_of(tmp_path / "the folder")
 
