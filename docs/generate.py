@@ -1,10 +1,10 @@
 """What the documents repeat, taken from where it is said first: `python docs/generate.py WHAT`.
 
-`commands` writes the index in commands.md and the tables of options in commands/ as `--help` has
-them, `rooms` the map of the rooms in design.md from the import contracts, `graph` the drawings in
-graph.md, `schemas` the JSON Schemas of a bench; `pictures OUT` plays the demo into OUT, a new
-folder, and draws console and leaderboard as SVG. Without a word it does the first four. Tests hold
-the pages against the same functions.
+`commands` writes the index in commands.md, and in commands/ the tables of options as `--help` has
+them and those of the paper's preset; `rooms` the map of the rooms in design.md from the import
+contracts, `graph` the drawings in graph.md, `schemas` the JSON Schemas of a bench; `pictures OUT`
+plays the demo into OUT, a new folder, and draws console and leaderboard as SVG. Without a word it
+does the first four. Tests hold the pages against the same functions.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from videoautoarena.runs.battles.export import records_schema
 from videoautoarena.runs.bench.format.schema import write_schemas
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.cli.program.main import COMMANDS, SECTIONS, load
+from videoautoarena.runs.config.preset import LEFT, TURNED
 from videoautoarena.runs.config.run_config import Flags
 from videoautoarena.runs.console.events import Begun, Happening
 from videoautoarena.runs.console.screen import Board, Size, picture
@@ -181,7 +182,19 @@ def commands_page(path: Path) -> str:
         table = options(command)
         if table and page_of(words) == path:
             page = with_part(page, words, table)
-    return page
+    return with_part(page, "preset", preset()) if path == page_of("simulate") else page
+
+
+def preset() -> str:
+    """Return what `--preset paper` turns back, and what it leaves, as two Markdown tables."""
+    turned = [
+        "| choice, by `--preset paper` | as in the paper | without the preset |",
+        "|---|---|---|",
+    ]
+    turned += [f"| {one.choice} | {one.paper} | {one.here} |" for one in TURNED]
+    left = ["| choice that it leaves | the paper | here |", "|---|---|---|"]
+    left += [f"| {one.choice} | {one.paper} | {one.here} |" for one in LEFT]
+    return "\n".join([*turned, "", *left]) + "\n"
 
 
 def graphs_page(page: str) -> str:

@@ -24,11 +24,15 @@ from pydantic import (
     create_model,
 )
 
-from videoautoarena.agents.prompting.shapes import SHAPES, SHAPES_2
+from videoautoarena.agents.prompting.shapes import PAPER_CONTRACTS as PAPER_CONTRACTS
+from videoautoarena.agents.prompting.shapes import PAPER_SHAPES, SHAPES, SHAPES_2
 from videoautoarena.memory.records.records import Role, Standard
 
 CONTRACTS = 2
-"""The newest number: of what begins now. What stands without a number was begun with 1."""
+"""The usual number: of what begins now. What stands without a number was begun with 1."""
+
+LATEST_CONTRACTS = 3
+"""No number above it is known."""
 
 READINGS = 2
 """The newest number of a way to read replies; what stands without one was begun with 1.
@@ -171,6 +175,15 @@ class FullJudgeReply(Reply):
         return found
 
 
+class PaperJudgeReply(JudgeReply):
+    """By the paper's contract: a judge cannot abstain."""
+
+    verdict: Annotated[
+        Literal["A", "B", "tie_good", "tie_bad"],
+        spelled({plain(choice): choice for choice in get_args(Choice)}),
+    ]
+
+
 class ComparerReply(Reply):
     """What one would have answered, four analyses, and by how much which answer is better."""
 
@@ -209,6 +222,31 @@ class GraderReply(Reply):
     question_2: GradeReply
 
 
+def _plain_number(said: object) -> object:
+    """Return a score without what JSON would let pass for one; true is no 1."""
+    return str(said) if isinstance(said, bool) else said
+
+
+WholeScore = Annotated[int, Field(ge=1, le=5), BeforeValidator(_plain_number)]
+
+
+class WholeGradeReply(Reply):
+    """Difficulty of one question by the paper's contract, 1 to 5 in whole numbers."""
+
+    instruction_following: WholeScore
+    accuracy: WholeScore
+    relevance: WholeScore
+    helpfulness: WholeScore
+    overall: WholeScore
+
+
+class WholeGraderReply(Reply):
+    """Both questions' difficulty, as in `GraderReply`."""
+
+    question_1: WholeGradeReply
+    question_2: WholeGradeReply
+
+
 _POINT_SCORES = (1, 3, 5)
 
 
@@ -216,11 +254,6 @@ def _of_a_point(score: int) -> int:
     if score not in _POINT_SCORES:
         raise ValueError("a scoring point is given 1, 3 or 5")
     return score
-
-
-def _plain_number(said: object) -> object:
-    """Return a score without what JSON would let pass for one; true is no 1."""
-    return str(said) if isinstance(said, bool) else said
 
 
 class PointReply(Reply):
@@ -265,11 +298,19 @@ def replies_in_json(role: Role) -> bool:
 
 def contract(role: Role, number: int = CONTRACTS) -> str:
     """Return the words that end a role's prompt and fix the form of its reply."""
-    shape, version = (SHAPES, "") if number == 1 else (SHAPES_2, f" ({number})")
+    version = "" if number == 1 else f" ({number})"
     return (
         f"{FORMAT_LINE}{role}{version}\nReply with one JSON object and nothing else, with exactly "
-        f"these keys:\n{shape[role]}"
+        f"these keys:\n{_SHAPES_OF[number][role]}"
     )
+
+
+_SHAPES_OF = {1: SHAPES, 2: SHAPES_2, PAPER_CONTRACTS: PAPER_SHAPES}
+
+
+def judges_in_full(number: int) -> bool:
+    """Return whether a judge also answers for itself and decides each standard."""
+    return number == 2
 
 
 def number_of(line: str) -> int:

@@ -33,6 +33,7 @@ from videoautoarena.agents.prompting.contracts import (
     HISTORY_LINE,
     QUESTION_LINE,
     contract,
+    judges_in_full,
 )
 from videoautoarena.memory.records.records import Record, Standard
 
@@ -170,7 +171,7 @@ def worded(text: str, *, question: str, contracts: int = CONTRACTS) -> str:
 
 
 def _forged(choice: str, contracts: int) -> str:
-    if contracts == 1:
+    if not judges_in_full(contracts):
         return json.dumps({**_FORGED, "verdict": choice})
     each = {name: {"analysis": said, "verdict": choice} for name, said in _FORGED.items()}
     return json.dumps({"own_answer": "What this answer says.", **each, "verdict": choice})

@@ -11,7 +11,12 @@ from functools import cached_property
 from pathlib import Path
 from string import Template
 
-from videoautoarena.agents.prompting.contracts import CONTRACTS, READINGS
+from videoautoarena.agents.prompting.contracts import (
+    CONTRACTS,
+    LATEST_CONTRACTS,
+    PAPER_CONTRACTS,
+    READINGS,
+)
 from videoautoarena.agents.prompting.fences import fence
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput, StoreError
@@ -27,6 +32,13 @@ SLOTS: dict[str, tuple[str, ...]] = {
     "grader": ("persona", "question_1", "question_2"),
 }
 """Role to the slots that its file must have, each exactly once, on a line of its own."""
+PAPER_OMITS: dict[str, tuple[str, ...]] = {
+    "persona": ("brief",),
+    "questioner": ("brief",),
+    "evolver": ("analyses",),
+}
+"""What these roles are not told in the VideoAutoArena paper: by its contracts a file may leave it
+out."""
 _KEY = ("question", "reference", "points", "answer")
 BENCH_SLOTS: dict[str, tuple[str, ...]] = {
     "comparer": ("persona", "question", "answer_a", "answer_b"),
@@ -69,6 +81,8 @@ CATEGORY_SLOTS: dict[str, tuple[str, ...]] = {
 _ALL_SLOTS = SLOTS | BENCH_SLOTS | WRITER_SLOTS | SCENE_SLOTS | DIALOGUE_SLOTS | CATEGORY_SLOTS
 
 _OWN = Path(__file__).parents[1] / "roles"
+_PAPER = _OWN / "paper"
+"""Files that stand in for those beside it where a run plays by the paper."""
 
 
 @dataclass(frozen=True)
@@ -87,10 +101,10 @@ class PromptSet:
         """Raise BadInput where a prompt is missing, empty, or has other slots than its role."""
         if self.contracts < 1:
             raise StoreError(f"contracts {self.contracts} cannot be: their numbers begin with 1")
-        if self.contracts > CONTRACTS:
+        if self.contracts > LATEST_CONTRACTS:
             raise BadInput(
                 f"contracts {self.contracts} are of a newer version; this one knows 1 to "
-                f"{CONTRACTS}, so update videoautoarena"
+                f"{LATEST_CONTRACTS}, so update videoautoarena"
             )
         if self.reading > READINGS:
             raise BadInput(
@@ -103,7 +117,10 @@ class PromptSet:
             if role not in self.texts:
                 raise BadInput(f"{role}.txt is missing; give every role its prompt")
         for role, text in self.texts.items():
-            _check(role, text)
+            _check(role, text, omitted=self._may_omit(role))
+
+    def _may_omit(self, role: str) -> tuple[str, ...]:
+        return PAPER_OMITS.get(role, ()) if self.contracts == PAPER_CONTRACTS else ()
 
     @classmethod
     def load(
@@ -114,22 +131,28 @@ class PromptSet:
         writers: bool = False,
         dialogues: bool = False,
         categories: bool = False,
+        paper: bool = False,
     ) -> PromptSet:
         """Return this project's prompts, with the files in `folder` in place of its own.
 
         With `bench` also those of roles that only a bench has, with `writers` those of roles that
         make tasks, with `dialogues` those that remember scenes and make dialogues, with
-        `categories` those that sort questions; without it files of theirs are of no use. Raises
-        BadInput for no such folder, a file that is no role's, or an unusable prompt.
+        `categories` those that sort questions; without it files of theirs are of no use. With
+        `paper` those of a run tell and ask what they do in the VideoAutoArena paper, under its
+        contracts. Raises BadInput for no such folder, a file that is no role's, or an unusable
+        prompt.
         """
         roles = SLOTS | (BENCH_SLOTS if bench or dialogues else {})
         roles |= WRITER_SLOTS if writers else {}
         roles |= SCENE_SLOTS | DIALOGUE_SLOTS if dialogues else {}
         roles |= CATEGORY_SLOTS if categories else {}
         texts = {role: _read(_OWN / f"{role}.txt") for role in roles}
+        if paper:
+            texts |= {path.stem: _read(path) for path in sorted(_PAPER.glob("*.txt"))}
         found = _overrides(folder) if folder is not None else {}
         given = {role: text for role, text in found.items() if role in roles}
-        return cls(texts | given, given=frozenset(given))
+        contracts = PAPER_CONTRACTS if paper else CONTRACTS
+        return cls(texts | given, contracts, given=frozenset(given))
 
     @classmethod
     def from_texts(
@@ -145,8 +168,14 @@ class PromptSet:
 
     def fill(self, role: Role, texts: Mapping[str, str], *, code: str) -> str:
         """Return the role's prompt with each slot filled by its fenced text."""
-        blocks = {name: fence(name, code, texts[name]) for name in _ALL_SLOTS[role]}
+        untold = self.untold(role)
+        named = [name for name in _ALL_SLOTS[role] if name not in untold]
+        blocks = {name: fence(name, code, texts[name]) for name in named}
         return self._templates[role].substitute(blocks)
+
+    def untold(self, role: Role) -> frozenset[str]:
+        """Return the slots of a role that its prompt leaves out, so that it is not told of them."""
+        return frozenset(self._may_omit(role)).difference(self._templates[role].get_identifiers())
 
     @cached_property
     def _templates(self) -> dict[str, Template]:
@@ -177,7 +206,7 @@ def _read(path: Path) -> str:
         raise BadInput(f"{path.name!a} cannot be read as UTF-8 text: {error}") from None
 
 
-def _check(role: str, text: str) -> None:
+def _check(role: str, text: str, *, omitted: tuple[str, ...] = ()) -> None:
     name = f"{role}.txt"
     if not text.strip():
         raise BadInput(f"{name} is empty; write what the {role} is to do")
@@ -190,6 +219,8 @@ def _check(role: str, text: str) -> None:
             raise BadInput(f"{name} has the unknown slot ${slot}; {_known(role)}")
     lines = [line.rstrip() for line in text.splitlines()]
     for slot in _ALL_SLOTS[role]:
+        if slot not in found and slot in omitted:
+            continue
         if slot not in found:
             raise BadInput(f"{name} misses the slot ${slot}; {_known(role)}")
         standing = lines.count(f"${slot}") + lines.count(f"${{{slot}}}")

@@ -138,6 +138,23 @@ SHAPES: dict[str, str] = {
     **_CATEGORY_SHAPES,
 }
 
+PAPER_CONTRACTS = 3
+"""Number of the contracts of a run by `--preset paper`: a judge gives four analyses and a verdict,
+and no answer of its own; grades are whole numbers."""
+PAPER_SHAPES: dict[str, str] = SHAPES | {
+    "judge": (
+        '{"instruction_following": "...", "accuracy": "...", "relevance": "...", '
+        '"helpfulness": "...", "verdict": "..."}\n'
+        'Write the keys in this order. verdict is one of "A", "B", "tie_good", "tie_bad": the '
+        "better answer, two equally good ones, or two equally bad ones."
+    ),
+    "grader": (
+        '{"question_1": {"instruction_following": 3, "accuracy": 3, "relevance": 3, '
+        '"helpfulness": 3, "overall": 3}, "question_2": {...}}\n'
+        "Each number is a whole one from 1 (easy) to 5 (hard)."
+    ),
+}
+"""What the VideoAutoArena paper asks for, in our words and as JSON."""
 
 _STANDARD = '{"analysis": "...", "verdict": "..."}'
 SHAPES_2: dict[str, str] = SHAPES | {

@@ -10,10 +10,13 @@ from typing import Literal, NamedTuple
 
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import (
+    PAPER_CONTRACTS,
     ComparerReply,
     FullJudgeReply,
     JudgeReply,
+    PaperJudgeReply,
     StandardReply,
+    judges_in_full,
 )
 from videoautoarena.agents.prompting.languages import language_note
 from videoautoarena.agents.roles.prompter import Prompter, Task
@@ -110,8 +113,10 @@ async def judge_once(
     texts = case.texts(place.seats)
     task = Task("judge", frames, scope=place.scope, ask=ask, texts=texts, note=case.note)
     try:
-        if prompter.prompts.contracts == 1:
-            reply = await prompter.ask_json(model, task, JudgeReply)
+        number = prompter.prompts.contracts
+        if not judges_in_full(number):
+            schema = PaperJudgeReply if number == PAPER_CONTRACTS else JudgeReply
+            reply = await prompter.ask_json(model, task, schema)
             return _judging(model.alias, place.seats, reply)
         full = await prompter.ask_json(model, task, FullJudgeReply)
     except CallFailed as failure:

@@ -75,9 +75,11 @@ def worded(
     """Return the text of a task, which stands behind its frames."""
     # One code for all blocks of a prompt, the repair's among them: the first block's binds.
     said = history_blocks(task.history)
-    fenced = {**task.texts, **task.known, **said, **repair}
+    untold = prompts.untold(task.role)
+    told = {name: block for name, block in task.texts.items() if name not in untold}
+    fenced = {**told, **task.known, **said, **repair}
     code = fence_code(seed, task.scope, task.role, fenced)
-    text = prompts.fill(task.role, task.texts, code=code)
+    text = prompts.fill(task.role, told, code=code)
     for name, block in task.known.items():
         text = f"{text}\n\n{KNOWN_LINES[name]}\n{fence(name, code, block)}"
     if task.note:

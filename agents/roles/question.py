@@ -8,12 +8,15 @@ from dataclasses import asdict, dataclass
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.categories import UNKNOWN, read_category
 from videoautoarena.agents.prompting.contracts import (
+    PAPER_CONTRACTS,
     EvolverReply,
     ExaminerReply,
     GradeReply,
     GraderReply,
     PersonaReply,
     QuestionerReply,
+    WholeGradeReply,
+    WholeGraderReply,
 )
 from videoautoarena.agents.prompting.languages import language_note
 from videoautoarena.agents.roles.judge import Case
@@ -198,7 +201,9 @@ async def grade(
     texts = {"persona": persona.text, "question_1": first, "question_2": second}
     note = _note(persona.language, "Both questions are asked in it; that makes neither harder.")
     task = Task("grader", frames, scope=slot, ask=attempt, texts=texts, note=note)
-    reply = await prompter.ask_json(model, task, GraderReply)
+    is_whole = prompter.prompts.contracts == PAPER_CONTRACTS
+    schema = WholeGraderReply if is_whole else GraderReply
+    reply: GraderReply | WholeGraderReply = await prompter.ask_json(model, task, schema)
     grades = _grade(reply.question_1), _grade(reply.question_2)
     return grades if old_first else (grades[1], grades[0])
 
@@ -213,7 +218,7 @@ def is_harder(old: Grade, new: Grade, *, overall_only: bool) -> bool:
     return new.total > old.total
 
 
-def _grade(reply: GradeReply) -> Grade:
+def _grade(reply: GradeReply | WholeGradeReply) -> Grade:
     return Grade(**{name: round(score, 1) for name, score in reply.model_dump().items()})
 
 

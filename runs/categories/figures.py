@@ -22,7 +22,7 @@ from videoautoarena.runs.categories.tags import (
     tags_of,
 )
 from videoautoarena.runs.rating.finding import UNKNOWN, Figure, fields_json, figure_of
-from videoautoarena.runs.rating.fit import UNCONTROLLED, share_of
+from videoautoarena.runs.rating.fit import UNCONTROLLED, rater_of, share_of
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.method import SOLID_BATTLES, USUAL
 from videoautoarena.runs.rating.table import build
@@ -176,8 +176,9 @@ def group_of(run: Run, name: str, battles: Sequence[Battle]) -> Group:
     """Return who leads in some battles of a run, plainly and with style held equal."""
     roster = run.manifest["models"]
     decided = [battle for battle in battles if battle.verdict in DECIDED]
-    plain = build(battles, roster, method=USUAL)
-    styled = build(battles, roster, method=replace(USUAL, style=True))
+    rater = rater_of(run.manifest)
+    plain = build(battles, roster, method=USUAL, rater=rater)
+    styled = build(battles, roster, method=replace(USUAL, style=True), rater=rater)
     bad = share_of([b.verdict == "tie_bad" for b in decided], [b.video for b in decided])
     share = figure_of(bad) if decided else UNKNOWN
     thin = len(decided) < SOLID_BATTLES

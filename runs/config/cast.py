@@ -26,6 +26,7 @@ from videoautoarena.memory.records.records import (
     TokenField,
 )
 from videoautoarena.runs.config.arena_file import ArenaFile, ModelTable, RetrievalTable
+from videoautoarena.runs.config.preset import OPEN_PARAMETERS
 from videoautoarena.runs.text.words import composed
 
 OFFLINE_CAST = tuple(
@@ -288,10 +289,48 @@ def embedder_of(name: str, file: ArenaFile, *, place: str) -> CastEntry:
 
 
 def as_in_paper(contestant: CastEntry) -> CastEntry:
-    """Return a contestant that is sent no more frames than in the paper; fewer stay fewer."""
-    if contestant.max_frames is None or contestant.max_frames <= CONTESTANT_FRAMES:
+    """Return a contestant that is sent no more frames than in the paper; fewer stay fewer.
+
+    An open model also answers as such ones do there, but for the parameters that it has.
+    """
+    update: dict[str, Any] = {}
+    if (contestant.max_frames or 0) > CONTESTANT_FRAMES:
+        update["max_frames"] = CONTESTANT_FRAMES
+    if _is_open(contestant):
+        known = contestant.as_model(contestant.model).maker.parameters
+        of_paper = {name: value for name, value in OPEN_PARAMETERS.items() if name in known}
+        update["parameters"] = of_paper | contestant.parameters
+    return contestant.model_copy(update=update)
+
+
+def _is_open(contestant: CastEntry) -> bool:
+    """Return whether a model is taken for an open one: where no provider's own address serves it.
+
+    Weights cannot be seen from here. What stands behind a proxy brings parameters of its own.
+    """
+    if contestant.is_offline:
+        return False
+    declared = contestant.declared
+    if declared is not None and declared.base_url is not None:
+        return True
+    model = contestant.as_model(contestant.model)
+    return model.url != model.maker.home
+
+
+def as_begun(contestant: CastEntry, kept: CastEntry) -> CastEntry:
+    """Return a contestant of a run by the paper with the parameters that the run began with.
+
+    Where they differ by nothing but what the preset names: it once named none, and whether it does
+    follows from the address.
+    """
+
+    def of_its_own(entry: CastEntry) -> dict[str, Any]:
+        named = entry.parameters.items()
+        return {name: value for name, value in named if OPEN_PARAMETERS.get(name) != value}
+
+    if of_its_own(contestant) != of_its_own(kept):
         return contestant
-    return contestant.model_copy(update={"max_frames": CONTESTANT_FRAMES})
+    return contestant.model_copy(update={"parameters": kept.parameters})
 
 
 def check_url(table: str, url: str) -> None:

@@ -22,11 +22,10 @@ from videoautoarena.memory.records.records import SCHEMA, Record, Sampling
 from videoautoarena.runs.config import cast as casting
 from videoautoarena.runs.config.arena_file import ArenaFile, Pairing, read_arena_file
 from videoautoarena.runs.config.cast import OFFLINE_CAST, CastEntry, entry_of
+from videoautoarena.runs.config.preset import PAPER, PAPER_RULES
 from videoautoarena.runs.config.sampling import choose_sampling, refuse_text_read
 from videoautoarena.runs.config.stopping_rule import parse_rule
 
-PAPER: Mapping[str, Any] = {"pairing": "keep-pair", "swap": 0.0, "subtitles": True}
-"""What the preset names of a run, besides its rules and its sampling."""
 MAX_VOID = 0.05
 _LONGEST_NAME = 500
 """Letters of a model's name in a run; what is longer was put there to be shown."""
@@ -347,10 +346,10 @@ def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
         "preset": preset,
         "limit": _at_least(1, pick("limit", None), "--limit"),
         "block": _at_least(1, pick("block", BLOCK), "--block"),
-        "rules": RunRules(overall_only=paper, share_analyses=not paper, fixed_seats=paper),
+        "rules": RunRules(**PAPER_RULES) if paper else RunRules(),
         "subtitles": pick("subtitles", True),
         "diverse": pick("diverse", False),
-        "languages": _languages(flags, file),
+        "languages": _languages(flags, () if paper else file.run.languages),
     }
     process = {
         "prompts": flags.prompts or (Path(file.run.prompts) if file.run.prompts else None),
@@ -380,11 +379,11 @@ def _share(value: float | str, flag: str) -> float | str:
     return value
 
 
-def _languages(flags: Flags, file: ArenaFile) -> tuple[str, ...]:
+def _languages(flags: Flags, otherwise: tuple[str, ...]) -> tuple[str, ...]:
     place, wrong = (
         ("--languages", WrongArgument) if flags.languages else ("run.languages", BadInput)
     )
-    found = sorted(code.strip().lower() for code in flags.languages or file.run.languages)
+    found = sorted(code.strip().lower() for code in flags.languages or otherwise)
     if unknown := next((code for code in found if code not in LANGUAGES), None):
         there = ", ".join(f"{code} ({name})" for code, (name, _) in LANGUAGES.items())
         raise wrong(f"{place} knows no {unknown!a}; there are {there}")

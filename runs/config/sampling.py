@@ -9,21 +9,13 @@ from pydantic import ValidationError
 
 from videoautoarena.memory.records.errors import BadInput, ForeignRun, WrongArgument
 from videoautoarena.memory.records.records import Sampling
+from videoautoarena.runs.config.preset import PAPER_SAMPLING
 
 if TYPE_CHECKING:
     from videoautoarena.runs.config.arena_file import SamplingTable
 
 FPS = 1.0
 """Frames a second with `--policy fps` where nobody says how many."""
-PAPER_SAMPLING = {
-    "policy": "uniform",
-    "frames": 128,
-    "size_px": 512,
-    "fit": "stretch",
-    "quality": 85,
-}
-"""What the preset names. The paper sends pictures as they are, so ours lose little;
-it says nothing of the decoder."""
 FLAG_OF = {"size_px": "size"}
 _SPREAD = {
     "uniform": "evenly over time",

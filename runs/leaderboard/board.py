@@ -16,7 +16,14 @@ from videoautoarena.memory.records.records import DECIDED, Battle
 from videoautoarena.runs.audit.report import brief
 from videoautoarena.runs.rating.behaviour import asked_contestants
 from videoautoarena.runs.rating.finding import figure_json
-from videoautoarena.runs.rating.fit import Bouts, RatedBouts, how_of, no_finite_rating, rate_bouts
+from videoautoarena.runs.rating.fit import (
+    Bouts,
+    RatedBouts,
+    how_of,
+    no_finite_rating,
+    rate_bouts,
+    rater_of,
+)
 from videoautoarena.runs.rating.leaderboard import LabelGroup, Labelling, Leaderboard
 from videoautoarena.runs.rating.method import USUAL, RatingMethod, weigh_battles
 from videoautoarena.runs.rating.table import build, some_of
@@ -349,7 +356,8 @@ def profiles_of(folder: Path, embeddings: str | None = None) -> Profiles:
     embed = None if embeddings is None else _embedder(embeddings, folder)
     with open_run(folder) as run:
         looks = read_looks(run.battles, embed)
-        rows = build(looks.battles, run.manifest["models"]).models
+        rater = rater_of(run.manifest)
+        rows = build(looks.battles, run.manifest["models"], rater=rater).models
     ratings = {row.model: row.rating for row in rows}
     return build_profiles(looks, ratings, grouped_by=embeddings or "words")
 
@@ -385,6 +393,7 @@ def _given(run: Run, method: RatingMethod, *, behaviour: bool = True) -> dict[st
     """Return how a run's battles are rated, and what is known of them beside."""
     return {
         "method": method,
+        "rater": rater_of(run.manifest),
         "stand_ins": rates_stand_ins(run.manifest),
         "warnings": warnings_of(run),
         "asked": asked_contestants(run.store) if behaviour else None,

@@ -197,7 +197,7 @@ def examine_house(
 def _config(flags: Flags, missing: list[str]) -> RunConfig | None:
     try:
         settings = resolve(flags)
-        PromptSet.load(settings.prompts)
+        PromptSet.load(settings.prompts, paper=settings.config.preset == "paper")
         refuse_missing(settings.config.sampling)
     except ArenaError as wrong:
         missing.append(str(wrong))

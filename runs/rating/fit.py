@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -69,6 +69,12 @@ COMFORTABLE_VIDEOS = 50
 """With fewer videos in a group the table carries a warning."""
 _NAMED = 8
 ONE_SIDED, APART = "one-sided", "not comparable"
+PLAIN = "ratings are by plain maximum likelihood, as in the paper whose preset this run began with"
+ENDLESS = (
+    "plain maximum likelihood, as in the paper whose preset this run began with, gives {} no "
+    "finite rating; ratings are bias-reduced (Firth)"
+)
+"""Notes on a board that nobody asked to be fitted so."""
 MOVED = "than in earlier versions"
 """Words of the note that says how far the zero of the scale has moved."""
 _FELT = 5.0
@@ -119,6 +125,8 @@ class RatedBouts:
     elo: Floats | None
     pieces: list[int]
     """Videos of each component, or battles where nobody knows the videos."""
+    remark: str | None = None
+    """Why they were fitted so, where nobody asked for it."""
     controls: Sequence[Control] = ()
     """Of each component; empty where neither position nor style is to be taken out."""
 
@@ -135,6 +143,38 @@ def rate_bouts(bouts: Bouts, method: RatingMethod) -> RatedBouts:
         BadInput: an anchor that is no model of theirs, or models without a finite rating by plain
             maximum likelihood.
     """
+    try:
+        return _rate_bouts(bouts, method)
+    except Endless as endless:
+        raise BadInput(no_finite_rating([bouts.names[k] for k in endless.models])) from None
+
+
+def rate_as_in_paper(bouts: Bouts, method: RatingMethod) -> RatedBouts:
+    """Return the same by plain maximum likelihood where that is finite, unless a fit is named.
+
+    Raises:
+        BadInput: as `rate_bouts` does.
+    """
+    if method.fit is not None:
+        return rate_bouts(bouts, method)
+    try:
+        return replace(_rate_bouts(bouts, replace(method, fit="mle")), remark=PLAIN)
+    except Endless as endless:
+        named = _some([bouts.names[k] for k in endless.models])
+        remark = ENDLESS.format(named)
+        return replace(_rate_bouts(bouts, replace(method, fit="firth")), remark=remark)
+
+
+def rater_of(manifest: Mapping[str, Any]) -> Callable[[Bouts, RatingMethod], RatedBouts]:
+    """Return what rates the battles of a run where nobody names a fit."""
+    # A file of battles is rated without opening a store, which costs more to import.
+    from videoautoarena.runs.rundir.reader import is_as_in_paper
+
+    return rate_as_in_paper if is_as_in_paper(manifest) else rate_bouts
+
+
+def _rate_bouts(bouts: Bouts, method: RatingMethod) -> RatedBouts:
+    """Return the ratings, or raise Endless."""
     fought: Any = {"a": bouts.a, "b": bouts.b, "outcome": bouts.points, "models": len(bouts.names)}
     cells = count_cells(**fought, cluster=bouts.video)
     how, alone, units = how_of(method, bouts.names), method.intervals == "battle", np.empty(0)
@@ -146,19 +186,18 @@ def rate_bouts(bouts: Bouts, method: RatingMethod) -> RatedBouts:
     if method.ties == "davidson":
         battles = count_rows(**fought, cluster=cluster, weight=bouts.weight)
     controls = list[Control]()
-    try:
-        if method.style or method.seats:
-            x, units = _covariates(bouts, method)
-            beside: Any = {"x": x, "seat": method.seats, "weight": bouts.weight}
-            rows = count_rows(**fought, cluster=cluster, **beside)
-            ratings, controls = _rate_controlled(rows, battles, how)
-        else:
-            ratings = rate(battles, how)
-    except Endless as endless:
-        raise BadInput(no_finite_rating([bouts.names[k] for k in endless.models])) from None
+    if method.style or method.seats:
+        x, units = _covariates(bouts, method)
+        beside: Any = {"x": x, "seat": method.seats, "weight": bouts.weight}
+        rows = count_rows(**fought, cluster=cluster, **beside)
+        ratings, controls = _rate_controlled(rows, battles, how)
+    else:
+        ratings = rate(battles, how)
     elo = play_elo(**fought, seed=method.seed) if method.elo else None
     pieces = [select_models(cells, members).clusters for members in ratings.components]
-    return RatedBouts(bouts, method, cells, ratings, tally(cells), units, elo, pieces, controls)
+    return RatedBouts(
+        bouts, method, cells, ratings, tally(cells), units, elo, pieces, controls=controls
+    )
 
 
 def _rate_controlled(rows: Rows, battles: Cells | Rows, how: How) -> tuple[Ratings, list[Control]]:
@@ -208,11 +247,14 @@ def share_of(hits: Sequence[float], videos: Sequence[str]) -> Share:
 
 def no_finite_rating(names: Sequence[str]) -> str:
     """Return why the plain likelihood has no ratings for one-sided models."""
-    named = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
     return (
-        f"--fit mle: there is no finite rating for {named} (one-sided); leave out --fit, "
+        f"--fit mle: there is no finite rating for {_some(names)} (one-sided); leave out --fit, "
         "or these models"
     )
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
 
 
 def how_of(method: RatingMethod, names: Sequence[str]) -> How:
@@ -226,7 +268,7 @@ def how_of(method: RatingMethod, names: Sequence[str]) -> How:
         name, rating = read_anchor(method.anchor, names)
         anchor = Anchor(list(names).index(name), rating)
     return How(
-        likelihood=method.fit,
+        likelihood=method.fit or "firth",
         davidson=method.ties == "davidson",
         rounds=ROUNDS if method.intervals == "bootstrap" else 0,
         seed=method.seed,
@@ -327,6 +369,8 @@ def flags_of(rated: RatedBouts, k: int) -> list[str]:
 def complaints(rated: RatedBouts) -> list[str]:
     """Return what a reader must know of the whole table."""
     found, pieces = [], rated.pieces
+    if rated.remark is not None:
+        found.append(rated.remark)
     if len(pieces) > 1:
         found.append(f"{len(pieces)} groups of models never met; each has a scale of its own")
     fewest = min(pieces, default=COMFORTABLE_VIDEOS)
@@ -362,7 +406,7 @@ def settings_of(rated: RatedBouts, totals: Totals) -> Settings:
     method, pieces = rated.method, tuple(rated.pieces)
     knows_videos, weight = rated.bouts.video is not None, rated.bouts.weight
     return Settings(
-        fit=method.fit,
+        fit=method.fit or "firth",
         ties=method.ties,
         scale=round(SCALE * math.log(10)),
         mean=MEAN,

@@ -66,7 +66,11 @@ class RatingMethod:
     ties: Annotated[
         Ties, "Count a tie as half a win for both models, or fit Davidson's tie parameter."
     ] = "half"
-    fit: Annotated[Fit, "Bias-reduced (Firth) or plain maximum likelihood."] = "firth"
+    fit: Annotated[
+        Fit | None,
+        "Bias-reduced (Firth) or plain maximum likelihood.  [default: firth; mle for a run that "
+        "began with --preset paper]",
+    ] = None
     style: Annotated[bool, "Control for answer style (length, markup, named details)."] = False
     seats: Annotated[bool, "Control for position bias."] = False
     anchor: Annotated[

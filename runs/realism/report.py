@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.rating.finding import fields_json
+from videoautoarena.runs.rating.fit import rater_of
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.realism.categories import Classified, categories_of
@@ -156,6 +157,7 @@ def _compare(
     made: dict[str, Any] = {
         "stand_ins": rates_stand_ins(run.manifest),
         "warnings": warnings_of(run),
+        "rater": rater_of(run.manifest),
     }
     models = run.manifest["models"]
     weighted = weigh_to_real(battles, measured, real, cap=wish.cap)

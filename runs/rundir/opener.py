@@ -12,6 +12,7 @@ from shlex import quote
 from typing import Any
 
 from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.prompting.contracts import PAPER_CONTRACTS
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.graph.state import PERSONAS, slot_id
 from videoautoarena.memory.records.errors import BadInput, ForeignRun
@@ -19,6 +20,7 @@ from videoautoarena.memory.records.records import Video
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.agreement import NO_TRUST, Trust, is_agreed_folder
+from videoautoarena.runs.config.cast import as_begun
 from videoautoarena.runs.config.run_config import Flags, RunConfig, Settings, arena_file
 from videoautoarena.runs.config.stopping_rule import keep_rule
 from videoautoarena.runs.facts.facts import (
@@ -159,7 +161,7 @@ def go_on(
     manifest = store.manifest()
     refuse_merged(out, manifest)
     kept = priced(configured(out, begun, asked, generation=next_generation(store.slots())))
-    own = stored_prompts(store, missing=prompts or PromptSet.load())
+    own = stored_prompts(store, missing=_prompts_like(manifest, prompts))
     _refuse_other_prompts(out, own, manifest)
     at_hand = {video.id for video in found.videos}
     failed = failed_slots(store, at_hand=at_hand) if care.retry_failed else set()
@@ -249,6 +251,14 @@ def stored_prompts(store: Store, *, missing: PromptSet | None = None) -> PromptS
     )
 
 
+def _prompts_like(manifest: Mapping[str, Any], now: PromptSet | None) -> PromptSet:
+    """Return prompts for the contracts of a run: those of now, where they are for the same."""
+    is_paper = contracts_of(manifest) == PAPER_CONTRACTS
+    if now is not None and (now.contracts == PAPER_CONTRACTS) == is_paper:
+        return now
+    return PromptSet.load(paper=is_paper)
+
+
 def _refuse_other_prompts(out: Path, own: PromptSet, manifest: Mapping[str, Any]) -> None:
     """Refuse prompts that stand in for the run's own and are others."""
     begun = manifest["prompts"]
@@ -261,6 +271,9 @@ def _refuse_other_prompts(out: Path, own: PromptSet, manifest: Mapping[str, Any]
 
 
 def _changed(own: PromptSet, now: PromptSet) -> Iterable[str]:
+    if own.contracts < now.contracts == PAPER_CONTRACTS:
+        yield "--preset paper turns back more by now; this run goes on as it began"
+        return
     if own.contracts != now.contracts:
         yield (
             f"replies follow the contracts this run began with ({own.contracts}; the "
@@ -334,6 +347,8 @@ def configured(out: Path, kept: RunConfig, asked: Settings | None, *, generation
     now = asked.config
     if asked.personas is not None and kept.personas is None:
         raise ForeignRun(f"{out} was begun without --personas; pass another --out")
+    if kept.preset == now.preset == "paper":
+        now = _with_parameters(now, kept)
     if asked.assumed_pairing:
         now = now.model_copy(update={"pairing": kept.pairing})
     if set(kept.models) - set(kept.guests) <= set(now.models):
@@ -355,6 +370,13 @@ def configured(out: Path, kept: RunConfig, asked: Settings | None, *, generation
         update["models"] = (*kept.models, *newcomers)
         update["joined"] = kept.joined | dict.fromkeys(newcomers, generation)
     return kept.model_copy(update=update)
+
+
+def _with_parameters(asked: RunConfig, kept: RunConfig) -> RunConfig:
+    """Return what was asked for with contestants that answer as the run's have answered."""
+    known = (name for name in asked.models if name in kept.cast and name in kept.models)
+    begun = {name: as_begun(asked.cast[name], kept.cast[name]) for name in known}
+    return asked.model_copy(update={"cast": {**asked.cast, **begun}})
 
 
 _OF_THE_CAST = ("offline", "self_judging", "offline_judge_on_real")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from videoautoarena.agents.prompting.shapes import PAPER_CONTRACTS
 from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.records.outlines import ORDINAL, Outlines
 from videoautoarena.memory.records.records import Battle, Video, VideoFacts
@@ -467,6 +468,14 @@ def counted(number: int, thing: str) -> str:
 def contracts_of(manifest: Mapping[str, Any]) -> int:
     """Return the number of the contracts of a run or a bench; StoreError if it is none from 1."""
     return _number_of(manifest, "contracts")
+
+
+def is_as_in_paper(manifest: Mapping[str, Any]) -> bool:
+    """Return whether a run began with `--preset paper` since it turns back all that it can.
+
+    One that began before is held to other contracts, and everything about it stays as it was.
+    """
+    return manifest.get("preset") == "paper" and contracts_of(manifest) == PAPER_CONTRACTS
 
 
 def reading_of(manifest: Mapping[str, Any]) -> int:

@@ -73,7 +73,7 @@ def simulate(
     BadInput or ForeignRun, which says what to change, leaves nothing written.
     """
     settings = resolve(allowed_as_begun(out, named_in_full(out, flags)))
-    prompts = PromptSet.load(settings.prompts)
+    prompts = PromptSet.load(settings.prompts, paper=settings.config.preset == "paper")
     exists = holds_run(out)
     if engine is None:
         check_keys(settings.config.model_of(alias) for alias in settings.config.cast)

@@ -11,6 +11,7 @@ import numpy as np
 from videoautoarena.graph.state import PERSONAS
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import DECIDED, Battle
+from videoautoarena.runs.rating.fit import rater_of
 from videoautoarena.runs.rating.leaderboard import Row
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.rundir.reader import BattlesOf, Run, counted
@@ -63,7 +64,7 @@ def best_of(run: Run, top: int) -> Best:
     Raises:
         BadInput: no model is rated, or models have no scale in common.
     """
-    board = build(run.battles, run.manifest["models"])
+    board = build(run.battles, run.manifest["models"], rater=rater_of(run.manifest))
     if len(board.components) > 1:
         raise BadInput(
             f"the models of this run fall into {counted(len(board.components), 'group')} that "

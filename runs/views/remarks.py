@@ -135,5 +135,6 @@ _ALWAYS = (
     too_few("battle"),
     "are on the scale of",
     "is taken for one model",
+    "plain maximum likelihood, as in the paper",
 )
 """Words of the warnings without which a table would mislead."""

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from videoautoarena.runs.battles.rounds import Round
+from videoautoarena.runs.config.preset import left_by_preset
 from videoautoarena.runs.leaderboard.head_to_head import UNLIKE, Pair, Pairs
 from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.rating.leaderboard import Fragility, Leaderboard
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN
+from videoautoarena.runs.rundir.reader import is_as_in_paper
 from videoautoarena.runs.rundir.spending import Spending
 from videoautoarena.runs.text.number_formats import Kind
 from videoautoarena.runs.views.leaderboard import control_sentence, leaderboard_report, terms_table
@@ -447,13 +449,16 @@ def made_section(settings: Row, run: Row, methods: Row) -> Section:
             "{decoder}"
         ).format_map(sampling)
     model = settings["model"].title()
-    facts = (
+    facts: tuple[tuple[str, str], ...] = (
         ("Ratings", f"{model}, ties {settings['ties']}, {settings['interval']}, {level}"),
         ("Frames", frames),
         ("Pairing", f"{rules['pairing']}; {seats} judged in both orders"),
         ("Seed", str(run["seed"])),
         ("Version", f"videoautoarena {run['version'] or rules['version'] or ''}"),
     )
+    if preset := rules.get("preset"):
+        left = left_by_preset(is_early=not is_as_in_paper(rules))
+        facts += (("Preset", f"{preset}, which leaves: {'; '.join(left)}"),)
     cast = Table(
         "cast",
         "Cast",

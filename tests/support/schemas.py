@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from videoautoarena.agents.prompting.contracts import (
     CONTRACTS,
+    PAPER_CONTRACTS,
     ComparerReply,
     EvolverReply,
     ExaminerReply,
     FullJudgeReply,
     GraderReply,
     JudgeReply,
+    PaperJudgeReply,
     PersonaReply,
     QuestionerReply,
     Reply,
     SceneMarkerReply,
     SummaryMarkerReply,
+    WholeGraderReply,
 )
 from videoautoarena.agents.prompting.task_contracts import (
     OptionCheckerReply,
@@ -43,7 +46,13 @@ _SCHEMAS: dict[str, type[Reply]] = {
     "point_checker": PointCheckerReply,
 }
 
+_OTHERS: dict[tuple[str, int], type[Reply]] = {
+    ("judge", 1): JudgeReply,
+    ("judge", PAPER_CONTRACTS): PaperJudgeReply,
+    ("grader", PAPER_CONTRACTS): WholeGraderReply,
+}
+
 
 def schema_of(role: str, number: int = CONTRACTS) -> type[Reply]:
     """What a role's reply is held to by the contracts of this number."""
-    return JudgeReply if (role, number) == ("judge", 1) else _SCHEMAS[role]
+    return _OTHERS.get((role, number), _SCHEMAS[role])

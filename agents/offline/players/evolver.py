@@ -29,6 +29,7 @@ from videoautoarena.agents.offline.language.values import Dice
 from videoautoarena.agents.offline.players.viewers import listed, tastes
 from videoautoarena.agents.offline.vision.frame_features import Sent
 from videoautoarena.agents.offline.vision.sequence import Sight, sight_of
+from videoautoarena.agents.prompting.contracts import PAPER_CONTRACTS
 
 _STEP = 0.2
 """How much harder the next question should be; steeper steps drown every coarse viewer."""
@@ -88,9 +89,16 @@ def evolve(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
 
 
 def grade(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
-    """Return both questions' grades, each from 1.0 to 5.0, by the same measure."""
-    seen, names = sight_of(sent), ("question_1", "question_2")
-    return {name: _grades(seen, understand(blocks.get(name, ""))) for name in names}
+    """Return both questions' grades, each from 1.0 to 5.0, by the same measure.
+
+    By the paper's contract they are whole numbers.
+    """
+    seen = sight_of(sent)
+    names = ("question_1", "question_2")
+    grades = {name: _grades(seen, understand(blocks.get(name, ""))) for name in names}
+    if sent.contracts != PAPER_CONTRACTS:
+        return dict(grades)
+    return {name: {of: round(value) for of, value in one.items()} for name, one in grades.items()}
 
 
 def _grades(seen: Sight, ask: Ask) -> dict[str, float]:

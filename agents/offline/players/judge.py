@@ -9,6 +9,7 @@ from videoautoarena.agents.offline.language.phrasing import Ask, phrased, unders
 from videoautoarena.agents.offline.language.tongues import CODES
 from videoautoarena.agents.offline.vision.frame_features import Sent
 from videoautoarena.agents.offline.vision.sequence import Sight, sight_of
+from videoautoarena.agents.prompting.contracts import PAPER_CONTRACTS, judges_in_full
 
 _MARGIN = 0.035
 """A smaller difference of the totals is a tie."""
@@ -23,11 +24,14 @@ def judge(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     """Return four analyses and a verdict; "abstain" where an asked fact could not be read.
 
     That is so, too, where neither the question nor an answer speaks of anything that is known.
-    From contract 2 on with what it sees in the frames, and a verdict on each standard.
+    By contract 2 with what it sees in the frames, and a verdict on each standard. By the paper's
+    nobody abstains, and what cannot be told is a tie.
     """
     sheets, words, is_readable = _read(sent, blocks)
     verdict = _verdict(sheets["A"], sheets["B"]) if is_readable else "abstain"
-    if sent.contracts == 1:
+    if sent.contracts == PAPER_CONTRACTS and verdict == "abstain":
+        verdict = "tie_bad"
+    if not judges_in_full(sent.contracts):
         return {**words, "verdict": verdict}
     each = {
         standard: {
@@ -59,7 +63,7 @@ def _read(sent: Sent, blocks: dict[str, str]) -> tuple[dict[str, Sheet], dict[st
     sheets = {
         seat: weigh(blocks.get(f"answer_{seat.lower()}", ""), ask, seen, expected) for seat in "AB"
     }
-    cites = sent.contracts > 1
+    cites = judges_in_full(sent.contracts)
     words = {one: _analysis(one, sheets, seen, cites=cites) for one in STANDARDS}
     return sheets, words, bool(ask.keys) or any(sheet.rows for sheet in sheets.values())
 

@@ -65,7 +65,9 @@ def invent(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     """
     known = set(askable(sight_of(sent)))
     before = [str(text) for text in listed(blocks.get("alike", ""))]
-    dice = Dice("persona", blocks.get("brief", ""), *before)
+    # What tells one video from another: its brief, or its first frame where none is handed on.
+    video = blocks.get("brief") or sent.pictures[0].digest.hex()
+    dice = Dice("persona", video, *before)
     codes = [spoken(sent.user_languages.get(user)) for user in (1, 2, 3)]
     # shuffled before the stable sort, so that equal fits take turns from video to video
     books = [profiles(code) for code in dict.fromkeys(("en", *codes))]

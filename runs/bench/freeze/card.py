@@ -24,12 +24,14 @@ from videoautoarena.runs.bench.format.schema import (
     Manifest,
 )
 from videoautoarena.runs.bench.freeze.selection import longer
+from videoautoarena.runs.config.preset import left_by_preset
 from videoautoarena.runs.facts.table import plain_licence
 from videoautoarena.runs.rating.finding import is_usual
 from videoautoarena.runs.rundir.reader import (
     SAW_NONE,
     blind_referees,
     counted,
+    is_as_in_paper,
     is_blind,
     named,
     rates_stand_ins,
@@ -139,12 +141,18 @@ def _how(manifest: Manifest) -> str:
         "pairing": run.get("pairing"),
         "judged from both seats": run.get("swap"),
         "preset": run.get("preset") or "none",
+        **({"left by the preset": _left(run)} if run.get("preset") else {}),
         **({"users": _BROUGHT} if run.get("personas") is not None else {}),
         "frames": sampling,
         "seed": run.get("seed"),
     }
     lines = (f"- {name}: {plain(value)}" for name, value in facts.items())
     return "\n".join(["## How it was made\n", *lines, ""])
+
+
+def _left(run: Mapping[str, Any]) -> str:
+    """Return in which choices a run is not as in the paper by whose preset it was played."""
+    return "; ".join(left_by_preset(is_early=not is_as_in_paper(run)))
 
 
 def _names(run: Mapping[str, Any], aliases: Any) -> str:

@@ -15,6 +15,7 @@ import click
 from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.program.ending import EXIT_CODES, ending, if_whole, run_async
 from videoautoarena.runs.cli.program.engine import STAGE, Stage
+from videoautoarena.runs.config.preset import left_by_preset
 from videoautoarena.runs.text.terminal import (
     finish_though_unread,
     print_result,
@@ -99,7 +100,8 @@ PAIRINGS = ("mix", "uniform", "round-robin", "keep-pair")
     options.choice(
         "--preset",
         ["paper"],
-        "Use the settings of the VideoAutoArena paper wherever the defaults differ.",
+        "Play by the VideoAutoArena paper wherever the defaults differ. It leaves: "
+        f"{', '.join(left_by_preset())}.",
         is_open=True,
     ),
     options.choice(

@@ -313,8 +313,9 @@ def _of_field(field: str, default: Any, kind: Any, text: str, metavar: str = "")
         return whole(name, text, default=default)
     if get_origin(kind) is Literal:
         return choice(name, get_args(kind), text)
-    if get_origin(kind) is tuple:
-        return choice(name, get_args(get_args(kind)[0]), text, is_open=True, multiple=True)
+    if words := next((one for one in get_args(kind) if get_origin(one) is Literal), None):
+        is_list = get_origin(kind) is tuple
+        return choice(name, get_args(words), text, is_open=True, multiple=is_list)
     return string(f"{name} {metavar}", text)
 
 

@@ -127,9 +127,11 @@ def battles_command(
 
 def _rated(run: Run) -> Sequence[Row]:
     """Return the rows of a run's plain leaderboard."""
+    from videoautoarena.runs.rating.fit import rater_of
     from videoautoarena.runs.rating.table import build
 
-    return build(run.battles, run.manifest["models"]).models
+    rater = rater_of(run.manifest)
+    return build(run.battles, run.manifest["models"], rater=rater).models
 
 
 def _one_form(form: str | None, *, jsonl: bool, as_json: bool) -> str:

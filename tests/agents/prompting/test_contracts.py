@@ -10,9 +10,18 @@ import pytest
 from tests.support.canned import judged
 from tests.support.schemas import schema_of
 from videoautoarena.agents.calls.replies import BadReply, read_reply
-from videoautoarena.agents.prompting.contracts import CONTRACTS, FullJudgeReply, contract, number_of
+from videoautoarena.agents.prompting.contracts import (
+    CONTRACTS,
+    LATEST_CONTRACTS,
+    PAPER_CONTRACTS,
+    FullJudgeReply,
+    PaperJudgeReply,
+    WholeGraderReply,
+    contract,
+    number_of,
+)
 from videoautoarena.memory.records.digests import digest
-from videoautoarena.memory.records.records import Role
+from videoautoarena.memory.records.records import STANDARDS, Role
 
 ROLES: tuple[Role, ...] = (
     "examiner",
@@ -66,25 +75,42 @@ WORDS = {
         "option_checker": "384bbd6784cd7065",
         "point_checker": "93c82ac9e5fd21bf",
     },
+    3: {
+        "examiner": "189b5e45b036b048",
+        "persona": "ba6a1a75b4d25e0d",
+        "questioner": "81e33a3a3d756da0",
+        "judge": "6f90ae0620ea554c",
+        "evolver": "0c7c2595fe99ad5a",
+        "grader": "e9103bc5ff27dc82",
+        "comparer": "ef34a65b73710c26",
+        "scene_marker": "756672286d14e046",
+        "summary_marker": "7cf28832afa440a4",
+        "topic_writer": "62ad944150b3cc9b",
+        "plot_writer": "3e96d38bd118c6ed",
+        "scene_writer": "4a4841519adfb695",
+        "summary_writer": "5c9e6262065e8014",
+        "option_checker": "9f5ff05d50ec48f4",
+        "point_checker": "79d6efd66d3ed2cb",
+    },
 }
 """Number to role to the first digits of the digest of what its contract says."""
 
 
-@pytest.mark.parametrize("number", range(1, CONTRACTS + 1))
+@pytest.mark.parametrize("number", range(1, LATEST_CONTRACTS + 1))
 def test_no_word_of_a_contract_that_runs_have_begun_with_ever_changes(number: int) -> None:
     assert {role: digest(contract(role, number))[:16] for role in ROLES} == WORDS[number]
 
 
-def test_what_begins_now_is_held_to_the_newest() -> None:
+def test_what_begins_now_is_held_to_the_usual_contract() -> None:
     assert contract("judge") == contract("judge", CONTRACTS) != contract("judge", 1)
 
 
-@pytest.mark.parametrize("number", range(1, CONTRACTS + 1))
+@pytest.mark.parametrize("number", range(1, LATEST_CONTRACTS + 1))
 def test_the_first_line_of_a_contract_tells_its_number(number: int) -> None:
     assert {number_of(contract(role, number).splitlines()[0]) for role in ROLES} == {number}
 
 
-@pytest.mark.parametrize("number", range(1, CONTRACTS + 1))
+@pytest.mark.parametrize("number", range(1, LATEST_CONTRACTS + 1))
 @pytest.mark.parametrize("role", ROLES)
 def test_a_model_that_repeats_its_task_has_not_done_it(role: Role, number: int) -> None:
     with pytest.raises(BadReply):
@@ -111,6 +137,30 @@ def test_a_judge_that_leaves_out_a_part_is_told_which(gone: str) -> None:
     del said[gone]
     with pytest.raises(BadReply, match=f"{gone}: Field required"):
         read_reply(json.dumps(said), FullJudgeReply)
+
+
+def test_by_the_papers_contract_a_judge_gives_four_analyses_and_a_verdict_and_never_abstains() -> (
+    None
+):
+    said = contract("judge", PAPER_CONTRACTS)
+    assert "own_answer" not in said
+    assert "abstain" not in said
+    plain = {**dict.fromkeys(STANDARDS, "Fine."), "verdict": "Tie good"}
+    assert read_reply(json.dumps(plain), PaperJudgeReply).verdict == "tie_good"
+    for verdict in ("abstain", "tie"):
+        with pytest.raises(BadReply, match="verdict"):
+            read_reply(json.dumps({**plain, "verdict": verdict}), PaperJudgeReply)
+
+
+@pytest.mark.parametrize(("said", "is_read"), [(4, True), (4.0, True), (3.5, False), (True, False)])
+def test_by_the_papers_contract_grades_are_whole_numbers(said: Any, is_read: bool) -> None:
+    grade = dict.fromkeys((*STANDARDS, "overall"), said)
+    reply = json.dumps({"question_1": grade, "question_2": grade})
+    if is_read:
+        assert read_reply(reply, WholeGraderReply).question_1.overall == said
+        return
+    with pytest.raises(BadReply, match=r"question_1\."):
+        read_reply(reply, WholeGraderReply)
 
 
 def _reply(**better: Any) -> str:

@@ -91,6 +91,33 @@ def test_braces_trailing_blanks_and_doubled_signs_are_fine(text: str) -> None:
     assert "$$" not in filled
 
 
+def test_by_the_paper_nobody_is_told_of_a_brief_unless_a_prompt_of_ones_own_asks_for_it(
+    tmp_path: Path,
+) -> None:
+    plain = PromptSet.load(paper=True)
+    told = {"brief": "b", "persona": "p", "asked": "[]"}
+    assert plain.untold("questioner") == {"brief"}
+    assert open_fences(plain.fill("questioner", told, code=CODE))[1] == {
+        "persona": "p",
+        "asked": "[]",
+    }
+    assert plain.fill("persona", {}, code=CODE) == plain.texts["persona"].strip()
+    (tmp_path / "questioner.txt").write_text("$brief\n$persona\n$asked\n")
+    own = PromptSet.load(tmp_path, paper=True)
+    assert own.untold("questioner") == set()
+    assert open_fences(own.fill("questioner", told, code=CODE))[1] == told
+
+
+def test_only_what_differs_from_the_paper_is_written_anew_for_it() -> None:
+    usual, paper = PromptSet.load(), PromptSet.load(paper=True)
+    others = {role for role, text in paper.texts.items() if usual.texts[role] != text}
+    assert others == {"persona", "questioner", "judge", "evolver", "grader"}
+    again = PromptSet.from_texts(paper.texts, contracts=paper.contracts)
+    assert again.digests == paper.digests
+    with pytest.raises(BadInput, match=r"misses the slot \$"):
+        PromptSet.from_texts(paper.texts)
+
+
 @pytest.mark.parametrize("number", [0, -1])
 def test_contracts_that_there_never_were_are_not_newer(number: int) -> None:
     with pytest.raises(StoreError, match=f"contracts {number} cannot be"):

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from tests.support.played import battle, invoke, lineage, manifest, play, slot, video
+from videoautoarena.agents.prompting.contracts import PAPER_CONTRACTS
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import Verdict
 
 
 def board(out: Path) -> dict[str, Any]:
@@ -48,6 +50,35 @@ def test_a_superseded_battle_is_not_rated(tmp_path: Path) -> None:
 def test_a_marked_run_carries_its_mark(tmp_path: Path, mark: str, said: str) -> None:
     out = play(tmp_path / "out", lineage(video()), settings=manifest(**{mark: True}))
     assert any(said in warning for warning in board(out)["settings"]["warnings"])
+
+
+PLAIN = "plain maximum likelihood, as in the paper"
+
+
+@pytest.mark.parametrize("is_balanced", [True, False])
+def test_a_run_by_the_paper_is_rated_plainly_where_that_is_finite_and_says_so(
+    is_balanced: bool, tmp_path: Path
+) -> None:
+    settings = manifest(preset="paper", contracts=PAPER_CONTRACTS)
+    verdicts: list[Verdict] = ["a", "b"] if is_balanced else ["a", "a"]
+    battles = [battle(slot(video(), k), verdict=verdict) for k, verdict in enumerate(verdicts)]
+    out = play(tmp_path / "out", battles, settings=settings)
+    (said,) = [one for one in board(out)["settings"]["warnings"] if PLAIN in one]
+    assert board(out)["settings"]["fit"] == ("mle" if is_balanced else "firth")
+    assert ("no finite rating" in said) != is_balanced
+    assert PLAIN in " ".join(invoke("leaderboard", out).output.split())
+    typed = json.loads(invoke("leaderboard", out, "--fit", "firth", "--json").output)["settings"]
+    assert typed["fit"] == "firth"
+    assert not [one for one in typed["warnings"] if PLAIN in one]
+
+
+@pytest.mark.parametrize("kept", [{}, {"preset": "paper"}, {"preset": "paper", "contracts": 2}])
+def test_any_other_run_is_rated_as_ever(kept: dict[str, Any], tmp_path: Path) -> None:
+    settings = board(play(tmp_path / "out", lineage(video()), settings=manifest(**kept)))[
+        "settings"
+    ]
+    assert settings["fit"] == "firth"
+    assert not [one for one in settings["warnings"] if PLAIN in one]
 
 
 def test_an_unfinished_run_says_so(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from videoautoarena.agents.roles import prompter
 from videoautoarena.agents.roles.prompter import worded
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import Flags, resolve
+from videoautoarena.runs.leaderboard.board import board_of
 from videoautoarena.runs.rundir.opener import FOLDER_FILE, PROMPT_FILE
 from videoautoarena.runs.rundir.reader import RUN_FILE
 
@@ -40,11 +41,17 @@ def undisturbed(videos: Path) -> Path:
     return videos.parent / "out"
 
 
-def begun_and_killed(out: Path, whole: Path, *, after: str) -> None:
-    """Leave a run as a kill leaves it that came when only this much was written down."""
-    config = resolve(Flags(models=TRIO, rounds=2)).config
-    prompts = PromptSet.load()
-    manifest = config.manifest(version("videoautoarena"), prompts.digests)
+def begun_and_killed(
+    out: Path, whole: Path, *, after: str, preset: Any = None, is_now: bool = False
+) -> None:
+    """Leave a run as a kill leaves it that came when only this much was written down.
+
+    With the preset it began before that had prompts of its own, unless it `is_now`.
+    """
+    config = resolve(Flags(models=TRIO, rounds=2, preset=preset)).config
+    prompts = PromptSet.load(paper=is_now)
+    number = prompts.contracts
+    manifest = config.manifest(version("videoautoarena"), prompts.digests, contracts=number)
     reached = MOMENTS.index(after)
     with (
         Store.open(whole / RUN_FILE, write=False) as source,
@@ -91,6 +98,32 @@ def test_a_run_that_began_with_contract_1_goes_on_with_it(
     assert judgings
     assert all(one.standards is None and one.own_answer is None for one in judgings)
     assert play_again(tmp_path / "out").differences == []
+
+
+def test_a_run_that_began_with_the_preset_as_it_was_goes_on_so(
+    videos: Path, undisturbed: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    begun_and_killed(out, undisturbed, after="slots", preset="paper")
+    said = list[str]()
+    play(videos, out, preset="paper", said=said)
+    assert "--preset paper turns back more by now; this run goes on as it began" in said
+    judgings = [one for battle in battles_of(out) for one in battle.verdicts]
+    assert all(one.own_answer for one in judgings if one.verdict != "abstain")
+    assert board_of(out).settings.fit == "firth"
+    assert play_again(out).differences == []
+
+
+def test_a_run_by_the_preset_killed_before_its_prompts_were_copied_is_resumed(
+    terminal: Terminal, videos: Path, undisturbed: Path, tmp_path: Path
+) -> None:
+    for moment in ("the folder", "slots"):
+        out = tmp_path / moment
+        begun_and_killed(out, undisturbed, after=moment, preset="paper", is_now=True)
+        alter(out, "DELETE FROM files WHERE name = 'prompts/persona'")
+        assert terminal.arena("resume", out, "--videos", videos).code == 0
+        assert play_again(out).differences == []
+    assert battles_of(tmp_path / "slots") == battles_of(tmp_path / "the folder")
 
 
 def test_a_run_that_begins_now_asks_for_a_verdict_on_each_standard(undisturbed: Path) -> None:

@@ -16,12 +16,12 @@ from tests.support.canned import canned
 from tests.support.clips import draw_folder
 from tests.support.loopback import Brain, ask_offline, serving
 from tests.support.runfiles import video
-from tests.support.small_runs import battles_of, play, play_again, toml
+from tests.support.small_runs import TRIO, battles_of, play, play_again, toml
 from tests.support.stage import Stage
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Sending
 from videoautoarena.agents.prompting.fences import open_fences
-from videoautoarena.agents.prompting.prompts import PromptSet
+from videoautoarena.agents.prompting.prompts import SLOTS, PromptSet
 from videoautoarena.memory.records.records import STANDARDS, Battle, Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import Flags, resolve
@@ -84,7 +84,7 @@ def test_round_robin_deals_every_pair_equally_often(videos: Path, tmp_path: Path
     assert play_again(tmp_path / "out").battles == 12
 
 
-def test_the_papers_preset_stretches_frames_keeps_seats_and_hides_analyses(
+def test_the_papers_preset_tells_and_asks_every_role_what_the_paper_does(
     videos: Path, tmp_path: Path
 ) -> None:
     heard: list[str] = []
@@ -94,10 +94,17 @@ def test_the_papers_preset_stretches_frames_keeps_seats_and_hides_analyses(
         return ask_offline(model, messages)
 
     with serving(tmp_path / "log", brain=brain) as server:
-        remote = {"model": "openai:examiner", "base_url": server.openai_url}
-        (tmp_path / "arena.toml").write_text(toml({"examiner": remote}))
+        names = ("examiner", "judge", "hawk")
+        remote = {n: {"model": f"openai:{n}", "base_url": server.openai_url} for n in names}
+        (tmp_path / "arena.toml").write_text(toml(remote))
         given = {"config": tmp_path / "arena.toml", "preset": "paper", "limit": 1}
-        play(videos, tmp_path / "out", examiner="examiner", judge=("offline:judge",), **given)
+        models = ("hawk", *TRIO[1:])
+        out = tmp_path / "out"
+        play(videos, out, models=models, examiner="examiner", judge=("judge",), **given)
+        asked = {n: [e for e in server.events("arrived") if e["model"] == n] for n in names}
+    assert {e["sampling"]["max_tokens"] for e in asked["hawk"]} == {2048}
+    assert {e["sampling"]["temperature"] for e in asked["hawk"]} == {0.7}
+    assert not [e for e in asked["judge"] if "temperature" in e["sampling"]]
     found = battles_of(tmp_path / "out")
     for lineage in lineages(found):
         assert len({(battle.model_a, battle.model_b) for battle in lineage}) == 1
@@ -106,9 +113,28 @@ def test_the_papers_preset_stretches_frames_keeps_seats_and_hides_analyses(
         frames = store.frames(found[0].video)
     assert frames is not None
     assert (frames.width_px, frames.height_px) == (512, 512)
-    evolving = [open_fences(text)[1] for text in heard if "Reply format: evolver" in text]
-    assert evolving
-    assert {fences["analyses"] for fences in evolving} == {""}
+    told = {
+        role: {frozenset(open_fences(text)[1]) for text in heard if form in text}
+        for role, form in ((role, f"Reply format: {role} (3)") for role in SLOTS)
+    }
+    both = {"persona", "question", "answer_a", "answer_b"}
+    assert told == {
+        "examiner": {frozenset()},
+        "persona": {frozenset()},
+        "questioner": {frozenset({"persona", "asked"})},
+        "contestant": set(),
+        "judge": {frozenset(both)},
+        "evolver": {frozenset({*both, "refused"})},
+        "grader": {frozenset({"persona", "question_1", "question_2"})},
+    }
+    assert not [text for text in heard if "own_answer" in text or "abstain" in text]
+    judgings = [one for battle in found for one in battle.verdicts]
+    assert all(one.analyses and one.own_answer is None for one in judgings)
+    assert {one.standards for one in judgings} == {None}
+    grades = [one.new for battle in found for one in battle.evolution]
+    assert grades
+    assert all(value.is_integer() for grade in grades for value in grade.model_dump().values())
+    assert play_again(out).differences == []
 
 
 EVOLVED = "and which the next?"
@@ -139,7 +165,7 @@ def grading(*, overall: float, others: float) -> Brain:
     [
         (3.0, 5.0, "paper", "fresh"),
         (3.0, 5.0, None, "evolved"),
-        (3.1, 1.0, "paper", "evolved"),
+        (4.0, 1.0, "paper", "evolved"),
         (2.9, 5.0, None, "fresh"),
     ],
 )

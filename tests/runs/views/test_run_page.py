@@ -14,7 +14,9 @@ from tests.runs.leaderboard.test_effects_by_slice import fought
 from tests.runs.rating.test_table import CAST, season
 from tests.runs.views.test_leaderboard import boards
 from tests.support.quoted import misquoting
+from videoautoarena.agents.prompting.contracts import PAPER_CONTRACTS
 from videoautoarena.runs.battles.rounds import Difficulty, Gate, Points, Round
+from videoautoarena.runs.config.preset import left_by_preset
 from videoautoarena.runs.leaderboard.head_to_head import Pairs, build_pairs
 from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.rating.leaderboard import Leaderboard
@@ -25,6 +27,7 @@ from videoautoarena.runs.views.report import Report
 from videoautoarena.runs.views.run_page import (
     LeftOut,
     RunRecords,
+    made_section,
     missing_section,
     page_words,
     run_page,
@@ -46,6 +49,21 @@ def said(report: Report, key: str) -> str:
     found = report.sentence(key)
     assert found is not None
     return found.text
+
+
+@pytest.mark.parametrize("number", [2, PAPER_CONTRACTS, None])
+def test_how_a_run_by_the_paper_was_made_says_what_is_not_as_there(number: int | None) -> None:
+    settings = build(season(12), CAST).to_json()["settings"]
+    rules = {"swap": 0.0, "pairing": "keep-pair", "version": "1", "contracts": number or 2}
+    rules["preset"] = number and "paper"
+    methods = {"run": rules, "sampling": None, "cast": {}, "prompts": {}}
+    facts = made_section(settings, {"seed": 0, "version": "1"}, methods).tables[0].rows
+    (text,) = [row["text"] for row in facts if row["name"] == "Preset"] or [None]
+    if number is None:
+        assert text is None
+        return
+    left = left_by_preset(is_early=number == 2)
+    assert text == f"paper, which leaves: {'; '.join(left)}"
 
 
 def graded(number: int, mean: float | None, refused: int = 0, passed: int = 0) -> Round:

@@ -14,8 +14,10 @@ from typing import Any
 import pytest
 
 from tests.support.played import battle, invoke, judging, lineage, manifest, play, slot, video
+from videoautoarena.agents.prompting.contracts import PAPER_CONTRACTS
 from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.records.records import Borrowed
+from videoautoarena.runs.config.preset import left_by_preset
 from videoautoarena.runs.rundir.reader import open_run
 from videoautoarena.runs.text.traits import bucket
 
@@ -263,6 +265,18 @@ def test_the_card_counts_what_is_in_and_what_is_not(out: Path) -> None:
         assert row in card
     assert "| not here, since nobody won | battles |\n| --- | ---: |\n| tie | 1 |" in card
     assert "the longer one in 1 of 2 questions" in card
+
+
+@pytest.mark.parametrize("number", [2, PAPER_CONTRACTS])
+def test_the_card_of_a_run_by_the_paper_says_what_is_not_as_there(
+    number: int, tmp_path: Path
+) -> None:
+    settings = manifest(preset="paper", contracts=number)
+    card = (
+        frozen(play(tmp_path / "out", lineage(video()), settings=settings)) / "card.md"
+    ).read_text()
+    (said,) = re.findall("^- left by the preset: (.*)$", card, re.M)
+    assert tuple(said.split("; ")) == left_by_preset(is_early=number == 2)
 
 
 def test_the_card_says_that_stand_ins_were_rated(out: Path, tmp_path: Path) -> None:
