@@ -113,6 +113,7 @@ def test_every_block_before_it_runs_in_one_empty_folder_without_a_key_or_a_netwo
     assert "offline:hawk" in said["arena leaderboard my-run"]
     assert (tmp_path / "my-run/report.html").is_file()
     assert said["arena show my-run"].startswith("why this battle: ")
+    assert "hawk beat owl" in said["arena battles my-run --pair hawk,owl --sort surprise"]
     assert "offline:owl" in said["arena bench score my-bench"]
     links = [said[line] for line in said if line.startswith(SERVERS)]
     assert len(links) == 2
