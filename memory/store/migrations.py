@@ -14,60 +14,126 @@ from contextlib import closing
 from functools import cache
 from typing import NamedTuple
 
-from sqlite_utils import Database
-
 from videoautoarena.memory.records.errors import StoreError, StoreTooNew
 from videoautoarena.memory.store.derived import VIEWS, VIEWS_OF_ENDS, keep, keep_ends
 
-Step = Callable[[Database], None]
+Step = Callable[[sqlite3.Connection], None]
 
 APPLICATION_ID = 0x56414121
 """Marks a SQLite file as a run ("VAA!"), so that no other program's file is ever touched."""
 
 
-def _first(db: Database) -> None:
+# As sqlite-utils once spelt them: the text that a file keeps of its tables stays the same.
+_TABLES = """CREATE TABLE "manifest" (
+   "id" INTEGER PRIMARY KEY,
+   "body" TEXT NOT NULL
+);
+CREATE TABLE "files" (
+   "name" TEXT PRIMARY KEY,
+   "digest" TEXT,
+   "text" TEXT
+);
+CREATE TABLE "videos" (
+   "place" INTEGER PRIMARY KEY,
+   "id" TEXT NOT NULL,
+   "sha256" TEXT NOT NULL,
+   "body" TEXT NOT NULL
+);
+CREATE UNIQUE INDEX "idx_videos_id"
+    ON "videos" ("id");
+CREATE TABLE "skipped" (
+   "place" INTEGER PRIMARY KEY,
+   "body" TEXT
+);
+CREATE UNIQUE INDEX "idx_skipped_body"
+    ON "skipped" ("body");
+CREATE TABLE "slots" (
+   "ordinal" INTEGER PRIMARY KEY,
+   "id" TEXT,
+   "video" TEXT REFERENCES "videos"("id"),
+   "body" TEXT
+);
+CREATE UNIQUE INDEX "idx_slots_id"
+    ON "slots" ("id");
+CREATE TABLE "frames" (
+   "video" TEXT PRIMARY KEY REFERENCES "videos"("id"),
+   "body" TEXT
+);
+CREATE TABLE "draws" (
+   "slot" TEXT PRIMARY KEY REFERENCES "slots"("id"),
+   "body" TEXT
+);
+CREATE TABLE "battles" (
+   "id" TEXT PRIMARY KEY REFERENCES "slots"("id"),
+   "body" TEXT
+);
+CREATE TABLE "calls" (
+   "place" INTEGER PRIMARY KEY,
+   "key" TEXT NOT NULL,
+   "scope" TEXT NOT NULL,
+   "role" TEXT NOT NULL,
+   "generation" INTEGER NOT NULL,
+   "ordinal" INTEGER NOT NULL,
+   "model" TEXT NOT NULL,
+   "body" TEXT NOT NULL
+);
+CREATE UNIQUE INDEX "idx_calls_key"
+    ON "calls" ("key");
+CREATE INDEX "idx_calls_scope"
+    ON "calls" ("scope")"""
+
+
+def _first(db: sqlite3.Connection) -> None:
     """Bodies are JSON; what has a column of its own is there to be searched or to bind."""
-    body = {"body": str}
-    db.create_table("manifest", {"id": int, **body}, pk="id", not_null={"body"})
-    db.create_table("files", {"name": str, "digest": str, "text": str}, pk="name")
-    videos = {"place": int, "id": str, "sha256": str, **body}
-    db.create_table("videos", videos, pk="place", not_null={"id", "sha256", "body"}).create_index(
-        ["id"], unique=True
-    )
-    db.create_table("skipped", {"place": int, **body}, pk="place").create_index(
-        ["body"], unique=True
-    )
-    of_video, of_slot = [("video", "videos", "id")], [("slot", "slots", "id")]
-    slots = {"ordinal": int, "id": str, "video": str, **body}
-    db.create_table("slots", slots, pk="ordinal", foreign_keys=of_video).create_index(
-        ["id"], unique=True
-    )
-    db.create_table("frames", {"video": str, **body}, pk="video", foreign_keys=of_video)
-    db.create_table("draws", {"slot": str, **body}, pk="slot", foreign_keys=of_slot)
-    of_slot = [("id", "slots", "id")]
-    db.create_table("battles", {"id": str, **body}, pk="id", foreign_keys=of_slot)
-    calls = {"place": int, "key": str, "scope": str, "role": str, "generation": int}
-    calls |= {"ordinal": int, "model": str, **body}
-    table = db.create_table("calls", calls, pk="place", not_null=set(calls) - {"place"})
-    table.create_index(["key"], unique=True).create_index(["scope"])
+    _make(db, _TABLES)
 
 
-def _second(db: Database) -> None:
+_SESSIONS = """CREATE TABLE "sessions" (
+   "place" INTEGER PRIMARY KEY,
+   "began_at_s" REAL NOT NULL,
+   "worked_s" REAL NOT NULL
+);
+CREATE TABLE "lost" (
+   "place" INTEGER PRIMARY KEY,
+   "model" TEXT NOT NULL,
+   "tries" INTEGER NOT NULL,
+   "usd" REAL,
+   "tokens" INTEGER NOT NULL
+)"""
+
+
+def _second(db: sqlite3.Connection) -> None:
     """How long processes have worked on the run, and what may have been paid for nothing."""
-    sessions = {"place": int, "began_at_s": float, "worked_s": float}
-    db.create_table("sessions", sessions, pk="place", not_null=set(sessions) - {"place"})
-    lost = {"place": int, "model": str, "tries": int, "usd": float, "tokens": int}
-    db.create_table("lost", lost, pk="place", not_null=set(lost) - {"place", "usd"})
+    _make(db, _SESSIONS)
 
 
-def _third(db: Database) -> None:
+_LABELS = """CREATE TABLE "labels" (
+   "place" INTEGER PRIMARY KEY,
+   "battle" TEXT NOT NULL,
+   "labeller" TEXT NOT NULL,
+   "body" TEXT NOT NULL
+);
+CREATE UNIQUE INDEX "idx_labels_battle_labeller"
+    ON "labels" ("battle", "labeller");
+CREATE TABLE "trials" (
+   "id" TEXT PRIMARY KEY,
+   "body" TEXT NOT NULL
+);
+CREATE TABLE "samples" (
+   "place" INTEGER PRIMARY KEY,
+   "body" TEXT NOT NULL
+)"""
+
+
+def _third(db: sqlite3.Connection) -> None:
     """What people say of battles, and judgings that decide none."""
-    labels = {"place": int, "battle": str, "labeller": str, "body": str}
-    db.create_table("labels", labels, pk="place", not_null=set(labels) - {"place"}).create_index(
-        ["battle", "labeller"], unique=True
-    )
-    db.create_table("trials", {"id": str, "body": str}, pk="id", not_null={"body"})
-    db.create_table("samples", {"place": int, "body": str}, pk="place", not_null={"body"})
+    _make(db, _LABELS)
+
+
+def _make(db: sqlite3.Connection, statements: str) -> None:
+    # Connection.executescript would commit, and a step is done whole or not at all.
+    for statement in statements.split(";\n"):
+        db.execute(statement)
 
 
 _INTENTS = (
@@ -78,7 +144,7 @@ _INTENTS = (
 )
 
 
-def _fourth(db: Database) -> None:
+def _fourth(db: sqlite3.Connection) -> None:
     """Tries that are about to be sent; what stands here when its process is gone may be paid."""
     db.execute(f"CREATE TABLE {_INTENTS}")
     db.execute("CREATE INDEX idx_intents_key ON intents (key)")
@@ -90,7 +156,7 @@ _VOTES = (
 )
 
 
-def _fifth(db: Database) -> None:
+def _fifth(db: sqlite3.Connection) -> None:
     """What people say in labelling sessions, of which at most one stands."""
     db.execute(f"CREATE TABLE {_VOTES}")
     db.execute(
@@ -102,7 +168,7 @@ def _fifth(db: Database) -> None:
 _TAGS = "tags (place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body TEXT NOT NULL)"
 
 
-def _sixth(db: Database) -> None:
+def _sixth(db: sqlite3.Connection) -> None:
     """What classifiers say of the questions."""
     db.execute(f"CREATE TABLE {_TAGS}")
 
@@ -113,20 +179,20 @@ _CLAIMS = (
 _DELIVERIES = "deliveries (sender TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID"
 
 
-def _clusters(db: Database) -> None:
+def _clusters(db: sqlite3.Connection) -> None:
     """Which worker of a cluster plays what, and which of its messages came last."""
     db.execute(f"CREATE TABLE {_CLAIMS}")
     db.execute(f"CREATE TABLE {_DELIVERIES}")
 
 
-def _derived(db: Database) -> None:
+def _derived(db: sqlite3.Connection) -> None:
     """What ratings, audits and status want of battles and calls, kept by the file itself."""
-    keep(db.conn)
+    keep(db)
 
 
-def _ends(db: Database) -> None:
+def _ends(db: sqlite3.Connection) -> None:
     """How calls ended, and which battles may hold marks of thought, kept likewise."""
-    keep_ends(db.conn)
+    keep_ends(db)
 
 
 MIGRATIONS: tuple[Step, ...] = (
@@ -264,11 +330,10 @@ def migrate(connection: sqlite3.Connection, steps: Sequence[Step] | None = None)
     if not _json_is_trusted():
         connection.execute("PRAGMA trusted_schema = ON")
     steps = MIGRATIONS if steps is None else steps
-    db = Database(connection, execute_plugins=False)
     for number in range(_pragma(connection, "user_version") + 1, len(steps) + 1):
         connection.execute("BEGIN IMMEDIATE")
         try:
-            steps[number - 1](db)
+            steps[number - 1](connection)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {number}")
             connection.execute("COMMIT")

@@ -8,7 +8,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlite_utils import Database
 
 from tests.support.runfiles import intent
 from videoautoarena.memory.records.errors import StoreError, StoreTooNew
@@ -20,18 +19,18 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.votes import Vote
 
 
-def more(db: Database) -> None:
-    db.create_table("notes", {"id": int, "body": str}, pk="id")
+def more(db: sqlite3.Connection) -> None:
+    db.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT)")
 
 
-def worse(db: Database) -> None:
-    db.create_table("scraps", {"id": int}, pk="id")
+def worse(db: sqlite3.Connection) -> None:
+    db.execute("CREATE TABLE scraps (id INTEGER PRIMARY KEY)")
     db.execute("DROP TABLE battles")
     db.execute("INSERT INTO nowhere VALUES (1)")
 
 
-def careless(db: Database) -> None:
-    db.create_table("scraps", {"id": int}, pk="id")
+def careless(db: sqlite3.Connection) -> None:
+    db.execute("CREATE TABLE scraps (id INTEGER PRIMARY KEY)")
     raise KeyError("a bug in a migration")
 
 
@@ -42,7 +41,8 @@ def connection(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def tables(connection: sqlite3.Connection) -> set[str]:
-    return set(Database(connection).table_names())
+    named = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    return {name for (name,) in named}
 
 
 def layout(connection: sqlite3.Connection) -> int:
