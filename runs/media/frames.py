@@ -23,7 +23,7 @@ from videoautoarena.runs.text.words import in_full, spent
 from videoautoarena.video.folder.find import read_video
 from videoautoarena.video.sampling.cache import FrameCache, kept_scenes
 from videoautoarena.video.sampling.policies import Stretch
-from videoautoarena.video.sampling.sampler import thin
+from videoautoarena.video.sampling.thinning import thin
 from videoautoarena.video.synth.contact_sheet import Heading, Shot, draw_sheet
 from videoautoarena.video.workers.decoders import Decoders
 
