@@ -36,7 +36,8 @@ from videoautoarena.memory.store.tags import TAG_SCOPE, Tag
 from videoautoarena.runs.categories.plan import TagPlan, plan_tags
 from videoautoarena.runs.categories.tags import Asked, questions_of
 from videoautoarena.runs.config.agreement import Trust, agreed
-from videoautoarena.runs.config.run_config import RunConfig, arena_file
+from videoautoarena.runs.config.arena_file import arena_file
+from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.console.events import Listeners, pass_on
 from videoautoarena.runs.console.interrupts import until_done
 from videoautoarena.runs.rundir.budget import check_caps, priced

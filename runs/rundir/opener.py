@@ -19,7 +19,8 @@ from videoautoarena.memory.records.records import Video
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.agreement import NO_TRUST, Trust, is_agreed_folder
-from videoautoarena.runs.config.run_config import Flags, RunConfig, Settings, arena_file
+from videoautoarena.runs.config.arena_file import arena_file
+from videoautoarena.runs.config.run_config import Flags, RunConfig, Settings
 from videoautoarena.runs.config.stopping_rule import keep_rule
 from videoautoarena.runs.facts.facts import (
     NO_FACTS,

@@ -15,9 +15,9 @@ from videoautoarena.agents.limits.outages import PATIENCE_S
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.errors import BadInput, FramesChanged, UnusableVideo
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.config.arena_file import ArenaFile
+from videoautoarena.runs.config.arena_file import ArenaFile, arena_file
 from videoautoarena.runs.config.cast import CastEntry
-from videoautoarena.runs.config.run_config import RunConfig, arena_file
+from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.rundir.budget import check_caps, priced
 from videoautoarena.runs.rundir.caps import NO_CAPS, keep_caps, kept_caps, merged_caps
 from videoautoarena.runs.rundir.context import EarlyEnd

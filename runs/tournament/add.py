@@ -14,6 +14,7 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA, Slot
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.agreement import Trust, agreed, remember
+from videoautoarena.runs.config.arena_file import arena_file
 from videoautoarena.runs.config.cast import (
     OFFLINE_EXAMINER,
     OFFLINE_JUDGE,
@@ -23,7 +24,7 @@ from videoautoarena.runs.config.cast import (
     scouts,
 )
 from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
-from videoautoarena.runs.config.run_config import RunConfig, arena_file
+from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.console.events import Listeners, Say
 from videoautoarena.runs.console.listeners import gather
 from videoautoarena.runs.rundir.budget import check_caps, priced

@@ -20,8 +20,9 @@ from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.memory.store.evidence import Trial, TrialKind
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.agreement import Trust, agreed
+from videoautoarena.runs.config.arena_file import arena_file
 from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
-from videoautoarena.runs.config.run_config import RunConfig, arena_file
+from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.config.sampling import refuse_text_read
 from videoautoarena.runs.console.events import Listeners, Say, pass_on
 from videoautoarena.runs.console.interrupts import until_done

@@ -160,6 +160,13 @@ def simulate_command(
     videos: Path, out: Path, *, plan: bool, yes: bool, stage: Stage, **typed: Any
 ) -> int:
     """Run a tournament over a folder of videos, or continue the one that --out holds."""
+    from videoautoarena.runs.config.arena_file import arena_file
+
+    # A mistake in it is told before all that plays is loaded, which takes a second. A pipe gives
+    # what it holds once.
+    if typed["config"] is None or typed["config"].is_file():
+        arena_file(typed["config"])
+
     from videoautoarena.runs.config.agreement import Trust
     from videoautoarena.runs.config.run_config import Flags
     from videoautoarena.runs.rundir.opener import Care
