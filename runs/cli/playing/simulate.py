@@ -25,7 +25,7 @@ from videoautoarena.runs.text.terminal import (
 
 if TYPE_CHECKING:
     from videoautoarena.runs.config.run_config import Flags
-    from videoautoarena.runs.console.listeners import Display
+    from videoautoarena.runs.console.display import Display
     from videoautoarena.runs.rundir.opener import Care
     from videoautoarena.video.folder.find import Findings
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from videoautoarena.agents.limits.caps import Caps
     from videoautoarena.runs.bench.format.reader import OpenBench
-    from videoautoarena.runs.console.listeners import Display
+    from videoautoarena.runs.console.display import Display
     from videoautoarena.runs.trials.trial import Leave
     from videoautoarena.runs.views.report import Report
 
@@ -499,7 +499,7 @@ CARE = together(
 
 
 def _display(quiet: bool, plain: bool, trace: str | None) -> Display:
-    from videoautoarena.runs.console.listeners import Display
+    from videoautoarena.runs.console.display import Display
 
     return Display(quiet, plain, trace)
 
