@@ -45,14 +45,16 @@ $(BIN)/python:
 	  exit 1; \
 	}
 
-# What pip says, a line for each package of a megabyte or more. A pipe ends as its last command does.
+# What pip says, in lines for every tenth package and each of a megabyte or more. A pipe ends as its
+# last command does.
 PROGRESS = \
+  /^ *Collecting / { if (++found % 10 == 0) { printf "  %d packages looked up\n", found; fflush() } } \
   /^ *(Downloading|Using cached) .* MB/ { \
-    size = $$0; sub(/.*\(/, "", size); sub(/ MB.*/, "", size); \
-    name = $$0; sub(/^ *(Downloading|Using cached) /, "", name); sub(/-[0-9].*/, "", name); sub(/.*\//, "", name); \
-    sum += size; printf "  %4d MB  %s\n", sum, name; fflush() \
+    size = $$0; sub(/.*\(/, "", size); name = $$0; \
+    sub(/^ *(Downloading|Using cached) /, "", name); sub(/-[0-9].*/, "", name); sub(/.*\//, "", name); \
+    sum += size; printf "  %d MB fetched, the last of them %s\n", sum, name; fflush() \
   } \
-  /^Installing collected packages/ { printf "  writing %d packages\n", NF - 3; fflush() } \
+  /^Installing collected packages/ { printf "  writing %d packages to the disk\n", NF - 3; fflush() } \
   /^pip ended with / { code = $$4 } \
   END { exit code }
 PIP_INSTALL = { $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -e ".[$(1)]"; \

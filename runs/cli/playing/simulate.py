@@ -17,6 +17,7 @@ from videoautoarena.runs.cli.program.ending import EXIT_CODES, ending, if_whole,
 from videoautoarena.runs.cli.program.engine import STAGE, Stage
 from videoautoarena.runs.text.terminal import (
     finish_though_unread,
+    folded,
     print_result,
     print_results,
     safe,
@@ -290,7 +291,8 @@ def next_lines(out: Path, columns: int) -> list[str]:
     if max(map(len, lines)) <= columns:
         return lines
     pairs = zip(typed, NEXT, strict=True)
-    return [line for words, (_, what) in pairs for line in (f"  {words}", f"      {what}")]
+    wordings = ((f"  {words}", folded(f"      {what}", columns)) for words, (_, what) in pairs)
+    return [line for wording in wordings for line in wording]
 
 
 def bin_folder() -> str:
