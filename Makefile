@@ -61,12 +61,12 @@ PIP_INSTALL = { $(BIN)/python -m pip install --disable-pip-version-check --progr
   echo "pip ended with $$?"; } | awk '$(PROGRESS)'
 
 $(USABLE): pyproject.toml | $(BIN)/python
-	@echo "installing arena into $(VENV): some 90 packages, 280 MB to fetch, 840 MB on disk"
+	@echo "installing arena into $(VENV): 85 packages, some 200 MB to fetch, 840 MB on disk"
 	@$(call PIP_INSTALL,web)
 	@touch $@
 
 $(STAMP): pyproject.toml | $(BIN)/python
-	@echo "installing arena and what it is developed with into $(VENV): some 140 packages, N MB to fetch"
+	@echo "installing what developers need into $(VENV): 117 packages, 1.3 GB on disk"
 	@$(call PIP_INSTALL,dev)
 	@touch $(USABLE) $@
 
