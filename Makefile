@@ -1,4 +1,5 @@
-# Two commands from a fresh clone: `make install`, `make demo`. Needs make and Python 3.11 or newer.
+# From a fresh clone: `make demo`, and `make install` for who works on it. Needs make and Python 3.11
+# or newer.
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,42 +12,65 @@ FRONT := runs/web/front
 NPM := PATH="$(CURDIR)/$(NODE)/bin:$$PATH" npm --prefix $(FRONT)
 CHROMIUMS := chromium chromium-browser google-chrome
 WHEELS := .wheels
-STAMP := $(VENV)/.installed
+USABLE := $(VENV)/.installed
+STAMP := $(VENV)/.installed-dev
 PYTHONS := python3.13 python3.12 python3.11 python3 python
 VIDEOS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test slow check front chromium bench-order bench-overhead bench-gate bench-servers bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-leads bench-contra bench-labels bench-pairing bench-latency bench-memory bench-slots bench-attacks bench-kills bench-resume bench-million bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap bench-ladder bench-retrieval bench-watched bench-tasks bench-scenes bench-dialogues bench-realism bench-languages bench-categories bench-cluster bench-reading bench-real docs pictures clean
+.PHONY: help install run-install demo test slow check front chromium bench-order bench-overhead bench-startup bench-gate bench-servers bench-bodies bench-console bench-rating bench-coverage bench-one-sided bench-leads bench-contra bench-labels bench-pairing bench-latency bench-memory bench-slots bench-attacks bench-kills bench-resume bench-million bench-freeze bench-playing bench-page bench-decode bench-damage bench-overlap bench-ladder bench-retrieval bench-watched bench-tasks bench-scenes bench-dialogues bench-realism bench-languages bench-categories bench-cluster bench-reading bench-real docs pictures clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 
-install: $(STAMP) ## make .venv and install everything into it; done once
+install: $(STAMP) ## make .venv and install what developers need into it; done once
+
+run-install: $(USABLE) ## the same without what only developers need; `make demo` does it
 
 # A name on PATH may be a launcher without an interpreter behind it, so each is run before it is trusted.
-$(STAMP): pyproject.toml
-	@if [ ! -x $(BIN)/python ]; then \
-	  for name in $(PYTHONS); do \
-	    if $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
-	      found=$$name; break; \
-	    fi; \
-	  done; \
-	  if [ -z "$$found" ]; then \
-	    echo "no Python 3.11 or newer among: $(PYTHONS); install one and run make install again" >&2; \
-	    exit 1; \
+$(BIN)/python:
+	@for name in $(PYTHONS); do \
+	  if $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
+	    found=$$name; break; \
 	  fi; \
-	  echo "making $(VENV) with $$($$found -V)"; \
-	  $$found -m venv $(VENV) || { \
-	    rm -rf $(VENV); \
-	    echo "$$found -m venv failed; Debian and Ubuntu keep it in the package python3-venv" >&2; \
-	    exit 1; \
-	  }; \
-	fi
-	@echo "installing into $(VENV); this takes a few minutes the first time"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	done; \
+	if [ -z "$$found" ]; then \
+	  echo "no Python 3.11 or newer among: $(PYTHONS); install one and run make again" >&2; \
+	  exit 1; \
+	fi; \
+	echo "making $(VENV) with $$($$found -V)"; \
+	$$found -m venv $(VENV) || { \
+	  rm -rf $(VENV); \
+	  echo "$$found -m venv failed; Debian and Ubuntu keep it in the package python3-venv" >&2; \
+	  exit 1; \
+	}
+
+# What pip says, in lines for every tenth package and each of a megabyte or more. A pipe ends as its
+# last command does.
+PROGRESS = \
+  /^ *Collecting / { if (++found % 10 == 0) { printf "  %d packages looked up\n", found; fflush() } } \
+  /^ *(Downloading|Using cached) .* MB/ { \
+    size = $$0; sub(/.*\(/, "", size); name = $$0; \
+    sub(/^ *(Downloading|Using cached) /, "", name); sub(/-[0-9].*/, "", name); sub(/.*\//, "", name); \
+    sum += size; printf "  %d MB fetched, the last of them %s\n", sum, name; fflush() \
+  } \
+  /^Installing collected packages/ { printf "  writing %d packages to the disk\n", NF - 3; fflush() } \
+  /^pip ended with / { code = $$4 } \
+  END { exit code }
+PIP_INSTALL = { $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -e ".[$(1)]"; \
+  echo "pip ended with $$?"; } | awk '$(PROGRESS)'
+
+$(USABLE): pyproject.toml | $(BIN)/python
+	@echo "installing arena into $(VENV): 85 packages, some 200 MB to fetch, 840 MB on disk"
+	@$(call PIP_INSTALL,web)
 	@touch $@
 
-demo: $(STAMP) ## draw sample clips, run a tournament on them, show the leaderboard; no key needed
+$(STAMP): pyproject.toml | $(BIN)/python
+	@echo "installing what developers need into $(VENV): 117 packages, 1.3 GB on disk"
+	@$(call PIP_INSTALL,dev)
+	@touch $(USABLE) $@
+
+demo: $(USABLE) ## draw sample clips, run a tournament on them, show the leaderboard; no key needed
 	@$(BIN)/arena demo
 
 # Bytecode is kept where the environment would have none: compiling all anew takes a minute a time.
@@ -135,6 +159,9 @@ bench-retrieval: $(STAMP) ## do the best clips help a model of four frames? VIDE
 
 bench-overhead: $(STAMP) ## CPU milliseconds a battle costs beside the models
 	$(BIN)/python -m benchmarks.overhead
+
+bench-startup: $(STAMP) ## CPU seconds until everyday commands, and mistakes, are answered
+	$(BIN)/python -m benchmarks.startup
 
 bench-gate: $(STAMP) ## what share of a limited server's best the gate gets, through storms too
 	$(BIN)/python -m benchmarks.gate

@@ -47,7 +47,8 @@ from videoautoarena.video.decode.jpeg import (
     to_jpeg,
 )
 from videoautoarena.video.folder.find import find_videos
-from videoautoarena.video.sampling.sampler import Sampled, kept_places, sample, thin
+from videoautoarena.video.sampling.sampler import Sampled, sample
+from videoautoarena.video.sampling.thinning import kept_places, thin
 from videoautoarena.video.synth.timeline import Timeline, lay_out
 
 COLOUR_ORDERS = ((0, 1, 2), (1, 2, 0), (2, 0, 1), (0, 2, 1), (1, 0, 2), (2, 1, 0))

@@ -31,7 +31,7 @@ from videoautoarena.agents.models.registry import parse_model
 from videoautoarena.graph.tournament import play
 from videoautoarena.memory.records.records import Frames
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.video.sampling.sampler import thin
+from videoautoarena.video.sampling.thinning import thin
 
 PERSONAS = 3
 

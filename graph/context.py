@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.roles.prompter import Prompter
-from videoautoarena.graph.state import slot_id
+from videoautoarena.graph.slot_ids import slot_id
 from videoautoarena.memory.records.records import Battle, Draw, Frames, Persona, Video, VideoFacts
 
 

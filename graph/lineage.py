@@ -16,7 +16,8 @@ from videoautoarena.agents.roles.answer import answer
 from videoautoarena.agents.roles.judge import Case, first_analyses, judge, settle_verdict
 from videoautoarena.agents.roles.question import Refusal, evolve, grade, is_harder, put_question
 from videoautoarena.graph.context import Arena
-from videoautoarena.graph.state import PERSONAS, LineageState, Settled, slot_id
+from videoautoarena.graph.slot_ids import PERSONAS, slot_id
+from videoautoarena.graph.state import LineageState, Settled
 from videoautoarena.memory.records.errors import CallFailed, FramesLost, UnusableVideo
 from videoautoarena.memory.records.records import (
     Answer,

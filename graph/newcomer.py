@@ -13,7 +13,8 @@ from langgraph.runtime import Runtime
 from videoautoarena.agents.roles.judge import Case, judge, settle_verdict
 from videoautoarena.graph.context import Arena
 from videoautoarena.graph.lineage import LOST, Asked, answer_or_forfeit
-from videoautoarena.graph.state import Settled, base_of
+from videoautoarena.graph.slot_ids import base_of
+from videoautoarena.graph.state import Settled
 from videoautoarena.memory.records.records import Answer, Battle, Draw, Forfeit, Judging, Verdict
 
 Update = dict[str, Any]

@@ -11,7 +11,8 @@ from langgraph.types import Send
 from videoautoarena.agents.roles.question import examine, invent_personas
 from videoautoarena.graph.context import Arena
 from videoautoarena.graph.lineage import LOST, lineage, unplayed
-from videoautoarena.graph.state import DIVERSE_ASKS, PERSONAS, LineageState, Settled, VideoState
+from videoautoarena.graph.slot_ids import PERSONAS
+from videoautoarena.graph.state import DIVERSE_ASKS, LineageState, Settled, VideoState
 from videoautoarena.memory.records.records import Battle, Brief, Frames, Persona
 
 Update = dict[str, Any]

@@ -20,16 +20,8 @@ from videoautoarena.agents.limits.waits import Wait, Waits
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import Request
-from videoautoarena.agents.transport.faults import (
-    REFUSALS,
-    STOPPED,
-    UNREACHED,
-    Fault,
-    Nature,
-    ending_word,
-    is_filtered,
-    was_cut,
-)
+from videoautoarena.agents.transport.endings import ending_word, is_filtered, was_cut
+from videoautoarena.agents.transport.faults import REFUSALS, STOPPED, UNREACHED, Fault, Nature
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.agents.transport.transport import LONGEST_REPLY
 from videoautoarena.memory.records.errors import ArenaError, BadInput, FramesChanged, UnusableVideo

@@ -15,7 +15,8 @@ from videoautoarena.agents.prompting.layout import Look, messages, short_message
 from videoautoarena.agents.providers.base import ReplyForm
 from videoautoarena.agents.transport.costs import cost_in_counts, cost_in_headers, hearing
 from videoautoarena.agents.transport.deadlines import LEAST_SLEEP_S, asleep_s, deadline
-from videoautoarena.agents.transport.faults import Garbled, ending_word
+from videoautoarena.agents.transport.endings import ending_word
+from videoautoarena.agents.transport.faults import Garbled
 from videoautoarena.agents.transport.raw_answers import keeping_answer
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.agents.transport.server_words import error_in_text

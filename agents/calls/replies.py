@@ -28,7 +28,7 @@ from videoautoarena.agents.calls.thoughts import (
     without_thoughts,
 )
 from videoautoarena.agents.prompting.contracts import READINGS, Reply, plain
-from videoautoarena.agents.transport.faults import was_cut
+from videoautoarena.agents.transport.endings import was_cut
 
 R = TypeVar("R", bound=Reply)
 

@@ -15,8 +15,8 @@ from array import array
 from bisect import bisect_left, insort
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import NamedTuple
 
+from videoautoarena.agents.limits.caps import Caps
 from videoautoarena.agents.limits.estimates import Estimates, may_be_charged
 from videoautoarena.agents.limits.prices import NANO, NOTHING, REFUSED, Hold, Sum, summed
 from videoautoarena.agents.models.registry import Model
@@ -84,17 +84,6 @@ class SpendOrder:
     def _has_ended(self, place: int) -> bool:
         found = bisect_left(self._ended, place)
         return found < len(self._ended) and self._ended[found] == place
-
-
-class Caps(NamedTuple):
-    """How much may be spent on a run, over all its processes; None is no cap."""
-
-    usd: float | None = None
-    tokens: float | None = None
-    """Input and output of remote models together."""
-
-    def __bool__(self) -> bool:
-        return self != Caps()
 
 
 @dataclass(eq=False)

@@ -40,8 +40,6 @@ UNCHARGED = frozenset(
     }
 )
 """Faults of a try that was not sent, or that the server says it could not take up."""
-CHARACTERS = 4
-"""Of a text go to a token, as a rule; at most, a token is a byte."""
 SEEN_FRAMES = 4
 """From so many frames on a call shows what a frame comes to; text weighs little then."""
 

@@ -15,12 +15,13 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
-from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.memory.records.records import Attempt, CallRow, Nonce, Price, Usage
 
 if TYPE_CHECKING:
     from genai_prices.types import PriceCalculation
+
+    from videoautoarena.agents.models.registry import Model
+    from videoautoarena.agents.prompting.layout import Request
 
 
 TABLE = "genai-prices"

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 from urllib.parse import urlsplit
 
+from videoautoarena.agents.models.frame_counts import usual_frames
 from videoautoarena.agents.models.parameters import (
     check_key_env,
     check_parameters,
@@ -45,9 +46,6 @@ from videoautoarena.memory.records.records import (
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-CONTESTANT_FRAMES = 64
-"""Most frames of a contestant that names no limit (VideoAutoArena, experimental settings)."""
-MOST_FRAMES = 1024
 _PROVIDER = re.compile(r"[A-Za-z][\w-]*", re.ASCII)
 NO_LIMITS = CallLimits()
 
@@ -204,13 +202,6 @@ class Model:
         KEY_NAMES.update(names)
         found = (os.environ.get(name, "").strip() for name in names)
         return next(filter(None, found), None)
-
-
-def usual_frames(max_frames: int | None, role: Role) -> int:
-    """Return the most frames a model is sent in `role`, whatever its server takes."""
-    if max_frames is not None:
-        return max_frames
-    return CONTESTANT_FRAMES if role == "contestant" else MOST_FRAMES
 
 
 def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:

@@ -27,7 +27,7 @@ from videoautoarena.memory.records.records import (
     Subtitles,
     SystemRole,
 )
-from videoautoarena.video.sampling.sampler import thin
+from videoautoarena.video.sampling.thinning import thin
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage

@@ -12,7 +12,6 @@ from videoautoarena.agents.providers.base import ModelSettings, Provider
 from videoautoarena.agents.providers.google_genai import GOOGLE_GENAI
 from videoautoarena.agents.providers.openai import OPENAI
 from videoautoarena.agents.transport.redaction import redacted
-from videoautoarena.agents.transport.transport import check_proxies
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Role
 
@@ -101,6 +100,8 @@ class _Served(_Embeddings):
     chat: Provider = OPENAI
 
     def check(self, model: ModelSettings) -> None:
+        from videoautoarena.agents.transport.transport import check_proxies
+
         check_proxies()
         self.chat.check(model)
 

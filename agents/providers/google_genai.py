@@ -8,7 +8,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from videoautoarena.agents.providers.base import COMMON, NO_KEY, ModelSettings, Provider, ReplyForm
-from videoautoarena.agents.transport.transport import SplicingTransport
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Role
 
@@ -92,6 +91,8 @@ GOOGLE_GENAI = _GoogleGenAI(
 
 def connection(model: ModelSettings) -> dict[str, Any]:
     """Return what LangChain's classes of this protocol are built with, to reach a model."""
+    from videoautoarena.agents.transport.transport import SplicingTransport
+
     return {
         "google_api_key": model.key() or NO_KEY,
         "base_url": model.url,

@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 
 from videoautoarena.agents.providers.base import COMMON, NO_KEY, ModelSettings, Provider, ReplyForm
 from videoautoarena.agents.transport.costs import COSTS, cost_in_counts
-from videoautoarena.agents.transport.transport import SplicingTransport
 from videoautoarena.memory.records.records import Role, TokenField
 
 if TYPE_CHECKING:
@@ -106,6 +105,8 @@ OPENAI = _OpenAI(
 def connection(model: ModelSettings) -> dict[str, Any]:
     """Return what LangChain's classes of this protocol are built with, to reach a model."""
     from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
+
+    from videoautoarena.agents.transport.transport import SplicingTransport
 
     # Clients of its own: LangChain shares one across event loops, where it cannot live.
     way: dict[str, Any] = {

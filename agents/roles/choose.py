@@ -16,7 +16,7 @@ from videoautoarena.agents.calls.replies import answer_of
 from videoautoarena.agents.prompting.contracts import READINGS
 from videoautoarena.agents.prompting.options import LETTERS
 from videoautoarena.agents.roles.namings import JOINED, Naming, Options, Reading
-from videoautoarena.agents.transport.faults import was_cut
+from videoautoarena.agents.transport.endings import was_cut
 
 
 class Chosen(NamedTuple):

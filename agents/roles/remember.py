@@ -30,7 +30,7 @@ from videoautoarena.memory.records.errors import CallFailed
 from videoautoarena.memory.records.records import Frames, Sampling, Video
 from videoautoarena.memory.records.scenes import Scene, SceneMemory, Span
 from videoautoarena.video.sampling.distinct import measure, sharp_and_distinct
-from videoautoarena.video.sampling.sampler import take, thin
+from videoautoarena.video.sampling.thinning import take, thin
 
 R = TypeVar("R", bound=Reply)
 

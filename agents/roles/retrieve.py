@@ -21,7 +21,7 @@ from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import EmptyReply, UnusableReply
 from videoautoarena.memory.records.records import CallRow, Frames, Nonce, Role
-from videoautoarena.video.sampling.sampler import take
+from videoautoarena.video.sampling.thinning import take
 
 CAPTION_LINE = "Caption:"
 _PICTURES = "The vector of these frames."

@@ -24,17 +24,7 @@ STOPPED = "stopped"
 """Kind of fault of a try that was cut off since this machine or process stood still."""
 REFUSALS = frozenset({"http-429", "http-503", "http-529"})
 """Kinds of fault that say: too much at once."""
-FILTERED = frozenset({
-    "content_filter", "content_filtered", "refusal", "guardrail_intervened", "safety",
-    "image_safety", "prohibited_content", "image_prohibited_content", "blocklist", "recitation",
-    "image_recitation", "spii", "jailbreak",
-})  # fmt: skip
-"""How a reply ends that a filter took away, in words of OpenAI, Anthropic, Bedrock and Gemini."""
 
-CUT_ENDINGS = frozenset(
-    {"length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"}
-)
-"""Why providers say a reply ended that was not at its end."""
 _TRANSIENT = frozenset({408, 409, 425, 429})
 _REFUSED_FOR_MONEY = frozenset({400, 402, 403, 412, 429})
 _REFUSED_FOR_CONTENT = frozenset({400, 403, 422, 451})
@@ -209,18 +199,3 @@ def refused_fields(status: int, text: str) -> tuple[str, ...]:
         return ()
     places = " ".join(_LOCATED.findall(text))
     return tuple(dict.fromkeys(_TOKEN_FIELD.findall(places or text)))
-
-
-def is_filtered(ending: str) -> bool:
-    """Return whether an ending means that a filter kept the reply back."""
-    return ending_word(ending) in FILTERED
-
-
-def was_cut(ending: str | None) -> bool:
-    """Return whether a provider's word for a reply's end means that there should be more."""
-    return ending_word(ending or "") in CUT_ENDINGS
-
-
-def ending_word(ending: str) -> str:
-    """Return why a reply ended in lower case, without the enumeration that some clients name."""
-    return ending.rpartition(".")[2].lower()

@@ -15,6 +15,8 @@ from pydantic import (
 
 LONGEST_NAME = 5000
 """Characters of what is shown in many places: names, ids and paths."""
+CHARACTERS = 4
+"""Of a text go to a token, as a rule; at most, a token is a byte."""
 
 
 def _as_a_name(text: str) -> str:

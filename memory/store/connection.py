@@ -22,8 +22,6 @@ from threading import RLock
 from typing import Any, ClassVar, NamedTuple
 from urllib.parse import quote
 
-from sqlite_utils import Database
-
 from videoautoarena.memory.records.errors import RunLocked, StoreError
 from videoautoarena.memory.store.migrations import check_layout, fill_in, migrate
 
@@ -309,6 +307,8 @@ def open_writing(path: Path, *, fsync: bool) -> sqlite3.Connection:
             check_layout(connection, path.name, write=True)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA synchronous = {'FULL' if fsync else 'NORMAL'}")
+            # Else a REPLACE would remove rows behind the triggers that keep what follows from them.
+            connection.execute("PRAGMA recursive_triggers = ON")
             migrate(connection)
             connection.execute("PRAGMA foreign_keys = ON")
         except BaseException:
@@ -362,7 +362,7 @@ class Reader:
             yield
         finally:
             # It has read and no more; after an error there may be nothing to end.
-            self._db.conn.rollback()
+            self._db.rollback()
 
     def _has_changed(self) -> bool:
         """Return whether somebody has begun to write, or has come and gone, unseen by SQLite."""
@@ -407,7 +407,7 @@ class Reader:
             self._take(reading)
 
     def _take(self, reading: Reading) -> None:
-        self._db = Database(reading.connection, execute_plugins=False)
+        self._db = reading.connection
         self._reading = reading
 
 

@@ -7,19 +7,21 @@ may stand where a table is looked for, and a trigger do what nobody wrote here.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import cache
-from typing import NamedTuple
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING, NamedTuple
 
 from videoautoarena.memory.records.errors import StoreError, StoreTooNew
 from videoautoarena.memory.store.derived import VIEWS, VIEWS_OF_ENDS, keep, keep_ends
 
-Step = Callable[[Database], None]
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+Step = Callable[["Database"], None]
 
 APPLICATION_ID = 0x56414121
 """Marks a SQLite file as a run ("VAA!"), so that no other program's file is ever touched."""
@@ -150,6 +152,19 @@ _ADDED = (
     *((_ends, f"VIEW {name} AS {rows}") for name, rows in VIEWS_OF_ENDS.items()),
 )
 """What stands in for that which a step added to the oldest layout that is read."""
+SHAPES = (
+    "58b7c35360fdbf724728372ce6b0e550c20241f85f5e5c302431c53a0374afa7",
+    "5a221e44f1ffd98e7491777d25106e0607a53ae5ef5546a3412de39813fe44e7",
+    "7549577b5b1788c63d1045f6f605eb939aa956a6c115571a1172fd8f85603ffd",
+    "9ddd4d82c47cafab2b5a050584434038c7e642cd7846a804bf834bfbd98f4866",
+    "40020447017e0e9e6722162c1500ad60c51668a45c4265458f8df114222ac618",
+    "b2f5a6a99f264f60ef44dcc229bf367ecc7fae6cec27831e8fbb9e538a583624",
+    "283485244a1b2153dbd212476fdaa558a881c029dad36a9cc28660b0ed1f907c",
+    "e078e8ce5b8cbbf64aed5776432978336e7ab32d3fdfb686a4724d94057d80d7",
+    "666b4da07f59048c20a2afc1747296d0b431beb26650d6018719d994e3de4a52",
+)
+"""Digests of what each layout makes, from the first on, by which a file is known without making it:
+who only reads a run then needs nothing that lays one out."""
 READABLE = 3
 """The oldest layout that is read as it is: all that it lacks is what `fill_in` stands in for."""
 
@@ -168,7 +183,7 @@ def check_layout(connection: sqlite3.Connection, name: str, *, write: bool) -> N
         raise StoreError(f"{older}; continue the run once to update it")
 
 
-class _Part(NamedTuple):
+class Part(NamedTuple):
     """A row of sqlite_master; in a file from somebody else each may be anything."""
 
     type: str
@@ -183,8 +198,8 @@ class _Part(NamedTuple):
 
 _KINDS = ("table", "index", "trigger", "view")
 _STATISTICS = (
-    _Part("table", "sqlite_stat1", "sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)"),
-    _Part(
+    Part("table", "sqlite_stat1", "sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)"),
+    Part(
         type="table",
         name="sqlite_stat4",
         table="sqlite_stat4",
@@ -193,12 +208,17 @@ _STATISTICS = (
 )
 """What ANALYZE leaves in a file, which people and tools do to one."""
 _LONGEST_NAME = 80
+_MOST_PARTS = 1000
+"""Of a run, and of what is looked at in a file from somebody else."""
 
 
 def _check_shape(connection: sqlite3.Connection, name: str, layout: int) -> None:
     """Make sure that the file holds all that its layout makes, and nothing else."""
+    parts = parts_of(connection)
+    if 0 < layout <= len(SHAPES) and shape_of(parts) == SHAPES[layout - 1]:
+        return
     missing = dict(_made_by(MIGRATIONS[: max(layout, 0)]))
-    for part in _parts(connection, len(missing) + len(_STATISTICS) + 1):
+    for part in parts_of(connection, len(missing) + len(_STATISTICS) + 1):
         wanted = missing.pop((part.type, part.name), None)
         if wanted is None and part not in _STATISTICS:
             raise _misshapen(name, f"holds the {part}, which no run of this program has")
@@ -208,27 +228,37 @@ def _check_shape(connection: sqlite3.Connection, name: str, layout: int) -> None
         raise _misshapen(name, f"lacks the {part} of layout {layout}")
 
 
+def shape_of(parts: Iterable[Part]) -> str:
+    """Return the digest of what a file holds but statistics, however its names are spelt."""
+    held = list(parts)
+    for part in _STATISTICS:
+        if part in held:
+            held.remove(part)
+    rows = sorted(ascii((*part[:3], _respelt(part.sql))) for part in held)
+    return hashlib.sha256("\n".join(rows).encode()).hexdigest()
+
+
 def _misshapen(name: str, what: str) -> StoreError:
     return StoreError(f"{name} {what}; undo what was done to it, or use another copy")
 
 
 @cache
-def _made_by(steps: tuple[Step, ...]) -> dict[tuple[str, str], _Part]:
+def _made_by(steps: tuple[Step, ...]) -> dict[tuple[str, str], Part]:
     """Return what a file holds after these steps, by type and name."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as made:
         migrate(made, steps)
-        return {part[:2]: part for part in _parts(made, 1000)}
+        return {part[:2]: part for part in parts_of(made)}
 
 
-def _parts(connection: sqlite3.Connection, most: int) -> Iterator[_Part]:
+def parts_of(connection: sqlite3.Connection, most: int = _MOST_PARTS) -> Iterator[Part]:
     """Give what a file holds, with names cut where no part of a run goes on."""
     # SQLite itself refuses SQL in a file that is longer than a million characters.
     names = [f"substr({column}, 1, {_LONGEST_NAME})" for column in ("type", "name", "tbl_name")]
     found = connection.execute(f"SELECT {', '.join(names)}, sql FROM sqlite_master LIMIT {most}")
-    return map(_Part._make, found)
+    return map(Part._make, found)
 
 
-def _is_older(part: _Part, wanted: _Part) -> bool:
+def _is_older(part: Part, wanted: Part) -> bool:
     """Return whether a part is what this one was when it was made by an older version.
 
     sqlite-utils before 4 put names in brackets and called REAL FLOAT, which is the same, and the
@@ -264,8 +294,14 @@ def migrate(connection: sqlite3.Connection, steps: Sequence[Step] | None = None)
     if not _json_is_trusted():
         connection.execute("PRAGMA trusted_schema = ON")
     steps = MIGRATIONS if steps is None else steps
+    reached = _pragma(connection, "user_version")
+    if reached >= len(steps):
+        return
+    # Not above: it takes a third of the start of a command, and pandas where that is installed.
+    from sqlite_utils import Database
+
     db = Database(connection, execute_plugins=False)
-    for number in range(_pragma(connection, "user_version") + 1, len(steps) + 1):
+    for number in range(reached + 1, len(steps) + 1):
         connection.execute("BEGIN IMMEDIATE")
         try:
             steps[number - 1](db)

@@ -6,16 +6,18 @@ next writes gather, so that the busier the run, the fewer commits a row costs.
 
 from __future__ import annotations
 
-import asyncio
 import queue
 import sqlite3
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from videoautoarena.memory.records.errors import StoreError
+
+if TYPE_CHECKING:
+    import asyncio
 
 Row = Sequence[str | int | float | bytes | None]
 Outcome = tuple["asyncio.Future[None] | Future[None]", StoreError | None]
@@ -95,6 +97,8 @@ class Writer(Writes):
 
     async def write_all(self, *statements: Statement) -> None:
         """Apply several statements, all or none, and return once they are committed."""
+        import asyncio
+
         future = asyncio.get_running_loop().create_future()
         self._submit(_Write(statements, future))
         await future

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from videoautoarena.graph.state import base_of, generation_of
+from videoautoarena.graph.slot_ids import base_of, generation_of
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.outlines import Outlines
 from videoautoarena.memory.records.records import (
@@ -34,7 +34,6 @@ from videoautoarena.runs.battles.listing import (
     read_in_order,
     short_names,
 )
-from videoautoarena.runs.rundir.frames import stored_subtitles
 from videoautoarena.runs.rundir.reader import (
     Run,
     contracts_of,
@@ -44,6 +43,7 @@ from videoautoarena.runs.rundir.reader import (
     reading_of,
 )
 from videoautoarena.runs.rundir.slots import Lineup, newcomers_among
+from videoautoarena.runs.rundir.subtitles import stored_subtitles
 from videoautoarena.runs.users.summary import source_of
 from videoautoarena.scoring.fitting.counts import Floats
 

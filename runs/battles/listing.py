@@ -24,7 +24,6 @@ from videoautoarena.runs.text.csv_text import comma_separated_lines
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.terminal_text import Marks, fit
 from videoautoarena.runs.text.words import composed, in_full, length
-from videoautoarena.scoring.fitting.bradley_terry import SCALE
 from videoautoarena.scoring.fitting.counts import Floats
 
 STANDARDS = ("accuracy", "instruction_following", "helpfulness", "relevance")
@@ -233,6 +232,8 @@ def chances(outlines: Outlines, rows: Sequence[Rated]) -> Floats:
     smaller of both sides' chances, since it surprises most between unequal models; what was not
     decided, or has a model without a rating, 1.
     """
+    from videoautoarena.scoring.fitting.bradley_terry import SCALE
+
     rated = {row.model: row.rating for row in rows}
     a, b = (_numbers(outlines.texts[name], rated) for name in ("model_a", "model_b"))
     verdict = outlines.texts["verdict"]

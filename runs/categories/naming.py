@@ -19,7 +19,8 @@ from videoautoarena.runs.config.agreement import NO_TRUST, Trust, agreed
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.console.events import Listeners, nobody, pass_on
 from videoautoarena.runs.console.interrupts import until_done
-from videoautoarena.runs.rundir.budget import check_caps, kept_caps
+from videoautoarena.runs.rundir.budget import check_caps
+from videoautoarena.runs.rundir.caps import kept_caps
 from videoautoarena.runs.rundir.context import (
     Calling,
     EarlyEnd,

@@ -12,8 +12,8 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.categories.tags import Asked
 from videoautoarena.runs.config.disclosure import judges_notice
 from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.rundir.frames import has_subtitles
 from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.rundir.subtitles import has_subtitles
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import dollars
 from videoautoarena.runs.tournament.plan import SAMPLE, Line, estimated, measured

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.caps import Caps
 from videoautoarena.agents.limits.outages import PATIENCE_S
 from videoautoarena.agents.models.registry import Model, check_keys
 from videoautoarena.agents.offline.players.model import PANEL
@@ -36,17 +36,12 @@ from videoautoarena.memory.store.tags import TAG_SCOPE, Tag
 from videoautoarena.runs.categories.plan import TagPlan, plan_tags
 from videoautoarena.runs.categories.tags import Asked, questions_of
 from videoautoarena.runs.config.agreement import Trust, agreed
-from videoautoarena.runs.config.run_config import RunConfig, arena_file
+from videoautoarena.runs.config.arena_file import arena_file
+from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.console.events import Listeners, pass_on
 from videoautoarena.runs.console.interrupts import until_done
-from videoautoarena.runs.rundir.budget import (
-    NO_CAPS,
-    check_caps,
-    keep_caps,
-    kept_caps,
-    merged_caps,
-    priced,
-)
+from videoautoarena.runs.rundir.budget import check_caps, priced
+from videoautoarena.runs.rundir.caps import NO_CAPS, keep_caps, kept_caps, merged_caps
 from videoautoarena.runs.rundir.context import Calling, EarlyEnd, draining_asker, work_off
 from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.rundir.opener import stored_prompts, videos_folder

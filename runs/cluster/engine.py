@@ -20,16 +20,9 @@ from videoautoarena.runs.cluster.crew import LOOK_S, Crew
 from videoautoarena.runs.cluster.jobs import LEASE_S, Job, Setup, setup_from
 from videoautoarena.runs.cluster.lender import limits_in
 from videoautoarena.runs.config.stopping_rule import Reading, kept_rule
-from videoautoarena.runs.console.events import (
-    Happening,
-    Hear,
-    Listeners,
-    Looked,
-    Machines,
-    Settled,
-    all_of,
-)
+from videoautoarena.runs.console.events import Happening, Hear, Listeners, Looked, Settled, all_of
 from videoautoarena.runs.console.interrupts import until_done
+from videoautoarena.runs.console.machines import Machines
 from videoautoarena.runs.rundir.context import EarlyEnd, Pace
 from videoautoarena.runs.rundir.opener import Opened
 from videoautoarena.runs.rundir.reader import run_file

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.caps import Caps
 from videoautoarena.agents.limits.estimates import SEEN_FRAMES
 from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.agents.limits.scheduler import Loan, Place, Wants
@@ -19,7 +19,7 @@ from videoautoarena.memory.store.forwarding import Claim
 from videoautoarena.memory.store.shares import Share, Unit
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.rundir.budget import NO_CAPS, kept_caps
+from videoautoarena.runs.rundir.caps import NO_CAPS, kept_caps
 from videoautoarena.runs.rundir.frames import RunFrames
 
 LEASE_S = 15.0

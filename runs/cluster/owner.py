@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from videoautoarena.graph.state import PERSONAS
+from videoautoarena.graph.slot_ids import PERSONAS
 from videoautoarena.memory.records.records import Battle, Draw
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.forwarding import Claim, Write
@@ -22,8 +22,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cluster.jobs import Claimed, Job, Part
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.config.stopping_rule import Reading, kept_rule
-from videoautoarena.runs.console.events import Machines
-from videoautoarena.runs.console.machines import keep_machines
+from videoautoarena.runs.console.machines import Machines, keep_machines
 from videoautoarena.runs.rundir.failures import condemn
 from videoautoarena.runs.rundir.slots import LineageLanguages, Lineup, newcomers_among
 from videoautoarena.runs.rundir.waves import Watch, Waves, ending_of

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from videoautoarena.agents.limits.budget import CappedBudget, Reserve, cost_of_try
 from videoautoarena.agents.limits.estimates import may_be_charged, stands_apart
 from videoautoarena.agents.limits.prices import NOTHING, Sum, summed
-from videoautoarena.graph.state import base_of
+from videoautoarena.graph.slot_ids import base_of
 from videoautoarena.memory.records.records import CallRow, Intent, Nonce
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import RunConfig

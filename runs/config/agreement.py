@@ -25,7 +25,7 @@ from videoautoarena.agents.models.parameters import check_key_env
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Record
-from videoautoarena.runs.config.arena_file import ArenaFile
+from videoautoarena.runs.config.arena_file import ArenaFile, arena_file
 from videoautoarena.runs.config.cast import (
     CastEntry,
     Destination,
@@ -33,7 +33,7 @@ from videoautoarena.runs.config.cast import (
     contestant_of,
     embedder_of,
 )
-from videoautoarena.runs.config.run_config import RunConfig, arena_file
+from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.text.terminal import safe
 
 DIGITS = 32

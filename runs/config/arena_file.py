@@ -182,6 +182,29 @@ class ArenaFile(Table):
         return self.models.get(written_as(name, self.models))
 
 
+_SHARED_FILES = ("run.sqlite", "questions.jsonl")
+"""By which a folder is known that may be somebody else's: a run, or a bench or set."""
+
+
+def arena_file(config: Path | None) -> ArenaFile:
+    """Return what a file says, by default ./arena.toml if it exists; as `read_arena_file` does.
+
+    Raises:
+        BadInput: it cannot be read, or ./arena.toml lies in a run or set, with which it came.
+    """
+    if config is not None:
+        return read_arena_file(config)
+    file = Path("arena.toml")
+    if not file.is_file():
+        return ArenaFile()
+    if beside := next((name for name in _SHARED_FILES if Path(name).exists()), None):
+        raise BadInput(
+            f"./arena.toml lies beside a {beside} and may have come with it; pass --config "
+            "arena.toml if it is yours, or work in another folder"
+        )
+    return read_arena_file(file)
+
+
 def read_arena_file(path: Path) -> ArenaFile:
     """Return what `path` says.
 

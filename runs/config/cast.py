@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from videoautoarena.agents.limits.prices import is_own
+from videoautoarena.agents.models.frame_counts import CONTESTANT_FRAMES
 from videoautoarena.agents.models.parameters import needs_breakpoint
-from videoautoarena.agents.models.registry import CONTESTANT_FRAMES, Model, parse_model
+from videoautoarena.agents.models.registry import Model, parse_model
 from videoautoarena.agents.offline import EMBEDDER
 from videoautoarena.agents.providers import EMBEDDINGS, Declaration, embeddings_class
 from videoautoarena.agents.providers.embeddings import KNOWN

@@ -20,7 +20,7 @@ from videoautoarena.agents.prompting.languages import LANGUAGES
 from videoautoarena.memory.records.errors import BadInput, StoreError, WrongArgument
 from videoautoarena.memory.records.records import SCHEMA, Record, Sampling
 from videoautoarena.runs.config import cast as casting
-from videoautoarena.runs.config.arena_file import ArenaFile, Pairing, read_arena_file
+from videoautoarena.runs.config.arena_file import ArenaFile, Pairing, arena_file
 from videoautoarena.runs.config.cast import OFFLINE_CAST, CastEntry, entry_of
 from videoautoarena.runs.config.preset import PAPER, PAPER_RULES
 from videoautoarena.runs.config.sampling import choose_sampling, refuse_text_read
@@ -295,29 +295,6 @@ def resolve(flags: Flags) -> Settings:
         **run["config"],
     )
     return Settings(config=config, assumed_cast=is_assumed, **run["process"])
-
-
-_SHARED_FILES = ("run.sqlite", "questions.jsonl")
-"""By which a folder is known that may be somebody else's: a run, or a bench or set."""
-
-
-def arena_file(config: Path | None) -> ArenaFile:
-    """Return what a file says, by default ./arena.toml if it exists; as `read_arena_file` does.
-
-    Raises:
-        BadInput: it cannot be read, or ./arena.toml lies in a run or set, with which it came.
-    """
-    if config is not None:
-        return read_arena_file(config)
-    file = Path("arena.toml")
-    if not file.is_file():
-        return ArenaFile()
-    if beside := next((name for name in _SHARED_FILES if Path(name).exists()), None):
-        raise BadInput(
-            f"./arena.toml lies beside a {beside} and may have come with it; pass --config "
-            "arena.toml if it is yours, or work in another folder"
-        )
-    return read_arena_file(file)
 
 
 def preset_of(flags: Flags, file: ArenaFile) -> Literal["paper"] | None:

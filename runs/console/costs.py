@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from videoautoarena.agents.limits.estimates import CHARACTERS
+from videoautoarena.memory.records.calls import CHARACTERS
 from videoautoarena.memory.records.records import Intent, Lost
 from videoautoarena.memory.store.journal import Taken
 from videoautoarena.runs.rundir.reader import counted

@@ -12,14 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from videoautoarena.agents.calls.ask import Event
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.caps import Caps
 from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.agents.limits.waits import Wait
 from videoautoarena.memory.records.records import Battle, CallEnds, Draw, Slot
 from videoautoarena.memory.store.journal import NOTHING_SPENT, Spent
 from videoautoarena.runs.config.stopping_rule import Reading
-from videoautoarena.runs.rundir.budget import NO_CAPS
+from videoautoarena.runs.console.machines import Machines
 from videoautoarena.runs.rundir.call_facts import FactCount
+from videoautoarena.runs.rundir.caps import NO_CAPS
 from videoautoarena.runs.rundir.failures import Forfeits
 from videoautoarena.runs.text.terminal import safe
 
@@ -77,31 +78,6 @@ class Looked:
     """A rule that may stop the run has looked at a wave."""
 
     reading: Reading
-
-
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """How a machine of a cluster stands."""
-
-    node: str
-    workers: int = 0
-    """Processes that play there."""
-    under_way: int = 0
-    """Tries that they have sent."""
-    calls: int = 0
-    """That they have finished."""
-    lost: int = 0
-    """Workers that were given up there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Machines:
-    """How the machines of a cluster stand."""
-
-    machines: tuple[Machine, ...]
-    """By name."""
-    losses: int = 0
-    """Workers that were given up since the process began."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,21 +19,13 @@ from videoautoarena.agents.limits.waits import Wait
 from videoautoarena.memory.records.records import CallRow
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.config.stopping_rule import kept_rule
-from videoautoarena.runs.console.events import (
-    Begun,
-    Drawn,
-    Ended,
-    Listeners,
-    Looked,
-    Machines,
-    Settled,
-)
+from videoautoarena.runs.console.events import Begun, Drawn, Ended, Listeners, Looked, Settled
 from videoautoarena.runs.console.interrupts import heard
-from videoautoarena.runs.console.machines import machines_at_work
+from videoautoarena.runs.console.machines import Machines, machines_at_work
 from videoautoarena.runs.console.status import holder
 from videoautoarena.runs.console.waiting import about_wait, waiting_now
-from videoautoarena.runs.rundir.budget import kept_caps
 from videoautoarena.runs.rundir.call_facts import FactCount
+from videoautoarena.runs.rundir.caps import kept_caps
 from videoautoarena.runs.rundir.reader import Run, lock_file, open_run
 from videoautoarena.runs.rundir.server_limits import kept_limits, limit_lines
 from videoautoarena.runs.rundir.slots import Lineup

@@ -6,28 +6,16 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.console.display import ON_TERMINAL, Display
 from videoautoarena.runs.console.events import Hear, Listeners, Say, all_of
 from videoautoarena.runs.console.live import plain_lines
 from videoautoarena.runs.text.terminal import safe, say
 from videoautoarena.video.folder.find import Findings, find_videos
 
-ON_TERMINAL = "-"
-"""The value of `--trace` without a file."""
 DUMB = ("dumb", "unknown", "")
-
-
-@dataclass(frozen=True)
-class Display:
-    """What was typed about how a run is shown."""
-
-    quiet: bool = False
-    plain: bool = False
-    trace: str | None = None
-    """A file, or "-" for the terminal."""
 
 
 @contextmanager

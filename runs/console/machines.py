@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.console.events import Machine, Machines
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.terminal import safe
 
@@ -23,6 +22,31 @@ NODES_FILE = "local/nodes"
 """Name in the run's file of how the machines stand that play it; no part of the run."""
 NAMED = 8
 """Machines that lines of text name; of more, the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """How a machine of a cluster stands."""
+
+    node: str
+    workers: int = 0
+    """Processes that play there."""
+    under_way: int = 0
+    """Tries that they have sent."""
+    calls: int = 0
+    """That they have finished."""
+    lost: int = 0
+    """Workers that were given up there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machines:
+    """How the machines of a cluster stand."""
+
+    machines: tuple[Machine, ...]
+    """By name."""
+    losses: int = 0
+    """Workers that were given up since the process began."""
 
 
 class Kept(NamedTuple):

@@ -10,8 +10,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from videoautoarena.runs.battles.listing import result, short_names, why
-from videoautoarena.runs.console.events import Machine
-from videoautoarena.runs.console.machines import summed, troubled_first
+from videoautoarena.runs.console.machines import Machine, summed, troubled_first
 from videoautoarena.runs.console.snapshot import Flight, Standing, Voice
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
 from videoautoarena.runs.rundir.call_facts import listed

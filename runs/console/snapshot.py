@@ -14,18 +14,19 @@ from typing import NamedTuple
 import numpy as np
 
 from videoautoarena.agents.calls.ask import Event
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.caps import Caps
 from videoautoarena.agents.limits.outages import Outage
 from videoautoarena.agents.limits.waits import Wait
 from videoautoarena.agents.transport.faults import UNREACHED
-from videoautoarena.graph.state import base_of, is_newcomer
+from videoautoarena.graph.slot_ids import base_of, is_newcomer
 from videoautoarena.memory.records.records import Attempt, Battle, Role, Slot
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.journal import Spent
 from videoautoarena.runs.config.stopping_rule import Reading
 from videoautoarena.runs.console import events
-from videoautoarena.runs.rundir.budget import NO_CAPS
+from videoautoarena.runs.console.machines import Machines
 from videoautoarena.runs.rundir.call_facts import FactCount
+from videoautoarena.runs.rundir.caps import NO_CAPS
 from videoautoarena.runs.rundir.slots import Lineup, lineages_of, newcomers_among
 
 _OPEN = -1
@@ -105,7 +106,7 @@ class Standing:
         """What is so of its calls and answers."""
         self.reading: Reading | None = None
         """What a rule that may stop it saw last."""
-        self.machines: events.Machines | None = None
+        self.machines: Machines | None = None
         """None where no cluster plays it."""
         self.fresh = 0
         self._lineup = Lineup(())
@@ -130,7 +131,7 @@ class Standing:
                 self._settle(battle)
             case events.Looked(reading):
                 self.reading = reading
-            case events.Machines():
+            case Machines():
                 self.machines = event
             case Wait(address, "waiting", fault=fault):
                 self.refusing[address] = (self.clock(), fault)

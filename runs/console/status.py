@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.caps import Caps
 from videoautoarena.memory.records import records
 from videoautoarena.memory.records.records import DECIDED, SCHEMA, TIES, Intent
 from videoautoarena.memory.store.store import Store
@@ -26,8 +26,8 @@ from videoautoarena.runs.console.machines import (
 )
 from videoautoarena.runs.console.waiting import Waiting, waiting_now
 from videoautoarena.runs.rundir import reader
-from videoautoarena.runs.rundir.budget import describe_caps, kept_caps
 from videoautoarena.runs.rundir.call_facts import CallFact, fact_lines
+from videoautoarena.runs.rundir.caps import describe_caps, kept_caps
 from videoautoarena.runs.rundir.failures import Forfeits, Quarantined, failed_slots, quarantine
 from videoautoarena.runs.rundir.reader import counted, one_line, shortened
 from videoautoarena.runs.rundir.server_limits import Shortfall, kept_limits, limit_lines

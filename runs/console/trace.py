@@ -19,16 +19,8 @@ from videoautoarena.agents.prompting.contracts import ExaminerReply
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.battles.detail_text import story, wrapped
-from videoautoarena.runs.console.events import (
-    Begun,
-    Ended,
-    Happening,
-    Looked,
-    Machines,
-    Say,
-    Settled,
-)
-from videoautoarena.runs.console.machines import machines_json
+from videoautoarena.runs.console.events import Begun, Ended, Happening, Looked, Say, Settled
+from videoautoarena.runs.console.machines import Machines, machines_json
 from videoautoarena.runs.text.terminal import safe
 
 RULE = "=" * 72

@@ -15,7 +15,7 @@ from videoautoarena.runs.bench.format.entries import ABILITIES, TWIN, Ability
 from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.dialogues.making import MOST_CLIPS, SPARE, DialogueWish, Outcome, scope_of
-from videoautoarena.runs.rundir.frames import has_subtitles
+from videoautoarena.runs.rundir.subtitles import has_subtitles
 from videoautoarena.runs.scenes.plan import plan_scenes
 from videoautoarena.runs.tasks.watch_plan import WatchPlan
 from videoautoarena.runs.tournament.plan import (

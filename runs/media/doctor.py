@@ -18,7 +18,7 @@ from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.providers import provider_keys
 from videoautoarena.agents.transport.redaction import NAMES, is_traced, trace_host
-from videoautoarena.graph.state import PERSONAS
+from videoautoarena.graph.slot_ids import PERSONAS
 from videoautoarena.memory.records.errors import ArenaError
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.config.disclosure import (

@@ -13,7 +13,8 @@ from typing import Any
 from videoautoarena.agents.prompting.layout import label
 from videoautoarena.memory.records.errors import BadInput, UnusableVideo
 from videoautoarena.memory.records.records import SCHEMA, Frames, Sampling, Video
-from videoautoarena.runs.config.run_config import Flags, RunConfig, arena_file, preset_of
+from videoautoarena.runs.config.arena_file import arena_file
+from videoautoarena.runs.config.run_config import Flags, RunConfig, preset_of
 from videoautoarena.runs.config.sampling import choose_sampling, refuse_missing
 from videoautoarena.runs.rundir.opener import NO_FOLDER, videos_folder
 from videoautoarena.runs.rundir.reader import Run, counted, open_run
@@ -23,7 +24,7 @@ from videoautoarena.runs.text.words import in_full, spent
 from videoautoarena.video.folder.find import read_video
 from videoautoarena.video.sampling.cache import FrameCache, kept_scenes
 from videoautoarena.video.sampling.policies import Stretch
-from videoautoarena.video.sampling.sampler import thin
+from videoautoarena.video.sampling.thinning import thin
 from videoautoarena.video.synth.contact_sheet import Heading, Shot, draw_sheet
 from videoautoarena.video.workers.decoders import Decoders
 

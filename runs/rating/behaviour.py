@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from videoautoarena.graph.state import base_of
+from videoautoarena.graph.slot_ids import base_of
 from videoautoarena.memory.records.records import DECIDED
 from videoautoarena.memory.store.journal import Said
 from videoautoarena.memory.store.store import Store

@@ -189,7 +189,7 @@ def weigh_battles(battles: Iterable[Battle], slots: Iterable[Slot]) -> dict[str,
     Raises:
         BadInput: a battle whose pair was dealt, so that nothing was left to chance.
     """
-    from videoautoarena.graph.state import base_of
+    from videoautoarena.graph.slot_ids import base_of
     from videoautoarena.memory.records.records import DECIDED
     from videoautoarena.memory.records.slots import Slots
 

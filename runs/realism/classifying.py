@@ -41,7 +41,8 @@ from videoautoarena.runs.console.events import Listeners, pass_on
 from videoautoarena.runs.console.interrupts import until_done
 from videoautoarena.runs.realism.categories import Categories, Classified
 from videoautoarena.runs.realism.question_file import read_questions
-from videoautoarena.runs.rundir.budget import check_caps, keep_caps, kept_caps, merged_caps
+from videoautoarena.runs.rundir.budget import check_caps
+from videoautoarena.runs.rundir.caps import keep_caps, kept_caps, merged_caps
 from videoautoarena.runs.rundir.context import Calling, draining_asker, no_frames, work_off
 from videoautoarena.runs.rundir.reader import Run, counted, run_file
 from videoautoarena.runs.tournament.plan import WORDS, Line, Mean, filled

@@ -12,8 +12,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from videoautoarena.agents.calls.thoughts import thought_mark
-from videoautoarena.agents.transport.faults import is_filtered, was_cut
+from videoautoarena.agents.transport.endings import is_filtered, was_cut
 from videoautoarena.memory.records.records import SCOUTS, Battle, CallEnds, Role
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.rundir.slots import Tally
@@ -226,6 +225,8 @@ class FactCount:
 
     def add_answers(self, battle: Battle) -> bool:
         """Count what the answers of a battle hold, but one that it borrowed; return as `add`."""
+        from videoautoarena.agents.calls.thoughts import thought_mark
+
         is_any = False
         borrowed = battle.borrowed.seat if battle.borrowed else None
         seats = {"a": (battle.model_a, battle.answer_a), "b": (battle.model_b, battle.answer_b)}

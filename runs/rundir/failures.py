@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from pydantic import TypeAdapter
 
-from videoautoarena.graph.state import base_of
+from videoautoarena.graph.slot_ids import base_of
 from videoautoarena.memory.records.digests import canonical_json
 from videoautoarena.memory.records.records import DECIDED, Slot
 from videoautoarena.memory.records.slots import Ids

@@ -9,9 +9,9 @@ from videoautoarena.memory.records.records import SCOUTS, Published, Video
 from videoautoarena.memory.store.journal import Sent
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.rundir.frames import stored_subtitles
 from videoautoarena.runs.rundir.reader import Run
-from videoautoarena.video.sampling.sampler import kept_places
+from videoautoarena.runs.rundir.subtitles import stored_subtitles
+from videoautoarena.video.sampling.thinning import kept_places
 
 Places = tuple[int, ...]
 

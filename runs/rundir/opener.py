@@ -11,17 +11,18 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.caps import Caps
 from videoautoarena.agents.prompting.contracts import PAPER_CONTRACTS
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.graph.state import PERSONAS, slot_id
+from videoautoarena.graph.slot_ids import PERSONAS, slot_id
 from videoautoarena.memory.records.errors import BadInput, ForeignRun
 from videoautoarena.memory.records.records import Video
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.agreement import NO_TRUST, Trust, is_agreed_folder
+from videoautoarena.runs.config.arena_file import arena_file
 from videoautoarena.runs.config.cast import as_begun
-from videoautoarena.runs.config.run_config import Flags, RunConfig, Settings, arena_file
+from videoautoarena.runs.config.run_config import Flags, RunConfig, Settings
 from videoautoarena.runs.config.stopping_rule import keep_rule
 from videoautoarena.runs.facts.facts import (
     NO_FACTS,
@@ -30,7 +31,8 @@ from videoautoarena.runs.facts.facts import (
     facts_text,
     keep_more,
 )
-from videoautoarena.runs.rundir.budget import keep_caps, priced
+from videoautoarena.runs.rundir.budget import priced
+from videoautoarena.runs.rundir.caps import keep_caps
 from videoautoarena.runs.rundir.failures import failed_slots, supersede
 from videoautoarena.runs.rundir.frames import changed_subtitles, keep_subtitles
 from videoautoarena.runs.rundir.reader import (

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import TypeAdapter
 
-from videoautoarena.agents.limits.server_limits import ServerLimits
-from videoautoarena.agents.models.registry import usual_frames
+from videoautoarena.agents.models.frame_counts import usual_frames
 from videoautoarena.memory.records.digests import canonical_json
 from videoautoarena.memory.records.records import SCOUTS, Learnt, Role
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.rundir.call_facts import Post, post_of
 from videoautoarena.runs.text.terminal import safe
+
+if TYPE_CHECKING:
+    from videoautoarena.agents.limits.server_limits import ServerLimits
+    from videoautoarena.runs.config.run_config import RunConfig
 
 LIMITS_FILE = "local/limits"
 """What servers turned out to take; no part of the run, since what a call was made from is in it."""
@@ -60,6 +62,7 @@ def kept_limits(store: Store) -> tuple[Learnt, ...]:
 
 def limits_of(store: Store) -> ServerLimits:
     """Return the limits that a run goes on with, and which it keeps whenever one is learnt."""
+    from videoautoarena.agents.limits.server_limits import ServerLimits
 
     def keep(learnt: Iterable[Learnt]) -> None:
         every = [one.model_dump(mode="json") for one in learnt]

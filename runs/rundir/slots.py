@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from videoautoarena.graph.state import (
+from videoautoarena.graph.slot_ids import (
     PERSONAS,
     base_of,
     generation_of,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from pydantic import Field
 
-from videoautoarena.graph.state import base_of, generation_of
+from videoautoarena.graph.slot_ids import base_of, generation_of
 from videoautoarena.memory.records.records import Published, Record
 from videoautoarena.memory.store.evidence import TRIAL_SCOPE
 from videoautoarena.memory.store.journal import Taken

@@ -12,21 +12,21 @@ import asyncio
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from videoautoarena.graph.state import base_of
+from videoautoarena.graph.slot_ids import base_of
 from videoautoarena.memory.records.records import TIES, Battle, Slot
 from videoautoarena.memory.records.slots import Ints as Numbers
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.store import Ending, Store
-from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.config.stopping_rule import Reading, Rule, kept_rule
 from videoautoarena.runs.rundir.slots import Lineup, Tally, newcomers_among, numbered, places_of
-from videoautoarena.scoring.design.pairing import mix_weights
-from videoautoarena.scoring.design.stopping import measure_separation
 from videoautoarena.scoring.fitting.counts import Cells, Ints, count_cells
+
+if TYPE_CHECKING:
+    from videoautoarena.runs.config.run_config import RunConfig
 
 LAG = 2
 """A slot of wave k is drawn by the waves up to k - 2: the wave before may still be under way."""
@@ -149,6 +149,8 @@ class Waves:
         They are weighed as if battles were independent, as where the rule was measured
         (`scoring/design/power.py`): the few videos of the first waves give no error.
         """
+        from videoautoarena.scoring.design.pairing import mix_weights
+
         if (basis, models) not in self._weights:
             while len(self._weights) >= _REMEMBERED:
                 self._weights.pop(next(iter(self._weights)))
@@ -181,6 +183,8 @@ def _numbered_waves(parts: Sequence[Numbers]) -> tuple[list[Wave], Numbers]:
 
 def read_rule(config: RunConfig, waves: Waves, rule: Rule, wave: int) -> Reading:
     """Return what a rule sees in the battles up to a wave, which must be settled."""
+    from videoautoarena.scoring.design.stopping import measure_separation
+
     models = config.roster(waves.order[wave].generation)
     cells = waves.cells(wave, len(models))
     battles = round(float(cells.battles.sum()))
@@ -261,6 +265,8 @@ def look_ahead(store: Store) -> Outlook:
     kept, count = kept_rule(store), Tally.of(store).left
     if kept.rule is None or (kept.met and not count):
         return Outlook(count, count, kept.rule, kept.met)
+    from videoautoarena.runs.config.run_config import RunConfig
+
     config = RunConfig.of_manifest(store.manifest())
     waves, reading = Waves.of(store, config.models), kept.met
     if reading is None:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.caps import Caps
 from videoautoarena.agents.limits.outages import PATIENCE_S
 from videoautoarena.agents.models.registry import Model, check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
@@ -41,7 +41,8 @@ from videoautoarena.runs.console.events import Listeners, Say, nobody, pass_on
 from videoautoarena.runs.console.interrupts import until_done
 from videoautoarena.runs.console.listeners import progress
 from videoautoarena.runs.media.frames import read_one
-from videoautoarena.runs.rundir.budget import NO_CAPS, check_caps, keep_caps, kept_caps, merged_caps
+from videoautoarena.runs.rundir.budget import check_caps
+from videoautoarena.runs.rundir.caps import NO_CAPS, keep_caps, kept_caps, merged_caps
 from videoautoarena.runs.rundir.context import Calling, EarlyEnd, draining_asker
 from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.scenes.bank import Remembering, known_memory, name_of, scene_frames

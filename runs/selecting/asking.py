@@ -18,8 +18,8 @@ from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.console.events import Listeners, pass_on
 from videoautoarena.runs.console.interrupts import until_done
 from videoautoarena.runs.rundir.context import Calling, draining_asker, work_off
-from videoautoarena.runs.rundir.frames import has_subtitles
 from videoautoarena.runs.rundir.reader import Run, counted
+from videoautoarena.runs.rundir.subtitles import has_subtitles
 from videoautoarena.runs.selecting.ground import (
     Asking,
     Ground,

@@ -10,22 +10,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.caps import Caps
 from videoautoarena.agents.limits.outages import PATIENCE_S
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.errors import BadInput, FramesChanged, UnusableVideo
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.config.arena_file import ArenaFile
+from videoautoarena.runs.config.arena_file import ArenaFile, arena_file
 from videoautoarena.runs.config.cast import CastEntry
-from videoautoarena.runs.config.run_config import RunConfig, arena_file
-from videoautoarena.runs.rundir.budget import (
-    NO_CAPS,
-    check_caps,
-    keep_caps,
-    kept_caps,
-    merged_caps,
-    priced,
-)
+from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.rundir.budget import check_caps, priced
+from videoautoarena.runs.rundir.caps import NO_CAPS, keep_caps, kept_caps, merged_caps
 from videoautoarena.runs.rundir.context import EarlyEnd
 from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.rundir.opener import stored_prompts, videos_folder

@@ -29,7 +29,7 @@ from videoautoarena.runs.rundir.reader import counted, run_file
 from videoautoarena.runs.selecting.ground import Asking, Ground, Progress, known_of, opened
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.fitting.counts import Floats
-from videoautoarena.video.sampling.sampler import kept_places
+from videoautoarena.video.sampling.thinning import kept_places
 
 TOPICS_SCOPE = f"{TRIAL_SCOPE}topics:"
 """What the scope of every call for a vector begins with."""

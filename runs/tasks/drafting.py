@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.caps import Caps
 from videoautoarena.agents.limits.outages import PATIENCE_S
 from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
@@ -24,13 +24,8 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.schema import RESULTS
 from videoautoarena.runs.bench.play.calls import keep_prompts
 from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.rundir.budget import (
-    NO_CAPS,
-    check_caps,
-    keep_caps,
-    kept_caps,
-    merged_caps,
-)
+from videoautoarena.runs.rundir.budget import check_caps
+from videoautoarena.runs.rundir.caps import NO_CAPS, keep_caps, kept_caps, merged_caps
 from videoautoarena.runs.rundir.failures import pardon
 from videoautoarena.runs.rundir.frames import LEAVE_OUT, changed_subtitles, keep_subtitles
 from videoautoarena.runs.tasks.make import is_free

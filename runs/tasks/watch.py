@@ -26,8 +26,9 @@ from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.schema import digest_of
 from videoautoarena.runs.bench.play.calls import Generations
 from videoautoarena.runs.bench.score.shortcuts import probe_bench
+from videoautoarena.runs.config.arena_file import arena_file
 from videoautoarena.runs.config.cast import check_stand_ins, entry_of, officials
-from videoautoarena.runs.config.run_config import RunConfig, arena_file
+from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.console.events import Listeners, Say, nobody, pass_on
 from videoautoarena.runs.console.interrupts import until_done
 from videoautoarena.runs.console.listeners import gather, progress

@@ -12,7 +12,7 @@ from videoautoarena.memory.records.records import CallRow, Role
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
 from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.rundir.frames import has_subtitles
+from videoautoarena.runs.rundir.subtitles import has_subtitles
 from videoautoarena.runs.tasks.watching import ASKS, Cell
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import dollars

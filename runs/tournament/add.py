@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.caps import Caps
 from videoautoarena.agents.models.registry import check_keys
-from videoautoarena.graph.state import joining_of, place_of
+from videoautoarena.graph.slot_ids import joining_of, place_of
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA, Slot
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.agreement import Trust, agreed, remember
+from videoautoarena.runs.config.arena_file import arena_file
 from videoautoarena.runs.config.cast import (
     OFFLINE_EXAMINER,
     OFFLINE_JUDGE,
@@ -23,22 +24,21 @@ from videoautoarena.runs.config.cast import (
     scouts,
 )
 from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
-from videoautoarena.runs.config.run_config import RunConfig, arena_file
+from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.console.events import Listeners, Say
 from videoautoarena.runs.console.listeners import gather
-from videoautoarena.runs.rundir.budget import (
+from videoautoarena.runs.rundir.budget import check_caps, priced
+from videoautoarena.runs.rundir.caps import (
     NO_CAPS,
-    check_caps,
     describe_caps,
     keep_caps,
     kept_caps,
     merged_caps,
-    priced,
 )
-from videoautoarena.runs.rundir.frames import has_subtitles
 from videoautoarena.runs.rundir.opener import Opened, keep_config, stored_folder, stored_prompts
 from videoautoarena.runs.rundir.reader import counted, run_file
 from videoautoarena.runs.rundir.slots import Lineup, newcomers_among, next_generation
+from videoautoarena.runs.rundir.subtitles import has_subtitles
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import in_full, written_as
 from videoautoarena.runs.tournament.forecast import newcomers_left

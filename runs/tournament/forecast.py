@@ -12,7 +12,7 @@ import numpy as np
 
 from videoautoarena.agents.limits.budget import SpendOrder
 from videoautoarena.agents.limits.prices import summed
-from videoautoarena.graph.state import base_of, generation_of, is_newcomer, joining_of
+from videoautoarena.graph.slot_ids import base_of, generation_of, is_newcomer, joining_of
 from videoautoarena.memory.records.records import Role, Slot, Video
 from videoautoarena.memory.records.slots import NO_SLOTS, Ints, Longs, Mask, Slots
 from videoautoarena.memory.store.journal import Journal

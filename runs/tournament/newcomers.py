@@ -15,7 +15,7 @@ from heapq import nsmallest
 from typing import NamedTuple
 
 from videoautoarena.graph.context import Arena
-from videoautoarena.graph.state import joining_of, newcomer_id, place_of
+from videoautoarena.graph.slot_ids import joining_of, newcomer_id, place_of
 from videoautoarena.memory.records.digests import derive, unit_interval
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import DECIDED, Battle, Borrowed, Draw, Slot

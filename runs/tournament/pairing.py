@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from videoautoarena.graph.state import base_of, is_newcomer, slot_id
+from videoautoarena.graph.slot_ids import base_of, is_newcomer, slot_id
 from videoautoarena.memory.records.digests import unit_interval
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Draw, Slot

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from math import inf
 from textwrap import wrap
 
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.caps import Caps
 from videoautoarena.agents.limits.prices import TABLE
 from videoautoarena.runs.config.sampling import about_sampling
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS

@@ -12,7 +12,7 @@ import numpy as np
 
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.graph.context import Arena
-from videoautoarena.graph.state import lineage_id
+from videoautoarena.graph.slot_ids import lineage_id
 from videoautoarena.memory.records.digests import canonical_json
 from videoautoarena.memory.records.errors import JournalMiss, StoreError
 from videoautoarena.memory.records.records import Battle

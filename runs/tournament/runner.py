@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from videoautoarena.agents.calls.ask import Asker
-from videoautoarena.agents.limits.budget import CappedBudget, Caps
+from videoautoarena.agents.limits.budget import CappedBudget
+from videoautoarena.agents.limits.caps import Caps
 from videoautoarena.agents.limits.outages import PATIENCE_S, Outage
 from videoautoarena.agents.limits.prices import NOTHING, Sum
 from videoautoarena.graph.context import Arena, always
-from videoautoarena.graph.state import base_of
+from videoautoarena.graph.slot_ids import base_of
 from videoautoarena.memory.records.records import Battle, Draw, Frames
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.journal import NOTHING_SPENT, Spent
@@ -37,8 +38,9 @@ from videoautoarena.runs.console.events import (
 from videoautoarena.runs.console.interrupts import until_done
 from videoautoarena.runs.console.waiting import KeptWaits
 from videoautoarena.runs.facts.facts import stored_facts
-from videoautoarena.runs.rundir.budget import NO_CAPS, Budget, kept_caps
+from videoautoarena.runs.rundir.budget import Budget
 from videoautoarena.runs.rundir.call_facts import FactCount
+from videoautoarena.runs.rundir.caps import NO_CAPS, kept_caps
 from videoautoarena.runs.rundir.context import Calling, asker_of, assemble
 from videoautoarena.runs.rundir.failures import Faulty, Forfeits
 from videoautoarena.runs.rundir.frames import RunFrames

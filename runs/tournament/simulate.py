@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.caps import Caps
 from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.errors import BadInput
@@ -22,14 +22,8 @@ from videoautoarena.runs.console.events import Hear, Listeners, Say
 from videoautoarena.runs.console.listeners import gather_usable
 from videoautoarena.runs.console.live import plain_lines
 from videoautoarena.runs.facts.facts import Facts, read_facts, stored_facts, summary
-from videoautoarena.runs.rundir.budget import (
-    NO_CAPS,
-    check_caps,
-    describe_caps,
-    kept_caps,
-    merged_caps,
-)
-from videoautoarena.runs.rundir.frames import has_subtitles
+from videoautoarena.runs.rundir.budget import check_caps
+from videoautoarena.runs.rundir.caps import NO_CAPS, describe_caps, kept_caps, merged_caps
 from videoautoarena.runs.rundir.opener import (
     NO_CARE,
     Care,
@@ -45,6 +39,7 @@ from videoautoarena.runs.rundir.opener import (
 from videoautoarena.runs.rundir.reader import Run, blind_lines, counted, problems, run_file
 from videoautoarena.runs.rundir.server_limits import declared_lines, kept_limits, limit_lines
 from videoautoarena.runs.rundir.slots import Lineup
+from videoautoarena.runs.rundir.subtitles import has_subtitles
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.tournament.forecast import work_left
 from videoautoarena.runs.tournament.plan import plan_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from videoautoarena.graph.state import PERSONAS
+from videoautoarena.graph.slot_ids import PERSONAS
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import DECIDED, Battle
 from videoautoarena.runs.rating.fit import rater_of

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from videoautoarena.agents.calls.clients import Load
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.caps import Caps
 from videoautoarena.agents.limits.outages import PATIENCE_S
 from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.agents.roles.prompter import Prompter
@@ -20,24 +20,20 @@ from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.memory.store.evidence import Trial, TrialKind
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.agreement import Trust, agreed
+from videoautoarena.runs.config.arena_file import arena_file
 from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
-from videoautoarena.runs.config.run_config import RunConfig, arena_file
+from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.config.sampling import refuse_text_read
 from videoautoarena.runs.console.events import Listeners, Say, pass_on
 from videoautoarena.runs.console.interrupts import until_done
 from videoautoarena.runs.console.listeners import progress
-from videoautoarena.runs.rundir.budget import (
-    NO_CAPS,
-    check_caps,
-    keep_caps,
-    kept_caps,
-    merged_caps,
-    priced,
-)
+from videoautoarena.runs.rundir.budget import check_caps, priced
+from videoautoarena.runs.rundir.caps import NO_CAPS, keep_caps, kept_caps, merged_caps
 from videoautoarena.runs.rundir.context import Calling, draining_asker
-from videoautoarena.runs.rundir.frames import RunFrames, has_subtitles
+from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.rundir.opener import stored_prompts, videos_folder
 from videoautoarena.runs.rundir.reader import Run, counted, run_file
+from videoautoarena.runs.rundir.subtitles import has_subtitles
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.trials.cases import (
     attack_cases,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from videoautoarena.agents.prompting.languages import LANGUAGES
-from videoautoarena.graph.state import PERSONAS
+from videoautoarena.graph.slot_ids import PERSONAS
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Record
 from videoautoarena.runs.text.battle_table import quoted

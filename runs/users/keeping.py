@@ -14,11 +14,11 @@ from videoautoarena.memory.records.digests import (
 )
 from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.config.run_config import RunConfig, Settings
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.users.bring import BroughtUser, UserFile, digest_of, read_users
 
 if TYPE_CHECKING:
+    from videoautoarena.runs.config.run_config import RunConfig, Settings
     from videoautoarena.video.folder.find import Findings
 
 FILE = "users"

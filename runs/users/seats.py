@@ -9,7 +9,7 @@ import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from videoautoarena.graph.state import PERSONAS
+from videoautoarena.graph.slot_ids import PERSONAS
 from videoautoarena.memory.records.digests import derive, read_body, write_body
 from videoautoarena.memory.records.records import Persona, Record, Video
 from videoautoarena.memory.store.store import Store

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from videoautoarena.graph.state import PERSONAS, slot_id
+from videoautoarena.graph.slot_ids import PERSONAS, slot_id
 from videoautoarena.memory.records.digests import write_body
 from videoautoarena.memory.records.records import Battle, Published
 from videoautoarena.memory.store.store import Store

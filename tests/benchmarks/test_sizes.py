@@ -71,6 +71,7 @@ CLOCKED: dict[str, str] = {
     "playing": "milliseconds of the processor",
     "rating": "seconds",
     "resume": "seconds of the processor",
+    "startup": "seconds of the processor",
 }
 """What the bounds of the others are made of."""
 _MISS = re.compile(r"\bNOT kept\b|\bMISS$|^FAILS |^bounds: missed by |: more than ")

@@ -19,7 +19,7 @@ from tests.support.manners import Limits, written
 from tests.support.small_runs import battles_of, play, play_again
 from tests.support.typed import Terminal
 from tests.support.whole_runs import KEY
-from videoautoarena.graph.state import base_of
+from videoautoarena.graph.slot_ids import base_of
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.rundir.reader import RUN_FILE
 

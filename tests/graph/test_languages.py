@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.support.stage import VIDEO, Stage, not_harder
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.agents.prompting.languages import LANGUAGES, noted_language
-from videoautoarena.graph.state import newcomer_id
+from videoautoarena.graph.slot_ids import newcomer_id
 from videoautoarena.memory.records.records import Borrowed, Persona
 
 SPOKEN = {1: "en", 2: "de", 3: "ar"}

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pytest
 
 from tests.support.stage import JUDGED, VIDEO, Stage
-from videoautoarena.graph.state import newcomer_id
+from videoautoarena.graph.slot_ids import newcomer_id
 from videoautoarena.memory.records.errors import FramesChanged
 from videoautoarena.memory.records.records import Battle, Borrowed
 

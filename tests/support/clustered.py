@@ -18,7 +18,7 @@ from videoautoarena.runs.cluster.owner import RunOwner
 from videoautoarena.runs.cluster.worker import Worker
 from videoautoarena.runs.config.stopping_rule import kept_rule
 from videoautoarena.runs.console.events import Listeners
-from videoautoarena.runs.rundir.budget import kept_caps
+from videoautoarena.runs.rundir.caps import kept_caps
 from videoautoarena.runs.rundir.opener import Opened
 from videoautoarena.runs.rundir.reader import run_file
 from videoautoarena.runs.rundir.slots import Lineup, newcomers_among

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
 
-from videoautoarena.graph.state import (
+from videoautoarena.graph.slot_ids import (
     PERSONAS,
     base_of,
     generation_of,

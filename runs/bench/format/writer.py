@@ -28,8 +28,8 @@ from videoautoarena.runs.bench.format.schema import (
     sealed,
     sealed_file,
 )
-from videoautoarena.runs.rundir.frames import stored_subtitles
 from videoautoarena.runs.rundir.opener import videos_folder
+from videoautoarena.runs.rundir.subtitles import stored_subtitles
 from videoautoarena.runs.text.terminal import safe
 
 CHUNK = 1 << 20

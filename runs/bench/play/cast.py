@@ -23,7 +23,7 @@ from videoautoarena.runs.bench.format.results import (
     result_files,
 )
 from videoautoarena.runs.bench.format.schema import RUN, Item, digest_of
-from videoautoarena.runs.config.arena_file import ArenaFile
+from videoautoarena.runs.config.arena_file import ArenaFile, arena_file
 from videoautoarena.runs.config.cast import (
     OFFLINE_CAST,
     OFFLINE_JUDGE,
@@ -35,7 +35,7 @@ from videoautoarena.runs.config.cast import (
     refuse_blind,
     scouts,
 )
-from videoautoarena.runs.config.run_config import RunConfig, arena_file
+from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.config.sampling import refuse_text_read
 from videoautoarena.runs.rundir.budget import priced
 from videoautoarena.runs.rundir.reader import blind_lines

@@ -12,18 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from videoautoarena.agents.limits.estimates import (
-    CHARACTERS,
-    LABEL_TOKENS,
-    frame_tokens,
-    output_limit,
-)
+from videoautoarena.agents.limits.estimates import LABEL_TOKENS, frame_tokens, output_limit
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.options import with_options
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.mark import CHECKER, Replied, Written
 from videoautoarena.agents.roles.prompter import Task, worded
+from videoautoarena.memory.records.calls import CHARACTERS
 from videoautoarena.memory.records.records import SCOUTS, CallRow, Role, Sampling, Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.entries import Round

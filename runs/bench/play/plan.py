@@ -21,8 +21,8 @@ from videoautoarena.runs.bench.play.game import Game, Said
 from videoautoarena.runs.bench.play.question import Answered, JudgedGame, seatings_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.config.disclosure import clip_calls, embedders, judges_notice
-from videoautoarena.runs.rundir.frames import has_subtitles
 from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.rundir.subtitles import has_subtitles
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import dollars
 from videoautoarena.runs.tournament.plan import (

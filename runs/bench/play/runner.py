@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.caps import Caps
 from videoautoarena.agents.limits.outages import PATIENCE_S
 from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.memory.records.digests import derive
@@ -51,13 +51,8 @@ from videoautoarena.runs.bench.play.work import (
 )
 from videoautoarena.runs.console.events import Listeners, pass_on
 from videoautoarena.runs.console.interrupts import until_done
-from videoautoarena.runs.rundir.budget import (
-    NO_CAPS,
-    check_caps,
-    keep_caps,
-    kept_caps,
-    merged_caps,
-)
+from videoautoarena.runs.rundir.budget import check_caps
+from videoautoarena.runs.rundir.caps import NO_CAPS, keep_caps, kept_caps, merged_caps
 from videoautoarena.runs.rundir.context import Calling, draining_asker, work_off
 from videoautoarena.runs.rundir.failures import pardon
 from videoautoarena.runs.text.battle_table import quoted

@@ -19,8 +19,9 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.schema import BenchVideo, digest_of
 from videoautoarena.runs.bench.format.verify import inside
-from videoautoarena.runs.rundir.frames import keep_subtitles, stored_subtitles
+from videoautoarena.runs.rundir.frames import keep_subtitles
 from videoautoarena.runs.rundir.reader import counted, one_line
+from videoautoarena.runs.rundir.subtitles import stored_subtitles
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.video.folder.find import Findings, find_videos, read_video
 from videoautoarena.video.folder.subtitles import Shelf, Track

@@ -18,6 +18,7 @@ from videoautoarena.runs.cli.program.engine import STAGE, Stage
 from videoautoarena.runs.config.preset import left_by_preset
 from videoautoarena.runs.text.terminal import (
     finish_though_unread,
+    folded,
     print_result,
     print_results,
     safe,
@@ -26,7 +27,7 @@ from videoautoarena.runs.text.terminal import (
 
 if TYPE_CHECKING:
     from videoautoarena.runs.config.run_config import Flags
-    from videoautoarena.runs.console.listeners import Display
+    from videoautoarena.runs.console.display import Display
     from videoautoarena.runs.rundir.opener import Care
     from videoautoarena.video.folder.find import Findings
 
@@ -162,6 +163,13 @@ def simulate_command(
     videos: Path, out: Path, *, plan: bool, yes: bool, stage: Stage, **typed: Any
 ) -> int:
     """Run a tournament over a folder of videos, or continue the one that --out holds."""
+    from videoautoarena.runs.config.arena_file import arena_file
+
+    # A mistake in it is told before all that plays is loaded, which takes a second. A pipe gives
+    # what it holds once.
+    if typed["config"] is None or typed["config"].is_file():
+        arena_file(typed["config"])
+
     from videoautoarena.runs.config.agreement import Trust
     from videoautoarena.runs.config.run_config import Flags
     from videoautoarena.runs.rundir.opener import Care
@@ -285,7 +293,8 @@ def next_lines(out: Path, columns: int) -> list[str]:
     if max(map(len, lines)) <= columns:
         return lines
     pairs = zip(typed, NEXT, strict=True)
-    return [line for words, (_, what) in pairs for line in (f"  {words}", f"      {what}")]
+    wordings = ((f"  {words}", folded(f"      {what}", columns)) for words, (_, what) in pairs)
+    return [line for wording in wordings for line in wording]
 
 
 def bin_folder() -> str:

@@ -15,8 +15,8 @@ from videoautoarena.runs.cli.program.ending import ending, if_whole, run_async
 
 if TYPE_CHECKING:
     from videoautoarena.runs.cluster.engine import RayEngine
+    from videoautoarena.runs.console.display import Display
     from videoautoarena.runs.console.events import Listeners
-    from videoautoarena.runs.console.listeners import Display
     from videoautoarena.runs.tournament.runner import Finished
 
     Engine: TypeAlias = AbstractContextManager[RayEngine | None]

@@ -30,9 +30,9 @@ from videoautoarena.runs.text.terminal import print_result, print_results
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from videoautoarena.agents.limits.budget import Caps
+    from videoautoarena.agents.limits.caps import Caps
     from videoautoarena.runs.bench.format.reader import OpenBench
-    from videoautoarena.runs.console.listeners import Display
+    from videoautoarena.runs.console.display import Display
     from videoautoarena.runs.trials.trial import Leave
     from videoautoarena.runs.views.report import Report
 
@@ -432,7 +432,7 @@ CAPS_AS_TYPED = together(
 
 
 def _caps(max_usd: float | None, max_tokens: float | None) -> Caps:
-    from videoautoarena.agents.limits.budget import Caps
+    from videoautoarena.agents.limits.caps import Caps
 
     return Caps(max_usd, max_tokens)
 
@@ -500,7 +500,7 @@ CARE = together(
 
 
 def _display(quiet: bool, plain: bool, trace: str | None) -> Display:
-    from videoautoarena.runs.console.listeners import Display
+    from videoautoarena.runs.console.display import Display
 
     return Display(quiet, plain, trace)
 

@@ -47,8 +47,9 @@ def status_command(out: Path, follow: bool, plain: bool, as_json: bool) -> None:
 
 def _stay(out: Path, *, plain: bool) -> None:
     from videoautoarena.runs.cli.program.ending import run_async
+    from videoautoarena.runs.console.display import Display
     from videoautoarena.runs.console.follow import follow
-    from videoautoarena.runs.console.listeners import Display, audience
+    from videoautoarena.runs.console.listeners import audience
 
     with audience(Display(plain=plain)) as listeners:
         end = run_async(follow(out, listeners))

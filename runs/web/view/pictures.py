@@ -13,7 +13,7 @@ from videoautoarena.runs.rundir.opener import NO_FOLDER, UNKNOWN_FOLDER, videos_
 from videoautoarena.runs.rundir.reader import Run, open_run
 from videoautoarena.runs.web.page.sheets import COLUMNS, WIDTH_PX, Studio, worth_a_thumbnail
 from videoautoarena.runs.web.server.serve import aside
-from videoautoarena.video.sampling.sampler import kept_places
+from videoautoarena.video.sampling.thinning import kept_places
 from videoautoarena.video.workers.decoders import Decoders
 
 THUMBS = 16

@@ -30,7 +30,7 @@ from videoautoarena.agents.prompting.contracts import (
     QuestionerReply,
     Reply,
 )
-from videoautoarena.agents.transport.faults import was_cut
+from videoautoarena.agents.transport.endings import was_cut
 
 WORDS = st.text().filter(lambda text: text.strip() not in PLACEHOLDERS)
 VALUES: st.SearchStrategy[Any] = st.recursive(

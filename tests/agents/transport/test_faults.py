@@ -8,12 +8,12 @@ import pytest
 
 from videoautoarena.agents.calls.retry import fault_of, gives_up
 from videoautoarena.agents.limits.estimates import may_be_charged
+from videoautoarena.agents.transport.endings import is_filtered
 from videoautoarena.agents.transport.faults import (
     Garbled,
     Nature,
     demands_stream,
     excess_of,
-    is_filtered,
     most_images,
     nature_of,
     refuses_response_format,

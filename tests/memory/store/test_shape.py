@@ -21,6 +21,13 @@ from videoautoarena.memory.store.connection import (
     open_writing,
 )
 from videoautoarena.memory.store.merging import merge_files
+from videoautoarena.memory.store.migrations import (
+    MIGRATIONS,
+    SHAPES,
+    migrate,
+    parts_of,
+    shape_of,
+)
 from videoautoarena.memory.store.store import Store
 
 SECRET = "'a\x1b[2J' || char(27)"
@@ -136,6 +143,18 @@ def older_spelling(file: sqlite3.Connection) -> None:
         file.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?", (old, name))
     file.execute("UPDATE sqlite_master SET sql = replace(sql, ' LIMIT -1', '')")
     file.execute("PRAGMA writable_schema = RESET")
+
+
+@pytest.mark.parametrize("layout", range(1, len(MIGRATIONS) + 1))
+def test_every_layout_is_known_by_the_digest_of_what_its_steps_make(layout: int) -> None:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as made:
+        migrate(made, MIGRATIONS[:layout])
+        assert shape_of(parts_of(made)) == SHAPES[layout - 1]
+        made.execute("ANALYZE")
+        assert shape_of(parts_of(made)) == SHAPES[layout - 1]
+        made.execute("CREATE TABLE more (id INTEGER)")
+        assert shape_of(parts_of(made)) not in SHAPES
+    assert len(SHAPES) == len(MIGRATIONS)
 
 
 @pytest.mark.parametrize(

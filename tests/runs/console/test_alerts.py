@@ -17,8 +17,9 @@ from videoautoarena.agents.calls.ask import Event
 from videoautoarena.memory.records.records import Nonce
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.config.run_config import Flags
+from videoautoarena.runs.console.display import Display
 from videoautoarena.runs.console.events import Alarm, Happening, Settled
-from videoautoarena.runs.console.listeners import Display, audience
+from videoautoarena.runs.console.listeners import audience
 from videoautoarena.runs.rundir.failures import Forfeits
 from videoautoarena.runs.tournament.simulate import simulate
 

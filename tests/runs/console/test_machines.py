@@ -14,10 +14,12 @@ from tests.support.events import HOSTILE, begun, call
 from tests.support.played import lineage, play, video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console import status
-from videoautoarena.runs.console.events import Ended, Happening, Listeners, Machine, Machines
+from videoautoarena.runs.console.events import Ended, Happening, Listeners
 from videoautoarena.runs.console.follow import Follower
 from videoautoarena.runs.console.live import plain_lines
 from videoautoarena.runs.console.machines import (
+    Machine,
+    Machines,
     keep_machines,
     kept_machines,
     machine_lines,

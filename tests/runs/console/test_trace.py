@@ -18,8 +18,9 @@ from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.config.run_config import Flags
+from videoautoarena.runs.console.display import Display
 from videoautoarena.runs.console.events import Draining, Drawn, Ended, Settled, Watched
-from videoautoarena.runs.console.listeners import Display, audience
+from videoautoarena.runs.console.listeners import audience
 from videoautoarena.runs.console.trace import Stories, TraceFile
 from videoautoarena.runs.rundir.reader import RUN_FILE
 from videoautoarena.runs.tournament.simulate import simulate

@@ -22,7 +22,8 @@ from videoautoarena.runs.config.run_config import Flags, resolve
 from videoautoarena.runs.rundir.opener import FOLDER_FILE
 from videoautoarena.runs.rundir.reader import RUN_FILE
 from videoautoarena.video.folder.find import read_video
-from videoautoarena.video.sampling.sampler import sample, thin
+from videoautoarena.video.sampling.sampler import sample
+from videoautoarena.video.sampling.thinning import thin
 
 HAWK, MOLE = "offline:hawk", "offline:mole"
 

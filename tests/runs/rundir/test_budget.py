@@ -16,7 +16,7 @@ from tests.support.played import video as film
 from tests.support.runfiles import video
 from videoautoarena.agents.calls.ask import Asker, Event
 from videoautoarena.agents.calls.clients import Received
-from videoautoarena.agents.limits.budget import Caps
+from videoautoarena.agents.limits.caps import Caps
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.limits.prices import NANO, Sum, summed
 from videoautoarena.agents.models.registry import Model
@@ -27,15 +27,8 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.battles.export import lines_of
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.console.costs import Costs
-from videoautoarena.runs.rundir.budget import (
-    Budget,
-    check_caps,
-    keep_caps,
-    kept_caps,
-    merged_caps,
-    priced,
-    spent_so_far,
-)
+from videoautoarena.runs.rundir.budget import Budget, check_caps, priced, spent_so_far
+from videoautoarena.runs.rundir.caps import keep_caps, kept_caps, merged_caps
 from videoautoarena.runs.rundir.opener import Care, begin
 from videoautoarena.runs.rundir.reader import RUN_FILE, open_run
 from videoautoarena.runs.rundir.spending import Calls

@@ -14,8 +14,8 @@ from videoautoarena.memory.records.records import Cue, Frame, Frames, Nonce, Sub
 from videoautoarena.memory.store.evidence import TRIAL_SCOPE
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.rundir.films import RunVideo, places_of, videos_of
-from videoautoarena.runs.rundir.frames import SUBTITLES
 from videoautoarena.runs.rundir.reader import open_run
+from videoautoarena.runs.rundir.subtitles import SUBTITLES
 
 FILM = video()
 ID = slot(FILM, 0).id

@@ -19,8 +19,8 @@ from tests.support.whole_runs import KEY, write_config
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import Flags, resolve
-from videoautoarena.runs.rundir.frames import stored_subtitles
 from videoautoarena.runs.rundir.reader import RUN_FILE
+from videoautoarena.runs.rundir.subtitles import stored_subtitles
 from videoautoarena.video.folder.find import find_videos
 
 HELLO, BYE = cue(0.2, 0.6, "Hello."), cue(2.2, 2.8, "Bye.")

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.runs.rundir.test_slots import VIDEOS, video
-from videoautoarena.graph.state import base_of
+from videoautoarena.graph.slot_ids import base_of
 from videoautoarena.memory.records.records import Slot
 from videoautoarena.memory.store.store import Ending
 from videoautoarena.runs.rundir.slots import Lineup, new_slots, superseding_slots

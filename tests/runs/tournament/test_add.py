@@ -12,7 +12,7 @@ import pytest
 from tests.support.clips import draw_folder
 from tests.support.played import invoke
 from tests.support.small_runs import TRIO, alter, battles_of, play, play_again
-from videoautoarena.graph.state import is_newcomer, place_of
+from videoautoarena.graph.slot_ids import is_newcomer, place_of
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.memory.store.store import Store

@@ -12,7 +12,7 @@ import pytest
 from tests.support.played import battle, call, play, video
 from tests.support.played import slot as slot_of
 from tests.support.small_runs import TRIO
-from videoautoarena.graph.state import newcomer_id, slot_id
+from videoautoarena.graph.slot_ids import newcomer_id, slot_id
 from videoautoarena.memory.records.records import CallRow, Nonce, Role
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve

@@ -15,7 +15,7 @@ from tests.runs.rundir.test_slots import VIDEOS
 from tests.support import slot_records as records
 from tests.support.runfiles import battle
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.graph.state import base_of, is_newcomer, newcomer_id, place_of
+from videoautoarena.graph.slot_ids import base_of, is_newcomer, newcomer_id, place_of
 from videoautoarena.memory.records.records import Slot
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.store import Ending, Store

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.runs.rundir.test_slots import VIDEOS
-from videoautoarena.graph.state import base_of
+from videoautoarena.graph.slot_ids import base_of
 from videoautoarena.runs.config.run_config import Flags, resolve
 from videoautoarena.runs.rundir.slots import new_slots, superseding_slots
 from videoautoarena.runs.rundir.waves import Waves

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.config.arena_file import ArenaFile
-from videoautoarena.runs.config.run_config import Flags, RunConfig, arena_file, resolve
+from videoautoarena.runs.config.arena_file import ArenaFile, arena_file
+from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.trials.trial import Leave, with_judges
 
 NO_LEAVE = Leave()

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.runfiles import video
-from videoautoarena.graph.state import PERSONAS
+from videoautoarena.graph.slot_ids import PERSONAS
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.users.bring import BroughtUser, UserFile
 from videoautoarena.runs.users.keeping import users_text

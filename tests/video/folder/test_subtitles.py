@@ -18,7 +18,7 @@ from videoautoarena.memory.records.records import Frame, Frames, Video
 from videoautoarena.video.decode.index import first_shown_s
 from videoautoarena.video.folder.find import find_videos
 from videoautoarena.video.folder.subtitles import LARGEST, Beside, Shelf, decode_text
-from videoautoarena.video.sampling.sampler import thin
+from videoautoarena.video.sampling.thinning import thin
 
 HELLO = cue(0.5, 1.5, "Hello.")
 SPOKEN = "1\n00:00:01,000 --> 00:00:03,000\n{}\n"

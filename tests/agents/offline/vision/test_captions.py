@@ -10,7 +10,7 @@ from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.records import Cue, Frame, Frames
-from videoautoarena.video.sampling.sampler import thin
+from videoautoarena.video.sampling.thinning import thin
 
 CUES = (
     Cue(start_s=1.0, end_s=3.5, text="LOW TIDE"),

@@ -20,8 +20,7 @@ from tests.support.served import Visitor, serving
 from tests.support.whole_runs import command
 from videoautoarena.memory.records.errors import ArenaError, BadInput
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.console.events import Machine, Machines
-from videoautoarena.runs.console.machines import keep_machines
+from videoautoarena.runs.console.machines import Machine, Machines, keep_machines
 from videoautoarena.runs.rundir.reader import RUN_FILE
 from videoautoarena.runs.web.server.guard import Guard
 from videoautoarena.runs.web.server.serve import listen, port_of
