@@ -117,7 +117,7 @@ chromium:
 	command -v chromium >/dev/null \
 	  || echo "NO CHROMIUM, AND NO apt-get WITH ROOT TO INSTALL IT: no page will be opened" >&2
 
-slow: $(STAMP) $(INSPECT)/.installed $(RAY)/.installed $(REAL)/.installed $(WHEELS)/.fetched $(BROWSER)/.installed $(NODE)/.installed chromium ## the checks that take minutes: a hundred kills, small benchmarks
+slow: $(STAMP) $(INSPECT)/.installed $(RAY)/.installed $(REAL)/.installed $(WHEELS)/.fetched $(BROWSER)/.installed $(NODE)/.installed chromium ## the checks that take minutes: kills, pages in a browser, small benchmarks
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "slow and not live" --durations=40
 
 check: $(STAMP) ## format, lint, types, import contracts, suite: what a commit must pass
@@ -159,6 +159,7 @@ bench-memory: $(STAMP) ## memory over 10,000 lineages, and KB a battle of the ru
 
 bench-kills: $(STAMP) ## a run killed at each of its writes, on thirty full disks, without power: does it go on?
 	$(BIN)/python -m benchmarks.kills
+	WHOLE_TABLE=1 $(BIN)/python -m pytest -q -s -m slow tests/e2e/test_killed.py
 
 bench-attacks: $(STAMP) ## every command on runs, benches and sets that somebody changed: what is sent, read and opened
 	WHOLE_TABLE=1 $(BIN)/python -m pytest -q -s -m slow tests/e2e/test_received_runs.py
@@ -242,8 +243,10 @@ bench-labels: $(STAMP) ## how often ratings hold the scale of people, by judge, 
 bench-languages: $(STAMP) ## is a judge that is another in one language found, and an even one let be?
 	$(BIN)/python -m benchmarks.languages
 
-docs: $(STAMP) ## write again what docs/ repeats: options, rooms, the graph, JSON Schemas
+docs: $(STAMP) ## write again what docs/ repeats of the code, and build the documents as a site
 	$(BIN)/python docs/generate.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "the site: arena-out/site/index.html"
 
 pictures: docs $(BROWSER)/.installed chromium ## draw console, leaderboard and pages for the documents again
 	@rm -rf arena-out/pictures arena-out/pictures-labelled

@@ -5,8 +5,12 @@ from __future__ import annotations
 import ast
 import importlib
 import json
+import os
 import re
 import shlex
+import shutil
+import subprocess
+import sys
 import tomllib
 from itertools import pairwise
 from pathlib import Path
@@ -22,6 +26,8 @@ from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.cli.program.main import arena, load
 from videoautoarena.runs.config.arena_file import read_arena_file
 from videoautoarena.runs.config.run_config import Flags, resolve
+from videoautoarena.runs.text.words import roughly
+from videoautoarena.runs.tournament.plan import Whole, Work, plan_of
 
 README = ROOT / "README.md"
 PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
@@ -79,14 +85,14 @@ def test_the_file_in_the_readme_and_the_lines_around_it_make_runs(
     Path("arena.toml").write_text(first)
     assert resolve(Flags()).config.models == ("one", "two")
     Path("arena.toml").write_text(text)
-    assert set(read_arena_file(Path("arena.toml")).models) == {"gpt", "flash", "qwen", "referee"}
+    assert set(read_arena_file(Path("arena.toml")).models) == {"gpt", "qwen", "referee"}
     casts = []
     for words in command_lines(README):
         if words[0] == "simulate":
             typed = parsed(words).params
             flags = {name: typed[name] for name in Flags.__dataclass_fields__ if name in typed}
             casts.append(resolve(Flags(**flags)).config.models)
-    assert ("gpt", "flash", "qwen") in casts
+    assert resolve(Flags()).config.models == ("gpt", "qwen")
     assert ("openai:gpt-4o", "google_genai:gemini-2.5-flash") in casts
 
 
@@ -157,6 +163,28 @@ def test_the_readme_is_short_and_its_first_60_lines_lead_on() -> None:
         assert needed in first
 
 
+def test_what_the_readme_says_an_answer_takes_is_what_a_plan_says() -> None:
+    two = ("openai:gpt-4o", "google_genai:gemini-2.5-flash")
+    more = ("openai:gpt-4.1-mini", "openai:gpt-4o-mini", "google_genai:gemini-2.5-pro")
+    rows = re.findall(
+        r"^\| ([^|]+) \| (\d) \| (\d+) \| (\d) \| (\d+) \| ([\d.]+) \| ([^|]+) \|$",
+        README.read_text(),
+        re.MULTILINE,
+    )
+    assert len(rows) == 5
+    for asked, *counts, dollars, time in rows:
+        models, videos, rounds, battles = map(int, counts)
+        first = 3 * videos
+        assert battles == first * rounds
+        whole = Whole(models, battles, videos)
+        assert whole.separable_gap == next(map(int, re.findall(r"(\d+) points", asked)), None)
+        config = resolve(Flags(models=(*two, *more)[:models], examiner="openai:gpt-4.1")).config
+        plan = plan_of(config, Work(first, battles - first, videos, rounds=rounds))
+        # Prices change with their table, and a reader plans anyway.
+        assert 0.5 < (plan.usd or 0.0) / float(dollars) < 2.0
+        assert roughly(plan.duration_s or 0.0) == time
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_no_page_knows_a_machine(page: Path) -> None:
     assert not re.findall(
@@ -208,6 +236,34 @@ def test_a_picture_loads_nothing_from_elsewhere(name: str) -> None:
     addresses = set(re.findall(r"https?://[^\s\"'<>)]+", svg))
     assert addresses == {"http://www.w3.org/2000/svg", "https://www.textualize.io"}
     assert "hawk" in svg
+
+
+@pytest.mark.slow
+def test_the_site_is_built_of_all_documents_and_its_links_lead_somewhere(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    done = build_site(ROOT, site)
+    assert done.returncode == 0, done.stderr
+    built = {page.relative_to(site).with_suffix(".md").name for page in site.rglob("*.html")}
+    assert built - {"404.md"} == {page.name for page in PAGES} - {
+        "README.md", "CONTRIBUTING.md",
+    } | {"index.md", "contributing.md", "changelog.md"}  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_link_to_a_heading_that_is_not_there_stops_the_site(tmp_path: Path) -> None:
+    for name in ("mkdocs.yml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    shutil.copytree(DOCS, tmp_path / "docs")
+    (tmp_path / "docs/glossary.md").write_text("# Glossary\n\n[away](python.md#not-there)\n")
+    done = build_site(tmp_path, tmp_path / "site")
+    assert done.returncode == 1
+    assert "not-there" in done.stderr
+
+
+def build_site(root: Path, site: Path) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", os.fspath(site)]
+    told = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    return subprocess.run(line, cwd=root, env=told, capture_output=True, text=True)
 
 
 def test_langgraph_finds_both_graphs() -> None:

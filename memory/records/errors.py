@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
 
 class ArenaError(Exception):
     """Something a person can act on; the command line prints it as one line, exit code 1."""
@@ -13,6 +19,30 @@ class BadInput(ArenaError):
 
 class WrongArgument(BadInput):
     """A flag or an argument that was typed with a value it can never have: exit code 2."""
+
+
+class MissingExtra(BadInput):
+    """A part that is installed with an extra of this package; the message ends with how."""
+
+    def __init__(self, lack: str, extra: str) -> None:
+        """Say what is lacking, and how the extra is installed where this package came from."""
+        super().__init__(f"{lack}; install it with: {install_command(extra)}")
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs an extra: from the clone, where one is installed."""
+    wanted = f"videoautoarena[{extra}]"
+    try:
+        origin = distribution("videoautoarena").read_text("direct_url.json")
+    except PackageNotFoundError:
+        origin = None
+    found = json.loads(origin) if origin else {}
+    if "dir_info" not in found:
+        return f"pip install {shlex.quote(wanted)}"
+    clone = Path(unquote(urlsplit(found["url"]).path))
+    place = "." if clone == Path.cwd() else str(clone)
+    editable = "-e " if found["dir_info"].get("editable") else ""
+    return f"pip install {editable}{shlex.quote(f'{place}[{extra}]')}"
 
 
 class UnusableVideo(ArenaError):

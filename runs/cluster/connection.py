@@ -18,7 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.errors import BadInput, MissingExtra
 from videoautoarena.runs.text.terminal import safe
 
 HEAD = "node:__internal_head__"
@@ -47,7 +47,6 @@ LONGEST = 1 << 16
 """Bytes of an answer that are looked at."""
 Door = Literal["open", "locked", "none"]
 """Whether a head lets in who asks, does not, or none answers there."""
-INSTALL = "pip install 'videoautoarena[ray]'"
 
 
 @dataclass(frozen=True)
@@ -165,7 +164,7 @@ def connected(address: str | None) -> Iterator[Connection]:
 def refuse_no_ray() -> None:
     """Raise BadInput where Ray is not installed."""
     if importlib.util.find_spec("ray") is None:
-        raise BadInput(f"--engine ray needs Ray: {INSTALL}")
+        raise MissingExtra("--engine ray needs Ray", "ray")
 
 
 def _find_here(ray: Any) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.errors import BadInput, MissingExtra
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 
@@ -290,9 +290,7 @@ def _read_parquet(file: Path, wanted: Wanted) -> Sheet:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
-        raise BadInput(
-            f"{file}: Parquet needs pyarrow; install it with pip install 'videoautoarena[parquet]'"
-        ) from None
+        raise MissingExtra(f"{file}: Parquet needs pyarrow", "parquet") from None
     try:
         # Read as one file: pyarrow's data sets take longer to import than a million rows to read.
         with pq.ParquetFile(file) as opened:
@@ -372,10 +370,7 @@ def _of_arrow(given: Any, wanted: Wanted) -> Sheet:
     try:
         import pyarrow as pa
     except ImportError:
-        raise BadInput(
-            "battles of this kind need pyarrow; install it with pip install "
-            "'videoautoarena[parquet]'"
-        ) from None
+        raise MissingExtra("battles of this kind need pyarrow", "parquet") from None
     table = pa.table(given)
     names: list[str] = table.column_names
     columns = _columns_of(table.to_batches(_PORTION), list(filter(wanted, names)))

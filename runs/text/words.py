@@ -47,6 +47,13 @@ def spent(seconds: float) -> str:
     return f"{minutes} min {whole % 60} s" if minutes else f"{whole} s"
 
 
+def roughly(seconds: float) -> str:
+    """Return an expected time in one unit: `40 s`, `7 min`, `3.5 h`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
+
+
 def cost_words(usd: float, *, unknown: int, calls: int) -> str:
     """Return what calls cost, of which some are of unknown cost: never nothing, if any is."""
     if not unknown:

@@ -14,7 +14,7 @@ from videoautoarena.agents.limits.budget import SpendOrder
 from videoautoarena.agents.limits.prices import summed
 from videoautoarena.graph.state import base_of, generation_of, is_newcomer, joining_of
 from videoautoarena.memory.records.records import Role, Slot, Video
-from videoautoarena.memory.records.slots import NO_SLOTS, Longs, Mask, Slots
+from videoautoarena.memory.records.slots import NO_SLOTS, Ints, Longs, Mask, Slots
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
@@ -40,7 +40,7 @@ from videoautoarena.runs.rundir.slots import (
     numbered,
     superseding_slots,
 )
-from videoautoarena.runs.tournament.plan import SAMPLE, Plan, Work, plan_of
+from videoautoarena.runs.tournament.plan import SAMPLE, Plan, Whole, Work, plan_of
 from videoautoarena.runs.tournament.schedule import numbers_of_visits
 from videoautoarena.runs.users.keeping import kept_file, with_users
 from videoautoarena.runs.users.seats import seats, seats_of
@@ -62,16 +62,19 @@ def plan_ahead(
         config, users = with_users(settings, found, folder)
         config = priced(config)
         added = added_videos(config, [], found.videos)
-        work = _work(_slots(config, added, NO_SLOTS), None, ())
+        slots = _slots(config, added, NO_SLOTS)
+        work = replace(_work(slots, None, ()), whole=_whole(config, slots))
         full = sum(one.is_full for _, one in seats(users, added, seed=config.seed))
-        return plan_of(config, replace(work, peopled=full)), found
+        plan = plan_of(config, replace(work, peopled=full))
+        return replace(plan, concurrency=settings.concurrency), found
     with Store.open(run_file(out), write=False) as store:
         kept = RunConfig.to_go_on(store.manifest())
         newest = next_generation(store.slots())
         config = priced(configured(out, kept, settings, generation=newest))
         at_hand = {video.id for video in found.videos}
         failed = failed_slots(store, at_hand=at_hand) if retry_failed else set()
-        return plan_of(config, work_left(config, store, found, failed=failed)), found
+        plan = plan_of(config, work_left(config, store, found, failed=failed))
+        return replace(plan, concurrency=settings.concurrency), found
 
 
 def work_left(
@@ -83,13 +86,23 @@ def work_left(
     existing, settled = store.slots(), store.settled_ids()
     failed = with_unsettled(failed, existing, settled)
     existing += superseding_slots(failed, existing=existing)
-    left = Lineup(_slots(config, [*videos, *new], existing)).slots.without(settled)
+    slots = Lineup(_slots(config, [*videos, *new], existing)).slots
+    left = slots.without(settled)
     of_newcomer = newcomers_among(left)
     main, guests = left.where(~of_newcomer), left.where(of_newcomer)
     answered = main.where(_keep_answers(main)) + guests
     scopes = _Scopes(Lineup(answered), main.videos_of())
     work = _work(main, store.journal, scopes, guests=_newcomers(config, guests))
+    work = replace(work, whole=_whole(config, slots))
     return replace(work, peopled=_peopled(config, store, main, new)) if config.personas else work
+
+
+def _whole(config: RunConfig, slots: Slots) -> Whole:
+    """Return what a run of these slots is once it is played; what is played again counts once."""
+    places = lineages_of(slots) * (1 + int(slots.rounds.max(initial=0))) + slots.rounds
+    joined = _joinings(slots) + 1
+    places = places * (1 + int(joined.max(initial=0))) + joined
+    return Whole(len(config.models), len(np.unique(places)), len(slots.videos_of()))
 
 
 def _peopled(config: RunConfig, store: Store, left: Slots, new: Sequence[Video]) -> int:
@@ -112,13 +125,15 @@ def newcomers_left(config: RunConfig, store: Store, added: Sequence[Slot] = ()) 
 
 def _newcomers(config: RunConfig, guests: Slots) -> Counter[str]:
     names = {generation: name for name, added in config.guests.items() for generation in added}
-    joined = guests.by_kind(
-        lambda kind: joining_of(kind.suffix) if is_newcomer(kind.suffix) else -1
-    )
     found: Counter[str] = Counter()
-    for generation, count in zip(*np.unique(joined, return_counts=True), strict=True):
+    for generation, count in zip(*np.unique(_joinings(guests), return_counts=True), strict=True):
         found[names.get(int(generation), "")] += int(count)
     return found
+
+
+def _joinings(slots: Slots) -> Ints:
+    """Return for each slot the generation whose newcomer meets a stored answer there, or -1."""
+    return slots.by_kind(lambda kind: joining_of(kind.suffix) if is_newcomer(kind.suffix) else -1)
 
 
 def _keep_answers(left: Slots) -> Mask:
@@ -155,6 +170,7 @@ def _work(
         if scope in scopes:
             done[(alias, cast("Role", role))] += 1
     first = int((left.rounds == 0).sum())
+    _, in_lineage = np.unique(lineages_of(left), return_counts=True)
     return Work(
         first=first,
         later=len(left) - first,
@@ -163,6 +179,7 @@ def _work(
         done=done,
         spent_usd=journal.spent().usd if journal else 0.0,
         guests=guests or Counter(),
+        rounds=int(in_lineage.max(initial=0)),
     )
 
 

@@ -19,6 +19,9 @@ from videoautoarena.graph.state import DIVERSE_ASKS
 from videoautoarena.memory.records.records import SCHEMA, SCOUTS, CallRow, Role, Sampling, Usage
 from videoautoarena.runs.config.disclosure import REPAIR, clip_calls, embedders, frames_of
 from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.rating.method import RANKABLE_VIDEOS
+from videoautoarena.scoring.design.power import separable_gap
+from videoautoarena.scoring.fitting.bradley_terry import SCALE
 
 REPAIRED = 0.02
 """Share of the replies in a form that are expected to be asked for once more."""
@@ -31,6 +34,12 @@ ENOUGH = 20
 SAMPLE = 2_000
 """The latest calls, from which is measured."""
 ROUND_TRIPS = "attempts charged without a reply come on top"
+CALL_S = 2.0
+"""A call is expected to take so long, and in addition what is read and written."""
+READ_A_SECOND, WRITTEN_A_SECOND = 8_000, 50
+"""Tokens that a model is expected to read and to write in a second."""
+CONCURRENCY = 16
+"""Calls at once where nothing else is said."""
 
 
 class Words(NamedTuple):
@@ -90,6 +99,8 @@ class Line:
     output_tokens: float = 0.0
     usd: float | None = None
     most_usd: float | None = None
+    seconds: float = 0.0
+    """What its calls are expected to take one after another."""
     longest_tokens: int = 0
     """In and out, the most that one call can take."""
     is_measured: bool = False
@@ -131,6 +142,11 @@ class Plan:
     """By the run so far."""
     sampling: Sampling = field(default_factory=Sampling)
     """Which frames of a video are looked at."""
+    whole: Whole | None = None
+    """The run as it will be once all is played; None where that is not known."""
+    rounds: int = 0
+    """The most battles that a lineage has left, which are played one after another."""
+    concurrency: int = CONCURRENCY
     notes: tuple[str, ...] = field(default=())
 
     @property
@@ -154,6 +170,24 @@ class Plan:
         return billed_tokens(self.lines)
 
     @property
+    def duration_s(self) -> float | None:
+        """How long it is expected to take; None where only stand-ins play.
+
+        Calls take turns at `concurrency`, and no lineage ends before its calls one after another.
+        """
+        lines = [line for line in self.lines if not line.is_offline]
+        if not lines:
+            return None
+        each: dict[Role, float] = {}
+        for line in lines:
+            each[line.role] = max(each.get(line.role, 0.0), line.seconds / (line.calls or 1.0))
+        once = sum(each.get(role, 0.0) for role in ("examiner", "persona", "questioner"))
+        battle = each.get("contestant", 0.0) + each.get("judge", 0.0)
+        later = each.get("evolver", 0.0) + each.get("grader", 0.0)
+        chain = once + self.rounds * battle + max(self.rounds - 1, 0) * later
+        return max(chain, sum(line.seconds for line in lines) / self.concurrency)
+
+    @property
     def unpriced(self) -> list[str]:
         """Models whose price nobody knows."""
         return [alias for alias, source in self.sources.items() if source is None]
@@ -166,9 +200,30 @@ class Plan:
             "videos": self.videos,
             "sampling": self.sampling.model_dump(),
             **costs_json(self.lines, self.usd, self.most_usd, spent_usd=self.spent_usd),
+            "duration_s": None if self.duration_s is None else round(self.duration_s),
+            "separable_gap": None if self.whole is None else self.whole.separable_gap,
             "prices": self.sources,
             "notes": list(self.notes),
         }
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A run as it will be once all is played."""
+
+    models: int
+    battles: int
+    videos: int
+
+    @property
+    def separable_gap(self) -> int | None:
+        """Points by which two models must differ to be told apart in four of five such runs.
+
+        None where there are too few videos to rank, or models to compare.
+        """
+        if self.videos < RANKABLE_VIDEOS or self.models < 2:
+            return None
+        return round(SCALE * separable_gap(self.models, battles=self.battles, videos=self.videos))
 
 
 def costs_json(
@@ -208,6 +263,10 @@ class Work:
     """Videos with an open slot for which all users were brought, so that none is invented."""
     guests: Counter[str] = field(default_factory=Counter)
     """Open slots in which a newcomer meets a stored answer, by its name."""
+    whole: Whole | None = None
+    """The run as it will be once all is played; None where that is not known."""
+    rounds: int = 0
+    """The most open slots that a lineage has."""
 
     @property
     def slots(self) -> int:
@@ -234,6 +293,8 @@ def plan_of(config: RunConfig, work: Work) -> Plan:
         work.videos + work.newcomer_videos,
         spent_usd=work.spent_usd,
         sampling=config.sampling,
+        whole=work.whole,
+        rounds=work.rounds,
         notes=notes,
     )
 
@@ -309,6 +370,15 @@ class Mean(NamedTuple):
     input_tokens: float
     output_tokens: float
     cached_tokens: float = 0.0
+    latency_s: float | None = None
+    """None where it was not measured."""
+
+    @property
+    def seconds(self) -> float:
+        """How long the call takes, by what was measured, else by its tokens."""
+        if self.latency_s is not None:
+            return self.latency_s
+        return CALL_S + self.input_tokens / READ_A_SECOND + self.output_tokens / WRITTEN_A_SECOND
 
 
 def measured(rows: Iterable[CallRow]) -> dict[tuple[str, Role], Mean]:
@@ -317,11 +387,12 @@ def measured(rows: Iterable[CallRow]) -> dict[tuple[str, Role], Mean]:
     for row in rows:
         if row.usage.total is None:
             continue
-        total = sums.setdefault((row.alias, row.nonce.role), [0.0, 0.0, 0.0, 0.0])
+        total = sums.setdefault((row.alias, row.nonce.role), [0.0, 0.0, 0.0, 0.0, 0.0])
         total[0] += 1
+        total[4] += row.latency_s
         for usage in (attempt.usage for attempt in row.tries):
             found = (usage.input_tokens, usage.output_tokens, usage.cached_tokens)
-            total[1:] = [old + (new or 0) for old, new in zip(total[1:], found, strict=True)]
+            total[1:4] = [old + (new or 0) for old, new in zip(total[1:4], found, strict=True)]
     return {who: Mean(*(part / count for part in parts)) for who, (count, *parts) in sums.items()}
 
 
@@ -350,7 +421,11 @@ def estimated(
 def filled(model: Model, line: Line, mean: Mean, *, longest: float, is_measured: bool) -> Line:
     """Return a line with its tokens and dollars, by what a call takes and the longest reads."""
     limit = output_limit(model, line.role)
-    once = Usage(**{name: round(tokens) for name, tokens in mean._asdict().items()})
+    once = Usage(
+        input_tokens=round(mean.input_tokens),
+        output_tokens=round(mean.output_tokens),
+        cached_tokens=round(mean.cached_tokens),
+    )
     usd = cost_of(model, once).usd
     most = most_usd(model, input_tokens=round(longest), output_tokens=limit)
     return replace(
@@ -359,6 +434,7 @@ def filled(model: Model, line: Line, mean: Mean, *, longest: float, is_measured:
         output_tokens=line.calls * mean.output_tokens,
         usd=None if usd is None else line.calls * usd,
         most_usd=None if most is None else line.most_calls * most,
+        seconds=line.calls * mean.seconds,
         longest_tokens=round(longest) + limit,
         is_measured=is_measured,
         is_offline=model.is_offline,
@@ -375,7 +451,12 @@ def _notes(config: RunConfig, lines: list[Line], rates: _Rates) -> Iterable[str]
     if any(not line.is_measured for line in lines):
         yield "no savings from prompt caching are assumed before they are measured"
     if any(line.is_measured for line in lines):
-        yield "* tokens per call as measured in this run so far"
+        yield "* tokens and time per call as measured in this run so far"
+    else:
+        yield (
+            f"time: a call takes {CALL_S:g} s, and one more for {READ_A_SECOND:,} tokens read or "
+            f"{WRITTEN_A_SECOND} written; no server asks to wait"
+        )
     yield f"at most: every reply requested twice, every limit reached; {ROUND_TRIPS}"
 
 

@@ -10,9 +10,10 @@ from textwrap import wrap
 from videoautoarena.agents.limits.budget import Caps
 from videoautoarena.agents.limits.prices import TABLE
 from videoautoarena.runs.config.sampling import about_sampling
+from videoautoarena.runs.rating.method import RANKABLE_VIDEOS
 from videoautoarena.runs.rundir.reader import counted, one_line
 from videoautoarena.runs.text.terminal import safe
-from videoautoarena.runs.text.words import dollars, short
+from videoautoarena.runs.text.words import dollars, roughly, short
 from videoautoarena.runs.tournament.plan import Line, Plan, billed_tokens
 
 LEAST_NAME = 12
@@ -26,8 +27,27 @@ def as_lines(plan: Plan, columns: int, today: date | None = None) -> Iterator[st
         f"{counted(plan.videos, 'video')}; spent so far {dollars(plan.spent_usd)}"
     )
     yield from table(plan.lines, (plan.usd, plan.most_usd), columns)
+    for note in _worth(plan):
+        yield from wrap(note, columns)
     for note in (about_sampling(plan.sampling), *prices_of(plan.sources, today), *plan.notes):
         yield from wrap(note, columns, subsequent_indent="  ")
+
+
+def _worth(plan: Plan) -> Iterator[str]:
+    """Yield how long a plan takes, and what its run will be able to tell."""
+    if plan.duration_s is not None:
+        at_once = counted(plan.concurrency, "call")
+        yield f"takes about {roughly(plan.duration_s)} with {at_once} at once"
+    if plan.whole is None:
+        return
+    size = f"{counted(plan.whole.battles, 'battle')} on {counted(plan.whole.videos, 'video')}"
+    if plan.whole.separable_gap is None:
+        yield f"{size} in all: too few videos to rank models ({RANKABLE_VIDEOS} are needed)"
+    else:
+        yield (
+            f"{size} in all: two models {plan.whole.separable_gap} points apart are told apart in "
+            "4 of 5 such runs (arena power says more)"
+        )
 
 
 def table(

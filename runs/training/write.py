@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.errors import MissingExtra
 from videoautoarena.runs.battles.export import refuse_place
 from videoautoarena.runs.rundir.reader import Run, counted, marks, open_run
 from videoautoarena.runs.text.files import whole_file
@@ -162,9 +162,7 @@ def _need_pyarrow() -> None:
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError as missing:
-        raise BadInput(
-            "--format parquet needs pyarrow; install it with: pip install 'videoautoarena[parquet]'"
-        ) from missing
+        raise MissingExtra("--format parquet needs pyarrow", "parquet") from missing
 
 
 def _write_parquet(

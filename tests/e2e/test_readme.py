@@ -1,10 +1,11 @@
-"""A reader who has nothing but the README gets to a leaderboard on a server of their own."""
+"""A reader who has nothing but the README pastes its blocks, one after another, and none fails."""
 
 from __future__ import annotations
 
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -17,29 +18,57 @@ from tests.support.loopback import serving
 README = Path(__file__).parents[2] / "README.md"
 NAMES = {"YOUR-FIRST-MODEL": "hawk", "YOUR-SECOND-MODEL": "mole", "YOUR-REFEREE": "examiner"}
 """What the server of the test calls its models."""
+SERVERS = ("arena view", "arena annotate")
+"""They print a link and serve pages until somebody ends them."""
+
+
+def blocks() -> list[tuple[str, str]]:
+    """Return every block of the README with its language, in order."""
+    return re.findall(r"^```(\w+)\n(.*?)^```$", README.read_text(), re.M | re.S)
 
 
 def first_run() -> tuple[str, list[str]]:
     """Return the file and the lines that the README's section on a first run tells to write."""
     found = re.search(
-        r"^### A first run on a server of your own\n(.*?)^#", README.read_text(), re.M | re.S
+        r"^## A first run on a server of your own\n(.*?)\Z", README.read_text(), re.M | re.S
     )
     assert found
-    (toml,), (lines,) = (
-        re.findall(rf"^```{language}\n(.*?)^```$", found[1], re.M | re.S)
-        for language in ("toml", "sh")
-    )
+    toml, _ = re.findall(r"^```toml\n(.*?)^```$", found[1], re.M | re.S)
+    (lines,) = re.findall(r"^```sh\n(.*?)^```$", found[1], re.M | re.S)
     return toml, lines.splitlines()
 
 
-def typed(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Return what a line comes to in `folder`, in a shell that finds the installed commands."""
+def surroundings() -> dict[str, str]:
+    """Return those of a shell that finds the installed commands, and opens no browser."""
     place = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    env = os.environ | {"PATH": place}
-    return subprocess.run(["sh", "-c", line], cwd=folder, env=env, capture_output=True, text=True)
+    return os.environ | {"PATH": place, "BROWSER": "true"}
 
 
-def test_the_very_lines_of_the_readme_lead_to_a_leaderboard(
+def typed(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Return what a line gives in `folder`."""
+    return subprocess.run(
+        ["sh", "-c", line], cwd=folder, env=surroundings(), capture_output=True, text=True
+    )
+
+
+def served(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Return what a line gives that serves pages, once it has printed its link and Ctrl-C came."""
+    with subprocess.Popen(
+        shlex.split(line),
+        cwd=folder,
+        env=surroundings(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        link = process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    return subprocess.CompletedProcess(line, process.returncode, link + out, err)
+
+
+def test_the_lines_for_a_server_of_ones_own_lead_to_a_leaderboard(
     tmp_path: Path, sample_clips: Path
 ) -> None:
     copy_but_one(sample_clips, tmp_path / "clips")
@@ -69,26 +98,30 @@ def test_the_very_lines_of_the_readme_lead_to_a_leaderboard(
 
 
 @pytest.mark.slow
-def test_the_first_lines_of_the_readme_play_and_show_a_run_in_an_empty_folder(
+def test_every_block_before_it_runs_in_one_empty_folder_without_a_key_or_a_network(
     tmp_path: Path,
 ) -> None:
-    found = re.search(r"^## Two commands\n(.*?)^## ", README.read_text(), re.M | re.S)
-    assert found
-    made, lines = re.findall(r"^```sh\n(.*?)^```$", found[1], re.M | re.S)
+    pasted = [body for language, body in blocks() if language == "sh"]
+    made, *others = pasted[:-1]
     assert [line.split()[:2] for line in made.splitlines()] == [["make", "demo"], ["make", "test"]]
-    said = []
-    for line in lines.splitlines():
-        done = typed(line, tmp_path)
+    said = {}
+    for line in "".join(others).splitlines():
+        done = (served if line.startswith(SERVERS) else typed)(line, tmp_path)
         assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
-        said.append(done.stdout)
-    assert "offline:hawk" in said[2]
+        assert "Traceback" not in done.stderr
+        said[line] = done.stdout
+    assert "offline:hawk" in said["arena leaderboard my-run"]
     assert (tmp_path / "my-run/report.html").is_file()
-    assert said[-1].startswith("why this battle: ")
+    assert said["arena show my-run"].startswith("why this battle: ")
+    assert "offline:owl" in said["arena bench score my-bench"]
+    links = [said[line] for line in said if line.startswith(SERVERS)]
+    assert len(links) == 2
+    assert all("http://127.0.0.1:" in link for link in links)
 
 
 def test_nothing_of_the_file_is_to_be_replaced_but_what_the_readme_says() -> None:
     toml, lines = first_run()
     assert set(re.findall(r"[A-Z][A-Z-]{3,}", toml)) == set(NAMES)
     assert [shlex.split(line)[0] for line in lines] == [
-        "arena", "arena", "arena", "simulate", "arena", "arena",
+        "arena", "arena", "simulate", "arena", "arena",
     ]  # fmt: skip

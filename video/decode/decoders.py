@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from videoautoarena.memory.records.errors import BadInput, UnusableVideo
+from videoautoarena.memory.records.errors import BadInput, MissingExtra, UnusableVideo
 from videoautoarena.video.decode.av import AvDecoder
 from videoautoarena.video.decode.container import opened, regular
 from videoautoarena.video.decode.index import Index
@@ -38,9 +38,10 @@ class DecordDecoder(AvDecoder):
         try:
             self._decord: Any = import_module("decord")
         except (ImportError, OSError):
-            raise BadInput(
-                "the decoder decord is not installed: pip install 'videoautoarena[decord]' "
-                "(it has wheels for x86 alone, and none for macOS), or use --decoder av"
+            raise MissingExtra(
+                "the decoder decord is not installed (it has wheels for x86 alone and none for "
+                "macOS; --decoder av does without)",
+                "decord",
             ) from None
         self._decord.logging.set_level(self._decord.logging.QUIET)
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from videoautoarena.agents.prompting.languages import LANGUAGES
-from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.errors import MissingExtra
 from videoautoarena.runs.bench.format.card import CHECKSUMS, count_table, licence_section, plain
 from videoautoarena.runs.bench.format.schema import (
     COLUMN,
@@ -339,9 +339,7 @@ def need_pyarrow() -> None:
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError as missing:
-        raise BadInput(
-            "--parquet needs pyarrow; install it with: pip install 'videoautoarena[parquet]'"
-        ) from missing
+        raise MissingExtra("--parquet needs pyarrow", "parquet") from missing
 
 
 def parquet_bytes(items: Sequence[Item]) -> bytes:

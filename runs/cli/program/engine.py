@@ -25,8 +25,7 @@ CLUSTER = options.together(
     options.choice(
         "--engine",
         ("local", "ray"),
-        "Play in this process, or on the machines of a Ray cluster (pip install "
-        "'videoautoarena[ray]').",
+        "Play in this process, or on the machines of a Ray cluster (needs the extra `ray`).",
     ),
     options.string(
         "--address HOST:PORT|auto",

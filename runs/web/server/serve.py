@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
-from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.errors import BadInput, MissingExtra
 from videoautoarena.runs.console.interrupts import heard
 from videoautoarena.runs.text.terminal import print_result, safe, say
 from videoautoarena.runs.web.server.guard import Guard
@@ -35,7 +35,7 @@ def refuse_without_web() -> None:
     """Raise BadInput, which says what to install, where pages cannot be served."""
     for part in PARTS:
         if find_spec(part) is None:
-            raise BadInput(f"pages need {part}; install it with pip install 'videoautoarena[web]'")
+            raise MissingExtra(f"pages need {part}", "web")
 
 
 def listen(port: int | None) -> socket.socket:

@@ -105,5 +105,5 @@ def test_any_other_refusal_of_ray_is_one_line() -> None:
 
 def test_without_ray_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection.importlib.util, "find_spec", lambda _name: None)
-    with pytest.raises(BadInput, match="needs Ray: pip install 'videoautoarena"), connected(None):
+    with pytest.raises(BadInput, match="needs Ray; install it with: pip install "), connected(None):
         pass

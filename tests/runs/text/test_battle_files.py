@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.support.votes import HEADER, refused, season, written
+from videoautoarena.memory.records.errors import install_command
 from videoautoarena.runs.rating.rate import rate_file
 
 
@@ -175,7 +176,7 @@ def test_without_pyarrow_parquet_says_what_to_install(
 ) -> None:
     (tmp_path / "b.parquet").write_bytes(b"PAR1")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert "pip install 'videoautoarena[parquet]'" in refused(tmp_path / "b.parquet")
+    assert install_command("parquet") in refused(tmp_path / "b.parquet")
 
 
 def test_a_file_that_is_not_there_or_of_another_kind_is_refused(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.rundir.reader import RUN_FILE
 from videoautoarena.runs.rundir.slots import new_slots, superseding_slots
 from videoautoarena.runs.tournament.forecast import newcomers_left, work_left
+from videoautoarena.runs.tournament.plan import Whole
 from videoautoarena.video.folder.find import Findings
 
 FILM, OTHER = video(), video(b"other", path="other.mp4")
@@ -83,6 +84,16 @@ def test_a_run_that_goes_on_has_left_what_is_open_and_no_call_that_was_answered(
     }
     assert left.spent_usd == len(CALLS) * 0.25
     assert left.rows == tuple(reversed(CALLS))
+
+
+def test_what_is_left_knows_the_whole_run_in_which_what_is_played_again_counts_once(
+    store: Store,
+) -> None:
+    left = work_left(config(), store)
+    assert left.whole == Whole(models=3, battles=18, videos=2)
+    assert left.rounds == 3
+    assert work_left(config(), store, failed={place(1, 0)}).whole == left.whole
+    assert work_left(config(rounds=4), store).whole == Whole(models=3, battles=24, videos=2)
 
 
 def test_first_questions_are_told_from_later_ones(store: Store) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -18,8 +19,10 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.rundir.reader import RUN_FILE
 from videoautoarena.runs.tournament.forecast import plan_ahead
-from videoautoarena.runs.tournament.plan import Plan, Work, plan_of
+from videoautoarena.runs.tournament.plan import Plan, Whole, Work, plan_of
 from videoautoarena.runs.tournament.plan_text import as_lines, cap_notice, money_notice
+from videoautoarena.scoring.design.power import separable_gap
+from videoautoarena.scoring.fitting.bradley_terry import SCALE
 
 SMALL = ("--rounds", "2", "--models", "offline:hawk,offline:mole,offline:parrot")
 
@@ -141,6 +144,50 @@ def test_a_plan_fits_the_terminal_whatever_models_are_called(tmp_path: Path, col
     flags = Flags(models=(names[0], names[2]), examiner="e", config=tmp_path / "arena.toml")
     plan = plan_of(resolve(flags).config, Work(first=300_000, later=9_000_000, videos=100_000))
     assert max(map(len, as_lines(plan, columns))) <= columns
+
+
+def test_a_plan_takes_as_long_as_its_calls_or_as_the_longest_lineage(config: RunConfig) -> None:
+    """2 s a call, 1 s more for 8,000 tokens read or 50 written: worked by hand for a contestant."""
+    plan = plan_of(config, Work(first=30, later=60, videos=10, rounds=3))
+    (line,) = (one for one in plan.lines if (one.alias, one.role) == ("a", "contestant"))
+    assert line.seconds == pytest.approx(60 * (2 + (250 + 10 * 106) / 8_000 + 350 / 50))
+    in_turn = sum(one.seconds for one in plan.lines)
+    assert replace(plan, concurrency=1).duration_s == pytest.approx(in_turn)
+    assert replace(plan, concurrency=4).duration_s == pytest.approx(in_turn / 4)
+    each = {one.role: one.seconds / one.calls for one in plan.lines}
+    chain = each["examiner"] + each["persona"] + each["questioner"]
+    chain += 3 * (each["contestant"] + each["judge"]) + 2 * (each["evolver"] + each["grader"])
+    assert replace(plan, concurrency=10_000).duration_s == pytest.approx(chain)
+
+
+def test_a_call_takes_as_long_as_those_of_the_run_took(config: RunConfig) -> None:
+    rows = tuple(
+        row("judge", tokens=tokens).model_copy(update={"latency_s": latency_s})
+        for tokens, latency_s in ((400, 10.0), (600, 30.0))
+    )
+    plan = plan_of(config, Work(first=3, later=0, videos=1, rows=rows))
+    (judge,) = (line for line in plan.lines if line.role == "judge")
+    assert judge.seconds == pytest.approx(judge.calls * 20.0)
+
+
+def test_a_plan_of_stand_ins_alone_tells_no_time() -> None:
+    plan = plan_of(resolve(Flags(models=TRIO)).config, Work(first=3, later=6, videos=1))
+    assert (plan.duration_s, plan.to_json()["duration_s"]) == (None, None)
+    assert not [line for line in as_lines(plan, 80) if line.startswith("takes about")]
+
+
+def test_a_plan_tells_what_its_run_can_tell_apart(tmp_path: Path) -> None:
+    assert Whole(models=2, battles=81, videos=9).separable_gap is None
+    assert Whole(models=1, battles=810, videos=90).separable_gap is None
+    told = {}
+    for count in (9, 10):
+        clips = draw_folder(tmp_path / str(count), count, seconds=2)
+        plan, _ = plan_ahead(clips, tmp_path / "out", Flags(models=TRIO, rounds=2), say=print)
+        told[count] = "\n".join(as_lines(plan, 200))
+    assert "54 battles on 9 videos in all: too few videos to rank models (10 are needed)" in told[9]
+    gap = round(SCALE * separable_gap(3, battles=60, videos=10))
+    assert f"60 battles on 10 videos in all: two models {gap} points apart are told" in told[10]
+    assert plan.to_json()["separable_gap"] == gap
 
 
 def test_a_cap_that_one_call_may_exceed_is_named_before_the_run(config: RunConfig) -> None:

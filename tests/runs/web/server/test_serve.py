@@ -15,7 +15,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route, Router
 
 from tests.support.served import Visitor, serving
-from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.errors import BadInput, install_command
 from videoautoarena.runs.web.server import serve as server
 from videoautoarena.runs.web.server.guard import Guard
 from videoautoarena.runs.web.server.serve import listen, port_of, refuse_without_web, serve
@@ -47,7 +47,7 @@ def test_without_the_extra_a_line_says_what_to_install(monkeypatch: pytest.Monke
     monkeypatch.setattr(server, "find_spec", missing)
     with pytest.raises(BadInput) as refused:
         refuse_without_web()
-    assert "pip install 'videoautoarena[web]'" in str(refused.value)
+    assert install_command("web") in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
