@@ -358,13 +358,15 @@ def report_command(
 
         written = write_set_report(out, to, force=force)
     else:
+        from videoautoarena.runs.console.listeners import progress
         from videoautoarena.runs.rundir.reader import run_file
         from videoautoarena.runs.web.page.report import THUMBS, Order, report_file, write_report
 
         run_file(out)
         least = THUMBS if thumbs is None else thumbs
         order = Order(out, report_file(out, to, force=force), least, split, videos)
-        written = run_async(write_report(order, on_terminal))
+        with progress(say) as on_progress:
+            written = run_async(write_report(order, on_progress, say))
         if written.pictures_bytes:
             say_before_publishing(f"frames of videos are in {safe(str(written.to))}")
     if opens:

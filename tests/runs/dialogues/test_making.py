@@ -424,5 +424,7 @@ def test_a_plan_says_tokens_and_dollars_of_who_is_far_away_video_by_video(
         shutil.copy(clip, tmp_path / clip.stem)
         typed = ("--examiner", "openai:gpt-4o", "--plan", "--json")
         parts.append(json.loads(make(tmp_path / clip.stem, to, *typed).stdout)["plan"])
+    together = sum(part["duration_s"] for part in parts)
+    assert 0.9 * together / len(parts) < plan["duration_s"] < together
     for name in ("calls_at_most", "cost_usd", "cost_usd_at_most"):
         assert plan[name] == pytest.approx(sum(part[name] for part in parts))

@@ -28,9 +28,11 @@ from videoautoarena.runs.bench.format.reader import open_bench, sha256_of
 from videoautoarena.runs.bench.format.results import read_tasks
 from videoautoarena.runs.cli.program.main import arena, guarded
 from videoautoarena.runs.tasks.items import Wish, draw_items
-from videoautoarena.runs.tasks.make import Order, make
+from videoautoarena.runs.tasks.make import ENCODED_A_SECOND, Order, make
 from videoautoarena.runs.tasks.options import Bank
 from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
+from videoautoarena.runs.text.words import roughly
+from videoautoarena.video.workers.pool import HANDS
 
 WISH = Wish(n=3, seconds=(15,), seed=7)
 TYPED = ("--n", 3, "--seconds", 15, "--seed", 7)
@@ -327,6 +329,9 @@ def test_a_plan_writes_nothing(videos: Path, tmp_path: Path) -> None:
     found = json.loads(planned.stdout)
     assert (found["items"], found["bench"]) == (3, None)
     assert found["film_s"] > 3 * 15
+    seconds = roughly(found["size_bytes"] / ENCODED_A_SECOND / HANDS)
+    told = invoke("tasks", "make", videos, "--to", to, *TYPED, "--plan").stdout
+    assert f"encoding takes about {seconds} on " in told
     assert list(tmp_path.iterdir()) == []
 
 

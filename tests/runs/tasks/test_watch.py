@@ -25,6 +25,7 @@ from videoautoarena.runs.cli.program.main import arena
 from videoautoarena.runs.rundir.failures import UNUSABLE
 from videoautoarena.runs.tasks import watch
 from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
+from videoautoarena.runs.text.words import roughly
 
 KEY = "sk-planted-2b77f01c9d54e8a3"
 ALL = ("--kind", "topic,plot,scene,summary")
@@ -249,14 +250,19 @@ def test_subtitles_that_changed_are_refused_before_a_call_and_moved_ones_are_fou
     assert next((to / "videos").glob("*.srt")).read_bytes() == before
 
 
-def test_a_plan_says_calls_and_dollars_and_writes_nothing(clips: Path, tmp_path: Path) -> None:
+def test_a_plan_says_calls_dollars_and_time_and_writes_nothing(clips: Path, tmp_path: Path) -> None:
     to = tmp_path / "set"
-    planned = make(clips, to, "--examiner", "openai:gpt-4o", "--plan", "--json")
+    typed = ("--examiner", "openai:gpt-4o", "--plan")
+    planned = make(clips, to, *typed, "--json")
     plan = json.loads(planned.stdout)["plan"]
     assert 16 <= plan["calls"] <= 1.2 * 16
     assert plan["calls_at_most"] == 2 * 3 * 16
     assert 0 < plan["cost_usd"] < plan["cost_usd_at_most"]
     assert "api.openai.com" in plan["notices"][0]
+    one_by_one = json.loads(make(clips, to, *typed, "--concurrency", 1, "--json").stdout)["plan"]
+    assert one_by_one["duration_s"] == pytest.approx(8 * plan["duration_s"], abs=8)
+    told = " ".join(make(clips, to, *typed, "--concurrency", 1).stdout.split())
+    assert f"takes about {roughly(one_by_one['duration_s'])} with 1 call at once" in told
     assert list(tmp_path.iterdir()) == []
 
 
