@@ -21,6 +21,7 @@ from tests.support.loopback import Loopback, Manners, Mishap, serving
 from tests.support.plain_videos import PAIRS, draw_two_colours
 from tests.support.played import invoke
 from tests.support.returns import draw_story, invent
+from tests.support.set_cards import read_card
 from tests.support.whole_runs import KEY, command, folder_bytes, write_config
 from videoautoarena.graph.dialogue import TRIES
 from videoautoarena.memory.records.errors import BadInput, RunLocked, WrongArgument
@@ -89,7 +90,7 @@ def test_a_set_says_what_it_holds_and_a_second_making_asks_nobody(
     assert (refusal["ability"], twin["ability"]) == ("answer_refusal", "refusal_twin")
     assert (refusal["wanted"], refusal["made"], refusal["dropped"]) == (2, 2, {})
     assert invoke("bench", "verify", to).exit_code == 0
-    card = (to / "card.md").read_text()
+    card = read_card(to)
     assert "| by ability | dialogues |" in card
     assert BEFORE_PASSING_ON in card
     assert f"copies of videos are in {to}: before others get them," in done.stderr

@@ -17,6 +17,7 @@ from tests.support.clips import draw_folder
 from tests.support.lives import Life
 from tests.support.loopback import Loopback, Manners, Mishap, serving
 from tests.support.played import invoke
+from tests.support.set_cards import read_card
 from tests.support.whole_runs import command
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import CallRow
@@ -131,7 +132,7 @@ def test_a_set_is_intact_and_each_item_says_who_wrote_and_checked_it(
         else:
             shown = [one["shown"] for one in checked["points"]]
             assert 3 <= len(item.points) == shown.count("yes")
-    card = (to / "card.md").read_text()
+    card = read_card(to)
     assert "a model's word" in card
     assert "Anomaly and ego items cannot be made" in card
     assert BEFORE_PASSING_ON in card
