@@ -99,7 +99,7 @@ def progress(say: Say, *, is_quiet: bool = False) -> Iterator[OnProgress]:
 
         def on_progress(done: int, total: int, words: str) -> None:
             left = pace.words(done, total)
-            if done % max(1, total // LINES) == 0 or done == total:
+            if done and (done % max(1, total // LINES) == 0 or done == total):
                 say(f"[{done}/{total}{left}] {words}")
 
         yield on_progress

@@ -25,6 +25,9 @@ class Pace:
 
     def left_s(self, done: int, total: int) -> float | None:
         """Take a look, and return the seconds that are left; None where nobody can say yet."""
+        if done == self._looks[-1][1]:
+            # What went before the first piece takes no time of any.
+            self._looks.pop()
         self._looks.append((self._clock(), done))
         since, before = self._looks[0]
         now, _ = self._looks[-1]

@@ -138,6 +138,7 @@ async def draw_sheets(
     if not order.thumbs:
         return {}, {}
     videos = [video for video in run.store.videos() if video.id in data.videos]
+    on_progress(0, len(videos), "pictures of videos")
     async with Studio(run, order.thumbs, order.videos) as studio:
         for number, video in enumerate(videos, start=1):
             body = data.videos[video.id]

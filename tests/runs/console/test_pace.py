@@ -43,6 +43,12 @@ def test_what_was_known_before_makes_nothing_faster(clock: Clock) -> None:
     assert words == " ~20 min"
 
 
+def test_what_went_before_the_first_piece_takes_no_time_of_any(clock: Clock) -> None:
+    pace = Pace(clock=clock)
+    assert after(pace, clock, 600.0, done=0, total=20) == ""
+    assert after(pace, clock, 2.0, done=2, total=20) == " ~18 s"
+
+
 def test_what_takes_less_than_a_second_is_not_said(clock: Clock) -> None:
     pace = Pace(clock=clock)
     assert after(pace, clock, 0.5, done=10, total=20) == ""
