@@ -24,7 +24,7 @@ Kind = Literal[
     "percent_gap_with_interval",
     "hundredths", "hundredths_of", "mark", "mark_interval", "mark_gap_with_interval", "noted_share",
     "probability", "p", "coefficient", "coefficient_with_interval",
-    "counts_in_a_row", "moments", "marked_count", "moved_place",
+    "counts_in_a_row", "moments", "moved_place",
     "record", "money", "seconds", "length", "degrees", "duration", "wait", "grade", "of_total",
 ]  # fmt: skip
 """What a figure is. Several fields of a row may make one: a record is won, tied, lost.
@@ -123,9 +123,9 @@ def _places(best: int, worst: int) -> str:
     return f"{best}" if best == worst else f"{best}-{worst}"
 
 
-def _moved_place(place: int, moved: int | None, mark: str) -> str:
-    """Return a place and by how many it moves: `3 (+1)*`."""
-    return f"{place} ({_POINTS(moved)}){mark}" if moved else f"{place}{mark}"
+def _moved_place(place: int, moved: int | None, word: str) -> str:
+    """Return a place behind its word, and by how many it moves: `few 3 (+1)`."""
+    return f"{word} {place} ({_POINTS(moved)})".lstrip() if moved else f"{word} {place}".lstrip()
 
 
 def _reach(rating: float, low: float | None, high: float | None) -> str:
@@ -154,9 +154,9 @@ def _share_or_mean(
     return FORMATS["share_with_interval"].said([value, low, high])
 
 
-def _marked(rating: float, marks: str, battles: int) -> str:
-    """Return a rating with its marks, and on how many battles it stands: `1042* (18)`."""
-    return f"{_RATING(rating)}{marks} ({_COUNT(battles)})"
+def _marked(rating: float, words: str, battles: int) -> str:
+    """Return a rating behind its words, and on how many battles it stands: `apart 1042 (18)`."""
+    return f"{words} {_RATING(rating)} ({_COUNT(battles)})".lstrip()
 
 
 def _sure(chance: float) -> str:
@@ -243,7 +243,6 @@ FORMATS: Mapping[Kind, Format] = {
     "coefficient_with_interval": Format(_COEFFICIENT.with_interval),
     "counts_in_a_row": Format(lambda counts: " ".join(map(_COUNT, counts)), is_figure=False),
     "moments": Format(lambda times: " ".join(map(_seconds, times)), "s", is_figure=False),
-    "marked_count": Format(lambda count, mark: f"{_COUNT(count)}{mark}"),
     "moved_place": Format(_moved_place),
     "record": Format(lambda *counts: "-".join(map(_COUNT, counts))),
     "money": Format(dollars),

@@ -21,12 +21,11 @@ from videoautoarena.runs.views.report import (
 
 _MOST_PAIRS = 8
 """Pairs of categories that are shown; all are in the JSON."""
-THIN = "*"
+THIN = "few"
 PLACES = (
     "place by rating; behind it how many places a model moves up (+) or down (-) under --style, "
     "where the battles tell style from the models"
 )
-THIN_MARK = f"{THIN} fewer than {SOLID_BATTLES} battles"
 
 
 def categories_report(found: CategoryReport) -> Report:
@@ -48,7 +47,7 @@ def _count_table(found: CategoryReport) -> Table:
         Column("questions", "questions", "count"),
         Column("share", "share", "share_with_interval"),
         Column("unknown", "unknown", "count", spare=1),
-        Column("battles", "battles", "marked_count", ("battles", "mark")),
+        Column("battles", "battles", "count"),
         Column("both_bad", "both bad", "share_with_interval"),
     )
     none = Group("", 0, UNKNOWN, is_thin=False, places=())
@@ -56,7 +55,7 @@ def _count_table(found: CategoryReport) -> Table:
         {
             **one._asdict(),
             **{"low": one.share.low, "high": one.share.high},
-            **{"battles": group.battles, "mark": THIN * group.is_thin},
+            "battles": group.battles,
             "both_bad": group.both_bad_share,
         }
         for one in found.counts
@@ -113,8 +112,10 @@ def _sentences(found: CategoryReport) -> Iterator[Sentence]:
     )
     yield sentence(f"{PLACES}.")
     yield sentence(
-        "{thin}. A question may be of several categories, so that shares add up to more.",
-        thin=Verbatim(THIN_MARK),
+        "{few}: fewer than {least} battles. A question may be of several categories, so that "
+        "shares add up to more.",
+        few=THIN,
+        least=Verbatim(str(SOLID_BATTLES)),
     )
     yield sentence(
         "{tagged} of {questions} questions by {classifier}[; {untold} are not tagged].",

@@ -507,7 +507,7 @@ def _better_sentences(table: Table) -> Iterator[Sentence]:
     pairs = (
         (
             *(Model(row["model"]), " above ", Model(row["next"]), " ", table.quote(k, "chance")),
-            *("*" * row["is_thin"], " (apart)" * row["is_apart"]),
+            *(" (few)" * row["is_thin"], " (apart)" * row["is_apart"]),
         )
         for k, row in enumerate(table.rows)
     )
@@ -520,7 +520,7 @@ def _better_sentences(table: Table) -> Iterator[Sentence]:
         yield sentence("apart: by the bound that holds for all pairs of the model together.")
     if any(row["is_thin"] for row in table.rows):
         few = Verbatim(str(SOLID_BATTLES))
-        yield sentence("* the two met in fewer than {few} battles.", few=few)
+        yield sentence("few: the two met in fewer than {few} battles.", few=few)
 
 
 def _fragility_table(found: Fragility) -> Table:

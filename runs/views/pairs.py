@@ -25,8 +25,8 @@ FIELDS = (
     *("battles", "videos", "both_bad_share", "flags"),
 )
 MARKS = {
-    THIN: ("*", f"fewer than {SOLID_BATTLES} battles"),
-    UNLIKE: ("!", "the expected share lies outside the interval"),
+    THIN: ("few", f"fewer than {SOLID_BATTLES} battles"),
+    UNLIKE: ("unlike", "the expected share lies outside the interval"),
 }
 COLUMNS = (
     Column("model", "model", "name"),
@@ -37,7 +37,7 @@ COLUMNS = (
     Column("record", "W-T-L", "record", ("wins", "ties", "losses")),
     Column("battles", "battles", "count", spare=1),
     Column("both_bad_share", "both bad", "share", spare=2),
-    Column("marks", "marks", "text"),
+    Column("notes", "notes", "text"),
 )
 
 
@@ -80,5 +80,5 @@ def _row(pair: Pair) -> dict[str, Any]:
         **{name: getattr(pair, name) for name in ("wins", "losses", "ties", "battles", "videos")},
         "both_bad_share": pair.both_bad_share.value,
         "flags": list(pair.flags),
-        "marks": marks_of(pair.flags, MARKS),
+        "notes": marks_of(pair.flags, MARKS),
     }

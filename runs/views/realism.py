@@ -24,7 +24,7 @@ from videoautoarena.runs.views.report import (
     tally_table,
 )
 
-MARK = "*"
+MARK = "differs"
 SHOWN = 6
 """Values of a trait, and cells that a run lacks, on a terminal."""
 _TRAITS = (
@@ -91,7 +91,7 @@ def _trait_fields(one: TraitComparison) -> dict[str, Any]:
         "trait": one.trait,
         "held_p": one.held_p,
         "differs": one.differs,
-        "p": f"{p}{MARK if one.differs else ''}",
+        "p": f"{MARK} {p}" if one.differs else p,
     }
 
 

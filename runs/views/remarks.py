@@ -27,13 +27,13 @@ Marks = Mapping[str, tuple[str, str]]
 
 
 def marks_of(flags: Collection[str], marks: Marks) -> str:
-    """Return the marks of a cell with some flags."""
-    return "".join(mark for flag, (mark, _) in marks.items() if flag in flags)
+    """Return the words of a cell with some flags."""
+    return ", ".join(word for flag, (word, _) in marks.items() if flag in flags)
 
 
 def legend_of(flags: Collection[str], marks: Marks) -> Iterator[Sentence]:
-    """Yield what the marks mean that some cell carries."""
-    told = [f"{mark} {meaning}" for flag, (mark, meaning) in marks.items() if flag in flags]
+    """Yield what the words mean that some cell carries."""
+    told = [f"{word}: {meaning}" for flag, (word, meaning) in marks.items() if flag in flags]
     if told:
         yield sentence("{marks}.", key="legend", marks=Verbatim("; ".join(told)))
 

@@ -19,14 +19,23 @@ from videoautoarena.runs.views.remarks import (
     marks_of,
     notes_of,
 )
-from videoautoarena.runs.views.report import Column, Report, Sentence, Table, Verbatim, sentence
+from videoautoarena.runs.views.report import (
+    Column,
+    Report,
+    Sentence,
+    Table,
+    Verbatim,
+    listed,
+    sentence,
+)
 
 MARKS = {
-    THIN: ("*", f"fewer than {SOLID_BATTLES} battles"),
-    TOO_FEW: ("?", f"fewer than {RANKABLE_VIDEOS} videos: too few to rank"),
-    ONE_SIDED: ("!", "one-sided: won or lost everything"),
-    APART: ("~", "not comparable with the others: they never met"),
-    UNCONTROLLED: ("=", "style or position bias left in: battles do not tell it from the models"),
+    ONE_SIDED: ("one-sided", "won or lost everything"),
+    APART: ("apart", "not comparable with the others, since they never met"),
+    UNCONTROLLED: (
+        "style in",
+        "style or position bias is left in, since these battles do not tell it from the models",
+    ),
 }
 SCALES = "Each slice has its own scale (mean 1000): compare gaps, not ratings."
 _SHARES = {"both_bad_share": "both bad %", "agreement": "as overall %"}
@@ -53,6 +62,7 @@ def _sentences(sliced: Slices) -> Iterator[Sentence]:
     scales = Verbatim(SCALES if sliced.parts else "No battle is settled yet.")
     yield Sentence((scales,), role="counted")
     yield from audit_sentences(audit, of="of the whole run, ")
+    yield from _few_sentences(sliced)
     yield from legend_of({flag for row in rated for flag in row.flags}, MARKS)
     yield from notes_of(warnings)
     if any(part.name in AIMED for part in sliced.parts):
@@ -75,6 +85,24 @@ def _sentences(sliced: Slices) -> Iterator[Sentence]:
         )
     if _knows_behaviour(sliced):
         yield sentence("{meaning} Intervals are in the JSON.", role="detail", meaning=MEANING)
+
+
+def _few_sentences(sliced: Slices) -> Iterator[Sentence]:
+    """Yield what stands on too little: ratings by their battles, slices by their videos."""
+    flagged = [{flag for row in part.board.models for flag in row.flags} for part in sliced.parts]
+    if any(THIN in flags for flags in flagged):
+        yield sentence(
+            "In brackets: battles; ratings of fewer than {few} battles are rough.",
+            few=Verbatim(str(SOLID_BATTLES)),
+        )
+    names = [p.name for p, flags in zip(sliced.parts, flagged, strict=True) if TOO_FEW in flags]
+    if names:
+        every = "every slice" if len(names) == len(flagged) else listed(map(Verbatim, names))
+        yield sentence(
+            "Too few to rank, with fewer than {few} videos: {slices}.",
+            few=Verbatim(str(RANKABLE_VIDEOS)),
+            slices=every,
+        )
 
 
 def _is_above(sliced: Slices, one: Finding) -> bool:

@@ -99,8 +99,8 @@ def test_the_terminal_shows_effects_beside_the_boards(sliced: Slices) -> None:
     assert re.search(r"480 +60 +\+\d+ \(\+\d+ to \+\d+\)", movies)
     assert re.search(r"^STEM +24 +12 +–", told, re.MULTILINE)
     assert "read first" in told
-    assert re.search(r"^hawk .*=", told, re.MULTILINE)
-    assert "= style or position bias left in" in " ".join(told.split())
+    assert re.search(r"^hawk .*style in \d+ \(\d+\)", told, re.MULTILINE)
+    assert "style in: style or position bias is left in" in " ".join(told.split())
     assert "Effects are rating points per standard deviation" in told
 
 

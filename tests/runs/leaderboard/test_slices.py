@@ -22,7 +22,7 @@ from videoautoarena.runs.leaderboard.slices import build_slices
 from videoautoarena.runs.rating.method import THIN, RatingMethod
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.rundir.reader import open_run
-from videoautoarena.runs.views.forms import ReportView
+from videoautoarena.runs.views.forms import ReportView, as_text
 from videoautoarena.runs.views.slices import slices_report
 
 CAST = ["hawk", "owl", "mole"]
@@ -145,7 +145,7 @@ def test_json_holds_every_board_and_what_holds_of_the_run(tmp_path: Path) -> Non
     assert "the run is not finished: 1 of 2 slots to go" in part["settings"]["warnings"]
 
 
-def test_the_cross_table_shows_ratings_on_how_many_battles_and_says_what_its_marks_mean(
+def test_the_cross_table_shows_ratings_on_how_many_battles_and_says_what_its_words_mean(
     out: Path,
 ) -> None:
     shown = invoke("leaderboard", out, "--by", "round").output
@@ -154,9 +154,26 @@ def test_the_cross_table_shows_ratings_on_how_many_battles_and_says_what_its_mar
     assert ["battles", "1", "1", "1"] in lines
     (mole,) = (line for line in lines if line[:1] == ["mole"])
     assert mole[1] == "–"
-    assert re.fullmatch(r"\d+\*\?! \(1\)", " ".join(mole[2:4]))
-    for words in ("fewer than 100 battles", "one-sided", "too few to rank", "stand-ins", "gaps"):
+    assert re.fullmatch(r"one-sided \d+ \(1\)", " ".join(mole[2:5]))
+    said = (
+        "ratings of fewer than 100 battles are rough.",
+        "Too few to rank, with fewer than 10 videos: every slice.",
+        "one-sided: won or lost everything.",
+        "stand-ins",
+        "gaps",
+    )
+    for words in said:
         assert words in shown
+
+
+def test_slices_too_few_to_rank_are_named_where_others_are_not() -> None:
+    many = [
+        battle(slot(video(f"clip {k}"), 0), verdict="ab"[k % 2], category=category)
+        for category, count in (("Movies", 12), ("STEM", 2))
+        for k in range(count)
+    ]
+    shown = as_text(slices_report(build_slices(many, CAST, by="category")))
+    assert "Too few to rank, with fewer than 10 videos: STEM." in shown
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])

@@ -21,7 +21,10 @@ def test_a_pair_is_won_tied_and_lost_in_this_order() -> None:
     report = pairs_report(build_pairs(fights, CAST, method=RatingMethod()))
     hawk = next(line for line in as_text(report).splitlines() if line.startswith("hawk  owl"))
     assert "4-3-2" in hawk
-    assert "| 4-3-2 |" in marked_up(report, "markdown")
+    pasted = marked_up(report, "markdown")
+    assert "| 4-3-2 |" in pasted
+    assert "| few |" in pasted
+    assert "few: fewer than 100 battles" in pasted
     assert "W-T-L: won, tied, lost" in " ".join(as_text(report).split())
     assert csv_text(report.data_table).splitlines()[0] == (
         "model,rival,share,low,high,expected,wins,losses,ties,battles,videos,both_bad_share,flags"

@@ -76,9 +76,8 @@ def printed(report: Report, *, width: int = 80, details: bool = False) -> str:
         ("probability", [0.0], "0.1", "0.1 %"),
         ("rating_interval", [-12.4, 1342.6], "-12 to 1343", "-12 to 1343"),
         ("rating_interval", [None, None], "–", "–"),
-        ("moved_place", [3, -2, "*"], "3 (-2)*", "3 (-2)*"),
-        ("moved_place", [3, 0, "*"], "3*", "3*"),
-        ("marked_count", [1234, "*"], "1,234*", "1,234*"),
+        ("moved_place", [3, -2, "few"], "few 3 (-2)", "few 3 (-2)"),
+        ("moved_place", [3, 0, "few"], "few 3", "few 3"),
         ("counts_in_a_row", [[1, 3]], "1 3", "1 3"),
         ("moments", [[0.25, 12.0]], "0.2 12.0", "0.2 12.0 s"),
         ("places", [2, 6], "2-6", "2-6"),
@@ -95,7 +94,8 @@ def printed(report: Report, *, width: int = 80, details: bool = False) -> str:
         ("money", [1234.5], "$1,234.50", "$1,234.50"),
         ("seconds", [12.34], "12.3", "12.3 s"),
         ("p", [0.0004], "<.001", "<.001"),
-        ("marked_rating", [1042.2, "*", 18], "1042* (18)", "1042* (18)"),
+        ("marked_rating", [1042.2, "apart", 18], "apart 1042 (18)", "apart 1042 (18)"),
+        ("marked_rating", [1042.2, "", 18], "1042 (18)", "1042 (18)"),
         ("flags", [["one", "two"]], "one, two", "one, two"),
     ],
 )  # fmt: skip
@@ -219,10 +219,12 @@ def test_a_table_as_a_page_reads_it_holds_texts_and_the_fields_behind_them() -> 
     assert found["starts"] == [2]
 
 
-def test_marks_are_told_where_a_cell_carries_them() -> None:
-    marks = {"thin": ("*", "few"), "odd": ("!", "strange"), "never": ("?", "unused")}
-    assert marks_of(["odd", "thin", "other"], marks) == "*!"
-    assert [one.text for one in legend_of({"odd", "thin"}, marks)] == ["* few; ! strange."]
+def test_what_the_words_of_a_cell_mean_is_told_where_one_carries_them() -> None:
+    marks = {"thin": ("few", "too few"), "odd": ("odd", "strange"), "never": ("never", "unused")}
+    assert marks_of(["odd", "thin", "other"], marks) == "few, odd"
+    assert [one.text for one in legend_of({"odd", "thin"}, marks)] == [
+        "few: too few; odd: strange."
+    ]
     assert list(legend_of(set(), marks)) == []
 
 

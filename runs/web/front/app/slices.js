@@ -51,7 +51,7 @@ const SLICES_NOTE =
 
 const HEAT_NOTE =
   "Points above or below the mean of each kind, each on a scale of its own; below them battles. " +
-  "Pale: fewer than a hundred. !: one-sided, no finite gap fits. –: not rated there, or never " +
+  "Pale: fewer than a hundred. One-sided: no finite gap fits. –: not rated there, or never " +
   "met those that were. A question may be of several kinds. Both bad: battles that both answers " +
   "lost.";
 const FULL_HEAT = 400;
@@ -149,7 +149,7 @@ function KindCell({ board, model }) {
   const gap = row.rating - summary.settings.mean;
   const style = { "--strength": Math.min(Math.abs(gap) / FULL_HEAT, 1) };
   const cls = `cell ${gap < 0 ? "down" : "up"} ${row.battles < ENOUGH ? "thin" : ""}`;
-  const mark = row.flags.includes("one-sided") ? "!" : "";
-  return html`<td class=${cls} style=${style}><b class="num">${signed(gap)}${mark}</b>
-    <small class="num">${whole(row.battles)}</small></td>`;
+  const word = row.flags.includes("one-sided") ? html` <small>one-sided</small>` : "";
+  return html`<td class=${cls} style=${style}><b class="num">${signed(gap)}</b>
+    <small class="num">${whole(row.battles)}</small>${word}</td>`;
 }
