@@ -7,21 +7,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from videoautoarena.memory.records.records import DECIDED, SCHEMA
+from videoautoarena.memory.records.records import DECIDED
 from videoautoarena.memory.store.votes import Cast, Ranking, Vote
 from videoautoarena.runs.audit.checks import with_checks
 from videoautoarena.runs.audit.human_agreement import (
     TIE,
+    Calibration,
     Spoken,
     calibrate,
     compare,
     judge_labels,
     spoken_of,
 )
-from videoautoarena.runs.rating.finding import Finding, raise_alarms, share_json
+from videoautoarena.runs.rating.finding import Figure, Finding, figure_of, raise_alarms
 from videoautoarena.runs.rating.question_ranking import QuestionRanking, rank_sources
 from videoautoarena.runs.rundir.reader import Run
-from videoautoarena.scoring.intervals.proportions import Share
+from videoautoarena.runs.text.record_json import record_json
 
 
 @dataclass(frozen=True)
@@ -53,14 +54,10 @@ class Labeller:
     labeller: str
     labels: int
     ties: int
-    agreed: Share
+    agreed: Figure
     """With the judge."""
     skipped: int
     superseded: int
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON-ready values."""
-        return {**vars(self), "agreed": share_json(self.agreed)}
 
 
 @dataclass(frozen=True)
@@ -75,24 +72,13 @@ class LabelReport:
     votes: VoteCount
     labellers: tuple[Labeller, ...]
     findings: tuple[Finding, ...]
-    calibration: tuple[dict[str, Any], ...]
+    calibration: tuple[Calibration, ...]
     ranking: QuestionRanking | None
     """None where nobody ranked questions."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `arena labels show --json` prints it."""
-        return {
-            "schema": SCHEMA,
-            "labels": self.labels,
-            "battles": self.battles,
-            "left_out": self.left_out,
-            "sample": vars(self.sample),
-            "votes": vars(self.votes),
-            "labellers": [one.to_json() for one in self.labellers],
-            "findings": [finding.to_json() for finding in self.findings],
-            "calibration": list(self.calibration),
-            "ranking": self.ranking.to_json() if self.ranking else None,
-        }
+        return record_json(self)
 
 
 def show_labels(run: Run) -> LabelReport:
@@ -137,7 +123,7 @@ def _labellers(spoken: Sequence[Spoken], cast: Sequence[Cast[Vote]]) -> Iterator
             labeller=name,
             labels=counts[name],
             ties=int((mine.people == TIE).sum()),
-            agreed=mine.agreement().share,
+            agreed=figure_of(mine.agreement().share),
             skipped=votes.skipped,
             superseded=votes.superseded,
         )

@@ -12,20 +12,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from videoautoarena.agents.roles.judge import settle_verdict
-from videoautoarena.memory.records.records import DECIDED, SCHEMA, TIES, Battle, Judging
+from videoautoarena.memory.records.records import DECIDED, TIES, Battle, Judging
 from videoautoarena.memory.store.evidence import Trial, standing_trials
 from videoautoarena.runs.rating.finding import (
     UNKNOWN,
     Figure,
     Finding,
     Told,
-    fields_json,
     figure_json,
     figure_of,
 )
 from videoautoarena.runs.rating.fit import number_names, share_of
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.rundir.reader import Run, blind_lines, marks, open_run
+from videoautoarena.runs.text.record_json import fields_json, record_json
 from videoautoarena.runs.text.words import in_full
 from videoautoarena.runs.trials.trial import blind_on_trial
 from videoautoarena.scoring.agreement.rank_agreement import correlate_orders, correlate_ranks
@@ -179,7 +179,7 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `arena rejudge --json` prints it."""
-        return {"schema": SCHEMA, **fields_json(self)}
+        return record_json(self)
 
 
 def rejudged(folder: Path, judges: Sequence[str] = ()) -> Report:

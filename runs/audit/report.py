@@ -7,18 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.audit.biases import audit_family, audit_length, audit_seats
 from videoautoarena.runs.audit.canaries import audit_canaries, audit_frames, audit_leak
 from videoautoarena.runs.audit.evidence import AuditInput
 from videoautoarena.runs.audit.verdicts import audit_panel, audit_verdicts
-from videoautoarena.runs.rating.finding import (
-    Finding,
-    fields_json,
-    is_by_language,
-    is_usual,
-    raise_alarms,
-)
+from videoautoarena.runs.rating.finding import Finding, is_by_language, is_usual, raise_alarms
 from videoautoarena.runs.rating.method import Totals
 from videoautoarena.runs.rating.table import count_verdicts
 from videoautoarena.runs.rundir.call_facts import CallFact
@@ -29,6 +22,7 @@ from videoautoarena.runs.rundir.reader import (
     rates_stand_ins,
     state_of,
 )
+from videoautoarena.runs.text.record_json import record_json
 
 
 def _trials(given: AuditInput) -> list[Finding]:
@@ -95,7 +89,7 @@ class AuditReport:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values."""
-        return {"schema": SCHEMA, **fields_json(self)}
+        return record_json(self)
 
 
 def audit(folder: Path) -> AuditReport:

@@ -17,15 +17,15 @@ from videoautoarena.memory.records.questions import (
     Decision,
     QuestionCategory,
 )
-from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.categories.tagging import draw
 from videoautoarena.runs.categories.tags import SHOWN, Asked, questions_of, tags_of
-from videoautoarena.runs.rating.finding import Figure, fields_json, figure_of
+from videoautoarena.runs.rating.finding import Figure, figure_of
 from videoautoarena.runs.rating.fit import share_of
 from videoautoarena.runs.rundir.reader import Run
 from videoautoarena.runs.text.battle_table import Sheet, is_gap, quoted, read_sheet
 from videoautoarena.runs.text.csv_text import comma_separated
 from videoautoarena.runs.text.files import refuse_existing, write_whole
+from videoautoarena.runs.text.record_json import record_json
 
 BY_VIDEO = "Wilson's, on as many questions as their videos are worth"
 Said = Mapping[QuestionCategory, Decision]
@@ -62,7 +62,7 @@ class CategoryCheck:
 
     def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena categories check --json`."""
-        return {"schema": SCHEMA, **fields_json(self)}
+        return record_json(self)
 
 
 def check_rows(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.questions import QUESTION_CATEGORIES, QuestionCategory
-from videoautoarena.memory.records.records import DECIDED, SCHEMA, Battle
+from videoautoarena.memory.records.records import DECIDED, Battle
 from videoautoarena.memory.store.tags import Tag
 from videoautoarena.runs.categories.tags import (
     NONE,
@@ -21,12 +21,13 @@ from videoautoarena.runs.categories.tags import (
     said_yes,
     tags_of,
 )
-from videoautoarena.runs.rating.finding import UNKNOWN, Figure, fields_json, figure_of
+from videoautoarena.runs.rating.finding import UNKNOWN, Figure, figure_of
 from videoautoarena.runs.rating.fit import UNCONTROLLED, share_of
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.method import SOLID_BATTLES, USUAL
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.rundir.reader import Run
+from videoautoarena.runs.text.record_json import record_json
 
 ALL = "all"
 """The group of all battles, which the others stand beside."""
@@ -97,7 +98,7 @@ class CategoryReport:
 
     def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena categories show --json`."""
-        return {"schema": SCHEMA, **fields_json(self)}
+        return record_json(self)
 
 
 def report_of(run: Run, classifier: str | None = None) -> CategoryReport:

@@ -33,6 +33,7 @@ from videoautoarena.runs.rundir.reader import counted, one_line, shortened
 from videoautoarena.runs.rundir.server_limits import Shortfall, kept_limits, limit_lines
 from videoautoarena.runs.rundir.slots import Tally
 from videoautoarena.runs.rundir.waves import Outlook, look_ahead
+from videoautoarena.runs.text.record_json import value_json
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.users.summary import Users, users_of
 
@@ -176,7 +177,7 @@ class Status:
             "damage": self.damage,
             "server_limits": [one.model_dump() for one in self.learnt],
             "frames_short": [one.as_json() for one in self.shortfalls],
-            "facts": [one.to_json() for one in self.facts],
+            "facts": value_json(self.facts),
             "waiting": [one.to_json() for one in self.waiting],
             "users": self.users.to_json(),
             "process": self.process,

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.leaderboard.given_board import GivenBoard, read_board, read_renames
-from videoautoarena.runs.rating.finding import Finding, Told, fields_json
+from videoautoarena.runs.rating.finding import Finding, Told
 from videoautoarena.runs.text.battle_table import quoted
+from videoautoarena.runs.text.record_json import record_json
 from videoautoarena.runs.text.words import core
 from videoautoarena.scoring.agreement.rank_agreement import (
     LEAST_MODELS,
@@ -71,7 +71,7 @@ class Agreed:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `arena agree --json` prints it."""
-        return {"schema": SCHEMA, **fields_json(self)}
+        return record_json(self)
 
 
 def agree(

@@ -378,7 +378,7 @@ def _of_run(board: Leaderboard, run: Run) -> Leaderboard:
 
 def _facts(run: Run) -> tuple[CallFact, ...]:
     """Return what is so of the calls of the models that are rated."""
-    return tuple(one for one in run.call_facts if one.post == "contestant")
+    return tuple(one for one in run.call_facts if one.role == "contestant")
 
 
 def _given(run: Run, method: RatingMethod, *, behaviour: bool = True) -> dict[str, Any]:

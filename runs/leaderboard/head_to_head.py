@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from videoautoarena.memory.records.records import DECIDED, SCHEMA, TIES, Battle
-from videoautoarena.runs.rating.finding import Figure, fields_json, figure_json, figure_of
+from videoautoarena.runs.rating.finding import Figure, figure_json, figure_of
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN, RatingMethod
 from videoautoarena.runs.rating.table import Fought, answered, build, fought_of, points_of, wanted
+from videoautoarena.runs.text.record_json import fields_json
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 from videoautoarena.scoring.intervals.proportions import Share, measure_share
 

@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from videoautoarena.memory.records.records import SCHEMA
-from videoautoarena.runs.rating.finding import UNKNOWN, Figure, Finding, fields_json, figure_json
+from videoautoarena.runs.rating.finding import UNKNOWN, Figure, Finding
 from videoautoarena.runs.rating.method import Anchored, Totals
+from videoautoarena.runs.text.record_json import (
+    LEFT_OUT,
+    SPREAD,
+    fields_json,
+    keyed,
+    record_json,
+)
 
 if TYPE_CHECKING:
     from videoautoarena.runs.rundir.call_facts import CallFact
 
 SHARES = ("refusal_share", "forfeit_share", "void_share", "both_bad_share")
+
+
+@dataclass(frozen=True)
+class AnswerLength:
+    """The mean length of a model's answers, without reasoning."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    counted_by: str = field(metadata=keyed("from"))
+    """Who counted its tokens: `provider`, or `words and signs`."""
 
 
 @dataclass(frozen=True)
@@ -24,14 +42,7 @@ class Behaviour:
     forfeit_share: Figure
     void_share: Figure
     both_bad_share: Figure
-    mean_tokens: Figure
-    counted_by: str
-    """Who counted its tokens: `provider`, or `words and signs`."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return its figures as JSON-ready values."""
-        tokens = self.mean_tokens._asdict() | {"from": self.counted_by}
-        return {**{name: getattr(self, name)._asdict() for name in SHARES}, "mean_tokens": tokens}
+    mean_tokens: AnswerLength
 
 
 @dataclass(frozen=True)
@@ -52,39 +63,26 @@ class Row:
     losses: int
     ties: int
     win_rate: float | None
-    elo: float | None = None
+    elo: float | None = field(default=None, metadata=LEFT_OUT)
     """None where nobody asked; NaN of a model without a battle."""
     forfeits: int = 0
-    behaviour: Behaviour | None = None
-    labels: int | None = None
+    behaviour: Behaviour | None = field(default=None, metadata=SPREAD)
+    labels: int | None = field(default=None, metadata=LEFT_OUT)
     """How many people gave of its battles, on a leaderboard that rates by them."""
-    frames: Mapping[str, Any] | None = None
+    frames: Mapping[str, Any] | None = field(default=None, metadata=LEFT_OUT)
     """How many fewer it saw than it was to, and empty if none; None where no run says it."""
     flags: tuple[str, ...] = ()
     """What a reader must know of it."""
 
-    def figure(self, name: str) -> Figure:
+    def figure(self, name: str) -> Figure | AnswerLength:
         """Return a figure of its behaviour, one without a value where that is not known."""
-        found: Figure = getattr(self.behaviour, name, UNKNOWN)
+        found: Figure | AnswerLength = getattr(self.behaviour, name, UNKNOWN)
         return found
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values, without what nobody asked for."""
-        known = (
-            *("model", "rating", "low", "high", "rank", "rank_best", "rank_worst"),
-            *("battles", "wins", "losses", "ties", "win_rate"),
-        )
-        row = {name: getattr(self, name) for name in known}
-        if self.elo is not None:
-            row["elo"] = figure_json(self.elo, 4)
-        row["forfeits"] = self.forfeits
-        if self.behaviour is not None:
-            row |= self.behaviour.to_json()
-        if self.labels is not None:
-            row["labels"] = self.labels
-        if self.frames is not None:
-            row["frames"] = dict(self.frames) or None
-        return row | {"flags": list(self.flags)}
+        found = fields_json(self)
+        return found if self.frames is None else found | {"frames": found["frames"] or None}
 
 
 class Bootstrap(NamedTuple):
@@ -128,12 +126,12 @@ class Identified(NamedTuple):
 class Terms:
     """What was fitted beside the strengths of a group of models; None where nobody asked."""
 
-    seat: Term | None
-    style: Mapping[str, Term | None] | None
+    seat: Term | None = field(metadata=LEFT_OUT)
+    style: Mapping[str, Term | None] | None = field(metadata=LEFT_OUT)
     """By feature; None of one that never differs."""
-    tie_share: float | None
+    tie_share: float | None = field(metadata=LEFT_OUT)
     """Of battles between equals; NaN where no battle ties or every one does."""
-    control: Identified | None = None
+    control: Identified | None = field(default=None, metadata=LEFT_OUT)
     """Of `seat` and `style` together."""
 
     @property
@@ -154,20 +152,15 @@ class Terms:
         known = None if control is None else Identified(**control)
         return cls(seat, style, found.get("tie_share"), known)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return them as JSON-ready values."""
-        found = {name: of for name, of in fields_json(self).items() if of is not None}
-        share = self.tie_share
-        return found if share is None else found | {"tie_share": figure_json(share)}
 
-
-class LabelGroup(NamedTuple):
+@dataclass(frozen=True)
+class LabelGroup:
     """How the labels of a group of models were used."""
 
     labels: int
-    battles: int
-    weight: float | None
-    """Of the judge's verdicts on all battles, 0 to 1; `lambda` in JSON."""
+    battles: int = field(metadata=keyed("of"))
+    weight: float | None = field(metadata=keyed("lambda"))
+    """Of the judge's verdicts on all battles, 0 to 1."""
     gain: float | None
     """As how many times as many labels the verdicts make them count."""
 
@@ -182,14 +175,6 @@ class Labelling:
     """`drawn`, or `assumed`."""
     groups: tuple[LabelGroup, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON-ready values."""
-        groups = [
-            {"labels": of.labels, "of": of.battles, "lambda": of.weight, "gain": of.gain}
-            for of in self.groups
-        ]
-        return fields_json(self) | {"groups": groups}
-
 
 EVEN_PAIRS = "every pair equally likely"
 """What weights of inverse pairing probability aim at."""
@@ -202,10 +187,13 @@ class Reweighted(NamedTuple):
     effective_battles: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """How the ratings were made, what was counted, and what a reader must know of them all."""
 
+    until: Mapping[str, Any] | None = field(default=None, metadata=LEFT_OUT)
+    """Which rule ended the run early, if one did."""
+    model: str = "bradley-terry"
     fit: str
     ties: str
     scale: int
@@ -214,27 +202,25 @@ class Settings:
     interval: str
     videos: tuple[int, ...] | None
     """Of each group of models; None where nobody knows the videos."""
-    pieces: tuple[int, ...] | None
+    pieces: tuple[int, ...] | None = field(metadata=LEFT_OUT)
     """Battles of each group, where nobody knows the videos."""
     totals: Totals
     shift: tuple[float, ...] = ()
     """Of each group: points by which ratings stand above those against the plain mean of its models
     that are not one-sided, which was the zero of earlier versions."""
-    anchor: Anchored | None = None
-    simultaneous: bool = False
-    bootstrap: Bootstrap | None = None
-    elo: Elo | None = None
-    reweighted: Reweighted | None = None
-    terms: tuple[Terms, ...] | None = None
+    anchor: Anchored | None = field(default=None, metadata=LEFT_OUT)
+    simultaneous: bool | None = field(default=None, metadata=LEFT_OUT)
+    bootstrap: Bootstrap | None = field(default=None, metadata=LEFT_OUT)
+    elo: Elo | None = field(default=None, metadata=LEFT_OUT)
+    reweighted: Reweighted | None = field(default=None, metadata=LEFT_OUT)
+    terms: tuple[Terms, ...] | None = field(default=None, metadata=LEFT_OUT)
     """Of each group of models."""
-    without: Mapping[str, int] | None = None
+    without: Mapping[str, int] | None = field(default=None, metadata=LEFT_OUT)
     """How many battles were left out for what."""
-    stand_ins: bool | None = None
+    stand_ins: bool | None = field(default=None, metadata=LEFT_OUT)
     """Whether the models are offline ones; None where no run says it."""
-    labels: Labelling | None = None
+    labels: Labelling | None = field(default=None, metadata=LEFT_OUT)
     warnings: tuple[str, ...] = ()
-    until: Mapping[str, Any] | None = None
-    """Which rule ended the run early, if one did."""
 
     @property
     def evidence(self) -> tuple[tuple[int, ...], str]:
@@ -242,12 +228,6 @@ class Settings:
         if self.videos is None:
             return self.pieces or (), "battle"
         return self.videos, "video"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return them as JSON-ready values, without what nobody asked for."""
-        found = {"until": None, "model": "bradley-terry", **fields_json(self)}
-        found["simultaneous"] = self.simultaneous or None
-        return {name: of for name, of in found.items() if of is not None or name == "videos"}
 
 
 @dataclass(frozen=True)
@@ -312,17 +292,16 @@ class Leaderboard:
     components: tuple[tuple[str, ...], ...]
     """The models that battles join, the largest group first."""
     settings: Settings
-    fragility: Fragility | None = None
+    fragility: Fragility | None = field(default=None, metadata=LEFT_OUT)
     """None, as `pairs`, where nobody asked."""
-    pairs: Matrices | None = None
-    audit: tuple[Finding, ...] | None = None
+    pairs: Matrices | None = field(default=None, metadata=LEFT_OUT)
+    audit: tuple[Finding, ...] | None = field(default=None, metadata=LEFT_OUT)
     """What stands under it of a run's audit; None where there is no run."""
-    facts: tuple[CallFact, ...] | None = None
+    facts: tuple[CallFact, ...] | None = field(default=None, metadata=LEFT_OUT)
     """What is so of the calls of its models, likewise."""
     leads: tuple[Lead, ...] = ()
     """Who may be best, one of each component."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `arena leaderboard --json` prints it."""
-        asked_for = {k: of for k, of in fields_json(self).items() if getattr(self, k) is not None}
-        return {"schema": SCHEMA, **asked_for}
+        return record_json(self)

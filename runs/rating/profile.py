@@ -11,10 +11,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from videoautoarena.memory.records.errors import WrongArgument
-from videoautoarena.memory.records.records import DECIDED, SCHEMA
-from videoautoarena.runs.rating.finding import ENOUGH, SURE, fields_json, figure_json
+from videoautoarena.memory.records.records import DECIDED
+from videoautoarena.runs.rating.finding import ENOUGH, SURE, figure_json
 from videoautoarena.runs.rating.fit import number_names
 from videoautoarena.runs.rundir.weaknesses import Fought, Look, Looks
+from videoautoarena.runs.text.record_json import fields_json, record_json
 from videoautoarena.runs.text.words import in_full
 from videoautoarena.scoring.fitting.counts import Ints
 from videoautoarena.scoring.intervals.contrasts import Contrast, Counts, measure_contrast
@@ -109,7 +110,7 @@ class Profile:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `arena profile OUT MODEL --json` prints it."""
-        return {"schema": SCHEMA, **fields_json(self)}
+        return record_json(self)
 
 
 @dataclass(frozen=True)
@@ -127,8 +128,7 @@ class Profiles:
 
     def to_json(self) -> dict[str, Any]:
         """Return them as `arena profile OUT --json` prints them."""
-        found = {**fields_json(self), "profiles": [fields_json(one) for one in self.profiles]}
-        return {"schema": SCHEMA, **found}
+        return {**record_json(self), "profiles": [fields_json(one) for one in self.profiles]}
 
 
 @dataclass(frozen=True, eq=False)

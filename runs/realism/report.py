@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
-from videoautoarena.memory.records.records import SCHEMA
-from videoautoarena.runs.rating.finding import fields_json
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.realism.categories import Classified, categories_of
@@ -29,6 +27,7 @@ from videoautoarena.runs.rundir.reader import (
     rates_stand_ins,
     warnings_of,
 )
+from videoautoarena.runs.text.record_json import record_json
 from videoautoarena.runs.text.terminal import safe, say
 from videoautoarena.scoring.questions.two_samples import LEAST_CLUSTERS
 
@@ -100,7 +99,7 @@ class Realism:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `arena realism --json` prints it."""
-        return {"schema": SCHEMA, **fields_json(self)}
+        return record_json(self)
 
 
 def realism_of(

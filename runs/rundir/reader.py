@@ -390,7 +390,7 @@ def warnings_of(run: Run) -> list[str]:
     """Return what a reader of any figure of a run must know of it and of its models' answers."""
     from videoautoarena.runs.rundir.call_facts import warning_lines
 
-    answers = (one for one in run.call_facts if one.post == "contestant")
+    answers = (one for one in run.call_facts if one.role == "contestant")
     return [*state_of(run), *warning_lines(answers)]
 
 

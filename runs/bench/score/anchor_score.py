@@ -53,6 +53,7 @@ from videoautoarena.runs.rating.fit import by_feature, identified_of, worth_of
 from videoautoarena.runs.rating.leaderboard import Terms
 from videoautoarena.runs.rundir.reader import SAW_NONE
 from videoautoarena.runs.text.battle_table import quoted
+from videoautoarena.runs.text.record_json import fields_json
 from videoautoarena.runs.text.style import FEATURES, compare_styles, measure_styles, standardise
 from videoautoarena.scoring.fitting.bradley_terry import MEAN, SCALE
 from videoautoarena.scoring.fitting.counts import Floats, Ints, count_cells
@@ -210,7 +211,7 @@ def _board(asked: Mapping[str, Item], group: Sequence[Anchored], way: Way) -> Bo
         "seats": _seats(found),
     }
     if terms is not None:
-        board["terms"] = terms.to_json()
+        board["terms"] = fields_json(terms)
     return board
 
 
