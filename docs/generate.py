@@ -1,27 +1,33 @@
 """What the documents repeat, taken from where it is said first: `python docs/generate.py WHAT`.
 
 `commands` writes the tables of options in commands.md as `--help` has them, `rooms` the map of the
-rooms in design.md from the import contracts, `graph` the drawings in graph.md, `schemas` the JSON
-Schemas of a bench; `pictures OUT` plays the demo into OUT, a new folder, and draws console and
-leaderboard as SVG. Without a word it does the first four. Tests hold the pages against the same
-functions.
+rooms in design.md from the import contracts, `graph` the drawings in graph.md, `fields` the tables
+of records.md from the classes that declare the fields, `schemas` the JSON Schemas; `pictures OUT`
+plays the demo into OUT, a new folder, and draws console and leaderboard as SVG. Without a word it
+does the first five. Tests hold the pages against the same functions.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib
+import inspect
 import io
 import json
 import re
 import sys
 import tomllib
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from itertools import chain, pairwise
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import click
 from langgraph.graph.state import CompiledStateGraph
+from pydantic import BaseModel
 from rich.console import Console, Group
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
@@ -51,6 +57,7 @@ WIDTH = 94
 WIDE, HIGH = 116, 34
 CLIPS, SHOWN_AS = Path("arena-samples"), Path("arena-out/demo")
 FIRST, LAST = "<!-- generated: {} -->\n", "<!-- end -->"
+FIELDS = re.compile(rf"(<!-- fields: ([\w.: ]+) -->\n).*?{LAST}", re.DOTALL)
 
 
 def every_command() -> dict[str, click.Command]:
@@ -116,6 +123,97 @@ def drawing(graph: CompiledStateGraph[Any, Any, Any, Any]) -> str:
     return f"```mermaid\n{mermaid.strip().expandtabs(4)}\n```\n"
 
 
+def fields_table(names: str) -> str:
+    """Return what the fields of classes mean as a Markdown table, in the order of declaration.
+
+    Args:
+        names: `module:Class`, the module from the package on; several with spaces between them.
+
+    Raises:
+        ValueError: a field has no docstring.
+    """
+    rows = ["| field | what it holds |", "|---|---|"]
+    for name in names.split():
+        module, _, called = name.partition(":")
+        declared = getattr(importlib.import_module(f"videoautoarena.{module}"), called)
+        for field, meaning in meanings(declared).items():
+            words = meaning.removesuffix(".").replace("|", "\\|")
+            rows.append(f"| `{field}` | {words} |")
+    return "\n".join(rows) + "\n"
+
+
+def meanings(declared: type) -> dict[str, str]:
+    """Return the docstring of every field of a class by the name that its JSON has for it.
+
+    Pydantic models, dataclasses, NamedTuples and TypedDicts; what a class does not say itself is
+    taken from the class that it inherits the field from.
+
+    Raises:
+        ValueError: a field has no docstring.
+    """
+    said: dict[str, str] = {}
+    for origin in _lineage(declared):
+        said = _docstrings(origin) | said
+    found = {}
+    for name, printed in _names(declared).items():
+        if name not in said:
+            raise ValueError(f"{declared.__name__}.{name} has no docstring; say what it holds")
+        found[printed] = said[name]
+    return found
+
+
+def _names(declared: Any) -> dict[str, str]:
+    """Return the fields of a class, and what each is called in JSON."""
+    if issubclass(declared, BaseModel):
+        shown = {name: field for name, field in declared.model_fields.items() if not field.exclude}
+        return {name: field.serialization_alias or name for name, field in shown.items()}
+    if is_dataclass(declared):
+        return {field.name: field.name for field in fields(declared)}
+    return {name: name for name in getattr(declared, "_fields", declared.__annotations__)}
+
+
+def _lineage(declared: Any) -> list[type]:
+    """Return a class and all that it inherits fields from, the nearest first."""
+    if not issubclass(declared, dict):
+        return [one for one in declared.__mro__ if inspect.get_annotations(one)]
+    # A TypedDict forgets what it was made of; its source does not.
+    known = vars(sys.modules[declared.__module__])
+    named = [known[base.id] for base in _source(declared).bases if isinstance(base, ast.Name)]
+    above = [_lineage(base) for base in named if isinstance(base, type)]
+    return [declared, *chain.from_iterable(above)]
+
+
+def _docstrings(declared: type) -> dict[str, str]:
+    """Return what stands right below the fields in the body of a class, each in one line."""
+    found = {}
+    for node, after in pairwise(_source(declared).body):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            match after:
+                case ast.Expr(value=ast.Constant(value=str(text))):
+                    found[node.target.id] = " ".join(text.split())
+    return found
+
+
+def _source(declared: type) -> ast.ClassDef:
+    """Return a class as it is written down."""
+    found: ast.Module | ast.ClassDef = _parsed(sys.modules[declared.__module__])
+    for part in declared.__qualname__.split("."):
+        classes = (node for node in found.body if isinstance(node, ast.ClassDef))
+        found = next(node for node in classes if node.name == part)
+    assert isinstance(found, ast.ClassDef)
+    return found
+
+
+@cache
+def _parsed(module: ModuleType) -> ast.Module:
+    return ast.parse(inspect.getsource(module))
+
+
+def records_page(page: str) -> str:
+    """Return the page of records with every table of fields as the classes have it now."""
+    return FIELDS.sub(lambda found: f"{found[1]}{fields_table(found[2])}{LAST}", page)
+
+
 def with_part(page: str, name: str, part: str) -> str:
     """Return a page with what stands between the marks of `name` replaced."""
     first = FIRST.format(name)
@@ -139,12 +237,13 @@ def graphs_page(page: str) -> str:
 
 def pages() -> dict[Path, str]:
     """Return every page that holds something generated, as it should be."""
-    design, graph, commands = (DOCS / f"{name}.md" for name in ("design", "graph", "commands"))
-    return {
-        commands: commands_page(commands.read_text(encoding="utf-8")),
-        design: with_part(design.read_text(encoding="utf-8"), "rooms", rooms()),
-        graph: graphs_page(graph.read_text(encoding="utf-8")),
+    made = {
+        "commands.md": commands_page,
+        "design.md": lambda page: with_part(page, "rooms", rooms()),
+        "graph.md": graphs_page,
+        "records.md": records_page,
     }
+    return {DOCS / name: make((DOCS / name).read_text("utf-8")) for name, make in made.items()}
 
 
 class Camera:
@@ -202,8 +301,13 @@ def main(arguments: list[str]) -> None:
         (DOCS / "console.svg").write_text(console(out), encoding="utf-8")
         (DOCS / "leaderboard.svg").write_text(leaderboard(out), encoding="utf-8")
         return
-    wanted = set(arguments) or {"commands", "rooms", "graph", "schemas"}
-    names = {"commands.md": "commands", "design.md": "rooms", "graph.md": "graph"}
+    wanted = set(arguments) or {"commands", "rooms", "graph", "fields", "schemas"}
+    names = {
+        "commands.md": "commands",
+        "design.md": "rooms",
+        "graph.md": "graph",
+        "records.md": "fields",
+    }
     for page, text in pages().items():
         if names[page.name] in wanted:
             page.write_text(text, encoding="utf-8")

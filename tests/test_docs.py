@@ -164,7 +164,7 @@ def test_no_page_knows_a_machine(page: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["commands.md", "design.md", "graph.md"])
+@pytest.mark.parametrize("name", ["commands.md", "design.md", "graph.md", "records.md"])
 def test_what_is_generated_is_what_the_code_gives_now(name: str) -> None:
     page = DOCS / name
     assert page.read_text() == pages()[page], "run make docs"

@@ -6,12 +6,14 @@ import asyncio
 import json
 import re
 import sqlite3
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
 import pytest
+from pydantic import BaseModel, Field
 
-from docs.generate import DOCS
+from docs.generate import DOCS, fields_table, meanings
 from tests.support.clips import draw_folder
 from tests.support.held import held
 from tests.support.json_schemas import problems
@@ -69,6 +71,77 @@ from videoautoarena.runs.rundir.spending import RunCosts, Spending, Took, Waits
 from videoautoarena.runs.tournament.simulate import Finished
 from videoautoarena.runs.training import rows
 from videoautoarena.runs.users.summary import RunUser
+
+
+class Written(BaseModel):
+    tokens: int = Field(default=0, serialization_alias="in")
+    """Of the
+    prompt."""
+    hidden: int = Field(default=0, exclude=True)
+    own: int = 0
+    """Its own."""
+
+
+class WrittenAgain(Written):
+    more: int = 0
+    """`a` | `b`."""
+    tokens: int = Field(default=1, serialization_alias="in")
+
+
+@dataclass
+class Laid:
+    own: int
+    """Its own."""
+
+
+class Paired(NamedTuple):
+    own: int
+    """Its own."""
+
+
+class Keyed(TypedDict):
+    own: int
+    """Its own."""
+
+
+class KeyedFurther(Keyed):
+    more: NotRequired[int]
+    """`a` | `b`."""
+
+
+class Silent(BaseModel):
+    own: int = 0
+    more: int = 0
+    """Said."""
+
+
+@pytest.mark.parametrize(
+    ("declared", "expected"),
+    [
+        (WrittenAgain, {"in": "Of the prompt.", "own": "Its own.", "more": "`a` | `b`."}),
+        (Laid, {"own": "Its own."}),
+        (Paired, {"own": "Its own."}),
+        (KeyedFurther, {"own": "Its own.", "more": "`a` | `b`."}),
+    ],
+)
+def test_a_field_means_what_stands_below_it(declared: type, expected: dict[str, str]) -> None:
+    assert list(meanings(declared).items()) == list(expected.items())
+
+
+def test_a_field_without_a_meaning_is_named() -> None:
+    with pytest.raises(ValueError, match=r"^Silent\.own has no docstring; say what it holds$"):
+        meanings(Silent)
+
+
+def test_a_table_of_fields_is_markdown_in_the_order_of_its_classes() -> None:
+    table = fields_table("memory.records.records:Borrowed memory.records.records:Grade")
+    rows = table.splitlines()
+    assert rows[:3] == [
+        "| field | what it holds |",
+        "|---|---|",
+        "| `battle` | Id of the battle it was given in |",
+    ]
+    assert first_column(table)[2:] == fields(Grade)
 
 
 def fields(model: Any) -> list[str]:
