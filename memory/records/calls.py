@@ -207,15 +207,17 @@ class Attempt(Record):
     """One try of a call that failed on the way, or came back with nothing that is a reply."""
 
     kind: str
+    """A kind of failure [as above](#a-call)."""
     reason: str
+    """A sentence, which may quote the server."""
     waited_s: float
-    """Pause before the next try."""
+    """Pause before the next attempt; may be shorter than the server asked for."""
     may_have_cost_usd: float | None = None
-    """At most this much, where `cost_usd` is unknown; None: unknown as well."""
+    """The most it can have cost if `cost_usd` is null; null if unknown too."""
     usage: Usage = Usage()
-    """Of what came back."""
+    """As that of the call, of what came back."""
     cost_usd: float | None = None
-    """What it did cost, where something came back that says so; None: unknown."""
+    """What it cost, if what came back says so; else null."""
 
 
 class Intent(NamedTuple):

@@ -58,6 +58,7 @@ class Published(Record):
     """A record that is printed as it is: its JSON begins with the version of its shape."""
 
     schema_version: int = Field(default=SCHEMA, alias="schema", serialization_alias="schema")
+    """1."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 

@@ -85,19 +85,21 @@ class RunUser(Published):
     """A user of a run, at its place of its video."""
 
     video: str
-    """Id."""
+    """Id of its video."""
     persona: int
     """Its place, which battles are called by: 1 to 3."""
     text: str
+    """Who it is."""
     line: int | None
-    """Where it stands in the file that it was brought in; None: it was invented."""
+    """Where it stands in the file that it was [brought](#a-user) in; null: it was invented."""
     is_bound: bool
-    """The file binds it to the video; else it was drawn, or invented."""
+    """The file binds it to this video; else it was drawn, or invented."""
     index: int | None
-    """1 close to the content, 2 less close, 3 unrelated; None where the file does not say."""
+    """1 close to the content, 2 less close, 3 unrelated; null where the file does not say."""
     name: str | None
+    """Of the file, or null."""
     language: str | None
-    """The code of what it asks in, as it was brought with it or drawn; None where neither was."""
+    """Code of what it asks in, as it was brought with it or drawn; null where neither was."""
 
 
 def run_users(store: Store, battles: Iterable[Battle]) -> Iterator[RunUser]:

@@ -24,15 +24,18 @@ class DialogueGap(Record):
     """How far the first model lies above the second on dialogues that count for both."""
 
     ability: Ability | None
-    """None of all of the six that are there, each as much."""
+    """Null of the six together, each as much."""
     a: float
+    """Accuracy of the first in percent, over the same dialogues."""
     b: float
-    """Accuracy of each in percent, over the same dialogues."""
+    """Of the second."""
     difference: Figure
-    """In points."""
+    """How far A lies above B, in points, paired by dialogue: `value`, `low`, `high` on `n`
+    dialogues."""
     better: float | None
-    """The chance that the first is the better one."""
+    """Probability that A is better; null with one video."""
     videos: int
+    """Videos that they are about."""
 
 
 class DialogueComparison(Published):

@@ -49,17 +49,21 @@ class Sweep(Record):
     """What a model gains by more frames."""
 
     split: str | None
+    """The part of the set."""
     model: str
+    """`provider:model`; of dialogues also `(own history)`, and `, marked by` whom where several
+    judges did."""
     settings: tuple[Setting, ...]
-    """By frames, ascending."""
+    """By frames: `frames`, `accuracy`, M-Avg over the items that all settings have, `usd` an item,
+    and `behind`: how far that lies above the best, in points, paired by item."""
     best: int
-    """Its frames."""
+    """Frames of the best."""
     cheapest: int
-    """Frames of the cheapest setting whose difference from the best has a 95 % bound above
-    -`margin`."""
+    """Frames of the cheapest whose difference from the best has a 95 % bound above -`margin`."""
     margin: float
+    """In points."""
     by: Literal["dollars", "frames"]
-    """What is cheap: frames where no dollars are known, or nothing costs any."""
+    """What is cheap: `dollars`, or `frames` where no dollars are known."""
 
     @property
     def is_cheap(self) -> bool:
@@ -194,14 +198,16 @@ class Ladder(Record):
     """What a model loses with length."""
 
     model: str
+    """Its name."""
     task: str | None
-    """None of all of them together."""
+    """Null of all together."""
     items: int
-    """Each counted once."""
+    """That count for it at every length, each once."""
     clusters: int
-    """First videos of their grounds: what intervals know."""
+    """First videos of their grounds, which intervals know."""
     rungs: tuple[Rung, ...]
-    """The shortest first."""
+    """The shortest first: `seconds` of ground, `accuracy` over items in percent, and `change`: how
+    far that lies above the shortest, in points, paired by item."""
 
 
 def ladders_of(items: Sequence[TaskItem], results: Sequence[TaskResult]) -> Iterator[Ladder]:
