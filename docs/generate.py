@@ -17,13 +17,13 @@ import json
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from itertools import chain, pairwise
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from types import ModuleType, NoneType
+from typing import Any, get_args, get_type_hints
 
 import click
 from langgraph.graph.state import CompiledStateGraph
@@ -128,16 +128,20 @@ def fields_table(names: str) -> str:
 
     Args:
         names: `module:Class`, the module from the package on; several with spaces between them.
+            `schema` is the row of what `record_json` adds to the fields.
 
     Raises:
         ValueError: a field has no docstring.
     """
     rows = ["| field | what it holds |", "|---|---|"]
     for name in names.split():
+        if name == "schema":
+            rows.append("| `schema` | 1 |")
+            continue
         module, _, called = name.partition(":")
         declared = getattr(importlib.import_module(f"videoautoarena.{module}"), called)
         for field, meaning in meanings(declared).items():
-            words = meaning.removesuffix(".").replace("|", "\\|")
+            words = re.sub(r"\bNone\b", "null", meaning.removesuffix(".")).replace("|", "\\|")
             rows.append(f"| `{field}` | {words} |")
     return "\n".join(rows) + "\n"
 
@@ -146,7 +150,8 @@ def meanings(declared: type) -> dict[str, str]:
     """Return the docstring of every field of a class by the name that its JSON has for it.
 
     Pydantic models, dataclasses, NamedTuples and TypedDicts; what a class does not say itself is
-    taken from the class that it inherits the field from.
+    taken from the class that it inherits the field from. Of a class with `SHOWN` those, of a field
+    that is spread the fields of its class.
 
     Raises:
         ValueError: a field has no docstring.
@@ -156,6 +161,9 @@ def meanings(declared: type) -> dict[str, str]:
         said = _docstrings(origin) | said
     found = {}
     for name, printed in _names(declared).items():
+        if _metadata(declared, name).get("json") == "spread":
+            found |= meanings(_spread(declared, name))
+            continue
         if name not in said:
             raise ValueError(f"{declared.__name__}.{name} has no docstring; say what it holds")
         found[printed] = said[name]
@@ -167,9 +175,24 @@ def _names(declared: Any) -> dict[str, str]:
     if issubclass(declared, BaseModel):
         shown = {name: field for name, field in declared.model_fields.items() if not field.exclude}
         return {name: field.serialization_alias or name for name, field in shown.items()}
-    if is_dataclass(declared):
-        return {field.name: field.name for field in fields(declared)}
-    return {name: name for name in getattr(declared, "_fields", declared.__annotations__)}
+    known = [field.name for field in fields(declared)] if is_dataclass(declared) else None
+    names = getattr(declared, "SHOWN", known) or getattr(declared, "_fields", None)
+    return {
+        name: _metadata(declared, name).get("key", name)
+        for name in names or declared.__annotations__
+    }
+
+
+def _metadata(declared: Any, name: str) -> Mapping[str, str]:
+    known = getattr(declared, "__dataclass_fields__", {})
+    return known[name].metadata if name in known else {}
+
+
+def _spread(declared: Any, name: str) -> type:
+    """Return the class of a field whose own fields stand in its place."""
+    hint = get_type_hints(declared)[name]
+    found: type = next(one for one in (*get_args(hint), hint) if one is not NoneType)
+    return found
 
 
 def _lineage(declared: Any) -> list[type]:
@@ -184,13 +207,14 @@ def _lineage(declared: Any) -> list[type]:
 
 
 def _docstrings(declared: type) -> dict[str, str]:
-    """Return what stands right below the fields in the body of a class, each in one line."""
-    found = {}
-    for node, after in pairwise(_source(declared).body):
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            match after:
-                case ast.Expr(value=ast.Constant(value=str(text))):
-                    found[node.target.id] = " ".join(text.split())
+    """Return what stands below the fields of a class, and in its properties, each in one line."""
+    found, body = {}, _source(declared).body
+    for node, after in pairwise([*body, None]):
+        match node, after:
+            case ast.AnnAssign(target=ast.Name(name)), ast.Expr(value=ast.Constant(str(text))):
+                found[name] = " ".join(text.split())
+            case ast.FunctionDef(name), _ if text := ast.get_docstring(node):
+                found[name] = " ".join(text.split())
     return found
 
 

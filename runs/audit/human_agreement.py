@@ -76,16 +76,17 @@ class Calibration(NamedTuple):
     """How far judges and ratings are right between two gaps of two models' ratings."""
 
     gap_from: float
+    """Smallest gap, in points."""
     gap_to: float | None
-    """None: it has no end."""
+    """Largest; None: it has no end."""
     gap: float
-    """The mean one, in points."""
+    """The mean one."""
     agreed: Figure
-    """How often a label says what the judge said."""
+    """Share of labels that say what the judge said, ties of either side left out."""
     better: Figure
-    """How often it is for the model that the judges' ratings put above."""
+    """Share for the model that the judges' ratings put above."""
     expected: float
-    """How often it should be, by the mean of those ratings."""
+    """How large that should be, by the mean of those ratings."""
 
 
 class Compared(NamedTuple):

@@ -65,16 +65,26 @@ class LabelReport:
     """Who labelled how much, and how far people and judges agree."""
 
     labels: int
-    """Those that count, of battles that do."""
+    """Labels that count."""
     battles: int
+    """Battles they are of."""
     left_out: int
+    """Labels of battles superseded since."""
     sample: SampleCount
+    """`drawn` at random, `labelled` of them, and all `decided` battles."""
     votes: VoteCount
+    """On battles in sessions of `arena annotate`: all that were `cast`, standing ones `skipped`
+    since the person could not tell, `superseded` since they were taken back, and battles with an
+    answer that may be `named`: say who made it."""
     labellers: tuple[Labeller, ...]
+    """By person, most labels first: `labeller`, `labels`, `ties`, `agreed` with the judge,
+    `skipped` and `superseded` votes."""
     findings: tuple[Finding, ...]
+    """[As those of an audit](#a-finding)."""
     calibration: tuple[Calibration, ...]
+    """By gap between two models' ratings, see below; rows without a label are left out."""
     ranking: QuestionRanking | None
-    """None where nobody ranked questions."""
+    """Questions [ranked without their sources](#ranked-questions); None without any."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `arena labels show --json` prints it."""

@@ -98,20 +98,32 @@ class Rejudged:
     """How far another judge agrees with a run."""
 
     judge: str
+    """Its name."""
     model: str | None
+    """`provider:model`; None if it judged nothing."""
     judgings: int
+    """How often it judged."""
     failed: int
+    """Of those."""
     abstained: int
+    """Of those."""
     battles: int
-    """That both decided."""
+    """Decided by both it and the run: the base of all that follows."""
     undecided: int
+    """Left without a verdict by either."""
     agreement: Figure
+    """Share with the same verdict, all ties being one."""
     kappa: Figure
+    """Cohen's, likewise."""
     without_ties: Figures
+    """`agreement` and `kappa` where neither saw a tie."""
     longer_answer: Figure
-    """How often the run's winner is the longer answer, where neither sees a tie."""
+    """Share of those whose winner by the run is the longer answer."""
     confusion: Confusion
+    """`words`, and `run_by_judge`: counts, a row for each verdict of the run."""
     boards: Boards
+    """`spearman` and `kendall` (`value`, `low`, `high`) of the two leaderboards, and `models` with
+    both: `rating`, `low`, `high`, `rank`, and the same after `other_`."""
 
     @property
     def findings(self) -> list[Finding]:
@@ -175,7 +187,9 @@ class Report:
     run: Mapping[str, Sequence[str]]
     """`judges`: those of the run."""
     warnings: Sequence[str]
+    """Sentences that hold for every figure."""
     judges: Sequence[Rejudged]
+    """Each as below."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `arena rejudge --json` prints it."""

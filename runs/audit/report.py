@@ -72,15 +72,18 @@ class AuditReport:
     """What a run says of its judges."""
 
     judges: Mapping[str, str]
-    """Names of all who judged, each with the `provider:model` that it stands for."""
+    """Name to `provider:model` of all who judged."""
     totals: Totals
+    """As in the [settings](#settings) of a leaderboard."""
     stand_ins: bool
-    """The run's models are offline ones."""
+    """Every contestant is an offline one."""
     warnings: Sequence[str]
+    """Sentences that hold for every figure."""
     findings: Sequence[Finding]
-    """Section by section; their alarms are those that they raise together."""
+    """One [finding](#a-finding) a figure, section by section; their alarms are those that they
+    raise together."""
     facts: Sequence[CallFact] = ()
-    """What is so of the calls of contestants, judges and examiner."""
+    """[What is so of the calls](#facts-of-calls) of contestants, judges and examiner."""
 
     @property
     def alarms(self) -> list[Finding]:

@@ -35,17 +35,19 @@ class Row(NamedTuple):
     """One category of a check."""
 
     category: str
+    """What it is called."""
     truths: int
     """Questions that the other side calls yes."""
     claims: int
     """Questions that the classifier calls yes, where the other side says yes or no."""
     both: int
+    """Questions that both call yes."""
     unknown: int
     """Questions of which the classifier could not be read, where the other side says yes or no."""
     precision: Figure
-    """Of what the classifier calls yes; its n is `claims`."""
+    """Share of the claims that are true."""
     recall: Figure
-    """Of what the other side calls yes; its n is `truths`, and what is unknown was not found."""
+    """Share of the truths that are claimed; what is unknown was not found."""
 
 
 @dataclass(frozen=True)
@@ -53,12 +55,15 @@ class CategoryCheck:
     """How far a classifier agrees with somebody else."""
 
     classifier: str
+    """Whose tags were checked."""
     against: str
-    """The name of the other model, or of the file of people's labels."""
+    """A model's name, or a file of people's labels."""
     questions: int
     """Of which both said something."""
     rows: tuple[Row, ...]
+    """One a category, see below."""
     interval: str = BY_VIDEO
+    """How intervals were made."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena categories check --json`."""

@@ -37,20 +37,26 @@ class Place(NamedTuple):
     """Where a model stands in one group of battles; None where it is not rated in it."""
 
     model: str
+    """Name in the roster."""
     rating: float | None
+    """None, as the next three, where it is not rated in the group."""
     low: float | None
+    """Lower end of its 95 % interval."""
     high: float | None
+    """Upper end."""
     place: int | None
     """From 1, by rating, among the models that battles of the group join."""
     style_rating: float | None
-    """With style held equal, as of `arena leaderboard --style`; None too, as `style_place`, where
-    the battles do not tell style from the models."""
+    """With style held equal; None too, as the next two, where the battles do not tell style from
+    the models."""
     style_place: int | None
+    """Place by that."""
     moved: int | None
-    """How many places it moves up under style; below 0 down."""
+    """Places it moves up by that; below 0 down."""
     battles: int
+    """Decided ones."""
     is_thin: bool
-    """On fewer than 100 battles."""
+    """Under 100 of them."""
 
 
 class Group(NamedTuple):
@@ -81,18 +87,21 @@ class CategoryReport:
     """What the tags of a run come to."""
 
     classifier: str
+    """Whose tags count."""
     model: str
-    """`provider:model`"""
+    """`provider:model`."""
     questions: int
     """Of the run, equal ones about one video once."""
     tagged: int
     """Of these, those of which something could be read."""
     counts: tuple[Count, ...]
-    """The last one: of none of the categories."""
+    """For each category, then `none of these`: `category`, `questions`, `unknown`, and `share` of
+    those that could be read."""
     overlap: tuple[tuple[int, ...], ...]
-    """Questions of both, by category and category, in the order of `counts` without the last."""
+    """Numbers of questions of both, by category and category in the order of `counts`."""
     groups: tuple[Group, ...]
-    """All battles first, then categories that occur."""
+    """`all` battles, then each category that occurs: `name`, `battles`, `both_bad_share`,
+    `is_thin`, and `places`, see below."""
     languages: tuple[Group, ...]
     """The same by language; empty where no battle says its language."""
 

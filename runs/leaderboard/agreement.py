@@ -61,13 +61,21 @@ class Agreed:
     """How far two boards agree about the models they share."""
 
     boards: Sequence[Source]
+    """Of A and B: `source`, how many `models`, whether all of them have `intervals`."""
     models: Sequence[Shared]
-    """In A's order."""
+    """Those on both, in A's order: `model`, `place_a`, `place_b` among the shared ones, `rating_a`,
+    `rating_b`."""
     only_a: Sequence[str]
+    """Names on A alone."""
     only_b: Sequence[str]
+    """Names on B alone."""
     figures: Sequence[Finding]
+    """[Findings](#a-finding) on so many models or pairs; keys are `agree.spearman`, `kendall`,
+    `pearson`, `confidence`, `arena_hard`, `separability_a`, `separability_b` and `brier`."""
     turned: Sequence[Turned]
+    """Pairs both boards separate and order differently: `above_on_a`, `above_on_b`."""
     warnings: Sequence[str]
+    """Sentences."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `arena agree --json` prints it."""

@@ -45,13 +45,19 @@ class Slice:
     """A part of the battles, and the leaderboard of those alone."""
 
     name: str = field(metadata=keyed("slice"))
+    """Its name, such as `8-15 s`, `q2`, `P1 close`, or a cell of `videos.csv`; `unknown` of battles
+    without category or question."""
     battles: int
     """Decided ones."""
     both_bad_share: Figure
+    """As in a row, but with `--without refusals` of battles that no answer refuses in; null by
+    standard."""
     flags: tuple[str, ...]
+    """`under 100 battles`, and every flag of its rows."""
     board: Leaderboard = field(metadata=SPREAD)
     agreement: Figure | None = field(default=None, metadata=LEFT_OUT)
-    """How often a standard alone decides as the verdict does; None of other slices."""
+    """By standard: of the battles decided both by it and overall, the share decided alike; ties of
+    any kind are one."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +65,14 @@ class Effects:
     """What position and style are worth in one slice, in the largest group of its models."""
 
     slice: str
+    """Its name."""
     battles: int
+    """Decided ones."""
     videos: int | None
+    """That they are about, of its largest group."""
     effects: Mapping[str, Term | None]
-    """By feature; None of one that never differs, or of which these battles say too little."""
+    """`points`, `low` and `high` of each feature and of `seat`; None for one that never differs, on
+    fewer than ten videos, or if its interval reaches beyond 75 points to either side."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +82,9 @@ class Slices:
     by: str
     """A trait of battles, or one that their run knows of."""
     parts: tuple[Slice, ...] = field(metadata=keyed("slices"))
+    """The [slices](#slices)."""
     audit: tuple[Finding, ...] | None = field(default=None, metadata=LEFT_OUT)
-    """What stands under it of the run's audit; None where there is no run."""
+    """As under the leaderboard of the whole run; by language before the slices."""
 
     @property
     def effects(self) -> tuple[Effects, ...]:

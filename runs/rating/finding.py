@@ -32,11 +32,17 @@ class Check(NamedTuple):
     """What a figure is called, and what to hold it against."""
 
     name: str
+    """What it is called in short, its owner in brackets: `Same verdict again (gpt)`. This and the
+    rest stand in an audit, not in a leaderboard."""
     group: str
-    """What it is shown with."""
+    """What it is shown with: `Seats`, `Length`, `Verdicts`, `Panel`, `Own family`, `Canaries`,
+    `Without the video`, `Frames`, `Languages`, `Trials` or `People`."""
     unit: Unit
+    """`share` (also a difference of shares), `coefficient` (agreement beyond chance) or `points`
+    (of rating)."""
     fair: float | None
-    """What a fair judge would show; None where no value is right or wrong by itself."""
+    """What a fair judge, asked and answered in full, would show: 0.5, 0 or 1; None where no value
+    is right or wrong by itself."""
 
 
 Told = str | float | Sequence[float | None] | None
@@ -73,12 +79,16 @@ class Finding:
     FIGURES: ClassVar = ("value", "low", "high")
     SHOWN: ClassVar = ("key", *FIGURES, "n", "sentence", "is_alarm", "videos", "check")
     key: str
-    """Stable name for programs, such as `swap.flips`; the part before the dot is its section."""
+    """Section and [figure](commands.md#arena-audit-out), then whose: `swap.flips`,
+    `swap.flips.gpt`; of two judges `panel.kappa.gpt, flash`."""
     value: float
-    """NaN where there is nothing to say it from."""
+    """A share, 0 to 1; an agreement beyond chance, up to 1; of `family.excess` a difference of
+    shares; of a canary rating points. Not finite, in JSON null, where nothing is known."""
     low: float
-    """Of its 95 % interval, as `high`; NaN where `value` is, or where no interval makes sense."""
+    """Lower end of its 95 % interval, likewise where `value` is or where no interval makes
+    sense."""
     high: float
+    """Upper end."""
     n: int
     """Battles, judgings or pairs it stands on."""
     words: str
@@ -89,7 +99,7 @@ class Finding:
     or what is counted: `{figure:coefficient_with_interval}`, `{n:battle}`.
     """
     is_alarm: bool = field(default=False, metadata=keyed("alarm"))
-    """Whether a reader must know it before believing the ranking."""
+    """Whether it exceeds its threshold: a reader must know it before believing the ranking."""
     crosses: Crosses | None = field(default=None, compare=False)
     """Whether it is surely beyond its threshold; None of a figure that has none."""
     is_enough: bool = True
@@ -101,7 +111,8 @@ class Finding:
     told: Mapping[str, Told] = field(default_factory=dict)
     """What else the words name."""
     videos: int | None = field(default=None, metadata=LEFT_OUT)
-    """What is about one video is alike: an interval goes by these, not by `n` alone."""
+    """Videos behind it; left out where that is not counted. What is about one is alike: an interval
+    goes by these."""
 
     @property
     def parts(self) -> Iterator[str | Place]:

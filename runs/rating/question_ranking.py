@@ -34,12 +34,16 @@ class QuestionRanking:
     """What people who did not know the sources made of the questions on each video."""
 
     rankings: int
+    """Standing ones."""
     videos: int
+    """That they are about."""
     skipped: int
     """Sets of questions that somebody could not rank."""
     superseded: int
+    """Rankings that were taken back."""
     sources: tuple[SourceRanks, ...]
-    """Those that came first most often lead."""
+    """Each `source`, `n` rankings it was in, and `places`: the share of 1st, 2nd and so on; those
+    that came first most often lead."""
 
 
 def rank_sources(cast: Sequence[Cast[Ranking]]) -> QuestionRanking | None:

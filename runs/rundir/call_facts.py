@@ -143,17 +143,21 @@ class CallFact:
 
     SHOWN: ClassVar = ("fact", "model", "role", "count", "of", "sentence")
     fact: Fact
+    """One of the keys below."""
     model: str
+    """Name in the roster."""
     role: Post
-    """As what it was called."""
+    """`contestant`, `judge`, or `examiner` with all its roles."""
     count: int
+    """Calls or answers of which it is so."""
     of: int
+    """Those of which it could be."""
     example: str = ""
     """A mark, where the fact is about marks."""
 
     @property
     def sentence(self) -> str:
-        """Return it as a sentence without its full stop."""
+        """The same for a person, without its full stop."""
         is_contestant = self.role == "contestant"
         noun = self.fact.noun if is_contestant else self.fact.referees_noun
         name = safe(self.model)

@@ -26,17 +26,20 @@ class SetLead(Lead):
     """Who may be best of the models of a set."""
 
     videos: int = 0
-    """That this is said from."""
+    """From which it is said."""
     models: int = 0
-    """That are compared."""
+    """How many are compared."""
 
 
 class Places(NamedTuple):
     """Where a model stands; None where there are too few videos to rank it."""
 
     rank: int | None = None
+    """Its place; None, as the next two, under ten videos, and where judges differ."""
     rank_best: int | None = None
+    """Best place that it may have."""
     rank_worst: int | None = None
+    """Worst."""
 
 
 class Ranking(NamedTuple):
