@@ -28,16 +28,29 @@ from typing import Any, get_args, get_type_hints
 import click
 from langgraph.graph.state import CompiledStateGraph
 from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
 from rich.console import Console, Group
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
+from videoautoarena.agents.providers import Declaration
 from videoautoarena.graph.dialogue import dialogue
 from videoautoarena.graph.tournament import tournament
-from videoautoarena.runs.battles.export import records_schema
+from videoautoarena.memory.records.records import CallLimits, Price
+from videoautoarena.runs.battles.export import DIALECT, records_schema
 from videoautoarena.runs.bench.format.schema import write_schemas
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.cli.program.main import COMMANDS, load
+from videoautoarena.runs.config.arena_file import (
+    ArenaFile,
+    ModelTable,
+    RetrievalTable,
+    RolesTable,
+    RunTable,
+    SamplingTable,
+)
+from videoautoarena.runs.config.first_file import SCHEMA_FILE
 from videoautoarena.runs.config.run_config import Flags
 from videoautoarena.runs.console.events import Begun, Happening
 from videoautoarena.runs.console.screen import Board, Size, picture
@@ -238,6 +251,54 @@ def records_page(page: str) -> str:
     return FIELDS.sub(lambda found: f"{found[1]}{fields_table(found[2])}{LAST}", page)
 
 
+TABLES: tuple[type[BaseModel], ...] = (
+    ArenaFile, ModelTable, RetrievalTable, CallLimits, Price, Declaration, RolesTable, RunTable,
+    SamplingTable,
+)  # fmt: skip
+"""What arena.toml is made of."""
+_LINK = re.compile(r"\[([^]]+)\]\([^)]+\)")
+
+
+class TomlSchema(GenerateJsonSchema):
+    """A JSON Schema of what stands in a TOML file, which has no null: a key is left out."""
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        """Return the schema of what it is where it is there."""
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        """Return the schema with the default where that is a value one may write."""
+        found = super().default_schema(schema)
+        is_written = isinstance(found.get("default"), bool | int | float | str)
+        return {key: value for key, value in found.items() if is_written or key != "default"}
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
+        """Return that a key needs no other name."""
+        return False
+
+
+def arena_schema() -> dict[str, Any]:
+    """Return the JSON Schema of arena.toml, with what each key means, for editors."""
+    schema = ArenaFile.model_json_schema(schema_generator=TomlSchema)
+    parts = {ArenaFile.__name__: schema, **schema["$defs"]}
+    for table in TABLES:
+        for key, meaning in meanings(table).items():
+            words = _LINK.sub(r"\1", meaning)
+            parts[table.__name__]["properties"][key]["description"] = words
+    # JSON knows no infinity; editors read that of TOML as null.
+    for key in ("max_usd", "max_tokens"):
+        cap = parts[RunTable.__name__]["properties"][key]
+        words = cap.pop("description")
+        parts[RunTable.__name__]["properties"][key] = {
+            "anyOf": [cap, {"type": "null"}],
+            "description": words,
+        }
+    # A table of retrieval names its model within.
+    model = parts[ModelTable.__name__]
+    model["oneOf"] = [{"required": model.pop("required")}, {"required": ["retrieval"]}]
+    return {"$schema": DIALECT, **schema}
+
+
 def with_part(page: str, name: str, part: str) -> str:
     """Return a page with what stands between the marks of `name` replaced."""
     first = FIRST.format(name)
@@ -341,6 +402,9 @@ def main(arguments: list[str]) -> None:
         (DOCS / "run-records.schema.json").write_text(f"{records}\n", encoding="utf-8")
         rows = json.dumps(rows_schema(), indent=2)
         (DOCS / "training-rows.schema.json").write_text(f"{rows}\n", encoding="utf-8")
+        arena = json.dumps(arena_schema(), indent=2)
+        for file in (DOCS / SCHEMA_FILE.name, SCHEMA_FILE):
+            file.write_text(f"{arena}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -86,24 +86,29 @@ class Price(Record):
     """What a model's tokens cost, in US dollars a million."""
 
     input_usd: float = Field(ge=0, allow_inf_nan=False)
+    """Input tokens."""
     output_usd: float = Field(ge=0, allow_inf_nan=False)
-    """Reasoning tokens cost as much."""
+    """Output tokens, those of reasoning among them."""
     cached_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    """Input read from a cache; None means as other input."""
+    """Input read from a cache; without it as other input."""
     written_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    """Input written to a cache; None means as other input."""
+    """Input written to a cache; without it as other input."""
     source: str = "arena.toml"
-    """Where it stands, with the date of a price table."""
+    """Where they stand, in your own words."""
 
 
 class CallLimits(Record):
-    """What a server takes; None where it says nothing and is found out by trying."""
+    """What a server takes; what is not said is found out by trying."""
 
     concurrency: int | None = Field(default=None, ge=1)
-    """Calls under way at once at one endpoint."""
+    """Calls under way at once; names at one address with one key share it, and the strictest binds
+    them all."""
     requests_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    """Calls that may begin in a minute."""
     tokens_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    """Tokens in a minute."""
     images_per_request: int | None = Field(default=None, ge=0)
+    """Most images of a request; `max_frames` is lowered to it."""
     body_bytes: int | None = Field(default=None, ge=1)
     """Longest body of a request."""
 
