@@ -14,9 +14,9 @@ class SentFrames(Record):
     """The frames that an answer was made from."""
 
     times_s: tuple[float, ...]
-    """In seconds from the first frame; empty of a model that was sent none."""
+    """Seconds from the first frame; empty of a model that was sent none."""
     digests: tuple[str, ...] | None
-    """sha256 of each one's JPEG; None where the run holds no such frame at a time."""
+    """sha256 of each one's JPEG; null where the run holds no such frame at a time."""
 
 
 class Ruled(Record):
@@ -72,8 +72,7 @@ class Preference(About):
     rejected_model: str
     """Who gave the other."""
     chosen_frames: SentFrames
-    """Frames it was made from: `times_s`, and `digests` (sha256 of each JPEG; null where the run
-    holds no such frame)."""
+    """Frames it was made from."""
     rejected_frames: SentFrames
     """Likewise."""
     verdict: Literal["a", "b"]
@@ -99,13 +98,19 @@ class Turn(Record):
     """Where a question and its answer are from, and how the answer fared."""
 
     battle: str
+    """Its id."""
     round: int
+    """From 0."""
     origin: Origin
+    """Of the question: `first`, `evolved` or `fresh`."""
     rival: str
     """Who answered the same question."""
     outcome: Literal["won", "lost", "tie", "tie_good", "tie_bad", "split"]
+    """`won`, `lost`, `tie`, `tie_good`, `tie_bad` or `split`."""
     categories: tuple[str, ...] | None
+    """Of the question; null if it was not tagged."""
     frames: SentFrames
+    """Frames the answer was made from, as [`chosen_frames`](#a-preference)."""
 
 
 class Conversation(About):
@@ -125,9 +130,7 @@ class Conversation(About):
     """Question and answer in turn, by round, each question asked alone: `role` (`user` or
     `assistant`) and `content`."""
     turns: tuple[Turn, ...]
-    """Of each question with its answer: `battle`, `round`, `origin`, `rival`, `outcome` (`won`,
-    `lost`, `tie`, `tie_good`, `tie_bad`, `split`), `categories` and `frames` as in [a
-    preference](#a-preference)."""
+    """Of each question with its answer."""
 
 
 ROWS: dict[TrainingKind, type[Preference] | type[Conversation]] = {

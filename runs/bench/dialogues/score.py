@@ -57,16 +57,18 @@ class AbilityFigure(Record):
     """What a model came to in one ability."""
 
     ability: Ability
+    """Its name."""
     figure: Figure
     """Accuracy in percent; `n` counts dialogues."""
     rounds: int
-    """That count."""
+    """Rounds that count."""
 
 
 class PartFigure(Record):
     """What a model came to on a part of the dialogues of the six abilities."""
 
     by: By
+    """`turns`, `length` or `scenes`."""
     part: str
     """Number of turns, bucket of the video's length, or `single scene` and `cross scene`."""
     figure: Figure
@@ -102,7 +104,7 @@ class DialogueScore(Record):
     lacking: tuple[Ability, ...]
     """Abilities of the six in which nothing counts."""
     abilities: tuple[AbilityFigure, ...]
-    """One of each of the six: `ability`, `figure`, and `rounds` that count."""
+    """One of each of the six, in their order."""
     twin: AbilityFigure | None
     """The same of the refusal twin, in no mean; null without one."""
     over_refusal: Figure | None
@@ -110,8 +112,7 @@ class DialogueScore(Record):
     was answered): all items that `made.denials` of the round numbers, or else all expected no, are
     answered yes."""
     parts: tuple[PartFigure, ...]
-    """The mean of the dialogues of the six, whatever their ability: `by` `turns`, `length` or
-    `scenes`, `part`, `figure`."""
+    """Of the dialogues of the six, whatever their ability."""
     counts: dict[str, int]
     """Scored rounds by how they ended: `answered`, `forfeit`, `unscored`, `void`."""
     missing: int
@@ -122,10 +123,14 @@ class ConstantScore(Record):
     """What a constant comes to, from the checklists alone."""
 
     name: Constant
+    """`all_yes` and `all_no` answer every item alike; `silence` is a reply without words, to which
+    every item is no; `refusal` refuses whatever is asked: right in answer refusal, elsewhere yes to
+    the items that `made.denials` numbers (of the refusal twin, without it: to all expected no) and
+    no to the others."""
     overall: float | None
     """The plain mean over those of the six abilities that are there, in percent."""
     abilities: dict[Ability, float | None]
-    """Of each that is there, the refusal twin among them."""
+    """Of each that is there, the refusal twin among them, in percent."""
 
 
 class DialogueScores(Published):
@@ -147,11 +152,7 @@ class DialogueScores(Published):
     abilities: dict[Ability, int]
     """Each that is there to its number of dialogues."""
     constants: tuple[ConstantScore, ...]
-    """What knowing nothing comes to, from the checklists alone: `name`, `overall`, and `abilities`
-    in percent. `all_yes` and `all_no` answer every item alike; `silence` is a reply without words,
-    to which every item is no; `refusal` refuses whatever is asked: right in answer refusal,
-    elsewhere yes to the items that `made.denials` numbers (of the refusal twin, without it: to all
-    expected no) and no to the others."""
+    """What knowing nothing comes to, from the checklists alone."""
     lead: SetLead | None = None
     """[Who may be best](#who-leads-on-a-set) of those that were sent the golden history, or of all
     where nobody was; null where judges differ."""

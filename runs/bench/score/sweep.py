@@ -37,10 +37,11 @@ class Setting(Record):
     """What a model came to with one number of frames, over the items that all its settings have."""
 
     frames: int
+    """Most frames it was sent."""
     accuracy: Figure
-    """M-Avg, in percent."""
+    """M-Avg in percent, over the items that all settings have."""
     usd: float | None
-    """Dollars an item; None where the cost of any answer is unknown."""
+    """Dollars an item, or a scored round; null where the cost of any answer is unknown."""
     behind: Figure
     """How far it lies above the best, in points, paired by item, each task as much."""
 
@@ -54,8 +55,7 @@ class Sweep(Record):
     """`provider:model`; of dialogues also `(own history)`, and `, marked by` whom where several
     judges did."""
     settings: tuple[Setting, ...]
-    """By frames: `frames`, `accuracy`, M-Avg over the items that all settings have, `usd` an item,
-    and `behind`: how far that lies above the best, in points, paired by item."""
+    """By frames, ascending."""
     best: int
     """Frames of the best."""
     cheapest: int
@@ -202,12 +202,11 @@ class Ladder(Record):
     task: str | None
     """Null of all together."""
     items: int
-    """That count for it at every length, each once."""
+    """Items that count for it at every length, each once."""
     clusters: int
     """First videos of their grounds, which intervals know."""
     rungs: tuple[Rung, ...]
-    """The shortest first: `seconds` of ground, `accuracy` over items in percent, and `change`: how
-    far that lies above the shortest, in points, paired by item."""
+    """The shortest first."""
 
 
 def ladders_of(items: Sequence[TaskItem], results: Sequence[TaskResult]) -> Iterator[Ladder]:
