@@ -141,7 +141,8 @@ def fields_table(names: str) -> str:
 
     Args:
         names: `module:Class`, the module from the package on; several with spaces between them.
-            `schema` is the row of what `record_json` adds to the fields.
+            `schema` is the row of what `record_json` adds to the fields; `module:Class.name` is a
+            property that stands among them.
 
     Raises:
         ValueError: a field has no docstring.
@@ -152,8 +153,10 @@ def fields_table(names: str) -> str:
             rows.append("| `schema` | 1 |")
             continue
         module, _, called = name.partition(":")
+        called, _, alone = called.partition(".")
         declared = getattr(importlib.import_module(f"videoautoarena.{module}"), called)
-        for field, meaning in meanings(declared).items():
+        known = {alone: _docstrings(declared)[alone]} if alone else meanings(declared)
+        for field, meaning in known.items():
             words = re.sub(r"\bNone\b", "null", meaning.removesuffix(".")).replace("|", "\\|")
             rows.append(f"| `{field}` | {words} |")
     return "\n".join(rows) + "\n"

@@ -175,9 +175,14 @@ class Rejudged:
             told = {"failed": self.failed, "abstained": self.abstained}
             yield _finding("lost", UNKNOWN._replace(n=self.judgings), words, **told)
 
+    @property
+    def sentence(self) -> str:
+        """What it means."""
+        return self.findings[0].sentence
+
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values."""
-        return {**fields_json(self), "sentence": self.findings[0].sentence}
+        return {**fields_json(self), "sentence": self.sentence}
 
 
 @dataclass(frozen=True)

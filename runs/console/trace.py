@@ -28,7 +28,7 @@ from videoautoarena.runs.console.events import (
     Say,
     Settled,
 )
-from videoautoarena.runs.console.machines import machines_json
+from videoautoarena.runs.text.record_json import fields_json
 from videoautoarena.runs.text.terminal import safe
 
 RULE = "=" * 72
@@ -145,9 +145,9 @@ def as_json(event: Happening) -> dict[str, Any]:
             why = {"interrupted": interrupted, "is_capped": is_capped, "gone": event.gone}
             return {"event": "ended", **why}
         case Looked(reading):
-            return {"event": "looked", "reading": reading.as_json()}
+            return {"event": "looked", "reading": reading.to_json()}
         case Machines():
-            return {"event": "machines", **machines_json(event)}
+            return {"event": "machines", **fields_json(event)}
     facts = {
         name: value.model_dump(mode="json") if isinstance(value, BaseModel) else value
         for name in event.__dataclass_fields__

@@ -45,7 +45,7 @@ class Work(NamedTuple):
         """Return how many calls were finished a minute of work; None before there was any."""
         return round(60 * self.calls / self.seconds, 1) if self.seconds > 0 else None
 
-    def as_json(self) -> dict[str, float | int | None]:
+    def to_json(self) -> dict[str, float | int | None]:
         """Return it in the shape of `work` in `arena status --json`."""
         return {
             "seconds": round(self.seconds, 1),

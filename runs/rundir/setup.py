@@ -119,7 +119,7 @@ def setup_of(run: Run) -> Setup:
         name=run.folder.resolve().name,
         version=manifest.get("version"),
         began_s=sessions[0].began_at_s if sessions else None,
-        work=Worked.model_validate(work.as_json()),
+        work=Worked.model_validate(work.to_json()),
         roles=Roles(contestants=config.models, examiner=config.examiner, judges=config.judges),
         cast={
             name: Member.model_validate({key: getattr(entry, key) for key in Member.model_fields})

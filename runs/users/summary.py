@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from videoautoarena.graph.state import PERSONAS, slot_id
 from videoautoarena.memory.records.digests import write_body
@@ -37,10 +36,6 @@ class Users:
     """Videos whose users were invented anew, since some were alike; None: nobody looked."""
     still_alike: int | None
     """Those of them whose users are alike all the same."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it in the shape of `users` in `arena status --json`."""
-        return asdict(self)
 
     def as_lines(self) -> Iterator[str]:
         """Yield it as lines for a person; none where all are invented and nobody looked."""

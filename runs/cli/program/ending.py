@@ -284,7 +284,7 @@ def _state(finished: Finished, out: Path) -> dict[str, object]:
         "capped": finished.is_capped,
         "gone": finished.gone.address if finished.gone else None,
         "forfeiting": [faulty._asdict() for faulty in finished.faulty],
-        "until": finished.reading.as_json() if finished.reading else None,
+        "until": finished.reading and finished.reading.to_json(),
         "cost_usd": finished.spent.usd,
         "unknown_cost": finished.spent.unknown,
         "tokens": finished.spent.input_tokens + finished.spent.output_tokens,
