@@ -66,7 +66,10 @@ _EVEN, _SLACK = 0.01, 1e-6
 class ProbeResult(NamedTuple):
     """What one probe earns on a set."""
 
+    SHOWN = ("probe", "share", "chance", "p", "p_below", "redrawn", "reading")
+
     probe: str
+    """Its name."""
     share: float
     """Of items whose key it names, 0 to 1; a pick shared by t options is worth 1/t. NaN without
     an item."""
@@ -79,6 +82,7 @@ class ProbeResult(NamedTuple):
     redrawn: bool
     """Whether `p` counts draws of keys; else it is exact for what looks at no key."""
     reading: Reading
+    """`found`, `look`, `clean` or `balanced too exactly`."""
     credits: Floats
     """Shape (items given,), of each item 0 to 1; NaN of those without a key."""
 

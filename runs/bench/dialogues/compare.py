@@ -42,11 +42,13 @@ class DialogueComparison(Published):
     """How two models fared in dialogues that count for both."""
 
     bench: str
+    """Its digest."""
     models: tuple[str, str]
+    """The first, then the second."""
     overall: DialogueGap | None
-    """None where only the twin counts for both."""
+    """A gap of the six together; None where only the refusal twin counts for both."""
     abilities: tuple[DialogueGap, ...]
-    """Of each ability, and of the refusal twin."""
+    """A gap of each ability, and of the refusal twin."""
     left_out: int
     """Dialogues that do not count for both."""
 

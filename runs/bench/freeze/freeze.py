@@ -120,11 +120,15 @@ class Frozen:
     """A bench that was written, or was already there."""
 
     folder: Path
+    """Where it lies."""
     bench: str
+    """Its digest."""
     questions: int
+    """In it."""
     videos: int
+    """That they are about."""
     battles: int
-    """Of the run that count: each is a question, left out, borrowed or dropped."""
+    """Of the run that count: each is a question, or in one of the next two, or dropped."""
     left_out: int
     """Battles without a winner."""
     borrowed: int
@@ -132,16 +136,17 @@ class Frozen:
     unsettled: int
     """Slots of the run that had no battle yet."""
     was_there: bool
+    """The folder held this bench already."""
     wanted: int | None = None
     """How many questions were asked for."""
     dropped: dict[str, int] = field(default_factory=dict)
-    """Questions that wishes left out, by the reason."""
+    """Reason to number of questions that options left out."""
     without_answer: list[str] = field(default_factory=list)
     """Models of the run that gave none of the answers in the bench."""
     hard: dict[str, Any] | None = None
-    """How hard questions were found; None where none were asked for."""
+    """How [hard questions](#a-hard-question) were found; None without `--hard`."""
     is_leak_known: bool = True
-    """Whether anybody played without frames; False makes a leak filter an empty word."""
+    """False if `--leak-filter` found no model that played without frames."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena freeze --json`."""

@@ -42,17 +42,22 @@ class AskedProbe(Record):
     """What one model came to on one task by one view."""
 
     split: str | None
+    """Part of the set, or None."""
     task: str
+    """Its name."""
     model: str
     """Its name, whatever it was shown."""
     view: View
+    """`blind`, `one` frame, `shuffled` frames, those of an `other` video, or `whole` where it was
+    played with as many frames, too."""
     n: int
+    """Items that it answered."""
     accuracy: float | None
     """In percent; an answer that cannot be read is wrong."""
     chance: float | None
     """In percent."""
     p: float
-    """How likely guessing comes to as much, or more; of a ladder its first item counts."""
+    """How likely guessing comes to as much, or more; one-sided and exact."""
 
 
 class AskedProbes(Published):
@@ -83,11 +88,13 @@ class Apart(Record):
     """What a model came to on items of choice, and on those that text alone does not give away."""
 
     split: str | None
+    """Part of the set, or None."""
     model: str
+    """Its name."""
     every: Figure
-    """M-Avg in percent."""
+    """M-Avg in percent, on every item."""
     rest: Figure | None
-    """None where all are given away."""
+    """M-Avg on those that are not given away; None where all are."""
 
 
 @dataclass(frozen=True)

@@ -35,11 +35,11 @@ class Places(NamedTuple):
     """Where a model stands; None where there are too few videos to rank it."""
 
     rank: int | None = None
-    """Its place; None, as the next two, under ten videos, and where judges differ."""
+    """Place; None, as the next two, under ten videos, and where judges differ."""
     rank_best: int | None = None
-    """Best place that it may have."""
+    """The best place that it may have."""
     rank_worst: int | None = None
-    """Worst."""
+    """The worst."""
 
 
 class Ranking(NamedTuple):

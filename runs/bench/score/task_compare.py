@@ -54,7 +54,9 @@ class TaskComparison(Published):
     """How two models fared on tasks that count for both."""
 
     bench: str
+    """Its digest."""
     models: tuple[str, str]
+    """The first, then the second."""
     gaps: tuple[Gap, ...]
     """One a part of the set and kind of task."""
     left_out: int
