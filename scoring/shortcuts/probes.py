@@ -10,7 +10,8 @@ probe is fitted again each time.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,10 +64,11 @@ MOST_LEARNED = 500
 _EVEN, _SLACK = 0.01, 1e-6
 
 
-class ProbeResult(NamedTuple):
+@dataclass(frozen=True)
+class ProbeResult:
     """What one probe earns on a set."""
 
-    SHOWN = ("probe", "share", "chance", "p", "p_below", "redrawn", "reading")
+    SHOWN: ClassVar = ("probe", "share", "chance", "p", "p_below", "redrawn", "reading")
 
     probe: str
     """Its name."""
