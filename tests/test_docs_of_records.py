@@ -53,7 +53,7 @@ from videoautoarena.runs.bench.dialogues.score import (
 from videoautoarena.runs.bench.format.entries import Check, Hardness, Item, JudgeVerdict, Votes
 from videoautoarena.runs.bench.format.entries import Round as DialogueRound
 from videoautoarena.runs.bench.format.reader import open_bench
-from videoautoarena.runs.bench.format.result_lines import Comparison, Head
+from videoautoarena.runs.bench.format.result_lines import Comparison, Head, ResultFacts
 from videoautoarena.runs.bench.format.results import (
     Result,
     RoundLine,
@@ -83,6 +83,8 @@ from videoautoarena.runs.config.arena_file import (
     RunTable,
     SamplingTable,
 )
+from videoautoarena.runs.interop.mt_video_bench import TakenDialogues
+from videoautoarena.runs.interop.task_sets import TakenTasks
 from videoautoarena.runs.rundir.films import RunVideo
 from videoautoarena.runs.rundir.setup import Member, Roles, Setup
 from videoautoarena.runs.rundir.spending import RunCosts, Spending, Took, Waits
@@ -170,8 +172,8 @@ def fields(model: Any) -> list[str]:
     ("heading", "shapes"),
     [
         ("A battle", (Battle,)),
-        ("A task", (TaskItem,)),
-        ("A dialogue", (DialogueItem, DialogueRound)),
+        ("A task", (TaskItem, TakenTasks)),
+        ("A dialogue", (DialogueItem, DialogueRound, TakenDialogues)),
         ("A judging", (Judging,)),
         ("An evolution", (Evolution,)),
         ("A grade", (Grade,)),
@@ -213,6 +215,7 @@ def fields(model: Any) -> list[str]:
         ("A video of a bench", (BenchVideo,)),
         ("questions.jsonl", (Item,)),
         ("A result", (Head, Ruling)),
+        ("Facts of a result", (ResultFacts,)),
         ("A result against an anchor", (Comparison,)),
         ("Two models on a bench", (BenchComparison,)),
     ],

@@ -104,9 +104,9 @@ class CallLimits(Record):
     """Calls under way at once; names at one address with one key share it, and the strictest binds
     them all."""
     requests_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    """Calls that may begin in a minute."""
+    """Calls that may begin in a minute; names that state the same share it."""
     tokens_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    """Tokens in a minute."""
+    """Tokens in a minute; likewise."""
     images_per_request: int | None = Field(default=None, ge=0)
     """Most images of a request; `max_frames` is lowered to it."""
     body_bytes: int | None = Field(default=None, ge=1)
@@ -183,9 +183,13 @@ class Usage(Record):
     """Tokens of one call as the provider counted them; None where it did not say."""
 
     input_tokens: int | None = None
+    """Of all that was sent; null if not reported, as all of these."""
     output_tokens: int | None = None
+    """Of the reply, with its reasoning."""
     cached_tokens: int | None = None
+    """Input tokens read from its cache."""
     reasoning_tokens: int | None = None
+    """Output tokens of reasoning."""
     written_tokens: int | None = None
     """Input tokens that the provider put into its cache."""
 

@@ -73,8 +73,13 @@ class ModelTable(Table):
     timeout_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """Longest one try may take, up to twice that where the process was stopped; 300 without it."""
     parameters: dict[str, Any] = {}
-    """Sampling parameters by one name for every provider, such as `temperature` and
-    `max_tokens`."""
+    """Sampling parameters by one name for every provider. `temperature`, `top_p`, `max_tokens`,
+    `seed`, `stop`, `presence_penalty` and `frequency_penalty` go to every remote model;
+    `reasoning_effort`, `verbosity`, `logit_bias`, `stream` and `extra_body` (a table of what only
+    your server knows) to OpenAI's protocol; `top_k`, `thinking_budget`, `thinking_level` and
+    `media_resolution` to Gemini; the first seven and `top_k` to a provider that is installed or
+    declared, as far as its class has them. A model is sent
+    what is set here and, as a contestant, `max_tokens`; a stand-in takes none."""
     detail: Literal["low", "high", "auto"] | None = None
     """How closely the provider looks at each frame: `low`, `high` or `auto`; Gemini, where it is
     sent as the media resolution, knows the first two; other providers have none."""
@@ -98,8 +103,10 @@ class ModelTable(Table):
     on. The words are the same, so that it is no part of a call's key and may be set or left out in
     the middle of a run."""
     structured: Structured | None = None
-    """By what its server is asked to hold it to JSON in roles that reply in it: `json_schema`,
-    `json_object`, `auto`, or `off`, as without it."""
+    """By what its server is asked to hold it to JSON in roles that reply in it: `json_schema`, the
+    schema of the role's reply; `json_object`, one object of any shape; `auto`, the schema, and what
+    a server does not refuse of both; `off`, nothing, as without it. It is part of the key of such
+    calls: with another one they are asked, and paid for, again."""
     retrieval: RetrievalTable | None = None
     """The model is sent the clips most like the question; stands alone in its table."""
 

@@ -108,7 +108,7 @@ class Shown:
             "clips": [one.model_dump(mode="json") for one in clips_of(memory)] if memory else None,
             "failures": dict(memory.failures) if memory else None,
             "calls": str(self.calls),
-            "plan": self.plan.as_json() if self.plan else None,
+            "plan": self.plan.to_json() if self.plan else None,
             "sheet": None if sheet is None else str(sheet),
         }
 

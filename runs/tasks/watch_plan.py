@@ -59,7 +59,7 @@ class WatchPlan:
         """The most that it can cost."""
         return known_sum(line.most_usd for line in self.lines)
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `plan` in `arena tasks make --json`."""
         return {
             "lines": [line.to_json() for line in self.lines],

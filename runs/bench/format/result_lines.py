@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 
 from pydantic import Field, JsonValue
 
@@ -73,6 +73,56 @@ class Comparison(Shape):
     """Why it is void, or was lost unread."""
 
 
+class ResultFacts(TypedDict, total=False):
+    """How a result that was played here came to be; which of it is said, its kind decides."""
+
+    model: str | None
+    """`provider:model`."""
+    anchor: str | None
+    """Likewise, of results against one."""
+    max_frames: int | None
+    """Most frames it was sent."""
+    judge: JsonValue
+    """`provider:model`, of a panel a list."""
+    seed: int
+    """Of all draws."""
+    swap: JsonValue
+    """Share of questions that were also judged in swapped order, or `all`."""
+    questions: int
+    """Questions or tasks that were asked."""
+    dialogues: int
+    """Dialogues that were asked."""
+    rounds: int
+    """Scored rounds of these."""
+    forfeits: int
+    """Of questions, or scored rounds."""
+    unscored: int
+    """Scored rounds that could not be marked."""
+    voids: int
+    """Of questions, or scored rounds."""
+    audited: int
+    """Judged from both seats."""
+    same_from_both_seats: int
+    """Of these, or of the questions against an anchor."""
+    prompts: dict[str, str]
+    """Role to digest of its prompt."""
+    contracts: int
+    """Number of the [contracts](design.md#4-talking-to-models) that the judge was held to."""
+    reading: int
+    """Number of the [way of reading](design.md#4-talking-to-models) of replies, also when they are
+    scored; 1 if absent."""
+    view: str
+    """Of tasks, what it was shown: `whole`, `blind`, `one` frame, `shuffled` frames, or those of an
+    `other` video."""
+    retrieval: dict[str, Any]
+    """Only where it was sent the best clips alone: `embeddings` and `captioner` (or null),
+    `frames_per_clip` and `keep`."""
+    preset: str
+    """Only of dialogues with `--preset`."""
+    blind_referee: bool
+    """Only, and true, where a judge was sent no frames."""
+
+
 class Head(Shape):
     """The first line of a file of results."""
 
@@ -96,7 +146,7 @@ class Head(Shape):
     how: Literal["run", "import"]
     """`run` or `import`."""
     facts: dict[str, JsonValue] = Field(default_factory=dict)
-    """How it came to be."""
+    """[How it came to be](#facts-of-a-result)."""
 
 
 class OnBench(Shape):

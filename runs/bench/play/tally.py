@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from typing import cast as as_type
 
 from pydantic import JsonValue
 
@@ -16,6 +17,7 @@ from videoautoarena.memory.records.records import Lost
 from videoautoarena.memory.store.journal import NOTHING_LOST
 from videoautoarena.runs.bench.format.points import decided
 from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.result_lines import ResultFacts
 from videoautoarena.runs.bench.format.results import (
     Anchored,
     AnyResult,
@@ -129,7 +131,7 @@ def facts_of(
     ends = Counter(outcome.end for outcome in outcomes)
     judges: list[JsonValue] = [cast.config.model_of(j).resolved for j in cast.config.judges]
     anchor = cast.anchor.model if cast.anchor else None
-    return {
+    found: ResultFacts = {
         "model": player.model.resolved if player.model else None,
         "anchor": anchor.resolved if anchor else None,
         "max_frames": player.model.frame_limit("contestant") if player.model else None,
@@ -145,6 +147,7 @@ def facts_of(
         "contracts": prompts.contracts,
         "reading": prompts.reading,
     }
+    return as_type(dict[str, JsonValue], found)
 
 
 def retrieval_of(player: Player) -> dict[str, Any]:
