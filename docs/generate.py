@@ -70,7 +70,7 @@ WIDTH = 94
 WIDE, HIGH = 116, 34
 CLIPS, SHOWN_AS = Path("arena-samples"), Path("arena-out/demo")
 FIRST, LAST = "<!-- generated: {} -->\n", "<!-- end -->"
-FIELDS = re.compile(rf"(<!-- fields: ([\w.: ]+) -->\n).*?{LAST}", re.DOTALL)
+FIELDS = re.compile(rf"(<!-- fields: ([\w.,: ]+) -->\n).*?{LAST}", re.DOTALL)
 
 
 def every_command() -> dict[str, click.Command]:
@@ -141,8 +141,8 @@ def fields_table(names: str) -> str:
 
     Args:
         names: `module:Class`, the module from the package on; several with spaces between them.
-            `schema` is the row of what `record_json` adds to the fields; `module:Class.name` is a
-            property that stands among them.
+            `schema` is the row of what `record_json` adds to the fields; `module:Class.name,name`
+            are some fields or properties alone.
 
     Raises:
         ValueError: a field has no docstring.
@@ -155,7 +155,8 @@ def fields_table(names: str) -> str:
         module, _, called = name.partition(":")
         called, _, alone = called.partition(".")
         declared = getattr(importlib.import_module(f"videoautoarena.{module}"), called)
-        known = {alone: _docstrings(declared)[alone]} if alone else meanings(declared)
+        said = _docstrings(declared) if alone else meanings(declared)
+        known = {name: said[name] for name in alone.split(",")} if alone else said
         for field, meaning in known.items():
             words = re.sub(r"\bNone\b", "null", meaning.removesuffix(".")).replace("|", "\\|")
             rows.append(f"| `{field}` | {words} |")

@@ -73,15 +73,21 @@ class Video(Record):
     id: Name
     """First 12 hex digits of `sha256`."""
     sha256: str
+    """Of the file's bytes."""
     path: Name
     """Relative to the folder that was given; bytes that are no UTF-8 stand as surrogates."""
     size_bytes: int
+    """Of the file."""
     duration_s: float
+    """From the first frame to the end of the last."""
     width_px: int
+    """As displayed: after rotation."""
     height_px: int
-    """Size as displayed: after rotation."""
+    """Likewise."""
     fps: float
+    """Frames a second, counted."""
     codec: Name
+    """As libav calls it."""
     rotation: int = 0
     """Degrees clockwise by which a player turns the stored picture: 0, 90, 180 or 270."""
     problems: tuple[str, ...] = ()

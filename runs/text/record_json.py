@@ -51,7 +51,7 @@ def value_json(value: Any) -> Any:
     if hasattr(value, "_fields") or hasattr(value, "__dataclass_fields__"):
         return fields_json(value)
     if hasattr(value, "model_dump"):
-        return value.model_dump()
+        return value.model_dump(by_alias=True)
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Path):

@@ -30,7 +30,7 @@ from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
 from videoautoarena.runs.bench.play.game import Outcome
 from videoautoarena.runs.rundir.context import EarlyEnd
-from videoautoarena.runs.rundir.failures import Forfeits
+from videoautoarena.runs.rundir.failures import Faulty, Forfeits
 from videoautoarena.runs.text.battle_table import quoted
 
 MOST_VOID = 0.05
@@ -76,19 +76,39 @@ class BenchTally(EarlyEnd):
         if outcome.end != "judged":
             self.reasons[outcome.reason or "no reason recorded"] += 1
 
-    def as_json(self) -> dict[str, Any]:
-        """Return it as JSON-ready values."""
-        return {
-            "settled": self.settled,
-            "of": self.total,
-            "forfeits": self.forfeits,
-            "forfeiting": [one._asdict() for one in self.of_players.faulty(MOST_VOID)],
-            "voids": self.voids,
-            "interrupted": self.is_interrupted,
-            "capped": self.is_capped,
-            "gone": self.gone.address if self.gone else None,
-            "lost": self.lost._asdict(),
-        }
+
+@dataclass(frozen=True)
+class BenchEnd:
+    """How a bench stands where a process leaves it, and the results that came of it."""
+
+    judge: str | None
+    """Who judged."""
+    settled: int
+    """Answers judged, forfeited or void; each question counts once a model."""
+    of: int
+    """How many there are."""
+    forfeits: int
+    """Models' calls that failed for good."""
+    forfeiting: Sequence[Faulty]
+    """Models with at least 3 of them and more than 5 %, as at the end of a run."""
+    voids: int
+    """Questions with a void judging."""
+    interrupted: bool
+    """Stopped by somebody."""
+    capped: bool
+    """Stopped by a cap."""
+    gone: str | None
+    """Address of the unreachable server that stopped it, or None."""
+    lost: Lost
+    """Possibly paid, by all who played this bench: `tries` without a reply, at most `usd` (None:
+    unknown) and `tokens`."""
+    results: Sequence[Path]
+    """Files written, relative to the bench; none before all is played."""
+    kept: Sequence[str]
+    """A sentence for each result not replaced, since the one there decides more."""
+    scores: Mapping[str, Any] | None
+    """Board of [scores](#scores) of those who played, or
+    [against an anchor](#a-board-against-an-anchor); None before all is played."""
 
 
 def results_of(
