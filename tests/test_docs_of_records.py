@@ -7,10 +7,10 @@ import json
 import re
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple, NotRequired, TypedDict
+from typing import Any, ClassVar, NamedTuple, NotRequired, TypedDict
 
 import pytest
 from pydantic import BaseModel, Field
@@ -88,7 +88,7 @@ from videoautoarena.runs.interop.task_sets import TakenTasks
 from videoautoarena.runs.rundir.films import RunVideo
 from videoautoarena.runs.rundir.setup import Member, Roles, Setup
 from videoautoarena.runs.rundir.spending import RunCosts, Spending, Took, Waits
-from videoautoarena.runs.text.record_json import record_json
+from videoautoarena.runs.text.record_json import SPREAD, fields_json, keyed, record_json
 from videoautoarena.runs.tournament.simulate import Finished
 from videoautoarena.runs.training import rows
 from videoautoarena.runs.users.summary import RunUser
@@ -130,6 +130,21 @@ class KeyedFurther(Keyed):
     """`a` | `b`."""
 
 
+@dataclass
+class Chosen:
+    SHOWN: ClassVar = ("laid", "more", "own")
+    own: int = field(metadata=keyed("lambda"))
+    """Under another name."""
+    laid: Laid | None = field(metadata=SPREAD)
+    """Its fields stand here."""
+    hidden: int = 0
+
+    @property
+    def more(self) -> int:
+        """Computed."""
+        return 1
+
+
 class Silent(BaseModel):
     own: int = 0
     more: int = 0
@@ -143,10 +158,15 @@ class Silent(BaseModel):
         (Laid, {"own": "Its own."}),
         (Paired, {"own": "Its own."}),
         (KeyedFurther, {"own": "Its own.", "more": "`a` | `b`."}),
+        (Chosen, {"own": "Its own.", "more": "Computed.", "lambda": "Under another name."}),
     ],
 )
 def test_a_field_means_what_stands_below_it(declared: type, expected: dict[str, str]) -> None:
     assert list(meanings(declared).items()) == list(expected.items())
+
+
+def test_what_is_written_down_of_a_class_is_what_its_json_has() -> None:
+    assert list(fields_json(Chosen(1, Laid(2)))) == list(meanings(Chosen))
 
 
 def test_a_field_without_a_meaning_is_named() -> None:
@@ -378,13 +398,13 @@ def test_names_inside_a_cell_are_those_of_the_code(run: Path) -> None:
     status = json.loads(invoke("status", run, "--json").output)
     shown = json.loads(invoke("show", run, slot(video(), 1).id, "--json").output)
     text = (DOCS / "records.md").read_text()
-    for field, inner in {
+    for name, inner in {
         "totals": board["settings"]["totals"],
         "calls": status["calls"]["judge"],
         "usage": shown["calls"][0]["usage"],
     }.items():
-        rows = re.findall(rf"^\| `{field}` \| (.*) \|$", text, re.MULTILINE)
-        assert any(set(re.findall(r"`(\w+)`", row)) == set(inner) for row in rows), field
+        rows = re.findall(rf"^\| `{name}` \| (.*) \|$", text, re.MULTILINE)
+        assert any(set(re.findall(r"`(\w+)`", row)) == set(inner) for row in rows), name
 
 
 def test_a_bench_is_written_down_as_it_lies_on_disk(run: Path, tmp_path: Path) -> None:
