@@ -176,7 +176,7 @@ def meanings(declared: type) -> dict[str, str]:
     said: dict[str, str] = {}
     for origin in _lineage(declared):
         said = _docstrings(origin) | said
-    found = {}
+    found: dict[str, str] = {}
     for name, printed in _names(declared).items():
         if _metadata(declared, name).get("json") == "spread":
             found |= meanings(_spread(declared, name))
@@ -230,8 +230,8 @@ def _docstrings(declared: type) -> dict[str, str]:
         match node, after:
             case ast.AnnAssign(target=ast.Name(name)), ast.Expr(value=ast.Constant(str(text))):
                 found[name] = " ".join(text.split())
-            case ast.FunctionDef(name), _ if text := ast.get_docstring(node):
-                found[name] = " ".join(text.split())
+            case ast.FunctionDef(name), _ if said := ast.get_docstring(node):
+                found[name] = " ".join(said.split())
     return found
 
 
