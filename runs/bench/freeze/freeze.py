@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -378,6 +378,21 @@ def _licences_in_words(stated: Iterable[str | None]) -> str:
     return ", ".join(words)
 
 
+class TopicDocuments(TypedDict):
+    """What topics of questions and frames were made of."""
+
+    questions: int
+    """That were clustered."""
+    with_frames: int
+    """Of these, those that had frames."""
+    frames: int
+    """Most frames of each."""
+    calls: int
+    """That the vectors took, of all processes."""
+    cost_usd: float | None
+    """What they cost; None if that of any is unknown."""
+
+
 def _beside(
     run: Run, selection: Selection, pool: Pool, items: Sequence[Item], told: Told
 ) -> dict[str, Any]:
@@ -392,13 +407,14 @@ def _beside(
     if isinstance(pool, HardPool) and told.hard is not None:
         beside["hard_questions"] = counts_of_hard(told.hard, len(pool.items))
     if told.documents is not None and told.documents.vectors:
-        beside["topic_documents"] = {
+        documents: TopicDocuments = {
             "questions": len(told.documents.vectors),
             "with_frames": told.documents.with_frames,
             "frames": FRAMES,
             "calls": told.documents.calls,
             "cost_usd": told.documents.cost_usd,
         }
+        beside["topic_documents"] = documents
     return {name: found for name, found in beside.items() if found}
 
 
