@@ -2,36 +2,56 @@
 
 `commands` writes the index in commands.md, and in commands/ the tables of options as `--help` has
 them and those of the paper's preset; `rooms` the map of the rooms in design.md from the import
-contracts, `graph` the drawings in graph.md, `schemas` the JSON Schemas of a bench; `pictures OUT`
-plays the demo into OUT, a new folder, and draws console and leaderboard as SVG. Without a word it
-does the first four. Tests hold the pages against the same functions.
+contracts, `graph` the drawings in graph.md, `fields` the tables of records.md from the classes that
+declare the fields, `schemas` the JSON Schemas; `pictures OUT` plays the demo into OUT, a new
+folder, and draws console and leaderboard as SVG. Without a word it does the first five. Tests hold
+the pages against the same functions.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib
+import inspect
 import io
 import json
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any
+from types import ModuleType, NoneType
+from typing import Any, get_args, get_type_hints
 
 import click
 from langgraph.graph.state import CompiledStateGraph
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
 from rich.console import Console, Group
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
+from videoautoarena.agents.providers import Declaration
 from videoautoarena.graph.dialogue import dialogue
 from videoautoarena.graph.tournament import tournament
-from videoautoarena.runs.battles.export import records_schema
+from videoautoarena.memory.records.records import CallLimits, Price
+from videoautoarena.runs.battles.export import DIALECT, records_schema
 from videoautoarena.runs.bench.format.schema import write_schemas
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.cli.program.main import COMMANDS, SECTIONS, load
+from videoautoarena.runs.config.arena_file import (
+    ArenaFile,
+    ModelTable,
+    RetrievalTable,
+    RolesTable,
+    RunTable,
+    SamplingTable,
+)
+from videoautoarena.runs.config.first_file import SCHEMA_FILE
 from videoautoarena.runs.config.preset import LEFT, TURNED
 from videoautoarena.runs.config.run_config import Flags
 from videoautoarena.runs.console.events import Begun, Happening
@@ -61,6 +81,7 @@ GROUPS = {
     "Look at videos": "videos",
 }
 """Of each section of `arena --help` the page in docs/commands/ on its commands."""
+FIELDS = re.compile(rf"(<!-- fields: ([\w.,: ]+) -->\n).*?{LAST}", re.DOTALL)
 
 
 def every_command() -> dict[str, click.Command]:
@@ -168,6 +189,173 @@ def drawing(graph: CompiledStateGraph[Any, Any, Any, Any]) -> str:
     return f"```mermaid\n{mermaid.strip().expandtabs(4)}\n```\n"
 
 
+def fields_table(names: str) -> str:
+    """Return what the fields of classes mean as a Markdown table, in the order of declaration.
+
+    Args:
+        names: `module:Class`, the module from the package on; several with spaces between them.
+            `schema` is the row of what `record_json` adds to the fields; `module:Class.name,name`
+            are some fields or properties alone.
+
+    Raises:
+        ValueError: a field has no docstring.
+    """
+    rows = ["| field | what it holds |", "|---|---|"]
+    for name in names.split():
+        if name == "schema":
+            rows.append("| `schema` | 1 |")
+            continue
+        module, _, called = name.partition(":")
+        called, _, alone = called.partition(".")
+        declared = getattr(importlib.import_module(f"videoautoarena.{module}"), called)
+        said = _docstrings(declared) if alone else meanings(declared)
+        known = {name: said[name] for name in alone.split(",")} if alone else said
+        for field, meaning in known.items():
+            words = re.sub(r"\bNone\b", "null", meaning.removesuffix(".")).replace("|", "\\|")
+            rows.append(f"| `{field}` | {words} |")
+    return "\n".join(rows) + "\n"
+
+
+def meanings(declared: type) -> dict[str, str]:
+    """Return the docstring of every field of a class by the name that its JSON has for it.
+
+    Pydantic models, dataclasses, NamedTuples and TypedDicts; what a class does not say itself is
+    taken from the class that it inherits the field from. Of a class with `SHOWN` those, of a field
+    that is spread the fields of its class.
+
+    Raises:
+        ValueError: a field has no docstring.
+    """
+    said: dict[str, str] = {}
+    for origin in _lineage(declared):
+        said = _docstrings(origin) | said
+    found: dict[str, str] = {}
+    for name, printed in _names(declared).items():
+        if _metadata(declared, name).get("json") == "spread":
+            found |= meanings(_spread(declared, name))
+            continue
+        if name not in said:
+            raise ValueError(f"{declared.__name__}.{name} has no docstring; say what it holds")
+        found[printed] = said[name]
+    return found
+
+
+def _names(declared: Any) -> dict[str, str]:
+    """Return the fields of a class, and what each is called in JSON."""
+    if issubclass(declared, BaseModel):
+        shown = {name: field for name, field in declared.model_fields.items() if not field.exclude}
+        return {name: field.serialization_alias or name for name, field in shown.items()}
+    known = [field.name for field in fields(declared)] if is_dataclass(declared) else None
+    names = getattr(declared, "SHOWN", known) or getattr(declared, "_fields", None)
+    return {
+        name: _metadata(declared, name).get("key", name)
+        for name in names or declared.__annotations__
+    }
+
+
+def _metadata(declared: Any, name: str) -> Mapping[str, str]:
+    known = getattr(declared, "__dataclass_fields__", {})
+    return known[name].metadata if name in known else {}
+
+
+def _spread(declared: Any, name: str) -> type:
+    """Return the class of a field whose own fields stand in its place."""
+    hint = get_type_hints(declared)[name]
+    found: type = next(one for one in (*get_args(hint), hint) if one is not NoneType)
+    return found
+
+
+def _lineage(declared: Any) -> list[type]:
+    """Return a class and all that it inherits fields from, the nearest first."""
+    if not issubclass(declared, dict):
+        return [one for one in declared.__mro__ if inspect.get_annotations(one)]
+    # A TypedDict forgets what it was made of; its source does not.
+    known = vars(sys.modules[declared.__module__])
+    named = [known[base.id] for base in _source(declared).bases if isinstance(base, ast.Name)]
+    above = [_lineage(base) for base in named if isinstance(base, type)]
+    return [declared, *chain.from_iterable(above)]
+
+
+def _docstrings(declared: type) -> dict[str, str]:
+    """Return what stands below the fields of a class, and in its properties, each in one line."""
+    found, body = {}, _source(declared).body
+    for node, after in pairwise([*body, None]):
+        match node, after:
+            case ast.AnnAssign(target=ast.Name(name)), ast.Expr(value=ast.Constant(str(text))):
+                found[name] = " ".join(text.split())
+            case ast.FunctionDef(name), _ if said := ast.get_docstring(node):
+                found[name] = " ".join(said.split())
+    return found
+
+
+def _source(declared: type) -> ast.ClassDef:
+    """Return a class as it is written down."""
+    found: ast.Module | ast.ClassDef = _parsed(sys.modules[declared.__module__])
+    for part in declared.__qualname__.split("."):
+        classes = (node for node in found.body if isinstance(node, ast.ClassDef))
+        found = next(node for node in classes if node.name == part)
+    assert isinstance(found, ast.ClassDef)
+    return found
+
+
+@cache
+def _parsed(module: ModuleType) -> ast.Module:
+    return ast.parse(inspect.getsource(module))
+
+
+def records_page(page: str) -> str:
+    """Return the page of records with every table of fields as the classes have it now."""
+    return FIELDS.sub(lambda found: f"{found[1]}{fields_table(found[2])}{LAST}", page)
+
+
+TABLES: tuple[type[BaseModel], ...] = (
+    ArenaFile, ModelTable, RetrievalTable, CallLimits, Price, Declaration, RolesTable, RunTable,
+    SamplingTable,
+)  # fmt: skip
+"""What arena.toml is made of."""
+_LINK = re.compile(r"\[([^]]+)\]\([^)]+\)")
+
+
+class TomlSchema(GenerateJsonSchema):
+    """A JSON Schema of what stands in a TOML file, which has no null: a key is left out."""
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        """Return the schema of what it is where it is there."""
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        """Return the schema with the default where that is a value one may write."""
+        found = super().default_schema(schema)
+        is_written = isinstance(found.get("default"), bool | int | float | str)
+        return {key: value for key, value in found.items() if is_written or key != "default"}
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
+        """Return that a key needs no other name."""
+        return False
+
+
+def arena_schema() -> dict[str, Any]:
+    """Return the JSON Schema of arena.toml, with what each key means, for editors."""
+    schema = ArenaFile.model_json_schema(schema_generator=TomlSchema)
+    parts = {ArenaFile.__name__: schema, **schema["$defs"]}
+    for table in TABLES:
+        for key, meaning in meanings(table).items():
+            words = _LINK.sub(r"\1", meaning)
+            parts[table.__name__]["properties"][key]["description"] = words
+    # JSON knows no infinity; editors read that of TOML as null.
+    for key in ("max_usd", "max_tokens"):
+        cap = parts[RunTable.__name__]["properties"][key]
+        words = cap.pop("description")
+        parts[RunTable.__name__]["properties"][key] = {
+            "anyOf": [cap, {"type": "null"}],
+            "description": words,
+        }
+    # A table of retrieval names its model within.
+    model = parts[ModelTable.__name__]
+    model["oneOf"] = [{"required": model.pop("required")}, {"required": ["retrieval"]}]
+    return {"$schema": DIALECT, **schema}
+
+
 def with_part(page: str, name: str, part: str) -> str:
     """Return a page with what stands between the marks of `name` replaced."""
     first = FIRST.format(name)
@@ -205,13 +393,17 @@ def graphs_page(page: str) -> str:
 
 def pages() -> dict[Path, str]:
     """Return every page that holds something generated, as it should be."""
-    commands, design, graph = (DOCS / f"{name}.md" for name in ("commands", "design", "graph"))
+    commands = DOCS / "commands.md"
     groups = [DOCS / "commands" / f"{group}.md" for group in GROUPS.values()]
+    made = {
+        "design.md": lambda page: with_part(page, "rooms", rooms()),
+        "graph.md": graphs_page,
+        "records.md": records_page,
+    }
     return {
         commands: with_part(commands.read_text(encoding="utf-8"), "index", index()),
         **{page: commands_page(page) for page in groups},
-        design: with_part(design.read_text(encoding="utf-8"), "rooms", rooms()),
-        graph: graphs_page(graph.read_text(encoding="utf-8")),
+        **{DOCS / name: make((DOCS / name).read_text("utf-8")) for name, make in made.items()},
     }
 
 
@@ -270,8 +462,8 @@ def main(arguments: list[str]) -> None:
         (DOCS / "console.svg").write_text(console(out), encoding="utf-8")
         (DOCS / "leaderboard.svg").write_text(leaderboard(out), encoding="utf-8")
         return
-    wanted = set(arguments) or {"commands", "rooms", "graph", "schemas"}
-    names = {"design.md": "rooms", "graph.md": "graph"}
+    wanted = set(arguments) or {"commands", "rooms", "graph", "fields", "schemas"}
+    names = {"design.md": "rooms", "graph.md": "graph", "records.md": "fields"}
     for page, text in pages().items():
         if names.get(page.name, "commands") in wanted:
             page.write_text(text, encoding="utf-8")
@@ -281,6 +473,9 @@ def main(arguments: list[str]) -> None:
         (DOCS / "run-records.schema.json").write_text(f"{records}\n", encoding="utf-8")
         rows = json.dumps(rows_schema(), indent=2)
         (DOCS / "training-rows.schema.json").write_text(f"{rows}\n", encoding="utf-8")
+        arena = json.dumps(arena_schema(), indent=2)
+        for file in (DOCS / SCHEMA_FILE.name, SCHEMA_FILE):
+            file.write_text(f"{arena}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

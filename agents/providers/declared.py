@@ -37,21 +37,27 @@ class Declaration(Sparse):
     left_out = ("auth",)
 
     chat_model: str
-    """Its LangChain class: `package.module:Class`, or with a dot for the colon."""
+    """Its class: `package.module:Class`."""
     key_env: str | None = None
-    """Name of the environment variable that holds its key; sent to no `base_url` of a model."""
+    """Name of the environment variable with its key; a model's own `key_env` beats it."""
     base_url: str | None = None
-    """Where it is served, for a class that does not know."""
+    """Where it is served, if the class has to be told; a model's own `base_url` beats it, and is
+    not sent this key."""
     model_parameter: str | None = None
-    """Argument of the class that takes the model's name; found by itself where it is `model`."""
+    """Argument of the class that takes the model's name, unless it is `model`, `model_name`,
+    `model_id` or `deployment_name`."""
     key_parameter: str | None = None
-    """Argument that takes the key; found by itself where it is `api_key` or the only such."""
+    """Argument that takes the key, unless it is `api_key` or the only one that ends so."""
     url_parameter: str | None = None
-    """Argument that takes the address; found by itself where it is `base_url`."""
+    """Argument that takes the address, unless it is `base_url`, `api_base`, `endpoint`,
+    `endpoint_url` or `azure_endpoint`."""
     headers_parameter: str | None = None
-    """Argument of a call that takes HTTP headers; Idempotency-Key goes out in it."""
+    """Argument of a call that takes HTTP headers, in which Idempotency-Key then goes out; none
+    without it."""
     auth: Literal["own"] | None = None
-    """"own": the class finds credentials itself, and is given no stand-in for a key."""
+    """`own`: the class finds credentials itself, such as AWS variables, a profile or Google's
+    application default; without it, one that gets no key is given the word `none` for it, so that
+    it sends no key of its own to an address that it was not meant for."""
 
     @field_validator("chat_model")
     @classmethod

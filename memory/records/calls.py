@@ -88,24 +88,29 @@ class Price(Record):
     """What a model's tokens cost, in US dollars a million."""
 
     input_usd: float = Field(ge=0, allow_inf_nan=False)
+    """Input tokens."""
     output_usd: float = Field(ge=0, allow_inf_nan=False)
-    """Reasoning tokens cost as much."""
+    """Output tokens, those of reasoning among them."""
     cached_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    """Input read from a cache; None means as other input."""
+    """Input read from a cache; without it as other input."""
     written_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    """Input written to a cache; None means as other input."""
+    """Input written to a cache; without it as other input."""
     source: str = "arena.toml"
-    """Where it stands, with the date of a price table."""
+    """Where they stand, in your own words."""
 
 
 class CallLimits(Record):
-    """What a server takes; None where it says nothing and is found out by trying."""
+    """What a server takes; what is not said is found out by trying."""
 
     concurrency: int | None = Field(default=None, ge=1)
-    """Calls under way at once at one endpoint."""
+    """Calls under way at once; names at one address with one key share it, and the strictest binds
+    them all."""
     requests_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    """Calls that may begin in a minute; names that state the same share it."""
     tokens_per_minute: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    """Tokens in a minute; likewise."""
     images_per_request: int | None = Field(default=None, ge=0)
+    """Most images of a request; `max_frames` is lowered to it."""
     body_bytes: int | None = Field(default=None, ge=1)
     """Longest body of a request."""
 
@@ -180,9 +185,13 @@ class Usage(Record):
     """Tokens of one call as the provider counted them; None where it did not say."""
 
     input_tokens: int | None = None
+    """Of all that was sent; null if not reported, as all of these."""
     output_tokens: int | None = None
+    """Of the reply, with its reasoning."""
     cached_tokens: int | None = None
+    """Input tokens read from its cache."""
     reasoning_tokens: int | None = None
+    """Output tokens of reasoning."""
     written_tokens: int | None = None
     """Input tokens that the provider put into its cache."""
 
@@ -209,15 +218,17 @@ class Attempt(Record):
     """One try of a call that failed on the way, or came back with nothing that is a reply."""
 
     kind: str
+    """A kind of failure [as above](#a-call)."""
     reason: str
+    """A sentence, which may quote the server."""
     waited_s: float
-    """Pause before the next try."""
+    """Pause before the next attempt; may be shorter than the server asked for."""
     may_have_cost_usd: float | None = None
-    """At most this much, where `cost_usd` is unknown; None: unknown as well."""
+    """The most it can have cost if `cost_usd` is null; null if unknown too."""
     usage: Usage = Usage()
-    """Of what came back."""
+    """As that of the call, of what came back."""
     cost_usd: float | None = None
-    """What it did cost, where something came back that says so; None: unknown."""
+    """What it cost, if what came back says so; else null."""
 
 
 class Intent(NamedTuple):

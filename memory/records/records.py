@@ -58,6 +58,7 @@ class Published(Record):
     """A record that is printed as it is: its JSON begins with the version of its shape."""
 
     schema_version: int = Field(default=SCHEMA, alias="schema", serialization_alias="schema")
+    """1."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
@@ -72,15 +73,21 @@ class Video(Record):
     id: Name
     """First 12 hex digits of `sha256`."""
     sha256: str
+    """Of the file's bytes."""
     path: Name
     """Relative to the folder that was given; bytes that are no UTF-8 stand as surrogates."""
     size_bytes: int
+    """Of the file."""
     duration_s: float
+    """From the first frame to the end of the last."""
     width_px: int
+    """As displayed: after rotation."""
     height_px: int
-    """Size as displayed: after rotation."""
+    """Likewise."""
     fps: float
+    """Frames a second, counted."""
     codec: Name
+    """As libav calls it."""
     rotation: int = 0
     """Degrees clockwise by which a player turns the stored picture: 0, 90, 180 or 270."""
     problems: tuple[str, ...] = ()
@@ -197,10 +204,15 @@ class Grade(Record):
     """How hard a question is, 1.0 to 5.0 with one decimal, on each standard and overall."""
 
     instruction_following: float
+    """How demanding the task is."""
     accuracy: float
+    """How closely one must watch."""
     relevance: float
+    """How much of the need it takes to meet."""
     helpfulness: float
+    """How much understanding it takes."""
     overall: float
+    """What the gate compares first."""
 
     @property
     def total(self) -> float:
@@ -214,17 +226,25 @@ class Evolution(Record):
     """One attempt of the evolver to make a harder question, and what the grader said of it."""
 
     battle: Name
-    """Id of the battle whose faults were found."""
+    """Id of the battle it started from."""
     pair: tuple[Name, Name]
-    """model_a and model_b of that battle."""
+    """Its two models."""
     faults_a: tuple[str, ...]
+    """What was wrong with a's answer."""
     faults_b: tuple[str, ...]
+    """With b's."""
     weaknesses_a: tuple[str, ...]
+    """The general weaknesses behind a's faults."""
     weaknesses_b: tuple[str, ...]
+    """Behind b's."""
     question: str
+    """The proposal."""
     old: Grade
+    """Grade of the question before it."""
     new: Grade
+    """Grade of the proposal."""
     accepted: bool
+    """Whether the gate let it pass."""
 
 
 class Question(Record):
@@ -295,18 +315,21 @@ class Judging(Sparse):
     """One judge's view of a battle from one seating; what was not asked is not in its JSON."""
 
     judge: Name
+    """Name of the judge."""
     seats: Seats
-    """"ba" when the judge read model_b's answer first, as its answer A."""
+    """`ba` if it read model b's answer first."""
     verdict: Literal["a", "b", "tie", "tie_good", "tie_bad", "abstain", "failed"]
-    """Always in terms of model_a and model_b, whatever the seating."""
+    """`a`, `b`, `tie_good`, `tie_bad`, `abstain` or `failed`, turned back to models a and b."""
     own_answer: str | None = None
-    """What it would have answered itself, written before it weighed the two, verbatim."""
+    """The judge's own answer, written before comparing; absent under contract 1."""
     analyses: Analyses | None = None
+    """Four texts, `instruction_following`, `accuracy`, `relevance` and `helpfulness`, verbatim, in
+    the judge's seating."""
     standards: dict[Standard, Choice] | None = None
-    """Who is better by each standard alone, in terms of model_a and model_b; those left out that
-    the frames did not decide. None where it was not asked."""
+    """The same four to `a`, `b` or `tie`, turned back; one the judge left open is absent. Not under
+    contract 1."""
     reason: str | None = None
-    """Why there is no verdict, when it abstained or failed."""
+    """Why there is no verdict."""
     left_out: ClassVar[tuple[str, ...]] = ("own_answer", "standards")
 
 
@@ -315,38 +338,67 @@ class Battle(Sparse):
 
     left_out: ClassVar[tuple[str, ...]] = ("borrowed", "language")
     schema_version: int = Field(default=SCHEMA, alias="schema", serialization_alias="schema")
+    """Version of this shape."""
     id: Name
+    """`VIDEO-pPERSONA-rROUND`, also the slot's; `~G` after it: played in place of a battle whose
+    call failed; `+G`: a newcomer met a stored answer (G: generation of its slots)."""
     video: Name
+    """First 12 hex digits of the file's sha256."""
     duration_s: float = Field(ge=0)
+    """Of the video."""
     category: Name | None
+    """One of eleven, or of the list that `videos.csv` names; `unknown` if the examiner named none
+    of them; null if the video was never examined."""
     persona: int
+    """1 close to the content, 2 less close, 3 unrelated; of [a user that was brought](#a-user)
+    without an index its place alone."""
     persona_text: str | None
+    """The user in words; null if none was invented."""
     round: int
-    """0 for the first question of a lineage."""
+    """From 0."""
     origin: Origin | None
+    """`first`, `evolved` or `fresh`; null without a question."""
     question: str | None
+    """As put to both; null likewise."""
     aimed_at: tuple[Name, Name] | None
-    """The pair whose faults the question was made from."""
+    """Of an evolved question: the two models whose faults it was made from."""
     difficulty: float | None
+    """Of an evolved question: its overall grade."""
     model_a: Name | None
+    """Name in the roster; null if no model was drawn."""
     model_b: Name | None
+    """Likewise."""
     answer_a: str | None
+    """Null for a forfeit."""
     answer_b: str | None
+    """Likewise."""
     frames_a: tuple[float, ...]
+    """Times of the frames that it was sent."""
     frames_b: tuple[float, ...]
+    """Likewise."""
     verdict: Verdict
+    """`a`, `b`, `tie`, `tie_good`, `tie_bad`, `split`, `void`, `forfeit_a`, `forfeit_b`;
+    `forfeit_a`: a gave no answer."""
     reason: str | None
-    """Why it is void or forfeit; None when decided."""
+    """Why it is void or forfeit."""
     verdicts: tuple[Judging, ...]
+    """Every [judging](#a-judging)."""
     evolution: tuple[Evolution, ...]
-    """The attempts that led to this battle's question; empty for a first or unforced fresh one."""
+    """The [attempts](#an-evolution) that led to this question; empty for a first one, or a fresh
+    one that none came before."""
     prompts: dict[str, str]
-    """Role to digest of the prompt file that role was given."""
+    """Role to digest of its prompt file."""
     propensity: float | None
+    """Probability of this unordered pair when drawn, in whole millionths; null where pairs are
+    dealt."""
     basis: int | None
+    """Latest wave, from 0, whose results that used; null in the first two waves and without
+    `mix`."""
     borrowed: Borrowed | None = None
-    """Which of the answers is a stored one; only where a newcomer met it."""
+    """Only where a newcomer met a stored answer (`arena add`): the source `battle`, and the
+    answer's `seat` there and here. Question, user, `origin` and `aimed_at` are the source's;
+    `propensity` is that of the rival among the answers available."""
     language: Name | None = None
-    """The code of the language that was asked in; only where the run draws languages."""
+    """Only where the run draws languages: the code (ISO 639-1) of the one that was asked in."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)

@@ -30,10 +30,14 @@ class Label(Record):
     """What one person says of one battle, in terms of its model_a and model_b."""
 
     battle: str
+    """Id of the battle."""
     labeller: str
+    """The person's name as given."""
     verdict: Choice
+    """`a`, `b`, `tie`, `tie_good` or `tie_bad`, in terms of its model_a and model_b."""
     standards: dict[Standard, Choice] = Field(default_factory=dict)
-    """Who is better by each standard; those that were not asked for are left out."""
+    """The same by `instruction_following`, `accuracy`, `relevance` and `helpfulness`, those asked
+    for."""
 
 
 def label_of(vote: Vote) -> Label | None:
@@ -52,12 +56,13 @@ class Sample(Record):
     """A random draw of battles that people are to label; labels of them speak for the rest."""
 
     seed: int
+    """With the battles and earlier draws it decides which are drawn."""
     of: tuple[str, ...]
-    """Ids of the battles it speaks for, those of earlier draws among them."""
+    """Ids of the battles it represents."""
     chance: float = Field(gt=0, le=1)
-    """How likely it was to draw each of them that no earlier one had drawn."""
+    """Probability of each of them that no earlier draw had taken."""
     drawn: tuple[str, ...]
-    """Ids in the order in which they were drawn, so that the first of them are a draw, too."""
+    """Ids in drawn order."""
 
 
 class Trial(Sparse):
@@ -68,29 +73,33 @@ class Trial(Sparse):
     """
 
     id: str
-    """Made of kind, case, judge and seating; equal trials have equal ids."""
+    """Kind, case, judge and seating, and a digest of all the judge was given."""
     kind: TrialKind
-    """Another judge's word, the same judge's second one, an answer that attacks or says nothing
-    to the point, or a case whose right answer is known."""
+    """`rejudge`: another judge's word; `repeat`: the same judge's second one; `attack`, `constant`:
+    an answer that attacks, or says nothing to the point; `truth`: a case whose right answer is
+    known."""
     name: str = ""
-    """Of the attack, the constant answer or the kind of known truth; empty for the others."""
+    """Of the attack or constant answer; of known truth the task and the forms of the right and
+    wrong answer, such as `needle-short-long`; else empty."""
     battle: str | None = None
-    """Id of the battle that the case was made from."""
+    """Id of the battle the case was made from; null of `truth`."""
     video: str
-    """Id of the video whose frames the judge saw, or were made into what it saw."""
+    """Id of the run's video."""
     model: str
-    """`provider:model` of the judge; its name in the roster stands in `judging`."""
+    """`provider:model` of the judge."""
     right: Literal["a", "b"] | None = None
-    """Which answer is right by construction, or attacks without deserving to win: see `kind`."""
+    """The answer right by construction; of `attack` and `constant` the one that does not deserve to
+    win."""
     texts: dict[str, str] = Field(default_factory=dict)
-    """The case, where it is not a battle's own: persona, question, answer_a, answer_b."""
+    """Persona, question and both answers, if not the battle's own."""
     frames: tuple[Frame, ...] = ()
-    """What the judge was shown, where those are not the run's frames of the video."""
+    """Times and digests, if not the run's frames of the video."""
     contracts: int = 1
-    """Number of the contracts by which it was judged; see `agents.prompting.contracts`."""
+    """Number of the [contracts](design.md#4-talking-to-models) it was judged by; 1 if absent."""
     judging: Judging
+    """[what the judge said](#a-judging)."""
     language: str | None = None
-    """The code of what the case is asked in; None where nobody drew one."""
+    """Only where the run draws languages: the code of the one the case is in."""
     left_out: ClassVar[tuple[str, ...]] = ("language",)
 
 

@@ -18,22 +18,25 @@ class Tag(Record):
     """What one classifier says of one question about one video."""
 
     id: str
-    """Made of question, classifier and all that was put to it; `~1` .. behind it: asked again."""
+    """Made of question, classifier and all that was put to it."""
     question: str
-    """First 16 hex digits of the digest of video and text: equal questions have one."""
+    """First 16 hex digits of the digest of video and text: equal questions about one video have
+    one."""
     video: str
+    """Its id."""
     text: str
     """The question, verbatim."""
     classifier: str
-    """Its name in the roster."""
+    """Its name in the cast."""
     model: str
-    """`provider:model`"""
+    """`provider:model`."""
     categories: dict[QuestionCategory, Decision] = Field(default_factory=dict)
-    """Each of the categories with what was read of it; all unknown where nothing was."""
+    """Each of the twelve categories to `yes`, `no` or `unknown`; what could not be read is unknown,
+    never no."""
     reason: str | None = None
-    """Why nothing could be read; None where something was."""
+    """Why nothing could be read; null if something was."""
     is_failed: bool = False
-    """The call itself failed, so that it may be made again."""
+    """The call itself failed."""
 
 
 class Tags:

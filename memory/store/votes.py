@@ -26,16 +26,20 @@ class Vote(Record):
     task: ClassVar[Task] = "battle"
 
     battle: str
+    """Id of the battle."""
     labeller: str
+    """The person's name as given."""
     verdict: Choice | None
-    """None where the person could not tell."""
+    """`a`, `b`, `tie_good` or `tie_bad`, in terms of its model_a and model_b; null: cannot tell."""
     standards: dict[Standard, Choice] = Field(default_factory=dict)
-    """Who is better by each standard; those that were not voted on are left out."""
+    """The same by the standards that were voted on."""
     note: str = ""
+    """What the person wrote."""
     first: Answered
-    """Which of the run's answers was shown as Answer A."""
+    """`a` or `b`: whose answer was shown as Answer A."""
     named: tuple[Answered, ...] = ()
-    """Those of the run's answers that may name their maker."""
+    """Those of the answers, `a` or `b`, whose text has a name of the run's models or of a
+    well-known maker; the page says so, and the text is shown as it is."""
 
     @property
     def subject(self) -> str:
@@ -56,12 +60,15 @@ class Ranking(Record):
     task: ClassVar[Task] = "ranking"
 
     video: str
+    """Id of the video."""
     labeller: str
+    """The person's name as given."""
     questions: tuple[Posed, ...]
-    """In the order in which they were shown."""
+    """`source` and `text` of each, in the order in which they were shown."""
     ranks: tuple[int, ...] | None
-    """The rank of each of them, 1 for the one a user would most likely ask; None: cannot tell."""
+    """The rank of each, 1 for the one a real user would most likely ask; null: cannot tell."""
     note: str = ""
+    """What the person wrote."""
 
     @property
     def subject(self) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from videoautoarena.memory.records.records import DECIDED, STANDARDS, TIES, Battle, Standard
 from videoautoarena.memory.store.evidence import Label, Sample
 from videoautoarena.runs.audit.evidence import AuditInput, below, finding, unknown
-from videoautoarena.runs.rating.finding import Finding, share_json
+from videoautoarena.runs.rating.finding import Figure, Finding, figure_of
 from videoautoarena.runs.rating.fit import number_names
 from videoautoarena.runs.rating.method import Rated
 from videoautoarena.runs.rating.table import build, points_of
@@ -70,6 +70,23 @@ def mean_points(spoken: Iterable[Spoken]) -> dict[str, float]:
     for label, _ in spoken:
         given[label.battle].append(points_of(label.verdict))
     return {id_: float(np.mean(points)) for id_, points in given.items()}
+
+
+class Calibration(NamedTuple):
+    """How far judges and ratings are right between two gaps of two models' ratings."""
+
+    gap_from: float
+    """Smallest gap, in points."""
+    gap_to: float | None
+    """Largest; None: it has no end."""
+    gap: float
+    """The mean one."""
+    agreed: Figure
+    """Share of labels that say what the judge said, ties of either side left out."""
+    better: Figure
+    """Share for the model that the judges' ratings put above."""
+    expected: float
+    """How large that should be, by the mean of those ratings."""
 
 
 class Compared(NamedTuple):
@@ -150,12 +167,10 @@ def _pairs_of(ratings: Ints) -> tuple[Ints, Ints, Ints]:
     return first, second, where
 
 
-def calibrate(battles: Collection[Rated], spoken: Sequence[Spoken]) -> list[dict[str, Any]]:
+def calibrate(battles: Collection[Rated], spoken: Sequence[Spoken]) -> list[Calibration]:
     """Return, for gaps between two models' ratings, how far judges and ratings are right.
 
-    Ties of either side are left out. In each row `agreed` is how often a label says what the judge
-    said, `better` how often it is for the model that the judges' ratings put above, and `expected`
-    how often it should be by the mean of those ratings. Rows without a label are left out.
+    Ties of either side are left out, and so are rows without a label.
     """
     board = build(battles, ())
     rating = {row.model: row.rating or 0.0 for row in board.models}
@@ -173,14 +188,14 @@ def calibrate(battles: Collection[Rated], spoken: Sequence[Spoken]) -> list[dict
         part, gap = compared.among(inside), gaps[inside]
         above = np.where(gap > 0, A, B)
         rows.append(
-            {
-                "gap_from": low,
-                "gap_to": None if math.isinf(high) else high,
-                "gap": round(float(np.abs(gap).mean()), 1),
-                "agreed": share_json(part.agreement().share),
-                "better": share_json(agree(above, part.people, part.video).share),
-                "expected": round(float((1 / (1 + np.exp(-np.abs(gap) / SCALE))).mean()), 6),
-            }
+            Calibration(
+                gap_from=low,
+                gap_to=None if math.isinf(high) else high,
+                gap=round(float(np.abs(gap).mean()), 1),
+                agreed=figure_of(part.agreement().share),
+                better=figure_of(agree(above, part.people, part.video).share),
+                expected=round(float((1 / (1 + np.exp(-np.abs(gap) / SCALE))).mean()), 6),
+            )
         )
     return rows
 

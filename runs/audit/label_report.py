@@ -7,21 +7,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from videoautoarena.memory.records.records import DECIDED, SCHEMA
+from videoautoarena.memory.records.records import DECIDED
 from videoautoarena.memory.store.votes import Cast, Ranking, Vote
 from videoautoarena.runs.audit.checks import with_checks
 from videoautoarena.runs.audit.human_agreement import (
     TIE,
+    Calibration,
     Spoken,
     calibrate,
     compare,
     judge_labels,
     spoken_of,
 )
-from videoautoarena.runs.rating.finding import Finding, raise_alarms, share_json
+from videoautoarena.runs.rating.finding import Figure, Finding, figure_of, raise_alarms
 from videoautoarena.runs.rating.question_ranking import QuestionRanking, rank_sources
 from videoautoarena.runs.rundir.reader import Run
-from videoautoarena.scoring.intervals.proportions import Share
+from videoautoarena.runs.text.record_json import record_json
 
 
 @dataclass(frozen=True)
@@ -53,14 +54,10 @@ class Labeller:
     labeller: str
     labels: int
     ties: int
-    agreed: Share
+    agreed: Figure
     """With the judge."""
     skipped: int
     superseded: int
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON-ready values."""
-        return {**vars(self), "agreed": share_json(self.agreed)}
 
 
 @dataclass(frozen=True)
@@ -68,31 +65,30 @@ class LabelReport:
     """Who labelled how much, and how far people and judges agree."""
 
     labels: int
-    """Those that count, of battles that do."""
+    """Labels that count."""
     battles: int
+    """Battles they are of."""
     left_out: int
+    """Labels of battles superseded since."""
     sample: SampleCount
+    """`drawn` at random, `labelled` of them, and all `decided` battles."""
     votes: VoteCount
+    """On battles in sessions of `arena annotate`: all that were `cast`, standing ones `skipped`
+    since the person could not tell, `superseded` since they were taken back, and battles with an
+    answer that may be `named`: say who made it."""
     labellers: tuple[Labeller, ...]
+    """By person, most labels first: `labeller`, `labels`, `ties`, `agreed` with the judge,
+    `skipped` and `superseded` votes."""
     findings: tuple[Finding, ...]
-    calibration: tuple[dict[str, Any], ...]
+    """[As those of an audit](#a-finding)."""
+    calibration: tuple[Calibration, ...]
+    """By gap between two models' ratings, see below; rows without a label are left out."""
     ranking: QuestionRanking | None
-    """None where nobody ranked questions."""
+    """Questions [ranked without their sources](#ranked-questions); None without any."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `arena labels show --json` prints it."""
-        return {
-            "schema": SCHEMA,
-            "labels": self.labels,
-            "battles": self.battles,
-            "left_out": self.left_out,
-            "sample": vars(self.sample),
-            "votes": vars(self.votes),
-            "labellers": [one.to_json() for one in self.labellers],
-            "findings": [finding.to_json() for finding in self.findings],
-            "calibration": list(self.calibration),
-            "ranking": self.ranking.to_json() if self.ranking else None,
-        }
+        return record_json(self)
 
 
 def show_labels(run: Run) -> LabelReport:
@@ -137,7 +133,7 @@ def _labellers(spoken: Sequence[Spoken], cast: Sequence[Cast[Vote]]) -> Iterator
             labeller=name,
             labels=counts[name],
             ties=int((mine.people == TIE).sum()),
-            agreed=mine.agreement().share,
+            agreed=figure_of(mine.agreement().share),
             skipped=votes.skipped,
             superseded=votes.superseded,
         )

@@ -12,20 +12,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from videoautoarena.agents.roles.judge import settle_verdict
-from videoautoarena.memory.records.records import DECIDED, SCHEMA, TIES, Battle, Judging
+from videoautoarena.memory.records.records import DECIDED, TIES, Battle, Judging
 from videoautoarena.memory.store.evidence import Trial, standing_trials
 from videoautoarena.runs.rating.finding import (
     UNKNOWN,
     Figure,
     Finding,
     Told,
-    fields_json,
     figure_json,
     figure_of,
 )
 from videoautoarena.runs.rating.fit import number_names, share_of
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.rundir.reader import Run, blind_lines, marks, open_run
+from videoautoarena.runs.text.record_json import fields_json, record_json
 from videoautoarena.runs.text.words import in_full
 from videoautoarena.runs.trials.trial import blind_on_trial
 from videoautoarena.scoring.agreement.rank_agreement import correlate_orders, correlate_ranks
@@ -98,20 +98,32 @@ class Rejudged:
     """How far another judge agrees with a run."""
 
     judge: str
+    """Its name."""
     model: str | None
+    """`provider:model`; None if it judged nothing."""
     judgings: int
+    """How often it judged."""
     failed: int
+    """Of those."""
     abstained: int
+    """Of those."""
     battles: int
-    """That both decided."""
+    """Decided by both it and the run: the base of all that follows."""
     undecided: int
+    """Left without a verdict by either."""
     agreement: Figure
+    """Share with the same verdict, all ties being one."""
     kappa: Figure
+    """Cohen's, likewise."""
     without_ties: Figures
+    """`agreement` and `kappa` where neither saw a tie."""
     longer_answer: Figure
-    """How often the run's winner is the longer answer, where neither sees a tie."""
+    """Share of those whose winner by the run is the longer answer."""
     confusion: Confusion
+    """`words`, and `run_by_judge`: counts, a row for each verdict of the run."""
     boards: Boards
+    """`spearman` and `kendall` (`value`, `low`, `high`) of the two leaderboards, and `models` with
+    both: `rating`, `low`, `high`, `rank`, and the same after `other_`."""
 
     @property
     def findings(self) -> list[Finding]:
@@ -163,9 +175,14 @@ class Rejudged:
             told = {"failed": self.failed, "abstained": self.abstained}
             yield _finding("lost", UNKNOWN._replace(n=self.judgings), words, **told)
 
+    @property
+    def sentence(self) -> str:
+        """What it means."""
+        return self.findings[0].sentence
+
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values."""
-        return {**fields_json(self), "sentence": self.findings[0].sentence}
+        return {**fields_json(self), "sentence": self.sentence}
 
 
 @dataclass(frozen=True)
@@ -175,11 +192,13 @@ class Report:
     run: Mapping[str, Sequence[str]]
     """`judges`: those of the run."""
     warnings: Sequence[str]
+    """Sentences that hold for every figure."""
     judges: Sequence[Rejudged]
+    """Each as below."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `arena rejudge --json` prints it."""
-        return {"schema": SCHEMA, **fields_json(self)}
+        return record_json(self)
 
 
 def rejudged(folder: Path, judges: Sequence[str] = ()) -> Report:

@@ -7,18 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.audit.biases import audit_family, audit_length, audit_seats
 from videoautoarena.runs.audit.canaries import audit_canaries, audit_frames, audit_leak
 from videoautoarena.runs.audit.evidence import AuditInput
 from videoautoarena.runs.audit.verdicts import audit_panel, audit_verdicts
-from videoautoarena.runs.rating.finding import (
-    Finding,
-    fields_json,
-    is_by_language,
-    is_usual,
-    raise_alarms,
-)
+from videoautoarena.runs.rating.finding import Finding, is_by_language, is_usual, raise_alarms
 from videoautoarena.runs.rating.method import Totals
 from videoautoarena.runs.rating.table import count_verdicts
 from videoautoarena.runs.rundir.call_facts import CallFact
@@ -29,6 +22,7 @@ from videoautoarena.runs.rundir.reader import (
     rates_stand_ins,
     state_of,
 )
+from videoautoarena.runs.text.record_json import record_json
 
 
 def _trials(given: AuditInput) -> list[Finding]:
@@ -78,15 +72,18 @@ class AuditReport:
     """What a run says of its judges."""
 
     judges: Mapping[str, str]
-    """Names of all who judged, each with the `provider:model` that it stands for."""
+    """Name to `provider:model` of all who judged."""
     totals: Totals
+    """As in the [settings](#settings) of a leaderboard."""
     stand_ins: bool
-    """The run's models are offline ones."""
+    """Every contestant is an offline one."""
     warnings: Sequence[str]
+    """Sentences that hold for every figure."""
     findings: Sequence[Finding]
-    """Section by section; their alarms are those that they raise together."""
+    """One [finding](#a-finding) a figure, section by section; their alarms are those that they
+    raise together."""
     facts: Sequence[CallFact] = ()
-    """What is so of the calls of contestants, judges and examiner."""
+    """[What is so of the calls](#facts-of-calls) of contestants, judges and examiner."""
 
     @property
     def alarms(self) -> list[Finding]:
@@ -95,7 +92,7 @@ class AuditReport:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values."""
-        return {"schema": SCHEMA, **fields_json(self)}
+        return record_json(self)
 
 
 def audit(folder: Path) -> AuditReport:

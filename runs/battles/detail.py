@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from shlex import quote
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,17 +16,18 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.outlines import Outlines
 from videoautoarena.memory.records.records import (
     DECIDED,
-    SCHEMA,
+    Attempt,
     Battle,
     CallRow,
     Evolution,
+    Role,
     Subtitles,
+    Usage,
     Video,
 )
 from videoautoarena.memory.records.slots import Longs, Mask
 from videoautoarena.runs.battles.listing import (
     Rate,
-    as_json,
     chances,
     is_blamed,
     loser,
@@ -44,6 +45,7 @@ from videoautoarena.runs.rundir.reader import (
 )
 from videoautoarena.runs.rundir.slots import Lineup, newcomers_among
 from videoautoarena.runs.rundir.subtitles import stored_subtitles
+from videoautoarena.runs.text.record_json import LEFT_OUT, record_json
 from videoautoarena.runs.users.summary import source_of
 from videoautoarena.scoring.fitting.counts import Floats
 
@@ -53,64 +55,126 @@ LOOKED_AT = 100
 """How many of the most surprising battles are read at most, to find one that is confirmed."""
 
 
+class ShownSubtitles(NamedTuple):
+    """Subtitles that were sent, without their words."""
+
+    path: str
+    sha256: str
+    cues: int
+
+
+@dataclass(frozen=True)
+class ShownCall:
+    """A call without the reply, which stands in the battle."""
+
+    key: str
+    """sha256 of all that was sent, and the nonce."""
+    role: Role
+    """The role played."""
+    ordinal: int
+    """Number of the question in its role; an odd one is a repair round."""
+    generation: int
+    """0, or the number after `~` of its slot."""
+    model: str
+    """`provider:model` as sent."""
+    alias: str
+    """Name in the roster."""
+    endpoint: str
+    """The host of a provider, `own server` for any other, or `in-process`."""
+    prompt: str
+    """Digest of the prompt file."""
+    failure: str | None
+    """Why it failed for good, or None."""
+    failure_kind: str | None
+    """One word, see below."""
+    usage: Usage
+    """Of the last attempt: `input_tokens`, `output_tokens`, `cached_tokens`, `reasoning_tokens` and
+    `written_tokens` (put into the cache); None if not reported."""
+    cost_usd: float | None
+    """Of the last attempt; None: unknown."""
+    latency_s: float
+    """Of the last attempt."""
+    attempts: tuple[Attempt, ...]
+    """Earlier attempts that failed or returned nothing usable, each [an attempt](#an-attempt)."""
+
+    @classmethod
+    def of(cls, row: CallRow) -> ShownCall:
+        """Return a row of the journal as it is shown."""
+        nonce = row.nonce
+        said = {name: getattr(row, name) for name in cls.__dataclass_fields__ if hasattr(row, name)}
+        return cls(role=nonce.role, ordinal=nonce.ordinal, generation=nonce.generation, **said)
+
+
 @dataclass(frozen=True)
 class Shown:
     """A battle with everything around it."""
 
+    SHOWN: ClassVar = (
+        *("chosen", "battle", "path", "frames", "earlier", "found", "calls", "cost_usd"),
+        *("subtitles", "superseded_by", "contracts", "reading", "user"),
+    )
     folder: Path
     """Of its run."""
     battle: Battle
+    """The [battle](#a-battle)."""
     earlier: tuple[Battle, ...]
     """The rounds before it in its lineage, from the first question on."""
     found: tuple[Evolution, ...]
     """What the evolver made of this battle; empty in the last round, or where nothing was."""
-    calls: tuple[CallRow, ...]
-    subtitles: Subtitles | None = None
+    rows: tuple[CallRow, ...]
+    """Calls of its slot, and of those it superseded."""
+    sent_subtitles: Subtitles | None = None
     """What was sent with the video's frames, whole for those who saw all of them."""
     marks: tuple[str, ...] = ()
     """What stands on every page of its run."""
     superseded_by: str | None = None
-    """Id of the slot that is played in its place, since a call had failed."""
+    """Id of the battle played in its place since a call had failed, or None."""
     contracts: int = 1
-    """Number of the contracts that the run's roles are held to."""
+    """Number of the [contracts](design.md#4-talking-to-models) of the run."""
     reading: int = 1
-    """Number of the way in which the run's replies are read."""
+    """Number of the [way of reading](design.md#4-talking-to-models) of the run's replies."""
     video: Video | None = None
     """What it is about."""
     brought: str | None = None
     """Where its user was brought from; None: it was invented."""
-    chosen: str | None = None
-    """Why it was chosen where none was named."""
+    chosen: str | None = field(default=None, metadata=LEFT_OUT)
+    """Without BATTLE: why it is this one."""
 
     @property
     def frames(self) -> str:
-        """Return the command that shows the frames of its video as the run sent them."""
+        """The command that shows the frames of its video as the run sent them."""
         return f"arena frames {quote(self.battle.video)} --run {quote(str(self.folder))}"
 
     @property
+    def calls(self) -> list[ShownCall]:
+        """[Calls](#a-call) of its slot, and of those it superseded."""
+        return [ShownCall.of(row) for row in self.rows]
+
+    @property
+    def subtitles(self) -> ShownSubtitles | None:
+        """`path`, `sha256` and number of `cues` sent with the frames, or None."""
+        sent = self.sent_subtitles
+        return ShownSubtitles(sent.path, sent.sha256, len(sent.cues)) if sent else None
+
+    @property
+    def path(self) -> str | None:
+        """Its video's file, relative to the folder of videos; None if unknown."""
+        return self.video.path if self.video else None
+
+    @property
+    def user(self) -> str:
+        """Where its user comes from: `invented`, or in words the file and line of it."""
+        return self.brought or "invented"
+
+    @property
     def cost_usd(self) -> float | None:
-        """Return what the slot's calls cost together; None when any is unknown."""
-        costs = [usd for row in self.calls if (usd := row.total_usd) is not None]
-        return sum(costs) if costs and len(costs) == len(self.calls) else None
+        """Their sum, `attempts` included; None if any is unknown."""
+        costs = [usd for row in self.rows if (usd := row.total_usd) is not None]
+        return sum(costs) if costs and len(costs) == len(self.rows) else None
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena show --json`."""
-        return {
-            "schema": SCHEMA,
-            **({"chosen": self.chosen} if self.chosen else {}),
-            "battle": as_json(self.battle),
-            "path": self.video.path if self.video else None,
-            "frames": self.frames,
-            "earlier": [as_json(battle) for battle in self.earlier],
-            "found": [attempt.model_dump() for attempt in self.found],
-            "calls": [_call(row) for row in self.calls],
-            "cost_usd": self.cost_usd,
-            "subtitles": _subtitles(self.subtitles),
-            "superseded_by": self.superseded_by,
-            "contracts": self.contracts,
-            "reading": self.reading,
-            "user": self.brought or "invented",
-        }
+        return record_json(self)
 
 
 def show(folder: Path, wanted: str) -> Shown:
@@ -149,8 +213,8 @@ def _shown(run: Run, battle: Battle, *, chosen: str | None = None) -> Shown:
         battle=battle,
         earlier=tuple(other for other in then if other.round < battle.round),
         found=_found(battle, ever),
-        calls=tuple(row for row in calls if row.nonce.generation <= generation),
-        subtitles=stored_subtitles(run.store, battle.video),
+        rows=tuple(row for row in calls if row.nonce.generation <= generation),
+        sent_subtitles=stored_subtitles(run.store, battle.video),
         marks=marks(run.manifest),
         superseded_by=None if current == battle.id else current,
         contracts=contracts_of(run.manifest),
@@ -308,19 +372,3 @@ def _nearest(ids: list[str], wanted: str) -> str:
         return "no battle of this run is settled yet"
     near = get_close_matches(wanted[:64], ids, n=NAMED, cutoff=0.5)
     return f"there are {_named(near or ids)}"
-
-
-def _subtitles(kept: Subtitles | None) -> dict[str, Any] | None:
-    return {**kept.model_dump(include={"path", "sha256"}), "cues": len(kept.cues)} if kept else None
-
-
-def _call(row: CallRow) -> dict[str, Any]:
-    """Return a call without the reply, which stands in the battle."""
-    return {
-        "key": row.key,
-        "role": row.nonce.role,
-        "ordinal": row.nonce.ordinal,
-        "generation": row.nonce.generation,
-        **row.model_dump(include={"model", "alias", "endpoint", "prompt", "failure"}),
-        **row.model_dump(include={"failure_kind", "usage", "cost_usd", "latency_s", "attempts"}),
-    }

@@ -263,7 +263,7 @@ def _judging(battle: Battle, judging: Judging) -> Iterator[RenderableType]:
 
 
 def _provenance(shown: Shown) -> Iterator[RenderableType]:
-    battle, spoken = shown.battle, shown.subtitles
+    battle, spoken = shown.battle, shown.sent_subtitles
     prompts = [f"{role} {digest[:12]}" for role, digest in sorted(battle.prompts.items())]
     propensity = "dealt" if battle.propensity is None else f"{battle.propensity:g}"
     yield from _section(
@@ -278,8 +278,8 @@ def _provenance(shown: Shown) -> Iterator[RenderableType]:
 
 def _calls(shown: Shown) -> Iterator[RenderableType]:
     yield from _section(
-        f"Calls of this slot: {len(shown.calls)}, cost {dollars(shown.cost_usd)}",
-        *(_call(row) for row in shown.calls),
+        f"Calls of this slot: {len(shown.rows)}, cost {dollars(shown.cost_usd)}",
+        *(_call(row) for row in shown.rows),
     )
 
 

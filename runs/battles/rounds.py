@@ -56,21 +56,27 @@ class Round(Published):
     round: int
     """From 0."""
     battles: int
+    """How many."""
     difficulty: Difficulty
+    """Overall grades of its evolved questions: `values` in the order of their battles, and their
+    `mean` or null."""
     before: tuple[float, ...]
-    """Overall grade of the question before, for each attempt that passed."""
+    """Overall grade of the question before, of each attempt that passed."""
     standards: dict[Standard, float] | None
-    """Mean grades of the questions that passed; None where none did."""
+    """Mean [grade](#a-grade) by standard of the proposals that passed; null if none did."""
     origin: dict[str, int]
-    """Origin of the question to number of battles; `none` of those without one."""
+    """Origin of the question to number of battles; `none`: without a question."""
     gate: Gate
+    """Attempts at a harder question that `passed`, and that were `refused`."""
     verdicts: dict[str, int]
+    """Verdict to number."""
     points: dict[str, Points]
-    """By model."""
+    """Model to `share` of the points of its `n` decided battles, a tie half a point."""
     themes: dict[str, int]
-    """Theme to the number of battles looked at in which either answer showed it."""
+    """Theme of recorded weaknesses to the number of battles looked at that showed it in either
+    answer, grouped by words as in [a profile](#profiles)."""
     looked_at: int
-    """Battles of the round before, in whose answers faults were looked for."""
+    """Battles in whose answers faults were looked for, to make these questions."""
 
 
 @dataclass

@@ -23,10 +23,17 @@ class StandardVerdicts(Published):
     """The panel's verdict on one battle by each standard; None where no judge was asked for it."""
 
     battle: str
+    """Its id."""
     instruction_following: Verdict | None
+    """The panel's verdict by that standard, combined as by `arena leaderboard --by standard`: `a`,
+    `b`, `tie`, `split`, or `void` if every judge left it open; null if none was asked (contract
+    1)."""
     accuracy: Verdict | None
+    """Likewise."""
     relevance: Verdict | None
+    """Likewise."""
     helpfulness: Verdict | None
+    """Likewise."""
 
     @property
     def letters(self) -> str:

@@ -17,15 +17,15 @@ from videoautoarena.memory.records.questions import (
     Decision,
     QuestionCategory,
 )
-from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.categories.tagging import draw
 from videoautoarena.runs.categories.tags import SHOWN, Asked, questions_of, tags_of
-from videoautoarena.runs.rating.finding import Figure, fields_json, figure_of
+from videoautoarena.runs.rating.finding import Figure, figure_of
 from videoautoarena.runs.rating.fit import share_of
 from videoautoarena.runs.rundir.reader import Run
 from videoautoarena.runs.text.battle_table import Sheet, is_gap, quoted, read_sheet
 from videoautoarena.runs.text.csv_text import comma_separated
 from videoautoarena.runs.text.files import refuse_existing, write_whole
+from videoautoarena.runs.text.record_json import record_json
 
 BY_VIDEO = "Wilson's, on as many questions as their videos are worth"
 Said = Mapping[QuestionCategory, Decision]
@@ -35,17 +35,19 @@ class Row(NamedTuple):
     """One category of a check."""
 
     category: str
+    """What it is called."""
     truths: int
     """Questions that the other side calls yes."""
     claims: int
     """Questions that the classifier calls yes, where the other side says yes or no."""
     both: int
+    """Questions that both call yes."""
     unknown: int
     """Questions of which the classifier could not be read, where the other side says yes or no."""
     precision: Figure
-    """Of what the classifier calls yes; its n is `claims`."""
+    """Share of the claims that are true."""
     recall: Figure
-    """Of what the other side calls yes; its n is `truths`, and what is unknown was not found."""
+    """Share of the truths that are claimed; what is unknown was not found."""
 
 
 @dataclass(frozen=True)
@@ -53,16 +55,19 @@ class CategoryCheck:
     """How far a classifier agrees with somebody else."""
 
     classifier: str
+    """Whose tags were checked."""
     against: str
-    """The name of the other model, or of the file of people's labels."""
+    """A model's name, or a file of people's labels."""
     questions: int
     """Of which both said something."""
     rows: tuple[Row, ...]
+    """One a category, see below."""
     interval: str = BY_VIDEO
+    """How intervals were made."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena categories check --json`."""
-        return {"schema": SCHEMA, **fields_json(self)}
+        return record_json(self)
 
 
 def check_rows(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.questions import QUESTION_CATEGORIES, QuestionCategory
-from videoautoarena.memory.records.records import DECIDED, SCHEMA, Battle
+from videoautoarena.memory.records.records import DECIDED, Battle
 from videoautoarena.memory.store.tags import Tag
 from videoautoarena.runs.categories.tags import (
     NONE,
@@ -21,12 +21,13 @@ from videoautoarena.runs.categories.tags import (
     said_yes,
     tags_of,
 )
-from videoautoarena.runs.rating.finding import UNKNOWN, Figure, fields_json, figure_of
+from videoautoarena.runs.rating.finding import UNKNOWN, Figure, figure_of
 from videoautoarena.runs.rating.fit import UNCONTROLLED, rater_of, share_of
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.method import SOLID_BATTLES, USUAL
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.rundir.reader import Run
+from videoautoarena.runs.text.record_json import record_json
 
 ALL = "all"
 """The group of all battles, which the others stand beside."""
@@ -36,20 +37,26 @@ class Place(NamedTuple):
     """Where a model stands in one group of battles; None where it is not rated in it."""
 
     model: str
+    """Name in the roster."""
     rating: float | None
+    """None, as the next three, where it is not rated in the group."""
     low: float | None
+    """Lower end of its 95 % interval."""
     high: float | None
+    """Upper end."""
     place: int | None
     """From 1, by rating, among the models that battles of the group join."""
     style_rating: float | None
-    """With style held equal, as of `arena leaderboard --style`; None too, as `style_place`, where
-    the battles do not tell style from the models."""
+    """With style held equal; None too, as the next two, where the battles do not tell style from
+    the models."""
     style_place: int | None
+    """Place by that."""
     moved: int | None
-    """How many places it moves up under style; below 0 down."""
+    """Places it moves up by that; below 0 down."""
     battles: int
+    """Decided ones."""
     is_thin: bool
-    """On fewer than 100 battles."""
+    """Under 100 of them."""
 
 
 class Group(NamedTuple):
@@ -80,24 +87,27 @@ class CategoryReport:
     """What the tags of a run come to."""
 
     classifier: str
+    """Whose tags count."""
     model: str
-    """`provider:model`"""
+    """`provider:model`."""
     questions: int
     """Of the run, equal ones about one video once."""
     tagged: int
     """Of these, those of which something could be read."""
     counts: tuple[Count, ...]
-    """The last one: of none of the categories."""
+    """For each category, then `none of these`: `category`, `questions`, `unknown`, and `share` of
+    those that could be read."""
     overlap: tuple[tuple[int, ...], ...]
-    """Questions of both, by category and category, in the order of `counts` without the last."""
+    """Numbers of questions of both, by category and category in the order of `counts`."""
     groups: tuple[Group, ...]
-    """All battles first, then categories that occur."""
+    """`all` battles, then each category that occurs: `name`, `battles`, `both_bad_share`,
+    `is_thin`, and `places`, see below."""
     languages: tuple[Group, ...]
     """The same by language; empty where no battle says its language."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena categories show --json`."""
-        return {"schema": SCHEMA, **fields_json(self)}
+        return record_json(self)
 
 
 def report_of(run: Run, classifier: str | None = None) -> CategoryReport:

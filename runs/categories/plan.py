@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from videoautoarena.agents.roles.classify import FRAMES
-from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.categories.tags import Asked
 from videoautoarena.runs.config.disclosure import judges_notice
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.rundir.subtitles import has_subtitles
+from videoautoarena.runs.text.record_json import record_json
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import dollars
 from videoautoarena.runs.tournament.plan import SAMPLE, Line, estimated, measured
@@ -23,6 +23,9 @@ from videoautoarena.runs.tournament.plan import SAMPLE, Line, estimated, measure
 class TagPlan:
     """What is left to be called."""
 
+    SHOWN: ClassVar = (
+        *("classifier", "questions", "known", "calls", "cost_usd", "cost_usd_at_most", "notices"),
+    )
     line: Line
     questions: int
     """Those that are wanted; equal ones about one video are one."""
@@ -31,18 +34,29 @@ class TagPlan:
     notices: tuple[str, ...]
     """What leaves the machine."""
 
+    @property
+    def classifier(self) -> str:
+        """Its name in the cast."""
+        return self.line.alias
+
+    @property
+    def calls(self) -> int:
+        """One a question."""
+        return self.line.most_calls
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Expected; None without a price."""
+        return self.line.usd
+
+    @property
+    def cost_usd_at_most(self) -> float | None:
+        """Likewise."""
+        return self.line.most_usd
+
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena categories tag --plan --json`."""
-        return {
-            "schema": SCHEMA,
-            "classifier": self.line.alias,
-            "questions": self.questions,
-            "known": self.known,
-            "calls": self.line.most_calls,
-            "cost_usd": self.line.usd,
-            "cost_usd_at_most": self.line.most_usd,
-            "notices": list(self.notices),
-        }
+        return record_json(self)
 
     def as_lines(self) -> Iterator[str]:
         """Yield it as lines for a person, safe to print."""

@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from videoautoarena.agents.limits.caps import Caps
 from videoautoarena.agents.limits.outages import PATIENCE_S
@@ -29,7 +29,7 @@ from videoautoarena.memory.records.errors import (
     UnusableVideo,
 )
 from videoautoarena.memory.records.questions import QUESTION_CATEGORIES
-from videoautoarena.memory.records.records import SCHEMA, Frames, Role
+from videoautoarena.memory.records.records import Frames, Role
 from videoautoarena.memory.store.evidence import generation_of, trial_id
 from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.tags import TAG_SCOPE, Tag
@@ -46,6 +46,7 @@ from videoautoarena.runs.rundir.context import Calling, EarlyEnd, draining_asker
 from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.rundir.opener import stored_prompts, videos_folder
 from videoautoarena.runs.rundir.reader import Run, run_file
+from videoautoarena.runs.text.record_json import keyed, record_json
 from videoautoarena.runs.trials.trial import entry_in
 from videoautoarena.video.folder.find import find_videos
 from videoautoarena.video.sampling.cache import FrameCache
@@ -82,12 +83,14 @@ class TagOrder:
 class TagTally(EarlyEnd):
     """How tagging went in one process."""
 
-    asked: int = 0
+    SHOWN: ClassVar = ("asked", "known", "tagged", "unread", "failed")
+    asked: int = field(default=0, metadata=keyed("questions"))
     """Questions that were wanted, those of earlier among them."""
     known: int = 0
+    """Those tagged before."""
     tagged: int = 0
     """Now, whatever came of it."""
-    unread: int = 0
+    unread: int = field(default=0, metadata=keyed("unreadable"))
     """Of these, replies in which nothing could be read."""
     failures: Counter[str] = field(default_factory=Counter)
     """Why calls failed now."""
@@ -107,14 +110,7 @@ class TagTally(EarlyEnd):
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena categories tag --json`."""
-        return {
-            "schema": SCHEMA,
-            "questions": self.asked,
-            "known": self.known,
-            "tagged": self.tagged,
-            "unreadable": self.unread,
-            "failed": self.failed,
-        }
+        return record_json(self)
 
     @property
     def in_words(self) -> str:

@@ -6,13 +6,14 @@ import asyncio
 import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.cluster.connection import Node, connected, own_version
 from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.text.record_json import value_json
 
 LEAST_FREE_BYTES = 1 << 30
 """A disk with less room than this for the frame cache is pointed out."""
@@ -36,19 +37,36 @@ class Cluster(Protocol):
 class Examined:
     """A machine, by its own account; None is what nobody knows."""
 
+    SHOWN: ClassVar = (
+        *("node", "cpus", "reachable", "version", "python", "ray", "keys_missing", "videos_there"),
+        *("cache_free_bytes", "faults", "can_play"),
+    )
     node: str
+    """Its name."""
     cpus: int
+    """Its processors."""
     reachable: bool
+    """Whether it answered."""
     version: str | None
+    """Of videoautoarena."""
     python: str | None
+    """Its version."""
     ray: str | None
+    """Its version."""
     keys_missing: tuple[str, ...]
-    """Of each model that lacks one: its variable, or those of which one is enough."""
+    """Of each model that lacks one in its own environment: its variable, or those of which one is
+    enough."""
     videos_there: bool | None
-    """None where no folder was named."""
+    """Whether the folder is; None without `--videos`."""
     cache_free_bytes: int | None
+    """Where frames are kept."""
     faults: tuple[str, ...]
     """Why it would be left out, or could play no video."""
+
+    @property
+    def can_play(self) -> bool:
+        """Whether it would play."""
+        return not self.faults
 
 
 @dataclass(frozen=True)
@@ -72,8 +90,7 @@ class Examination:
 
     def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `cluster` of `arena doctor --json`."""
-        machines = [asdict(one) | {"can_play": not one.faults} for one in self.machines]
-        return {"machines": machines, "refusal": self.refusal or None}
+        return {"machines": value_json(self.machines), "refusal": self.refusal or None}
 
     def entries(self) -> Iterator[tuple[str, str]]:
         """Yield title and text of each line for a person."""

@@ -39,14 +39,19 @@ class RetrievalTable(Table):
     """A model that is sent the clips of a video most like the question, and how they are found."""
 
     model: str
-    """The name of another table, or `provider:model`."""
+    """Who answers: the name of another table, or `provider:model`; how it is called is said in its
+    own table."""
     embeddings: str
-    """What embeds clips and questions: likewise, or `package.Class:model`."""
+    """What embeds: the name of a table, or `openai:MODEL`, `google_genai:MODEL`,
+    `package.Class:MODEL` of any LangChain embeddings, or `offline:colours` for stand-ins."""
     captioner: str | None = None
-    """Who puts each clip into words, which are embedded then; None: its pictures are."""
+    """Who puts each clip into one or two sentences, which are embedded then; without it the class
+    must have `embed_image(paths)`, and a clip's vector is the mean of its frames'."""
     frames_per_clip: int = Field(default=8, ge=1, le=1024)
+    """Frames of a clip; 8 without it."""
     keep: int = Field(default=2, ge=1, le=1024)
-    """Clips whose frames are sent."""
+    """Clips whose frames are sent; 2 without it; their frames may be no more than `model` is
+    sent."""
 
     @property
     def frames(self) -> int:
@@ -58,31 +63,52 @@ class ModelTable(Table):
     """One model under a name of one's own."""
 
     model: str
-    """`provider:model`."""
+    """`provider:model`; the provider is built in, installed, or declared below."""
     base_url: str | None = None
+    """Where it is served; OpenAI-compatible ones end in `/v1`."""
     key_env: str | None = None
-    """Name of the environment variable that holds the key."""
+    """Name of the environment variable with its key."""
     max_frames: int | None = Field(default=None, ge=0, le=1024)
+    """Most frames it is sent, 0 to 1024; a contestant gets 64 without it."""
     timeout_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    """Longest one try may take, up to twice that where the process was stopped; 300 without it."""
     parameters: dict[str, Any] = {}
-    """Sampling parameters such as temperature or max_tokens; see `agents.models.parameters`."""
+    """Sampling parameters by one name for every provider. `temperature`, `top_p`, `max_tokens`,
+    `seed`, `stop`, `presence_penalty` and `frequency_penalty` go to every remote model;
+    `reasoning_effort`, `verbosity`, `logit_bias`, `stream` and `extra_body` (a table of what only
+    your server knows) to OpenAI's protocol; `top_k`, `thinking_budget`, `thinking_level` and
+    `media_resolution` to Gemini; the first seven and `top_k` to a provider that is installed or
+    declared, as far as its class has them. A model is sent
+    what is set here and, as a contestant, `max_tokens`; a stand-in takes none."""
     detail: Literal["low", "high", "auto"] | None = None
-    """How closely the provider looks at each frame."""
+    """How closely the provider looks at each frame: `low`, `high` or `auto`; Gemini, where it is
+    sent as the media resolution, knows the first two; other providers have none."""
     cache_breakpoint: bool | None = None
-    """Mark the last frame as the end of what the provider's cache should keep."""
+    """True marks the last frame as the end of what OpenAI's cache should keep, and asks it to keep
+    nothing else; without it, true for GPT-5.6 and later at OpenAI itself, whose caches match at
+    marks alone, else false; other providers have none."""
     limits: CallLimits | None = None
+    """What its server takes."""
     price: Price | None = None
-    """US dollars a million tokens; beats the price table."""
+    """US dollars a million tokens; beats the table of prices."""
     frame_tokens: int | None = Field(default=None, ge=0, le=100_000)
     """Tokens one frame counts as, for estimates."""
     token_limit_field: TokenField | None = None
-    """The field in which its server reads how many tokens a reply may take."""
+    """By which name a server of OpenAI's protocol is told how many tokens a reply may take:
+    `max_tokens` or `max_completion_tokens`; without it the second at OpenAI itself, the first at
+    any other `base_url`, and what a server refuses by name is sent to it by the other one."""
     system: SystemRole | None = None
-    """Who says the system text, for a server that takes none from the system."""
+    """`user`: the system text is the head of the user's message, for a model or server that takes
+    no system or developer message; without it, a server that refuses one is sent it so from then
+    on. The words are the same, so that it is no part of a call's key and may be set or left out in
+    the middle of a run."""
     structured: Structured | None = None
-    """Whether, and by what, its server is asked to hold it to JSON where its role replies in it."""
+    """By what its server is asked to hold it to JSON in roles that reply in it: `json_schema`, the
+    schema of the role's reply; `json_object`, one object of any shape; `auto`, the schema, and what
+    a server does not refuse of both; `off`, nothing, as without it. It is part of the key of such
+    calls: with another one they are asked, and paid for, again."""
     retrieval: RetrievalTable | None = None
-    """Stands alone in its table: what is sent, and how, is the model's that it names."""
+    """The model is sent the clips most like the question; stands alone in its table."""
 
     @model_validator(mode="before")
     @classmethod
@@ -109,37 +135,52 @@ class RolesTable(Table):
     """Who plays."""
 
     models: tuple[str, ...] = ()
+    """Contestants, in roster order."""
     examiner: str | None = None
+    """Who watches, invents users, asks, makes questions harder and grades them: one name."""
     judge: str | tuple[str, ...] | None = None
+    """One name or a list; without it the examiner judges."""
 
 
 class RunTable(Table):
     """Settings of a run; a flag beats each of them."""
 
     rounds: int | None = Field(default=None, ge=1)
+    """Battles in each lineage, as `--rounds`."""
     seed: int | None = None
+    """Of all that is drawn, as `--seed`."""
     concurrency: int | None = Field(default=None, ge=1)
+    """Model calls at once, as `--concurrency`."""
     pairing: Pairing | None = None
+    """Rule by which models meet, as `--pairing`."""
     swap: Share | Literal["all"] | None = None
+    """Share of battles that are also judged in swapped order, or `"all"`, as `--swap`."""
     preset: Literal["paper"] | None = None
+    """As `--preset`; what it names beats this table and `[sampling]`."""
     limit: int | None = Field(default=None, ge=1)
+    """Most videos, as `--limit`."""
     prompts: str | None = None
+    """A folder of prompts of your own, as `--prompts`."""
     subtitles: bool | None = None
+    """Whether those beside a video are sent with its frames, as `--subtitles`."""
     personas: str | None = None
-    """A file of users, as `--personas`."""
+    """A file of [users](#a-user), as `--personas`."""
     diverse: bool | None = None
+    """Whether users of a video that are alike are invented anew, as `--diverse`."""
     languages: tuple[str, ...] = ()
     """Codes of the languages that users ask in, as `--languages`."""
     facts: str | None = None
-    """A file that says what the videos are, or "none"."""
+    """A file that says what the videos are, or `"none"`, as `--facts`."""
     max_void: Share | None = None
+    """Share of void slots above which the exit code is 3, as `--max-void`."""
     patience: float | None = Field(default=None, ge=0, le=1e6)
-    """Minutes for which an endpoint is waited for that cannot be reached."""
+    """Minutes for which a server is waited for that cannot be reached, as `--patience`."""
     max_usd: float | None = Field(default=None, gt=0)
-    """Cap on what the whole run may cost, in dollars; `inf` lifts one that was set before."""
+    """Most that the whole run may cost in dollars, as `--max-usd`; `inf` for none."""
     max_tokens: float | None = Field(default=None, gt=0)
-    """Cap on its tokens, those of offline models aside."""
+    """Most tokens of the whole run, as `--max-tokens`; `inf` for none."""
     block: int | None = Field(default=None, ge=1)
+    """About how many videos are started together, as `--block`."""
     until: str | None = None
     """A rule that stops the run early, as `--until`."""
 
@@ -148,25 +189,34 @@ class SamplingTable(Table):
     """Which frames of a video are looked at; a flag beats each of them."""
 
     policy: Literal["uniform", "fps", "scenes", "keyframes"] | None = None
+    """How frames are spread over a video, as `--policy`."""
     fps: float | None = Field(default=None, gt=0, le=240)
+    """Frames a second with the policy `fps`, as `--fps`."""
     frames: int | None = Field(default=None, ge=2, le=1024)
+    """Most frames of a video, as `--frames`."""
     size: int | None = Field(default=None, ge=16, le=4096)
-    """Pixels on the longer side."""
+    """Pixels on the longer side, as `--size`."""
     fit: Literal["keep", "stretch", "pad"] | None = None
+    """How a frame is brought to that size, as `--fit`."""
     quality: int | None = Field(default=None, ge=1, le=95)
-    """Of the JPEGs."""
+    """Of the JPEGs, 1 to 95, as `--quality`."""
     decoder: Literal["av", "decord"] | None = None
+    """What reads the files, as `--decoder`."""
 
 
 class ArenaFile(Table):
     """The whole file."""
 
     models: dict[str, ModelTable] = {}
+    """Models by a name of your own."""
     providers: dict[str, Declaration] = {}
     """Further providers by the name that stands before the colon of a model."""
     roles: RolesTable = RolesTable()
+    """Who plays."""
     run: RunTable = RunTable()
+    """Settings of a run."""
     sampling: SamplingTable = SamplingTable()
+    """Which frames of a video are looked at."""
 
     @field_validator("models")
     @classmethod

@@ -6,10 +6,13 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from videoautoarena.agents.models.registry import Model, parse_model
 from videoautoarena.memory.records.errors import BadInput
 
+SCHEMA_FILE = Path(__file__).with_name("arena.schema.json")
+"""Which keys there are and what each means, for editors; `docs/generate.py` writes it."""
 _ASIDE = re.compile(r"[^a-z0-9]+")
 _LONGEST_ALIAS = 40
 
@@ -43,7 +46,7 @@ def first_file(cast: NamedCast) -> str:
     if competing := sorted(officials.intersection(cast.models)):
         raise BadInput(f"{competing[0]!a} cannot compete and judge; name another examiner or judge")
     aliases = _aliases(cast.names)
-    parts = [_HEAD]
+    parts = [f"#:schema {SCHEMA_FILE.as_uri()}\n{_HEAD}"]
     for name, alias in aliases.items():
         is_served = name.startswith("openai:") and cast.base_url is not None
         settings = {"base_url": cast.base_url} if is_served else {}

@@ -64,17 +64,21 @@ class Reading(NamedTuple):
     """What a rule saw in the battles up to a wave."""
 
     rule: Rule
+    """As given: `separated`, `ci=POINTS` or `battles=N`."""
     wave: int
+    """Latest wave it looked at, from 0; the first that met it, if any did."""
     battles: int
-    """Decided ones."""
+    """Decided up to there."""
     is_met: bool
+    """Whether it is met."""
     ratio: float | None = None
-    """Of the two models that are least apart: gap over error; None where nobody can say."""
+    """Of the two models least apart: gap over its error; None if some cannot be compared."""
     bound: float | None = None
-    """What it must exceed."""
+    """What it must exceed; likewise."""
     pair: tuple[str, str] | None = None
+    """Those two, the higher rated first; likewise."""
     width: float | None = None
-    """Mean width of the 95 % intervals, in points; None where some model has none."""
+    """Mean width of the 95 % intervals in points; None if one is unknown."""
 
     @property
     def where(self) -> str:
@@ -95,9 +99,14 @@ class Reading(NamedTuple):
         pair = " and ".join(map(safe, self.pair))
         return f"smallest gap {self.ratio:.1f} of {self.bound:.1f}, {pair}"
 
-    def as_json(self) -> dict[str, Any]:
+    @property
+    def promise(self) -> str:
+        """What stopping by this rule promises, in a sentence."""
+        return self.rule.promise
+
+    def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena status --json`."""
-        return {**self._asdict(), "rule": str(self.rule), "promise": self.rule.promise}
+        return {**self._asdict(), "rule": str(self.rule), "promise": self.promise}
 
 
 def parse_rule(text: str) -> Rule | None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import ClassVar
 
 from videoautoarena.memory.records.calls import CHARACTERS
 from videoautoarena.memory.records.records import Intent, Lost
 from videoautoarena.memory.store.journal import Taken
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.rundir.spending import BESIDE, Calls, role_of
+from videoautoarena.runs.text.record_json import keyed
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import cost_words, dollars
 
@@ -22,29 +23,24 @@ Group = tuple[str, str, int]
 """Model, video and number of frames: what a shared beginning has in common."""
 
 
-class CacheShare(NamedTuple):
+@dataclass(frozen=True)
+class CacheShare:
     """Input tokens of a run's remote calls."""
 
-    could: int = 0
+    SHOWN: ClassVar = ("could", "read", "share", "unknown")
+    could: int = field(default=0, metadata=keyed("could_read_tokens"))
     """That stood at the beginning of an earlier call, too: an estimate."""
-    read: int | None = None
+    read: int | None = field(default=None, metadata=keyed("read_tokens"))
     """That were read from a cache; None where no provider said."""
-    unknown: int = 0
+    unknown: int = field(default=0, metadata=keyed("unknown_calls"))
     """Calls of which nobody said, left out of both."""
 
     @property
     def share(self) -> float | None:
-        """Return the part of what could be read that was, 0 to 1; None where that is unknown."""
-        return None if self.read is None or not self.could else min(self.read / self.could, 1.0)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it in the shape of `cache` in `arena status --json`."""
-        return {
-            "could_read_tokens": self.could,
-            "read_tokens": self.read,
-            "share": None if self.share is None else round(self.share, 4),
-            "unknown_calls": self.unknown,
-        }
+        """The part of what could be read that was, 0 to 1; None where that is unknown."""
+        if self.read is None or not self.could:
+            return None
+        return round(min(self.read / self.could, 1.0), 4)
 
     def as_line(self) -> str:
         """Return it as a line for a person; empty where no call could have read anything."""
@@ -94,10 +90,15 @@ NAMED_INTENTS = 5
 class Costs:
     """What all calls of a run came to."""
 
+    SHOWN: ClassVar = (
+        *("calls", "calls_by_model", "cost_usd", "unknown_cost", "cost_usd_a_battle", "cache"),
+    )
+    settled: int
+    """Battles that have ended."""
     total: Calls = field(default_factory=Calls)
     by_role: dict[str, Calls] = field(default_factory=dict)
     by_model: dict[str, Calls] = field(default_factory=dict)
-    cache: CacheCount = field(default_factory=CacheCount)
+    cached: CacheCount = field(default_factory=CacheCount)
 
     def add(self, call: Taken) -> None:
         """Count one more call; they come in the order in which they were recorded."""
@@ -105,39 +106,62 @@ class Costs:
         self.total.add(call)
         self.by_role.setdefault(role, Calls()).add(call)
         self.by_model.setdefault(call.alias, Calls()).add(call)
-        self.cache.add(call)
+        self.cached.add(call)
 
     @property
     def beside(self) -> list[Calls]:
         """What trials of judges and tags of questions came to, which are no part of any battle."""
         return [calls for role, calls in self.by_role.items() if role in BESIDE]
 
-    def usd_a_battle(self, settled: int) -> float | None:
-        """Return the mean cost of a settled battle, in dollars; None where it is unknown."""
+    @property
+    def calls(self) -> dict[str, Calls]:
+        """Role to what its calls came to; trials of judges and what `arena freeze` asked are trial.
+
+        `calls`, `failures`, `input_tokens`, `output_tokens`, `untold_tokens`, `cost_usd` and
+        `unknown_cost`: tokens and cost of all attempts, as far as known.
+        """
+        return dict(sorted(self.by_role.items()))
+
+    @property
+    def calls_by_model(self) -> dict[str, Calls]:
+        """The same by name in the cast."""
+        return dict(sorted(self.by_model.items()))
+
+    @property
+    def cost_usd(self) -> float:
+        """Known cost of all calls and attempts, over all processes."""
+        return self.total.cost_usd
+
+    @property
+    def unknown_cost(self) -> int:
+        """Calls whose last attempt has an unknown cost, left out of it."""
+        return self.total.unknown_cost
+
+    @property
+    def cost_usd_a_battle(self) -> float | None:
+        """Mean over settled battles with examining, without trials; None if any is unknown."""
         unknown = sum(calls.unknown_cost for calls in self.beside)
-        if not settled or self.total.unknown_cost > unknown:
+        if not self.settled or self.total.unknown_cost > unknown:
             return None
-        return (self.total.cost_usd - sum(calls.cost_usd for calls in self.beside)) / settled
+        beside = sum(calls.cost_usd for calls in self.beside)
+        return round((self.total.cost_usd - beside) / self.settled, 6)
 
-    def to_json(self, settled: int) -> dict[str, Any]:
-        """Return the part of `arena status --json` about calls."""
-        each = self.usd_a_battle(settled)
-        return {
-            "calls": {role: vars(calls) for role, calls in sorted(self.by_role.items())},
-            "calls_by_model": {name: vars(calls) for name, calls in sorted(self.by_model.items())},
-            "cost_usd": self.total.cost_usd,
-            "unknown_cost": self.total.unknown_cost,
-            "cost_usd_a_battle": None if each is None else round(each, 6),
-            "cache": self.cache.total().to_json(),
-        }
+    @property
+    def cache(self) -> CacheShare:
+        """Input tokens of remote calls.
 
-    def as_lines(self, settled: int) -> list[str]:
+        `could_read_tokens` began an earlier call, too (an estimate); `read_tokens` came from a
+        provider's cache, or None; their `share`, or None; and `unknown_calls` that did not say.
+        """
+        return self.cached.total()
+
+    def as_lines(self) -> list[str]:
         """Return it as lines for a person."""
         if not self.total.calls:
             return []
-        each = self.usd_a_battle(settled)
+        each = self.cost_usd_a_battle
         mean = f"; {dollars(each)} per battle" if each else ""
-        cached = self.cache.total().as_line()
+        cached = self.cache.as_line()
         return [
             *(_calls_line(role, calls) for role, calls in sorted(self.by_role.items())),
             *(_calls_line(f"model {name}", calls) for name, calls in sorted(self.by_model.items())),

@@ -126,7 +126,7 @@ class FactLines:
 
     def _say_new(self, *, is_end: bool = False) -> None:
         for one in self._count.found("lines"):
-            place = (one.fact.key, one.model, one.post)
+            place = (one.fact.key, one.model, one.role)
             is_known = self._said.get(place) == one.count if is_end else place in self._said
             if not is_known:
                 self._said[place] = one.count

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
@@ -129,8 +129,3 @@ def past_line(machines: Machines) -> str:
     lost = f"; {counted(total.lost, 'worker')} lost" if total.lost else ""
     calls = counted(total.calls, "call")
     return f"last time on a cluster: {calls} on {names}{more}{lost}"
-
-
-def machines_json(machines: Machines) -> dict[str, Any]:
-    """Return machines in the shape of `arena status --json`, of a trace and of a page."""
-    return {"machines": [asdict(one) for one in machines.machines], "losses": machines.losses}

@@ -8,20 +8,20 @@ import shlex
 import struct
 import sys
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar
 
 from videoautoarena.agents.limits.caps import Caps
 from videoautoarena.memory.records import records
-from videoautoarena.memory.records.records import DECIDED, SCHEMA, TIES, Intent
+from videoautoarena.memory.records.records import DECIDED, TIES, Intent
 from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.config.stopping_rule import Reading
 from videoautoarena.runs.console.costs import Costs, in_flight_line, possibly_paid_lines
 from videoautoarena.runs.console.machines import (
     Kept,
     kept_machines,
     machine_lines,
-    machines_json,
     past_line,
 )
 from videoautoarena.runs.console.waiting import Waiting, waiting_now
@@ -33,6 +33,7 @@ from videoautoarena.runs.rundir.reader import counted, one_line, shortened
 from videoautoarena.runs.rundir.server_limits import Shortfall, kept_limits, limit_lines
 from videoautoarena.runs.rundir.slots import Tally
 from videoautoarena.runs.rundir.waves import Outlook, look_ahead
+from videoautoarena.runs.text.record_json import SPREAD, fields_json, record_json
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.users.summary import Users, users_of
 
@@ -41,12 +42,26 @@ _FLOCK = "qqihh" if _MAC else "hhqqi4x"
 """struct flock: start, length, pid, type, whence on macOS; else type first, pid last."""
 
 
-class Endings(NamedTuple):
+@dataclass(frozen=True)
+class Endings:
     """How the battles that count ended."""
 
+    SHOWN: ClassVar = ("verdicts", "void_reasons", "forfeits", "forfeit_reasons")
     verdicts: Counter[str]
+    """Verdict to number."""
     void_reasons: Counter[str]
-    forfeits: Forfeits
+    """Reason to number, the most frequent first."""
+    of_models: Forfeits
+
+    @property
+    def forfeits(self) -> dict[str, int]:
+        """Model to number."""
+        return self.of_models.counts
+
+    @property
+    def forfeit_reasons(self) -> dict[str, dict[str, int]]:
+        """Model to reasons with their numbers, most frequent first."""
+        return self.of_models.most_frequent
 
     @classmethod
     def of(cls, store: Store, tally: Tally) -> Endings:
@@ -65,67 +80,91 @@ class Endings(NamedTuple):
                     void_reasons[reader.readable_reason(reason or "no reason recorded")] += 1
             verdicts[verdict] += 1
             forfeits.note(ending.model_a, ending.model_b, verdict, reason=reason)
-        return cls(verdicts, void_reasons, forfeits)
+        by_name = Counter(dict(sorted(verdicts.items())))
+        return cls(by_name, Counter(dict(void_reasons.most_common())), forfeits)
 
     def as_lines(self) -> list[str]:
         """Return it as lines for a person."""
         won, ties = (sum(self.verdicts[v] for v in kinds) for kinds in (("a", "b"), TIES))
-        void, forfeits = self.verdicts["void"], sum(self.forfeits.counts.values())
+        void, forfeits = self.verdicts["void"], sum(self.forfeits.values())
         reasons = [
             f"  void, {count}: {shortened(reason, 120)}"
             for reason, count in self.void_reasons.most_common()
         ]
         kinds = f"won {won}, ties {ties}, void {void}, forfeits {forfeits}"
-        return [kinds, *reasons, *self.forfeits.as_lines()]
+        return [kinds, *reasons, *self.of_models.as_lines()]
 
 
 @dataclass(frozen=True)
 class Status:
     """How far a run is."""
 
+    SHOWN: ClassVar = (
+        *("slots", "settled", "decided", "endings", "costs", "lost", "possibly_paid", "in_flight"),
+        *("max_usd", "max_tokens", "models", "seed", "skipped", "quarantine", "damage"),
+        *("server_limits", "frames_short", "facts", "waiting", "users", "process", "cluster"),
+        *("work", "until", "failed", "next"),
+    )
     folder: Path
     manifest: dict[str, Any]
     slots: int
+    """Places for a battle."""
     skipped: list[records.Skipped]
-    endings: Endings
-    costs: Costs
+    """Files not used: `path` and `reason`."""
+    endings: Endings = field(metadata=SPREAD)
+    costs: Costs = field(metadata=SPREAD)
     caps: Caps
     outlook: Outlook
     """What is left, and how its stopping rule was met, or how near it is."""
     failed: int
-    """Battles that ended because a call had failed, which can be played again."""
+    """Void or forfeit battles whose call failed: what `--retry-failed` plays again."""
     work: reader.Work
+    """Over all processes, to their last commits: `seconds`, number of `processes`, and
+    `calls_per_minute` or None."""
     damage: list[str]
-    """A line for each thing that is wrong with a video or with its frames."""
-    learnt: tuple[records.Learnt, ...]
-    """What servers turned out to take."""
-    shortfalls: list[Shortfall]
-    """Who saw fewer frames than it was to."""
+    """A sentence for each video with damaged frames, or anything else that is wrong with it."""
+    server_limits: tuple[records.Learnt, ...]
+    """Limits that servers turned out to have: `model`, `endpoint`, most `images` a request, fewest
+    `refused_images`, the `stated_images` of `limits` at that time, `token_limit_field`, what it is
+    asked for in place of the `structured` output that it refused (`json_object` or `off`), and the
+    `output_limit` not kept to with the most `output_tokens` of such a reply; None: nothing learnt;
+    and only where it is so, `system_role` `user`: it takes no message of the system, and
+    `is_streaming` true: it answers in pieces alone."""
+    frames_short: list[Shortfall]
+    """Who saw fewer frames than wanted because of its server: `model`, `role` (`contestant`,
+    `judge`, or `examiner` with all its roles), `least` and `most` frames of those calls, how many
+    were `wanted`, how many `calls`, `of` how many answered."""
     quarantine: list[Quarantined]
-    """Files that are not used and why: those skipped, and the videos that gave no frames."""
+    """Files that are not used, and videos that gave no frames: `path`, `video` (its id in the run,
+    or None), `when` refused (`found` or `decoded`) and `reason`."""
     users: Users
-    """Where the users come from."""
+    """Where its users come from: `file` of those that were brought (None: none were), how many are
+    `in_file` and how many of them `not_drawn` for any video, how many places of videos are
+    `brought` and `invented`, and with `--diverse` the videos `asked_again` and those `still_alike`
+    then (None without it)."""
     waiting: list[Waiting]
-    """The servers at which its process waits now."""
+    """Servers that refuse calls of the running process for now: `address`, `since_s` (since 1970),
+    `fault` and `reason`."""
     facts: list[CallFact]
-    """What is so of the calls of its models."""
+    """[What is so of the calls](#facts-of-calls) of its models."""
     process: int | None
-    """Id of the process that is running it now."""
+    """Id of the process running it, or None."""
     intents: list[Intent]
     """Attempts without a reply: those that a process left behind, and those in flight now."""
     lost: records.Lost
-    """What the former may have cost; in no other sum."""
+    """Possibly paid, in no other figure: `tries` whose process ended before the reply or was
+    stopped for too long, and at most how much, in `usd` (None: no price) and `tokens`."""
     nodes: Kept | None = None
     """The machines of the cluster that played it last."""
 
     @property
     def settled(self) -> int:
-        """Return how many slots have ended, in whatever way."""
+        """Ended, in whatever way."""
         return self.endings.verdicts.total()
 
     @property
     def decided(self) -> int:
-        """Return how many battles enter the ratings."""
+        """Counted by the ratings."""
         return sum(n for verdict, n in self.endings.verdicts.items() if verdict in DECIDED)
 
     @property
@@ -140,7 +179,7 @@ class Status:
 
     @property
     def next(self) -> str:
-        """Return the command to type next."""
+        """The command to type next."""
         out = self._out
         if self.process is not None:
             return f"arena status {out}"
@@ -155,37 +194,7 @@ class Status:
 
     def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena status --json`."""
-        return {
-            "schema": SCHEMA,
-            "slots": self.slots,
-            "settled": self.settled,
-            "decided": self.decided,
-            "verdicts": dict(sorted(self.endings.verdicts.items())),
-            "void_reasons": dict(self.endings.void_reasons.most_common()),
-            **self.endings.forfeits.as_json(),
-            **self.costs.to_json(self.settled),
-            "lost": self.lost._asdict(),
-            "possibly_paid": [_intent_json(intent) for intent in self._left_over],
-            "in_flight": [_intent_json(intent) for intent in self._in_flight],
-            "max_usd": self.caps.usd,
-            "max_tokens": self.caps.tokens,
-            "models": _models(self.manifest),
-            "seed": self.manifest.get("seed"),
-            "skipped": [one.model_dump() for one in self.skipped],
-            "quarantine": [one._asdict() for one in self.quarantine],
-            "damage": self.damage,
-            "server_limits": [one.model_dump() for one in self.learnt],
-            "frames_short": [one.as_json() for one in self.shortfalls],
-            "facts": [one.to_json() for one in self.facts],
-            "waiting": [one.to_json() for one in self.waiting],
-            "users": self.users.to_json(),
-            "process": self.process,
-            "cluster": self._cluster_json(),
-            "work": self.work.as_json(),
-            "until": self.outlook.reading.as_json() if self.outlook.reading else None,
-            "failed": self.failed,
-            "next": self.next,
-        }
+        return record_json(self)
 
     def as_lines(self) -> list[str]:
         """Return it as lines for a person."""
@@ -197,19 +206,19 @@ class Status:
             *self.endings.as_lines(),
             *self._repair(),
             *([self.work.as_line()] if self.work.processes else []),
-            *self.costs.as_lines(self.settled),
+            *self.costs.as_lines(),
             *possibly_paid_lines(self.lost, self._left_over),
             *([in_flight_line(self._in_flight)] if self._in_flight else []),
             *([f"cap on the whole run: {describe_caps(self.caps)}"] if self.caps else []),
             *self._rule(),
-            f"seed {safe(str(self.manifest.get('seed')))}; models: "
-            + safe(", ".join(reader.named(*pair) for pair in _models(self.manifest).items())),
+            f"seed {self.seed}; models: "
+            + safe(", ".join(reader.named(*pair) for pair in self.models.items())),
             *self.users.as_lines(),
             *(f"skipped {safe(one.path)}: {one_line(one.reason, 120)}" for one in self.skipped),
             *self._quarantined(),
             *self.damage,
-            *limit_lines(self.learnt),
-            *(one.line for one in self.shortfalls),
+            *limit_lines(self.server_limits),
+            *(one.line for one in self.frames_short),
             *fact_lines(self.facts),
             *(f"note: {mark}" for mark in reader.marks(self.manifest)),
             f"next: {safe(self.next)}",
@@ -230,13 +239,57 @@ class Status:
         return [intent for intent in self.intents if not intent.is_left_over]
 
     @property
+    def possibly_paid(self) -> list[dict[str, Any]]:
+        """Those one by one: `key`, `scope`, `role`, `model`, `attempt`, `usd`, `tokens`."""
+        return [_intent_json(intent) for intent in self._left_over]
+
+    @property
+    def in_flight(self) -> list[dict[str, Any]]:
+        """Attempts the running process waits for, likewise; not part of `lost`."""
+        return [_intent_json(intent) for intent in self._in_flight]
+
+    @property
+    def max_usd(self) -> float | None:
+        """Cap on the cost of the whole run, or None."""
+        return self.caps.usd
+
+    @property
+    def max_tokens(self) -> float | None:
+        """Cap on its tokens, or None."""
+        return self.caps.tokens
+
+    @property
+    def models(self) -> dict[str, str]:
+        """Name to `provider:model`."""
+        cast = self.manifest.get("cast") or {}
+        names = self.manifest.get("models") or []
+        return {name: cast.get(name, {}).get("model", "?") for name in names}
+
+    @property
+    def seed(self) -> int | None:
+        """Of the run."""
+        return self.manifest.get("seed")
+
+    @property
+    def until(self) -> Reading | None:
+        """Latest reading of [the stopping rule](#a-stopping-rule), or None."""
+        return self.outlook.reading
+
+    @property
     def _is_on_cluster(self) -> bool:
         return self.nodes is not None and self.nodes.process == self.process
 
-    def _cluster_json(self) -> dict[str, Any] | None:
+    @property
+    def cluster(self) -> dict[str, Any] | None:
+        """The machines of the Ray cluster that played it last; None: none has.
+
+        Whether it `is_playing` it now, how many workers its process lost (`losses`), and of the
+        `machines` each `node` (its name), `workers`, calls `under_way`, `calls` finished and
+        workers `lost`.
+        """
         if self.nodes is None:
             return None
-        return {"is_playing": self._is_on_cluster, **machines_json(self.nodes.machines)}
+        return {"is_playing": self._is_on_cluster, **fields_json(self.nodes.machines)}
 
     def _machine_lines(self) -> list[str]:
         # What a cluster did before is of no matter while this machine alone plays it.
@@ -286,9 +339,10 @@ class Status:
 def status_of(folder: Path) -> Status:
     """Return how far the run in `folder` is."""
     with reader.open_run(folder) as run:
-        store, journal, costs = run.store, run.store.journal, Costs()
+        store, journal = run.store, run.store.journal
         tally = Tally.of(store)
         endings = Endings.of(store, tally)
+        costs = Costs(settled=endings.verdicts.total())
         for call in journal.each_taken():
             costs.add(call)
         process = holder(reader.lock_file(folder))
@@ -304,8 +358,8 @@ def status_of(folder: Path) -> Status:
             failed=len(failed_slots(store)),
             work=reader.work_on(store, costs.total.calls - sum(one.calls for one in costs.beside)),
             damage=[*reader.problems(store), *reader.damage(store)],
-            learnt=kept_limits(store),
-            shortfalls=run.shortfalls,
+            server_limits=kept_limits(store),
+            frames_short=run.shortfalls,
             quarantine=quarantine(store),
             waiting=waiting_now(store, process),
             facts=[one for one in run.call_facts if "status" in one.fact.surfaces],
@@ -327,11 +381,6 @@ def _intent_json(intent: Intent) -> dict[str, Any]:
         "usd": intent.usd,
         "tokens": intent.tokens,
     }
-
-
-def _models(manifest: dict[str, Any]) -> dict[str, str]:
-    cast = manifest.get("cast") or {}
-    return {alias: cast.get(alias, {}).get("model", "?") for alias in manifest.get("models") or []}
 
 
 def holder(lock: Path) -> int | None:

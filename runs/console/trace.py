@@ -20,7 +20,8 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.battles.detail_text import story, wrapped
 from videoautoarena.runs.console.events import Begun, Ended, Happening, Looked, Say, Settled
-from videoautoarena.runs.console.machines import Machines, machines_json
+from videoautoarena.runs.console.machines import Machines
+from videoautoarena.runs.text.record_json import fields_json
 from videoautoarena.runs.text.terminal import safe
 
 RULE = "=" * 72
@@ -137,9 +138,9 @@ def as_json(event: Happening) -> dict[str, Any]:
             why = {"interrupted": interrupted, "is_capped": is_capped, "gone": event.gone}
             return {"event": "ended", **why}
         case Looked(reading):
-            return {"event": "looked", "reading": reading.as_json()}
+            return {"event": "looked", "reading": reading.to_json()}
         case Machines():
-            return {"event": "machines", **machines_json(event)}
+            return {"event": "machines", **fields_json(event)}
     facts = {
         name: value.model_dump(mode="json") if isinstance(value, BaseModel) else value
         for name in event.__dataclass_fields__

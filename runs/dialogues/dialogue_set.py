@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, NamedTuple, TypedDict, cast
 
 from pydantic import JsonValue
 
 from videoautoarena.graph.dialogue_checks import FALLS, Fall
-from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.entries import Ability, DialogueItem
 from videoautoarena.runs.bench.format.schema import (
@@ -34,6 +33,7 @@ from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.tasks.drafting import WritingOrder
 from videoautoarena.runs.tasks.watch_plan import WatchPlan
 from videoautoarena.runs.tasks.watched_set import placed
+from videoautoarena.runs.text.record_json import keyed, record_json
 from videoautoarena.runs.text.terminal import safe
 
 
@@ -44,38 +44,85 @@ class DialogueOrder(WritingOrder):
     wish: DialogueWish = DialogueWish()  # noqa: RUF009 - frozen
 
 
+class AbilityCount(NamedTuple):
+    """How many dialogues of an ability there are."""
+
+    ability: Ability
+    wanted: int
+    made: int
+    videos: int
+    """That have one."""
+    dropped: dict[Fall, int]
+
+
+class LostVideo(NamedTuple):
+    """A video of which something is lost."""
+
+    video: str
+    """Its path."""
+    reason: str
+
+
 @dataclass(frozen=True)
 class MadeDialogues:
     """A set of dialogues that was made, was there, or would be made."""
 
+    SHOWN: ClassVar = (
+        "folder", "bench", "examiner", "dialogues", "rounds", "scored", "abilities", "videos",
+        "dropped", "repaired", "failures", "unusable", "was_there", "plan",
+    )  # fmt: skip
+
     folder: Path
+    """Where it lies."""
     examiner: str
     """`provider:model`."""
     bench: str | None
-    """None where it is not finished, or only planned."""
+    """Its digest; None where it is not finished, or only planned."""
     wanted: Mapping[Ability, int]
     made: Mapping[Ability, int]
     rounds: int = 0
     """Of all dialogues."""
-    scored: int = 0
+    scored: int = field(default=0, metadata=keyed("scored_rounds"))
     """Rounds of these that have a checklist."""
     videos: int = 0
+    """Of the folder that could be used."""
     served: Mapping[Ability, int] = field(default_factory=dict)
     """Videos that have a dialogue of each ability."""
     fallen: Counter[tuple[Ability, Fall]] = field(default_factory=Counter)
     repaired: Counter[Fall] = field(default_factory=Counter)
-    failures: tuple[tuple[str, str], ...] = ()
-    """Path of the video and reason of each call that failed for good."""
-    unusable: tuple[tuple[str, str], ...] = ()
-    """Path of each video that gives no frames, and why."""
+    """What was wrong with first tries, to how many."""
+    failures: tuple[LostVideo, ...] = field(default=(), metadata=keyed("failed"))
+    """`video` and `reason` of each call that failed for good."""
+    unusable: tuple[LostVideo, ...] = ()
+    """`video` and `reason` of each that gives no frames."""
     was_there: bool = False
+    """The folder held this set already."""
     plan: WatchPlan | None = None
-    """Only where it was asked for."""
+    """Only with `--plan`, as of [a written task](#a-made-task)."""
 
     @property
     def dialogues(self) -> int:
-        """How many there are."""
+        """In it."""
         return sum(self.made.values())
+
+    @property
+    def abilities(self) -> list[AbilityCount]:
+        """One an ability: `ability`, `wanted`, `made`, `videos` that have one, and `dropped`."""
+        return [
+            AbilityCount(
+                ability,
+                wanted,
+                self.made.get(ability, 0),
+                self.served.get(ability, 0),
+                dict(sorted(self._dropped(ability).items())),
+            )
+            for ability, wanted in self.wanted.items()
+        ]
+
+    @property
+    def dropped(self) -> dict[Fall, int]:
+        """Why dialogues were dropped, to how many."""
+        return dict(sorted(self.reasons.items()))
 
     @property
     def reasons(self) -> Counter[Fall]:
@@ -84,32 +131,7 @@ class MadeDialogues:
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena dialogues make --json`."""
-        return {
-            "schema": SCHEMA,
-            "folder": str(self.folder),
-            "bench": self.bench,
-            "examiner": self.examiner,
-            "dialogues": self.dialogues,
-            "rounds": self.rounds,
-            "scored_rounds": self.scored,
-            "abilities": [
-                {
-                    "ability": ability,
-                    "wanted": wanted,
-                    "made": self.made.get(ability, 0),
-                    "videos": self.served.get(ability, 0),
-                    "dropped": dict(sorted(self._dropped(ability).items())),
-                }
-                for ability, wanted in self.wanted.items()
-            ],
-            "videos": self.videos,
-            "dropped": dict(sorted(self.reasons.items())),
-            "repaired": dict(sorted(self.repaired.items())),
-            "failed": [{"video": path, "reason": why} for path, why in self.failures],
-            "unusable": [{"video": path, "reason": why} for path, why in self.unusable],
-            "was_there": self.was_there,
-            "plan": self.plan.as_json() if self.plan else None,
-        }
+        return {**record_json(self), "repaired": dict(sorted(self.repaired.items()))}
 
     def as_lines(self) -> list[str]:
         """Return it as lines for a person."""
@@ -197,7 +219,7 @@ def put_dialogues(
         kind=DIALOGUE,
         generator=Generator(name="videoautoarena", version=version("videoautoarena")),
         source=Source(kind=MADE, format="videoautoarena", digest=origin),
-        selection=_selection(order.wish, tally, examiner),
+        selection=cast(dict[str, JsonValue], _selection(order.wish, tally, examiner)),
         licence=order.licence,
         counts=counts_of(items),
         files={},
@@ -212,7 +234,38 @@ def put_dialogues(
     return str(bench.manifest["bench"])
 
 
-def _selection(wish: DialogueWish, tally: DialogueTally, examiner: str) -> dict[str, JsonValue]:
+class DialogueSelection(TypedDict):
+    """What `selection` of the manifest says of dialogues that were made."""
+
+    maker: str
+    """Version of the rules."""
+    examiner: str
+    """`provider:model`."""
+    abilities: list[str]
+    """That were asked for."""
+    per_video: int
+    """Dialogues of each ability that were asked for of a video."""
+    turns: list[int]
+    """Rounds of a dialogue, from and to."""
+    seed: int
+    """Of all draws."""
+    videos: int
+    """Of the folder that could be used."""
+    dropped: dict[str, int]
+    """Why dialogues were dropped, to how many: `fitness` (no part rated 5 or 6), `unwritten`,
+    `rounds`, `length`, `repeated`, `asked`, `unscored`, `refers` (form), `object`, `mention`,
+    `referents`, `recall`, `summary`, `refusal`, `shift`, `question` (the ability), `items`,
+    `balance` (the checklist), `unsolved`, `memory`, `referent`, `leak`, `values` (the trials) and
+    `failed`."""
+    repaired: dict[str, int]
+    """What was wrong with first tries, to how many."""
+    failed: int
+    """Calls that failed for good."""
+    unusable: int
+    """Videos that give no frames."""
+
+
+def _selection(wish: DialogueWish, tally: DialogueTally, examiner: str) -> DialogueSelection:
     return {
         "maker": MAKER,
         "examiner": examiner,
@@ -221,8 +274,8 @@ def _selection(wish: DialogueWish, tally: DialogueTally, examiner: str) -> dict[
         "turns": list(wish.turns),
         "seed": wish.seed,
         "videos": tally.total,
-        "dropped": dict[str, JsonValue](sorted(reasons_of(tally.fallen).items())),
-        "repaired": dict[str, JsonValue](sorted(tally.repaired.items())),
+        "dropped": dict(sorted(reasons_of(tally.fallen).items())),
+        "repaired": dict(sorted(tally.repaired.items())),
         "failed": len(tally.failures),
         "unusable": len(tally.unusable),
     }

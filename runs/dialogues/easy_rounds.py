@@ -14,6 +14,7 @@ from videoautoarena.runs.bench.format.entries import DialogueItem, Round
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import DialogueResult, read_dialogues
 from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.text.record_json import keyed
 from videoautoarena.runs.text.terminal import safe
 
 
@@ -21,10 +22,10 @@ from videoautoarena.runs.text.terminal import safe
 class Played:
     """Which results say what is easy."""
 
-    taken: tuple[str, ...] = ()
-    """Models; stand-ins are marked."""
+    taken: tuple[str, ...] = field(default=(), metadata=keyed("models"))
+    """Models that played; stand-ins are marked."""
     passed_over: Mapping[str, str] = field(default_factory=dict)
-    """Model to why its result says nothing here."""
+    """Model to why its result does not count."""
 
 
 def find_easy(bench: OpenBench[DialogueItem], score: float) -> tuple[Played, frozenset[Of]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NotRequired, TypedDict, cast
 
 from pydantic import JsonValue
 
@@ -21,6 +21,52 @@ ROLES = (
 )  # fmt: skip
 
 
+class DialogueOrigin(TypedDict):
+    """How a dialogue came about, as `made` of its line says it."""
+
+    kind: str
+    """`dialogue`."""
+    maker: str
+    """Version of the rules by which it was made."""
+    seed: int
+    """Of all draws."""
+    examiner: str
+    """`provider:model` that remembered, wrote, checked and tried it out."""
+    parameters: dict[str, Any]
+    """How its calls were sampled."""
+    prompts: dict[str, str]
+    """Role to digest of its prompt."""
+    contracts: int
+    """Number of the forms of reply."""
+    reading: int
+    """Number of the way in which replies are read."""
+    clip: dict[str, Any]
+    """What it is about: `id`, `scenes` (their numbers), `spans`, `why` (`whole`, `scene`, `object`
+    or `theme`) and what is `shared`."""
+    fitness: dict[str, Any]
+    """Ability to what the examiner rated the clip, 1 to 6."""
+    objects: dict[str, str]
+    """Id to name of the objects in the clip, as the examiner named them."""
+    repaired: list[str]
+    """What was wrong with the first try, where there was one."""
+
+
+class RoundOrigin(TypedDict):
+    """How a round came about, each only where there is something to say."""
+
+    tried: NotRequired[list[dict[str, Any]]]
+    """Of a scored round, each answer that was tried out: `round`, `how` (`knows all, sees other
+    frames`, `knows no history`, `takes it for another`, `sees no frames`), `answer`, and `met`:
+    whether it does as expected, item by item."""
+    denials: NotRequired[list[int]]
+    """Numbers, from 1, of the items that ask whether a thing is said not to be there; over-refusal
+    counts by them."""
+    explicit: NotRequired[str]
+    """The user's words with everything named in full, of a round that goes back."""
+    others: NotRequired[list[str]]
+    """The same for each other thing that could be meant."""
+
+
 def entry_of(facts: Mapping[str, Any], made: Made) -> DialogueItem:
     """Return the line of a dialogue that passed; `facts` say of what and by whom."""
     video, clip, prompter = facts["video"], facts["clip"], facts["prompter"]
@@ -29,6 +75,20 @@ def entry_of(facts: Mapping[str, Any], made: Made) -> DialogueItem:
         _round(one, made, number=number, items=made.checklists.get(number, ()))
         for number, one in enumerate(made.rounds, 1)
     ]
+    origin: DialogueOrigin = {
+        "kind": "dialogue",
+        "maker": MAKER,
+        "seed": facts["seed"],
+        "examiner": examiner.resolved,
+        "parameters": dict(examiner.keyed("dialogist")),
+        "prompts": {role: prompts.digests[role] for role in ROLES},
+        "contracts": prompts.contracts,
+        "reading": prompts.reading,
+        "clip": clip.model_dump(mode="json"),
+        "fitness": facts["fitness"],
+        "objects": facts["objects"],
+        "repaired": [one.why for one in made.faults],
+    }
     bare = DialogueItem(
         qid="",
         video_id=video.id,
@@ -38,30 +98,17 @@ def entry_of(facts: Mapping[str, Any], made: Made) -> DialogueItem:
         is_cross_scene=clip.is_cross_scene,
         rounds=rounds,
         duration_s=round(video.duration_s, 3),
-        made={
-            "kind": "dialogue",
-            "maker": MAKER,
-            "seed": facts["seed"],
-            "examiner": examiner.resolved,
-            "parameters": dict(examiner.keyed("dialogist")),
-            "prompts": {role: prompts.digests[role] for role in ROLES},
-            "contracts": prompts.contracts,
-            "reading": prompts.reading,
-            "clip": clip.model_dump(mode="json"),
-            "fitness": facts["fitness"],
-            "objects": facts["objects"],
-            "repaired": [one.why for one in made.faults],
-        },
+        made=cast(dict[str, JsonValue], origin),
     )
     return bare.model_copy(update={"qid": bare.own_qid()})
 
 
 def _round(one: RoundReply, made: Made, *, number: int, items: tuple[Item, ...]) -> Round:
-    about: dict[str, JsonValue] = {}
+    about: RoundOrigin = {}
     if items:
         about["tried"] = [dict(each) for each in made.tried if each["round"] == number]
         if denied := denials(items):
-            about["denials"] = list[JsonValue](denied)
+            about["denials"] = list(denied)
     if one.explicit:
         about["explicit"] = one.explicit
     if one.others:
@@ -73,5 +120,5 @@ def _round(one: RoundReply, made: Made, *, number: int, items: tuple[Item, ...])
         is_about_video=one.about == "video",
         refers_to=one.refers_to,
         objects=list(one.objects),
-        made=about,
+        made=cast(dict[str, JsonValue], about),
     )

@@ -32,6 +32,7 @@ from videoautoarena.runs.console.interrupts import until_done
 from videoautoarena.runs.console.listeners import gather, progress
 from videoautoarena.runs.dialogues.dialogue_set import (
     DialogueOrder,
+    LostVideo,
     MadeDialogues,
     fall_words,
     outcome_of,
@@ -95,7 +96,7 @@ async def make_dialogues(order: DialogueOrder, say: Say) -> tuple[MadeDialogues,
             fallen=tally.fallen,
             repaired=tally.repaired,
             failures=_failures(tally.outcomes),
-            unusable=tuple((video.path, why) for video, why in tally.unusable),
+            unusable=tuple(LostVideo(video.path, why) for video, why in tally.unusable),
         )
         is_open = bool(made.failures) and not order.is_upper_bound
         if is_open or len(tally.outcomes) < tally.total:
@@ -107,8 +108,10 @@ async def make_dialogues(order: DialogueOrder, say: Say) -> tuple[MadeDialogues,
     return replace(made, bench=bench), tally
 
 
-def _failures(outcomes: Iterable[Outcome]) -> tuple[tuple[str, str], ...]:
-    return tuple((one.video.path, why) for one in outcomes for why in one.failures.values())
+def _failures(outcomes: Iterable[Outcome]) -> tuple[LostVideo, ...]:
+    return tuple(
+        LostVideo(one.video.path, why) for one in outcomes for why in one.failures.values()
+    )
 
 
 async def _gathered(order: DialogueOrder, say: Say) -> Findings:

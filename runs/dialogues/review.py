@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, NotRequired, TypedDict, cast
 
 from pydantic import JsonValue
 
@@ -22,7 +22,6 @@ from videoautoarena.agents.roles.write_dialogue import Item
 from videoautoarena.graph.dialogue_checks import denials
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.bench.dialogues.points import Of
 from videoautoarena.runs.bench.format.card import count_table, plain
 from videoautoarena.runs.bench.format.entries import DialogueItem, Round
@@ -43,6 +42,7 @@ from videoautoarena.runs.dialogues.review_sheet import Edit, fields_of, open_dia
 from videoautoarena.runs.interop.mt_video_bench_files import CHECKLISTS, DIALOGUES
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
+from videoautoarena.runs.text.record_json import SPREAD, keyed, record_json
 from videoautoarena.runs.text.terminal import safe
 
 LONGEST_NAME = 100
@@ -61,42 +61,47 @@ class Wish:
     """The score, 0 to 1, from which on a round is easy where every model reaches it."""
 
 
+class ReviewCounts(NamedTuple):
+    """What a review did to the rounds of a set."""
+
+    kept: int
+    """Scored rounds that stay as they were."""
+    dropped: int
+    """Scored rounds that a reviewer dropped."""
+    corrected: int
+    """Rounds that a reviewer corrected."""
+    easy: int
+    """Scored rounds on which every model reaches `easy_from`."""
+
+
 @dataclass(frozen=True)
 class Reviewed:
     """A set that was reviewed."""
 
     folder: Path
+    """Where it lies."""
     base: str
+    """Digest of the old set."""
     bench: str
+    """Its digest."""
     dialogues: int
-    rounds: int
-    """That are scored."""
+    """In it."""
+    rounds: int = field(metadata=keyed("scored"))
+    """Rounds that are scored."""
     gone: int
     """Dialogues without a scored round."""
-    counts: Mapping[str, int]
-    """Rounds that were kept as they are, dropped, corrected, or easy."""
     reviewer: str | None
-    easy: float | None
-    played: Played
+    """Who filled the sheet, or None."""
+    counts: ReviewCounts = field(metadata=SPREAD)
+    easy: float | None = field(metadata=keyed("easy_from"))
+    """The score from which a round is easy, or None."""
+    played: Played = field(metadata=SPREAD)
     was_there: bool
+    """The folder held this set already."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena dialogues review --json` where it makes a set."""
-        return {
-            "schema": SCHEMA,
-            "folder": str(self.folder),
-            "base": self.base,
-            "bench": self.bench,
-            "dialogues": self.dialogues,
-            "scored": self.rounds,
-            "gone": self.gone,
-            "reviewer": self.reviewer,
-            **self.counts,
-            "easy_from": self.easy,
-            "models": list(self.played.taken),
-            "passed_over": dict(self.played.passed_over),
-            "was_there": self.was_there,
-        }
+        return record_json(self)
 
     def as_lines(self) -> list[str]:
         """Return it as lines for a person."""
@@ -108,12 +113,12 @@ class Reviewed:
         ]
         if self.reviewer is not None:
             lines.append(
-                f"reviewed by {safe(self.reviewer)}: {counts['dropped']} dropped, "
-                f"{counts['corrected']} corrected, {counts['kept']} scored as before"
+                f"reviewed by {safe(self.reviewer)}: {counts.dropped} dropped, "
+                f"{counts.corrected} corrected, {counts.kept} scored as before"
             )
         if self.easy is not None:
             lines.append(
-                f"easy: {counted(counts['easy'], 'round')} on which every model reaches "
+                f"easy: {counted(counts.easy, 'round')} on which every model reaches "
                 f"{self.easy:g}: {safe(', '.join(self.played.taken))}"
             )
             lines += (
@@ -212,11 +217,26 @@ def _checklist(one: Round) -> dict[str, JsonValue]:
     return {"checklist": [check.model_dump() for check in one.checklist]}
 
 
+class RoundReview(TypedDict):
+    """What `review` in `made` of a changed round says."""
+
+    reviewer: str
+    """Who changed it."""
+    changed: list[str]
+    """Its fields, or `checklist` of a dropped round."""
+    before: dict[str, Any]
+    """What stood in them."""
+    note: NotRequired[str]
+    """What the reviewer had to say."""
+    earlier: NotRequired[JsonValue]
+    """The same of a review before."""
+
+
 def _edited(one: Round, edit: Edit, reviewer: str) -> Round:
     """Return a round as its reviewer wants it, which says what it was before."""
     is_dropped = edit.decision == "drop" and one.is_scored
     was = fields_of(one)
-    said: dict[str, Any] = {
+    said: RoundReview = {
         "reviewer": reviewer,
         "changed": ["checklist"] if is_dropped else list(edit.corrections),
         "before": _checklist(one) if is_dropped else {name: was[name] for name in edit.corrections},
@@ -261,8 +281,8 @@ def _refuse_twins(items: Sequence[DialogueItem]) -> None:
 
 def _counts(
     items: Sequence[DialogueItem], edits: Mapping[Of, Edit], easy: frozenset[Of]
-) -> dict[str, int]:
-    counts = dict.fromkeys(("kept", "dropped", "corrected", "easy"), 0)
+) -> ReviewCounts:
+    counts = dict.fromkeys(ReviewCounts._fields, 0)
     for item in items:
         for number, one in enumerate(item.rounds, 1):
             of = item.qid, number
@@ -272,20 +292,53 @@ def _counts(
             elif one.is_scored:
                 is_dropped = edit.decision == "drop"
                 counts["dropped" if is_dropped else "easy" if of in easy else "kept"] += 1
-    return counts
+    return ReviewCounts(**counts)
+
+
+class ReviewSelection(TypedDict):
+    """What `review` in the `selection` of the manifest says."""
+
+    base: str
+    """Digest of the old set."""
+    kept: int
+    """Scored rounds that stay as they were."""
+    dropped: int
+    """Scored rounds that a reviewer dropped."""
+    corrected: int
+    """Rounds that a reviewer corrected."""
+    easy: int
+    """Scored rounds on which every model reaches `easy_from`."""
+    reviewer: NotRequired[str]
+    """Who filled the sheet."""
+    sheet: NotRequired[str]
+    """sha256 of the sheet."""
+    easy_from: NotRequired[float]
+    """The score from which a round is easy."""
+    models: NotRequired[list[str]]
+    """That played."""
+    earlier: NotRequired[JsonValue]
+    """The same of a review before."""
 
 
 def _selection(
-    bench: OpenBench[DialogueItem], wish: Wish, counts: Mapping[str, int], played: Played
+    bench: OpenBench[DialogueItem], wish: Wish, counts: ReviewCounts, played: Played
 ) -> dict[str, JsonValue]:
-    said: dict[str, JsonValue] = {"base": bench.bench, **counts}
+    said: ReviewSelection = {
+        "base": bench.bench,
+        "kept": counts.kept,
+        "dropped": counts.dropped,
+        "corrected": counts.corrected,
+        "easy": counts.easy,
+    }
     if wish.sheet is not None:
-        said |= {"reviewer": _name(wish.reviewer), "sheet": digest(wish.sheet.read_bytes())}
+        said["reviewer"] = _name(wish.reviewer)
+        said["sheet"] = digest(wish.sheet.read_bytes())
     if wish.easy is not None:
-        said |= {"easy_from": wish.easy, "models": list(played.taken)}
+        said["easy_from"] = wish.easy
+        said["models"] = list(played.taken)
     if "review" in bench.manifest.selection:
         said["earlier"] = bench.manifest.selection["review"]
-    return {**bench.manifest.selection, "review": said}
+    return {**bench.manifest.selection, "review": cast(JsonValue, said)}
 
 
 def _sealed(

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import DECIDED, SCHEMA
+from videoautoarena.memory.records.records import DECIDED
 from videoautoarena.runs.audit.echoes import LEAST, find_echoes, measure_echoes
 from videoautoarena.runs.bench.dialogues.score import DialogueScores, score_dialogues
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
@@ -37,34 +37,46 @@ from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.method import USUAL, RatingMethod
 from videoautoarena.runs.rundir.reader import open_run
 from videoautoarena.runs.text.files import make_folder, refuse_existing, write_whole
+from videoautoarena.runs.text.record_json import record_json
 from videoautoarena.runs.text.terminal import safe
 
 _Maker = TypeVar("_Maker")
 _NOTHING = "there is nothing to draw yet: no battle is decided"
 
 
+class DrawnPicture(NamedTuple):
+    """A file with a picture."""
+
+    file: Path
+    shows: str
+
+
+class LeftOut(NamedTuple):
+    """A picture that there is no data for."""
+
+    name: str
+    why: str
+
+
 @dataclass(frozen=True)
 class Album:
     """What was drawn."""
 
-    files: Mapping[Path, str]
-    """What is to be seen in each."""
-    left_out: Mapping[str, str]
-    """Pictures that there is no data for, and why."""
+    pictures: Sequence[DrawnPicture]
+    """`file`, and what it `shows`."""
+    left_out: Sequence[LeftOut]
+    """`name` of a picture without data, and `why`; of a set with several parts names end in the
+    part's, such as `tasks-dev`."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena pictures --json`."""
-        return {
-            "schema": SCHEMA,
-            "pictures": [{"file": str(file), "shows": shows} for file, shows in self.files.items()],
-            "left_out": [{"name": name, "why": why} for name, why in self.left_out.items()],
-        }
+        return record_json(self)
 
     def as_lines(self) -> list[str]:
         """Return it as lines for a person."""
         return [
-            *(f"{safe(str(file))}: {shows}" for file, shows in self.files.items()),
-            *(f"no picture {name}: {why}" for name, why in self.left_out.items()),
+            *(f"{safe(str(one.file))}: {one.shows}" for one in self.pictures),
+            *(f"no picture {one.name}: {one.why}" for one in self.left_out),
         ]
 
 
@@ -180,8 +192,8 @@ def _drawn(makers: Makers, files: Mapping[Path, tuple[str, Form]], wish: Wish) -
     for file, content in contents.items():
         write_whole(file, content)
     return Album(
-        {file: drawn[files[file][0]].shows for file in contents},
-        {name: why for name, why in made.items() if isinstance(why, str)},
+        [DrawnPicture(file, drawn[files[file][0]].shows) for file in contents],
+        [LeftOut(name, why) for name, why in made.items() if isinstance(why, str)],
     )
 
 

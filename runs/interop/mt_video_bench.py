@@ -125,23 +125,33 @@ class TakenDialogues:
     """A set of dialogues that was imported, or was already there."""
 
     folder: Path
+    """Where it lies."""
     bench: str
+    """Its digest."""
     kind: str
+    """`dialogue`."""
     dialogues: int
+    """In it."""
     rounds: int
+    """Of all dialogues."""
     scored: int
     """Rounds with a checklist; the others are context."""
     checks: int
+    """Items of their checklists."""
     checks_yes: int
+    """Of those, expected yes."""
     videos: int
+    """That they are about."""
     clips: int
     """Dialogues with a file of their own event."""
     abilities: dict[str, int]
+    """Ability to number of dialogues."""
     kept: int
-    """Dialogues that were written in another way than usual, and are kept as they were."""
+    """Dialogues that were written in another way than usual, whose records are kept whole."""
     strays: int
-    """Checklists of dialogues that are not there; they are kept, too."""
+    """Checklists of no dialogue, kept in the manifest's `source`."""
     was_there: bool
+    """The folder held this set already."""
 
     def as_json(self) -> Json:
         """Return it in the shape of `arena import mt-video-bench --json`."""

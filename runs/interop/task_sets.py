@@ -217,15 +217,25 @@ class TakenTasks:
     """A task set that was imported, or was already there."""
 
     folder: Path
+    """Where it lies."""
     bench: str
+    """Its digest."""
     kind: Kind
+    """As in the manifest."""
     questions: int
+    """Items in it."""
     videos: int
+    """That they are about."""
     tasks: dict[str, int]
+    """Task to number of items."""
     splits: dict[str, int]
+    """Part of the set to number of items."""
     without_key: int
+    """Items without an answer."""
     shortcuts: Shortcuts
+    """[What it gives away](#what-a-set-gives-away)."""
     was_there: bool
+    """The folder held this set already."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena import mlvu --json`."""

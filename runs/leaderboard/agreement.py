@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.leaderboard.given_board import GivenBoard, read_board, read_renames
-from videoautoarena.runs.rating.finding import Finding, Told, fields_json
+from videoautoarena.runs.rating.finding import Finding, Told
 from videoautoarena.runs.text.battle_table import quoted
+from videoautoarena.runs.text.record_json import record_json
 from videoautoarena.runs.text.words import core
 from videoautoarena.scoring.agreement.rank_agreement import (
     LEAST_MODELS,
@@ -61,17 +61,25 @@ class Agreed:
     """How far two boards agree about the models they share."""
 
     boards: Sequence[Source]
+    """Of A and B: `source`, how many `models`, whether all of them have `intervals`."""
     models: Sequence[Shared]
-    """In A's order."""
+    """Those on both, in A's order: `model`, `place_a`, `place_b` among the shared ones, `rating_a`,
+    `rating_b`."""
     only_a: Sequence[str]
+    """Names on A alone."""
     only_b: Sequence[str]
+    """Names on B alone."""
     figures: Sequence[Finding]
+    """[Findings](#a-finding) on so many models or pairs; keys are `agree.spearman`, `kendall`,
+    `pearson`, `confidence`, `arena_hard`, `separability_a`, `separability_b` and `brier`."""
     turned: Sequence[Turned]
+    """Pairs both boards separate and order differently: `above_on_a`, `above_on_b`."""
     warnings: Sequence[str]
+    """Sentences."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `arena agree --json` prints it."""
-        return {"schema": SCHEMA, **fields_json(self)}
+        return record_json(self)
 
 
 def agree(

@@ -375,18 +375,18 @@ def _of_run(board: Leaderboard, run: Run) -> Leaderboard:
     for row in board.models:
         frames, flags = dict[str, Any](), row.flags
         if one := short.get(row.model):
-            frames = {k: of for k, of in one.as_json().items() if k not in ("model", "role")}
+            frames = {k: of for k, of in one._asdict().items() if k not in ("model", "role")}
             flags = (*flags, one.saw)
         elif is_blind((run.manifest.get("cast") or {}).get(row.model) or {}):
             flags = (*flags, SAW_NONE)
         rows.append(replace(row, frames=frames, flags=flags))
-    until = None if run.stop is None else run.stop.as_json()
+    until = None if run.stop is None else run.stop.to_json()
     return replace(board, models=tuple(rows), settings=replace(board.settings, until=until))
 
 
 def _facts(run: Run) -> tuple[CallFact, ...]:
     """Return what is so of the calls of the models that are rated."""
-    return tuple(one for one in run.call_facts if one.post == "contestant")
+    return tuple(one for one in run.call_facts if one.role == "contestant")
 
 
 def _given(run: Run, method: RatingMethod, *, behaviour: bool = True) -> dict[str, Any]:

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from videoautoarena.memory.records.records import DECIDED, SCHEMA, TIES, Battle
-from videoautoarena.runs.rating.finding import Figure, fields_json, figure_json, figure_of
+from videoautoarena.runs.rating.finding import Figure, figure_json, figure_of
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
 from videoautoarena.runs.rating.method import SOLID_BATTLES, THIN, RatingMethod
 from videoautoarena.runs.rating.table import Fought, answered, build, fought_of, points_of, wanted
+from videoautoarena.runs.text.record_json import fields_json
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 from videoautoarena.scoring.intervals.proportions import Share, measure_share
 
@@ -23,19 +24,27 @@ class Pair:
     """The head-to-head results of two models, of decided battles."""
 
     model: str
-    """The better-rated one."""
+    """The better-rated of the two."""
     rival: str
+    """The other."""
     battles: int
+    """Decided between them."""
     videos: int
+    """On so many."""
     wins: int
+    """Of the model."""
     losses: int
+    """Of the model."""
     ties: int
+    """Splits included."""
     share: Figure
-    """Of the points, a tie being half a one."""
+    """Points of the model, a tie half a point, as a share of a row."""
     expected: float | None
-    """What the ratings of the whole run make of it; None where they say nothing of shares."""
+    """By the ratings of the whole run; None beside terms or Davidson's ties."""
     both_bad_share: Figure
+    """As in a slice."""
     flags: tuple[str, ...]
+    """`under 100 battles`; `unlike its ratings` if `expected` lies outside the interval."""
 
 
 @dataclass(frozen=True)

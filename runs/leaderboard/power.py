@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from videoautoarena.memory.records.errors import WrongArgument
-from videoautoarena.memory.records.records import SCHEMA
-from videoautoarena.runs.rating.finding import fields_json, figure_json
+from videoautoarena.runs.rating.finding import figure_json
+from videoautoarena.runs.text.record_json import record_json
 from videoautoarena.scoring.design.power import Course, battles_needed, look, make_ladder, play
 from videoautoarena.scoring.fitting.counts import Floats
 from videoautoarena.scoring.intervals.proportions import measure_share
@@ -110,7 +110,7 @@ class Answer:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `arena power --json` prints it, but for its sentence."""
-        found = {"schema": SCHEMA, **fields_json(self)}
+        found = record_json(self)
         return found | {"question": found["question"] | {"users": USERS}}
 
 

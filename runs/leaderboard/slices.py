@@ -14,7 +14,7 @@ from videoautoarena.memory.records.records import CATEGORIES, DECIDED, SCHEMA, S
 from videoautoarena.runs.categories.tags import NONE, SHOWN, UNTAGGED
 from videoautoarena.runs.leaderboard.head_to_head import both_bad
 from videoautoarena.runs.rating.finding import UNKNOWN as NO_FIGURE
-from videoautoarena.runs.rating.finding import Figure, Finding, fields_json, figure_of
+from videoautoarena.runs.rating.finding import Figure, Finding, figure_of
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Term
 from videoautoarena.runs.rating.method import (
     RANKABLE_VIDEOS,
@@ -26,6 +26,7 @@ from videoautoarena.runs.rating.method import (
 )
 from videoautoarena.runs.rating.table import answered, build, fought_of, points_of
 from videoautoarena.runs.rundir.reader import BattlesOf
+from videoautoarena.runs.text.record_json import LEFT_OUT, SPREAD, fields_json, keyed, value_json
 from videoautoarena.runs.text.traits import BUCKET_NAMES, FORMS, asked_form, bucket
 from videoautoarena.runs.users.summary import BROUGHT, PLAIN
 from videoautoarena.scoring.intervals.proportions import measure_share
@@ -43,22 +44,20 @@ ORIGINS = ("first", "evolved", *reversed(AIMED), "fresh")
 class Slice:
     """A part of the battles, and the leaderboard of those alone."""
 
-    name: str
+    name: str = field(metadata=keyed("slice"))
+    """Its name, such as `8-15 s`, `q2`, `P1 close`, or a cell of `videos.csv`; `unknown` of battles
+    without category or question."""
     battles: int
     """Decided ones."""
     both_bad_share: Figure
+    """As in a row, but with `--without refusals` of battles that no answer refuses in; null by
+    standard."""
     flags: tuple[str, ...]
-    board: Leaderboard
-    agreement: Figure | None = None
-    """How often a standard alone decides as the verdict does; None of other slices."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON-ready values."""
-        found = {"slice": self.name, **fields_json(self)}
-        own, agreement = ("slice", "battles", "both_bad_share", "flags"), found["agreement"]
-        board = {key: part for key, part in found["board"].items() if key != "schema"}
-        last = {} if agreement is None else {"agreement": agreement}
-        return {**{key: found[key] for key in own}, **board, **last}
+    """`under 100 battles`, and every flag of its rows."""
+    board: Leaderboard = field(metadata=SPREAD)
+    agreement: Figure | None = field(default=None, metadata=LEFT_OUT)
+    """By standard: of the battles decided both by it and overall, the share decided alike; ties of
+    any kind are one."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +65,14 @@ class Effects:
     """What position and style are worth in one slice, in the largest group of its models."""
 
     slice: str
+    """Its name."""
     battles: int
+    """Decided ones."""
     videos: int | None
+    """That they are about, of its largest group."""
     effects: Mapping[str, Term | None]
-    """By feature; None of one that never differs, or of which these battles say too little."""
+    """`points`, `low` and `high` of each feature and of `seat`; None for one that never differs, on
+    fewer than ten videos, or if its interval reaches beyond 75 points to either side."""
 
 
 @dataclass(frozen=True)
@@ -78,9 +81,10 @@ class Slices:
 
     by: str
     """A trait of battles, or one that their run knows of."""
-    parts: tuple[Slice, ...]
-    audit: tuple[Finding, ...] | None = None
-    """What stands under it of the run's audit; None where there is no run."""
+    parts: tuple[Slice, ...] = field(metadata=keyed("slices"))
+    """The [slices](#slices)."""
+    audit: tuple[Finding, ...] | None = field(default=None, metadata=LEFT_OUT)
+    """As under the leaderboard of the whole run; by language before the slices."""
 
     @property
     def effects(self) -> tuple[Effects, ...]:
@@ -89,13 +93,11 @@ class Slices:
 
     def to_json(self) -> dict[str, Any]:
         """Return them as `arena leaderboard --by` prints them with `--json`."""
-        found = fields_json(self)
-        audit = {} if self.audit is None else {"audit": found["audit"]}
-        about, slices = {"schema": SCHEMA, "by": self.by}, {"slices": found["parts"]}
-        # No board by language is read before what the judge is like in each.
-        parts = (audit, slices) if self.by == "language" else (slices, audit)
-        effects = [fields_json(one) for one in self.effects]
-        return {**about, **parts[0], **parts[1], **({"effects": effects} if effects else {})}
+        parts, effects = fields_json(self), value_json(self.effects)
+        if self.by == "language":
+            # No board by language is read before what the judge is like in each.
+            parts = {key: parts[key] for key in ("by", "audit") if key in parts} | parts
+        return {"schema": SCHEMA, **parts, **({"effects": effects} if effects else {})}
 
 
 def _effects(part: Slice) -> Iterator[Effects]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires, version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.prompts import PromptSet
@@ -20,7 +20,7 @@ from videoautoarena.agents.providers import provider_keys
 from videoautoarena.agents.transport.redaction import NAMES, is_traced, trace_host
 from videoautoarena.graph.slot_ids import PERSONAS
 from videoautoarena.memory.records.errors import ArenaError
-from videoautoarena.memory.records.records import SCHEMA
+from videoautoarena.memory.records.records import Skipped
 from videoautoarena.runs.config.disclosure import (
     calls_at_most,
     embedders,
@@ -29,18 +29,18 @@ from videoautoarena.runs.config.disclosure import (
 )
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.config.sampling import refuse_missing
-from videoautoarena.runs.media.live_check import PROXIES, lacking_key
+from videoautoarena.runs.media.live_check import PROXIES, ModelCheck, lacking_key
 from videoautoarena.runs.rundir.reader import one_line
+from videoautoarena.runs.text.record_json import record_json
 from videoautoarena.runs.text.terminal import out
+
+if TYPE_CHECKING:
+    from videoautoarena.video.folder.find import Duplicate
 
 US = "videoautoarena"
 LONGEST_REASON = 300
 """Characters of what a server said that are repeated."""
-Report = dict[str, Any]
-"""JSON: see docs/records.md."""
-
-
-Visit = Callable[[Sequence[Model], Mapping[str, int]], list[Report]]
+Visit = Callable[[Sequence[Model], Mapping[str, int]], list[ModelCheck]]
 """Asks models something small, with so many frames; returns a report of each not offline."""
 
 
@@ -62,6 +62,12 @@ class Cache(NamedTuple):
     bytes: int
 
 
+class Disk(NamedTuple):
+    """What the working folder lies on."""
+
+    free_bytes: int
+
+
 class Terminal(NamedTuple):
     """What standard output is."""
 
@@ -80,13 +86,23 @@ class Tracing(NamedTuple):
     set: list[str]
 
 
+class Usable(NamedTuple):
+    """A video that a run could use."""
+
+    path: str
+    duration_s: float
+    width_px: int
+    height_px: int
+    codec: str
+
+
 class Folder(NamedTuple):
     """What a folder of videos holds."""
 
     folder: str
-    usable: list[Report]
-    skipped: list[Report]
-    duplicates: list[Report]
+    usable: list[Usable]
+    skipped: list[Skipped]
+    duplicates: list[Duplicate]
 
 
 class Cast(NamedTuple):
@@ -114,49 +130,61 @@ class Calls(NamedTuple):
 class Checkup:
     """All that a run would find before it starts."""
 
+    SHOWN: ClassVar = (
+        *("ready", "missing", "version", "python", "packages", "decoder", "keys", "cache", "disk"),
+        *("terminal", "tracing", "proxies", "videos", "models", "calls", "live", "cluster"),
+    )
     missing: list[str]
+    """A sentence for each thing that prevents it."""
     packages: dict[str, str | None]
+    """Name to version of what a run needs; None: not installed."""
     decoder: Decoder
+    """`name` and `version`, and in `decord` the package behind that name with its version, or
+    None."""
     keys: dict[str, bool]
+    """Name of a variable to whether it is set."""
     cache: Cache
-    free_bytes: int
+    """Of frames: `folder`, `writable`, number of `videos` and `entries`, and their `bytes`."""
+    disk: Disk
+    """`free_bytes` in the working folder."""
     terminal: Terminal
+    """`is_terminal`, `columns`, `colours`, `encoding` and `no_color`."""
     tracing: Tracing
+    """Whether LangSmith's is `on`, to which `host`, and which of its variables are `set`."""
     proxies: list[str]
+    """Proxy variables that are set."""
     videos: Folder | None
+    """`folder`, `usable`, `skipped` and `duplicates`; None without `--videos`."""
     models: list[Cast]
+    """Of each model `model`, `resolved`, `roles`, `host`, `keys` and `key_set` (None where it needs
+    none)."""
     calls: Calls | None
-    live: list[Report] | None
-    cluster: Report | None = None
-    """What the machines of a cluster say of themselves."""
+    """`videos` (1 if none were looked at), `rounds` and `battles` of a run, `at_most` calls a
+    model, and the `notice` it would begin with."""
+    live: list[ModelCheck] | None
+    """Of each remote model [what it answered](#a-model-that-was-asked); None without `--live`."""
+    cluster: Mapping[str, Any] | None = None
+    """`machines` that have processors, or the `refusal` why there is no cluster; None without
+    `--engine ray`."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether a run could start."""
+        return not self.missing
+
+    @property
+    def python(self) -> str:
+        """Its version."""
+        return platform.python_version()
 
     @property
     def version(self) -> str:
-        """The installed version."""
+        """Of videoautoarena."""
         return version(US)
 
-    def to_json(self) -> Report:
+    def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena doctor --json`."""
-        return {
-            "schema": SCHEMA,
-            "ready": not self.missing,
-            "missing": self.missing,
-            "version": self.version,
-            "python": platform.python_version(),
-            "packages": self.packages,
-            "decoder": self.decoder._asdict(),
-            "keys": self.keys,
-            "cache": self.cache._asdict(),
-            "disk": {"free_bytes": self.free_bytes},
-            "terminal": self.terminal._asdict(),
-            "tracing": self.tracing._asdict(),
-            "proxies": self.proxies,
-            "videos": self.videos._asdict() if self.videos else None,
-            "models": [model._asdict() for model in self.models],
-            "calls": self.calls._asdict() if self.calls else None,
-            "live": self.live,
-            "cluster": self.cluster,
-        }
+        return record_json(self)
 
 
 def examine_house(
@@ -183,7 +211,7 @@ def examine_house(
         decoder=_decoder(packages),
         keys=_keys(config),
         cache=cache,
-        free_bytes=shutil.disk_usage(Path.cwd()).free,
+        disk=Disk(shutil.disk_usage(Path.cwd()).free),
         terminal=_terminal(),
         tracing=Tracing(is_traced(), host, [name for name in NAMES if _is_set(name)]),
         proxies=[name for name in PROXIES if _is_set(name)],
@@ -287,12 +315,14 @@ def _videos(folder: Path, missing: list[str]) -> Folder:
     except ArenaError as wrong:
         missing.append(str(wrong))
         found = Findings([], [], [])
-    shown = ("path", "duration_s", "width_px", "height_px", "codec")
     return Folder(
         folder=str(folder),
-        usable=[{name: getattr(video, name) for name in shown} for video in found.videos],
-        skipped=[{"path": file.path, "reason": file.reason} for file in found.skipped],
-        duplicates=[{"path": path, "same_as": same} for path, same in found.duplicates],
+        usable=[
+            Usable(video.path, video.duration_s, video.width_px, video.height_px, video.codec)
+            for video in found.videos
+        ],
+        skipped=found.skipped,
+        duplicates=found.duplicates,
     )
 
 
@@ -312,29 +342,29 @@ def _models(config: RunConfig, missing: list[str]) -> list[Cast]:
     ]
 
 
-def _live(config: RunConfig, visit: Visit, missing: list[str]) -> list[Report]:
+def _live(config: RunConfig, visit: Visit, missing: list[str]) -> list[ModelCheck]:
     # What only embeds can say nothing of a picture.
     speaking = [alias for alias in config.cast if alias not in embedders(config, config.models)]
     most = {alias: most_frames(config, alias) for alias in speaking}
     found = visit([config.model_of(alias) for alias in speaking], most)
     for one in found:
-        if not one["answered"]:
+        if not one.answered:
             # Its settings were found wanting already.
-            if one["failure"] != "settings":
-                why = one_line(one["reason"], LONGEST_REASON)
-                missing.append(f"{one['model']!a} does not answer: {why}")
+            if one.failure != "settings":
+                why = one_line(one.reason or "", LONGEST_REASON)
+                missing.append(f"{one.model!a} does not answer: {why}")
             continue
-        posts = [post for post in _roles(config, one["model"]) if post != "contestant"]
-        if posts and not one["json"]:
+        posts = [post for post in _roles(config, one.model) if post != "contestant"]
+        if posts and not one.json:
             missing.append(
-                f"{one['model']!a} does not reply in JSON when asked to, as it must to be "
+                f"{one.model!a} does not reply in JSON when asked to, as it must to be "
                 f"{' and '.join(posts)}; name another model, or raise its max_tokens"
             )
-        if one["sees"] is False:
-            missing.append(f"{one['model']!a} does not see the images it is sent: {one['reason']}")
-        if one["frames_taken"] == 0:
-            images = f"{one['frames_asked']} images"
-            missing.append(f"{one['model']!a} fails with {images}: {one['frames_reason']}")
+        if one.sees is False:
+            missing.append(f"{one.model!a} does not see the images it is sent: {one.reason}")
+        if one.frames_taken == 0:
+            images = f"{one.frames_asked} images"
+            missing.append(f"{one.model!a} fails with {images}: {one.frames_reason}")
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import textwrap
 from collections.abc import Iterable, Iterator
 
@@ -41,7 +40,7 @@ def as_lines(report: Checkup, width: int, machines: Entries = ()) -> list[str]:
 
 
 def _entries(report: Checkup, machines: Entries) -> Iterator[tuple[str, str]]:
-    yield "version", f"videoautoarena {report.version}, Python {platform.python_version()}"
+    yield "version", f"videoautoarena {report.version}, Python {report.python}"
     packages = report.packages.items()
     yield "packages", ", ".join(f"{name} {there or 'IS MISSING'}" for name, there in packages)
     decoder = report.decoder
@@ -66,7 +65,7 @@ def _place(report: Checkup) -> Iterator[tuple[str, str]]:
     size = f"{counted(cache.videos, 'video')}, {_bytes(cache.bytes)}"
     can = "can be written" if cache.writable else "CANNOT be written"
     yield "frame cache", f"{cache.folder}: {size}; {can}"
-    yield "disk", f"{_bytes(report.free_bytes)} free here"
+    yield "disk", f"{_bytes(report.disk.free_bytes)} free here"
     kind = "a terminal" if terminal.is_terminal else "no terminal"
     no_color = "; NO_COLOR is set" if terminal.no_color else ""
     size = f"{kind}, {terminal.columns} columns, colours: {terminal.colours or 'none'}"
@@ -85,17 +84,17 @@ def _video_lines(found: Folder | None) -> Iterator[tuple[str, str]]:
         yield "videos", "not checked; pass --videos DIR"
         return
     usable, skipped, twice = found.usable, found.skipped, found.duplicates
-    total_s = sum(video["duration_s"] for video in usable)
+    total_s = sum(video.duration_s for video in usable)
     yield "videos", f"{len(usable)} usable in {found.folder}, {total_s:.0f} seconds in total"
     for video in usable[:_MANY]:
-        size = f"{video['width_px']}x{video['height_px']}"
-        yield "", f"{video['path']}: {video['duration_s']:.1f} s, {size}, {video['codec']}"
+        size = f"{video.width_px}x{video.height_px}"
+        yield "", f"{video.path}: {video.duration_s:.1f} s, {size}, {video.codec}"
     if len(usable) > _MANY:
         yield "", f".. and {len(usable) - _MANY} more"
     for file in skipped:
-        yield "", f"NOT {file['path']}: {file['reason']}"
-    for file in twice[:_FEW]:
-        yield "", f"NOT {file['path']}: the same video as {file['same_as']}"
+        yield "", f"NOT {file.path}: {file.reason}"
+    for one in twice[:_FEW]:
+        yield "", f"NOT {one.path}: the same video as {one.same_as}"
     if len(twice) > _FEW:
         yield "", f".. and {len(twice) - _FEW} more files that are the same video as another"
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.text.record_json import record_json
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.sampling.eviction import VARIABLE, Kept, remove, sweep
@@ -24,55 +25,74 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _HEX = re.compile(r"[0-9a-f]+")
 
 
-class Cached(NamedTuple):
+@dataclass(frozen=True)
+class Cached:
     """What the cache has of one video."""
 
+    SHOWN: ClassVar = ("video", "entries", "bytes", "used")
     video: str
     """Id; of a spliced clip, the clip's."""
     entries: int
-    size_bytes: int
-    used: float
+    bytes: int
+    used_s: float
     """When any of it was used last, as `time.time()` counts."""
 
+    @property
+    def used(self) -> str:
+        """The same as a date."""
+        return datetime.fromtimestamp(self.used_s, UTC).isoformat(timespec="seconds")
 
-class Holdings(NamedTuple):
+
+@dataclass(frozen=True)
+class Holdings:
     """Everything the cache holds."""
 
+    SHOWN: ClassVar = ("folder", "entries", "bytes", "most_bytes", "videos", "spliced")
     folder: str
+    """Of decoded frames."""
     most_bytes: int
+    """The cap."""
     videos: list[Cached]
-    """What was used last stands first."""
-    spliced: list[Cached]
+    """`video` (id), `entries`, `bytes` and when last `used`, latest first."""
+    clips: list[Cached]
+
+    @property
+    def entries(self) -> int:
+        """Files in it, without spliced clips."""
+        return sum(one.entries for one in self.videos)
+
+    @property
+    def bytes(self) -> int:
+        """Their size."""
+        return sum(one.bytes for one in self.videos)
+
+    @property
+    def spliced(self) -> dict[str, int]:
+        """Clips made for the trial `truth`: `entries`, `bytes` and their own `most_bytes`."""
+        sums = {key: sum(getattr(one, key) for one in self.clips) for key in ("entries", "bytes")}
+        return sums | {"most_bytes": SPLICED_BYTES}
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena cache --json`."""
-        return {
-            "schema": SCHEMA,
-            "folder": self.folder,
-            **_sums(self.videos),
-            "most_bytes": self.most_bytes,
-            "videos": [_as_json(cached) for cached in self.videos],
-            "spliced": {**_sums(self.spliced), "most_bytes": SPLICED_BYTES},
-        }
+        return record_json(self)
 
     def as_lines(self, now: float) -> Iterator[str]:
         """Yield it for a person."""
-        held = _sums(self.videos)["bytes"]
         yield f"frame cache: {safe(self.folder)}"
         yield (
-            f"  {counted(len(self.videos), 'video')}, {bytes_text(held)} of at most "
+            f"  {counted(len(self.videos), 'video')}, {bytes_text(self.bytes)} of at most "
             f"{bytes_text(self.most_bytes)} ({VARIABLE} sets it)"
         )
-        if self.spliced:
-            size = bytes_text(_sums(self.spliced)["bytes"])
-            yield f"  {counted(len(self.spliced), 'spliced clip')}, {size}"
+        if self.clips:
+            size = bytes_text(self.spliced["bytes"])
+            yield f"  {counted(len(self.clips), 'spliced clip')}, {size}"
         if self.videos:
             yield ""
             yield "  video         entries        size  last used"
         for cached in self.videos[:SHOWN]:
             yield (
-                f"  {cached.video:12}  {cached.entries:7}  {bytes_text(cached.size_bytes):>10}  "
-                f"{age_text(now - cached.used)}"
+                f"  {cached.video:12}  {cached.entries:7}  {bytes_text(cached.bytes):>10}  "
+                f"{age_text(now - cached.used_s)}"
             )
         if len(self.videos) > SHOWN:
             yield f"  and {len(self.videos) - SHOWN:,} more; --json lists them all"
@@ -85,7 +105,7 @@ def held() -> Holdings:
         folder=str(cache.folder),
         most_bytes=cache.most_bytes(),
         videos=_by_video(cache.entries()),
-        spliced=_by_video(spliced.entries()),
+        clips=_by_video(spliced.entries()),
     )
 
 
@@ -159,17 +179,7 @@ def _by_video(entries: Sequence[Kept]) -> list[Cached]:
         found[entry.video] = Cached(
             entry.video,
             known.entries + 1,
-            known.size_bytes + entry.size_bytes,
-            max(known.used, entry.used),
+            known.bytes + entry.size_bytes,
+            max(known.used_s, entry.used),
         )
-    return sorted(found.values(), key=lambda cached: (-cached.used, cached.video))
-
-
-def _sums(held: Sequence[Cached]) -> dict[str, int]:
-    return {"entries": sum(c.entries for c in held), "bytes": sum(c.size_bytes for c in held)}
-
-
-def _as_json(cached: Cached) -> dict[str, Any]:
-    used = datetime.fromtimestamp(cached.used, UTC).isoformat(timespec="seconds")
-    size = cached.size_bytes
-    return {"video": cached.video, "entries": cached.entries, "bytes": size, "used": used}
+    return sorted(found.values(), key=lambda cached: (-cached.used_s, cached.video))

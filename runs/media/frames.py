@@ -8,17 +8,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from videoautoarena.agents.prompting.layout import label
 from videoautoarena.memory.records.errors import BadInput, UnusableVideo
-from videoautoarena.memory.records.records import SCHEMA, Frames, Sampling, Video
+from videoautoarena.memory.records.records import Cue, Frames, Sampling, Video
 from videoautoarena.runs.config.arena_file import arena_file
 from videoautoarena.runs.config.run_config import Flags, RunConfig, preset_of
 from videoautoarena.runs.config.sampling import choose_sampling, refuse_missing
 from videoautoarena.runs.rundir.opener import NO_FOLDER, videos_folder
 from videoautoarena.runs.rundir.reader import Run, counted, open_run
 from videoautoarena.runs.text.files import refuse_existing, write_whole
+from videoautoarena.runs.text.record_json import record_json
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import in_full, spent
 from videoautoarena.video.folder.find import read_video
@@ -90,25 +91,67 @@ class View:
 
     def as_json(self, sheet: Path | None) -> dict[str, Any]:
         """Return it in the shape of `arena frames --json`."""
-        sizes = map(len, self.jpegs)
-        return {
-            "schema": SCHEMA,
-            "video": self.video.model_dump(),
-            "sampling": self.sampling.model_dump(),
-            "run": self.run or None,
-            "width_px": self.frames.width_px,
-            "height_px": self.frames.height_px,
-            "total": self.total,
-            "damaged": self.frames.damaged,
-            "approximate": self.frames.approximate,
-            "frames": [
-                {**frame.model_dump(), "bytes": size}
-                for frame, size in zip(self.frames.frames, sizes, strict=True)
-            ],
-            "captions": [cue.model_dump() for cue in self.frames.captions],
-            "scenes": [scene._asdict() for scene in self.scenes],
-            "sheet": None if sheet is None else str(sheet),
-        }
+        frames = self.frames
+        seen = [
+            SeenFrame(frame.time_s, frame.digest, len(jpeg))
+            for frame, jpeg in zip(frames.frames, self.jpegs, strict=True)
+        ]
+        return record_json(
+            ShownFrames(
+                video=self.video,
+                sampling=self.sampling,
+                run=self.run or None,
+                width_px=frames.width_px,
+                height_px=frames.height_px,
+                total=self.total,
+                damaged=frames.damaged,
+                approximate=frames.approximate,
+                frames=seen,
+                captions=frames.captions,
+                scenes=self.scenes,
+                sheet=sheet,
+            )
+        )
+
+
+class SeenFrame(NamedTuple):
+    """A frame that is seen."""
+
+    time_s: float
+    digest: str
+    """Of its JPEG."""
+    bytes: int
+
+
+@dataclass(frozen=True)
+class ShownFrames:
+    """What `arena frames --json` says of a view, without its pictures."""
+
+    video: Video
+    """As a run keeps it."""
+    sampling: Sampling
+    """How frames were chosen and made, as in [`[sampling]`](#sampling)."""
+    run: str | None
+    """Folder of the run that has shown them, or None."""
+    width_px: int
+    """Of each frame."""
+    height_px: int
+    """Likewise."""
+    total: int
+    """How many the video gave; `--seen` and `--model` list fewer."""
+    damaged: int
+    """Of all, how many follow reported damage or show a neighbour; 0 is no proof that the file is
+    whole."""
+    approximate: int
+    """Of all, how many may not be exactly those of their times."""
+    frames: Sequence[SeenFrame]
+    """Of each `time_s`, the `digest` of its JPEG and its `bytes`."""
+    captions: Sequence[Cue]
+    """Text read in them by a run of an earlier version: `start_s`, `end_s`, `text`; else empty."""
+    scenes: Sequence[Stretch]
+    """With the policy `scenes`: `start_s`, `end_s`; else empty."""
+    sheet: Path | None
+    """The picture that was written, or None."""
 
 
 async def view(asked: Asked) -> View:

@@ -17,7 +17,7 @@ from videoautoarena.agents.models.registry import Model, build_chat_model, check
 from videoautoarena.agents.roles.answer import EyeTest, stripes_of
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.memory.records.errors import ArenaError, BadInput, CallFailed
-from videoautoarena.memory.records.records import CallRow, Intent, Learnt
+from videoautoarena.memory.records.records import CallRow, Intent, Learnt, Usage
 from videoautoarena.runs.config.disclosure import tracing_lines
 from videoautoarena.runs.rundir.reader import counted, named, one_line
 
@@ -52,8 +52,48 @@ PROXIES = tuple(
 )
 """Variables that lead calls elsewhere; an address in them may hold a password."""
 
-Report = dict[str, Any]
-"""JSON: see docs/records.md."""
+
+@dataclass(frozen=True)
+class ModelCheck:
+    """What became of the questions to one model."""
+
+    model: str
+    """Its name in the run."""
+    resolved: str
+    """`provider:model`."""
+    host: str
+    """Where the question went."""
+    answered: bool = False
+    """Whether there was a reply."""
+    sees: bool | None = None
+    """Whether it named two of three stripes right; None without an answer or frames."""
+    json: bool | None = None
+    """Whether the reply had the required form; None without an answer."""
+    frames_asked: int | None = None
+    """Pictures in the second question; None without one."""
+    frames_taken: int | None = None
+    """Pictures the reply was made from; 0 if that call failed."""
+    frames_reason: str | None = None
+    """Why that call failed, else None."""
+    arena_toml: str | None = None
+    """What its table of `arena.toml` should say, such as `limits = { images_per_request = 8 }`;
+    None: nothing."""
+    failure: str | None = None
+    """`settings`, or the kind of failure as in a call; None if it answered."""
+    reason: str | None = None
+    """Why it failed, or what it said to which colours; None if all is well."""
+    latency_s: float | None = None
+    """Of the last attempt; None if nothing was sent."""
+    tries: int = 0
+    """Attempts; 0 if nothing was sent."""
+    usage: Usage | None = None
+    """As in a call; None without one."""
+    cost_usd: float | None = None
+    """None if unknown."""
+    cost_from: str | None = None
+    """Source of the cost."""
+    served_by: str | None = None
+    """What the server called the model."""
 
 
 @dataclass
@@ -126,14 +166,14 @@ def _cost_at_most(models: Iterable[Model], frames: Mapping[str, int]) -> str:
 
 async def ask_models(
     models: Iterable[Model], say: Callable[[str], None], *, frames: Mapping[str, int]
-) -> list[Report]:
+) -> list[ModelCheck]:
     """Return what each model that is not offline answered; says each as it comes."""
     places = asyncio.Semaphore(AT_ONCE)
     remote = [model for model in models if not model.is_offline]
     # Built once beforehand, so that no import of a package counts as anybody's latency.
     lacks = {model: await _unbuilt(model) for model in remote}
 
-    async def visit(model: Model) -> Report:
+    async def visit(model: Model) -> ModelCheck:
         async with places:
             lack, count = lacks[model], frames.get(model.alias, 0)
             found = await _ask(model, count) if lack is None else _failed(model, "settings", lack)
@@ -143,21 +183,21 @@ async def ask_models(
     return list(await asyncio.gather(*map(visit, remote)))
 
 
-def verdict(found: Report) -> str:
+def verdict(found: ModelCheck) -> str:
     """Return a model's answer as one line."""
-    name = named(found["model"], found["resolved"])
-    if not found["answered"]:
-        return f"{name}: FAILED: {found['reason']}"
-    if found["sees"] is False:
-        said = f"{name}: does NOT see the images it is sent: {found['reason']}"
+    name = named(found.model, found.resolved)
+    if not found.answered:
+        return f"{name}: FAILED: {found.reason}"
+    if found.sees is False:
+        said = f"{name}: does NOT see the images it is sent: {found.reason}"
     else:
-        said = f"{name}: answered" + (", sees images" if found["sees"] else ", is sent no images")
-    form = "replies in JSON" if found["json"] else "does NOT reply in JSON when asked to"
-    room = [_room(found)] if found["frames_asked"] else []
-    line = "; ".join([said, form, *room, f"{found['latency_s']:.1f} s", *_spent(found)])
-    if not found["arena_toml"]:
+        said = f"{name}: answered" + (", sees images" if found.sees else ", is sent no images")
+    form = "replies in JSON" if found.json else "does NOT reply in JSON when asked to"
+    room = [_room(found)] if found.frames_asked else []
+    line = "; ".join([said, form, *room, f"{found.latency_s:.1f} s", *_spent(found)])
+    if not found.arena_toml:
         return line
-    return f"{line}; in arena.toml under [models.{_quoted(found['model'])}]: {found['arena_toml']}"
+    return f"{line}; in arena.toml under [models.{_quoted(found.model)}]: {found.arena_toml}"
 
 
 def hints(kind: str, model: Model, said: str = "") -> Iterable[str]:
@@ -175,23 +215,23 @@ def hints(kind: str, model: Model, said: str = "") -> Iterable[str]:
         yield f"{' and '.join(proxies)} in the environment may redirect the calls"
 
 
-def _room(found: Report) -> str:
-    asked, taken = found["frames_asked"], found["frames_taken"]
+def _room(found: ModelCheck) -> str:
+    asked, taken = found.frames_asked, found.frames_taken
     if taken == asked:
         return f"takes {asked} images in a call"
     if taken:
         return f"takes only {taken} of {asked} images"
-    return f"FAILS with {asked} images: {found['frames_reason']}"
+    return f"FAILS with {asked} images: {found.frames_reason}"
 
 
-def _spent(found: Report) -> Iterable[str]:
-    usage = found["usage"]
-    if usage["input_tokens"] is None:
+def _spent(found: ModelCheck) -> Iterable[str]:
+    usage = found.usage
+    if usage is None or usage.input_tokens is None:
         yield "reports no token counts"
     else:
-        yield f"{usage['input_tokens']:,} tokens in, {usage['output_tokens'] or 0:,} out"
-    cost = found["cost_usd"]
-    yield "price unknown" if cost is None else f"${cost:.6f} ({found['cost_from']})"
+        yield f"{usage.input_tokens:,} tokens in, {usage.output_tokens or 0:,} out"
+    cost = found.cost_usd
+    yield "price unknown" if cost is None else f"${cost:.6f} ({found.cost_from})"
 
 
 def lacking_key(model: Model) -> str | None:
@@ -212,7 +252,7 @@ async def _unbuilt(model: Model) -> str | None:
     return None
 
 
-async def _ask(model: Model, count: int) -> Report:
+async def _ask(model: Model, count: int) -> ModelCheck:
     brief = replace(model, timeout_s=min(model.timeout_s, LONGEST_TRY_S))
     test, notes = EyeTest(brief), _Notes()
 
@@ -236,12 +276,13 @@ async def _ask(model: Model, count: int) -> Report:
     first, *rest = notes.rows.values()
     found = _answered(model, test, first)
     for row in rest:
-        found["frames_asked"] = count
-        found["frames_taken"] = 0 if row.reply is None else row.frames
-        if row.reply is None:
-            found["frames_reason"] = f"{row.failure_kind}: {row.failure}"
-    found["arena_toml"] = _settings(model, asker.estimates.limits.known(brief))
-    return found
+        found = replace(
+            found,
+            frames_asked=count,
+            frames_taken=0 if row.reply is None else row.frames,
+            frames_reason=f"{row.failure_kind}: {row.failure}" if row.reply is None else None,
+        )
+    return replace(found, arena_toml=_settings(model, asker.estimates.limits.known(brief)))
 
 
 def _settings(model: Model, learnt: Learnt | None) -> str | None:
@@ -279,7 +320,7 @@ def _quoted(alias: str) -> str:
     return alias if is_bare else json.dumps(alias)
 
 
-def _answered(model: Model, test: EyeTest, row: CallRow) -> Report:
+def _answered(model: Model, test: EyeTest, row: CallRow) -> ModelCheck:
     if row.reply is None:
         kind = row.failure_kind or "failed"
         reason = f"{kind}: {row.failure or 'no reason given'}"
@@ -290,29 +331,23 @@ def _answered(model: Model, test: EyeTest, row: CallRow) -> Report:
         sees = test.is_seen(row.reply)
         said = one_line(redacted(row.reply), LONGEST_QUOTE)
         shown = f"shown {', '.join(test.colours)}, it answered {said!r}"
-        found = _failed(model, None, shown if sees is False else None)
-        found |= {"answered": True, "sees": sees, "json": stripes_of(row.reply) is not None}
-    return found | {
-        "latency_s": row.latency_s,
-        "tries": len(row.attempts) + 1,
-        "usage": row.usage.model_dump(),
-        "cost_usd": row.cost_usd,
-        "cost_from": row.cost_from,
-        "served_by": row.served_by,
-    }
+        found = replace(
+            _failed(model, None, shown if sees is False else None),
+            answered=True,
+            sees=sees,
+            json=stripes_of(row.reply) is not None,
+        )
+    return replace(
+        found,
+        latency_s=row.latency_s,
+        tries=len(row.attempts) + 1,
+        usage=row.usage,
+        cost_usd=row.cost_usd,
+        cost_from=row.cost_from,
+        served_by=row.served_by,
+    )
 
 
-def _failed(model: Model, failure: str | None, reason: str | None) -> Report:
-    """Return the report of a model that did not answer."""
-    asked = ("sees", "json", "frames_asked", "frames_taken", "frames_reason", "arena_toml")
-    who = {"model": model.alias, "resolved": model.resolved, "host": model.endpoint}
-    return {
-        **who,
-        "answered": False,
-        **dict.fromkeys(asked),
-        "failure": failure,
-        "reason": reason,
-        "latency_s": None,
-        "tries": 0,
-        **dict.fromkeys(("usage", "cost_usd", "cost_from", "served_by")),
-    }
+def _failed(model: Model, failure: str | None, reason: str | None) -> ModelCheck:
+    """Return what is known of a model that did not answer."""
+    return ModelCheck(model.alias, model.resolved, model.endpoint, failure=failure, reason=reason)

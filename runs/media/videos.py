@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group
@@ -17,7 +17,6 @@ from rich.text import Text
 from videoautoarena.memory.records.errors import BadInput, UnusableVideo
 from videoautoarena.memory.records.records import (
     CATEGORIES,
-    SCHEMA,
     Sampling,
     Skipped,
     Video,
@@ -27,10 +26,11 @@ from videoautoarena.runs.console.events import Say
 from videoautoarena.runs.console.listeners import gather, progress
 from videoautoarena.runs.facts.facts import NO_FACTS, Facts, read_facts
 from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.text.record_json import fields_json, keyed, record_json
 from videoautoarena.runs.text.terminal import folded, safe
 from videoautoarena.runs.text.traits import BUCKET_NAMES, bucket
 from videoautoarena.runs.text.words import length, spent
-from videoautoarena.video.folder.find import Findings
+from videoautoarena.video.folder.find import Duplicate, Findings
 from videoautoarena.video.folder.subtitles import Shelf
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
@@ -43,90 +43,98 @@ if TYPE_CHECKING:
 class Row:
     """One usable video."""
 
+    SHOWN: ClassVar = ("bucket", "scenes", "damaged", "subtitles", "problems", "facts")
     video: Video
     subtitles: str | None
-    """The file whose cues a run would send with its frames."""
+    """Path of the file whose cues a run would send, or None."""
     scenes: int | None = None
-    """None where nobody looked, or none could be found."""
+    """How many; None without `--scenes`, or if none could be found."""
     problems: tuple[str, ...] = ()
+    """What is wrong though it can be used, a clause each."""
     damaged: int | None = None
-    """Of the frames that a run would look at, how many are; None where nobody looked."""
+    """Damaged frames among those a run looks at by default; 0 if none was reported; None with
+    `--quick`, or if none could be decoded."""
     facts: VideoFacts | None = None
-    """What the folder's file of facts says of it."""
+    """What `videos.csv` says of it: `title`, `category`, `language`, `licence`, each or None, and
+    the file's own `columns`, name to cell; None without a row."""
 
     @property
     def bucket(self) -> str:
-        """The duration bucket it is sliced by."""
+        """Duration bucket it is sliced by."""
         return bucket(self.video.duration_s)
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as one of `videos` in `arena videos --json`."""
-        return {
-            **self.video.model_dump(exclude={"problems"}),
-            "bucket": self.bucket,
-            "scenes": self.scenes,
-            "damaged": self.damaged,
-            "subtitles": self.subtitles,
-            "problems": list(self.problems),
-            "facts": None if self.facts is None else self.facts.model_dump(),
-        }
+        return self.video.model_dump(exclude={"problems"}) | fields_json(self)
+
+
+class Totals(NamedTuple):
+    """All videos of a folder together."""
+
+    videos: int
+    duration_s: float
+    size_bytes: int
+    buckets: dict[str, int]
+    """How many there are of each duration bucket that has any."""
+
+
+class KnownFacts(NamedTuple):
+    """What a folder's file of facts amounts to."""
+
+    problem: str | None
+    """For which a run would refuse it."""
+    columns: tuple[str, ...]
+    categories: tuple[str, ...]
+    """That an examiner chooses from."""
+    videos: int
+    """Of which it says something."""
 
 
 @dataclass(frozen=True)
 class Library:
     """A folder of videos."""
 
+    SHOWN: ClassVar = ("folder", "rows", "skipped", "duplicates", "totals", "facts")
     folder: Path
-    rows: tuple[Row, ...]
+    """As typed."""
+    rows: tuple[Row, ...] = field(metadata=keyed("videos"))
+    """Every usable [video](#a-video-that-was-listed)."""
     skipped: tuple[Skipped, ...]
-    duplicates: tuple[tuple[str, str], ...]
-    """(path, path of the video with the same bytes)."""
-    facts: Facts = NO_FACTS
+    """`path` and `reason` of every file that cannot be used."""
+    duplicates: tuple[Duplicate, ...]
+    """`path` of a file, and the video it is `same_as`."""
+    known: Facts = NO_FACTS
     wrong_facts: BadInput | None = None
     """Why a run over this folder would not begin."""
 
-    def _facts_json(self) -> dict[str, Any] | None:
-        if self.facts.sha256 is None and self.wrong_facts is None:
+    @property
+    def facts(self) -> KnownFacts | None:
+        """Of `videos.csv`; None without a file.
+
+        `columns`, `categories` to choose from, number of `videos` it says something of, and the
+        `problem` for which a run would refuse it, or None.
+        """
+        facts, wrong = self.known, self.wrong_facts
+        if facts.sha256 is None and wrong is None:
             return None
-        return {
-            "problem": None if self.wrong_facts is None else str(self.wrong_facts),
-            "columns": list(self.facts.columns),
-            "categories": list(self.facts.categories),
-            "videos": sum(row.facts is not None for row in self.rows),
-        }
+        said = sum(row.facts is not None for row in self.rows)
+        problem = None if wrong is None else str(wrong)
+        return KnownFacts(problem, tuple(facts.columns), tuple(facts.categories), said)
 
     @property
-    def buckets(self) -> dict[str, int]:
-        """How many videos there are of each duration bucket that has any."""
+    def totals(self) -> Totals:
+        """`videos`, `duration_s`, `size_bytes` and `buckets`: name to number of videos."""
         counts = Counter(row.bucket for row in self.rows)
-        return {name: counts[name] for name in BUCKET_NAMES if counts[name]}
-
-    @property
-    def duration_s(self) -> float:
-        """Of all videos together."""
-        return round(sum(row.video.duration_s for row in self.rows), 3)
-
-    @property
-    def size_bytes(self) -> int:
-        """Of all videos together."""
-        return sum(row.video.size_bytes for row in self.rows)
+        return Totals(
+            videos=len(self.rows),
+            duration_s=round(sum(row.video.duration_s for row in self.rows), 3),
+            size_bytes=sum(row.video.size_bytes for row in self.rows),
+            buckets={name: counts[name] for name in BUCKET_NAMES if counts[name]},
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena videos --json`."""
-        return {
-            "schema": SCHEMA,
-            "folder": str(self.folder),
-            "videos": [row.as_json() for row in self.rows],
-            "skipped": [skipped.model_dump() for skipped in self.skipped],
-            "duplicates": [{"path": path, "same_as": same} for path, same in self.duplicates],
-            "totals": {
-                "videos": len(self.rows),
-                "duration_s": self.duration_s,
-                "size_bytes": self.size_bytes,
-                "buckets": self.buckets,
-            },
-            "facts": self._facts_json(),
-        }
+        return record_json(self)
 
 
 def read_library(folder: Path, say: Say, facts: str | None = None) -> Library:
@@ -146,7 +154,7 @@ def read_library(folder: Path, say: Say, facts: str | None = None) -> Library:
         for video in found.videos
     )
     left_out = tuple(found.skipped), tuple(found.duplicates)
-    return Library(folder, rows, *left_out, facts=known, wrong_facts=wrong)
+    return Library(folder, rows, *left_out, known=known, wrong_facts=wrong)
 
 
 def _row(shelf: Shelf, video: Video, found: Findings) -> Row:
@@ -272,7 +280,7 @@ def _left_out(library: Library) -> Iterator[str]:
 
 def _about_facts(library: Library) -> Iterator[str]:
     """Yield what the file of facts says, column by column, and of which videos it says nothing."""
-    facts = library.facts
+    facts = library.known
     if facts.sha256 is None:
         return
     rows = [row for row in library.rows if row.facts is not None]
@@ -292,11 +300,11 @@ def _about_facts(library: Library) -> Iterator[str]:
 
 
 def _totals(library: Library) -> str:
-    buckets = ", ".join(f"{count} of {name}" for name, count in library.buckets.items())
+    buckets = ", ".join(f"{count} of {name}" for name, count in library.totals.buckets.items())
     totals = [
         counted(len(library.rows), "video"),
-        spent(library.duration_s),
-        f"{library.size_bytes / 1e6:.1f} MB",
+        spent(library.totals.duration_s),
+        f"{library.totals.size_bytes / 1e6:.1f} MB",
         *[f"{len(library.skipped)} skipped"] * bool(library.skipped),
         *[counted(len(library.duplicates), "duplicate")] * bool(library.duplicates),
     ]

@@ -14,7 +14,7 @@ from videoautoarena.memory.records.records import DECIDED
 from videoautoarena.memory.store.journal import Said
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.rating.finding import figure_of
-from videoautoarena.runs.rating.leaderboard import SHARES, Behaviour
+from videoautoarena.runs.rating.leaderboard import SHARES, AnswerLength, Behaviour
 from videoautoarena.runs.rating.method import Rated
 from videoautoarena.runs.text.refusals import is_refusal
 from videoautoarena.runs.text.style import count_words
@@ -144,8 +144,10 @@ class _Seen:
         lengths = self.found["tokens" if known else "words"]
         return Behaviour(
             **shares,
-            mean_tokens=figure_of(measure_mean(*_columns(lengths))),
-            counted_by="provider" if known else "words and signs",
+            mean_tokens=AnswerLength(
+                *figure_of(measure_mean(*_columns(lengths))),
+                counted_by="provider" if known else "words and signs",
+            ),
         )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from string import Formatter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, cast
 
 from videoautoarena.runs.text.number_formats import FORMATS, Kind
+from videoautoarena.runs.text.record_json import LEFT_OUT, SPREAD, fields_json, keyed
 from videoautoarena.runs.text.terminal import safe
 
 if TYPE_CHECKING:
@@ -31,11 +32,17 @@ class Check(NamedTuple):
     """What a figure is called, and what to hold it against."""
 
     name: str
+    """What it is called in short, its owner in brackets: `Same verdict again (gpt)`. This and the
+    rest stand in an audit, not in a leaderboard."""
     group: str
-    """What it is shown with."""
+    """What it is shown with: `Seats`, `Length`, `Verdicts`, `Panel`, `Own family`, `Canaries`,
+    `Without the video`, `Frames`, `Languages`, `Trials` or `People`."""
     unit: Unit
+    """`share` (also a difference of shares), `coefficient` (agreement beyond chance) or `points`
+    (of rating)."""
     fair: float | None
-    """What a fair judge would show; None where no value is right or wrong by itself."""
+    """What a fair judge, asked and answered in full, would show: 0.5, 0 or 1; None where no value
+    is right or wrong by itself."""
 
 
 Told = str | float | Sequence[float | None] | None
@@ -69,13 +76,19 @@ class Place(NamedTuple):
 class Finding:
     """One figure about the judging of a run."""
 
+    FIGURES: ClassVar = ("value", "low", "high")
+    SHOWN: ClassVar = ("key", *FIGURES, "n", "sentence", "is_alarm", "videos", "check")
     key: str
-    """Stable name for programs, such as `swap.flips`; the part before the dot is its section."""
+    """Section and [figure](commands/trust.md#arena-audit-out), then whose: `swap.flips`,
+    `swap.flips.gpt`; of two judges `panel.kappa.gpt, flash`."""
     value: float
-    """NaN where there is nothing to say it from."""
+    """A share, 0 to 1; an agreement beyond chance, up to 1; of `family.excess` a difference of
+    shares; of a canary rating points. Not finite, in JSON null, where nothing is known."""
     low: float
-    """Of its 95 % interval, as `high`; NaN where `value` is, or where no interval makes sense."""
+    """Lower end of its 95 % interval, likewise where `value` is or where no interval makes
+    sense."""
     high: float
+    """Upper end."""
     n: int
     """Battles, judgings or pairs it stands on."""
     words: str
@@ -85,20 +98,21 @@ class Finding:
     that is about, the others are those of `told`. Behind a colon stands of what kind a figure is,
     or what is counted: `{figure:coefficient_with_interval}`, `{n:battle}`.
     """
-    is_alarm: bool = False
-    """Whether a reader must know it before believing the ranking."""
+    is_alarm: bool = field(default=False, metadata=keyed("alarm"))
+    """Whether it exceeds its threshold: a reader must know it before believing the ranking."""
     crosses: Crosses | None = field(default=None, compare=False)
     """Whether it is surely beyond its threshold; None of a figure that has none."""
     is_enough: bool = True
     """Whether it stands on cases enough, of more than one video, to raise an alarm."""
     is_even: bool = False
     """Whether its threshold is what a fair judge comes to, so that chance crosses it."""
-    check: Check | None = None
+    check: Check | None = field(default=None, metadata=SPREAD)
     """None outside an audit."""
     told: Mapping[str, Told] = field(default_factory=dict)
     """What else the words name."""
-    videos: int | None = None
-    """What is about one video is alike: an interval goes by these, not by `n` alone."""
+    videos: int | None = field(default=None, metadata=LEFT_OUT)
+    """Videos behind it; left out where that is not counted. What is about one is alike: an interval
+    goes by these."""
 
     @property
     def parts(self) -> Iterator[str | Place]:
@@ -128,11 +142,8 @@ class Finding:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values; null where a figure is not finite."""
-        figures = {name: figure_json(getattr(self, name)) for name in ("value", "low", "high")}
-        about = {"n": self.n, "sentence": self.sentence, "alarm": self.is_alarm}
-        videos = {} if self.videos is None else {"videos": self.videos}
-        check = self.check._asdict() if self.check else {}
-        return {"key": self.key, **figures, **about, **videos, **check}
+        figures = {name: figure_json(getattr(self, name)) for name in self.FIGURES}
+        return fields_json(self) | figures
 
 
 def raise_alarms(findings: Iterable[Finding]) -> list[Finding]:
@@ -185,24 +196,6 @@ def figure_of(share: Share) -> Figure:
 def share_json(share: Share) -> dict[str, float | int | None]:
     """Return a share as JSON-ready values; null where a figure is not finite."""
     return figure_of(share)._asdict()
-
-
-def fields_json(record: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass or named tuple by name, as JSON-ready values."""
-    names = getattr(record, "_fields", None) or [field.name for field in fields(record)]
-    return {name: _value_json(getattr(record, name)) for name in names}
-
-
-def _value_json(value: Any) -> Any:
-    if hasattr(value, "to_json"):
-        return value.to_json()
-    if hasattr(value, "_fields") or hasattr(value, "__dataclass_fields__"):
-        return fields_json(value)
-    if isinstance(value, Mapping):
-        return {key: _value_json(one) for key, one in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_value_json(one) for one in value]
-    return value
 
 
 USUAL = {

@@ -297,7 +297,7 @@ def row_of(rated: RatedBouts, k: int, *, forfeits: int) -> Row:
     ratings, counts = rated.ratings, rated.counts
     battles, elo = int(counts.battles[k]), None
     if rated.elo is not None:
-        elo = float(rated.elo[k]) if battles else math.nan
+        elo = round(float(rated.elo[k]), 4) if battles else math.nan
     home = home_of(rated, k)
     is_ranked = home is not None and rated.pieces[home] >= RANKABLE_VIDEOS
     return Row(
@@ -417,7 +417,7 @@ def settings_of(rated: RatedBouts, totals: Totals) -> Settings:
         totals=totals,
         shift=tuple(_shift(rated, k) for k in range(len(pieces))),
         anchor=None if method.anchor is None else read_anchor(method.anchor, rated.bouts.names),
-        simultaneous=method.simultaneous,
+        simultaneous=method.simultaneous or None,
         bootstrap=Bootstrap(ROUNDS, method.seed) if method.intervals == "bootstrap" else None,
         elo=Elo(K, method.seed) if method.elo else None,
         reweighted=None if weight is None else _reweighted(weight),
@@ -492,7 +492,9 @@ def _tie_share(rated: RatedBouts, component: int) -> float | None:
         return None
     terms = rated.ratings.fits[component].terms
     assert terms is not None
-    return math.nan if terms.log_nu is None else 1.0 / (1.0 + 2.0 * math.exp(-terms.log_nu))
+    if terms.log_nu is None:
+        return math.nan
+    return round(1.0 / (1.0 + 2.0 * math.exp(-terms.log_nu)), 6)
 
 
 def identified_of(found: Identification) -> Identified:

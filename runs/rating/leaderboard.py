@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from videoautoarena.memory.records.records import SCHEMA
-from videoautoarena.runs.rating.finding import UNKNOWN, Figure, Finding, fields_json, figure_json
+from videoautoarena.runs.rating.finding import UNKNOWN, Figure, Finding
 from videoautoarena.runs.rating.method import Anchored, Totals
+from videoautoarena.runs.text.record_json import (
+    LEFT_OUT,
+    SPREAD,
+    fields_json,
+    keyed,
+    record_json,
+)
 
 if TYPE_CHECKING:
     from videoautoarena.runs.rundir.call_facts import CallFact
@@ -17,21 +23,33 @@ SHARES = ("refusal_share", "forfeit_share", "void_share", "both_bad_share")
 
 
 @dataclass(frozen=True)
+class AnswerLength:
+    """The mean length of a model's answers, without reasoning."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    counted_by: str = field(metadata=keyed("from"))
+    """Who counted its tokens: `provider`, or `words and signs`."""
+
+
+@dataclass(frozen=True)
 class Behaviour:
     """How a model behaved, beside how it fared."""
 
     refusal_share: Figure
+    """Share of questions refused, as marked by the provider or recognised in plain English
+    (`--without refusals`)."""
     forfeit_share: Figure
+    """Share of slots in which it was asked and gave no answer."""
     void_share: Figure
+    """Share of its slots that ended void."""
     both_bad_share: Figure
-    mean_tokens: Figure
-    counted_by: str
-    """Who counted its tokens: `provider`, or `words and signs`."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return its figures as JSON-ready values."""
-        tokens = self.mean_tokens._asdict() | {"from": self.counted_by}
-        return {**{name: getattr(self, name)._asdict() for name in SHARES}, "mean_tokens": tokens}
+    """Share of its decided battles in which both answers were called bad."""
+    mean_tokens: AnswerLength
+    """Mean answer length without reasoning; `from` is `provider` if that counted every one, else
+    `words and signs`."""
 
 
 @dataclass(frozen=True)
@@ -39,52 +57,54 @@ class Row:
     """A model of a leaderboard; figures are None where there is nothing to say them from."""
 
     model: str
+    """Name in the roster."""
     rating: float | None
+    """1000 is the zero of its group, see `mean`; None, as `low` and `high`, without a decided
+    battle."""
     low: float | None
-    """Of its 95 % interval, as `high`; None too where one video bounds nothing."""
+    """Lower end of its 95 % interval; None too where one video bounds nothing."""
     high: float | None
+    """Upper end."""
     rank: int | None
-    """None, as the places it may have, where its group has too little evidence to rank."""
+    """By rating, within its group; None, as the places it may have, under ten videos."""
     rank_best: int | None
+    """Best rank it may have, from its differences to all others."""
     rank_worst: int | None
+    """Worst."""
     battles: int
+    """Decided ones."""
     wins: int
+    """Of those."""
     losses: int
+    """Of those."""
     ties: int
+    """Of those, splits included."""
     win_rate: float | None
-    elo: float | None = None
-    """None where nobody asked; NaN of a model without a battle."""
+    """0 to 1, mean over the opponents met."""
+    elo: float | None = field(default=None, metadata=LEFT_OUT)
+    """With `--elo`: its online Elo; None without a battle."""
     forfeits: int = 0
-    behaviour: Behaviour | None = None
-    labels: int | None = None
-    """How many people gave of its battles, on a leaderboard that rates by them."""
-    frames: Mapping[str, Any] | None = None
-    """How many fewer it saw than it was to, and empty if none; None where no run says it."""
+    """Battles in which it gave no answer."""
+    behaviour: Behaviour | None = field(default=None, metadata=SPREAD)
+    labels: int | None = field(default=None, metadata=LEFT_OUT)
+    """With `--labels`: how many people gave of its battles."""
+    frames: Mapping[str, Any] | None = field(default=None, metadata=LEFT_OUT)
+    """Of a model that saw fewer frames than wanted: `least`, `most`, `wanted`, `calls` and `of`, as
+    `frames_short` of [a status](#how-a-run-stands); else None."""
     flags: tuple[str, ...] = ()
-    """What a reader must know of it."""
+    """What a reader must know of it: `one-sided`, `not comparable`, `too few videos to rank`, `not
+    controlled` (see [`terms`](#further-figures)), `saw 4 of 64 frames`, `saw no frames`
+    (`max_frames = 0`)."""
 
-    def figure(self, name: str) -> Figure:
+    def figure(self, name: str) -> Figure | AnswerLength:
         """Return a figure of its behaviour, one without a value where that is not known."""
-        found: Figure = getattr(self.behaviour, name, UNKNOWN)
+        found: Figure | AnswerLength = getattr(self.behaviour, name, UNKNOWN)
         return found
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON-ready values, without what nobody asked for."""
-        known = (
-            *("model", "rating", "low", "high", "rank", "rank_best", "rank_worst"),
-            *("battles", "wins", "losses", "ties", "win_rate"),
-        )
-        row = {name: getattr(self, name) for name in known}
-        if self.elo is not None:
-            row["elo"] = figure_json(self.elo, 4)
-        row["forfeits"] = self.forfeits
-        if self.behaviour is not None:
-            row |= self.behaviour.to_json()
-        if self.labels is not None:
-            row["labels"] = self.labels
-        if self.frames is not None:
-            row["frames"] = dict(self.frames) or None
-        return row | {"flags": list(self.flags)}
+        found = fields_json(self)
+        return found if self.frames is None else found | {"frames": found["frames"] or None}
 
 
 class Bootstrap(NamedTuple):
@@ -113,28 +133,31 @@ class Identified(NamedTuple):
     """Whether the battles of a group tell position and style from how strong its models are."""
 
     identified: bool
-    """Without it the ratings are those without these terms."""
+    """Whether battles tell the terms from how strong models are; if not, the group's ratings,
+    intervals and ranks are those without them, and its rows carry the flag `not controlled`."""
     inflation: float | None
     """How many times as large the terms make the variance of a difference of two models, at most;
-    None where the battles alone do not bound the terms."""
+    None where the battles alone set no bounds."""
     half_width: float | None
-    """Of the widest interval of a term, in rating points; None where there is no interval."""
+    """Of the widest interval of a term, in points; None without intervals."""
     most_inflation: float
-    """Up to which terms are identified, as up to `most_half_width`."""
+    """Up to which terms are identified."""
     most_half_width: float
+    """Likewise."""
 
 
 @dataclass(frozen=True)
 class Terms:
     """What was fitted beside the strengths of a group of models; None where nobody asked."""
 
-    seat: Term | None
-    style: Mapping[str, Term | None] | None
-    """By feature; None of one that never differs."""
-    tie_share: float | None
-    """Of battles between equals; NaN where no battle ties or every one does."""
-    control: Identified | None = None
-    """Of `seat` and `style` together."""
+    seat: Term | None = field(metadata=LEFT_OUT)
+    """What being read first is worth: `points`, `low`, `high`."""
+    style: Mapping[str, Term | None] | None = field(metadata=LEFT_OUT)
+    """The same by feature of style; None for one that never differs."""
+    tie_share: float | None = field(metadata=LEFT_OUT)
+    """Of battles between equals (Davidson); None if nothing or everything ties."""
+    control: Identified | None = field(default=None, metadata=LEFT_OUT)
+    """Whether the ratings have `seat` and `style` taken out, see below."""
 
     @property
     def effects(self) -> dict[str, Term | None]:
@@ -154,20 +177,15 @@ class Terms:
         known = None if control is None else Identified(**control)
         return cls(seat, style, found.get("tie_share"), known)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return them as JSON-ready values."""
-        found = {name: of for name, of in fields_json(self).items() if of is not None}
-        share = self.tie_share
-        return found if share is None else found | {"tie_share": figure_json(share)}
 
-
-class LabelGroup(NamedTuple):
+@dataclass(frozen=True)
+class LabelGroup:
     """How the labels of a group of models were used."""
 
     labels: int
-    battles: int
-    weight: float | None
-    """Of the judge's verdicts on all battles, 0 to 1; `lambda` in JSON."""
+    battles: int = field(metadata=keyed("of"))
+    weight: float | None = field(metadata=keyed("lambda"))
+    """Of the judge's verdicts on all battles, 0 to 1."""
     gain: float | None
     """As how many times as many labels the verdicts make them count."""
 
@@ -177,18 +195,15 @@ class Labelling:
     """The labels that a leaderboard rates by."""
 
     battles: int
+    """With a label."""
     labellers: int
+    """Who gave them, counted."""
     random: str
-    """`drawn`, or `assumed`."""
+    """`drawn`, or `assumed` with `--assume-random`."""
     groups: tuple[LabelGroup, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON-ready values."""
-        groups = [
-            {"labels": of.labels, "of": of.battles, "lambda": of.weight, "gain": of.gain}
-            for of in self.groups
-        ]
-        return fields_json(self) | {"groups": groups}
+    """Of each component the `labels` of its battles, `of` how many, `lambda` (weight of the judge's
+    verdicts on all battles, 0 to 1), and `gain`: how many times as many labels the verdicts make
+    them count."""
 
 
 EVEN_PAIRS = "every pair equally likely"
@@ -202,39 +217,57 @@ class Reweighted(NamedTuple):
     effective_battles: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """How the ratings were made, what was counted, and what a reader must know of them all."""
 
+    until: Mapping[str, Any] | None = field(default=None, metadata=LEFT_OUT)
+    """Where [a stopping rule](#a-stopping-rule) ended the run early: what met it."""
+    model: str = "bradley-terry"
+    """`bradley-terry`."""
     fit: str
+    """`firth` (bias-reduced) or `mle`."""
     ties: str
+    """`half` or `davidson`."""
     scale: int
+    """Rating points for odds of ten to one."""
     mean: float
+    """Rating of the zero: the mean of a group's models weighted by how much is known of each."""
     level: float
+    """Of the intervals."""
     interval: str
+    """How they were made."""
     videos: tuple[int, ...] | None
-    """Of each group of models; None where nobody knows the videos."""
-    pieces: tuple[int, ...] | None
-    """Battles of each group, where nobody knows the videos."""
+    """Videos with a decided battle in each group; None if a rated file names none."""
+    pieces: tuple[int, ...] | None = field(metadata=LEFT_OUT)
+    """Where that is None: the battles of each group, which flags count then."""
     totals: Totals
+    """`battles`, `decided`, `ties`, `splits`, `forfeits` and `voids`."""
     shift: tuple[float, ...] = ()
     """Of each group: points by which ratings stand above those against the plain mean of its models
-    that are not one-sided, which was the zero of earlier versions."""
-    anchor: Anchored | None = None
-    simultaneous: bool = False
-    bootstrap: Bootstrap | None = None
-    elo: Elo | None = None
-    reweighted: Reweighted | None = None
-    terms: tuple[Terms, ...] | None = None
-    """Of each group of models."""
-    without: Mapping[str, int] | None = None
-    """How many battles were left out for what."""
-    stand_ins: bool | None = None
-    """Whether the models are offline ones; None where no run says it."""
-    labels: Labelling | None = None
+    that are not one-sided, the zero of earlier versions."""
+    anchor: Anchored | None = field(default=None, metadata=LEFT_OUT)
+    """With `--anchor`: `model` and the `rating` it was given."""
+    simultaneous: bool | None = field(default=None, metadata=LEFT_OUT)
+    """With `--simultaneous`: true."""
+    bootstrap: Bootstrap | None = field(default=None, metadata=LEFT_OUT)
+    """With `--intervals bootstrap`: `rounds` and `seed`."""
+    elo: Elo | None = field(default=None, metadata=LEFT_OUT)
+    """With `--elo`: `k`, the most points a battle moves, and the `seed` of the order."""
+    reweighted: Reweighted | None = field(default=None, metadata=LEFT_OUT)
+    """Where battles are weighted: the `target` of the weights, and `effective_battles`, as how many
+    that weigh alike they count (Kish)."""
+    terms: tuple[Terms, ...] | None = field(default=None, metadata=LEFT_OUT)
+    """With `--seats`, `--style` or `--ties davidson`: of each group [what was fitted
+    beside](#further-figures)."""
+    without: Mapping[str, int] | None = field(default=None, metadata=LEFT_OUT)
+    """Battles left out before the fit, as `ties` and as `refusals`."""
+    stand_ins: bool | None = field(default=None, metadata=LEFT_OUT)
+    """Of a run: whether every contestant is an offline one."""
+    labels: Labelling | None = field(default=None, metadata=LEFT_OUT)
+    """With `--labels`: [the labels it rates by](#on-the-scale-of-people)."""
     warnings: tuple[str, ...] = ()
-    until: Mapping[str, Any] | None = None
-    """Which rule ended the run early, if one did."""
+    """Notes to show with the table."""
 
     @property
     def evidence(self) -> tuple[tuple[int, ...], str]:
@@ -242,12 +275,6 @@ class Settings:
         if self.videos is None:
             return self.pieces or (), "battle"
         return self.videos, "video"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return them as JSON-ready values, without what nobody asked for."""
-        found = {"until": None, "model": "bradley-terry", **fields_json(self)}
-        found["simultaneous"] = self.simultaneous or None
-        return {name: of for name, of in found.items() if of is not None or name == "videos"}
 
 
 @dataclass(frozen=True)
@@ -271,15 +298,17 @@ class Matrices:
     """What is known of every two rated models, row against column, group by group."""
 
     models: Sequence[str]
+    """Best first, group by group; all matrices are in this order, row against column."""
     battles: Sequence[Sequence[int]]
+    """Decided ones."""
     thin: Sequence[Sequence[bool]]
-    """Whether they met in too few battles."""
+    """Whether they met in under 100 of them."""
     wins: Sequence[Sequence[float | None]]
-    """Share of battles won."""
+    """Share won by the row's model."""
     better: Sequence[Sequence[float | None]]
-    """How likely one is better than the other, of this pair alone."""
+    """Probability that it is the better one, of this pair alone."""
     apart: Sequence[Sequence[bool]]
-    """Whether the two differ by the bound that holds for all pairs of the row's model."""
+    """Whether they differ by the bound that holds for all pairs of the row's model."""
 
 
 @dataclass(frozen=True)
@@ -287,21 +316,22 @@ class Lead:
     """Who may be best of the models that battles join."""
 
     first: tuple[str, ...]
-    """The model that is rated highest, or several that share the place."""
+    """The model rated highest, or several that share the place."""
     is_ranked: bool
-    """Whether there is enough to rank them by."""
+    """False under ten videos (or battles, where no videos are known): nobody leads."""
     rivals: tuple[str, ...]
-    """Others that may be best, best first."""
+    """Others that may be best, with 95 % certainty that a true best is among them and the first;
+    best first."""
     above: tuple[str, ...]
     """Models that the first, or all who share the place, is apart from."""
     more: int | None
-    """About how many more videos would separate the first and the nearest; None if that is out of
-    reach."""
+    """About how many more videos would separate the first and the nearest; None if out of reach."""
     basis: str
-    """What this is said from."""
+    """What it is said from."""
     is_simultaneous: bool = False
+    """With `--simultaneous`: read off ranges that hold all at once."""
     nearest: str | None = None
-    """The best of the rivals whose difference to the first has an error."""
+    """The best of the rivals whose difference to the first has an error, or None."""
 
 
 @dataclass(frozen=True)
@@ -309,20 +339,23 @@ class Leaderboard:
     """Models rated, best first, those without a rating last."""
 
     models: tuple[Row, ...]
+    """One [row](#a-row) a model, best first, those without a rating last."""
     components: tuple[tuple[str, ...], ...]
-    """The models that battles join, the largest group first."""
+    """The models that battles join, group by group, the largest first."""
     settings: Settings
-    fragility: Fragility | None = None
-    """None, as `pairs`, where nobody asked."""
-    pairs: Matrices | None = None
-    audit: tuple[Finding, ...] | None = None
-    """What stands under it of a run's audit; None where there is no run."""
-    facts: tuple[CallFact, ...] | None = None
-    """What is so of the calls of its models, likewise."""
+    """[How it was computed](#settings), and the notes."""
+    fragility: Fragility | None = field(default=None, metadata=LEFT_OUT)
+    """With `--fragility`: the `leader`, and the `rival` that leads once `removed` of its group's
+    `battles` are left out; both None if no such set was found."""
+    pairs: Matrices | None = field(default=None, metadata=LEFT_OUT)
+    """With `--pairs`: [what is known of every two models](#further-figures)."""
+    audit: tuple[Finding, ...] | None = field(default=None, metadata=LEFT_OUT)
+    """Of a run: the [findings](#a-finding) with an alarm, then those always shown."""
+    facts: tuple[CallFact, ...] | None = field(default=None, metadata=LEFT_OUT)
+    """Of a run: [what is so of the calls](#facts-of-calls) of its models; empty if nothing is."""
     leads: tuple[Lead, ...] = ()
-    """Who may be best, one of each component."""
+    """Of each group [who may be best](#leads)."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `arena leaderboard --json` prints it."""
-        asked_for = {k: of for k, of in fields_json(self).items() if getattr(self, k) is not None}
-        return {"schema": SCHEMA, **asked_for}
+        return record_json(self)

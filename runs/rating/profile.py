@@ -11,10 +11,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from videoautoarena.memory.records.errors import WrongArgument
-from videoautoarena.memory.records.records import DECIDED, SCHEMA
-from videoautoarena.runs.rating.finding import ENOUGH, SURE, fields_json, figure_json
+from videoautoarena.memory.records.records import DECIDED
+from videoautoarena.runs.rating.finding import ENOUGH, SURE, figure_json
 from videoautoarena.runs.rating.fit import number_names
 from videoautoarena.runs.rundir.weaknesses import Fought, Look, Looks
+from videoautoarena.runs.text.record_json import fields_json, record_json
 from videoautoarena.runs.text.words import in_full
 from videoautoarena.scoring.fitting.counts import Ints
 from videoautoarena.scoring.intervals.contrasts import Contrast, Counts, measure_contrast
@@ -46,24 +47,32 @@ class ThemeRow:
     """How often one model shows one theme, beside all other models together."""
 
     theme: str
+    """A weakness as it was written: the one most like all that are put together with it."""
     n: int
     """Answers of the model that show it."""
     of: int
     """Answers of the model that were looked at."""
     share: float | None
+    """`n` of `of`."""
     low: float | None
-    """Of the 95 % interval, clustered by video, as `high`."""
+    """Lower end of its 95 % interval, clustered by video."""
     high: float | None
+    """Upper end."""
     others_n: int
+    """Answers of all other models together that show it."""
     others_of: int
+    """Their answers that were looked at."""
     others_share: float | None
+    """The one of the other."""
     difference: Interval
+    """Of the shares: `value`, `low`, `high` (95 %, clustered by video)."""
     quotes: tuple[str, ...]
-    """Faults of answers that show it; of those that show nothing else first."""
+    """Up to 4 faults of answers that show it; of those with fewest weaknesses first."""
     battles: tuple[str, ...]
-    """Ids of battles in which it shows it, in the same order."""
+    """Ids of up to 6 battles in which it shows it, in the same order."""
     mark: Mark | None = None
-    """Where the difference is sure beside all others that were tested for this model."""
+    """`more` or `less` where the interval of the difference excludes 0 at Bonferroni's level for
+    `tested` themes; else None."""
 
 
 @dataclass(frozen=True)
@@ -91,25 +100,30 @@ class Profile:
     """What one model gets wrong, and where it wins."""
 
     model: str
+    """Its name."""
     grouped_by: str
-    """What themes were made by: `words`, or the model whose embeddings of them."""
+    """As above."""
     looked_at: int
-    """Answers of it that the evolver looked at."""
+    """Its answers that the evolver looked at."""
     tested: int
-    """Themes that were tested for a difference; marks are corrected for so many."""
+    """Themes tested for a difference: both sides have 20 answers of several videos, and 5 answers
+    show the theme."""
     themes: tuple[ThemeRow, ...]
-    """By how often the model shows them."""
+    """[One](#a-theme-of-weaknesses) a theme, by how often the model shows it; at most 40, the most
+    frequent of the run."""
     other: OtherWeaknesses
+    """What is no theme: in `n` of its answers, with up to 4 `quotes` of weaknesses and 6
+    `battles`."""
     wins: tuple[str, ...]
-    """Ids of battles: over the best-rated, on the hardest questions first."""
+    """Ids of up to 4 battles won: over the best-rated, on the hardest questions first."""
     losses: tuple[str, ...]
-    """Ids of battles: to the worst-rated, on the easiest questions first."""
+    """Ids of up to 4 battles lost: to the worst-rated, on the easiest questions first."""
     opponents: tuple[Opponent, ...]
-    """Best-rated first."""
+    """Best-rated first: `model`, and decided battles as `wins`, `ties`, `losses`."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `arena profile OUT MODEL --json` prints it."""
-        return {"schema": SCHEMA, **fields_json(self)}
+        return record_json(self)
 
 
 @dataclass(frozen=True)
@@ -117,18 +131,17 @@ class Profiles:
     """The profiles of all models of a run."""
 
     grouped_by: str
-    """As of each profile."""
+    """`words`, or the model whose embeddings made the themes."""
     answers: int
-    """Answers that the evolver looked at."""
+    """Answers the evolver looked at."""
     weaknesses: int
-    """Different weaknesses that were written down."""
+    """Different weaknesses it wrote down."""
     profiles: tuple[Profile, ...]
-    """Best-rated model first."""
+    """[One](#a-profile) a model, best-rated first."""
 
     def to_json(self) -> dict[str, Any]:
         """Return them as `arena profile OUT --json` prints them."""
-        found = {**fields_json(self), "profiles": [fields_json(one) for one in self.profiles]}
-        return {"schema": SCHEMA, **found}
+        return {**record_json(self), "profiles": [fields_json(one) for one in self.profiles]}
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from videoautoarena.memory.store.votes import Cast, Ranking
-from videoautoarena.runs.rating.finding import share_json
+from videoautoarena.runs.rating.finding import Figure, figure_of
 from videoautoarena.runs.rating.fit import number_names
-from videoautoarena.scoring.intervals.proportions import Share, measure_share
+from videoautoarena.scoring.intervals.proportions import measure_share
 
 PLACES = ("1st", "2nd", "3rd", "4th")
 
@@ -26,16 +25,8 @@ class SourceRanks:
     source: str
     n: int
     """Rankings in which it had a question."""
-    places: tuple[Share, ...]
+    places: tuple[Figure, ...]
     """How often it came first, second and so on."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON-ready values."""
-        return {
-            "source": self.source,
-            "n": self.n,
-            "places": [share_json(share) for share in self.places],
-        }
 
 
 @dataclass(frozen=True)
@@ -43,22 +34,16 @@ class QuestionRanking:
     """What people who did not know the sources made of the questions on each video."""
 
     rankings: int
+    """Standing ones."""
     videos: int
+    """That they are about."""
     skipped: int
     """Sets of questions that somebody could not rank."""
     superseded: int
+    """Rankings that were taken back."""
     sources: tuple[SourceRanks, ...]
-    """Those that came first most often lead."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON-ready values."""
-        return {
-            "rankings": self.rankings,
-            "videos": self.videos,
-            "skipped": self.skipped,
-            "superseded": self.superseded,
-            "sources": [source.to_json() for source in self.sources],
-        }
+    """Each `source`, `n` rankings it was in, and `places`: the share of 1st, 2nd and so on; those
+    that came first most often lead."""
 
 
 def rank_sources(cast: Sequence[Cast[Ranking]]) -> QuestionRanking | None:
@@ -70,7 +55,7 @@ def rank_sources(cast: Sequence[Cast[Ranking]]) -> QuestionRanking | None:
     sources = sorted({posed.source for vote in ranked for posed in vote.questions})
     most = max((len(vote.questions) for vote in ranked), default=0)
     found = [_of_source(source, ranked, most) for source in sources]
-    found.sort(key=lambda one: (*(-share.value for share in one.places), one.source))
+    found.sort(key=lambda one: (*(-(share.value or 0.0) for share in one.places), one.source))
     return QuestionRanking(
         rankings=len(ranked),
         videos=len({vote.video for vote in ranked}),
@@ -88,5 +73,5 @@ def _of_source(source: str, ranked: Sequence[Ranking], most: int) -> SourceRanks
                 ranks.append(rank)
                 videos.append(vote.video)
     came, cluster = np.array(ranks), number_names(videos)
-    places = (measure_share(came == place, cluster) for place in range(1, most + 1))
+    places = (figure_of(measure_share(came == place, cluster)) for place in range(1, most + 1))
     return SourceRanks(source, len(ranks), tuple(places))

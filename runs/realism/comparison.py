@@ -42,17 +42,21 @@ class TraitComparison:
     """One trait on both sides."""
 
     trait: str
+    """`length`, `form`, `category`, `vagueness` or `language`."""
     meaning: str
     """What was measured."""
     p: float | None
-    """That it differs, taken alone; None where there is too little to tell."""
+    """That it differs, taken alone, with the error held over its values; None where there is too
+    little to tell."""
     held_p: float | None
-    """The same with the error held over all traits, by Holm's method."""
+    """The same with the error held over all traits (Holm)."""
     differs: bool
-    """Whether that is at most SURE."""
+    """Whether that is at most `level`."""
     unknown: tuple[int, int]
-    """Simulated and real questions of which it is not known."""
+    """Simulated and real questions that are left out, since nobody can tell it of them."""
     values: tuple[Value, ...]
+    """Each `value` (a share, or the `mean`) as the figures `simulated` and `real`, with its own
+    `p`, None where it is too rare."""
 
 
 class _Columns(NamedTuple):

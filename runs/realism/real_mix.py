@@ -61,24 +61,29 @@ class Mix:
     """How battles are weighted."""
 
     cap: float
-    """No battle weighs more, of 1 on average."""
+    """The largest weight that was allowed, 1 being the average."""
     heaviest: float
+    """The largest weight there is."""
     capped: int
     """Battles at the cap."""
     miss: float
-    """By how much the share of the cell that is furthest off misses its aim."""
+    """By how much the share of the cell that is furthest off misses its aim, 0 to 1."""
     battles: int
-    """Decided ones that are weighted."""
+    """Decided battles that are weighted."""
     effective_battles: float
     """As how many that weigh alike they count (Kish)."""
     unknown: int
-    """Decided battles left out, since nobody can tell the cells of their questions."""
+    """Decided battles left out, since nobody can tell the category or form of their questions."""
     unasked: int
-    """Decided battles left out, since nobody, or hardly anybody, really asks from their cells."""
+    """Decided battles left out, since hardly any real user asks from their cells."""
     cells: tuple[Cell, ...]
+    """Of each `category` and `form` that the run has: its `battles`, and the shares `simulated`,
+    `real` (aimed at) and `reached`."""
     lacking: tuple[Lacking, ...]
+    """Of each `category` and `form` that the run lacks: real `questions`, and their share
+    `real`."""
     unreachable: float
-    """Share of the real questions that stand only in cells that the run lacks."""
+    """Share of the real questions that stand in no cell of the run."""
 
 
 def weakness_of(mix: Mix) -> str | None:

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
-from videoautoarena.memory.records.records import SCHEMA
-from videoautoarena.runs.rating.finding import fields_json
 from videoautoarena.runs.rating.fit import rater_of
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.table import build
@@ -30,6 +28,7 @@ from videoautoarena.runs.rundir.reader import (
     rates_stand_ins,
     warnings_of,
 )
+from videoautoarena.runs.text.record_json import record_json
 from videoautoarena.runs.text.terminal import safe, say
 from videoautoarena.scoring.questions.two_samples import LEAST_CLUSTERS
 
@@ -80,28 +79,38 @@ class Realism:
     """Simulated questions beside real ones."""
 
     simulated: Side
+    """Of the run: `questions`, `videos` (a question without one counts as one), and how
+    `categories` were told: `tags`, `classifier`, `file` or `words`."""
     real: Side
+    """The same of the file."""
     classifier: str | None
-    """Who told the categories of both sides, if somebody did."""
+    """Who told the categories of both sides; None without `--classifier`."""
     shared_videos: int
-    """Videos of which there are questions of both."""
+    """Videos of which there are questions on both sides."""
     level: float
-    """How likely questions of one population are told apart, at most."""
+    """0.01: about how likely questions of one population are told apart by any trait."""
     permutations: int
+    """Of a test."""
     seed: int
+    """Of the permutations."""
     told_apart: tuple[str, ...]
-    """Traits that differ."""
+    """Names of the traits that differ."""
     traits: tuple[TraitComparison, ...]
+    """One [trait](#a-trait-of-questions) each."""
     mix: Mix | None
-    """None, as `boards`, where no weights turn the one mix into the other."""
+    """[How battles are weighted](#the-real-mix); None, as `boards`, where no decided battle stands
+    in a cell that real users ask from."""
     boards: Boards | None
+    """`as_played` and `real_mix`, each [a leaderboard](#a-leaderboard); in the second `reweighted`
+    names the real mix."""
     stand_ins: bool
-    """Whether the models of the run are offline ones."""
+    """Whether the models are offline ones."""
     warnings: tuple[str, ...]
+    """What a reader must know."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `arena realism --json` prints it."""
-        return {"schema": SCHEMA, **fields_json(self)}
+        return record_json(self)
 
 
 def realism_of(

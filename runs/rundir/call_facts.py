@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from videoautoarena.agents.transport.endings import is_filtered, was_cut
 from videoautoarena.memory.records.records import SCOUTS, Battle, CallEnds, Role
@@ -61,6 +61,10 @@ class Fact:
     of_referees: bool = True
     """Whether it is counted of judges and examiners, too."""
     surfaces: frozenset[Surface] = EVERYWHERE
+
+    def to_json(self) -> str:
+        """Return what JSON has of it."""
+        return self.key
 
 
 def _is_answered(end: CallEnds) -> bool:
@@ -136,19 +140,24 @@ FACTS: tuple[Fact, ...] = (CUT, TIMED_OUT, FILTERED, CUT_BY_FILTER, THOUGHT_MARK
 class CallFact:
     """A fact that holds of a model's calls in a run."""
 
+    SHOWN: ClassVar = ("fact", "model", "role", "count", "of", "sentence")
     fact: Fact
+    """One of the keys below."""
     model: str
-    post: Post
-    """As what it was called."""
+    """Name in the roster."""
+    role: Post
+    """`contestant`, `judge`, or `examiner` with all its roles."""
     count: int
+    """Calls or answers of which it is so."""
     of: int
+    """Those of which it could be."""
     example: str = ""
     """A mark, where the fact is about marks."""
 
     @property
     def sentence(self) -> str:
-        """Return it as a sentence without its full stop."""
-        is_contestant = self.post == "contestant"
+        """The same for a person, without its full stop."""
+        is_contestant = self.role == "contestant"
         noun = self.fact.noun if is_contestant else self.fact.referees_noun
         name = safe(self.model)
         return self.fact.wording.format(
@@ -156,20 +165,9 @@ class CallFact:
             of=f"{self.of:,}",
             calls=noun if self.of != 1 else _SINGULAR[noun],
             were="was" if self.count == 1 else "were",
-            model=name if is_contestant else f"{name} ({self.post})",
+            model=name if is_contestant else f"{name} ({self.role})",
             example=safe(self.example),
         )
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON-ready values."""
-        return {
-            "fact": self.fact.key,
-            "model": self.model,
-            "role": self.post,
-            "count": self.count,
-            "of": self.of,
-            "sentence": self.sentence,
-        }
 
 
 _SINGULAR = {"answers": "answer", "replies": "reply", "calls": "call"}
@@ -279,10 +277,10 @@ def fact_lines(found: Iterable[CallFact]) -> Iterator[str]:
     every = list(found)
     for fact in FACTS:
         of_it = [one for one in every if one.fact is fact]
-        contestants = [one for one in of_it if one.post == "contestant"]
+        contestants = [one for one in of_it if one.role == "contestant"]
         if len(contestants) > MOST_NAMED:
             yield f"{fact.noun} {fact.title}: {listed(contestants)}"
-            of_it = [one for one in of_it if one.post != "contestant"]
+            of_it = [one for one in of_it if one.role != "contestant"]
         yield from (one.sentence for one in of_it)
 
 

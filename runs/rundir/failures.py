@@ -7,8 +7,8 @@ resumed run come to the same end; `--retry-failed` lifts it for what is played f
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Mapping
-from typing import Any, Literal, NamedTuple
+from collections.abc import Collection, Container, Iterable
+from typing import Literal, NamedTuple
 
 import numpy as np
 from pydantic import TypeAdapter
@@ -209,10 +209,10 @@ class Forfeits:
             if count >= MANY and count > accepted * self.battles[name]
         )
 
-    def as_json(self) -> Mapping[str, Any]:
-        """Return the figures of `arena status --json`."""
-        reasons = {name: dict(self.reasons[name].most_common()) for name in self.counts}
-        return {"forfeits": self.counts, "forfeit_reasons": reasons}
+    @property
+    def most_frequent(self) -> dict[str, dict[str, int]]:
+        """Why each contestant forfeited, by name, the most frequent reason first."""
+        return {name: dict(self.reasons[name].most_common()) for name in self.counts}
 
     def as_lines(self) -> list[str]:
         """Return a line for each contestant and reason."""

@@ -20,23 +20,28 @@ class RunVideo(Published):
     """One video of a run; what the run does not hold is None."""
 
     id: str
+    """First 12 hex digits of the file's sha256."""
     path: str
     """Relative to the folder of videos."""
     bytes: int
+    """Size of the file."""
     duration_s: float
+    """From the first frame to the end of the last."""
     width: int
-    height: int
     """In pixels, as displayed."""
+    height: int
+    """Likewise."""
     fps: float
+    """Frames a second, counted."""
     category: str | None
-    """None where it has no battle yet, or was never examined."""
+    """As in a battle; null too before its first battle."""
     subtitles: str | None
-    """The file whose cues were sent with its frames, relative to the same folder."""
+    """Path of the file whose cues were sent with its frames, or null."""
     times: tuple[float, ...] | None
-    """Of all its frames that the run uses, in seconds; None where none were decoded."""
+    """Of all its frames that the run uses; null if none were decoded."""
     seen: dict[str, Places] | None
-    """By contestant, and by role: the frames that it was sent at least once, as places in
-    `times`."""
+    """Reader to the frames it was sent at least once, as places in `times` from 0; null
+    likewise."""
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ class Work(NamedTuple):
         """Return how many calls were finished a minute of work; None before there was any."""
         return round(60 * self.calls / self.seconds, 1) if self.seconds > 0 else None
 
-    def as_json(self) -> dict[str, float | int | None]:
+    def to_json(self) -> dict[str, float | int | None]:
         """Return it in the shape of `work` in `arena status --json`."""
         return {
             "seconds": round(self.seconds, 1),
@@ -391,7 +391,7 @@ def warnings_of(run: Run) -> list[str]:
     """Return what a reader of any figure of a run must know of it and of its models' answers."""
     from videoautoarena.runs.rundir.call_facts import warning_lines
 
-    answers = (one for one in run.call_facts if one.post == "contestant")
+    answers = (one for one in run.call_facts if one.role == "contestant")
     return [*state_of(run), *warning_lines(answers)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import TypeAdapter
 
@@ -49,10 +49,6 @@ class Shortfall(NamedTuple):
         """Return it as a line for a person."""
         of = "all its" if self.calls == self.of else f"{self.calls} of {self.of}"
         return f"{safe(self.model)} ({self.role}) {self.saw} in {of} calls"
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it in the shape of `frames_short` in `arena status --json`."""
-        return self._asdict()
 
 
 def kept_limits(store: Store) -> tuple[Learnt, ...]:

@@ -24,20 +24,24 @@ class Member(Record):
     """One model of a run: what it is, not where its server stands."""
 
     model: str
-    """`provider:model`"""
+    """`provider:model`."""
     max_frames: int | None
-    """Most frames it is sent; None leaves it to the role."""
+    """Most frames it is sent; null leaves it to the role."""
     parameters: dict[str, Any]
+    """Of sampling."""
     detail: Literal["low", "high", "auto"] | None
+    """How closely its provider looks at a frame; null: as it does by itself."""
 
 
 class Roles(Record):
     """Who plays which part, by names in the cast."""
 
     contestants: tuple[str, ...]
+    """In roster order."""
     examiner: str
     """Also invents users, asks, makes questions harder and grades them."""
     judges: tuple[str, ...]
+    """Of a panel several."""
 
 
 class Setup(Published):
@@ -46,44 +50,55 @@ class Setup(Published):
     name: str
     """Of its folder."""
     version: str | None
-    """Of videoautoarena when it began."""
+    """Of videoautoarena when the run began."""
     began_s: float | None
-    """When it was first worked on, in seconds since 1970; None of a run without a clock."""
+    """When it was first worked on, in seconds since 1970; null of a run without a clock."""
     work: Worked
+    """As in [a status](#how-a-run-stands)."""
     seed: int
+    """Of all that is drawn."""
     rounds: int
+    """How many are played."""
     roles: Roles
+    """Names in the cast: `contestants`, `examiner` and `judges`."""
     cast: dict[str, Member]
-    """Every name that plays a part."""
+    """Name to `model`, `max_frames`, sampling `parameters` and `detail` of its pictures."""
     pairing: Pairing
+    """Rule by which models meet."""
     swap: float | Literal["all"]
-    """Share of battles that are also judged with the answers in swapped order."""
+    """Share of battles also judged with the answers in swapped order, or `all`."""
     until: str | None
-    """The stopping rule that holds."""
+    """[stopping rule](#a-stopping-rule) that holds, or null."""
     preset: Literal["paper"] | None
+    """`paper`, or null."""
     overall_only: bool
     """Judges give a verdict on the whole alone."""
     limit: int | None
-    """Most videos."""
+    """Most videos, or null."""
     subtitles: bool
+    """Those beside a video are sent with its frames."""
     personas: str | None
-    """Digest of the file of users that were brought."""
+    """Sha256 of the file of users that were brought, or null."""
     diverse: bool
-    """Alike users of a video are invented anew."""
+    """Users of a video that are alike are invented anew."""
     languages: tuple[str, ...]
-    """Codes of what users ask in; none where none was drawn."""
+    """Codes of the languages that users ask in, sorted; empty where none is named."""
     sampling: Sampling
+    """As in [`[sampling]`](#sampling)."""
     prompts: dict[str, str]
     """Role to digest of its prompt file."""
     contracts: int
+    """Number of the [contracts](design.md#4-talking-to-models)."""
     reading: int
+    """Number of the [way of reading](design.md#4-talking-to-models) of replies; 1 if absent."""
     offline: bool
     """Every model is a stand-in."""
     self_judging: bool
     """A judge or the examiner also competes."""
     offline_judge_on_real: bool
+    """An offline judge rates real models."""
     blind_referee: bool
-    """The examiner or a judge was sent no frames."""
+    """The examiner or a judge is sent no frames; the run's own file has it only where it is so."""
 
 
 _SAME = (
@@ -104,7 +119,7 @@ def setup_of(run: Run) -> Setup:
         name=run.folder.resolve().name,
         version=manifest.get("version"),
         began_s=sessions[0].began_at_s if sessions else None,
-        work=Worked.model_validate(work.as_json()),
+        work=Worked.model_validate(work.to_json()),
         roles=Roles(contestants=config.models, examiner=config.examiner, judges=config.judges),
         cast={
             name: Member.model_validate({key: getattr(entry, key) for key in Member.model_fields})

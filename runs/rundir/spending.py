@@ -35,46 +35,57 @@ class Spending(Record):
     """What the calls of one role, or of one model in it, came to."""
 
     role: str
+    """The role played."""
     model: str | None
-    """Name in the cast; None: every model in this role."""
+    """Name in the cast; null: all in this role."""
     calls: int
+    """Finished ones."""
     failed: int
+    """Of those, without a reply."""
     input_tokens: int
-    """Of all tries, as far as anybody said, as is `output_tokens`."""
+    """Of all attempts, as far as reported."""
     output_tokens: int
+    """Likewise."""
     untold_tokens: int
-    """Calls whose provider did not count tokens."""
+    """Calls whose provider reported none."""
     cost_usd: float | None
-    """None where the cost of any call is unknown."""
+    """Of all attempts; null if that of any call is unknown."""
     known_usd: float
-    """What is known of it."""
+    """The known part of it."""
     unknown_cost: int
     """Calls of unknown cost."""
     latency_s: Waits | None
-    """Of the last try of answered calls; None where there is none."""
+    """`median` and `p90`, interpolated, of the last attempts of answered calls; null without
+    one."""
 
 
 class Took(Record):
     """What the calls of one model in one role came to in one battle."""
 
     calls: int
+    """Finished ones."""
     input_tokens: int = Field(serialization_alias="in")
+    """Tokens of all attempts, as far as reported."""
     output_tokens: int = Field(serialization_alias="out")
+    """Likewise."""
     cost_usd: float | None = Field(serialization_alias="usd")
-    """None where any is unknown."""
+    """Cost of all attempts; null if any is unknown."""
     seconds: float = Field(serialization_alias="s")
-    """Of the last try of each, added up."""
+    """Seconds of the last attempts, added up."""
 
 
 class RunCosts(Published):
     """What the calls of a run took."""
 
     roles: tuple[Spending, ...]
-    """By name."""
+    """What each role came to, by name; trials of judges, and what `arena freeze` asked, are the
+    role `trial`."""
     models: tuple[Spending, ...]
-    """By role, then by name in the cast."""
+    """What each model came to in each role, by role and name."""
     battles: dict[str, dict[str, Took]]
-    """Of each battle that counts, by `ROLE:NAME`; what examining its video took is in none."""
+    """Id of each battle that counts to `ROLE:NAME` to [what it took](#what-a-battle-took): calls of
+    its slot, and of those it superseded, as in `arena show`; what examining a video took is in
+    none."""
 
 
 def role_of(scope: str, role: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -33,7 +33,7 @@ from videoautoarena.memory.records.errors import (
     UnusableVideo,
 )
 from videoautoarena.memory.records.records import SCHEMA, Frames, Sampling, Video
-from videoautoarena.memory.records.scenes import SceneMemory, Span
+from videoautoarena.memory.records.scenes import Clip, Scene, SceneMemory, SceneObject, Span
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.play.calls import Generations
 from videoautoarena.runs.config.run_config import RunConfig
@@ -49,6 +49,7 @@ from videoautoarena.runs.scenes.bank import Remembering, known_memory, name_of, 
 from videoautoarena.runs.scenes.plan import plan_scenes
 from videoautoarena.runs.tasks.watch import examining
 from videoautoarena.runs.tasks.watch_plan import WatchPlan
+from videoautoarena.runs.text.record_json import record_json
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.video.sampling.cache import FrameCache, default_folder
 from videoautoarena.video.workers.decoders import Decoders
@@ -99,19 +100,50 @@ class Shown:
     def as_json(self, sheet: Path | None) -> dict[str, Any]:
         """Return it in the shape of `arena scenes --json`."""
         memory = self.memory
-        return {
-            "schema": SCHEMA,
-            "video": self.video.model_dump(),
-            "examiner": self.examiner,
-            "shots": self.shots,
-            "scenes": [one.model_dump(mode="json") for one in memory.scenes] if memory else None,
-            "objects": [one.model_dump(mode="json") for one in memory.objects] if memory else None,
-            "clips": [one.model_dump(mode="json") for one in clips_of(memory)] if memory else None,
-            "failures": dict(memory.failures) if memory else None,
-            "calls": str(self.calls),
-            "plan": self.plan.as_json() if self.plan else None,
-            "sheet": None if sheet is None else str(sheet),
-        }
+        return record_json(
+            ShownScenes(
+                video=self.video,
+                examiner=self.examiner,
+                shots=self.shots,
+                scenes=memory.scenes if memory else None,
+                objects=memory.objects if memory else None,
+                clips=clips_of(memory) if memory else None,
+                failures=memory.failures if memory else None,
+                calls=self.calls,
+                plan=self.plan,
+                sheet=sheet,
+            )
+        )
+
+
+@dataclass(frozen=True)
+class ShownScenes:
+    """What `arena scenes --json` says; None is what is not remembered yet."""
+
+    video: Video
+    """As a run keeps it."""
+    examiner: str
+    """Who wrote captions and named objects, `provider:model`."""
+    shots: int
+    """Number of stretches between cuts."""
+    scenes: Sequence[Scene] | None
+    """Of each `number`, `start_s`, `end_s`, `caption`, `theme`, its `shots`, and `frames_s`: times
+    of the frames that were looked at for objects; None, as the next three, with `--plan`."""
+    objects: Sequence[SceneObject] | None
+    """Of each `id` in the order of first appearance, `name`, and `appearances`: `scene`,
+    `description`, `time_s` of the frame it was found in, and `box`: left, top, right and bottom as
+    shares of the picture, or None."""
+    clips: Sequence[Clip] | None
+    """What a dialogue can be about: `id`, `scenes`, `spans`, `why` (`scene`, `object`, `theme`,
+    `whole`) and what is `shared`."""
+    failures: Mapping[str, str] | None
+    """Scope of each call that failed for good, and why."""
+    calls: Path
+    """File of the examiner's replies."""
+    plan: WatchPlan | None
+    """With `--plan`, else None: calls and costs, as `plan` of `arena tasks make --json`."""
+    sheet: Path | None
+    """The picture that was written, or None."""
 
 
 async def plan_show(order: ScenesOrder) -> Shown:

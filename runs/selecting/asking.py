@@ -63,7 +63,7 @@ class HardPlan:
     """What asking hard questions again will take, before anything is sent."""
 
     questions: int
-    """Whose answers were both called bad, and which are not left out."""
+    """With both answers called bad, and not left out."""
     left_out: Mapping[str, int]
     """Others that nobody is asked, by the reason."""
     answers: int
@@ -71,7 +71,7 @@ class HardPlan:
     known: int
     """Of these, so many are known and cost nothing."""
     calls_at_most: Mapping[str, int]
-    """Model to the most calls it may cost, transport retries aside."""
+    """Model to calls, transport retries aside."""
     cost_usd: float | None
     """About what they will cost, by what such calls of the run cost; None where that is unknown."""
     notices: tuple[str, ...]

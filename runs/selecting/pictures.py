@@ -73,11 +73,13 @@ class DocumentPlan:
     """What embedding takes, before anything is sent."""
 
     questions: int
+    """A vector each."""
     frames: int
-    """Different ones."""
+    """Different ones, a vector each."""
     known: int
     """Vectors that the run has."""
     calls_at_most: int
+    """Calls, transport retries aside."""
     notices: tuple[str, ...]
     """What leaves the machine."""
 

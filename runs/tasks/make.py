@@ -67,23 +67,29 @@ class Made:
     """A set that was made, was there, or would be made."""
 
     folder: Path
+    """Where it lies."""
     bench: str | None
-    """None where it is only planned."""
+    """Its digest; None where it is only planned."""
     items: int
+    """In it."""
     wanted: int
+    """Items that were asked for."""
     cells: tuple[Cell, ...]
+    """One a kind and length: `kind`, `seconds` of ground, `wanted`, `made`."""
     videos: int
     """Of the folder that could be used."""
     unusable: tuple[tuple[str, str], ...]
+    """Path and reason of each other."""
     descriptions: int
     """How many the items are about."""
     film_s: float
     """How long all films are together."""
     size_bytes: int
-    """What they take on disk, roughly."""
+    """What they take on disk, roughly: a quarter of a bit a pixel."""
     was_there: bool = False
+    """The folder held this set already."""
     shortcuts: Shortcuts | None = None
-    """What its text gives away; None where it is only planned."""
+    """[What its text gives away](#what-a-set-gives-away); None where it is only planned."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena tasks make --json`."""

@@ -46,6 +46,8 @@ from videoautoarena.runs.tasks.make import refuse_inside, set_in
 from videoautoarena.runs.tasks.watch_plan import WatchPlan, plan_watching
 from videoautoarena.runs.tasks.watched_items import CHOICE, WATCHER
 from videoautoarena.runs.tasks.watched_set import (
+    FailedCall,
+    KindCount,
     Watched,
     WatchOrder,
     put_set,
@@ -89,7 +91,9 @@ class _Ready:
             examiner=self.config.cast[self.config.examiner].model,
             wanted=wanted.total(),
             least=1 if self.order.is_upper_bound else wanted.total(),
-            tasks={kind: (made[kind], wanted[kind]) for kind in self.order.wish.kinds},
+            tasks=tuple(
+                KindCount(kind, wanted[kind], made[kind]) for kind in self.order.wish.kinds
+            ),
             videos=len({cell.video.id for cell in self.cells}),
             **{"bench": None, **more},
         )
@@ -151,7 +155,7 @@ async def watch(order: WatchOrder, say: Say) -> tuple[Watched, WatchTally]:
 
 def _outcome(ready: _Ready, tally: WatchTally) -> Watched:
     """Return what came of all parts; BadInput where the examiner gives too few items."""
-    failures = tuple((cell.kind, cell.video.path, why) for cell, why in tally.failures)
+    failures = tuple(FailedCall(cell.kind, cell.video.path, why) for cell, why in tally.failures)
     watched = ready.watched(tally.outcomes, fallen=tally.fallen, failures=failures)
     if len(tally.outcomes) == tally.total and watched.is_short and not failures:
         raise BadInput(shortfall(watched))
@@ -205,7 +209,7 @@ def _there(order: WatchOrder, found: Findings) -> Watched | None:
             examiner=config.cast[config.examiner].model,
             bench=bench,
             wanted=int(str(opened.manifest.selection.get("n", len(opened.items)))),
-            tasks={kind: (made[kind], made[kind]) for kind in order.wish.kinds},
+            tasks=tuple(KindCount(kind, made[kind], made[kind]) for kind in order.wish.kinds),
             videos=len(opened.manifest.videos),
             was_there=True,
         )
@@ -308,6 +312,6 @@ async def _play(ready: _Ready, say: Say) -> WatchTally:
 
 
 def _probed(watched: Watched) -> Watched:
-    if not any(kind in CHOICE and made for kind, (made, _) in watched.tasks.items()):
+    if not any(one.kind in CHOICE and one.made for one in watched.tasks):
         return watched
     return replace(watched, shortcuts=probe_bench(open_bench(watched.folder)))

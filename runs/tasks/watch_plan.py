@@ -68,7 +68,7 @@ class WatchPlan:
         lines = [line for line in self.lines if not line.is_offline]
         return sum(line.seconds for line in lines) / self.at_once if lines else None
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `plan` in `arena tasks make --json`."""
         return {
             "lines": [line.to_json() for line in self.lines],

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, TypedDict, cast, get_args
 
 from pydantic import JsonValue
 
@@ -140,8 +140,9 @@ def settled(draft: Draft, checked: Checked) -> Proposal | Fall:
     return said._replace(points=points, answer=answer)
 
 
-def entry_of(draft: Draft, final: Proposal, video: Video, made: dict[str, JsonValue]) -> TaskItem:
+def entry_of(draft: Draft, final: Proposal, video: Video, made: WatchedAsks) -> TaskItem:
     """Return the line of an item that passed."""
+    origin: WatchedOrigin = {"kind": draft.kind, "maker": WATCHER, **made}
     bare = TaskItem(
         qid="",
         video_id=video.id,
@@ -151,9 +152,42 @@ def entry_of(draft: Draft, final: Proposal, video: Video, made: dict[str, JsonVa
         answer=final.answer,
         points=list(final.points),
         duration_s=round(video.duration_s, 3),
-        made={"kind": draft.kind, "maker": WATCHER, **made},
+        made=cast(dict[str, JsonValue], origin),
     )
     return bare.model_copy(update={"qid": bare.own_qid()})
+
+
+class _Rules(TypedDict):
+    kind: str
+    """Of the task, such as `plot`."""
+    maker: str
+    """Version of the rules by which it was made."""
+
+
+class WatchedAsks(TypedDict):
+    """Who wrote an item, from which frames, and what both asks said."""
+
+    seed: int
+    """Of all draws."""
+    examiner: str
+    """`provider:model`."""
+    parameters: dict[str, Any]
+    """How its calls were sampled."""
+    prompts: dict[str, str]
+    """Role to digest of its prompt."""
+    contracts: int
+    """Number of the forms of reply."""
+    reading: int
+    """Number of the way in which replies are read."""
+    written: dict[str, Any]
+    """The first ask's `question`, `answer` and `distractors` or `reference` and `points`, `moment`
+    in seconds, and `frames_s`: the times of the frames it was sent."""
+    checked: dict[str, Any]
+    """The second ask's reply, what its letter stands for as `chosen`, and `frames_s`."""
+
+
+class WatchedOrigin(_Rules, WatchedAsks):
+    """How an item that an examiner wrote came about, as `made` of its line says it."""
 
 
 def written_json(said: Proposal) -> dict[str, JsonValue]:

@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, NamedTuple, TypedDict, cast
 
 from pydantic import JsonValue
 
-from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.schema import (
     CARD,
@@ -34,6 +33,7 @@ from videoautoarena.runs.tasks.drafting import WritingOrder
 from videoautoarena.runs.tasks.watch_plan import WatchPlan
 from videoautoarena.runs.tasks.watched_items import WATCHER, Fall, fallen_words
 from videoautoarena.runs.tasks.watching import WatchWish
+from videoautoarena.runs.text.record_json import keyed, record_json
 from videoautoarena.runs.text.terminal import safe
 
 
@@ -44,33 +44,63 @@ class WatchOrder(WritingOrder):
     wish: WatchWish = WatchWish()  # noqa: RUF009 - frozen
 
 
+class KindCount(NamedTuple):
+    """How many items of a kind there are."""
+
+    kind: str
+    wanted: int
+    made: int
+
+
+class FailedCall(NamedTuple):
+    """A call that failed for good."""
+
+    kind: str
+    video: str
+    """Its path."""
+    reason: str
+
+
 @dataclass(frozen=True)
 class Watched:
     """A set that was written, was there, or would be written."""
 
+    SHOWN: ClassVar = (
+        "folder", "bench", "examiner", "items", "wanted", "tasks", "videos", "fallen", "failures",
+        "was_there", "plan", "shortcuts",
+    )  # fmt: skip
+
     folder: Path
+    """Where it lies."""
     examiner: str
     """`provider:model`."""
     bench: str | None
-    """None where it is not finished, or only planned."""
+    """Its digest; None where it is not finished, or only planned."""
     wanted: int
-    tasks: Mapping[str, tuple[int, int]]
-    """Kind to how many items there are, of how many wanted."""
+    """Items that were asked for."""
+    tasks: tuple[KindCount, ...]
+    """One a kind: `kind`, `wanted`, `made`."""
     videos: int
+    """That they are about."""
     least: int = 0
     """With fewer items there is no set."""
     fallen: Counter[Fall] = field(default_factory=Counter)
-    failures: tuple[tuple[str, str, str], ...] = ()
-    """Kind, path and reason of each call that failed for good."""
+    """Why items fell, to how many: `repeated`, `length`, `options`, `points`, `moment` (form),
+    `key`, `place`, `names`, `unshown` (the second ask), `failed` (of which there was none)."""
+    failures: tuple[FailedCall, ...] = field(default=(), metadata=keyed("failed"))
+    """`kind`, `video` and `reason` of each call that failed for good."""
     was_there: bool = False
+    """The folder held this set already."""
     plan: WatchPlan | None = None
-    """Only where it was asked for."""
+    """Only with `--plan`: `lines` to `cost_usd_at_most` as in [a plan](#a-plan), `known` (parts of
+    which nothing is left) and `notices`."""
     shortcuts: Shortcuts | None = None
+    """[What its text gives away](#what-a-set-gives-away); None where nothing has options."""
 
     @property
     def items(self) -> int:
-        """How many there are."""
-        return sum(made for made, _ in self.tasks.values())
+        """In it."""
+        return sum(one.made for one in self.tasks)
 
     @property
     def is_short(self) -> bool:
@@ -79,36 +109,17 @@ class Watched:
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena tasks make --json`, of what was watched."""
-        return {
-            "schema": SCHEMA,
-            "folder": str(self.folder),
-            "bench": self.bench,
-            "examiner": self.examiner,
-            "items": self.items,
-            "wanted": self.wanted,
-            "tasks": [
-                {"kind": kind, "wanted": wanted, "made": made}
-                for kind, (made, wanted) in self.tasks.items()
-            ],
-            "videos": self.videos,
-            "fallen": dict(self.fallen),
-            "failed": [
-                {"kind": kind, "video": path, "reason": why} for kind, path, why in self.failures
-            ],
-            "was_there": self.was_there,
-            "plan": self.plan.as_json() if self.plan else None,
-            "shortcuts": self.shortcuts.to_json() if self.shortcuts else None,
-        }
+        return record_json(self)
 
     def as_lines(self) -> list[str]:
         """Return it as lines for a person."""
         shown = safe(str(self.folder))
         kinds = ", ".join(
             f"{made} {kind}" + (f" of {wanted}" if made < wanted else "")
-            for kind, (made, wanted) in self.tasks.items()
+            for kind, wanted, made in self.tasks
         )
         if self.plan is not None:
-            wanted = ", ".join(f"{wanted} {kind}" for kind, (_, wanted) in self.tasks.items())
+            wanted = ", ".join(f"{one.wanted} {one.kind}" for one in self.tasks)
             about = (
                 f"{counted(self.wanted, 'item')} ({wanted}) about {counted(self.videos, 'video')}"
             )
@@ -126,9 +137,7 @@ class Watched:
 
 def shortfall(watched: Watched) -> str:
     short = ", ".join(
-        f"{made} of {wanted} {kind}"
-        for kind, (made, wanted) in watched.tasks.items()
-        if made < wanted
+        f"{made} of {wanted} {kind}" for kind, wanted, made in watched.tasks if made < wanted
     )
     dropped = f" ({fallen_words(watched.fallen)})" if watched.fallen else ""
     help_ = "ask for fewer"
@@ -163,7 +172,7 @@ def put_set(
         kind=_kind(entries),
         generator=Generator(name="videoautoarena", version=version("videoautoarena")),
         source=Source(kind=MADE, format="videoautoarena", digest=origin),
-        selection=_selection(order.wish, watched),
+        selection=cast(dict[str, JsonValue], _selection(order.wish, watched)),
         licence=order.licence,
         counts=counts_of(entries),
         files={},
@@ -190,13 +199,32 @@ def _kind(entries: Sequence[TaskItem]) -> Kind:
     return "tasks" if len(kinds) > 1 else "choice" if True in kinds else "generation"
 
 
-def _selection(wish: WatchWish, watched: Watched) -> dict[str, JsonValue]:
+class WatchedSelection(TypedDict):
+    """What `selection` of the manifest says of items that an examiner wrote."""
+
+    maker: str
+    """Version of the rules."""
+    examiner: str
+    """`provider:model`."""
+    kinds: list[str]
+    """Of items that were asked for."""
+    n: int
+    """Items that were asked for."""
+    seed: int
+    """Of all draws."""
+    fallen: dict[str, int]
+    """Why items fell, to how many."""
+    failed: int
+    """Calls that failed for good."""
+
+
+def _selection(wish: WatchWish, watched: Watched) -> WatchedSelection:
     return {
         "maker": WATCHER,
         "examiner": watched.examiner,
         "kinds": list(wish.kinds),
         "n": watched.wanted,
         "seed": wish.seed,
-        "fallen": dict[str, JsonValue](sorted(watched.fallen.items())),
+        "fallen": dict(sorted(watched.fallen.items())),
         "failed": len(watched.failures),
     }

@@ -35,6 +35,7 @@ from videoautoarena.runs.tasks.watched_items import (
     WATCHED,
     Draft,
     Fall,
+    WatchedAsks,
     drafted,
     entry_of,
     find_fault,
@@ -221,7 +222,7 @@ class Watching:
             outcome.failures[scope] = str(failure)
             return None
 
-    def _made(self, draft: Draft, written: Written, checked: Checked) -> dict[str, JsonValue]:
+    def _made(self, draft: Draft, written: Written, checked: Checked) -> WatchedAsks:
         """Return how an item came about: by whom, from which frames, and what both asks said."""
         prompts, examiner = self.prompter.prompts, self.examiner
         roles = WRITERS[draft.kind], CHECKERS[draft.kind]

@@ -11,7 +11,7 @@ from videoautoarena.agents.limits.caps import Caps
 from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.graph.slot_ids import joining_of, place_of
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import SCHEMA, Slot
+from videoautoarena.memory.records.records import Slot
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.agreement import Trust, agreed, remember
 from videoautoarena.runs.config.arena_file import arena_file
@@ -112,7 +112,7 @@ def plan_addition(out: Path, request: AddRequest) -> tuple[Plan, list[str]]:
 
 def plan_as_json(plan: Plan, notes: list[str]) -> dict[str, Any]:
     """Return a plan in the shape of `simulate --plan --json`, with what is to be known."""
-    return {**plan.to_json(), "schema": SCHEMA, "told": notes}
+    return {**plan.to_json(), "told": notes}
 
 
 def _open(out: Path, request: AddRequest, say: Say, *, has_engine: bool) -> Opened:

@@ -201,7 +201,7 @@ def spend_order_of(
     count = max(1, int(is_left.sum()))
     return SpendOrder(
         Places(lineup, is_left, in_waves=in_waves),
-        summed((plan.usd or 0.0) / count, round(tokens / count)),
+        summed((plan.cost_usd or 0.0) / count, round(tokens / count)),
     )
 
 

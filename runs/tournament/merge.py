@@ -37,14 +37,19 @@ class Merged(NamedTuple):
     """What a merge came to."""
 
     runs: int
+    """How many were merged."""
     videos: int
+    """Of all runs."""
     slots: int
+    """Of all runs."""
     battles: int
+    """Settled ones."""
     unplayed: int
-    """Slots that count and have no battle, in all of the runs; nobody plays them any more."""
+    """Slots that count and have no battle; nobody plays them any more."""
     namesakes: int
-    """Paths by which several runs know a video each, so that no folder can hold them all."""
+    """Paths that stand for several videos, so that no folder can hold them all."""
     bytes: int
+    """Size of the run's file."""
 
 
 def merge_runs(

@@ -10,16 +10,17 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from videoautoarena.agents.limits.estimates import LABEL_TOKENS, frame_tokens, output_limit
 from videoautoarena.agents.limits.prices import cost_of, most_usd, price_of
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.graph.state import DIVERSE_ASKS
-from videoautoarena.memory.records.records import SCHEMA, SCOUTS, CallRow, Role, Sampling, Usage
+from videoautoarena.memory.records.records import SCOUTS, CallRow, Role, Sampling, Usage
 from videoautoarena.runs.config.disclosure import REPAIR, clip_calls, embedders, frames_of
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS
+from videoautoarena.runs.text.record_json import record_json
 from videoautoarena.scoring.design.power import separable_gap
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 
@@ -128,53 +129,86 @@ class Line:
         }
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, kw_only=True)
+class Costing:
+    """What calls come to, as every plan says it."""
+
+    COSTS: ClassVar = (
+        *("lines", "calls", "input_tokens", "output_tokens", "cost_usd", "cost_usd_at_most"),
+        *("spent_usd", "prices"),
+    )
+    lines: Sequence[Line] = ()
+    """By model and role, and of a sweep by number of frames: `model`, `role`, `calls`,
+    `calls_at_most`, `input_tokens`, `output_tokens` (None of stand-ins), `cost_usd`,
+    `cost_usd_at_most` (None without a price), and whether its tokens were `measured` in this
+    run."""
+    prices: Mapping[str, str | None] = field(default_factory=dict)
+    """Model to the source of its price; None if unknown."""
+    spent_usd: float = 0.0
+    """Before, by all who played it."""
+
+    @property
+    def calls(self) -> float:
+        """Expected in all."""
+        return round(sum(line.calls for line in self.lines), 1)
+
+    @property
+    def input_tokens(self) -> int | None:
+        """Likewise, stand-ins left out; None if only those play."""
+        return _whole(billed_tokens(self.lines)[0])
+
+    @property
+    def output_tokens(self) -> int | None:
+        """Likewise."""
+        return _whole(billed_tokens(self.lines)[1])
+
+    @property
+    def cost_usd(self) -> float | None:
+        """What it is expected to cost; None if any price is unknown."""
+        return rounded(known_sum(line.usd for line in self.lines))
+
+    @property
+    def cost_usd_at_most(self) -> float | None:
+        """The most it can cost: every reply repaired once, every limit reached."""
+        return rounded(known_sum(line.most_usd for line in self.lines))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan(Costing):
     """What is left of a run."""
 
-    lines: list[Line]
-    sources: dict[str, str | None]
-    """Each model's price, by where it stands; None where nobody knows it."""
-    open_slots: int
+    SHOWN: ClassVar = (
+        *("battles", "videos", "sampling", *Costing.COSTS),
+        *("duration_s", "separable_gap", "notes"),
+    )
+    battles: int
+    """To go."""
     videos: int
-    """With an open slot."""
-    spent_usd: float = 0.0
-    """By the run so far."""
+    """With a battle to go."""
     sampling: Sampling = field(default_factory=Sampling)
-    """Which frames of a video are looked at."""
+    """Which frames of a video are looked at, as in the manifest."""
+    notes: tuple[str, ...] = ()
+    """Assumptions, a sentence each."""
     whole: Whole | None = None
     """The run as it will be once all is played; None where that is not known."""
     rounds: int = 0
     """The most battles that a lineage has left, which are played one after another."""
     concurrency: int = CONCURRENCY
-    notes: tuple[str, ...] = field(default=())
 
     @property
-    def usd(self) -> float | None:
-        """What it is expected to cost; None where any price is unknown."""
-        return known_sum(line.usd for line in self.lines)
-
-    @property
-    def most_usd(self) -> float | None:
-        """The most it can cost: in each battle the two dearest contestants may meet."""
+    def cost_usd_at_most(self) -> float | None:
+        """Every reply repaired once, every limit reached, the two dearest models in each battle."""
         officials = known_sum(line.most_usd for line in self.lines if line.role != "contestant")
         players = [line.most_usd for line in self.lines if line.role == "contestant"]
         known = [usd for usd in players if usd is not None]
         if officials is None or len(known) < len(players):
             return None
-        return officials + sum(sorted(known)[-2:])
-
-    @property
-    def tokens(self) -> tuple[float, float] | tuple[None, None]:
-        """Those in and out that models take, stand-ins left out; None where only those play."""
-        return billed_tokens(self.lines)
+        return rounded(officials + sum(sorted(known)[-2:]))
 
     @property
     def duration_s(self) -> float | None:
-        """How long it is expected to take; None where only stand-ins play.
-
-        Calls take turns at `concurrency`, and no lineage ends before its calls one after another.
-        """
+        """How long it is expected to take at `--concurrency`; None if only stand-ins play."""
+        # Calls take turns, and no lineage ends before its own, which come one after another.
         lines = [line for line in self.lines if not line.is_offline]
         if not lines:
             return None
@@ -185,26 +219,21 @@ class Plan:
         battle = each.get("contestant", 0.0) + each.get("judge", 0.0)
         later = each.get("evolver", 0.0) + each.get("grader", 0.0)
         chain = once + self.rounds * battle + max(self.rounds - 1, 0) * later
-        return max(chain, sum(line.seconds for line in lines) / self.concurrency)
+        return round(max(chain, sum(line.seconds for line in lines) / self.concurrency), 1)
+
+    @property
+    def separable_gap(self) -> int | None:
+        """Points apart at which 4 of 5 whole runs tell two models apart; None where unknown."""
+        return None if self.whole is None else self.whole.separable_gap
 
     @property
     def unpriced(self) -> list[str]:
         """Models whose price nobody knows."""
-        return [alias for alias, source in self.sources.items() if source is None]
+        return [alias for alias, source in self.prices.items() if source is None]
 
     def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `simulate --plan --json`."""
-        return {
-            "schema": SCHEMA,
-            "battles": self.open_slots,
-            "videos": self.videos,
-            "sampling": self.sampling.model_dump(),
-            **costs_json(self.lines, self.usd, self.most_usd, spent_usd=self.spent_usd),
-            "duration_s": None if self.duration_s is None else round(self.duration_s),
-            "separable_gap": None if self.whole is None else self.whole.separable_gap,
-            "prices": self.sources,
-            "notes": list(self.notes),
-        }
+        return record_json(self)
 
 
 @dataclass(frozen=True)
@@ -226,20 +255,8 @@ class Whole:
         return round(SCALE * separable_gap(self.models, battles=self.battles, videos=self.videos))
 
 
-def costs_json(
-    lines: Sequence[Line], usd: float | None, most_usd: float | None, *, spent_usd: float
-) -> dict[str, Any]:
-    """Return what calls come to, as every plan prints it: expected in all, and dollars at most."""
-    tokens = [None if count is None else round(count) for count in billed_tokens(lines)]
-    return {
-        "lines": [line.to_json() for line in lines],
-        "calls": round(sum(line.calls for line in lines), 1),
-        "input_tokens": tokens[0],
-        "output_tokens": tokens[1],
-        "cost_usd": rounded(usd),
-        "cost_usd_at_most": rounded(most_usd),
-        "spent_usd": rounded(spent_usd),
-    }
+def _whole(tokens: float | None) -> int | None:
+    return None if tokens is None else round(tokens)
 
 
 @dataclass(frozen=True)
@@ -287,11 +304,11 @@ def plan_of(config: RunConfig, work: Work) -> Plan:
     sources = {alias: price.source if price else None for alias, price in prices.items()}
     notes = tuple(_notes(config, lines, _rates(config, work.rows)))
     return Plan(
-        lines,
-        sources,
-        work.slots,
-        work.videos + work.newcomer_videos,
-        spent_usd=work.spent_usd,
+        lines=lines,
+        prices=sources,
+        battles=work.slots,
+        videos=work.videos + work.newcomer_videos,
+        spent_usd=round(work.spent_usd, 6),
         sampling=config.sampling,
         whole=work.whole,
         rounds=work.rounds,

@@ -23,13 +23,13 @@ _HEADS = ("role", "calls", "at most", "tokens in", "out", "expected", "at most")
 def as_lines(plan: Plan, columns: int, today: date | None = None) -> Iterator[str]:
     """Yield the lines of a plan, for a terminal of so many columns."""
     yield (
-        f"{counted(plan.open_slots, 'battle')} left, "
+        f"{counted(plan.battles, 'battle')} left, "
         f"{counted(plan.videos, 'video')}; spent so far {dollars(plan.spent_usd)}"
     )
-    yield from table(plan.lines, (plan.usd, plan.most_usd), columns)
+    yield from table(plan.lines, (plan.cost_usd, plan.cost_usd_at_most), columns)
     for note in _worth(plan):
         yield from wrap(note, columns)
-    for note in (about_sampling(plan.sampling), *prices_of(plan.sources, today), *plan.notes):
+    for note in (about_sampling(plan.sampling), *prices_of(plan.prices, today), *plan.notes):
         yield from wrap(note, columns, subsequent_indent="  ")
 
 
@@ -77,7 +77,7 @@ def money_notice(plan: Plan) -> Iterator[str]:
         yield f"cost unknown: no price is known for {names} (see --plan)"
     elif plan.lines:
         yield (
-            f"expected cost {dollars(plan.usd)}, at most {dollars(plan.most_usd)} "
+            f"expected cost {dollars(plan.cost_usd)}, at most {dollars(plan.cost_usd_at_most)} "
             "(see --plan; --max-usd limits it)"
         )
 

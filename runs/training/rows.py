@@ -14,9 +14,9 @@ class SentFrames(Record):
     """The frames that an answer was made from."""
 
     times_s: tuple[float, ...]
-    """In seconds from the first frame; empty of a model that was sent none."""
+    """Seconds from the first frame; empty of a model that was sent none."""
     digests: tuple[str, ...] | None
-    """sha256 of each one's JPEG; None where the run holds no such frame at a time."""
+    """sha256 of each one's JPEG; null where the run holds no such frame at a time."""
 
 
 class Ruled(Record):
@@ -31,46 +31,60 @@ class About(Published):
     """What a row says of its video and of the user who asked."""
 
     video: str
-    """First 12 hex digits of `sha256`."""
+    """Its id."""
     path: str
-    """Relative to the folder of videos."""
+    """Of the video, relative to the folder of videos."""
     sha256: str
+    """Of the video's file."""
     duration_s: float
-    category: str | None
     """Of the video."""
+    category: str | None
+    """Of the video; null if unknown."""
     licence: str | None
-    """Of the video, as its owner states it; None where nobody did."""
+    """Of the video, as its owner states it; null if nobody did."""
     persona: str
+    """Who asked, in words."""
     persona_index: int
     """1 close to the content, 2 less close, 3 unrelated."""
     language: str | None
-    """Code of the language that was asked in; None where nobody told."""
+    """Code of the language that was asked in (ISO 639-1); null if unknown."""
 
 
 class Preference(About):
     """A question with the answer that won and the one that lost."""
 
     battle: str
+    """Its id."""
     round: int
+    """From 0."""
     origin: Origin
+    """Of the question: `first`, `evolved` or `fresh`."""
     prompt: str
-    """The question; it is all that both models were given beside their frames."""
+    """The question; both models were given it and their frames, and nothing else."""
     categories: tuple[str, ...] | None
-    """Of the question; None where it was not tagged."""
+    """Of the question; null if it was not tagged."""
     chosen: str
+    """The answer that won."""
     rejected: str
+    """The one that lost."""
     chosen_model: str
+    """Who gave the one that won."""
     rejected_model: str
+    """Who gave the other."""
     chosen_frames: SentFrames
+    """Frames it was made from."""
     rejected_frames: SentFrames
+    """Likewise."""
     verdict: Literal["a", "b"]
-    """How the judges ended the battle."""
+    """Of the judges: `a` or `b`."""
     chosen_seat: Literal["a", "b"]
+    """Where the chosen answer stands in the battle."""
     chosen_by: Literal["judge", "labels"]
-    """`labels` where people labelled the battle: the majority of them chose."""
+    """`judge`, or `labels` where people labelled it."""
     seats_agree: bool | None
-    """Whether both seatings came to one verdict; None where there was one alone."""
+    """Whether both seatings came to one verdict; null if one was judged."""
     judgings: tuple[Ruled, ...]
+    """`judge`, `seats` and `verdict` of each [judging](#a-judging)."""
 
 
 class Message(Record):
@@ -84,30 +98,39 @@ class Turn(Record):
     """Where a question and its answer are from, and how the answer fared."""
 
     battle: str
+    """Its id."""
     round: int
+    """From 0."""
     origin: Origin
+    """Of the question: `first`, `evolved` or `fresh`."""
     rival: str
     """Who answered the same question."""
     outcome: Literal["won", "lost", "tie", "tie_good", "tie_bad", "split"]
+    """`won`, `lost`, `tie`, `tie_good`, `tie_bad` or `split`."""
     categories: tuple[str, ...] | None
+    """Of the question; null if it was not tagged."""
     frames: SentFrames
+    """Frames the answer was made from, as [`chosen_frames`](#a-preference)."""
 
 
 class Conversation(About):
     """All that one model answered one user of a video, in the order of the rounds."""
 
     lineage: str
-    """`<video>-p<persona>`."""
+    """`VIDEO-pPERSONA`."""
     model: str
+    """Who answered."""
     rank: int
     """By rating, 1 the best."""
     rank_best: int | None
+    """Best rank it may have at 95 %; null if unknown."""
     rank_worst: int | None
-    """The ranks that it may have; None where they are not known."""
+    """Worst."""
     messages: tuple[Message, ...]
-    """Question and answer in turn. Each question was asked alone, without those before it."""
+    """Question and answer in turn, by round, each question asked alone: `role` (`user` or
+    `assistant`) and `content`."""
     turns: tuple[Turn, ...]
-    """Of each question and answer."""
+    """Of each question with its answer."""
 
 
 ROWS: dict[TrainingKind, type[Preference] | type[Conversation]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from videoautoarena.agents.limits.outages import PATIENCE_S
 from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.errors import BadInput, FramesChanged, UnusableVideo
-from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.memory.store.evidence import Trial, TrialKind
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.agreement import Trust, agreed
@@ -34,6 +33,7 @@ from videoautoarena.runs.rundir.frames import RunFrames
 from videoautoarena.runs.rundir.opener import stored_prompts, videos_folder
 from videoautoarena.runs.rundir.reader import Run, counted, run_file
 from videoautoarena.runs.rundir.subtitles import has_subtitles
+from videoautoarena.runs.text.record_json import keyed, record_json
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.trials.cases import (
     attack_cases,
@@ -102,9 +102,10 @@ class Asked:
 class TrialPlan:
     """What trials will take, before anything is sent."""
 
-    kinds: Mapping[str, int]
-    """Judgings of each kind, those that the run has among them."""
     judges: tuple[str, ...]
+    """Who judges."""
+    kinds: Mapping[str, int] = field(metadata=keyed("judgings"))
+    """Judgings of each kind, those that the run has among them."""
     known: int
     """Judgings that the run has."""
     calls_at_most: Mapping[str, int]
@@ -114,14 +115,7 @@ class TrialPlan:
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena audit --trials --plan --json`."""
-        return {
-            "schema": SCHEMA,
-            "judges": list(self.judges),
-            "judgings": dict(self.kinds),
-            "known": self.known,
-            "calls_at_most": dict(self.calls_at_most),
-            "notices": list(self.notices),
-        }
+        return record_json(self)
 
     def as_lines(self) -> list[str]:
         """Return it as lines for a person."""
@@ -233,7 +227,7 @@ def _plan(
     notices = judges_notice(config, calls, videos=videos, has_subtitles=has_subtitles(store))
     kinds = Counter[str](one.case.kind for one in seatings)
     known = len(seatings) - len(wanted)
-    return TrialPlan(dict(kinds), config.judges, known, dict(calls), tuple(notices))
+    return TrialPlan(config.judges, dict(kinds), known, dict(calls), tuple(notices))
 
 
 async def _find_frames(ready: Ready) -> None:

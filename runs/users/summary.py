@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from videoautoarena.graph.slot_ids import PERSONAS, slot_id
 from videoautoarena.memory.records.digests import write_body
@@ -37,10 +36,6 @@ class Users:
     """Videos whose users were invented anew, since some were alike; None: nobody looked."""
     still_alike: int | None
     """Those of them whose users are alike all the same."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it in the shape of `users` in `arena status --json`."""
-        return asdict(self)
 
     def as_lines(self) -> Iterator[str]:
         """Yield it as lines for a person; none where all are invented and nobody looked."""
@@ -85,19 +80,21 @@ class RunUser(Published):
     """A user of a run, at its place of its video."""
 
     video: str
-    """Id."""
+    """Id of its video."""
     persona: int
     """Its place, which battles are called by: 1 to 3."""
     text: str
+    """Who it is."""
     line: int | None
-    """Where it stands in the file that it was brought in; None: it was invented."""
+    """Where it stands in the file that it was [brought](#a-user) in; null: it was invented."""
     is_bound: bool
-    """The file binds it to the video; else it was drawn, or invented."""
+    """The file binds it to this video; else it was drawn, or invented."""
     index: int | None
-    """1 close to the content, 2 less close, 3 unrelated; None where the file does not say."""
+    """1 close to the content, 2 less close, 3 unrelated; null where the file does not say."""
     name: str | None
+    """Of the file, or null."""
     language: str | None
-    """The code of what it asks in, as it was brought with it or drawn; None where neither was."""
+    """Code of what it asks in, as it was brought with it or drawn; null where neither was."""
 
 
 def run_users(store: Store, battles: Iterable[Battle]) -> Iterator[RunUser]:

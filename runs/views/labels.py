@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from videoautoarena.runs.audit.label_report import LabelReport
-from videoautoarena.runs.rating.finding import Figure
 from videoautoarena.runs.rating.question_ranking import PLACES, SourceRanks
 from videoautoarena.runs.views.remarks import findings_said, listing
 from videoautoarena.runs.views.report import (
@@ -94,14 +93,7 @@ def _gaps_table(found: LabelReport) -> Table:
         Column("better", "people pick better", "share_with_interval"),
         Column("expected", "expected", "share"),
     )
-    rows = tuple(
-        {
-            **row,
-            **{key: Figure(**row[key]) for key in ("agreed", "better")},
-            "labels": row["agreed"]["n"],
-        }
-        for row in found.calibration
-    )
+    rows = tuple({**row._asdict(), "labels": row.agreed.n} for row in found.calibration)
     return Table("calibration", "How far judges and ratings are right", columns, rows)
 
 

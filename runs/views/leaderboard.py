@@ -124,7 +124,7 @@ def row_fields(row: Row, group: int | None, shared: Collection[str] = ()) -> dic
     for name in FIGURES:
         figure = row.figure(name)
         found |= {name: figure.value, f"{name}_low": figure.low, f"{name}_high": figure.high}
-    found["tokens_from"] = row.behaviour.counted_by if row.behaviour else None
+    found["tokens_from"] = row.behaviour.mean_tokens.counted_by if row.behaviour else None
     found["flags"] = list(row.flags)
     found["own_flags"] = [flag for flag in row.flags if flag not in shared]
     return found
@@ -319,7 +319,7 @@ def _behaviour_sentences(rows: Sequence[Row]) -> Iterator[Sentence]:
     others = [
         row.model
         for row in rows
-        if row.behaviour is not None and row.behaviour.counted_by != "provider"
+        if row.behaviour is not None and row.behaviour.mean_tokens.counted_by != "provider"
     ]
     if len(others) == len(rows):
         yield sentence(

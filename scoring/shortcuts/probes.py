@@ -10,7 +10,8 @@ probe is fitted again each time.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,10 +64,14 @@ MOST_LEARNED = 500
 _EVEN, _SLACK = 0.01, 1e-6
 
 
-class ProbeResult(NamedTuple):
+@dataclass(frozen=True)
+class ProbeResult:
     """What one probe earns on a set."""
 
+    SHOWN: ClassVar = ("probe", "share", "chance", "p", "p_below", "redrawn", "reading")
+
     probe: str
+    """Its name."""
     share: float
     """Of items whose key it names, 0 to 1; a pick shared by t options is worth 1/t. NaN without
     an item."""
@@ -79,6 +84,7 @@ class ProbeResult(NamedTuple):
     redrawn: bool
     """Whether `p` counts draws of keys; else it is exact for what looks at no key."""
     reading: Reading
+    """`found`, `look`, `clean` or `balanced too exactly`."""
     credits: Floats
     """Shape (items given,), of each item 0 to 1; NaN of those without a key."""
 

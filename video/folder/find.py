@@ -39,13 +39,20 @@ OnProgress = Callable[[int, int], None]
 """Takes how many files have been read, of how many."""
 
 
+class Duplicate(NamedTuple):
+    """A file with the same bytes as a video."""
+
+    path: str
+    same_as: str
+    """Path of that video."""
+
+
 class Findings(NamedTuple):
     """What a folder holds; paths are relative to it, and all three are sorted by them."""
 
     videos: list[Video]
     skipped: list[Skipped]
-    duplicates: list[tuple[str, str]]
-    """(path, path of the video with the same bytes)."""
+    duplicates: list[Duplicate]
 
 
 class Places:
@@ -108,7 +115,7 @@ def find_videos(folder: Path, on_progress: OnProgress | None = None) -> Findings
         if same == name:
             found.videos.append(video)
         else:
-            found.duplicates.append((name, same))
+            found.duplicates.append(Duplicate(name, same))
     return found
 
 

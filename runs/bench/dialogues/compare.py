@@ -24,26 +24,31 @@ class DialogueGap(Record):
     """How far the first model lies above the second on dialogues that count for both."""
 
     ability: Ability | None
-    """None of all of the six that are there, each as much."""
+    """Null of the six together, each as much."""
     a: float
+    """Accuracy of the first in percent, over the same dialogues."""
     b: float
-    """Accuracy of each in percent, over the same dialogues."""
+    """Of the second."""
     difference: Figure
-    """In points."""
+    """How far A lies above B, in points, paired by dialogue: `value`, `low`, `high` on `n`
+    dialogues."""
     better: float | None
-    """The chance that the first is the better one."""
+    """Probability that A is better; null with one video."""
     videos: int
+    """Videos that they are about."""
 
 
 class DialogueComparison(Published):
     """How two models fared in dialogues that count for both."""
 
     bench: str
+    """Its digest."""
     models: tuple[str, str]
+    """The first, then the second."""
     overall: DialogueGap | None
-    """None where only the twin counts for both."""
+    """A gap of the six together; None where only the refusal twin counts for both."""
     abilities: tuple[DialogueGap, ...]
-    """Of each ability, and of the refusal twin."""
+    """A gap of each ability, and of the refusal twin."""
     left_out: int
     """Dialogues that do not count for both."""
 

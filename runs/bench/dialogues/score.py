@@ -57,16 +57,18 @@ class AbilityFigure(Record):
     """What a model came to in one ability."""
 
     ability: Ability
+    """Its name."""
     figure: Figure
     """Accuracy in percent; `n` counts dialogues."""
     rounds: int
-    """That count."""
+    """Rounds that count."""
 
 
 class PartFigure(Record):
     """What a model came to on a part of the dialogues of the six abilities."""
 
     by: By
+    """`turns`, `length` or `scenes`."""
     part: str
     """Number of turns, bucket of the video's length, or `single scene` and `cross scene`."""
     figure: Figure
@@ -77,64 +79,88 @@ class DialogueScore(Record):
     """What a model came to on a set of dialogues."""
 
     model: str
+    """Its name."""
     judge: str
+    """Who marked."""
     history: History
+    """`golden` or `own`."""
     how: Literal["run", "import"]
+    """`run` or `import`."""
     max_frames: int | None
+    """Most frames it is sent; null where nobody says, or none."""
     is_blind: bool
     """It saw no frames."""
     preset: str | None
+    """`paper`, or null."""
     overall: Figure | None
-    """The plain mean of the six abilities, of those that are there; None where none is."""
+    """The plain mean of the six abilities, or of those that are there; null without any."""
     rank: int | None = None
-    """By the overall; None, as the places that it may have, of its own history beside the golden
-    one, and where there are too few videos."""
+    """Place by the overall; null, as the next two, under ten videos and of an own history beside a
+    golden one."""
     rank_best: int | None = None
+    """The best place that it may have."""
     rank_worst: int | None = None
+    """The worst."""
     lacking: tuple[Ability, ...]
     """Abilities of the six in which nothing counts."""
     abilities: tuple[AbilityFigure, ...]
-    """Of the six, in their order."""
+    """One of each of the six, in their order."""
     twin: AbilityFigure | None
-    """The refusal twin; None where nothing of it counts."""
+    """The same of the refusal twin, in no mean; null without one."""
     over_refusal: Figure | None
-    """Percent of twin rounds that were refused though the thing is there."""
+    """Percent of the twin's answered rounds that were refused though the thing is there (null: none
+    was answered): all items that `made.denials` of the round numbers, or else all expected no, are
+    answered yes."""
     parts: tuple[PartFigure, ...]
+    """Of the dialogues of the six, whatever their ability."""
     counts: dict[str, int]
-    """Rounds by how they ended."""
+    """Scored rounds by how they ended: `answered`, `forfeit`, `unscored`, `void`."""
     missing: int
-    """Scored rounds that it was not asked."""
+    """Scored rounds it was not asked."""
 
 
 class ConstantScore(Record):
     """What a constant comes to, from the checklists alone."""
 
     name: Constant
+    """`all_yes` and `all_no` answer every item alike; `silence` is a reply without words, to which
+    every item is no; `refusal` refuses whatever is asked: right in answer refusal, elsewhere yes to
+    the items that `made.denials` numbers (of the refusal twin, without it: to all expected no) and
+    no to the others."""
     overall: float | None
     """The plain mean over those of the six abilities that are there, in percent."""
     abilities: dict[Ability, float | None]
-    """Of each that is there, the refusal twin among them."""
+    """Of each that is there, the refusal twin among them, in percent."""
 
 
 class DialogueScores(Published):
     """Scores on a set of dialogues, best first."""
 
     bench: str
+    """The set's digest."""
     as_published: bool
+    """By the arithmetic of the released scorer: a round is a share of five items whatever its list
+    holds, to two digits."""
     stand_ins: bool
+    """Every model is an offline one."""
     dialogues: int
+    """Dialogues in the set."""
     rounds: int
-    """That are scored."""
+    """Rounds that are scored."""
     videos: int
+    """Videos that they are about."""
     abilities: dict[Ability, int]
-    """Dialogues of each ability that is there."""
+    """Each that is there to its number of dialogues."""
     constants: tuple[ConstantScore, ...]
+    """What knowing nothing comes to, from the checklists alone."""
     lead: SetLead | None = None
-    """Who may be best of those that were sent the golden history, or of all where nobody was; None
-    where several judges marked them."""
+    """[Who may be best](#who-leads-on-a-set) of those that were sent the golden history, or of all
+    where nobody was; null where judges differ."""
     models: tuple[DialogueScore, ...]
+    """A [score](#a-score-in-dialogues) a model; best first."""
     sweeps: tuple[Sweep, ...]
-    """Of models that were played with several numbers of frames."""
+    """A [sweep](#a-sweep) of each model that was played with several numbers of frames; `usd` is of
+    a scored round."""
 
     @property
     def ability_means(self) -> dict[Ability, float]:

@@ -32,8 +32,12 @@ class ShownDialogue(Published):
     """A dialogue and the replies to it."""
 
     bench: str
+    """Digest of the bench."""
     dialogue: DialogueItem
+    """[Its line](#a-dialogue)."""
     results: tuple[Said, ...]
+    """One a model and judge: `model`, `judge`, `history`, and those of its
+    [`lines`](#a-result-on-dialogues) that are about the dialogue."""
 
     def as_lines(self) -> list[str]:
         """Return it as lines for a person, safe to print."""

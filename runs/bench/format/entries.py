@@ -79,8 +79,10 @@ class Entry(Shape, ABC):
         return {name: value for name, value in data.items() if name not in gaps}
 
     schema_version: Literal[2] = Field(default=2, alias="schema", serialization_alias="schema")
+    """Version of this shape."""
     qid: str
-    """Of what was made here 16 hex digits, as `own_qid`; of an import its own, which is no path."""
+    """Of what was made here 16 hex digits of its content; of an import its source's own id, or task
+    and place."""
     video_id: str
     """Key into the manifest's `videos`."""
 
@@ -101,40 +103,55 @@ class Item(Entry):
     """
 
     persona: str
+    """The user in words."""
     question: str
+    """As asked."""
     selected_answer: str
+    """The one that won."""
     rejected_answer: str
+    """The one that lost."""
     chosen_by: Literal["judge", "labels", "source", "nobody"]
-    """Who selected: a run's judges, most of its labels, or whoever made what was imported. Of a
-    hard question nobody where no answer was found better than a bad one: then both are bad."""
+    """`judge`, `labels` (people, by majority), `source` (the maker of what was imported), or
+    `nobody` (of a hard question: both answers are bad)."""
     persona_index: int | None = None
+    """1 to 3."""
     selected_model: str | None = None
+    """Who gave the one that won."""
     rejected_model: str | None = None
+    """Who gave the other."""
     selected_seat: Literal["a", "b"] | None = None
-    """"a" when the selected answer was read first in the first judging."""
+    """`a` if read first in the first judging."""
     battle: str | None = None
+    """Id of the battle."""
     round: int | None = None
+    """From 0."""
     origin: Origin | None = None
+    """`first`, `evolved` or `fresh`."""
     duration_s: Length | None = None
+    """Of the video."""
     category: str | None = None
+    """Of the video."""
     topic: str | None = None
-    """The three words that stand for its cluster of questions; null where none was looked for."""
+    """Three words for its cluster of questions, if clusters were made."""
     question_categories: list[str] | None = None
-    """What the run's classifier called it; left out where its question was not tagged."""
+    """What the run's [classifier](#a-tag) called its question; only where it was tagged."""
     difficulty: float | None = None
+    """Overall grade of an evolved question, else null."""
     votes: Votes | None = None
-    """Of people; null where none of them labelled it."""
+    """Of people, if any: how many said `selected`, `rejected` and `tie`."""
     hard: Hardness | None = None
-    """Of a question that was called both bad and asked again; else not written."""
+    """How the models fared that were [asked again](#a-hard-question); only of such a question:
+    `asked`, with a verdict or without; `failed`, lost to a bad answer, gave none, or were found no
+    better; `void`, without a verdict."""
     judge_verdicts: list[JudgeVerdict] = Field(default_factory=list)
+    """`judge`, `seats` and `verdict` of every judging."""
     extra: dict[str, JsonValue] = Field(default_factory=dict)
-    """Keys of an imported item that mean nothing here, as they were."""
+    """Keys of an imported item that mean nothing here, unchanged."""
     facts: dict[str, str] | None = None
-    """What the run's file of facts said of the video, by column; not there where it said nothing.
-    Anybody's words, which no model is shown."""
+    """What `videos.csv` said of the video, column to cell; only where it said something. Slices and
+    `counts` call its columns `column:NAME`."""
     language: str | None = None
-    """The code of what it asks in (ISO 639-1), as the run drew it; not there where it drew
-    none."""
+    """Code of the language that it asks in (ISO 639-1); only of runs that draw languages."""
     left_out: ClassVar[tuple[str, ...]] = ("question_categories", "hard", "facts", "language")
     """Fields that are not written where they are None, as in sets made before there were any."""
 
@@ -151,22 +168,25 @@ class TaskItem(Entry):
     """
 
     task: str
-    """What it belongs to, such as `needle`; accuracies are means over tasks."""
+    """What it belongs to, such as `needle`."""
     question: str
+    """As asked."""
     options: list[str] = Field(default_factory=list)
-    """In the order in which they are shown; empty where the answer is free text."""
+    """In the order shown; empty where the answer is free text."""
     answer: str | None = None
-    """The text of the right option, or the reference for free text; null where it is not known."""
+    """Text of the right option, or the reference for free text; null where it is not known."""
     points: list[str] = Field(default_factory=list)
-    """What an answer in free text has to hold, one by one."""
+    """What an answer in free text has to hold."""
     split: str | None = None
-    """Which part of a published set it is from, such as `dev`; figures of two are never mixed."""
+    """Part of a published set, such as `dev`."""
     duration_s: Length | None = None
+    """Of the video."""
     category: str | None = None
+    """Of the video."""
     made: dict[str, JsonValue] = Field(default_factory=dict)
-    """How a made item came about: what stands where in its video, and the seed."""
+    """How a made item came about."""
     extra: dict[str, JsonValue] = Field(default_factory=dict)
-    """Keys of an imported item that mean nothing here, as they were."""
+    """Keys of an imported item that mean nothing here, unchanged."""
 
     @property
     def cluster(self) -> str:
@@ -241,8 +261,12 @@ class Round(Shape):
     """What the user says and how the reference answers it; scored where it has a checklist."""
 
     user: str
+    """What the user says."""
     reference: str
+    """How the reference answers it."""
     checklist: list[Check] = Field(default_factory=list)
+    """Each with `text` and what is `expected`, `yes` or `no`; empty where the round is context and
+    not scored."""
     is_about_video: bool = True
     """False of a round that leaves it."""
     refers_to: int | None = None
@@ -250,10 +274,9 @@ class Round(Shape):
     objects: list[str] = Field(default_factory=list)
     """Ids of the video's bank of objects that it is about."""
     made: dict[str, JsonValue] = Field(default_factory=dict)
-    """How it was made and checked; of a refusal twin `denials` are the numbers, from 1, of items
-    that are met by saying that the thing is not there."""
+    """How it was made and [checked](#a-made-dialogue)."""
     extra: dict[str, JsonValue] = Field(default_factory=dict)
-    """Keys of an imported round that mean nothing here, as they were."""
+    """Keys of an imported round that mean nothing here, unchanged."""
 
     @property
     def is_scored(self) -> bool:
@@ -265,20 +288,25 @@ class DialogueItem(Entry):
     """A dialogue about a video or some stretches of it; each scored round is asked by itself."""
 
     ability: Ability
+    """One of the six of MT-Video-Bench, or `refusal_twin`, which asks like an answer refusal of
+    what is there."""
     event: str | None = None
-    """What it is called among those of its video where it was imported."""
+    """Of an import, what it is called among those of its video."""
     spans: list[Stretch] = Field(default_factory=list)
-    """Stretches of the video that it is about, in seconds; empty for the whole video."""
+    """Stretches of the video that it is about, from and to in seconds; empty for all of it."""
     is_cross_scene: bool | None = None
     """Whether it goes over several scenes; null where nobody says."""
     rounds: list[Round]
+    """In their order."""
     duration_s: Length | None = None
     """Of the video."""
     category: str | None = None
+    """Of the video."""
     made: dict[str, JsonValue] = Field(default_factory=dict)
-    """How it came about: by whom, from which scenes and objects, and the seed."""
+    """How it came about; of an import `video`, where `video_id` is a clip of it."""
     extra: dict[str, JsonValue] = Field(default_factory=dict)
-    """Keys of an imported dialogue that mean nothing here, as they were."""
+    """Keys of an imported dialogue that mean nothing here; `mtqa` and `checklist`, the whole
+    records, where they were written in another way than `arena bench export` writes them."""
 
     def own_qid(self) -> str:
         """Return the qid that belongs to this content."""

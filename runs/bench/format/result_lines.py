@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 
 from pydantic import Field, JsonValue
 
@@ -32,57 +32,121 @@ class Ruling(Shape):
     """One judging of a model's answer against a reference."""
 
     qid: str
+    """The question's."""
     against: Against
+    """`selected` or `rejected`: which of its two answers the model's was compared with."""
     verdict: Literal["win", "tie", "loss", "void"]
-    """Of the candidate; void where the judge's words or its call came to nothing."""
+    """Of the model: `win`, `tie`, `loss`, or `void`."""
     seats: Seats | None = None
-    """`ab`: the reference was read first; `ba`: the candidate."""
+    """`ab` if the bench's answer was read first, `ba` if the model's was; null if nothing was
+    read."""
     response: str | None = None
-    """What the candidate answered."""
+    """The model's answer."""
     words: str | None = None
-    """What the judge said, as it said it."""
+    """What the judge said."""
     reason: str | None = None
-    """Why it is void, or how it came to be."""
+    """Why it is void, or was lost unread."""
     votes: list[Vote] | None = None
-    """Of a panel, in its order; None where one judge ruled."""
+    """Of a panel: `judge` and `verdict` of each, of the model: `win`, `tie`, `loss`, or `abstain`
+    and `failed`, which do not vote; the plurality decides, two equal camps make a tie."""
 
 
 class Comparison(Shape):
     """One judging of a model's answer against the anchor's."""
 
     qid: str
+    """The question's."""
     against: Literal["anchor"] = ANCHOR
+    """`anchor`."""
     verdict: Literal["much_better", "better", "same", "worse", "much_worse", "void"]
-    """Of the candidate; void where the judge's words or its call came to nothing."""
+    """Of the model: `much_better`, `better`, `same`, `worse`, `much_worse`, or `void`."""
     seats: Seats | None = None
-    """`ab`: the anchor was read first; `ba`: the candidate; null where nothing was read."""
+    """`ab` if the anchor's answer was read first, `ba` if the model's was; null if nothing was
+    read, and the line stands for both."""
     response: str | None = None
-    """What the candidate answered."""
+    """The model's answer."""
     anchor_response: str | None = None
-    """What the anchor answered."""
+    """The anchor's answer."""
     words: str | None = None
-    """What the judge said, as it said it."""
+    """What the judge said."""
     reason: str | None = None
-    """Why it is void, or how it came to be."""
+    """Why it is void, or was lost unread."""
+
+
+class ResultFacts(TypedDict, total=False):
+    """How a result that was played here came to be; which of it is said, its kind decides."""
+
+    model: str | None
+    """`provider:model`."""
+    anchor: str | None
+    """Likewise, of results against one."""
+    max_frames: int | None
+    """Most frames it was sent."""
+    judge: JsonValue
+    """`provider:model`, of a panel a list."""
+    seed: int
+    """Of all draws."""
+    swap: JsonValue
+    """Share of questions that were also judged in swapped order, or `all`."""
+    questions: int
+    """Questions or tasks that were asked."""
+    dialogues: int
+    """Dialogues that were asked."""
+    rounds: int
+    """Scored rounds of these."""
+    forfeits: int
+    """Of questions, or scored rounds."""
+    unscored: int
+    """Scored rounds that could not be marked."""
+    voids: int
+    """Of questions, or scored rounds."""
+    audited: int
+    """Judged from both seats."""
+    same_from_both_seats: int
+    """Of these, or of the questions against an anchor."""
+    prompts: dict[str, str]
+    """Role to digest of its prompt."""
+    contracts: int
+    """Number of the [contracts](design.md#4-talking-to-models) that the judge was held to."""
+    reading: int
+    """Number of the [way of reading](design.md#4-talking-to-models) of replies, also when they are
+    scored; 1 if absent."""
+    view: str
+    """Of tasks, what it was shown: `whole`, `blind`, `one` frame, `shuffled` frames, or those of an
+    `other` video."""
+    retrieval: dict[str, Any]
+    """Only where it was sent the best clips alone: `embeddings` and `captioner` (or null),
+    `frames_per_clip` and `keep`."""
+    preset: str
+    """Only of dialogues with `--preset`."""
+    blind_referee: bool
+    """Only, and true, where a judge was sent no frames."""
 
 
 class Head(Shape):
     """The first line of a file of results."""
 
     schema_version: int = Field(default=RESULT_SCHEMA, alias="schema", serialization_alias="schema")
+    """Version of this shape."""
     kind: str
+    """`result`, `anchored`, `tasks` or `dialogues`; `answers` before judging."""
     bench: Digest
-    """The digest of the bench it is a result on."""
+    """Digest of its bench; refused on another."""
     model: str = Field(min_length=1, max_length=200)
+    """Whose answers."""
     judge: str | None = None
-    """Who ruled; several names joined by a comma for a panel, null for answers."""
+    """Who judged; of a panel all names in alphabetical order, joined by commas; null for
+    answers."""
     anchor: str | None = None
-    """Whose answers all were held against; only of what was compared with an anchor."""
+    """Whose answers all were compared with; only of [results against an
+    anchor](#a-result-against-an-anchor)."""
     history: History | None = None
-    """What was sent of earlier rounds; only of dialogues."""
+    """What was sent of earlier rounds: `golden`, the reference answers, or `own`; only of
+    [dialogues](#a-result-on-dialogues)."""
     how: Literal["run", "import"]
+    """`run` or `import`."""
     facts: dict[str, JsonValue] = Field(default_factory=dict)
-    """How it came to be, for a reader; of tasks it says what was shown, and by how many frames."""
+    """[How it came to be](#facts-of-a-result)."""
 
 
 class OnBench(Shape):
@@ -157,23 +221,25 @@ class TaskLine(Shape):
     """What one task came to for a model; whether a choice is right is read from `response`."""
 
     qid: str
+    """The item's."""
     end: Literal["answered", "forfeit", "unscored", "void"]
-    """Of a forfeit the model gave no answer; unscored is an answer whose judging failed; void is
-    what nobody was asked, since its video is lost."""
+    """`answered`; `forfeit`: no answer; `unscored`: free text that could not be marked; `void`: not
+    asked, its video is lost."""
     response: str | None = None
-    """What the model answered, as it said it."""
+    """The model's answer."""
     ending: str | None = None
-    """How the reply ended, in its provider's words; a choice that was cut off may not count."""
+    """How the reply ended, as its provider says; a choice that was cut off may not count."""
     usd: Annotated[float, Field(ge=0, le=MOST_USD)] | None = None
-    """What the answer cost; null where nobody says."""
+    """What the answer cost, null where nobody says."""
     scores: dict[str, Annotated[float, Field(ge=1, le=5)]] = Field(
         default_factory=dict, max_length=2
     )
-    """Of free text, 1 to 5 on each scale."""
+    """Of free text, 1 to 5 on each scale: `accuracy` and `relevance`, or `completeness` and
+    `reliability`."""
     points: list[int] = Field(default_factory=list)
-    """What each scoring point was given."""
+    """1, 3 or 5 for each scoring point."""
     reason: str | None = None
-    """Why there is no answer, or no score."""
+    """Why there is no answer or no score."""
 
 
 class TaskResult(OnBench):
@@ -188,20 +254,24 @@ class RoundLine(Shape):
     """What one scored round of a dialogue came to for a model."""
 
     qid: str
+    """The dialogue's."""
     round: int = Field(ge=1)
-    """Number of the round in its dialogue, from 1."""
+    """Its number, from 1."""
     end: Literal["answered", "forfeit", "unscored", "void"]
-    """As of a task."""
+    """`answered`; `forfeit`: no answer, of its own history also to a round before; `unscored`:
+    could not be marked; `void`: not asked, its video is lost or has no such stretch."""
     response: str | None = None
-    """What the model answered, as it said it."""
+    """The model's answer."""
     ending: str | None = None
-    """How the reply ended, in its provider's words."""
+    """How the reply ended, as its provider says."""
     usd: Annotated[float, Field(ge=0, le=MOST_USD)] | None = None
-    """What the answer cost; null where nobody says."""
+    """What the answer cost, null where nobody says; with own history what rounds cost that are not
+    scored stands in no line."""
     answers: list[Literal["yes", "no"]] = Field(default_factory=list)
-    """What the judge says of it to each item of the checklist, in their order."""
+    """`yes` or `no` to each item of the checklist, in their order; empty where nothing was
+    marked."""
     reason: str | None = None
-    """Why there is no answer, or no score."""
+    """Why there is no answer or no score."""
 
 
 class DialogueResult(OnBench):

@@ -74,15 +74,23 @@ class BenchVideo(Shape):
     """One video that is asked about; what an import does not know is null."""
 
     sha256: Digest | None = None
+    """Of its bytes."""
     path: str | None = None
     """Relative to the folder of videos; below `videos` in the bench where it holds copies."""
     size_bytes: Count | None = None
+    """Of the file."""
     duration_s: Length | None = None
+    """From the first frame to the end of the last."""
     width_px: Count | None = None
+    """As displayed."""
     height_px: Count | None = None
+    """Likewise."""
     fps: Length | None = None
+    """Frames a second, counted."""
     codec: str | None = None
+    """As the container names it."""
     subtitles: BenchSubtitles | None = None
+    """`path` and `sha256` of those sent with its frames, or null."""
 
 
 class Generator(Shape):
@@ -108,22 +116,34 @@ class Manifest(Shape):
     """manifest.json, without its own digest."""
 
     schema_version: Literal[2] = Field(default=2, alias="schema", serialization_alias="schema")
+    """Version of this shape."""
     kind: Kind = PREFERENCE
-    """What its items ask for; not written of the first kind, which keeps its digests so."""
+    """What its items ask for: `choice`, `generation`, `tasks` (both) or `dialogue`; not written of
+    questions with two answers."""
     generator: Generator
+    """`name` and `version` of the writer."""
     source: Source
+    """`kind` (`run`, `import` or `made`), `format`, and `digest` of the run's battles and their
+    ends, or of the imported file or files; `layout` of an import: how that file was written, of
+    tasks `files` with `name`, `sha256` and number of `items`."""
     run: dict[str, JsonValue] = Field(default_factory=dict)
-    """The facts of the run it was frozen from: seed, cast, sampling, digests of prompts."""
+    """Settings of the run that tell of no machine; empty if imported."""
     selection: dict[str, JsonValue] = Field(default_factory=dict)
-    """How its questions were chosen: what was asked for, and what each step left out."""
+    """What was asked for and what each step left out; `language`, `turns` and `only_licence` if
+    asked for, the last with `licence_videos` (how many were taken and left out); `borrowed` and
+    `without_answer` if any."""
     licence: str | None = None
+    """As given, or null."""
     counts: dict[str, dict[str, Count]] = Field(default_factory=dict)
-    """By slice, such as `duration` and `category`: how many questions are in each part of it."""
+    """Slice, such as `duration`, to the number of questions in each part."""
     files: dict[str, SealedFile]
+    """Name of each other file to `sha256` and `bytes`."""
     videos: dict[str, BenchVideo]
+    """Video id to [what the file was](#a-video-of-a-bench)."""
     with_videos: bool = False
-    """Whether the folder `videos` holds a copy of every one of them."""
+    """Whether the folder `videos` holds a copy of each, named by its id."""
     count: Count
+    """Number of questions."""
 
 
 DIALOGUE: Kind = "dialogue"

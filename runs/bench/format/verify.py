@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, ClassVar
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.bench.format.reader import difference, is_folder, read_bench, sha256_of
 from videoautoarena.runs.bench.format.schema import (
     VIDEOS,
@@ -19,6 +18,7 @@ from videoautoarena.runs.bench.format.schema import (
     SealedFile,
 )
 from videoautoarena.runs.rundir.reader import counted, one_line
+from videoautoarena.runs.text.record_json import record_json
 
 PRINTED = 50
 """Problems that are printed; the rest is counted."""
@@ -28,22 +28,32 @@ PRINTED = 50
 class Checked:
     """What a check of one bench found."""
 
+    SHOWN: ClassVar = (
+        "bench", "ok", "questions", "videos", "videos_checked", "videos_unknown", "problems",
+    )  # fmt: skip
+
     bench: str | None = None
     """The bench's digest of itself; None when its manifest cannot be used."""
     questions: int = 0
+    """Of the bench."""
     videos: int = 0
+    """That they are about."""
     videos_checked: bool = False
+    """Their bytes were read, with `--videos`."""
     videos_unknown: int = 0
     """Of them, those whose bytes the bench does not know, since it was imported."""
     problems: list[str] = field(default_factory=list)
+    """What is wrong, a sentence each."""
+
+    @property
+    def ok(self) -> bool:
+        """Nothing is wrong."""
+        return not self.problems
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena bench verify --json`."""
         return {
-            "schema": SCHEMA,
-            "bench": self.bench,
-            "ok": not self.problems,
-            **asdict(self),
+            **record_json(self),
             "problems": [one_line(problem, 300) for problem in self.problems],
         }
 

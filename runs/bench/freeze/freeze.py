@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -120,11 +120,15 @@ class Frozen:
     """A bench that was written, or was already there."""
 
     folder: Path
+    """Where it lies."""
     bench: str
+    """Its digest."""
     questions: int
+    """In it."""
     videos: int
+    """That they are about."""
     battles: int
-    """Of the run that count: each is a question, left out, borrowed or dropped."""
+    """Of the run that count: each is a question, or in one of the next two, or dropped."""
     left_out: int
     """Battles without a winner."""
     borrowed: int
@@ -132,16 +136,17 @@ class Frozen:
     unsettled: int
     """Slots of the run that had no battle yet."""
     was_there: bool
+    """The folder held this bench already."""
     wanted: int | None = None
     """How many questions were asked for."""
     dropped: dict[str, int] = field(default_factory=dict)
-    """Questions that wishes left out, by the reason."""
+    """Reason to number of questions that options left out."""
     without_answer: list[str] = field(default_factory=list)
     """Models of the run that gave none of the answers in the bench."""
     hard: dict[str, Any] | None = None
-    """How hard questions were found; None where none were asked for."""
+    """How [hard questions](#a-hard-question) were found; None without `--hard`."""
     is_leak_known: bool = True
-    """Whether anybody played without frames; False makes a leak filter an empty word."""
+    """False if `--leak-filter` found no model that played without frames."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena freeze --json`."""
@@ -373,6 +378,21 @@ def _licences_in_words(stated: Iterable[str | None]) -> str:
     return ", ".join(words)
 
 
+class TopicDocuments(TypedDict):
+    """What topics of questions and frames were made of."""
+
+    questions: int
+    """That were clustered."""
+    with_frames: int
+    """Of these, those that had frames."""
+    frames: int
+    """Most frames of each."""
+    calls: int
+    """That the vectors took, of all processes."""
+    cost_usd: float | None
+    """What they cost; None if that of any is unknown."""
+
+
 def _beside(
     run: Run, selection: Selection, pool: Pool, items: Sequence[Item], told: Told
 ) -> dict[str, Any]:
@@ -387,13 +407,14 @@ def _beside(
     if isinstance(pool, HardPool) and told.hard is not None:
         beside["hard_questions"] = counts_of_hard(told.hard, len(pool.items))
     if told.documents is not None and told.documents.vectors:
-        beside["topic_documents"] = {
+        documents: TopicDocuments = {
             "questions": len(told.documents.vectors),
             "with_frames": told.documents.with_frames,
             "frames": FRAMES,
             "calls": told.documents.calls,
             "cost_usd": told.documents.cost_usd,
         }
+        beside["topic_documents"] = documents
     return {name: found for name, found in beside.items() if found}
 
 

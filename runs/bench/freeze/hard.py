@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypedDict
 
 from videoautoarena.memory.records.digests import derive, unit_interval
 from videoautoarena.memory.records.records import Battle
@@ -125,7 +125,32 @@ def _battle_of(asked: Battle, tried: Tried) -> Battle:
     )
 
 
-def counts_of_hard(found: HardFound, hard: int) -> dict[str, Any]:
+class HardCounts(TypedDict):
+    """How hard questions were found."""
+
+    questions: int
+    """Battles with both answers called bad."""
+    unasked: int
+    """Of these, since the bench would not have them."""
+    asked: int
+    """Answers asked for, in all processes."""
+    known: int
+    """More answers, from battles of newcomers over stored ones."""
+    failed: int
+    """Of all these answers, those that lost or were found no better."""
+    passed: int
+    """Those that were found better."""
+    void: int
+    """Those without a verdict."""
+    hard: int
+    """Questions at which more failed than passed."""
+    calls: int
+    """What the asking took."""
+    cost_usd: float | None
+    """What it cost; null if that of any call is unknown."""
+
+
+def counts_of_hard(found: HardFound, hard: int) -> HardCounts:
     """Return what a manifest says of how hard questions were found."""
     came = Counter(tried.came for one in found.questions for tried in one.tried)
     known = sum(not tried.is_asked for one in found.questions for tried in one.tried)

@@ -8,11 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
 from textwrap import wrap
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from videoautoarena.agents.limits.prices import price_of
 from videoautoarena.memory.records.errors import JournalMiss
-from videoautoarena.memory.records.records import SCHEMA, Role
+from videoautoarena.memory.records.records import Role
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.schema import DialogueItem, Item
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
@@ -23,13 +23,12 @@ from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.config.disclosure import clip_calls, embedders, judges_notice
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.rundir.subtitles import has_subtitles
+from videoautoarena.runs.text.record_json import LEFT_OUT, keyed, record_json
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import dollars
 from videoautoarena.runs.tournament.plan import (
     ROUND_TRIPS,
-    Line,
-    costs_json,
-    known_sum,
+    Costing,
 )
 from videoautoarena.runs.tournament.plan_text import prices_of, table
 
@@ -184,53 +183,34 @@ async def _unknown(
     return left
 
 
-@dataclass(frozen=True)
-class BenchPlan:
+@dataclass(frozen=True, kw_only=True)
+class BenchPlan(Costing):
     """What playing a bench will take."""
 
+    SHOWN: ClassVar = (
+        *("questions", "players", "judge", "anchor", "known", "calls_at_most"),
+        *(*Costing.COSTS, "notices"),
+    )
     questions: int
-    players: tuple[str, ...]
+    """Of the bench, or as many as were asked for."""
+    players: tuple[str, ...] = field(metadata=keyed("models"))
+    """Who answers."""
     judge: str
+    """Who judges."""
     known: int
-    """Of questions times players, those that are played already, or that have no video."""
+    """Of questions times models, those that are played already, or that have no video."""
     calls_at_most: Mapping[str, int]
+    """By name."""
     notices: tuple[str, ...]
     """What leaves the machine, and what a reader must know."""
-    anchor: str | None = None
+    anchor: str | None = field(default=None, metadata=LEFT_OUT)
     """Against whose answers the models are held, where it is one model's."""
-    lines: tuple[Line, ...] = ()
-    """What each model takes in each role; of a sweep with each number of frames."""
-    sources: Mapping[str, str | None] = field(default_factory=dict)
-    """Each model's price, by where it stands; None where nobody knows it."""
-    spent_usd: float = 0.0
-    """On this bench so far, by all who played it."""
     unit: str = "question"
     """What `questions` are called for a person."""
 
-    @property
-    def usd(self) -> float | None:
-        """What it is expected to cost; None where any price is unknown."""
-        return known_sum(line.usd for line in self.lines)
-
-    @property
-    def most_usd(self) -> float | None:
-        """The most it can cost; None where any price is unknown."""
-        return known_sum(line.most_usd for line in self.lines)
-
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena bench run --plan --json`."""
-        return {
-            "schema": SCHEMA,
-            "questions": self.questions,
-            "models": list(self.players),
-            "judge": self.judge,
-            **({} if self.anchor is None else {"anchor": self.anchor}),
-            "known": self.known,
-            "calls_at_most": dict(self.calls_at_most),
-            **costs_json(self.lines, self.usd, self.most_usd, spent_usd=self.spent_usd),
-            "prices": dict(self.sources),
-            "notices": list(self.notices),
-        }
+        return record_json(self)
 
     def as_lines(self) -> list[str]:
         """Return it as lines for a person, safe to print."""
@@ -251,13 +231,13 @@ class BenchPlan:
             return []
         is_measured = any(line.is_measured for line in self.lines)
         notes = [
-            *prices_of(self.sources),
+            *prices_of(self.prices),
             *["* by what this bench's own calls took so far"] * is_measured,
             f"at most: every limit reached; {ROUND_TRIPS}",
             f"spent so far {dollars(self.spent_usd)}",
         ]
         return [
-            *table(self.lines, (self.usd, self.most_usd), columns),
+            *table(self.lines, (self.cost_usd, self.cost_usd_at_most), columns),
             *(line for note in notes for line in wrap(note, columns, subsequent_indent="  ")),
         ]
 
@@ -297,10 +277,10 @@ def priced_plan(
 ) -> BenchPlan:
     """Return a plan with what its calls come to."""
     store, config = forecast.store, forecast.cast.config
-    prices = {alias: price_of(config.model_of(alias)) for alias in plan.calls_at_most}
+    known = {alias: price_of(config.model_of(alias)) for alias in plan.calls_at_most}
     return replace(
         plan,
         lines=tuple(forecast.lines(left.asks, items)),
-        sources={alias: price.source if price else None for alias, price in prices.items()},
-        spent_usd=store.journal.spent().usd if store is not None else 0.0,
+        prices={alias: price.source if price else None for alias, price in known.items()},
+        spent_usd=round(store.journal.spent().usd, 6) if store is not None else 0.0,
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from typing import cast as as_type
 
 from pydantic import JsonValue
 
@@ -16,6 +17,7 @@ from videoautoarena.memory.records.records import Lost
 from videoautoarena.memory.store.journal import NOTHING_LOST
 from videoautoarena.runs.bench.format.points import decided
 from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.result_lines import ResultFacts
 from videoautoarena.runs.bench.format.results import (
     Anchored,
     AnyResult,
@@ -28,7 +30,7 @@ from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
 from videoautoarena.runs.bench.play.game import Outcome
 from videoautoarena.runs.rundir.context import EarlyEnd
-from videoautoarena.runs.rundir.failures import Forfeits
+from videoautoarena.runs.rundir.failures import Faulty, Forfeits
 from videoautoarena.runs.text.battle_table import quoted
 
 MOST_VOID = 0.05
@@ -74,19 +76,39 @@ class BenchTally(EarlyEnd):
         if outcome.end != "judged":
             self.reasons[outcome.reason or "no reason recorded"] += 1
 
-    def as_json(self) -> dict[str, Any]:
-        """Return it as JSON-ready values."""
-        return {
-            "settled": self.settled,
-            "of": self.total,
-            "forfeits": self.forfeits,
-            "forfeiting": [one._asdict() for one in self.of_players.faulty(MOST_VOID)],
-            "voids": self.voids,
-            "interrupted": self.is_interrupted,
-            "capped": self.is_capped,
-            "gone": self.gone.address if self.gone else None,
-            "lost": self.lost._asdict(),
-        }
+
+@dataclass(frozen=True)
+class BenchEnd:
+    """How a bench stands where a process leaves it, and the results that came of it."""
+
+    judge: str | None
+    """Who judged."""
+    settled: int
+    """Answers judged, forfeited or void; each question counts once a model."""
+    of: int
+    """How many there are."""
+    forfeits: int
+    """Models' calls that failed for good."""
+    forfeiting: Sequence[Faulty]
+    """Models with at least 3 of them and more than 5 %, as at the end of a run."""
+    voids: int
+    """Questions with a void judging."""
+    interrupted: bool
+    """Stopped by somebody."""
+    capped: bool
+    """Stopped by a cap."""
+    gone: str | None
+    """Address of the unreachable server that stopped it, or None."""
+    lost: Lost
+    """Possibly paid, by all who played this bench: `tries` without a reply, at most `usd` (None:
+    unknown) and `tokens`."""
+    results: Sequence[Path]
+    """Files written, relative to the bench; none before all is played."""
+    kept: Sequence[str]
+    """A sentence for each result not replaced, since the one there decides more."""
+    scores: Mapping[str, Any] | None
+    """Board of [scores](#scores) of those who played, or
+    [against an anchor](#a-board-against-an-anchor); None before all is played."""
 
 
 def results_of(
@@ -129,7 +151,7 @@ def facts_of(
     ends = Counter(outcome.end for outcome in outcomes)
     judges: list[JsonValue] = [cast.config.model_of(j).resolved for j in cast.config.judges]
     anchor = cast.anchor.model if cast.anchor else None
-    return {
+    found: ResultFacts = {
         "model": player.model.resolved if player.model else None,
         "anchor": anchor.resolved if anchor else None,
         "max_frames": player.model.frame_limit("contestant") if player.model else None,
@@ -145,6 +167,7 @@ def facts_of(
         "contracts": prompts.contracts,
         "reading": prompts.reading,
     }
+    return as_type(dict[str, JsonValue], found)
 
 
 def retrieval_of(player: Player) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
@@ -19,7 +19,6 @@ import numpy as np
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.points import (
-    DEGREES,
     LEADS,
     WEIGHT,
     by_question,
@@ -53,6 +52,7 @@ from videoautoarena.runs.rating.fit import by_feature, identified_of, worth_of
 from videoautoarena.runs.rating.leaderboard import Terms
 from videoautoarena.runs.rundir.reader import SAW_NONE
 from videoautoarena.runs.text.battle_table import quoted
+from videoautoarena.runs.text.record_json import SPREAD, fields_json
 from videoautoarena.runs.text.style import FEATURES, compare_styles, measure_styles, standardise
 from videoautoarena.scoring.fitting.bradley_terry import MEAN, SCALE
 from videoautoarena.scoring.fitting.counts import Floats, Ints, count_cells
@@ -142,6 +142,62 @@ def score_results(bench: OpenBench, results: Sequence[object]) -> Scores:
     return Scores(build_scores(bench, plain), build_anchored(bench, held))
 
 
+@dataclass(frozen=True)
+class AnchorRow:
+    """What a model came to against an anchor."""
+
+    model: str
+    """Its name."""
+    how: str
+    """`run` or `import`."""
+    figures: AnchorFigures = field(metadata=SPREAD)
+    share: float | None
+    """Share of its games won, in percent, each question once."""
+    n: int
+    """Questions that count."""
+    videos: int
+    """Videos they are about."""
+    much_better: int
+    """Judgings that said so."""
+    better: int
+    """Likewise."""
+    same: int
+    """Likewise."""
+    worse: int
+    """Likewise."""
+    much_worse: int
+    """Likewise."""
+    void: int
+    """Questions left out since a judging is void or lacking."""
+    missing: int
+    """Questions not judged at all."""
+    split: int
+    """Questions of which each seating preferred another answer."""
+    flags: list[str]
+    """`partial`, `voids`, `few videos`, `saw no frames` and `judged without frames` as in
+    [a score](#a-score); `one-sided`: won or lost everything."""
+    places: Places = field(default=Places(), metadata=SPREAD)
+
+
+@dataclass(frozen=True)
+class AnchorFigures:
+    """What a model is worth by the fit; None without a question that counts."""
+
+    score: float | None = None
+    """Expected share of games won against the anchor, in percent; None without a question that
+    counts."""
+    low: float | None = None
+    """Lower end of its 95 % interval."""
+    high: float | None = None
+    """Upper end."""
+    rating: float | None = None
+    """The same as a rating, the anchor having 1000."""
+    rating_low: float | None = None
+    """Lower end; None with one video."""
+    rating_high: float | None = None
+    """Upper end; likewise."""
+
+
 class _Games(NamedTuple):
     """All games that count, one by one."""
 
@@ -195,11 +251,16 @@ def _board(asked: Mapping[str, Item], group: Sequence[Anchored], way: Way) -> Bo
     shares = [shares_of(result, weight=way.weight) for result in group]
     order = sorted(
         range(len(group)),
-        key=lambda k: (rows[k]["score"] is None, -(rows[k]["score"] or 0.0), rows[k]["model"]),
+        key=lambda k: (
+            rows[k].figures.score is None,
+            -(rows[k].figures.score or 0.0),
+            rows[k].model,
+        ),
     )
     board: Board = {
         "models": [
-            {**rows[k], **ranking.places.get(rows[k]["model"], Places())._asdict()} for k in order
+            fields_json(replace(rows[k], places=ranking.places.get(rows[k].model, Places())))
+            for k in order
         ],
         "lead": ranking.lead_json(),
         "anchor_ranks": ranking.places.get(group[0].anchor, Places())._asdict(),
@@ -210,7 +271,7 @@ def _board(asked: Mapping[str, Item], group: Sequence[Anchored], way: Way) -> Bo
         "seats": _seats(found),
     }
     if terms is not None:
-        board["terms"] = terms.to_json()
+        board["terms"] = fields_json(terms)
     return board
 
 
@@ -317,7 +378,7 @@ def _row(
     gaps: Gaps | None,
     at: int | None,
     weight: float,
-) -> Board:
+) -> AnchorRow:
     mine = {qid: ones for qid, ones in by_question(result).items() if qid in asked}
     verdicts = Counter(one.verdict for ones in mine.values() for one in ones)
     shares = [s for qid, s in shares_of(result, weight=weight).items() if qid in found]
@@ -331,34 +392,32 @@ def _row(
         SAW_NONE: result.is_blind,
         JUDGED_BLIND: result.is_judged_blind,
     }
-    return {
-        "model": result.model,
-        "how": result.how,
-        **_figures(gaps, at),
-        "share": 100 * sum(shares) / len(shares) if shares else None,
-        "n": len(found),
-        "videos": videos,
-        **{degree: verdicts[degree] for degree in DEGREES.values()},
-        "void": void,
-        "missing": missing,
-        "split": sum(is_split(comparisons) for comparisons in found.values()),
-        "flags": [flag for flag, holds in flags.items() if holds],
-    }
+    return AnchorRow(
+        model=result.model,
+        how=result.how,
+        figures=_figures(gaps, at),
+        share=100 * sum(shares) / len(shares) if shares else None,
+        n=len(found),
+        videos=videos,
+        much_better=verdicts["much_better"],
+        better=verdicts["better"],
+        same=verdicts["same"],
+        worse=verdicts["worse"],
+        much_worse=verdicts["much_worse"],
+        void=void,
+        missing=missing,
+        split=sum(is_split(comparisons) for comparisons in found.values()),
+        flags=[flag for flag, holds in flags.items() if holds],
+    )
 
 
-def _figures(gaps: Gaps | None, at: int | None) -> Board:
-    names = ("score", "low", "high"), ("rating", "rating_low", "rating_high")
+def _figures(gaps: Gaps | None, at: int | None) -> AnchorFigures:
     if gaps is None or at is None:
-        return dict.fromkeys((*names[0], *names[1]))
+        return AnchorFigures()
     nats = np.array([gaps.gap[at], gaps.low[at], gaps.high[at]])
     shares, ratings = 100 * to_win_rates(nats), MEAN + SCALE * nats
-    return {
-        **dict(zip(names[0], map(float, shares), strict=True)),
-        **{
-            name: float(rating) if math.isfinite(rating) else None
-            for name, rating in zip(names[1], ratings, strict=True)
-        },
-    }
+    known = [float(rating) if math.isfinite(rating) else None for rating in ratings]
+    return AnchorFigures(*map(float, shares), *known)
 
 
 def is_split(comparisons: Sequence[Comparison]) -> bool:

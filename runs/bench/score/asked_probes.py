@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import JsonValue
@@ -29,6 +29,7 @@ from videoautoarena.runs.bench.score.task_points import (
     percent,
     points_of,
 )
+from videoautoarena.runs.text.record_json import SPREAD, record_json, value_json
 from videoautoarena.scoring.shortcuts.chance import measure_tails
 from videoautoarena.scoring.shortcuts.leaks import GIVEN_AWAY
 
@@ -42,17 +43,22 @@ class AskedProbe(Record):
     """What one model came to on one task by one view."""
 
     split: str | None
+    """Part of the set, or None."""
     task: str
+    """Its name."""
     model: str
     """Its name, whatever it was shown."""
     view: View
+    """`blind`, `one` frame, `shuffled` frames, those of an `other` video, or `whole` where it was
+    played with as many frames, too."""
     n: int
+    """Items that it answered."""
     accuracy: float | None
     """In percent; an answer that cannot be read is wrong."""
     chance: float | None
     """In percent."""
     p: float
-    """How likely guessing comes to as much, or more; of a ladder its first item counts."""
+    """How likely guessing comes to as much, or more; one-sided and exact."""
 
 
 class AskedProbes(Published):
@@ -83,31 +89,35 @@ class Apart(Record):
     """What a model came to on items of choice, and on those that text alone does not give away."""
 
     split: str | None
+    """Part of the set, or None."""
     model: str
+    """Its name."""
     every: Figure
-    """M-Avg in percent."""
+    """M-Avg in percent, on every item."""
     rest: Figure | None
-    """None where all are given away."""
+    """M-Avg on those that are not given away; None where all are."""
 
 
 @dataclass(frozen=True)
 class Probes:
     """What a set gives away: by its text alone, and to those who were asked without the video."""
 
-    text: Shortcuts
+    SHOWN: ClassVar = ("text", "asked", "asked_found", "scores")
+
+    text: Shortcuts = field(metadata=SPREAD)
     asked: AskedProbes
+    """What models came to by view; empty where none was asked."""
     scores: tuple[Apart, ...]
     """Where anything is given away: what that is worth to each model."""
 
+    @property
+    def asked_found(self) -> tuple[AskedProbe, ...]:
+        """Those of them that know answers without the video."""
+        return self.asked.found
+
     def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena bench probe --json`."""
-        asked = self.asked.model_dump(mode="json")
-        return {
-            **self.text.to_json(),
-            "asked": asked["probes"],
-            "asked_found": asked["found"],
-            "scores": [one.model_dump(mode="json") for one in self.scores],
-        }
+        return {**record_json(self), "asked": value_json(self.asked.probes)}
 
 
 def probe_all(bench: OpenBench[Any]) -> Probes:

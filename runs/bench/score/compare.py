@@ -48,19 +48,28 @@ class Comparison:
     """How two models fared on the questions of a bench that count for both."""
 
     bench: str
+    """Its digest."""
     judge: str
+    """Whose judgings."""
     anchor: str | None
-    """Whose answers they were held against; None where it was the references."""
+    """Whose answers they were held against; not there where it was the references."""
     questions: int
+    """Questions decided for both."""
     videos: int
+    """Videos that they are about."""
     models: list[Mean]
+    """The first, then the second: `model`, `average` over those questions in percent, `judged`
+    questions `of` all."""
     difference: dict[str, Difference]
-    """Of the average; against references also of each of them."""
+    """Of the first above the second against `selected`, against `rejected`, and of the `average`,
+    in points of 100: `value`, `low`, `high`. Against an anchor of the `average` alone, the mean
+    share of a question's games."""
     better: float | None
-    """The chance that the first is the better one."""
+    """Probability that the first is the better one; null with one video."""
     items: dict[str, int]
-    """On how many questions which of them is higher."""
+    """Questions with `a_higher`, `level`, `b_higher`."""
     warnings: list[str]
+    """What to know before believing it."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena bench compare --json`."""

@@ -10,9 +10,9 @@ import numpy as np
 
 from videoautoarena.runs.bench.format.points import videos_of
 from videoautoarena.runs.bench.format.schema import Entry
-from videoautoarena.runs.rating.finding import fields_json
 from videoautoarena.runs.rating.leaderboard import Lead
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS
+from videoautoarena.runs.text.record_json import fields_json
 from videoautoarena.scoring.fitting.counts import Floats
 from videoautoarena.scoring.intervals import ranks
 from videoautoarena.scoring.intervals.ranks import videos_needed
@@ -26,17 +26,20 @@ class SetLead(Lead):
     """Who may be best of the models of a set."""
 
     videos: int = 0
-    """That this is said from."""
+    """From which it is said."""
     models: int = 0
-    """That are compared."""
+    """How many are compared."""
 
 
 class Places(NamedTuple):
     """Where a model stands; None where there are too few videos to rank it."""
 
     rank: int | None = None
+    """Place; None, as the next two, under ten videos, and where judges differ."""
     rank_best: int | None = None
+    """The best place that it may have."""
     rank_worst: int | None = None
+    """The worst."""
 
 
 class Ranking(NamedTuple):

@@ -26,12 +26,12 @@ class Positions(Record):
     lengths: tuple[int, ...]
     """Seconds of background, ascending."""
     cells: tuple[tuple[Cell | None, ...], ...]
-    """A row for each fifth of the video that a needle's middle may lie in, from the first; in it
-    a cell for each length, None where no needle lies so."""
+    """A row for each fifth of the video that a needle's middle lies in, from the first, with a cell
+    for each length: `right` of `n`, in percent `value`, `low` and `high`; null without needles."""
     by_position: tuple[Cell | None, ...]
-    """Over all lengths."""
+    """Cells over all lengths."""
     by_length: tuple[Cell | None, ...]
-    """Over all positions."""
+    """Cells over all positions."""
 
 
 def positions_of(items: Sequence[TaskItem], points: Mapping[str, float]) -> Positions | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -39,6 +40,7 @@ from videoautoarena.runs.rating.method import RANKABLE_VIDEOS
 from videoautoarena.runs.rundir.reader import SAW_NONE
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.language import asked_language
+from videoautoarena.runs.text.record_json import SPREAD, fields_json
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.traits import BUCKET_NAMES
 from videoautoarena.runs.text.words import in_full
@@ -57,11 +59,78 @@ PARTIAL, VOIDS, FEW = "partial", "voids", "few videos"
 """Flags: not every question was judged; not every judging could be read; too few for intervals."""
 JUDGED_BLIND = "judged without frames"
 """Flag: the judge was sent no frames."""
-VERDICTS = ("win", "tie", "loss", "void")
 Board = dict[str, Any]
 """JSON-ready values."""
 Points = Mapping[str, float]
 """What each question that counts brought, by qid, from 0 to 1."""
+
+
+@dataclass(frozen=True)
+class Average:
+    """What a model's answers come to on a bench, in percent with all digits."""
+
+    vs_selected: float
+    """Against selected answers: a win counts 1, a tie a half."""
+    vs_rejected: float
+    """Against rejected answers: only a win counts."""
+    average: float
+    """Mean of the two."""
+    low: float
+    """Lower end of its 95 % interval, clustered by video."""
+    high: float
+    """Upper end."""
+    n: int
+    """Questions that count on both sides."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """What a model's answers come to against one reference."""
+
+    value: float
+    """In percent."""
+    low: float
+    """Lower end of its 95 % interval, clustered by video."""
+    high: float
+    """Upper end."""
+    n: int
+    """Questions that count."""
+    win: int
+    """Judgings that were won."""
+    tie: int
+    """Level ones."""
+    loss: int
+    """Lost ones."""
+    void: int
+    """Void ones."""
+    missing: int
+    """Questions that were not judged."""
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """What a model came to by one judge."""
+
+    model: str
+    """Its name."""
+    judge: str
+    """Who judged it."""
+    how: str
+    """`run` or `import`."""
+    average: Average = field(metadata=SPREAD)
+    videos: int
+    """Videos they are about."""
+    flags: list[str]
+    """`partial`: some questions not judged; `voids`: some judgings void; `few videos`: below ten;
+    `saw no frames`: `max_frames = 0`; `judged without frames`: so was its judge."""
+    selected: Side
+    """Against selected answers: `value`, `low`, `high` on `n` questions; numbers of judgings `win`,
+    `tie`, `loss` and `void`, and of questions `missing`."""
+    rejected: Side
+    """Against rejected ones, likewise."""
+    decided: Average
+    """The same from `vs_selected` to `n`, of the questions decided against both."""
+    places: Places = field(default=Places(), metadata=SPREAD)
 
 
 class Scored(NamedTuple):
@@ -210,8 +279,8 @@ def _board(asked: Mapping[str, Item], results: Sequence[Result], of: Of) -> Boar
     # What has no score, such as a model that was asked nothing of a slice, stands behind.
     rows.sort(
         key=lambda row: (
-            row[0]["average"] is None,
-            -(row[0]["average"] or 0.0),
+            math.isnan(row[0].average.average),
+            -_known(row[0].average.average),
             row[1].model,
             row[1].judge,
         )
@@ -219,12 +288,13 @@ def _board(asked: Mapping[str, Item], results: Sequence[Result], of: Of) -> Boar
     ranking = NOBODY
     if len({one.judge for _, one, _ in rows}) == 1:
         counted = {one.model: score(asked, one, of=of).both for _, one, _ in rows}
-        means = {row["model"]: (row["average"] or 0.0) / 100.0 for row, _, _ in rows}
+        means = {row.model: _known(row.average.average) / 100.0 for row, _, _ in rows}
         points = {name: won for name, won in counted.items() if won}
         ranking = rank_on_items(asked, points, means=means)
     return {
         "models": [
-            {**row, **ranking.places.get(row["model"], Places())._asdict()} for row, _, _ in rows
+            fields_json(replace(row, places=ranking.places.get(row.model, Places())))
+            for row, _, _ in rows
         ],
         "lead": ranking.lead_json(),
         "differences": [
@@ -257,32 +327,37 @@ def score(items: Mapping[str, Item], result: Result, *, of: Of = "judged") -> Sc
     )
 
 
-def _row(items: Mapping[str, Item], result: Result, of: Of, decided: Scored) -> Board:
+def _known(figure: float) -> float:
+    return 0.0 if math.isnan(figure) else figure
+
+
+def _row(items: Mapping[str, Item], result: Result, of: Of, decided: Scored) -> ScoreRow:
     found = decided if of == "decided" else score(items, result, of=of)
-    sides: dict[str, Board] = {
+    sides = {
         against: _side(items, result, against, getattr(found, against)) for against in REFERENCES
     }
     videos = len({items[qid].video_id for qid in found.both})
     flags = {
-        PARTIAL: any(side["missing"] for side in sides.values()),
-        VOIDS: any(side["void"] for side in sides.values()),
+        PARTIAL: any(side.missing for side in sides.values()),
+        VOIDS: any(side.void for side in sides.values()),
         FEW: videos < FEW_VIDEOS,
         SAW_NONE: result.is_blind,
         JUDGED_BLIND: result.is_judged_blind,
     }
-    return {
-        "model": result.model,
-        "judge": result.judge,
-        "how": result.how,
-        **_means(items, found),
-        "videos": videos,
-        "flags": [flag for flag, is_so in flags.items() if is_so],
-        **sides,
-        "decided": _means(items, decided),
-    }
+    return ScoreRow(
+        model=result.model,
+        judge=result.judge,
+        how=result.how,
+        average=_means(items, found),
+        videos=videos,
+        flags=[flag for flag, is_so in flags.items() if is_so],
+        selected=sides["selected"],
+        rejected=sides["rejected"],
+        decided=_means(items, decided),
+    )
 
 
-def _means(items: Mapping[str, Item], found: Scored) -> Board:
+def _means(items: Mapping[str, Item], found: Scored) -> Average:
     """Return the two percentages, their mean and its interval, and on how many questions."""
     from videoautoarena.scoring.intervals.proportions import measure_average
 
@@ -295,27 +370,28 @@ def _means(items: Mapping[str, Item], found: Scored) -> Board:
         low, high = 100 * average.low, 100 * average.high
     # Of unequal questions the bounds above are those of two that could not go together more.
     mean = (selected["value"] + rejected["value"]) / 2
-    return _plain(
-        {
-            "vs_selected": selected["value"],
-            "vs_rejected": rejected["value"],
-            "average": mean,
-            "low": min(low, mean),
-            "high": max(high, mean),
-            "n": len(both),
-        }
+    return Average(
+        vs_selected=selected["value"],
+        vs_rejected=rejected["value"],
+        average=mean,
+        low=min(low, mean),
+        high=max(high, mean),
+        n=len(both),
     )
 
 
-def _side(items: Mapping[str, Item], result: Result, against: Against, points: Points) -> Board:
+def _side(items: Mapping[str, Item], result: Result, against: Against, points: Points) -> Side:
     """Return how the judgings against one reference went, and their percentage."""
     rulings = [r for r in result.rulings if r.against == against and r.qid in items]
     verdicts = Counter(ruling.verdict for ruling in rulings)
-    return {
-        **_plain(_measured(items, points)),
-        **{verdict: verdicts[verdict] for verdict in VERDICTS},  # type: ignore[index]
-        "missing": len(items) - len({ruling.qid for ruling in rulings}),
-    }
+    return Side(
+        **_measured(items, points),
+        win=verdicts["win"],
+        tie=verdicts["tie"],
+        loss=verdicts["loss"],
+        void=verdicts["void"],
+        missing=len(items) - len({ruling.qid for ruling in rulings}),
+    )
 
 
 def _measured(items: Mapping[str, Item], points: Points) -> Board:

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.schema import DIALOGUE, MADE, TASK_KINDS, TaskItem
 from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.text.record_json import record_json
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.shortcuts.items import NO_OPTION, Item, find_defects
 from videoautoarena.scoring.shortcuts.probes import DRAWS, ProbeResult, probe_items
@@ -34,12 +34,15 @@ class Probed(NamedTuple):
     """What the items of choice of one task, and of one split, give away."""
 
     task: str
+    """Its name."""
     split: str | None
+    """Part of the set, or None."""
     keyed: int
     """Items with a key and at least two options; the others cannot be probed."""
     given_away: int
     """Of them: those whose answer the probes found are more likely to name than not."""
     results: tuple[ProbeResult, ...]
+    """One a probe."""
 
 
 class Defect(NamedTuple):
@@ -60,42 +63,37 @@ class Defect(NamedTuple):
 class Shortcuts:
     """What a set gives away without its videos, and what is wrong with its items."""
 
+    SHOWN: ClassVar = (
+        "bench", "questions", "choice", "keyed", "given_away", "parts", "leaks", "defects",
+    )  # fmt: skip
+
     bench: str | None
-    """The set's digest of itself; None before it has one."""
+    """The set's digest; None in what an import prints."""
     questions: int
+    """Of the set."""
     choice: int
-    """Of them: items of choice, at every length."""
+    """Of those, items with options, at every length."""
     parts: tuple[Probed, ...]
+    """One a task and split."""
     leaks: dict[str, float]
-    """By qid, how likely the probes found name the key of an item."""
+    """qid to how likely the probes found name the right option; 1 / options where none was
+    found."""
     defects: tuple[Defect, ...]
+    """Each `flaw` and its `qids`, a list of those that repeat each other or of one."""
 
     @property
     def keyed(self) -> int:
-        """How many items could be probed."""
+        """Of those, items with a known answer and two options or more, a ladder counted once."""
         return sum(part.keyed for part in self.parts)
 
     @property
     def given_away(self) -> int:
-        """How many items text alone is more likely to answer rightly than not."""
+        """Of those, items with a leak above one half."""
         return sum(part.given_away for part in self.parts)
 
     def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena bench probe --json`."""
-        return {
-            "schema": SCHEMA,
-            "bench": self.bench,
-            "questions": self.questions,
-            "choice": self.choice,
-            "keyed": self.keyed,
-            "given_away": self.given_away,
-            "parts": [_part_json(part) for part in self.parts],
-            "leaks": self.leaks,
-            "defects": [
-                {"flaw": found.flaw, "qids": [list(alike) for alike in found.qids]}
-                for found in self.defects
-            ],
-        }
+        return record_json(self)
 
     def as_lines(self) -> list[str]:
         """Return what was found as lines for a card, safe to print."""
@@ -183,14 +181,6 @@ def _defects(items: Sequence[TaskItem]) -> Iterator[Defect]:
                 found[flaw].append(tuple(some[place].qid for place in places))
     for kind, qids in found.items():
         yield Defect(kind, tuple(qids))
-
-
-def _part_json(part: Probed) -> dict[str, Any]:
-    probes = [
-        {name: value for name, value in result._asdict().items() if name != "credits"}
-        for result in part.results
-    ]
-    return {**part._asdict(), "results": probes}
 
 
 def _head(part: Probed) -> str:

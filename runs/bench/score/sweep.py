@@ -37,10 +37,11 @@ class Setting(Record):
     """What a model came to with one number of frames, over the items that all its settings have."""
 
     frames: int
+    """Most frames it was sent."""
     accuracy: Figure
-    """M-Avg, in percent."""
+    """M-Avg in percent, over the items that all settings have."""
     usd: float | None
-    """Dollars an item; None where the cost of any answer is unknown."""
+    """Dollars an item, or a scored round; null where the cost of any answer is unknown."""
     behind: Figure
     """How far it lies above the best, in points, paired by item, each task as much."""
 
@@ -49,17 +50,20 @@ class Sweep(Record):
     """What a model gains by more frames."""
 
     split: str | None
+    """The part of the set."""
     model: str
+    """`provider:model`; of dialogues also `(own history)`, and `, marked by` whom where several
+    judges did."""
     settings: tuple[Setting, ...]
     """By frames, ascending."""
     best: int
-    """Its frames."""
+    """Frames of the best."""
     cheapest: int
-    """Frames of the cheapest setting whose difference from the best has a 95 % bound above
-    -`margin`."""
+    """Frames of the cheapest whose difference from the best has a 95 % bound above -`margin`."""
     margin: float
+    """In points."""
     by: Literal["dollars", "frames"]
-    """What is cheap: frames where no dollars are known, or nothing costs any."""
+    """What is cheap: `dollars`, or `frames` where no dollars are known."""
 
     @property
     def is_cheap(self) -> bool:
@@ -194,12 +198,13 @@ class Ladder(Record):
     """What a model loses with length."""
 
     model: str
+    """Its name."""
     task: str | None
-    """None of all of them together."""
+    """Null of all together."""
     items: int
-    """Each counted once."""
+    """Items that count for it at every length, each once."""
     clusters: int
-    """First videos of their grounds: what intervals know."""
+    """First videos of their grounds, which intervals know."""
     rungs: tuple[Rung, ...]
     """The shortest first."""
 

@@ -33,23 +33,30 @@ class Gap(Record):
     """How far the first model lies above the second on items of one kind that both answered."""
 
     split: str | None
+    """The part of the set."""
     kind: Kind
+    """`choice` or `generation`."""
     a: float
+    """Average of the first, over tasks."""
     b: float
-    """The average of each, over the same items."""
+    """Of the second."""
     difference: Figure
+    """`value`, `low` and `high` (95 %, paired by item, clustered by video) on `n` items."""
     better: float | None
     """The chance that the first is the better one."""
     items: dict[str, int]
-    """On how many items which of them is higher."""
+    """On how many which is higher: `a_higher`, `level`, `b_higher`."""
     videos: int
+    """Videos that they are about."""
 
 
 class TaskComparison(Published):
     """How two models fared on tasks that count for both."""
 
     bench: str
+    """Its digest."""
     models: tuple[str, str]
+    """The first, then the second."""
     gaps: tuple[Gap, ...]
     """One a part of the set and kind of task."""
     left_out: int

@@ -51,8 +51,11 @@ class TaskFigure(Record):
     """What a model came to on one task."""
 
     task: str
+    """Its name."""
     group: str | None
+    """One of the three groups, or null."""
     kind: Literal["choice", "generation"]
+    """`choice` or `generation`."""
     figure: Figure
     """Accuracy in percent of items of choice; of free text the mean score, 2 to 10."""
     chance: float | None
@@ -65,55 +68,70 @@ class TaskScore(Record):
     """What a model came to on one part of a set."""
 
     model: str
+    """Its name."""
     judge: str | None
+    """Who marked free text, or null."""
     how: Literal["run", "import"]
+    """`run` or `import`."""
     max_frames: int | None
+    """Most frames it is sent; null where nobody says, or none."""
     is_blind: bool
     """It saw no frames."""
     view: str
+    """What it was shown, `whole` as a rule."""
     m_avg: Figure | None
-    """None where there is no choice in it."""
+    """Mean of the accuracies of tasks of choice, in percent: `value`, `low` and `high` (95 %,
+    clustered by video) on `n` items; null without any."""
     g_avg: Figure | None
-    """None where there is no free text in it."""
+    """Mean of the scores of tasks of free text, 2 to 10, likewise."""
     rank: int | None = None
-    """By M-Avg, of free text alone by G-Avg; None, as the places that it may have, of what was not
-    shown the videos as they are, and where there are too few of them."""
+    """Place by M-Avg, of free text alone by G-Avg; null, as the next two, under ten videos and of
+    what was not shown the videos as they are."""
     rank_best: int | None = None
+    """The best place that it may have."""
     rank_worst: int | None = None
+    """The worst."""
     overall: Figure | None
-    """The accuracy over items of choice, whatever their task, as some sets publish it."""
+    """Accuracy over items of choice, whatever their task, as some sets publish it."""
     groups: dict[str, Figure]
-    """The mean of the accuracies of the tasks of choice in it."""
+    """`holistic`, `single detail` and `multi detail` to the mean of their tasks of choice."""
     tasks: tuple[TaskFigure, ...]
+    """One a task."""
     positions: Positions | None
-    """Of needles; None where no item says where its needle lies."""
+    """Of needles that say where they lie; null where no item does, as in imported sets."""
     counts: dict[str, int]
+    """Items by how they ended: `right`, `wrong`, `unreadable`, `forfeit`, `scored`, `unscored`,
+    `void`."""
     missing: int
-    """Items that it was not asked."""
+    """Items it was not asked."""
 
 
 class TaskBoard(Record):
     """Scores on one part of a set, best first."""
 
     split: str | None
-    """Such as `dev`; None where the set says none."""
+    """The part, null where the set says none."""
     items: int
+    """Items in it."""
     videos: int
+    """Videos that they are about."""
     sources: int
-    """Videos that those were cut together from, by the first of each: what intervals know. As many
-    as `videos` where nothing was cut."""
+    """Videos that those were cut together from, by which intervals are clustered; `videos` where
+    nothing was cut."""
     keyless: int
     """Items without a known answer."""
     chance: float | None
     """M-Avg of guessing, in percent."""
     lead: SetLead | None = None
-    """Who may be best of those that were shown the videos as they are; None of nobody, and of
-    scores of free text by several judges."""
+    """[Who may be best](#who-leads-on-a-set) of those that were shown the videos as they are; null
+    of nobody, and of free text that several judges marked."""
     models: tuple[TaskScore, ...]
+    """A [score](#a-score-on-tasks) a model; best first."""
     sweeps: tuple[Sweep, ...]
-    """Of models that were played with several numbers of frames."""
+    """A [sweep](#a-sweep) of each model that was played with several numbers of frames."""
     ladders: tuple[Ladder, ...]
-    """Of each model, where the same items stand at several lengths: of all tasks, then of each."""
+    """A [ladder](#a-ladder) of each model where the same items stand at several lengths: of all
+    tasks, then of each of several."""
 
     @property
     def watched(self) -> tuple[TaskScore, ...]:
@@ -145,10 +163,13 @@ class TaskScores(Published):
     """Scores on a set of tasks."""
 
     bench: str
+    """The set's digest."""
     as_published: bool
+    """By the published rules."""
     stand_ins: bool
+    """Every model is an offline one."""
     boards: tuple[TaskBoard, ...]
-    """One a part of the set."""
+    """One a part of the set, such as dev and test, which are never put together."""
 
 
 def score_tasks(bench: OpenBench[TaskItem], results: Sequence[TaskResult] | None = None, *,

@@ -12,11 +12,10 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.runs.audit.canaries import MOST_LEAKED, NO_FRAMES
 from videoautoarena.runs.audit.evidence import finding, unknown
 from videoautoarena.runs.audit.languages import Figure, Hits, compare_languages, known_languages
@@ -42,6 +41,7 @@ from videoautoarena.runs.leaderboard.agreement import Agreed, agree_boards
 from videoautoarena.runs.leaderboard.given_board import Entry, GivenBoard, read_board
 from videoautoarena.runs.rating.finding import Finding, alarms, raise_alarms
 from videoautoarena.runs.text.language import asked_language
+from videoautoarena.runs.text.record_json import record_json
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.agreement.rater_agreement import MISSING
 from videoautoarena.scoring.fitting.counts import Ints
@@ -175,26 +175,30 @@ class _Given:
 class Validity:
     """What speaks for and against a bench."""
 
+    SHOWN: ClassVar = ("bench", "judge", "questions", "models", "figures", "alarms", "agreement")
+
     bench: str
+    """Its digest."""
     judge: str
+    """Whose judgings."""
     questions: int
+    """Of the bench."""
     models: tuple[str, ...]
+    """Models with a result."""
     figures: tuple[Finding, ...]
+    """Each as [one of an audit](#a-finding)."""
     agreement: Agreed | None
-    """How far the scores order the models as a run does; None where no run was named."""
+    """What [`arena agree`](#two-leaderboards) says of the bench (A) and the run (B); None without
+    `--run`."""
+
+    @property
+    def alarms(self) -> list[str]:
+        """Sentences of the alarms."""
+        return alarms(self.figures)
 
     def to_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena bench check --json`."""
-        return {
-            "schema": SCHEMA,
-            "bench": self.bench,
-            "judge": self.judge,
-            "questions": self.questions,
-            "models": list(self.models),
-            "figures": [one.to_json() for one in self.figures],
-            "alarms": alarms(self.figures),
-            "agreement": self.agreement and self.agreement.to_json(),
-        }
+        return record_json(self)
 
 
 def check(bench: OpenBench, *, run: Path | None = None, judge: str | None = None) -> Validity:

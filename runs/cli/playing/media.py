@@ -24,9 +24,10 @@ from videoautoarena.runs.text.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.agents.models.registry import Model
-    from videoautoarena.runs.media.doctor import Checkup, Report
+    from videoautoarena.runs.media.doctor import Checkup
     from videoautoarena.runs.media.doctor_text import Entries
     from videoautoarena.runs.media.frame_cache import Wish
+    from videoautoarena.runs.media.live_check import ModelCheck
     from videoautoarena.runs.rundir.context import EarlyEnd
     from videoautoarena.runs.scenes.show import Shown
     from videoautoarena.runs.tournament.plan import Plan
@@ -403,7 +404,7 @@ def _with_machines(
     return replace(report, missing=missing, cluster=found.to_json()), found.entries()
 
 
-def _visit(models: Sequence[Model], most: Mapping[str, int], *, is_full: bool) -> list[Report]:
+def _visit(models: Sequence[Model], most: Mapping[str, int], *, is_full: bool) -> list[ModelCheck]:
     """Say what leaves the machine, ask the models and return what they answered."""
     from videoautoarena.runs.media.live_check import ask_models, warnings
 

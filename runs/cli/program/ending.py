@@ -8,7 +8,8 @@ import json
 import math
 import shlex
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -20,8 +21,10 @@ from videoautoarena.runs.text.terminal import finish_though_unread, print_result
 
 if TYPE_CHECKING:
     from videoautoarena.agents.limits.outages import Outage
+    from videoautoarena.runs.config.stopping_rule import Reading
     from videoautoarena.runs.console.events import Listeners
     from videoautoarena.runs.rundir.context import EarlyEnd
+    from videoautoarena.runs.rundir.failures import Faulty
     from videoautoarena.runs.tournament.runner import Finished
 
 T = TypeVar("T")
@@ -103,7 +106,9 @@ async def _alone(work: Coroutine[object, object, T]) -> T:
 def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
     """Say how the run stands and what to type next; return the exit code."""
     if as_json:
-        print_result(json.dumps(_state(finished, out)))
+        from videoautoarena.runs.text.record_json import record_json
+
+        print_result(json.dumps(record_json(state_of(finished, out))))
     shown = safe(shlex.quote(str(out)))
     if money := spent_line(finished):
         say(money)
@@ -273,19 +278,50 @@ def _doubled(cap: float, needed: float) -> float:
     return math.ceil(2 * needed / digit) * digit
 
 
-def _state(finished: Finished, out: Path) -> dict[str, object]:
-    return {
-        "schema": 1,
-        "out": str(out),
-        "slots": finished.total,
-        "settled": finished.settled,
-        "void": finished.voids,
-        "interrupted": finished.interrupted,
-        "capped": finished.is_capped,
-        "gone": finished.gone.address if finished.gone else None,
-        "forfeiting": [faulty._asdict() for faulty in finished.faulty],
-        "until": finished.reading.as_json() if finished.reading else None,
-        "cost_usd": finished.spent.usd,
-        "unknown_cost": finished.spent.unknown,
-        "tokens": finished.spent.input_tokens + finished.spent.output_tokens,
-    }
+@dataclass(frozen=True)
+class Ended:
+    """How a run stands where a process leaves it."""
+
+    out: Path
+    """The folder."""
+    slots: int
+    """Places for a battle."""
+    settled: int
+    """Ended."""
+    void: int
+    """Of those, without a verdict."""
+    interrupted: bool
+    """Stopped by somebody, with something left to resume."""
+    capped: bool
+    """Stopped by a cap."""
+    gone: str | None
+    """Address of the unreachable server that stopped it, or None."""
+    forfeiting: Sequence[Faulty]
+    """Contestants with at least 3 forfeits and a larger share than `--max-void`: `model`,
+    `forfeits`, `battles` (voids aside) and the most frequent `reason`."""
+    until: Reading | None
+    """Latest reading of [the stopping rule](#a-stopping-rule), or None."""
+    cost_usd: float
+    """Known cost of the whole run."""
+    unknown_cost: int
+    """Calls left out of it."""
+    tokens: int
+    """Of the whole run, input and output."""
+
+
+def state_of(finished: Finished, out: Path) -> Ended:
+    """Return how the run stands in the shape of `simulate --json`."""
+    return Ended(
+        out=out,
+        slots=finished.total,
+        settled=finished.settled,
+        void=finished.voids,
+        interrupted=finished.interrupted,
+        capped=finished.is_capped,
+        gone=finished.gone.address if finished.gone else None,
+        forfeiting=finished.faulty,
+        until=finished.reading,
+        cost_usd=finished.spent.usd,
+        unknown_cost=finished.spent.unknown,
+        tokens=finished.spent.input_tokens + finished.spent.output_tokens,
+    )

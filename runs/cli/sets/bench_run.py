@@ -257,15 +257,29 @@ def _run(opened: OpenBench[Any], asked: Asked, engine: Engine, *, is_quiet: bool
 
 def _print_json(ran: Ran, scores: Report | None, *, folder: Path) -> None:
     """Print the scores of those who played; where not all was played, how far it is."""
-    from videoautoarena.memory.records.records import SCHEMA
+    from videoautoarena.runs.bench.play.tally import MOST_VOID, BenchEnd
+    from videoautoarena.runs.text.record_json import record_json
 
+    tally = ran.tally
     board = None if scores is None else scores.to_json()
     if board is not None and ran.anchor is not None:
         board = board["anchored"][0]
-    files = [str(file.relative_to(folder)) for file in ran.files]
-    played = {"schema": SCHEMA, "judge": ran.judge or None, **ran.tally.as_json()}
-    given = {"results": files, "kept": list(ran.kept), "scores": board}
-    options.print_report({**played, **given}, (), as_json=True)
+    ended = BenchEnd(
+        judge=ran.judge or None,
+        settled=tally.settled,
+        of=tally.total,
+        forfeits=tally.forfeits,
+        forfeiting=tally.of_players.faulty(MOST_VOID),
+        voids=tally.voids,
+        interrupted=tally.is_interrupted,
+        capped=tally.is_capped,
+        gone=tally.gone.address if tally.gone else None,
+        lost=tally.lost,
+        results=[file.relative_to(folder) for file in ran.files],
+        kept=ran.kept,
+        scores=board,
+    )
+    options.print_report(record_json(ended), (), as_json=True)
 
 
 def _ending(ran: Ran) -> int:

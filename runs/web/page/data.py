@@ -42,6 +42,7 @@ from videoautoarena.runs.rundir.reader import BattlesOf, Run, counted, open_run
 from videoautoarena.runs.rundir.setup import Setup, setup_of
 from videoautoarena.runs.rundir.spending import RunCosts, Took, costs_of
 from videoautoarena.runs.rundir.weaknesses import read_looks
+from videoautoarena.runs.text.record_json import value_json
 from videoautoarena.runs.users.summary import slices_of
 from videoautoarena.runs.views.forms import csv_text
 from videoautoarena.runs.views.labels import labels_report, people_section
@@ -267,7 +268,7 @@ def _figures(run: Run, listed: BattlesOf, costs: RunCosts) -> Json:
         "models": [row | {"style": adjusted[row["model"]]} for row in rows["models"]],
         "settings": rows["settings"] | {"warnings": cautions},
         "leads": rows["leads"],
-        "terms": styled.settings.to_json().get("terms"),
+        "terms": value_json(styled.settings.terms),
         "components": rows["components"],
         "fragility": rows["fragility"],
         "better": {"models": rows["pairs"]["models"], "p": rows["pairs"]["better"]},

@@ -8,15 +8,16 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, ClassVar
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.console.events import Say
 from videoautoarena.runs.console.listeners import OnProgress, unheard
 from videoautoarena.runs.rundir.reader import RUN_FILE, Run, counted, open_run
 from videoautoarena.runs.text.files import make_folder, refuse_existing, whole_file, write_whole
+from videoautoarena.runs.text.record_json import LEFT_OUT, fields_json, keyed
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import roughly
 from videoautoarena.runs.web.page.data import LISTED, PageData
@@ -53,27 +54,30 @@ class Order:
 class Written:
     """What came of it."""
 
-    to: Path
+    SHOWN: ClassVar = (
+        *("to", "battles", "size_bytes", "pictures_bytes", "missing_pictures", "note"),
+    )
+    to: Path = field(metadata=keyed("report"))
+    """The file that was written."""
     battles: int
-    """In its lists."""
-    size_bytes: int
-    """With the files beside it."""
-    pictures_bytes: int
+    """How many are in its lists."""
+    size_bytes: int = field(metadata=keyed("bytes"))
+    """Of it, with those of the files beside it."""
+    pictures_bytes: int = field(metadata=keyed("picture_bytes"))
+    """Of thumbnails, before they are encoded as text."""
     missing: Mapping[str, str]
     """Videos of which no frame could be had any more, by their paths, and why."""
-    note: str | None = None
+    note: str | None = field(default=None, metadata=LEFT_OUT)
     """Of which battles the lists are, where not of all."""
+
+    @property
+    def missing_pictures(self) -> list[dict[str, str]]:
+        """Videos of which no frame could be had any more: `path` and `reason`."""
+        return [{"path": path, "reason": why} for path, why in self.missing.items()]
 
     def to_json(self) -> dict[str, Any]:
         """Return it as `arena report --json` prints it."""
-        return {
-            "report": str(self.to),
-            "battles": self.battles,
-            "bytes": self.size_bytes,
-            "picture_bytes": self.pictures_bytes,
-            "missing_pictures": [{"path": p, "reason": why} for p, why in self.missing.items()],
-            **({} if self.note is None else {"note": self.note}),
-        }
+        return fields_json(self)
 
     def as_lines(self) -> list[str]:
         """Return it for a person."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import open_bench
@@ -13,6 +13,7 @@ from videoautoarena.runs.bench.format.schema import DIALOGUE, RESULTS, TASK_KIND
 from videoautoarena.runs.bench.format.writer import refuse_within
 from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.files import whole_file
+from videoautoarena.runs.text.record_json import fields_json, keyed
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.web.page import dialogue_report, task_report
 from videoautoarena.runs.web.page.document import document
@@ -26,17 +27,21 @@ Json = dict[str, Any]
 class WrittenSet:
     """What came of it."""
 
-    to: Path
+    SHOWN: ClassVar = ("to", "items", "models", "size_bytes")
+    to: Path = field(metadata=keyed("report"))
+    """The file that was written."""
     items: int
+    """In the set."""
     models: int
-    size_bytes: int
+    """How many results are in it."""
+    size_bytes: int = field(metadata=keyed("bytes"))
+    """Of it."""
     unit: str = "item"
     """What one of its items is called."""
 
     def to_json(self) -> Json:
         """Return it as `arena report --json` prints it."""
-        found = {"report": str(self.to), "items": self.items, "models": self.models}
-        return {**found, "bytes": self.size_bytes}
+        return fields_json(self)
 
     def as_lines(self) -> list[str]:
         """Return it for a person."""

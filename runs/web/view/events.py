@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.errors import ArenaError
-from videoautoarena.runs.console.machines import machines_at_work, machines_json
+from videoautoarena.runs.console.machines import machines_at_work
 from videoautoarena.runs.console.status import holder
 from videoautoarena.runs.rundir.reader import lock_file, open_run
 from videoautoarena.runs.rundir.slots import Tally
+from videoautoarena.runs.text.record_json import fields_json
 from videoautoarena.runs.text.terminal import safe, say
 from videoautoarena.runs.web.server.serve import aside
 from videoautoarena.runs.web.view.current import Current, Data, Stamp, as_json, stamp_of
@@ -176,7 +177,7 @@ def _stand(folder: Path, process: int | None) -> _Stand:
     with open_run(folder) as run:
         tally = Tally.of(run.store)
         machines = machines_at_work(run.store, process)
-    return _Stand(tally.settled, tally.slots, machines_json(machines) if machines else None)
+    return _Stand(tally.settled, tally.slots, fields_json(machines) if machines else None)
 
 
 def _spent(data: Data) -> float | None:

@@ -177,11 +177,11 @@ def test_calibration_holds_people_against_the_ratings_of_the_judge() -> None:
     battles = [battle(slot(film, 0), verdict="ab"[k % 4 == 0]) for k, film in enumerate(films)]
     spoken = [Spoken(_label(of, "anna", "ab"[k % 2]), of) for k, of in enumerate(battles)]
     (row,) = calibrate(battles, spoken)
-    assert (row["gap_from"], row["gap_to"], row["gap"]) == (100.0, 200.0, 185.2)
-    assert row["expected"] == pytest.approx(30.5 / 41, abs=1e-6)
-    assert (row["better"]["value"], row["better"]["n"]) == (0.5, 40)
+    assert row[:3] == (100.0, 200.0, 185.2)
+    assert row.expected == pytest.approx(30.5 / 41, abs=1e-6)
+    assert (row.better.value, row.better.n) == (0.5, 40)
     # Of every four battles judge and person agree on the third alone.
-    assert row["agreed"]["value"] == pytest.approx(0.25)
+    assert row.agreed.value == pytest.approx(0.25)
 
 
 def test_show_tells_who_labelled_how_much(tmp_path: Path) -> None:

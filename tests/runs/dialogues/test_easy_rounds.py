@@ -20,7 +20,7 @@ def test_rounds_that_every_model_answers_are_easy(made: OpenBench[DialogueItem])
     play(made, "m:own", [0, 0, 0, 0], history="own")
     done = review(Wish(made.folder, made.folder.with_name("new"), easy=0.8))
     new = open_bench(done.folder)
-    assert done.counts == {"kept": 2, "dropped": 0, "corrected": 0, "easy": 2}
+    assert done.counts == (2, 0, 0, 2)
     assert done.played.taken == ("m:good", "m:poor (stand-in)")
     assert done.played.passed_over == {
         "m:cut": "which has 3 of 4 rounds",
@@ -30,7 +30,7 @@ def test_rounds_that_every_model_answers_are_easy(made: OpenBench[DialogueItem])
     assert item.rounds == made.items[1].rounds
     assert new.manifest.selection["review"] == {
         "base": made.bench,
-        **done.counts,
+        **done.counts._asdict(),
         "easy_from": 0.8,
         "models": ["m:good", "m:poor (stand-in)"],
     }
@@ -39,7 +39,7 @@ def test_rounds_that_every_model_answers_are_easy(made: OpenBench[DialogueItem])
 def test_a_share_that_is_just_reached_counts(made: OpenBench[DialogueItem]) -> None:
     play(made, "m:x", [3, 2, 3, 2])
     done = review(Wish(made.folder, made.folder.with_name("new"), easy=0.6))
-    assert done.counts["easy"] == 2
+    assert done.counts.easy == 2
     said = open_bench(done.folder).items[0].rounds[1].made["easy"]
     before = [one.model_dump() for one in made.items[0].rounds[1].checklist]
     assert said == {"score": 0.6, "before": {"checklist": before}}
@@ -51,7 +51,7 @@ def test_a_round_that_was_corrected_is_not_the_one_that_was_easy(
     """Nor is one whose history was."""
     play(made, "m:x", [5, 5, 5, 5])
     done, _ = reviewed(made, {(1, "corrected_item_1"): "Is it so?"}, easy=1.0)
-    assert done.counts == {"kept": 1, "dropped": 0, "corrected": 1, "easy": 2}
+    assert done.counts == (1, 0, 1, 2)
     assert done.gone == 1
 
 
@@ -61,7 +61,7 @@ def test_every_round_after_a_corrected_one_is_another_than_was_played(
 ) -> None:
     play(made, "m:x", [5, 5, 5, 5])
     done, new = reviewed(made, {(0, f"corrected_{column}"): "The lamp."}, easy=1.0)
-    assert done.counts == {"kept": 2, "dropped": 0, "corrected": 1, "easy": 2}
+    assert done.counts == (2, 0, 1, 2)
     (item,) = new.items
     assert [one.is_scored for one in item.rounds] == [False, True, True]
     assert all("The lamp." in golden_turns(item, number)[0] for number in (2, 3))
@@ -88,7 +88,7 @@ def test_a_round_that_could_not_be_marked_is_not_easy(made: OpenBench[DialogueIt
         ),
     )
     done = review(Wish(made.folder, made.folder.with_name("new"), easy=0.5))
-    assert done.counts["easy"] == 3
+    assert done.counts.easy == 3
 
 
 def test_nothing_easy_without_results_and_something_must_be_left(

@@ -72,7 +72,7 @@ def test_decisions_make_another_set_that_says_what_was_before(
     }
     done, new = reviewed(made, cells)
     assert (done.dialogues, done.rounds, done.gone) == (1, 1, 1)
-    assert done.counts == {"kept": 0, "dropped": 3, "corrected": 1, "easy": 0}
+    assert done.counts == (0, 3, 1, 0)
     (item,), (old, _) = new.items, made.items
     first, second, third = item.rounds
     assert item.qid == item.own_qid() != old.qid
@@ -98,7 +98,7 @@ def test_decisions_make_another_set_that_says_what_was_before(
         "base": made.bench,
         "reviewer": "first",
         "sheet": sha256(sheet.read_bytes()).hexdigest(),
-        **done.counts,
+        **done.counts._asdict(),
     }
     assert set(new.manifest.videos) == {"a"}
     card = read_card(new.folder)
@@ -357,7 +357,7 @@ def test_a_reviewer_has_a_name_of_a_line(made: OpenBench[DialogueItem]) -> None:
 def test_a_round_that_was_dropped_is_not_easy_too(made: OpenBench[DialogueItem]) -> None:
     play(made, "m", [5, 0, 0, 5])
     done, new = reviewed(made, {(1, "decision"): "drop"}, easy=1.0)
-    assert (done.counts["dropped"], done.counts["easy"]) == (1, 1)
+    assert (done.counts.dropped, done.counts.easy) == (1, 1)
     assert set(new.items[0].rounds[1].made) == {"review"}
 
 

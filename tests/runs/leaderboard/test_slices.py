@@ -22,6 +22,7 @@ from videoautoarena.runs.leaderboard.slices import build_slices
 from videoautoarena.runs.rating.method import THIN, RatingMethod
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.rundir.reader import open_run
+from videoautoarena.runs.text.record_json import fields_json
 from videoautoarena.runs.views.forms import ReportView, as_text
 from videoautoarena.runs.views.slices import slices_report
 
@@ -29,7 +30,7 @@ CAST = ["hawk", "owl", "mole"]
 
 
 def slices(battles: list[Battle], by: Any) -> dict[str, dict[str, Any]]:
-    return {part.name: part.to_json() for part in build_slices(battles, CAST, by=by).parts}
+    return {part.name: fields_json(part) for part in build_slices(battles, CAST, by=by).parts}
 
 
 def changed(*changes: dict[str, Any]) -> list[Battle]:

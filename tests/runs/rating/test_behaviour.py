@@ -13,6 +13,7 @@ import pytest
 from tests.support.played import battle, call, invoke, play, slot, video
 from videoautoarena.memory.records.records import Battle, Borrowed, CallRow, Nonce, Usage
 from videoautoarena.runs.rating.behaviour import Asked, measure_behaviour
+from videoautoarena.runs.text.record_json import fields_json
 
 FILM = video()
 REFUSAL = "I'm sorry, but I can't help with that."
@@ -24,7 +25,7 @@ def battles(*changes: dict[str, Any]) -> list[Battle]:
 
 def conduct(*changes: dict[str, Any], asked: Any = None) -> dict[str, dict[str, Any]]:
     found = measure_behaviour(battles(*changes), ["hawk", "owl"], asked or {})
-    return {model: behaviour.to_json() for model, behaviour in found.items()}
+    return {model: fields_json(behaviour) for model, behaviour in found.items()}
 
 
 def test_a_refusal_in_plain_words_counts_and_so_does_one_that_the_provider_marked() -> None:

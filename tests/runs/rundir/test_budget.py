@@ -171,7 +171,7 @@ def test_purse_restart_status_and_export_agree_on_what_empty_replies_cost(
         keep_caps(store, Caps(2.0))
         spend_cap = asyncio.run(ask(store))
     with open_run(out) as run:
-        journal, costs = run.store.journal, Costs()
+        journal, costs = run.store.journal, Costs(settled=0)
         (row,), (taken,) = journal.calls(), journal.each_taken()
         costs.add(taken)
         (exported,) = map(json.loads, lines_of(run, "calls").lines)

@@ -239,7 +239,7 @@ def test_a_plan_writes_nothing_and_counts_answers_and_judgings(run: Path) -> Non
     calls = {(line.alias, line.role): line.most_calls for line in plan.lines}
     assert calls == {(NEW, "contestant"): 5, ("offline:judge", "judge"): 20}
     assert told == [f"{NEW} meets stored answers in 5 battles"]
-    assert plan.open_slots == 5
+    assert plan.battles == 5
 
 
 def test_the_command_adds_and_says_how_it_stands(run: Path) -> None:

@@ -83,7 +83,7 @@ def test_dollars_are_tokens_at_the_price_and_two_contestants_meet_at_a_time(
     assert line.usd == pytest.approx((line.input_tokens * 1 + line.output_tokens * 10) / 1e6)
     assert line.most_usd == pytest.approx(3 * (4000 + 10 * 112 + 1000 * 10) / 1e6)
     officials = sum(line.most_usd or 0 for line in plan.lines if line.role != "contestant")
-    assert plan.most_usd == pytest.approx(officials + 2 * (line.most_usd or 0))
+    assert plan.cost_usd_at_most == pytest.approx(officials + 2 * (line.most_usd or 0))
 
 
 def test_what_the_journal_has_is_not_counted_again(config: RunConfig) -> None:
@@ -124,7 +124,7 @@ def test_rates_are_those_of_the_run_once_twenty_calls_tell_them(config: RunConfi
 def test_an_unknown_price_makes_the_sum_unknown_and_is_named(tmp_path: Path) -> None:
     flags = Flags(models=("a", "b"), examiner="e", config=arena(tmp_path, b=None))
     plan = plan_of(resolve(flags).config, Work(first=3, later=0, videos=1))
-    assert (plan.usd, plan.most_usd, plan.unpriced) == (None, None, ["b"])
+    assert (plan.cost_usd, plan.cost_usd_at_most, plan.unpriced) == (None, None, ["b"])
     told = "\n".join(as_lines(plan, 80, date(2026, 1, 2)))
     assert "no price is known for b" in told
     assert "prices of a, e: arena.toml\n" in told
@@ -152,12 +152,12 @@ def test_a_plan_takes_as_long_as_its_calls_or_as_the_longest_lineage(config: Run
     (line,) = (one for one in plan.lines if (one.alias, one.role) == ("a", "contestant"))
     assert line.seconds == pytest.approx(60 * (2 + (250 + 10 * 106) / 8_000 + 350 / 50))
     in_turn = sum(one.seconds for one in plan.lines)
-    assert replace(plan, concurrency=1).duration_s == pytest.approx(in_turn)
-    assert replace(plan, concurrency=4).duration_s == pytest.approx(in_turn / 4)
+    assert replace(plan, concurrency=1).duration_s == pytest.approx(in_turn, abs=0.06)
+    assert replace(plan, concurrency=4).duration_s == pytest.approx(in_turn / 4, abs=0.06)
     each = {one.role: one.seconds / one.calls for one in plan.lines}
     chain = each["examiner"] + each["persona"] + each["questioner"]
     chain += 3 * (each["contestant"] + each["judge"]) + 2 * (each["evolver"] + each["grader"])
-    assert replace(plan, concurrency=10_000).duration_s == pytest.approx(chain)
+    assert replace(plan, concurrency=10_000).duration_s == pytest.approx(chain, abs=0.06)
 
 
 def test_a_call_takes_as_long_as_those_of_the_run_took(config: RunConfig) -> None:
@@ -212,9 +212,9 @@ def test_no_run_makes_more_calls_than_its_plan_said(tmp_path: Path) -> None:
     assert made.keys() <= calls(plan).keys()
     assert all(count <= calls(plan)[who][1] for who, count in made.items())
     after, _ = plan_ahead(videos, out, flags, say=print)
-    assert (after.open_slots, after.lines, after.usd) == (0, [], 0.0)
+    assert (after.battles, after.lines, after.cost_usd) == (0, [], 0.0)
     grown, _ = plan_ahead(videos, out, Flags(models=TRIO, rounds=3), say=print)
-    assert grown.open_slots == 6
+    assert grown.battles == 6
     assert {line.role for line in grown.lines if line.is_measured} >= {"judge", "evolver"}
 
 
