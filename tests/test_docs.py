@@ -234,7 +234,7 @@ def test_what_the_readme_says_an_answer_takes_is_what_a_plan_says() -> None:
         config = resolve(Flags(models=(*two, *more)[:models], examiner="openai:gpt-4.1")).config
         plan = plan_of(config, Work(first, battles - first, videos, rounds=rounds))
         # Prices change with their table, and a reader plans anyway.
-        assert 0.5 < (plan.usd or 0.0) / float(dollars) < 2.0
+        assert 0.5 < (plan.cost_usd or 0.0) / float(dollars) < 2.0
         assert roughly(plan.duration_s or 0.0) == time
 
 
