@@ -12,6 +12,7 @@ from pathlib import Path
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.console.events import Hear, Listeners, Say, all_of
 from videoautoarena.runs.console.live import plain_lines
+from videoautoarena.runs.console.pace import Pace
 from videoautoarena.runs.text.terminal import safe, say
 from videoautoarena.video.folder.find import Findings, find_videos
 
@@ -75,6 +76,12 @@ def is_live() -> bool:
 
 OnProgress = Callable[[int, int, str], None]
 """Takes how many pieces are done, of how many, and how they went in a few words."""
+
+
+def unheard(_done: int, _total: int, _words: str) -> None:
+    """Show nothing of how far work is."""
+
+
 LINES = 10
 """About so many lines are printed into a pipe for all of the work."""
 
@@ -83,15 +90,17 @@ LINES = 10
 def progress(say: Say, *, is_quiet: bool = False) -> Iterator[OnProgress]:
     """Give what hears of every piece that is done and shows how far the work is."""
     if is_quiet:
-        yield lambda _done, _total, _words: None
+        yield unheard
     elif is_live():
         with _bar() as bar:
             yield bar
     else:
+        pace = Pace()
 
         def on_progress(done: int, total: int, words: str) -> None:
+            left = pace.words(done, total)
             if done % max(1, total // LINES) == 0 or done == total:
-                say(f"[{done}/{total}] {words}")
+                say(f"[{done}/{total}{left}] {words}")
 
         yield on_progress
 
@@ -104,14 +113,17 @@ def _bar() -> Iterator[OnProgress]:
     columns = (
         rich.BarColumn(),
         rich.MofNCompleteColumn(),
-        rich.TextColumn("{task.description}"),
-        rich.TimeRemainingColumn(),
+        rich.TextColumn("{task.description}", markup=False),
     )
+    pace = Pace()
     with rich.Progress(*columns, console=Console(stderr=True), transient=True) as shown:
         bar = shown.add_task("", total=None)
-        yield lambda done, total, words: shown.update(
-            bar, total=total, completed=done, description=words
-        )
+
+        def on_progress(done: int, total: int, words: str) -> None:
+            left = f"{pace.words(done, total)} {words}".strip()
+            shown.update(bar, total=total, completed=done, description=left)
+
+        yield on_progress
 
 
 MANY = 100

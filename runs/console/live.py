@@ -33,6 +33,7 @@ from videoautoarena.runs.console.events import (
     Settled,
     end_of,
 )
+from videoautoarena.runs.console.pace import Pace
 from videoautoarena.runs.console.screen import Board, Size, picture
 from videoautoarena.runs.console.snapshot import Result, Standing
 from videoautoarena.runs.rating.leaderboard import Leaderboard
@@ -52,7 +53,13 @@ class Progress:
     """Says each battle as it is settled, on one line that fits the terminal."""
 
     def __init__(
-        self, *, total: int, done: int, say: Callable[[str], None], columns: int | None = None
+        self,
+        *,
+        total: int,
+        done: int,
+        say: Callable[[str], None],
+        columns: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.total = total
         self.done = done
@@ -60,26 +67,18 @@ class Progress:
         self._columns = columns or (
             shutil.get_terminal_size().columns if sys.stderr.isatty() else PIPED
         )
-        self._began = time.monotonic()
-        self._fresh = 0
+        self._pace = Pace(done=done, clock=clock)
 
     def settled(self, battle: Battle) -> None:
         """Count a battle and print its line."""
         self.done += 1
-        self._fresh += 1
-        counted = f"[{self.done:>{len(str(self.total))}}/{self.total}{self._left()}]"
+        left = self._pace.words(self.done, self.total)
+        counted = f"[{self.done:>{len(str(self.total))}}/{self.total}{left}]"
         line = f"{counted} {outcome(battle)}  {battle.id}"
         room = self._columns - len(line) - 2
         if battle.question and room >= LEAST_QUESTION:
             line += f"  {one_line(battle.question, room)}"
         self._say(line)
-
-    def _left(self) -> str:
-        """Return the time that is left, once ten battles say how long one takes."""
-        if self._fresh < 10 or self.done >= self.total:
-            return ""
-        left_s = (time.monotonic() - self._began) / self._fresh * (self.total - self.done)
-        return f" ~{left_s / 60:.0f} min" if left_s >= 90 else f" ~{left_s:.0f} s"
 
 
 def plain_lines(say: Say) -> Hear:

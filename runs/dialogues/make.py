@@ -206,7 +206,14 @@ class _Ready:
     def plan(self) -> WatchPlan:
         """What is left to be called."""
         wish = self.order.wish
-        return plan_making(self.config, wish, self.shots, outcomes=self.known, store=self.store)
+        return plan_making(
+            self.config,
+            wish,
+            self.shots,
+            outcomes=self.known,
+            store=self.store,
+            concurrency=self.order.concurrency,
+        )
 
     def made(self, items: Sequence[object], **more: object) -> MadeDialogues:
         """Return what came of it."""

@@ -58,6 +58,7 @@ def plan_making(
     *,
     outcomes: Sequence[Outcome],
     store: Store | None,
+    concurrency: int,
 ) -> WatchPlan:
     """Return what making will take beyond what the journal has.
 
@@ -90,7 +91,9 @@ def plan_making(
         videos=len(open_),
         has_subtitles=store is not None and has_subtitles(store),
     )
-    return WatchPlan(_by_role(lines), len(outcomes) - len(open_), tuple(notices))
+    # The dialogues of one ability about one video are made one after another.
+    at_once = max(1, min(concurrency, sum(len(one.open) for one in open_)))
+    return WatchPlan(_by_role(lines), len(outcomes) - len(open_), tuple(notices), at_once)
 
 
 def _by_role(lines: Iterable[Line]) -> tuple[Line, ...]:
@@ -111,6 +114,7 @@ def _sum(one: Line, other: Line) -> Line:
         output_tokens=one.output_tokens + other.output_tokens,
         usd=known_sum((one.usd, other.usd)),
         most_usd=known_sum((one.most_usd, other.most_usd)),
+        seconds=one.seconds + other.seconds,
         longest_tokens=max(one.longest_tokens, other.longest_tokens),
     )
 

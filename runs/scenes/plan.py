@@ -15,7 +15,14 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
 from videoautoarena.runs.config.run_config import RunConfig
 from videoautoarena.runs.tasks.watch_plan import WatchPlan
-from videoautoarena.runs.tournament.plan import REPAIRED, SAMPLE, Line, estimated, measured
+from videoautoarena.runs.tournament.plan import (
+    CONCURRENCY,
+    REPAIRED,
+    SAMPLE,
+    Line,
+    estimated,
+    measured,
+)
 
 MERGED = 0.7
 """Scenes that are expected of a shot."""
@@ -54,7 +61,8 @@ def plan_scenes(
         for calls in _calls(shots)
     ]
     most = {config.examiner: sum(line.most_calls for line in lines)}
-    return WatchPlan(tuple(lines), 0, tuple(judges_notice(config, most, videos=1)))
+    notices = tuple(judges_notice(config, most, videos=1))
+    return WatchPlan(tuple(lines), 0, notices, max(1, min(CONCURRENCY, len(shots))))
 
 
 def _calls(spans: Sequence[Span]) -> Iterator[_Calls]:

@@ -16,10 +16,17 @@ from videoautoarena.runs.tasks.watched_items import FALLS
 def card_text(manifest: Manifest) -> str:
     """Return card.md of a made set; equal input gives equal text."""
     ours = manifest.generator
+    probes: Any = manifest.selection["probes"]
     parts = [
         f"# Set of {counted(manifest.count, 'item')} with a right answer\n",
         _WHAT,
-        _HOW.format(name=ours.name, version=ours.version, **_settings(manifest.selection)),
+        _HOW.format(
+            name=ours.name,
+            version=ours.version,
+            fewest=probes[0],
+            most=probes[1],
+            **_settings(manifest.selection),
+        ),
         *([_LADDER] if manifest.selection.get("is_ladder") else []),
         "## Counts\n",
         *count_tables(manifest.counts),
@@ -71,7 +78,7 @@ _HOW = """## How it was made
 
 - made by: {name} {version}, maker {maker}
 - seed: {seed}; items requested: {n}
-- seconds of ground: {seconds}; stretches of an order, from and to: {probes}
+- seconds of ground: {seconds}; stretches of an order: {fewest} to {most}
 - longer side of the videos: at most {longest_px} pixels
 - The options were drawn first, all under the same checks; then which of them is the key, each as
   likely; then the video was made to it. Nothing was balanced, and no question is asked twice with

@@ -51,11 +51,15 @@ from videoautoarena.runs.tasks.options import Bank
 from videoautoarena.runs.tasks.sight import Looked, look
 from videoautoarena.runs.text.files import write_whole
 from videoautoarena.runs.text.terminal import safe
-from videoautoarena.runs.text.words import spent
+from videoautoarena.runs.text.words import roughly, spent
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.synth.film import CRF
 from videoautoarena.video.synth.timeline import FILLER
 from videoautoarena.video.workers.decoders import Decoders
+from videoautoarena.video.workers.pool import HANDS
+
+ENCODED_A_SECOND = 1_500_000
+"""Bytes of film, as they are expected, that a core encodes: 50 million pixels."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,8 @@ class Made:
         if self.bench is None:
             rough = f"{self.size_bytes / 1e9:.1f}" if self.size_bytes >= 5e7 else "under 0.1"
             lines = [f"{shown} would have {whole} to encode, roughly {rough} GB"]
+            took = roughly(self.size_bytes / ENCODED_A_SECOND / HANDS)
+            lines.append(f"encoding takes about {took} on {counted(HANDS, 'core')}")
         else:
             verb = "already holds this set" if self.was_there else "made"
             lines = [f"{shown} {verb}: {whole}, bench {self.bench[:12]}"]

@@ -230,7 +230,8 @@ async def _ready(order: WatchOrder, found: Findings, *, write: bool) -> AsyncIte
         if write and order.retry_failed and failed and store is not None:
             Generations(store).add(failed)
             open_, _ = await _look(order, config, cells, store)
-        plan = plan_watching(config, open_, known=len(cells) - len(open_), store=store)
+        known = len(cells) - len(open_)
+        plan = plan_watching(config, open_, known=known, store=store, concurrency=order.concurrency)
         origin = origin_of(order.wish, config, found.videos)
         yield _Ready(order, config, cells, found, origin, store, plan, tuple(notes))
 

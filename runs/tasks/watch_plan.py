@@ -24,6 +24,7 @@ from videoautoarena.runs.tournament.plan import (
     known_sum,
     measured,
 )
+from videoautoarena.runs.tournament.plan_text import takes_words
 
 FALLEN = 0.1
 """Share of the items that is expected to fall and to be written anew."""
@@ -38,6 +39,8 @@ class WatchPlan:
     """Parts of which nothing is left."""
     notices: tuple[str, ...]
     """What leaves the machine."""
+    at_once: int = 1
+    """Calls."""
 
     @property
     def calls(self) -> float:
@@ -59,6 +62,12 @@ class WatchPlan:
         """The most that it can cost."""
         return known_sum(line.most_usd for line in self.lines)
 
+    @property
+    def duration_s(self) -> float | None:
+        """How long it is expected to take; None where a stand-in is called, or nobody."""
+        lines = [line for line in self.lines if not line.is_offline]
+        return sum(line.seconds for line in lines) / self.at_once if lines else None
+
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `plan` in `arena tasks make --json`."""
         return {
@@ -67,6 +76,7 @@ class WatchPlan:
             "calls_at_most": self.calls_at_most,
             "cost_usd": self.usd,
             "cost_usd_at_most": self.most_usd,
+            "duration_s": None if self.duration_s is None else round(self.duration_s),
             "known": self.known,
             "notices": list(self.notices),
         }
@@ -83,11 +93,13 @@ class WatchPlan:
             f"about {self.calls:,.0f} calls of {safe(self.lines[0].alias)}, at most "
             f"{self.calls_at_most:,}{cost}"
         )
+        if self.duration_s is not None:
+            yield takes_words(self.duration_s, self.at_once)
         yield from map(safe, self.notices)
 
 
 def plan_watching(
-    config: RunConfig, cells: Sequence[Cell], *, known: int, store: Store | None
+    config: RunConfig, cells: Sequence[Cell], *, known: int, store: Store | None, concurrency: int
 ) -> WatchPlan:
     """Return what `cells`, the parts that are open, will take beyond what the journal has."""
     expected, most = defaultdict[Role, float](float), Counter[Role]()
@@ -119,7 +131,9 @@ def plan_watching(
         videos=len({cell.video.id for cell in cells}),
         has_subtitles=store is not None and has_subtitles(store),
     )
-    return WatchPlan(tuple(lines), known, tuple(notices))
+    # A part is written, then checked.
+    at_once = max(1, min(concurrency, len(cells)))
+    return WatchPlan(tuple(lines), known, tuple(notices), at_once)
 
 
 def _made(cells: Iterable[Cell], store: Store | None) -> Counter[str]:

@@ -36,8 +36,7 @@ def as_lines(plan: Plan, columns: int, today: date | None = None) -> Iterator[st
 def _worth(plan: Plan) -> Iterator[str]:
     """Yield how long a plan takes, and what its run will be able to tell."""
     if plan.duration_s is not None:
-        at_once = counted(plan.concurrency, "call")
-        yield f"takes about {roughly(plan.duration_s)} with {at_once} at once"
+        yield takes_words(plan.duration_s, plan.concurrency)
     if plan.whole is None:
         return
     size = f"{counted(plan.whole.battles, 'battle')} on {counted(plan.whole.videos, 'video')}"
@@ -48,6 +47,11 @@ def _worth(plan: Plan) -> Iterator[str]:
             f"{size} in all: two models {plan.whole.separable_gap} points apart are told apart in "
             "4 of 5 such runs (arena power says more)"
         )
+
+
+def takes_words(duration_s: float, at_once: int) -> str:
+    """Return how long calls are expected to take, so many of them at a time."""
+    return f"takes about {roughly(duration_s)} with {counted(at_once, 'call')} at once"
 
 
 def table(

@@ -195,7 +195,9 @@ def test_two_labellers_vote_at_the_same_time(browser: Browser, run: Path) -> Non
         # A stranger who has seen a link on the screen is too late.
         stranger = browser.page()
         stranger.goto(one)
-        assert "this link was used" in stranger.text("body")
+        said = stranger.text("body")
+        assert said.startswith("this link was used")
+        assert "end arena annotate with Ctrl-C and start it again" in said
         stranger.close()
     first = {cast.vote.labeller: cast.vote for cast in votes(run)}
     assert first["anna"].battle == first["mara"].battle

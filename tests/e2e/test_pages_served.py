@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -151,12 +152,45 @@ def test_axe_finds_nothing_on_served_pages(browser: Browser, demo: Shown) -> Non
         assert page.surplus() <= 0
 
 
-def test_the_link_opens_once(browser: Browser, page: Page, link: str) -> None:
+def test_the_link_opens_again_in_its_browser_and_tells_others_what_to_do(
+    browser: Browser, page: Page, link: str
+) -> None:
+    page.goto(link)
+    page.see(".ladder-row")
     other = browser.page()
     other.ask("goto", link)
-    assert "this link was used" in other.text("body")
+    said = other.text("body")
+    assert said.startswith("this link was used")
+    assert "run arena view once more" in said
     assert other.count(".ladder-row") == 0
     other.close()
+
+
+def test_what_cannot_be_loaded_is_said_where_it_is_wanted(browser: Browser, demo: Shown) -> None:
+    page = browser.page()
+    with serving("view", demo.out) as (link,):
+        page.goto(link)
+        page.see(".ladder-row")
+        assert page.count(".loading") == 0
+    page.evaluate("(id) => { location.hash = `#battle=${id}`; }", demo.battles[0].id)
+    why = "the server does not answer; start arena view again"
+    page.see(f"[role=alert] >> text=This battle cannot be shown: {why}")
+    page.close()
+
+
+def test_a_run_that_is_gone_is_said_in_place_of_the_page(
+    browser: Browser, demo: Shown, tmp_path: Path
+) -> None:
+    out = Path(shutil.copytree(demo.out, tmp_path / "out"))
+    page = browser.page()
+    with serving("view", out) as (link,):
+        (out / "run.sqlite").unlink()
+        page.goto(link)
+        page.see("[role=alert]")
+        assert page.text("h1") == "Nothing to show"
+        assert str(out) in page.text("[role=alert]")
+        assert page.count(".loading") == 0
+    page.close()
 
 
 def test_a_folder_of_runs_is_listed_and_each_opens(

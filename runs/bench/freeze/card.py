@@ -12,8 +12,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
+from pydantic import ValidationError
+
 from videoautoarena.agents.prompting.languages import LANGUAGES
 from videoautoarena.memory.records.errors import MissingExtra
+from videoautoarena.memory.records.records import Sampling
 from videoautoarena.runs.bench.format.card import CHECKSUMS, count_table, licence_section, plain
 from videoautoarena.runs.bench.format.schema import (
     COLUMN,
@@ -25,6 +28,7 @@ from videoautoarena.runs.bench.format.schema import (
 )
 from videoautoarena.runs.bench.freeze.selection import longer
 from videoautoarena.runs.config.preset import left_by_preset
+from videoautoarena.runs.config.sampling import about_sampling
 from videoautoarena.runs.facts.table import plain_licence
 from videoautoarena.runs.rating.finding import is_usual
 from videoautoarena.runs.rundir.reader import (
@@ -128,7 +132,6 @@ are the bad ones, and `chosen_by` is `nobody`. A model is scored by judging its 
 
 def _how(manifest: Manifest) -> str:
     run: Mapping[str, Any] = manifest.run
-    sampling = ", ".join(f"{key} {value}" for key, value in sorted(_table(run, "sampling").items()))
     ours = manifest.generator
     absent = cast("list[str]", manifest.selection.get("without_answer", []))
     facts = {
@@ -139,20 +142,39 @@ def _how(manifest: Manifest) -> str:
         "examiner": _names(run, [run.get("examiner")]),
         "rounds": run.get("rounds"),
         "pairing": run.get("pairing"),
-        "judged from both seats": run.get("swap"),
+        "judged from both seats": _share_words(run.get("swap")),
         "preset": run.get("preset") or "none",
         **({"left by the preset": _left(run)} if run.get("preset") else {}),
         **({"users": _BROUGHT} if run.get("personas") is not None else {}),
-        "frames": sampling,
+        "frames": _frames_words(_table(run, "sampling")),
         "seed": run.get("seed"),
     }
-    lines = (f"- {name}: {plain(value)}" for name, value in facts.items())
+    lines = (
+        f"- {name}: {'unknown' if value is None else plain(value)}" for name, value in facts.items()
+    )
     return "\n".join(["## How it was made\n", *lines, ""])
 
 
 def _left(run: Mapping[str, Any]) -> str:
     """Return in which choices a run is not as in the paper by whose preset it was played."""
     return "; ".join(left_by_preset(is_early=not is_as_in_paper(run)))
+
+
+def _share_words(share: Any) -> str | None:
+    """Return how many battles a share, or "all", is; None where it is not known."""
+    if not share:
+        return None if share is None else "none"
+    return "all battles" if share == "all" else f"{100 * float(share):.3g} % of battles"
+
+
+def _frames_words(sampling: Mapping[str, Any]) -> str | None:
+    """Return which frames were looked at, in the words of a plan; None where it is not known."""
+    try:
+        found = Sampling.model_validate(sampling)
+    except ValidationError:
+        return None
+    read = ", text in them read for stand-ins" if found.ocr else ""
+    return f"{about_sampling(found).removeprefix('frames: ')}{read}" if sampling else None
 
 
 def _names(run: Mapping[str, Any], aliases: Any) -> str:

@@ -36,7 +36,7 @@ from videoautoarena.runs.bench.play.rules import Rules
 from videoautoarena.runs.bench.play.tally import BenchTally, Outcomes, keep_results
 from videoautoarena.runs.bench.play.videos import (
     find_bench_videos,
-    refuse_strangers,
+    refuse_missing,
     remember_videos,
     subtitle_chars,
     video_notes,
@@ -74,6 +74,8 @@ class Asked:
 
     wanted: Wanted = Wanted()  # noqa: RUF009 - a tuple, which nobody can change
     videos: Path | None = None
+    allow_missing: bool = False
+    """Play what is asked of the videos that are there; questions of the others are void."""
     concurrency: int = 16
     patience_s: float = PATIENCE_S
     """How long an endpoint is waited for that cannot be reached."""
@@ -206,7 +208,7 @@ async def _ready(
             is_needed=cast.needs_videos,
             why=cast.why_videos,
         )
-        refuse_strangers(bench, films)
+        refuse_missing(bench, films, allowed=asked.allow_missing)
         prompts = own_prompts(store, asked.prompts)
         notes = [*prompt_notes(bench, prompts, used=cast.roles, typed=asked.prompts)]
         if write:

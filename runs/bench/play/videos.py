@@ -210,6 +210,12 @@ class _Folder:
         return {video.sha256: video for video in find_videos(self.path).videos}
 
     @cached_property
+    def sizes(self) -> frozenset[int]:
+        """How many bytes its files have; reads none of them."""
+        files = [self.path / path for paths in self.by_name.values() for path in paths]
+        return frozenset(file.stat().st_size for file in files if file.exists())
+
+    @cached_property
     def by_name(self) -> dict[str, list[str]]:
         """Relative paths by the name of the file, with and without what follows its last dot."""
         found = defaultdict[str, list[str]](list)
@@ -237,7 +243,9 @@ def _known(shelf: _Folder, entry: BenchVideo, sha256: str) -> Video:
     is_there = place is not None and place.is_file()
     if is_there and (video := read_video(shelf.path, entry.path or "")).sha256 == sha256:
         return video
-    if (moved := shelf.by_content.get(sha256)) is not None:
+    # A wrong folder may hold terabytes, all of which would be read to find nothing.
+    may_be_moved = entry.size_bytes is None or entry.size_bytes in shelf.sizes
+    if may_be_moved and (moved := shelf.by_content.get(sha256)) is not None:
         return moved
     raise UnusableVideo(
         "is another file than was frozen: its digest does not match" if is_there else "is missing"
@@ -257,14 +265,21 @@ def _named(shelf: _Folder, id_: str, entry: BenchVideo) -> str:
     return videos[0]
 
 
-def refuse_strangers(bench: OpenBench, films: BenchVideos) -> None:
-    """Raise BadInput for a folder that holds none of the videos that are asked about."""
-    if films.videos or not films.lost:
+def refuse_missing(bench: OpenBench, films: BenchVideos, *, allowed: bool) -> None:
+    """Raise BadInput where a video that is asked about is missing; where allowed, where all are."""
+    if not films.lost or (allowed and films.videos):
         return
     id_, why = next(iter(films.lost.items()))
-    name = one_line(bench.manifest.videos[id_].path or id_, 80)
+    first = f"{one_line(bench.manifest.videos[id_].path or id_, 80)} {one_line(why, 120)}"
+    place = safe(str(films.folder or bench.folder))
+    lost = len(films.lost)
+    if not films.videos:
+        raise BadInput(
+            f"{place} holds none of the {lost} videos asked about ({first}); pass their folder "
+            "with --videos"
+        )
     raise BadInput(
-        f"{films.folder or bench.folder} holds none of the {len(films.lost)} "
-        f"videos asked about ({name} {one_line(why, 120)}); pass their folder "
-        "with --videos"
+        f"{place} lacks {lost} of the {lost + len(films.videos)} videos asked about ({first}); "
+        "pass the folder of all with --videos, or count questions of the missing as void with "
+        "--allow-missing"
     )

@@ -360,13 +360,15 @@ def report_command(
 
         written = write_set_report(out, to, force=force)
     else:
+        from videoautoarena.runs.console.listeners import progress
         from videoautoarena.runs.rundir.reader import run_file
         from videoautoarena.runs.web.page.report import THUMBS, Order, report_file, write_report
 
         run_file(out)
         least = THUMBS if thumbs is None else thumbs
         order = Order(out, report_file(out, to, force=force), least, split, videos)
-        written = run_async(write_report(order, on_terminal))
+        with progress(say) as on_progress:
+            written = run_async(write_report(order, on_progress, say))
         if written.pictures_bytes:
             say_before_publishing(f"frames of videos are in {safe(str(written.to))}")
     if opens:
@@ -393,7 +395,7 @@ def view_command(out: Path, *, videos: Path | None, port: int | None, opens: boo
     """Show the run in OUT as a page in a browser, also while it is played.
 
     Where OUT is a folder of runs, they are listed, up to three folders deep. The page is served on
-    this machine alone, and the link opens it once. Nothing is written. Ctrl-C ends it.
+    this machine alone, and the link opens it in one browser. Nothing is written. Ctrl-C ends it.
     """
     from videoautoarena.runs.web.server.serve import refuse_without_web
 
@@ -437,7 +439,7 @@ def annotate_command(out: Path, *, labellers: tuple[str, ...], opens: bool, **ty
 
     The battles are a random sample that is recorded in the run, those of earlier draws first. Each
     vote is in the run before the next battle is shown. The page is served on this machine alone,
-    and each link opens it once. Ctrl-C ends it; the same command goes on later.
+    and each link opens it in one browser. Ctrl-C ends it; the same command goes on later.
     """
     from videoautoarena.runs.web.server.serve import refuse_without_web
 

@@ -61,6 +61,7 @@ def read_sweep(text: str) -> tuple[int, ...]:
 
 _PLACES = options.together(
     options.path("--videos", "Folder of the videos.  [default: the bench's copies]"),
+    options.flag("--allow-missing", "Count questions of videos that are not there as void."),
     options.config_option(" that declares the models"),
 )
 _LIMIT = options.whole(

@@ -33,6 +33,7 @@ from videoautoarena.video.workers.decoders import Decoders
 
 LABELLER = "labeller"
 """Who votes where nobody was named."""
+NEW_LINK = "for new links, end arena annotate with Ctrl-C and start it again; votes so far are kept"
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Begun:
     """What a session is, once it can be opened."""
 
     links: Mapping[str, str]
-    """By labeller; each opens once."""
+    """By labeller; each opens in one browser."""
     tasks: tuple[Tasks, ...]
     notes: tuple[str, ...]
 
@@ -91,7 +92,9 @@ async def annotate(asked: Asked, on_begun: Callable[[Begun], None]) -> Begun:
                 sessions = Sessions(port_of(listener))
                 page = "".join(document("annotate")).encode()
                 app = annotate_app({one.labeller: one for one in tasks}, page, films)
-                guard = Guard(app, sessions, policy=policy("annotate"), posts=POSTS)
+                guard = Guard(
+                    app, sessions, policy=policy("annotate"), posts=POSTS, new_link=NEW_LINK
+                )
                 links = {name: sessions.link(name) for name in names}
                 begun = Begun(links, tasks, notes)
                 await serve(guard, listener, lambda: on_begun(begun))

@@ -23,6 +23,12 @@ TITLES: dict[Page, str] = {
     "annotate": "Labelling",
     "set": "Frozen set",
 }
+LOADING: dict[Page, str] = {
+    "report": "Loading the run …",
+    "annotate": "Loading what there is to label …",
+    "set": "Loading the set …",
+}
+"""What stands on a page until its script has drawn it."""
 Place = Literal["file", "split", "served"]
 """Where a page gets its data: blocks inside it, files beside it, or the server it came from."""
 SIBLINGS = "arena-siblings"
@@ -66,6 +72,7 @@ def document(
         "CSP": html.escape(policy(page, place)),
         "TITLE": html.escape(title or TITLES[page]),
         "STYLE": found.style,
+        "LOADING": LOADING[page],
         "PLAIN": plain,
         "SUMMARY": inline,
         "SCRIPT": found.script,

@@ -7,15 +7,18 @@ import html
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.console.events import Say
+from videoautoarena.runs.console.listeners import OnProgress, unheard
 from videoautoarena.runs.rundir.reader import RUN_FILE, Run, counted, open_run
 from videoautoarena.runs.text.files import make_folder, refuse_existing, whole_file, write_whole
 from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.text.words import roughly
 from videoautoarena.runs.web.page.data import LISTED, PageData
 from videoautoarena.runs.web.page.document import block, document, is_ours
 from videoautoarena.runs.web.page.sentences import as_text
@@ -28,8 +31,8 @@ THUMBS = 16
 LEVEL = 6
 """Of gzip: 9 takes three times as long for 1 % less."""
 _BLOCK = re.compile(r"(?:index|videos|part-\d+|sprite-[0-9a-f]{12})\.js")
-OnSheet = Callable[[int, int], None]
-"""Takes how many videos have their thumbnails, and of how many."""
+READ_A_SECOND, WORTH_SAYING = 700, 2_000
+"""Battles; fewer than the latter are read before anybody wonders."""
 
 
 @dataclass(frozen=True)
@@ -100,8 +103,12 @@ def report_file(folder: Path, to: Path | None, *, force: bool) -> Path:
     return file
 
 
-async def write_report(order: Order, on_sheet: OnSheet | None = None) -> Written:
+async def write_report(
+    order: Order, on_progress: OnProgress = unheard, say: Say | None = None
+) -> Written:
     """Write the report of a run; calls no model, and changes nothing else in the run's folder.
+
+    `on_progress` hears how many videos have their thumbnails, `say` how long a large run takes.
 
     Thumbnails come from the frame cache, what that has lost from the videos themselves; a video
     whose frames are gone is left without, and named in what comes back.
@@ -109,9 +116,14 @@ async def write_report(order: Order, on_sheet: OnSheet | None = None) -> Written
     Raises:
         BadInput: no run, or a file that cannot be written.
     """
+    if say is not None:
+        with open_run(order.folder) as run:
+            count = len(run.battles)
+        if count >= WORTH_SAYING:
+            say(f"reading {count:,} battles takes about {roughly(count / READ_A_SECOND)}")
     data = PageData.read(order.folder, LISTED if order.split else MOST_BATTLES)
     with open_run(order.folder) as run:
-        sheets, missing = await draw_sheets(run, data, order, on_sheet)
+        sheets, missing = await draw_sheets(run, data, order, on_progress)
         with whole_file(order.to) as file:
             size = _write(file, run, data, sheets, _siblings(order.to) if order.split else None)
     pictures = sum(len(sheet.webp) for sheet in sheets.values())
@@ -119,7 +131,7 @@ async def write_report(order: Order, on_sheet: OnSheet | None = None) -> Written
 
 
 async def draw_sheets(
-    run: Run, data: PageData, order: Order, on_sheet: OnSheet | None = None
+    run: Run, data: PageData, order: Order, on_progress: OnProgress = unheard
 ) -> tuple[dict[str, Sheet], dict[str, str]]:
     """Return the thumbnails by video, noted in the page's data; and which are missing and why."""
     found: dict[str, Sheet] = {}
@@ -132,8 +144,7 @@ async def draw_sheets(
             if sheet := await studio.sheet(video, body["seen"]):
                 found[video.id] = sheet
                 body["sprite"] = sheet.to_json()
-            if on_sheet:
-                on_sheet(number, len(videos))
+            on_progress(number, len(videos), "pictures of videos")
     return found, {v.path: studio.missing[v.id] for v in videos if v.id in studio.missing}
 
 

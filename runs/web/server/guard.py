@@ -51,16 +51,24 @@ class Refusal(NamedTuple):
 class Guard:
     """Hands on the requests of sessions, made from our own pages; says no to all others.
 
-    `posts` are the paths that take JSON by POST. The application finds who asks in
-    `request.state.session`, as `Sessions.link` named them, and sees neither tokens nor cookies.
+    `posts` are the paths that take JSON by POST, and `new_link` says what makes another link. The
+    application finds who asks in `request.state.session`, as `Sessions.link` named them, and sees
+    neither tokens nor cookies.
     """
 
     def __init__(
-        self, app: App, sessions: Sessions, *, policy: str, posts: Container[str] = ()
+        self,
+        app: App,
+        sessions: Sessions,
+        *,
+        policy: str,
+        posts: Container[str] = (),
+        new_link: str = "start the command again",
     ) -> None:
         self._app = app
         self._sessions = sessions
         self._posts = posts
+        self._new_link = new_link
         self._hosts = tuple(f"{name}:{sessions.port}" for name in ("127.0.0.1", "localhost"))
         # A page cannot say this of itself.
         whole = f"{policy}; frame-ancestors 'none'"
@@ -110,7 +118,7 @@ class Guard:
         if (origin or is_post) and origin != f"http://{host}":
             return Refusal(403, "asked by another page")
         if request.header("sec-fetch-site", OWN_SITES[0]) not in OWN_SITES:
-            return Refusal(403, "asked by another page")
+            return Refusal(403, "asked by another page; paste the link into the address bar")
         if request.path == ICON:
             return Refusal(NO_CONTENT, "")
         if PLAIN_PATH.fullmatch(request.path) is None:
@@ -125,18 +133,26 @@ class Guard:
         return None
 
     def _opened(self, request: _Request) -> Refusal | None:
-        """Return the way to the page for whoever brings a token; None for one that opens nothing.
+        """Return the way to the page for whoever brings a token, or why it opens nothing.
 
         Looking ahead, as with HEAD, uses up no token.
         """
         if request.method != "GET":
             return Refusal(403, "open this link in a browser")
-        cookie = self._sessions.enter(request.token or "")
+        token = request.token or ""
+        cookie = self._sessions.enter(token)
         if cookie is not None:
             return Refusal(303, "", (("Location", "/"), ("Set-Cookie", cookie)))
-        if self._sessions.who(request.header("cookie")) is not None:
+        opener = self._sessions.used_by(token)
+        who = self._sessions.who(request.header("cookie"))
+        if who is not None and opener in (who, None):
             return Refusal(303, "", (("Location", "/"),))
-        return Refusal(403, "this link was used, or is of another start; start the command again")
+        if opener is None:
+            return Refusal(403, "this link is of an earlier start; open the one printed last")
+        now = "opens again only in the browser that opened it first"
+        if who is not None:
+            now = "this browser has opened another one since"
+        return Refusal(403, f"this link was used, and {now}; {self._new_link}")
 
     async def _pass_on(
         self, scope: MutableMapping[str, Any], receive: Receive, answer: _Answer

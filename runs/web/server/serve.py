@@ -73,7 +73,7 @@ def announce(links: Mapping[str, str], *, opens: bool = False) -> None:
         print_result(f"{safe(name)}: {link}" if name else link)
     sys.stdout.flush()
     if sys.stdout.isatty():
-        say("a link opens once, in one browser; Ctrl-C ends the pages")
+        say("each link opens in one browser, as often as you like; Ctrl-C ends the pages")
     if opens:
         # A browser without windows stays in the foreground until somebody leaves it.
         first = next(iter(links.values()))

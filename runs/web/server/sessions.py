@@ -1,4 +1,4 @@
-"""Who may look: links that open once, and the sessions that they became."""
+"""Who may look: links that each open in one browser, and the sessions that they became."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from hmac import compare_digest
 
 LENGTH = 32
 """Random bytes of a token and of a session."""
+COOKIE_S = 30 * 24 * 3600
+"""So long a browser keeps a cookie, closed or not; it opens nothing once the process has ended."""
 
 
 class Sessions:
@@ -21,10 +23,12 @@ class Sessions:
         # Cookies ignore ports, so those of two servers must not have one name.
         self._cookie = f"arena-{port}"
         self._links: dict[str, str] = {}
+        self._used: dict[str, str] = {}
+        """The links that were opened, and by whom."""
         self._open: dict[str, str] = {}
 
     def link(self, who: str = "") -> str:
-        """Return a new link, which opens once; `who` is what its session will be known by."""
+        """Return a new link, for one browser; `who` is what its session will be known by."""
         token = secrets.token_urlsafe(LENGTH)
         self._links[token] = who
         return f"http://127.0.0.1:{self.port}/?token={token}"
@@ -35,8 +39,13 @@ class Sessions:
         if found is None:
             return None
         session = secrets.token_urlsafe(LENGTH)
-        self._open[session] = self._links.pop(found)
-        return f"{self._cookie}={session}; HttpOnly; SameSite=Strict; Path=/"
+        self._open[session] = self._used[found] = self._links.pop(found)
+        return f"{self._cookie}={session}; HttpOnly; SameSite=Strict; Path=/; Max-Age={COOKIE_S}"
+
+    def used_by(self, token: str) -> str | None:
+        """Return who opened the link of a token; None where nobody did."""
+        found = _same(token, self._used)
+        return None if found is None else self._used[found]
 
     def who(self, cookies: str) -> str | None:
         """Return who sends these cookies, as `link` named them; None for a stranger."""

@@ -32,6 +32,7 @@ NICER = 10
 """A run that is being played goes first."""
 OPEN_RUNS = 8
 """Of a folder; the data of the one that was opened first are forgotten."""
+NEW_LINK = "for this browser, run arena view once more: it prints a link of its own"
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
@@ -218,7 +219,7 @@ async def view(
         with listen(port) as listener:
             os.nice(NICER)
             sessions = Sessions(port_of(listener))
-            guard = Guard(view_app(choice), sessions, policy=policy("report"))
+            guard = Guard(view_app(choice), sessions, policy=policy("report"), new_link=NEW_LINK)
             link = sessions.link()
             preparing = asyncio.create_task(choice.prepare())
             await serve(guard, listener, lambda: announce({"": link}, opens=opens))

@@ -21,6 +21,7 @@ from tests.support.loopback import Loopback, Manners, Mishap, serving
 from tests.support.plain_videos import PAIRS, draw_two_colours
 from tests.support.played import invoke
 from tests.support.returns import draw_story, invent
+from tests.support.set_cards import read_card
 from tests.support.whole_runs import KEY, command, folder_bytes, write_config
 from videoautoarena.graph.dialogue import TRIES
 from videoautoarena.memory.records.errors import BadInput, RunLocked, WrongArgument
@@ -89,7 +90,7 @@ def test_a_set_says_what_it_holds_and_a_second_making_asks_nobody(
     assert (refusal["ability"], twin["ability"]) == ("answer_refusal", "refusal_twin")
     assert (refusal["wanted"], refusal["made"], refusal["dropped"]) == (2, 2, {})
     assert invoke("bench", "verify", to).exit_code == 0
-    card = (to / "card.md").read_text()
+    card = read_card(to)
     assert "| by ability | dialogues |" in card
     assert BEFORE_PASSING_ON in card
     assert f"copies of videos are in {to}: before others get them," in done.stderr
@@ -424,5 +425,7 @@ def test_a_plan_says_tokens_and_dollars_of_who_is_far_away_video_by_video(
         shutil.copy(clip, tmp_path / clip.stem)
         typed = ("--examiner", "openai:gpt-4o", "--plan", "--json")
         parts.append(json.loads(make(tmp_path / clip.stem, to, *typed).stdout)["plan"])
+    together = sum(part["duration_s"] for part in parts)
+    assert 0.9 * together / len(parts) < plan["duration_s"] < together
     for name in ("calls_at_most", "cost_usd", "cost_usd_at_most"):
         assert plan[name] == pytest.approx(sum(part[name] for part in parts))

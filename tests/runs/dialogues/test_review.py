@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.support.dialogue_sets import check, dialogue, turn, write_dialogues
 from tests.support.played import invoke
 from tests.support.reviewing import At, fill, play, read_rows, reviewed, with_videos
+from tests.support.set_cards import read_card
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.entries import TWIN, Check, Round
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
@@ -100,7 +101,7 @@ def test_decisions_make_another_set_that_says_what_was_before(
         **done.counts,
     }
     assert set(new.manifest.videos) == {"a"}
-    card = (new.folder / "card.md").read_text()
+    card = read_card(new.folder)
     assert "reviewed by first" in card
     assert card.count(BEFORE_PASSING_ON) == 1
 

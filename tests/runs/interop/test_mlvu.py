@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.support.json_schemas import problems
 from tests.support.played import invoke
 from tests.support.published_tasks import Rows, mlvu_choice, mlvu_scenes, mlvu_test, write
+from tests.support.set_cards import read_card
 from tests.support.task_sets import choice as item_of
 from tests.support.task_sets import write_set
 from videoautoarena.memory.records.errors import BadInput
@@ -60,7 +61,7 @@ def test_the_published_files_come_in_without_loss_and_their_defects_are_named(
     assert records_of(bench) == {
         file.name: json.loads(file.read_text()) for file in sorted(MLVU.glob("*.json"))
     }
-    card = (bench / "card.md").read_text().replace("\\", "")
+    card = read_card(bench).replace("\\", "")
     for told in (
         "5 x options repeat: plot_18, plot_23, plot_335 and 2 more",
         "2 x key is no option: needle_34, needle_338",
@@ -276,7 +277,7 @@ def test_a_hostile_file_stays_text(tmp_path: Path) -> None:
     said = invoke("import", "mlvu", file, "--to", tmp_path / "set", "--licence", hostile)
     probed = invoke("bench", "probe", tmp_path / "set")
     assert (said.exit_code, probed.exit_code) == (0, 0)
-    card = (tmp_path / "set" / "card.md").read_text()
+    card = read_card(tmp_path / "set")
     assert "\x1b" not in said.output + probed.output + card
     assert BEFORE_PASSING_ON in card
     assert {path.name for path in tmp_path.iterdir()} == {"in", "set"}

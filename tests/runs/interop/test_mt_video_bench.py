@@ -16,6 +16,7 @@ from tests.support.dialogue_sets import write_dialogues
 from tests.support.json_schemas import problems
 from tests.support.played import invoke
 from tests.support.published_dialogues import Json, checks, dialogue, lay, published
+from tests.support.set_cards import read_card
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
 from videoautoarena.runs.bench.format.results import DialogueResult, RoundLine, write_result
@@ -322,7 +323,7 @@ def test_a_hostile_file_stays_text(tmp_path: Path) -> None:
         "--videos", tmp_path, "--licence", hostile,
     )  # fmt: skip
     assert done.exit_code == 0, done.output
-    card = (tmp_path / "set" / "card.md").read_text()
+    card = read_card(tmp_path / "set")
     assert "\x1b" not in done.output + card
     assert BEFORE_PASSING_ON in card
     before, after = through(tmp_path)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests.support.played import invoke, lineage, play, video
 from tests.support.published_bench import ITEMS, VIDEOS, published, write_published
+from tests.support.set_cards import read_card
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.interop.videoautobench import (
@@ -174,7 +175,7 @@ def test_a_hostile_file_stays_text(tmp_path: Path) -> None:
         "import", "videoautobench", file, "--to", tmp_path / "bench", "--licence", hostile
     )
     assert said.exit_code == 0
-    card = (tmp_path / "bench" / "card.md").read_text()
+    card = read_card(tmp_path / "bench")
     assert "\x1b" not in said.output + card
     assert BEFORE_PASSING_ON in card
     assert {path.name for path in tmp_path.iterdir()} == {"vab.json", "bench"}

@@ -19,6 +19,7 @@ import pytest
 from tests.support.films import frames_of
 from tests.support.plain_videos import draw_plain_videos
 from tests.support.played import invoke
+from tests.support.set_cards import read_card
 from tests.support.task_sets import write_set
 from videoautoarena.agents.offline.language.tasks import fit
 from videoautoarena.agents.offline.vision.frame_features import Glance, seen_in
@@ -28,9 +29,11 @@ from videoautoarena.runs.bench.format.reader import open_bench, sha256_of
 from videoautoarena.runs.bench.format.results import read_tasks
 from videoautoarena.runs.cli.program.main import arena, guarded
 from videoautoarena.runs.tasks.items import Wish, draw_items
-from videoautoarena.runs.tasks.make import Order, make
+from videoautoarena.runs.tasks.make import ENCODED_A_SECOND, Order, make
 from videoautoarena.runs.tasks.options import Bank
 from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
+from videoautoarena.runs.text.words import roughly
+from videoautoarena.video.workers.pool import HANDS
 
 WISH = Wish(n=3, seconds=(15,), seed=7)
 TYPED = ("--n", 3, "--seconds", 15, "--seed", 7)
@@ -85,7 +88,7 @@ def test_a_set_is_intact_and_says_how_it_was_made(made: Path, videos: Path) -> N
         assert item.qid == item.own_qid()
         assert len(item.keys) == 1
         assert {probe["video"] for probe in item.made["probes"]} <= known
-    card = (made / "card.md").read_text()
+    card = read_card(made)
     assert "pass\nthis set on only where" in card
     assert BEFORE_PASSING_ON in card
     assert sorted(path.name for path in made.parent.iterdir()) == [made.name]
@@ -226,7 +229,7 @@ def test_a_ladder_is_made_played_and_scored_as_the_same_items_at_each_length(
     assert (found["items"], found["wanted"]) == (4, 4)
     assert [part["keyed"] for part in found["shortcuts"]["parts"]] == [1, 1]
     assert found["shortcuts"]["defects"] == []
-    assert "Each item stands at every length" in (to / "card.md").read_text()
+    assert "Each item stands at every length" in read_card(to)
     items = open_bench(to).items
     for short, long in zip(items[::2], items[1::2], strict=True):
         assert (short.made["rung"], long.made["rung"]) == (1, 2)
@@ -327,6 +330,9 @@ def test_a_plan_writes_nothing(videos: Path, tmp_path: Path) -> None:
     found = json.loads(planned.stdout)
     assert (found["items"], found["bench"]) == (3, None)
     assert found["film_s"] > 3 * 15
+    seconds = roughly(found["size_bytes"] / ENCODED_A_SECOND / HANDS)
+    told = invoke("tasks", "make", videos, "--to", to, *TYPED, "--plan").stdout
+    assert f"encoding takes about {seconds} on " in told
     assert list(tmp_path.iterdir()) == []
 
 

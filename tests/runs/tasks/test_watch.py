@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import signal
 from collections import Counter
@@ -16,6 +17,7 @@ from tests.support.clips import draw_folder
 from tests.support.lives import Life
 from tests.support.loopback import Loopback, Manners, Mishap, serving
 from tests.support.played import invoke
+from tests.support.set_cards import read_card
 from tests.support.whole_runs import command
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import CallRow
@@ -130,7 +132,7 @@ def test_a_set_is_intact_and_each_item_says_who_wrote_and_checked_it(
         else:
             shown = [one["shown"] for one in checked["points"]]
             assert 3 <= len(item.points) == shown.count("yes")
-    card = (to / "card.md").read_text()
+    card = read_card(to)
     assert "a model's word" in card
     assert "Anomaly and ego items cannot be made" in card
     assert BEFORE_PASSING_ON in card
@@ -249,14 +251,19 @@ def test_subtitles_that_changed_are_refused_before_a_call_and_moved_ones_are_fou
     assert next((to / "videos").glob("*.srt")).read_bytes() == before
 
 
-def test_a_plan_says_calls_and_dollars_and_writes_nothing(clips: Path, tmp_path: Path) -> None:
+def test_a_plan_says_calls_dollars_and_time_and_writes_nothing(clips: Path, tmp_path: Path) -> None:
     to = tmp_path / "set"
-    planned = make(clips, to, "--examiner", "openai:gpt-4o", "--plan", "--json")
+    typed = ("--examiner", "openai:gpt-4o", "--plan")
+    planned = make(clips, to, *typed, "--json")
     plan = json.loads(planned.stdout)["plan"]
     assert 16 <= plan["calls"] <= 1.2 * 16
     assert plan["calls_at_most"] == 2 * 3 * 16
     assert 0 < plan["cost_usd"] < plan["cost_usd_at_most"]
     assert "api.openai.com" in plan["notices"][0]
+    one_by_one = json.loads(make(clips, to, *typed, "--concurrency", 1, "--json").stdout)["plan"]
+    assert one_by_one["duration_s"] == pytest.approx(8 * plan["duration_s"], abs=8)
+    told = " ".join(make(clips, to, *typed, "--concurrency", 1).stdout.split())
+    assert re.search(r"takes about \d+ min with 1 call at once ", told)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -268,7 +268,10 @@ def test_a_plan_takes_off_both_asks_of_an_open_part(tmp_path: Path) -> None:
     out = played.play(tmp_path / "out", battles, calls=calls)
     config = RunConfig.of_manifest(played.manifest())
     with Store.open(out / "run.sqlite", write=False) as store:
-        plans = [plan_watching(config, [cell], known=0, store=held) for held in (None, store)]
+        plans = [
+            plan_watching(config, [cell], known=0, store=held, concurrency=16)
+            for held in (None, store)
+        ]
     before, after = ({line.role: line.most_calls for line in plan.lines} for plan in plans)
     assert after == {role: most - 1 for role, most in before.items()}
     # Each of two items may be written three times, and each reply be mended once.

@@ -1,7 +1,6 @@
 /* The labelling page: one thing to vote on at a time, and nothing of any other. */
 
 import { html } from "htm/preact";
-import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { load, session, TASKS, undo, useSession, vote } from "./annotate_session.js";
 import {
@@ -15,7 +14,7 @@ import {
   VOTES,
   voteFor,
 } from "./annotate_tasks.js";
-import { useWindowEvent } from "./base.js";
+import { draw, useWindowEvent } from "./base.js";
 import { KeysHelp, Top, theme } from "./bits.js";
 import { counted, whole } from "./numbers.js";
 import { plain, Said } from "./text.js";
@@ -140,10 +139,7 @@ function App() {
   }, [state]);
   const banner = error && html`<p class="banner">${plain(error)}</p>`;
   const alert = html`<div role="alert">${banner}</div>`;
-  if (!state) {
-    const waiting = error ? null : html`<p class="muted loading">Drawing battles …</p>`;
-    return html`<main id="main" class="wide">${alert}${waiting}</main>`;
-  }
+  if (!state) return html`<main id="main" class="wide">${alert}</main>`;
   return html`<${TasksTop} state=${state} help=${help} />
     <main id="main" class="wide labelling" aria-busy=${session.isSending}>
       <${Progress} state=${state} />${alert}<${Task} state=${state} draft=${draft} /></main>
@@ -158,8 +154,8 @@ function statusOf(state) {
 
 async function start() {
   theme.start();
-  render(html`<${App} />`, document.getElementById("app"));
   await load();
+  draw(html`<${App} />`);
   const { tasks, item } = session.state ?? {};
   /* Whoever has questions alone to rank need not look for them. */
   if (tasks && !item && tasks.battle.total === 0 && tasks.ranking.total > 0) {

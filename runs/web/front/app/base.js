@@ -1,5 +1,6 @@
 /* What every page is built from: hooks, values that load, files to save. Any page may use this. */
 
+import { render } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 /* Each result of `make`, kept by its key after the first call. `drop` forgets what fits a test. */
@@ -16,6 +17,16 @@ export function once(make) {
   return get;
 }
 
+/* Draws a page in the place of the line that said it was loading. */
+export function draw(page) {
+  const place = document.getElementById("app");
+  place.replaceChildren();
+  render(page, place);
+}
+
+/* What went wrong, in the words of whoever noticed. */
+export const messageOf = (error) => String(error?.message ?? error);
+
 /* A promise's value once it is there; null until then, {failed} where it broke.
    New keys clear the value at once; a new version keeps the old one until the next has come. */
 export function useLoaded(make, keys, version = 0) {
@@ -26,7 +37,7 @@ export function useLoaded(make, keys, version = 0) {
     const put = (value) => wanted && hold({ keys, value });
     Promise.resolve()
       .then(make)
-      .then(put, (error) => put({ failed: String(error) }));
+      .then(put, (error) => put({ failed: messageOf(error) }));
     return () => {
       wanted = false;
     };

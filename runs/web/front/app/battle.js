@@ -3,7 +3,7 @@
 import { html } from "htm/preact";
 import { useState } from "preact/hooks";
 import { own } from "./base.js";
-import { Chip, isWin, Side, STANDARDS, Table } from "./bits.js";
+import { Chip, isWin, Side, STANDARDS, Table, Unloaded } from "./bits.js";
 import { battleAt, chainKey, source } from "./data.js";
 import { Grade, listLink, listState, neighbour, stepBattle } from "./list.js";
 import { useData } from "./live.js";
@@ -55,15 +55,19 @@ export function Battle({ id }) {
   const found = useData(() => battleWithChain(id), [id]);
   useArrival(found !== null);
   if (!found) {
-    return html`<main id="main" class="wide"><p class="muted loading">Reading …</p></main>`;
+    return html`<main id="main" class="wide">
+      <p class="muted loading" role="status">Loading the battle …</p></main>`;
   }
-  if (found.isMissing || found.failed) return html`<${NoBattle} id=${id} error=${found.failed} />`;
+  if (found.failed) {
+    return html`<main id="main" class="wide">
+      <${Unloaded} what="This battle" error=${found.failed} /></main>`;
+  }
+  if (found.isMissing) return html`<${NoBattle} id=${id} />`;
   return html`<${WholeBattle} key=${id} ...${found} />`;
 }
 
-function NoBattle({ id, error }) {
-  const why =
-    error ?? html`There is none with the id <code><${Said} text=${clip(id, 200)} /></code>.`;
+function NoBattle({ id }) {
+  const why = html`There is none with the id <code><${Said} text=${clip(id, 200)} /></code>.`;
   return html`<main id="main" class="wide"><h1 class="page">No such battle</h1>
     <p>${why} <a class="plain" href="#battles">All battles</a></p></main>`;
 }

@@ -10,6 +10,10 @@ export const Side = ({ side }) =>
 
 export const Flag = ({ text }) => html`<span class="flag">${plain(text)}</span>`;
 
+/* What stands in the place of what could not be loaded. */
+export const Unloaded = ({ what, error }) =>
+  html`<p class="banner" role="alert">${what} cannot be shown: ${plain(error)}</p>`;
+
 const VERDICTS = {
   a: "A is better",
   b: "B is better",

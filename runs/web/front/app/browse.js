@@ -2,7 +2,7 @@
 
 import { html } from "htm/preact";
 import { useMemo, useState } from "preact/hooks";
-import { Segments } from "./bits.js";
+import { Segments, Unloaded } from "./bits.js";
 import { source } from "./data.js";
 import { facetsOf, ORDERS, ordered, sift } from "./facets.js";
 import { List, listState } from "./list.js";
@@ -16,11 +16,12 @@ export function Browse({ query }) {
   const films = useData(() => source.videos());
   if (!index || !films) {
     return html`<main id="main" class="wide">
-      <p class="muted loading">Reading the battles …</p></main>`;
+      <p class="muted loading" role="status">Loading the battles …</p></main>`;
   }
   if (index.failed || films.failed) {
-    return html`<main id="main" class="wide"><p class="banner">The battles could not be read:${" "}
-      ${index.failed ?? films.failed}</p></main>`;
+    const error = index.failed ?? films.failed;
+    return html`<main id="main" class="wide">
+      <${Unloaded} what="The battles" error=${error} /></main>`;
   }
   return html`<${Browser} index=${index} films=${films} query=${query} />`;
 }

@@ -64,18 +64,26 @@ export const runName = new URLSearchParams(location.search).get("run");
 const runQuery = runName === null ? "" : `?run=${encodeURIComponent(runName)}`;
 const addressIn = (path) => `api/${path}${runQuery}`;
 
-async function asked(path) {
-  const reply = await fetch(addressIn(path), { cache: "no-store" });
-  if (!reply.ok) throw new Error(`the server answered ${reply.status} for ${path}`);
+export const NO_SERVER = "the server does not answer; start arena view again";
+
+async function asked(address) {
+  const reply = await fetch(address, { cache: "no-store" }).catch(() => {
+    throw new Error(NO_SERVER);
+  });
+  if (!reply.ok) throw new Error((await reply.text()).trim() || `the server said ${reply.status}`);
   return reply.json();
 }
 
 export const source = {
   isServed: !inFile,
-  summary: once(async () => inlineSummary ?? asked("summary")),
-  index: once(async () => indexed(await (inFile ? unpacked("index") : asked("index")))),
-  videos: once(async () => filmsOf(await (inFile ? unpacked("videos") : asked("videos")))),
-  part: once((number) => (inFile ? unpacked(`part-${number}`) : asked(`part/${number}`))),
+  summary: once(async () => inlineSummary ?? asked(addressIn("summary"))),
+  index: once(async () => indexed(await (inFile ? unpacked("index") : asked(addressIn("index"))))),
+  videos: once(async () =>
+    filmsOf(await (inFile ? unpacked("videos") : asked(addressIn("videos")))),
+  ),
+  part: once((number) =>
+    inFile ? unpacked(`part-${number}`) : asked(addressIn(`part/${number}`)),
+  ),
   sheet: once(async (video) => {
     if (!inFile) return addressIn(`sprite/${encodeURIComponent(video)}`);
     const text = await blockOf(`sprite-${video}`);
@@ -89,8 +97,7 @@ export const source = {
   /* The runs of a folder; null where one run alone is shown. */
   async runs() {
     if (inFile || runName !== null) return null;
-    const reply = await fetch("api/runs", { cache: "no-store" });
-    return reply.ok ? (await reply.json()).runs : null;
+    return (await asked("api/runs")).runs;
   },
 };
 

@@ -4,7 +4,7 @@
 import { html } from "htm/preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isNarrow, useLoaded, useWindowEvent } from "./base.js";
-import { Chip, Section } from "./bits.js";
+import { Chip, Section, Unloaded } from "./bits.js";
 import { source } from "./data.js";
 import { battleLink, Outcome, roundName, summary } from "./names.js";
 import { fileName, fixed, isKnown } from "./numbers.js";
@@ -190,7 +190,10 @@ export function Examples({ index, films, places }) {
 const NEWEST = 6;
 
 export function Newest({ index, films }) {
-  if (!summary.live || !index?.size || !films || films.failed) return null;
+  if (!summary.live) return null;
+  const error = index?.failed ?? films?.failed;
+  if (error) return html`<${Unloaded} what="The newest battles" error=${error} />`;
+  if (!index?.size || !films) return null;
   const places = Array.from({ length: index.size }, (_, place) => place);
   const last = places.slice(-NEWEST).reverse();
   const says = summary.live.running ? "The newest battles, as they come in." : "The last battles.";

@@ -3,8 +3,8 @@
 
 import { html } from "htm/preact";
 import { useState } from "preact/hooks";
-import { useLoaded, useWindowEvent } from "./base.js";
-import { source } from "./data.js";
+import { messageOf, useLoaded, useWindowEvent } from "./base.js";
+import { NO_SERVER, source } from "./data.js";
 import { putSummary, summary } from "./names.js";
 import { counted, isKnown, money, roughly, whole } from "./numbers.js";
 
@@ -43,7 +43,7 @@ export function follow() {
   const act = async () => {
     const start = from;
     from = Infinity;
-    data.error = await renew(start).then(() => null, String);
+    data.error = await renew(start).then(() => null, messageOf);
     if (data.error) changed();
     timer = null;
     if (from !== Infinity) plan(from);
@@ -53,6 +53,8 @@ export function follow() {
     const pause = summary.status.settled > MANY ? PAUSE_OF_MANY_MS : PAUSE_MS;
     if (timer === null) timer = setTimeout(act, pause);
   };
+  events.addEventListener("error", () => putError(NO_SERVER));
+  events.addEventListener("open", () => putError(null));
   events.addEventListener("summary", (event) => putLive(JSON.parse(event.data)));
   events.addEventListener("battles", (event) => plan(JSON.parse(event.data).from));
   events.addEventListener("end", () => {
@@ -60,6 +62,11 @@ export function follow() {
     if (summary.live?.running) plan(0);
     putLive({ running: false });
   });
+}
+
+function putError(error) {
+  data.error = error;
+  dispatchEvent(new Event("arena-live"));
 }
 
 function putLive(figures) {

@@ -2,7 +2,7 @@
 
 import { html } from "htm/preact";
 import { own } from "./base.js";
-import { Flag } from "./bits.js";
+import { Flag, Unloaded } from "./bits.js";
 import { Axis, atPercent, Grid, Interval, Legend, Parts, Plot } from "./charts.js";
 import { source } from "./data.js";
 import { halvesTick, SHARE_AXIS } from "./judge.js";
@@ -80,8 +80,10 @@ export function ModelPage({ name }) {
       <a class="plain" href="#models">All models</a></p></main>`;
   }
   const profile = own(summary.profiles, name) ?? emptyProfile(name);
-  const looks = index && films && !index.failed && !films.failed ? { index, films } : null;
+  const error = index?.failed ?? films?.failed;
+  const looks = index && films && !error ? { index, films } : null;
   return html`<main id="main" class="wide profile"><${ModelHead} row=${row} profile=${profile} />
+    ${error && html`<${Unloaded} what="Its battles" error=${error} />`}
     <div class="panels two wide-left"><${WhatGoesWrong} profile=${profile} looks=${looks} />
       <${WhomItMet} profile=${profile} /></div>
     <div class="panels two">

@@ -1,9 +1,8 @@
 /* The page of a run, or of a folder of runs: which part is shown, the bar at its top, the keys. */
 
 import { html } from "htm/preact";
-import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { useWindowEvent } from "./base.js";
+import { draw, messageOf, useWindowEvent } from "./base.js";
 import { Battle } from "./battle.js";
 import { Contents, KeysHelp, Top, theme } from "./bits.js";
 import { Browse } from "./browse.js";
@@ -231,30 +230,32 @@ function App() {
 function Broken({ error }) {
   const runs = html`<p><a class="plain" href=${location.pathname}>All runs</a></p>`;
   return html`<main id="main" class="wide"><h1 class="page">Nothing to show</h1>
-    <p class="banner">${plain(String(error?.message ?? error))}</p>${runName && runs}</main>`;
+    <p class="banner" role="alert">${plain(messageOf(error))}</p>${runName && runs}</main>`;
 }
 
 /* Draws the run, or the runs to choose from where the address names none. */
 async function start() {
   theme.start();
-  const place = document.getElementById("app");
   try {
     const runs = await source.runs();
     if (runs) {
-      render(html`<${Runs} runs=${runs} />`, place);
+      draw(html`<${Runs} runs=${runs} />`);
       return;
     }
     putSummary(await source.summary());
   } catch (error) {
-    render(html`<${Broken} error=${error} />`, place);
+    draw(html`<${Broken} error=${error} />`);
     return;
   }
   startHistory();
-  render(html`<${App} />`, place);
+  draw(html`<${App} />`);
   performance.mark("arena-first");
   follow();
-  await source.index();
-  performance.mark("arena-ready");
+  // What cannot be loaded is said where it is wanted.
+  await source.index().then(
+    () => performance.mark("arena-ready"),
+    () => null,
+  );
 }
 
 start();

@@ -1,8 +1,7 @@
 /* The page of a frozen set of any kind: its parts as they are sent, in their order. */
 
 import { html } from "htm/preact";
-import { render } from "preact";
-import { useWindowEvent } from "./base.js";
+import { draw, useWindowEvent } from "./base.js";
 import { Contents, Top, theme } from "./bits.js";
 import { Dialogues } from "./dialogues.js";
 import { putSummary, Sentence, StandIns, summary } from "./names.js";
@@ -52,6 +51,6 @@ function SetPage() {
 
 theme.start();
 putSummary(JSON.parse(document.getElementById("summary").textContent));
-render(html`<${SetPage} />`, document.getElementById("app"));
+draw(html`<${SetPage} />`);
 const part = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
 if (part) part.scrollIntoView();

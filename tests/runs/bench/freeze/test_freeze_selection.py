@@ -11,8 +11,9 @@ import pytest
 
 from tests.support.labelled import label, season
 from tests.support.played import CLIP_BYTES, battle, invoke, lineage, manifest, play, slot, video
+from tests.support.set_cards import read_card
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import Battle, Borrowed, Subtitles
+from videoautoarena.memory.records.records import Battle, Borrowed, Sampling, Subtitles
 from videoautoarena.memory.store.evidence import Label
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
@@ -59,14 +60,14 @@ def test_where_people_see_no_winner_the_battle_is_left_out(
 ) -> None:
     bench = labelled(tmp_path, *labels)
     assert [item.round for item in items(bench)] == [1]
-    assert "| people saw no winner | 1 |" in (bench / "card.md").read_text()
+    assert "| people saw no winner | 1 |" in read_card(bench)
 
 
 def test_people_may_see_a_winner_where_the_judge_saw_a_tie(tmp_path: Path) -> None:
     tied = slot(video(), 2).id
     bench = labelled(tmp_path, said("a", of=tied))
     assert [item.chosen_by for item in items(bench)] == ["judge", "judge", "labels"]
-    card = (bench / "card.md").read_text()
+    card = read_card(bench)
     assert "Most labels of people chose 1 of 3" in card
     assert "most labels of people selected" in card
 
@@ -92,10 +93,7 @@ def test_a_leak_filter_that_cannot_know_says_so(tmp_path: Path) -> None:
     out = play(tmp_path / "out", lineage(video()))
     result = invoke("freeze", out, "--to", tmp_path / "bench", "--leak-filter")
     assert "--leak-filter found nothing: no model played without frames" in result.output
-    assert (
-        "it is unknown which questions need the video"
-        in (tmp_path / "bench" / "card.md").read_text()
-    )
+    assert "it is unknown which questions need the video" in read_card(tmp_path / "bench")
 
 
 def test_a_newcomer_without_frames_shows_leaks_too(tmp_path: Path) -> None:
@@ -168,9 +166,7 @@ def test_a_length_matched_bench_gives_length_half(big: Path, tmp_path: Path) -> 
     assert len(found) == 20
     assert sum(map(longer, found)) == 0
     half = sum(longer(item) > 0 for item in found)
-    assert (
-        f"the longer one in {half} of {len(found)}" in (tmp_path / "bench" / "card.md").read_text()
-    )
+    assert f"the longer one in {half} of {len(found)}" in read_card(tmp_path / "bench")
 
 
 def test_the_manifest_says_how_questions_were_chosen(big: Path, tmp_path: Path) -> None:
@@ -193,11 +189,37 @@ def test_fewer_than_were_wanted_are_frozen_and_it_says_so(big: Path, tmp_path: P
     assert len(items(tmp_path / "bench")) > 100
 
 
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (
+            {},
+            "- judged from both seats: 10 % of battles\n- preset: none\n- frames: up to 128 a ",
+        ),
+        ({"swap": "all"}, "- judged from both seats: all battles\n"),
+        ({"swap": 0.1 + 0.2}, "- judged from both seats: 30 % of battles\n"),
+        ({"swap": 0}, "- judged from both seats: none\n"),
+        ({"pairing": None}, "- pairing: unknown\n"),
+        ({"sampling": {}}, "- frames: unknown\n"),
+        (
+            {"sampling": {**Sampling().model_dump(), "policy": "fps", "fps": 0.5}},
+            "- frames: up to 128 a video, 0.5 a second, 512 px on the longer side, quality 85\n",
+        ),
+    ],
+)
+def test_the_card_says_in_words_how_the_run_was_played(
+    tmp_path: Path, changed: dict[str, Any], said: str
+) -> None:
+    play(tmp_path / "out", lineage(video()), settings=manifest(**changed))
+    freeze(tmp_path / "out", tmp_path / "bench", Selection())
+    assert said in read_card(tmp_path / "bench")
+
+
 def test_the_card_repeats_the_alarms_of_the_audit_and_the_licence(
     big: Path, tmp_path: Path
 ) -> None:
     invoke("freeze", big, "--to", tmp_path / "bench", "--licence", "mine | <b>")
-    card = (tmp_path / "bench" / "card.md").read_text()
+    card = read_card(tmp_path / "bench")
     audit = json.loads(invoke("audit", big, "--json").output)["findings"]
     sentences = [found["sentence"] for found in audit if found["alarm"]]
     assert card.count("**Alarm:**") == len(sentences)

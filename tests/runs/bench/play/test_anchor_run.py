@@ -147,7 +147,7 @@ def test_a_lost_video_is_void_and_says_so(ground: Path, bench: Path, tmp_path: P
     there = Path(shutil.copytree(ground / "videos", tmp_path / "others"))
     gone = next(iter(open_bench(bench).manifest.videos.values())).path or ""
     (there / gone).unlink()
-    told = run(bench, "--videos", there, *MOLE, *TERSE)
+    told = run(bench, "--videos", there, "--allow-missing", *MOLE, *TERSE)
     assert told.return_value == 3
     verdicts = Counter(one.verdict for one in results_of(bench)["offline:mole"].rulings)
     assert 0 < verdicts["void"] < verdicts.total()
@@ -185,7 +185,7 @@ def test_a_judge_need_not_know_the_writers_of_what_it_does_not_read(
     import_videoautobench(write_published(tmp_path / "vab.json", published(3, 3)), bench)
     (tmp_path / "films").mkdir()
     shutil.copy(ground / "videos" / "clip00.mp4", tmp_path / "films" / "vid_0-x.mp4")
-    films = ("--videos", tmp_path / "films", "--plan")
+    films = ("--videos", tmp_path / "films", "--allow-missing", "--plan")
     told = run(bench, *films, *MOLE, *TERSE)
     assert "for offline:mole against offline:terse, judged by offline:judge" in told.stdout
     told = run(bench, *films, *MOLE, "--anchor", "selected")

@@ -84,8 +84,8 @@ def test_videos_that_have_lost_their_subtitles_are_as_good_as_lost(tmp_path: Pat
         assert not (bench / "results").exists()
     (videos / "clip00.srt").write_bytes(spoken)
     lost = "video clip01.mp4 has other subtitles than were frozen; its questions are void"
-    assert lost in run(bench, *typed, "--plan").stdout
-    assert lost in run(bench, *typed).stderr
+    assert lost in run(bench, *typed, "--allow-missing", "--plan").stdout
+    assert lost in run(bench, *typed, "--allow-missing").stderr
     # What was found wrong was not kept: the right ones count as soon as they are back.
     write_titles(videos / "clip01.srt", cue(0.2, 0.6, "Hello, clip01.srt."))
     assert run(bench, *typed).return_value == 0
@@ -114,10 +114,10 @@ def test_a_result_is_replaced_only_by_one_that_decides_all_that_it_does(
     assert why.endswith("; delete it to replace it")
     assert told["scores"]["models"][0]["decided"]["n"] == 2
     (videos / (next(iter(open_bench(bench).manifest.videos.values())).path or "")).unlink()
-    assert "was kept" in run(bench, *typed).stderr
+    assert "was kept" in run(bench, *typed, "--allow-missing").stderr
     assert results_of(bench) == before
     (bench / file).unlink()
-    assert json.loads(run(bench, *typed, "--json").stdout)["results"] == [file]
+    assert json.loads(run(bench, *typed, "--allow-missing", "--json").stdout)["results"] == [file]
 
 
 def test_a_damaged_result_against_an_anchor_stops_no_other(bench: Path, videos: Path) -> None:

@@ -183,7 +183,7 @@ def test_a_plan_of_what_is_half_played_counts_the_other_half(ground: Path, bench
 
 
 @pytest.mark.parametrize("is_swapped", [False, True])
-def test_the_questions_of_a_video_that_is_missing_or_swapped_are_void_and_the_others_asked(
+def test_a_video_that_is_missing_or_swapped_stops_before_any_call_unless_it_is_allowed(
     bench: Path, videos: Path, is_swapped: bool
 ) -> None:
     (gone, there), (path, _) = zip(
@@ -193,9 +193,17 @@ def test_the_questions_of_a_video_that_is_missing_or_swapped_are_void_and_the_ot
     (videos / path).unlink()
     if is_swapped:
         draw_clip(videos / path, 99, seconds=3)
-    told = run(bench, "--videos", videos, "--model", "offline:mole")
-    assert told.return_value == 3
+    typed = ("--videos", videos, "--model", "offline:mole")
     why = "is another file than was frozen" if is_swapped else "is missing"
+    for more in ((), ("--plan",)):
+        refused = run(bench, *typed, *more)
+        assert isinstance(refused.exception, BadInput)
+        said = str(refused.exception)
+        assert f"videos lacks 1 of the 2 videos asked about ({path} {why}" in said
+        assert said.endswith("count questions of the missing as void with --allow-missing")
+        assert not (bench / "results").exists()
+    told = run(bench, *typed, "--allow-missing")
+    assert told.return_value == 3
     assert f"video {path} {why}" in told.stderr
     film = {item.qid: item.video_id for item in open_bench(bench).items}
     rulings = results_of(bench)["offline:mole"].rulings
@@ -207,7 +215,7 @@ def test_a_folder_without_its_videos_is_refused_with_how_many_are_sought(
     bench: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "films").mkdir()
-    (tmp_path / "films" / "another.mp4").touch()
+    (tmp_path / "films" / "another.mp4").write_text("never read: no video has so few bytes")
     told = run(bench, "--videos", tmp_path / "films", "--model", "offline:mole")
     assert isinstance(told.exception, BadInput)
     videos = len({item.video_id for item in open_bench(bench).items})

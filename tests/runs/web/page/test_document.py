@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from videoautoarena.runs.web.page.document import (
+    LOADING,
     Page,
     assets,
     block,
@@ -64,6 +65,16 @@ def test_the_policy_names_the_very_bytes_of_the_script_and_the_style(page: Page)
     assert "trusted-types 'none'" in known
     kept = [json.loads(text) for _, attrs, text in read.found if attrs.get("id") == "summary"]
     assert kept == [{"a": "</script>"}]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_says_that_it_loads_before_its_script_runs_and_only_where_one_will(
+    page: Page,
+) -> None:
+    head, _ = document(page)
+    said = f'<p class="muted loading" role="status">{LOADING[page]}</p>'
+    assert 0 < head.index(f'<div id="app"><main class="wide">{said}</main>') < head.index("<script")
+    assert "@media(scripting:none){.loading{display:none}}" in assets(page).style
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -57,6 +57,19 @@ def written(out: Path, to: Path | None = None, **order: Any) -> Blocks:
     return Blocks(done.to.read_text(encoding="utf-8"))
 
 
+def test_a_large_run_says_how_long_it_is_read_and_how_far_its_pictures_are(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    heard: list[tuple[int, int, str]] = []
+    order = Order(small, small / "report.html")
+    for least in (9, 1):
+        monkeypatch.setattr(report, "WORTH_SAYING", least)
+        run_async(write_report(order, lambda *how_far: heard.append(how_far), said.append))
+    assert [line.rpartition(" about ")[0] for line in said] == ["reading 3 battles takes"]
+    assert heard == 2 * [(1, 1, "pictures of videos")]
+
+
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory, sample_clips: Path) -> Path:
     """A run of two real clips with three stand-ins."""

@@ -13,8 +13,13 @@ from starlette.routing import Route, Router
 from tests.support.served import Site, Visitor, site
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.web.server.guard import MOST_BYTES
+from videoautoarena.runs.web.server.sessions import COOKIE_S
 
 POLICY = "default-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+USED = "this link was used, and"
+FIRST = "opens again only in the browser that opened it first"
+SINCE = "this browser has opened another one since"
+NEW_LINK = "start the command again"
 
 
 async def page(request: Request) -> Response:
@@ -53,7 +58,9 @@ def guarded() -> Iterator[Site]:
         yield opened
 
 
-def test_a_link_opens_once_and_becomes_a_cookie_that_no_script_reads(guarded: Site) -> None:
+def test_a_link_opens_in_one_browser_and_becomes_a_cookie_that_no_script_reads(
+    guarded: Site,
+) -> None:
     async def run() -> None:
         sessions, visitor = guarded.sessions, Visitor(guarded.sessions.port)
         link = sessions.link("ann")
@@ -61,7 +68,8 @@ def test_a_link_opens_once_and_becomes_a_cookie_that_no_script_reads(guarded: Si
         assert (entered.status, entered.headers["location"]) == (303, "/")
         cookie = entered.headers["set-cookie"]
         assert cookie.startswith(f"arena-{visitor.port}=")
-        assert cookie.endswith("; HttpOnly; SameSite=Strict; Path=/")
+        # The browser may be closed meanwhile.
+        assert cookie.endswith(f"; HttpOnly; SameSite=Strict; Path=/; Max-Age={COOKIE_S}")
         token = link.partition("=")[2]
         assert token not in cookie
         assert (await visitor.ask("/")).text == "for ann"
@@ -70,7 +78,7 @@ def test_a_link_opens_once_and_becomes_a_cookie_that_no_script_reads(guarded: Si
         assert (await visitor.ask("/")).text == "for ann"
         stranger = Visitor(visitor.port)
         again = await stranger.enter(link)
-        assert again.status == 403
+        assert (again.status, again.text) == (403, f"{USED} {FIRST}; {NEW_LINK}\n")
         assert "set-cookie" not in again.headers
         assert (await stranger.ask("/")).status == 403
 
@@ -89,6 +97,10 @@ def test_links_name_who_comes_and_the_later_one_counts(guarded: Site) -> None:
         assert (await other.ask("/")).text == "for bob"
         visitor.cookie = f"theirs=1; {other.cookie}"
         assert (await visitor.ask("/")).text == "for bob"
+        # A link leads to nobody else's page.
+        back = await visitor.enter(links["ann"])
+        assert (back.status, back.text) == (403, f"{USED} {SINCE}; {NEW_LINK}\n")
+        assert (await visitor.enter(links["bob"])).status == 303
 
     guarded.runner.run(run())
 
@@ -100,6 +112,19 @@ def test_looking_ahead_uses_up_no_link(guarded: Site) -> None:
         path = link.partition(f":{visitor.port}")[2]
         assert (await visitor.ask(path, "HEAD")).status == 403
         assert (await visitor.enter(link)).status == 303
+
+    guarded.runner.run(run())
+
+
+def test_a_link_of_an_earlier_start_says_so_and_leads_whoever_is_in_to_the_page(
+    guarded: Site,
+) -> None:
+    async def run() -> None:
+        link = f"http://127.0.0.1:{guarded.sessions.port}/?token=of-earlier"
+        stranger = await Visitor(guarded.sessions.port).enter(link)
+        said = "this link is of an earlier start; open the one printed last\n"
+        assert (stranger.status, stranger.text) == (403, said)
+        assert (await (await guarded.visitor("ann")).enter(link)).status == 303
 
     guarded.runner.run(run())
 
