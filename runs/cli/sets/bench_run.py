@@ -91,8 +91,8 @@ _AGAIN = "Repeat failed answers and judgings."
 )
 @options.listed(
     "--judge J[,J2..]",
-    "One or more judges; a panel decides by plurality.  [default: arena.toml, else the "
-    "offline judge]",
+    "One or more judges; a panel decides by plurality.  [default: arena.toml, or its examiner, "
+    "else the offline judge]",
     "judges",
 )
 @options.string(
