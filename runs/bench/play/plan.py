@@ -40,6 +40,8 @@ class Left:
 
     known: int = 0
     """Questions of which, for one player, nothing is left."""
+    lost: int = 0
+    """Of these, those whose video cannot be had."""
     videos: set[str] = field(default_factory=set)
     """The bench's ids of those whose frames are sent."""
     failed: set[str] = field(default_factory=set)
@@ -93,6 +95,7 @@ async def look_ahead(
         if video is None or (game is not None and game.run_frames.is_quarantined(video.id)):
             players = tuple(one for one in players if not cast.needs_video(one))
             left.known += len(cast.players) - len(players)
+            left.lost += len(cast.players) - len(players)
         elif game is not None and all(map(cast.needs_video, players)):
             seen = game if game.has_frames(item) else None
         if not players:
@@ -206,6 +209,8 @@ class BenchPlan:
     """On this bench so far, by all who played it."""
     unit: str = "question"
     """What `questions` are called for a person."""
+    lost: int = 0
+    """Of `known`, those that come out void, since their video cannot be had."""
 
     @property
     def usd(self) -> float | None:
@@ -226,6 +231,7 @@ class BenchPlan:
             "judge": self.judge,
             **({} if self.anchor is None else {"anchor": self.anchor}),
             "known": self.known,
+            **({"without_video": self.lost} if self.lost else {}),
             "calls_at_most": dict(self.calls_at_most),
             **costs_json(self.lines, self.usd, self.most_usd, spent_usd=self.spent_usd),
             "prices": dict(self.sources),
@@ -234,16 +240,23 @@ class BenchPlan:
 
     def as_lines(self) -> list[str]:
         """Return it as lines for a person, safe to print."""
-        total = self.questions * len(self.players)
-        known = f", {self.known:,} of {total:,} need no call" if self.known else ""
         most = sum(self.calls_at_most.values())
         against = "" if self.anchor is None else f" against {safe(self.anchor)}"
         judged = f", judged by {safe(self.judge)}" if self.judge else ""
         return [
             f"{counted(self.questions, self.unit)} for {safe(', '.join(self.players))}{against}"
-            f"{judged}{known}; at most {counted(most, 'call')}",
+            f"{judged}{self._known_words()}; at most {counted(most, 'call')}",
             *map(safe, self.notices),
         ]
+
+    def _known_words(self) -> str:
+        total = self.questions * len(self.players)
+        played = self.known - self.lost
+        if not self.lost:
+            return f", {played:,} of {total:,} need no call" if played else ""
+        words = [f"{total - self.known:,} to answer"]
+        words += [f"{played:,} need no call"] * bool(played)
+        return f": {', '.join(words)}, {self.lost:,} without a usable video"
 
     def as_table(self, columns: int) -> list[str]:
         """Return the lines of what it takes and costs, for a terminal of so many columns."""
@@ -289,6 +302,7 @@ def plan_of(
         notices=(*cast.notes, *notes, *notices),
         anchor=cast.anchor.name if cast.anchor else None,
         unit="dialogue" if isinstance(items[0], DialogueItem) else "question",
+        lost=left.lost,
     )
 
 
