@@ -11,7 +11,9 @@ from videoautoarena.memory.records.records import Published, Record
 from videoautoarena.runs.bench.format.entries import Round, spoken
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import (
+    Anchored,
     Comparison,
+    Result,
     RoundLine,
     Ruling,
     TaskLine,
@@ -159,12 +161,18 @@ def show_item(bench: OpenBench[Any], qid: str) -> ShownItem | ShownDialogue:
     if bench.manifest.kind == DIALOGUE:
         return _dialogue(bench, item)
     found: list[ReplyTo] = []
+    judged: Sequence[Result | Anchored]
     if bench.manifest.kind == PREFERENCE:
-        rulings = [(one, None) for one in read_results(bench)]
-        against = [(one, one.anchor) for one in read_anchored(bench)]
-        for one, anchor in (*rulings, *against):
-            mine = tuple(line for line in one.rulings if line.qid == item.qid)
-            found.append(ReplyTo(model=one.model, judge=one.judge, anchor=anchor, lines=mine))
+        judged = [*read_results(bench), *read_anchored(bench)]
+        for one in judged:
+            found.append(
+                ReplyTo(
+                    model=one.model,
+                    judge=one.judge,
+                    anchor=one.anchor if isinstance(one, Anchored) else None,
+                    lines=tuple(line for line in one.rulings if line.qid == item.qid),
+                )
+            )
     else:
         for task in read_tasks(bench):
             lines = tuple(line for line in task.lines if line.qid == item.qid)

@@ -121,7 +121,10 @@ def test_a_lost_video_is_void_for_those_alone_who_look_at_it(tmp_path: Path) -> 
 def test_who_sees_frames_still_needs_the_videos(tasks: Path) -> None:
     told = run_bench(tasks, "--model", "offline:blind,offline:hawk")
     assert isinstance(told.exception, BadInput)
-    assert str(told.exception).endswith("of its videos; pass their folder with --videos")
+    assert str(told.exception).endswith(
+        "of its videos; pass their folder with --videos, where they are found by path, name or id, "
+        "or play models that need none (max_frames = 0)"
+    )
 
 
 def test_a_blind_model_is_asked_about_dialogues_without_their_videos(tmp_path: Path) -> None:
