@@ -146,6 +146,7 @@ def _scores_report(board: Board, above: tuple[Sentence, ...]) -> Report:
     )
     sentences = (
         sentence(f"In percent of the questions {OF[board['of']]}; {_SIZE}", tally.quotes()),
+        sentence("A tie counts half against a selected answer, nothing against a rejected one."),
         *_shared_notes(board),
         *_decided_sentences(decided, tally),
         *_flagged(board),

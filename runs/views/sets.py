@@ -71,7 +71,8 @@ def headline_of(lead: SetLead | None, tally: Table, *, nobody: str) -> Sentence:
         return sentence(
             "{model} is the only model with a score.", key="lead", model=Model(lead.first[0])
         )
-    return lead_words(lead, tally, models=lead.models, rated="scored")
+    unit = "shared video" if lead.videos < lead.seen else "video"
+    return lead_words(lead, tally, models=lead.models, unit=unit, rated="scored")
 
 
 def figure_fields(name: str, figure: Figure | None) -> dict[str, Any]:

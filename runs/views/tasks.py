@@ -189,6 +189,7 @@ def _models_table(board: TaskBoard) -> Table:
             for key, title, kind in averages
         ),
         Column("interval", "95 % interval", interval, bounds_of(main), spare=spare + 2),  # type: ignore[arg-type]
+        Column("n", "n", "count"),
         *each,
     )
     chance = board.chance if is_choice else None
@@ -218,6 +219,7 @@ def _row_fields(row: TaskScore, tasks: Sequence[tuple[str, Any]]) -> dict[str, A
     fields: dict[str, Any] = {key: getattr(row, key) for key in ("judge", "view", *RANKS)}
     for key, _, _ in _AVERAGES:
         fields |= figure_fields(key, getattr(row, key))
+    fields["n"] = sum(one.n for one in (row.m_avg, row.g_avg) if one is not None)
     for one in row.tasks:
         fields |= figure_fields(f"task_{tasks.index((one.task, one.kind))}", one.figure)
     for name, figure in row.groups.items():
@@ -228,7 +230,8 @@ def _row_fields(row: TaskScore, tasks: Sequence[tuple[str, Any]]) -> dict[str, A
 def _meaning(board: TaskBoard) -> Iterator[Sentence]:
     if any(row.m_avg for row in board.models):
         yield sentence(
-            "M-Avg: mean of the tasks' accuracies, in percent; no answer counts as wrong.",
+            "M-Avg: mean of the tasks' accuracies on the n items that count, in percent. No answer "
+            "counts as wrong; an item without its video or a known answer does not count.",
             key="meaning",
         )
     if any(row.g_avg for row in board.models):

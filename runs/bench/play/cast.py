@@ -238,14 +238,26 @@ def _sampling(bench: OpenBench[Any]) -> Sampling:
 def _judges(
     wanted: Wanted, file: ArenaFile, *, cast: Mapping[str, CastEntry], is_real: bool
 ) -> tuple[str, ...]:
-    """Return the panel in an order that does not depend on how it was typed."""
+    """Return the panel in an order that does not depend on how it was typed.
+
+    Where nobody is named, the file's examiner judges, as in a run, if it does not compete.
+    """
     named = file.roles.judge
     judges = wanted.judges or ((named,) if isinstance(named, str) else tuple(named or ()))
     _refuse_twice(judges, "--judge")
     if judges:
         return tuple(sorted(judges))
+    competing = ""
+    examiner = file.roles.examiner
+    entry = entry_of(examiner, file) if examiner is not None else None
+    if examiner is not None and entry is not None and not entry.is_offline:
+        if wanted.leave.compete or entry.model not in {one.model for one in cast.values()}:
+            return (examiner,)
+        competing = f", since the examiner {quoted(examiner)} competes"
     if (is_real and not wanted.leave.offline) or not all(e.is_offline for e in cast.values()):
-        raise BadInput("there is no judge; name a model that does not compete with --judge")
+        raise BadInput(
+            f"there is no judge{competing}; name a model that does not compete with --judge"
+        )
     return (OFFLINE_JUDGE,)
 
 

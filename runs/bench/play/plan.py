@@ -39,6 +39,8 @@ class Left:
 
     known: int = 0
     """Questions of which, for one player, nothing is left."""
+    lost: int = 0
+    """Of these, those whose video cannot be had."""
     videos: set[str] = field(default_factory=set)
     """The bench's ids of those whose frames are sent."""
     failed: set[str] = field(default_factory=set)
@@ -92,6 +94,7 @@ async def look_ahead(
         if video is None or (game is not None and game.run_frames.is_quarantined(video.id)):
             players = tuple(one for one in players if not cast.needs_video(one))
             left.known += len(cast.players) - len(players)
+            left.lost += len(cast.players) - len(players)
         elif game is not None and all(map(cast.needs_video, players)):
             seen = game if game.has_frames(item) else None
         if not players:
@@ -188,7 +191,8 @@ class BenchPlan(Costing):
     """What playing a bench will take."""
 
     SHOWN: ClassVar = (
-        *("questions", "players", "judge", "anchor", "known", "calls_at_most"),
+        *("questions", "players", "judge", "anchor", "known", "without_video"),
+        "calls_at_most",
         *(*Costing.COSTS, "notices"),
     )
     questions: int
@@ -207,6 +211,8 @@ class BenchPlan(Costing):
     """Against whose answers the models are held, where it is one model's."""
     unit: str = "question"
     """What `questions` are called for a person."""
+    without_video: int | None = field(default=None, metadata=LEFT_OUT)
+    """Of `known`, those that are void, since their video cannot be had; left out if none is."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena bench run --plan --json`."""
@@ -214,16 +220,23 @@ class BenchPlan(Costing):
 
     def as_lines(self) -> list[str]:
         """Return it as lines for a person, safe to print."""
-        total = self.questions * len(self.players)
-        known = f", {self.known:,} of {total:,} need no call" if self.known else ""
         most = sum(self.calls_at_most.values())
         against = "" if self.anchor is None else f" against {safe(self.anchor)}"
         judged = f", judged by {safe(self.judge)}" if self.judge else ""
         return [
             f"{counted(self.questions, self.unit)} for {safe(', '.join(self.players))}{against}"
-            f"{judged}{known}; at most {counted(most, 'call')}",
+            f"{judged}{self._known_words()}; at most {counted(most, 'call')}",
             *map(safe, self.notices),
         ]
+
+    def _known_words(self) -> str:
+        total = self.questions * len(self.players)
+        played = self.known - (self.without_video or 0)
+        if not self.without_video:
+            return f", {played:,} of {total:,} need no call" if played else ""
+        words = [f"{total - self.known:,} to answer"]
+        words += [f"{played:,} need no call"] * bool(played)
+        return f": {', '.join(words)}, {self.without_video:,} without a usable video"
 
     def as_table(self, columns: int) -> list[str]:
         """Return the lines of what it takes and costs, for a terminal of so many columns."""
@@ -269,6 +282,7 @@ def plan_of(
         notices=(*cast.notes, *notes, *notices),
         anchor=cast.anchor.name if cast.anchor else None,
         unit="dialogue" if isinstance(items[0], DialogueItem) else "question",
+        without_video=left.lost or None,
     )
 
 

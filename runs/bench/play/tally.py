@@ -28,7 +28,7 @@ from videoautoarena.runs.bench.format.results import (
 )
 from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
-from videoautoarena.runs.bench.play.game import Outcome
+from videoautoarena.runs.bench.play.game import NO_VIDEO, Outcome
 from videoautoarena.runs.rundir.context import EarlyEnd
 from videoautoarena.runs.rundir.failures import Faulty, Forfeits
 from videoautoarena.runs.text.battle_table import quoted
@@ -75,6 +75,21 @@ class BenchTally(EarlyEnd):
         self.voids += outcome.end == "void"
         if outcome.end != "judged":
             self.reasons[outcome.reason or "no reason recorded"] += 1
+
+    @property
+    def lost_videos(self) -> int:
+        """How many of the voids were never asked, since their video cannot be had."""
+        return sum(n for reason, n in self.reasons.items() if reason.startswith(NO_VIDEO))
+
+    @property
+    def told_reasons(self) -> Counter[str]:
+        """The reasons as a person reads them."""
+        return Counter(
+            {
+                reason.replace(f"{NO_VIDEO}: ", "the video ", 1): n
+                for reason, n in self.reasons.items()
+            }
+        )
 
 
 @dataclass(frozen=True)

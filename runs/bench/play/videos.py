@@ -17,7 +17,7 @@ from videoautoarena.memory.records.errors import BadInput, UnusableVideo
 from videoautoarena.memory.records.records import Cue, Subtitles, Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import OpenBench
-from videoautoarena.runs.bench.format.schema import BenchVideo, digest_of
+from videoautoarena.runs.bench.format.schema import PREFERENCE, BenchVideo, digest_of
 from videoautoarena.runs.bench.format.verify import inside
 from videoautoarena.runs.rundir.frames import keep_subtitles
 from videoautoarena.runs.rundir.reader import counted, one_line
@@ -83,9 +83,12 @@ def find_bench_videos(
     for id_ in dict.fromkeys(wanted):
         before = seen.get(digest_of(id_))
         if shelf is None and before is None:
+            # Preferences are judged by who looks at the videos, whatever the players see.
+            is_judged = bench.manifest.kind == PREFERENCE
+            blind = "" if is_judged else ", or play models that need none (max_frames = 0)"
             raise BadInput(
                 f"{bench.folder} holds no copies of its videos{why}; pass their folder with "
-                "--videos"
+                f"--videos, where they are found {_found_by(films)}{blind}"
             )
         try:
             found = before if shelf is None else _found(shelf, id_, entries[id_], before)
@@ -98,6 +101,11 @@ def find_bench_videos(
                 films.files[found.id] = folder / found.path
     _lose_other_subtitles(bench, store, films)
     return films
+
+
+def _found_by(films: BenchVideos) -> str:
+    """Return by what the videos of a bench are looked for."""
+    return "by path, name or id" if films.unchecked else "by content"
 
 
 def _refuse_links(copies: Path) -> None:
@@ -277,7 +285,7 @@ def refuse_missing(bench: OpenBench, films: BenchVideos, *, allowed: bool) -> No
     if not films.videos:
         raise BadInput(
             f"{place} holds none of the {lost} videos asked about ({first}); pass their folder "
-            "with --videos"
+            f"with --videos, where they are found {_found_by(films)}"
         )
     raise BadInput(
         f"{place} lacks {lost} of the {lost + len(films.videos)} videos asked about ({first}); "

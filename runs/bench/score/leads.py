@@ -26,9 +26,11 @@ class SetLead(Lead):
     """Who may be best of the models of a set."""
 
     videos: int = 0
-    """From which it is said."""
+    """From which it is said: those that at least two of the models have."""
     models: int = 0
     """How many are compared."""
+    seen: int = 0
+    """Videos that any of the models has."""
 
 
 class Places(NamedTuple):
@@ -67,7 +69,8 @@ def rank_on_items(
 ) -> Ranking:
     """Return who leads of models by their points, 0 to `most` by qid, and where each stands.
 
-    Models on too few videos are ranked only beside others like them. Where items belong to tasks,
+    Models on too few videos are ranked only beside others like them, and videos count that two of
+    them share, since nothing else is compared. Where items belong to tasks,
     each task counts as much. `means`, on the scale of points, are by what models stand where that
     is not quite the mean of their points.
     """
@@ -80,8 +83,17 @@ def rank_on_items(
     scores = np.array([[points[name].get(qid, np.nan) for name in names] for qid in qids])
     kinds = None if tasks is None else _numbered(tasks[qid] for qid in qids)
     stand = None if means is None else np.array([means[name] for name in names]) / most
-    found = lead_on_units(scores / most, videos_of(items, qids), kinds, means=stand)
-    return ranking_of(names, found.mean, found.errors, found.lead, videos=found.clusters)
+    clusters = videos_of(items, qids)
+    found = lead_on_units(scores / most, clusters, kinds, means=stand)
+    shared = (~np.isnan(scores)).sum(axis=1) >= min(2, len(names))
+    return ranking_of(
+        names,
+        found.mean,
+        found.errors,
+        found.lead,
+        videos=len(np.unique(np.asarray(clusters)[shared])),
+        seen=found.clusters,
+    )
 
 
 def _numbered(tasks: Iterable[str]) -> list[int]:
@@ -90,9 +102,18 @@ def _numbered(tasks: Iterable[str]) -> list[int]:
 
 
 def ranking_of(
-    names: Sequence[str], scores: Floats, errors: Floats, lead: ranks.Lead, *, videos: int
+    names: Sequence[str],
+    scores: Floats,
+    errors: Floats,
+    lead: ranks.Lead,
+    *,
+    videos: int,
+    seen: int | None = None,
 ) -> Ranking:
-    """Return who leads of models by what is known of their differences on so many videos."""
+    """Return who leads of models by what is known of their differences on so many videos.
+
+    `seen` is how many videos any of them has, where that is more.
+    """
     is_ranked = videos >= RANKABLE_VIDEOS
     order = np.argsort(-scores, kind="stable").tolist()
     first = [k for k in order if lead.place[k] == 1]
@@ -114,6 +135,7 @@ def ranking_of(
         nearest=None if nearest is None else names[nearest],
         videos=videos,
         models=len(names),
+        seen=videos if seen is None else seen,
     )
     ranked = {name: Places(*map(int, of)) for name, *of in places} if is_ranked else {}
     return Ranking(found, ranked)

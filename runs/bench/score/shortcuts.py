@@ -25,7 +25,12 @@ from videoautoarena.scoring.shortcuts.probes import DRAWS, ProbeResult, probe_it
 
 NAMED = 3
 """Items of a defect that are named to people; the rest is counted."""
-_ALARMS = ("found", "balanced too exactly")
+_MEANINGS = {
+    "found": "found: it is right more often than chance, so the video is not needed",
+    "balanced too exactly": "balanced too exactly: it is right so rarely that its options can be "
+    "ruled out",
+}
+_ALARMS = tuple(_MEANINGS)
 _OF_TEXT = "video and question repeat"
 """The one defect that an item to be answered in words can have."""
 
@@ -107,6 +112,13 @@ class Shortcuts:
             *lines,
             *(f"{len(one.qids):,} x {one.flaw}: {one.first}" for one in self.defects),
         ]
+
+    def explained(self) -> Iterator[str]:
+        """Yield what the words of alarms mean, where there are any."""
+        readings = {one.reading for part in self.parts for one in part.results}
+        meanings = [_MEANINGS[name] for name in _ALARMS if name in readings]
+        if meanings:
+            yield f"a probe picks an option by text alone; {'; '.join(meanings)}"
 
     def _headline(self) -> str:
         if not self.choice:

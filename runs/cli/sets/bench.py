@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,19 +41,24 @@ def compare(bench: OpenBench[Any], a: str, b: str, *, as_json: bool, **whose: An
     )
 
 
-@options.command("arena bench show my-dialogues 3f2a9c01")
+@options.command("arena bench show my-bench", "arena bench show my-bench 3f2a9c01")
 @options.OPENED_BENCH
-@click.argument("dialogue")
+@click.argument("item", required=False)
 @options.AS_JSON
-def show(bench: OpenBench[Any], dialogue: str, as_json: bool) -> None:
-    """Show one dialogue of BENCH in full, with its checklists and every model's replies.
+def show(bench: OpenBench[Any], item: str | None, as_json: bool) -> None:
+    """List the items of BENCH, or show ITEM in full with every model's replies.
 
-    DIALOGUE is its id, or as much of its beginning as only one has; arena dialogues review lists
-    all.
+    ITEM is its id, or as much of its beginning as only one has. Shown are question, options and
+    key, or both answers, or the rounds with their checklists.
     """
-    from videoautoarena.runs.bench.dialogues.show import show_dialogue
+    from videoautoarena.runs.bench.score.show import list_items, show_item
 
-    shown = show_dialogue(bench, dialogue)
+    if item is None:
+        found = list_items(bench)
+        lines = found.as_lines(shutil.get_terminal_size().columns)
+        options.print_report(found.to_json(), lines, as_json=as_json)
+        return
+    shown = show_item(bench, item)
     options.print_report(shown.to_json(), shown.as_lines(), as_json=as_json)
 
 

@@ -33,9 +33,12 @@ def _how_far(tally: BenchTally) -> tuple[int, int, str]:
 def _so_far(tally: BenchTally) -> str:
     from videoautoarena.runs.rundir.reader import counted
 
-    words = [counted(tally.settled, tally.unit)]
+    lost = tally.lost_videos
+    voids = tally.voids - lost
+    words = [counted(tally.settled - lost, tally.unit)]
     words += [counted(tally.forfeits, "forfeit")] * bool(tally.forfeits)
-    words += [counted(tally.voids, "void")] * bool(tally.voids)
+    words += [counted(voids, "void")] * bool(voids)
+    words += [f"{lost:,} without a usable video"] * bool(lost)
     return ", ".join(words)
 
 
@@ -91,8 +94,8 @@ _AGAIN = "Repeat failed answers and judgings."
 )
 @options.listed(
     "--judge J[,J2..]",
-    "One or more judges; a panel decides by plurality.  [default: arena.toml, else the "
-    "offline judge]",
+    "One or more judges; a panel decides by plurality.  [default: arena.toml, or its examiner, "
+    "else the offline judge]",
     "judges",
 )
 @options.string(
@@ -284,12 +287,11 @@ def _print_json(ran: Ran, scores: Report | None, *, folder: Path) -> None:
 
 def _ending(ran: Ran) -> int:
     """Say how it went and what to type next; return the exit code."""
-    from videoautoarena.runs.bench.play.game import NO_VIDEO
     from videoautoarena.runs.bench.play.tally import MOST_VOID
     from videoautoarena.runs.console.costs import possibly_paid_lines
 
     tally = ran.tally
-    ending.say_reasons(tally.reasons, "lost")
+    ending.say_reasons(tally.told_reasons, "lost")
     for line in (*possibly_paid_lines(tally.lost, ()), *map(safe, ran.kept)):
         say(line)
     code = ending.early_end(tally, f"{_so_far(tally)}, {tally.total - tally.settled} left")
@@ -301,10 +303,9 @@ def _ending(ran: Ran) -> int:
     for one in faulty:
         say(one.sentence(MOST_VOID, to="questions"))
     if tally.voids > MOST_VOID * max(1, tally.settled):
-        lost = sum(n for reason, n in tally.reasons.items() if reason.startswith(NO_VIDEO))
         again = "to repeat what failed: add --retry-failed"
         find = "pass the folder that holds the videos with --videos"
-        say(f"{_so_far(tally)}; {find if lost >= tally.voids else again}")
+        say(f"{_so_far(tally)}; {find if tally.lost_videos >= tally.voids else again}")
         return EXIT_VOIDS
     if faulty:
         say("to repeat what failed: add --retry-failed")

@@ -158,7 +158,7 @@ def videoautobench(file: Path, to: Path, licence: str | None, as_json: bool) -> 
 
 
 def _say_tasks(taken: TakenTasks, beside: dict[str, Any], *, as_json: bool) -> None:
-    for line in taken.shortcuts.as_lines():
+    for line in (*taken.shortcuts.as_lines(), *taken.shortcuts.explained()):
         say(line)
     say(f"to see every probe: arena bench probe {safe(str(taken.folder))}")
     options.print_line(taken.as_json() | beside, taken.as_line(), as_json=as_json)

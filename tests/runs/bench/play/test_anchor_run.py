@@ -151,7 +151,9 @@ def test_a_lost_video_is_void_and_says_so(ground: Path, bench: Path, tmp_path: P
     assert told.return_value == 3
     verdicts = Counter(one.verdict for one in results_of(bench)["offline:mole"].rulings)
     assert 0 < verdicts["void"] < verdicts.total()
-    assert f"lost, {verdicts['void']}: no video" in told.stderr
+    assert f"1 to answer, {verdicts['void']} without a usable video" in told.stderr
+    assert f"lost, {verdicts['void']}: the video is missing" in told.stderr
+    assert f"\n1 answer, {verdicts['void']} without a usable video; pass" in told.stderr
     assert "--videos" in told.stderr
 
 

@@ -101,7 +101,18 @@ def test_a_lost_video_is_void_for_those_alone_who_look_at_it(tmp_path: Path) -> 
     write_set(tmp_path / "set", [choice(one.id) for one in videos], videos=tmp_path / "videos")
     (tmp_path / "videos" / videos[0].path).unlink()
     pair = ("--model", "offline:blind,offline:hawk", "--videos", tmp_path / "videos")
-    assert run_bench(tmp_path / "set", *pair, "--allow-missing").return_value == 3
+    typed = (tmp_path / "set", *pair, "--allow-missing")
+    planned = "for offline:blind, offline:hawk: 3 to answer, 1 without a usable video; at most 3"
+    assert planned in " ".join(run_bench(*typed, "--plan").stdout.split())
+    assert json.loads(run_bench(*typed, "--plan", "--json").stdout)["without_video"] == 1
+    told = run_bench(*typed)
+    assert told.return_value == 3
+    assert "an item without its video or a known answer does not count" in " ".join(
+        told.stdout.split()
+    )
+    lines = [line.split() for line in told.stdout.splitlines()]
+    counts = {line[1]: line[-1] for line in lines if line[:1] == ["–"]}
+    assert counts == {"offline:blind": "2", "offline:hawk": "1", "(chance)": "–"}
     blind, hawk = read_tasks(open_bench(tmp_path / "set"))
     assert [line.end for line in blind.lines] == ["answered", "answered"]
     assert sorted(line.end for line in hawk.lines) == ["answered", "void"]
@@ -110,7 +121,10 @@ def test_a_lost_video_is_void_for_those_alone_who_look_at_it(tmp_path: Path) -> 
 def test_who_sees_frames_still_needs_the_videos(tasks: Path) -> None:
     told = run_bench(tasks, "--model", "offline:blind,offline:hawk")
     assert isinstance(told.exception, BadInput)
-    assert str(told.exception).endswith("of its videos; pass their folder with --videos")
+    assert str(told.exception).endswith(
+        "of its videos; pass their folder with --videos, where they are found by path, name or id, "
+        "or play models that need none (max_frames = 0)"
+    )
 
 
 def test_a_blind_model_is_asked_about_dialogues_without_their_videos(tmp_path: Path) -> None:

@@ -351,3 +351,27 @@ def test_two_names_for_one_model_are_one_model(bench: Path, ground: Path, tmp_pa
     file.write_text('[models.one]\nmodel = "offline:owl"\n[models.two]\nmodel = "offline:owl"\n')
     told = run(bench, "--videos", ground / "videos", "--model", "one,two", "--config", file)
     assert "are the same model" in str(told.exception)
+
+
+EXAMINED = """
+[models.pro]
+model = "openai:gpt-4o"
+[models.mini]
+model = "openai:gpt-4o-mini"
+[roles]
+examiner = "pro"
+"""
+
+
+def test_the_examiner_of_the_file_judges_unless_it_competes(
+    bench: Path, ground: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "arena.toml"
+    file.write_text(EXAMINED)
+    told = run(bench, "--videos", ground / "videos", "--config", file, "--plan", "--model", "mini")
+    assert "questions for mini, judged by pro" in told.stdout
+    told = run(bench, "--videos", ground / "videos", "--config", file, "--model", "mini,pro")
+    assert 'there is no judge, since the examiner "pro" competes' in str(told.exception)
+    file.write_text(EXAMINED + 'judge = "openai:gpt-4.1"\n')
+    told = run(bench, "--videos", ground / "videos", "--config", file, "--plan", "--model", "mini")
+    assert "judged by openai:gpt-4.1" in told.stdout

@@ -64,6 +64,21 @@ def test_a_model_on_few_videos_leads_nobody_who_was_seen_on_many() -> None:
     assert found.places["owl"].rank == 1
 
 
+def test_videos_count_that_two_models_share_and_a_sentence_says_so(tmp_path: Path) -> None:
+    items = [choice(f"v{k}", k) for k in range(24)]
+    bench = write_set(tmp_path / "set", items)
+    for model, mine, reply in (("owl", items[:13], "B"), ("mole", items[11:], "A")):
+        lines = [TaskLine(qid=item.qid, end="answered", response=reply) for item in mine]
+        made = {"bench": bench.bench, "judge": None, "how": "run", "lines": lines, "facts": {}}
+        write_result(bench, TaskResult.model_validate({**made, "model": model}))
+    (board,) = score_tasks(bench).boards
+    assert board.lead is not None
+    assert (board.lead.is_ranked, board.lead.videos, board.lead.seen) == (False, 2, 24)
+    (report,) = set_reports(score_tasks(bench))
+    said = "2 shared videos are too few to rank (10 are needed): owl"
+    assert said in report.headline.text
+
+
 def test_who_is_apart_goes_by_pairs_where_intervals_overlap() -> None:
     items = {str(k): choice(f"v{k}", k) for k in range(60)}
     base = points_of(30, 60, seed=3)

@@ -124,6 +124,8 @@ def test_a_table_is_recomputed_from_judge_outputs_as_they_are_published(tmp_path
 def test_a_tie_with_the_rejected_answer_is_not_won(bench: OpenBench) -> None:
     found = row(bench, result(bench, ["tie"] * ITEMS, ["tie"] * ITEMS))
     assert (found["vs_selected"], found["vs_rejected"], found["average"]) == (50.0, 0.0, 25.0)
+    told = notes(build_scores(bench, [result(bench, ["tie"] * ITEMS, ["tie"] * ITEMS)]))
+    assert "A tie counts half against a selected answer, nothing against a rejected one." in told
 
 
 def test_a_void_is_not_won_and_the_share_of_the_decided_stands_beside(bench: OpenBench) -> None:

@@ -100,6 +100,17 @@ def test_only_what_was_found_is_said_in_short() -> None:
     assert "needle, 80 items" not in short
 
 
+def test_the_words_of_an_alarm_are_explained_and_only_those() -> None:
+    assert not list(probe_set([]).explained())
+    (found,) = probe_set(items_of(60, longest=True)).explained()
+    assert found.startswith("a probe picks an option by text alone; found: it is right more often")
+    even = [
+        item.model_copy(update={"answer": item.options[k % 4]})
+        for k, item in enumerate(items_of(80))
+    ]
+    assert "balanced too exactly: it is right so rarely" in " ".join(probe_set(even).explained())
+
+
 def test_defects_name_their_first_items_and_count_the_rest() -> None:
     items = items_of(6, answer="none of them")
     lines = probe_set(items).as_lines()
