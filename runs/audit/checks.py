@@ -48,6 +48,7 @@ _KINDS = {
     "length.longer": _Kind("Longer answer wins"),
     "length.only": _Kind("Agrees with length alone"),
     "length.matched": _Kind("Longer of two equally long wins", 0.5),
+    "verdicts.same_answers": _Kind("Two models, one answer", 0.0),
     "verdicts.ties": _Kind("Ties and splits"),
     "verdicts.both_bad": _Kind("Both answers bad"),
     "verdicts.voids": _Kind("Void battles", 0.0),

@@ -88,6 +88,13 @@ class AuditInput:
             return [why for (why,) in self.battles.where(is_void).fields("reason")]
         return [battle.reason for battle in self.battles if battle.verdict == "void"]
 
+    def answers(self, rows: Mask) -> list[tuple[str | None, str | None]]:
+        """Return both answers of some battles, in their order."""
+        if isinstance(self.battles, BattlesOf):
+            return list(self.battles.where(rows).answers())
+        some = (b for b, is_one in zip(self.battles, rows, strict=True) if is_one)
+        return [(battle.answer_a, battle.answer_b) for battle in some]
+
     def find(self, ids: Iterable[str]) -> dict[str, Battle]:
         """Return the battles that have one of these ids, in whole."""
         if isinstance(self.battles, BattlesOf):
