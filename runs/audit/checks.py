@@ -40,6 +40,7 @@ class _Kind(NamedTuple):
 
 
 _KINDS = {
+    "frames.fewer": _Kind("Calls with fewer frames than others", 0.0),
     "frames.none": _Kind("Sent no frames"),
     "frames.short": _Kind("Calls with too few frames", 0.0),
     "seats.first": _Kind("First answer wins", 0.5),

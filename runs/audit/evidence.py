@@ -64,6 +64,8 @@ class AuditInput:
     """By id; what is said of a battle names the file it is about."""
     shortfalls: Sequence[Shortfall] = ()
     """Who saw fewer frames than it was to."""
+    unequal_frames: Sequence[Shortfall] = ()
+    """Which contestants saw fewer frames than others, by their own limit."""
     is_brief: bool = False
     """Ask for no figure but those that raise alarms or stand under every leaderboard."""
     by_language: bool = False
