@@ -256,7 +256,9 @@ def _of_equals(outlines: Outlines, decided: Mask, alike: Sequence[str]) -> _Cand
     if won.any():
         battles = counted(int(won.sum()), "battle")
         return _Candidates(won, "this battle alone has a winner", f"of {battles} with a winner")
-    return _Candidates(played, "this tie is all that they were in", f"of {int(played.sum()):,} ties")
+    return _Candidates(
+        played, "this tie is all that they were in", f"of {int(played.sum()):,} ties"
+    )
 
 
 class _Confirmed(NamedTuple):

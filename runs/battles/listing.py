@@ -17,7 +17,15 @@ from rich.text import Text
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.outlines import Column, Outline, Outlines, seen_in
-from videoautoarena.memory.records.records import DECIDED, TIES, Battle, Judging, Video
+from videoautoarena.memory.records.records import (
+    DECIDED,
+    TIES,
+    Battle,
+    Choice,
+    Judging,
+    Standard,
+    Video,
+)
 from videoautoarena.memory.records.slots import Longs, Mask
 from videoautoarena.runs.rundir.reader import BattlesOf, Run, open_run, readable_reason
 from videoautoarena.runs.text.csv_text import comma_separated_lines
@@ -77,8 +85,18 @@ def why(battle: Battle, names: Mapping[str, str]) -> str:
     judging = _judging_of(battle)
     if judging is None:
         return ""
+    if battle.verdict in ("tie", "tie_good", "tie_bad") and judging.standards is not None:
+        return _balance(battle, judging.standards, names)
     lost = loser(battle) or ""
     return _flat(_telling(battle, judging, names, names.get(lost, lost)))
+
+
+def _balance(battle: Battle, better: Mapping[Standard, Choice], names: Mapping[str, str]) -> str:
+    """Return which standards were for whom in a tie."""
+    pair = {"a": battle.model_a or "?", "b": battle.model_b or "?"}
+    ahead = [(name, pair[better[name]]) for name in STANDARDS if better.get(name) in pair]
+    each = (f"{name.replace('_', ' ')} for {names.get(who, who)}" for name, who in ahead)
+    return _flat(", ".join(each)) or "no standard separates them"
 
 
 def loser(battle: Battle | Outline) -> str | None:

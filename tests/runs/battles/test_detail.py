@@ -381,7 +381,10 @@ def test_one_that_only_tied_with_the_second_is_shown_in_its_least_likely_win(
             (("hawk", "owl", "a"), ("owl", "mole", "a")),
             "it beat owl, the second, in this one alone",
         ),
-        ((("hawk", "owl", "tie"), ("hawk", "owl", "tie")), "so nobody leads; of 2 ties this is one"),
+        (
+            (("hawk", "owl", "tie"), ("hawk", "owl", "tie")),
+            "so nobody leads; of 2 ties this is one",
+        ),
         ((("hawk", "owl", "split"),), "so nobody leads; this tie is all that they were in"),
     ],
 )
