@@ -90,7 +90,7 @@ def _same(models: Sequence[str], share: Share) -> Finding:
     )
     names = safe(f"{first}, {second}")
     key = f"verdicts.same_answers.{names}"
-    told = {"first": first, "second": second, "same": round(share.value * share.n)}
+    told: dict[str, Any] = {"first": first, "second": second, "same": round(share.value * share.n)}
     return finding(key, share, words, is_alarm=True, **told)
 
 

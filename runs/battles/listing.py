@@ -35,7 +35,12 @@ from videoautoarena.runs.text.words import composed, in_full, length
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 from videoautoarena.scoring.fitting.counts import Floats
 
-STANDARDS = ("accuracy", "instruction_following", "helpfulness", "relevance")
+STANDARDS: tuple[Standard, ...] = (
+    "accuracy",
+    "instruction_following",
+    "helpfulness",
+    "relevance",
+)
 """In the order in which they give the reason."""
 _SENTENCES = re.compile(r"(?<=[.!?])\s+")
 _FAULT = re.compile(
