@@ -22,7 +22,7 @@ from videoautoarena.runs.audit.evidence import (
     finding,
     unknown,
 )
-from videoautoarena.runs.rating.finding import Crosses, Finding
+from videoautoarena.runs.rating.finding import Crosses, Finding, Told
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 from videoautoarena.scoring.intervals.proportions import Share, measure_excess, measure_share
@@ -31,10 +31,8 @@ MOST_FLIPS = 0.2
 """More verdicts that change with the seats are an alarm."""
 LEAST_LEANING = 0.05
 """How far from half the first seat's share must lie, beside its interval, for an alarm."""
-_ONE_SEATING = (
-    "No battle was judged in both orders, so position bias is unknown; run with {swap} to measure "
-    "it."
-)
+_LARGER_SWAP = 0.5
+"""Is suggested where a smaller share of battles to judge in both orders came to none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +55,7 @@ def audit_seats(given: AuditInput) -> list[Finding]:
     """Return what the seats are worth to the judges of a run."""
     twice = judged_twice(given)
     if not len(twice.ab):
-        return [_first_read(given), unknown("swap.flips", _ONE_SEATING, swap="--swap 0.1")]
+        return [_first_read(given), _one_seating(given)]
     share = twice.share(twice.ab != twice.ba)
     words = (
         "With the answers in swapped order, {figure} of {n:verdict} on {videos:video} changed: "
@@ -68,6 +66,23 @@ def audit_seats(given: AuditInput) -> list[Finding]:
     if len(np.unique(twice.judge)) > 1:
         every += [_flips_of(k, judge, twice) for k, judge in enumerate(given.judges)]
     return [found for found in every if found.n or found.key == "seats.first"]
+
+
+def _one_seating(given: AuditInput) -> Finding:
+    """Say that no battle was judged twice: none was to be, or the share came to none."""
+    share = given.manifest.get("swap", 0)
+    words = "No battle was judged in both orders, so position bias is unknown; run with {swap}."
+    told: dict[str, Told] = {"swap": "--swap 0.1"}
+    if share and len(given.battles):
+        words = (
+            "No battle was judged in both orders, so position bias is unknown: {in_force} gave "
+            "none of {battles:battle} a verdict in both; run with more, such as {swap}."
+        )
+        larger = (
+            f"--swap {_LARGER_SWAP}" if share != "all" and share < _LARGER_SWAP else "--swap all"
+        )
+        told = {"in_force": f"--swap {share}", "battles": len(given.battles), "swap": larger}
+    return unknown("swap.flips", words, **told)
 
 
 def _first_read(given: AuditInput) -> Finding:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from videoautoarena.runs.audit.evidence import AuditInput, above, finding, unkno
 from videoautoarena.runs.rating.finding import ENOUGH, Finding
 from videoautoarena.runs.rating.fit import share_of
 from videoautoarena.runs.rundir.reader import SAW_NONE, about_video
+from videoautoarena.runs.rundir.server_limits import Shortfall
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 from videoautoarena.scoring.fitting.counts import Floats, count_cells
@@ -109,20 +110,25 @@ _MEANING = {
 
 
 def audit_frames(given: AuditInput) -> list[Finding]:
-    """Return who saw fewer frames than it was to, how often, and who is never sent any."""
+    """Return who saw fewer frames than it was to or than others, and who is never sent any."""
     found = list(_sent_none(given))
+    for one in given.unequal_frames:
+        meaning = "battles with a model that saw more also compare what they were sent"
+        words = f"because its max_frames says so: {meaning}."
+        found.append(_saw_fewer(f"frames.fewer.{safe(one.model)}", one, words, "answers"))
     for one in given.shortfalls:
         what, meaning = _MEANING[one.role]
-        words = (
-            f"{{model}} {{saw}} in {{calls}} of {{n}} {what}, because its server takes no more: "
-            f"{meaning}."
-        )
-        told: dict[str, Any] = {"model": one.model, "saw": one.saw, "calls": one.calls}
         key = f"frames.short.{safe(one.model)}"
         key = key if one.role == "contestant" else f"{key}.{one.role}"
-        figures = (one.calls / one.of, np.nan, np.nan)
-        found.append(Finding(key, *figures, one.of, words, is_alarm=True, told=told))
+        words = f"because its server takes no more: {meaning}."
+        found.append(replace(_saw_fewer(key, one, words, what), is_alarm=True))
     return found
+
+
+def _saw_fewer(key: str, one: Shortfall, why: str, what: str) -> Finding:
+    words = f"{{model}} {{saw}} in {{calls}} of {{n}} {what}, {why}"
+    told: dict[str, Any] = {"model": one.model, "saw": one.saw, "calls": one.calls}
+    return Finding(key, one.calls / one.of, np.nan, np.nan, one.of, words, told=told)
 
 
 def _sent_none(given: AuditInput) -> Iterator[Finding]:

@@ -40,6 +40,7 @@ class _Kind(NamedTuple):
 
 
 _KINDS = {
+    "frames.fewer": _Kind("Calls with fewer frames than others", 0.0),
     "frames.none": _Kind("Sent no frames"),
     "frames.short": _Kind("Calls with too few frames", 0.0),
     "seats.first": _Kind("First answer wins", 0.5),
@@ -48,6 +49,7 @@ _KINDS = {
     "length.longer": _Kind("Longer answer wins"),
     "length.only": _Kind("Agrees with length alone"),
     "length.matched": _Kind("Longer of two equally long wins", 0.5),
+    "verdicts.same_answers": _Kind("Two models, one answer", 0.0),
     "verdicts.ties": _Kind("Ties and splits"),
     "verdicts.both_bad": _Kind("Both answers bad"),
     "verdicts.voids": _Kind("Void battles", 0.0),

@@ -64,6 +64,8 @@ class AuditInput:
     """By id; what is said of a battle names the file it is about."""
     shortfalls: Sequence[Shortfall] = ()
     """Who saw fewer frames than it was to."""
+    unequal_frames: Sequence[Shortfall] = ()
+    """Which contestants saw fewer frames than others, by their own limit."""
     is_brief: bool = False
     """Ask for no figure but those that raise alarms or stand under every leaderboard."""
     by_language: bool = False
@@ -87,6 +89,13 @@ class AuditInput:
         if isinstance(self.battles, BattlesOf):
             return [why for (why,) in self.battles.where(is_void).fields("reason")]
         return [battle.reason for battle in self.battles if battle.verdict == "void"]
+
+    def answers(self, rows: Mask) -> list[tuple[str | None, str | None]]:
+        """Return both answers of some battles, in their order."""
+        if isinstance(self.battles, BattlesOf):
+            return list(self.battles.where(rows).answers())
+        some = (b for b, is_one in zip(self.battles, rows, strict=True) if is_one)
+        return [(battle.answer_a, battle.answer_b) for battle in some]
 
     def find(self, ids: Iterable[str]) -> dict[str, Battle]:
         """Return the battles that have one of these ids, in whole."""

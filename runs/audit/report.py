@@ -158,6 +158,7 @@ def read_input(run: Run, *, is_brief: bool = False) -> AuditInput:
         evidence.trials(),
         {video.id: video for video in run.store.videos()},
         run.shortfalls,
+        run.unequal_frames,
         is_brief,
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from videoautoarena.memory.records.outlines import Outlines
+from videoautoarena.memory.records.outlines import LENGTHS, Outlines, seen_in
 from videoautoarena.memory.records.records import DECIDED, TIES
 from videoautoarena.runs.audit.evidence import (
     ABSTAINED,
@@ -36,6 +36,11 @@ MOST_VOIDS = 0.05
 MOST_FORFEITS = 0.1
 MOST_ABSTENTIONS = 0.1
 """More of each is an alarm."""
+MOST_SAME = 0.5
+"""Half the answers of two models the same are an alarm, whatever the interval: it is what was said,
+not what a judge made of it."""
+LEAST_MET = 10
+"""Battles of two models from which on their answers are held against each other."""
 _REASONS = 3
 """So many reasons of voids are named."""
 
@@ -45,7 +50,48 @@ def audit_verdicts(given: AuditInput) -> list[Finding]:
     if not given.battles:
         return [unknown("verdicts.voids", "The run holds no battle yet.")]
     verdicts = np.array(list(given.outlines.texts["verdict"].each()))
-    return [*_of_decided(verdicts, given), *_lost(verdicts, given), *_of_judgings(given)]
+    return [
+        *_same_answers(given),
+        *_of_decided(verdicts, given),
+        *_lost(verdicts, given),
+        *_of_judgings(given),
+    ]
+
+
+def _same_answers(given: AuditInput) -> Iterator[Finding]:
+    """Yield how often two models said the same, of pairs that did in half of their battles."""
+    every = given.outlines
+    names = seen_in(every.texts["model_a"], every.texts["model_b"])
+    place = {name: k for k, name in enumerate(names)}
+    seats = (every.texts[seat] for seat in ("model_a", "model_b"))
+    a, b = (np.array([place.get(n, -1) for n in seat.values])[seat.codes] for seat in seats)
+    length_a, length_b = (every.numbers[name] for name in LENGTHS)
+    pair = np.minimum(a, b) * len(names) + np.maximum(a, b)
+    both = (length_a > 0) & (length_b > 0)
+    # Texts are read where their lengths are equal so often that they may be the same.
+    is_equal = both & (length_a == length_b)
+    for code in np.unique(pair[is_equal]):
+        met = both & (pair == code)
+        near = met & is_equal
+        if met.sum() < LEAST_MET or near.sum() < MOST_SAME * met.sum():
+            continue
+        same = np.zeros(len(pair), dtype=np.bool_)
+        same[near] = [one == two for one, two in given.answers(near)]
+        share = measure_share(same[met], given.videos[met])
+        if share.value >= MOST_SAME:
+            yield _same(sorted(names[k] for k in divmod(int(code), len(names))), share)
+
+
+def _same(models: Sequence[str], share: Share) -> Finding:
+    first, second = models
+    words = (
+        "{first} and {second} gave word for word the same answer in {same} of {n:battle} on "
+        "{videos:video}; are they one model under two names?"
+    )
+    names = safe(f"{first}, {second}")
+    key = f"verdicts.same_answers.{names}"
+    told: dict[str, Any] = {"first": first, "second": second, "same": round(share.value * share.n)}
+    return finding(key, share, words, is_alarm=True, **told)
 
 
 def _of_decided(verdicts: Words, given: AuditInput) -> Iterable[Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -28,6 +28,7 @@ from videoautoarena.memory.records.records import (
 from videoautoarena.memory.records.slots import Longs, Mask
 from videoautoarena.runs.battles.listing import (
     Rate,
+    Rated,
     chances,
     is_blamed,
     loser,
@@ -191,7 +192,8 @@ def show_most_telling(folder: Path, rate: Rate) -> Shown:
     """Return the battle that tells most of who leads, with why it is that one.
 
     It is one that the first of the leaderboard lost; else one that it won against the second; else
-    one that it won against anybody; else a tie. Of those it is one that a second look confirms,
+    one that it won against anybody; else a tie. Where several share the highest rating, it is one
+    of theirs with a winner, else a tie. Of those it is one that a second look confirms,
     else one whose judge names a fault of the loser's (see `_confirmed`), and among equals the one
     that surprises most by the ratings (see `chances`).
 
@@ -237,26 +239,46 @@ def _choose(run: Run, rate: Rate) -> _Choice:
         raise BadInput(f"no battle in {run.folder} is decided yet, so that none can be chosen")
     rows = rate(run)
     first, second = (row.model for row in (*rows, *rows)[:2])
-    candidates = _candidates(outlines, decided, first, second)
+    alike = _rated_alike(rows)
+    if len(alike) > 1:
+        names = f"{', '.join(alike[:-1])} and {alike[-1]}"
+        who = f"{names} are rated alike, so nobody leads;"
+        candidates = _of_equals(outlines, decided, alike)
+    else:
+        who = f"{first} is first on the leaderboard and"
+        candidates = _candidates(outlines, decided, first, second)
     chance = chances(outlines, rows)
     surprising = np.flatnonzero(candidates.among)
-    surprising = surprising[np.argsort(chance[surprising], kind="stable")][:LOOKED_AT]
+    surprising = surprising[np.argsort(chance[surprising], kind="stable")]
+    is_even = bool(np.ptp(chance[surprising]) < _EQUAL)
+    surprising = surprising[:LOOKED_AT]
     best = _best_confirmed(run, surprising, chance[surprising])
     figure = f" ({100 * chance[surprising[best.place]]:.0f} %)" if loser(best.battle) else ""
+    looks = min(best.looks, 2)
     which = candidates.alone
-    if len(surprising) > 1:
-        confirmed = _AMONG[min(best.looks, 2)]
-        which = (
-            f"{candidates.many} this outcome is the least likely by the ratings{figure}{confirmed}"
-        )
-    return _Choice(best.battle, f"why this battle: {first} is first on the leaderboard and {which}")
+    if len(surprising) > 1 and is_even:
+        likely = f"all were equally likely by the ratings{figure}"
+        which = f"{candidates.many} this is one{_ONE_OF[looks]}; {likely}"
+    elif len(surprising) > 1:
+        likely = f"this outcome is the least likely by the ratings{figure}"
+        which = f"{candidates.many} {likely}{_AMONG[looks]}"
+    return _Choice(best.battle, f"why this battle: {who} {which}")
 
 
+_EQUAL = 1e-6
+"""Differences of chances and of ratings below this are those of the arithmetic."""
+_ONE_OF = ("", " whose judge names a fault of the loser", " that a second look confirms")
 _AMONG = (
     "",
     ", among those whose judge names a fault of the loser",
     ", among those that a second look confirms",
 )
+
+
+def _rated_alike(rows: Sequence[Rated]) -> list[str]:
+    """Return those who share the highest rating; none where nobody is rated."""
+    ratings = [(row.model, row.rating) for row in rows if row.rating is not None]
+    return [model for model, rating in ratings if abs(rating - ratings[0][1]) < _EQUAL]
 
 
 class _Candidates(NamedTuple):
@@ -288,6 +310,19 @@ def _candidates(outlines: Outlines, decided: Mask, first: str, second: str) -> _
         return _Candidates(won, alone, f"lost none; of its {int(won.sum()):,} wins")
     alone = "lost none; this tie is all that it was in"
     return _Candidates(played, alone, f"lost none; of its {int(played.sum()):,} ties")
+
+
+def _of_equals(outlines: Outlines, decided: Mask, alike: Sequence[str]) -> _Candidates:
+    """Return battles of models that share the highest rating: those with a winner, else ties."""
+    a, b = outlines.texts["model_a"], outlines.texts["model_b"]
+    played = decided & (a.among(alike) | b.among(alike))
+    won = played & outlines.texts["verdict"].among(["a", "b"])
+    if won.any():
+        battles = counted(int(won.sum()), "battle")
+        return _Candidates(won, "this battle alone has a winner", f"of {battles} with a winner")
+    return _Candidates(
+        played, "this tie is all that they were in", f"of {int(played.sum()):,} ties"
+    )
 
 
 class _Confirmed(NamedTuple):

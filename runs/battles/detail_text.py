@@ -81,7 +81,7 @@ def _from_question(battle: Battle, width: int) -> Iterator[RenderableType]:
     yield from _answers(battle, width)
     for judging in battle.verdicts:
         yield from _judging(battle, judging)
-    yield from _section(f"Verdict: {battle.verdict}", outcome(battle))
+    yield from _section("Verdict", outcome(battle))
 
 
 def _chosen(shown: Shown, width: int) -> Iterator[RenderableType]:
@@ -243,10 +243,20 @@ def frame_times(times: tuple[float, ...]) -> str:
     return f"{len(times)} frames at {' '.join(shown)} s"
 
 
+_NO_WINNER = {
+    "tie": "a tie",
+    "tie_good": "a tie, both good",
+    "tie_bad": "a tie, both bad",
+    "abstain": "abstained",
+    "failed": "failed",
+}
+"""Words for what a judge said, where it chose no answer."""
+
+
 def _judging(battle: Battle, judging: Judging) -> Iterator[RenderableType]:
     a, b = battle.model_a or "?", battle.model_b or "?"
     first, second = (a, b) if judging.seats == "ab" else (b, a)
-    won = {"a": f"{a} wins", "b": f"{b} wins"}.get(judging.verdict, judging.verdict)
+    won = {"a": f"{a} wins", "b": f"{b} wins", **_NO_WINNER}[judging.verdict]
     analyses, better = judging.analyses, judging.standards
     ahead = {"a": f", {a} ahead", "b": f", {b} ahead", "tie": ", neither ahead"}
 

@@ -17,7 +17,15 @@ from rich.text import Text
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.outlines import Column, Outline, Outlines, seen_in
-from videoautoarena.memory.records.records import DECIDED, TIES, Battle, Judging, Video
+from videoautoarena.memory.records.records import (
+    DECIDED,
+    TIES,
+    Battle,
+    Choice,
+    Judging,
+    Standard,
+    Video,
+)
 from videoautoarena.memory.records.slots import Longs, Mask
 from videoautoarena.runs.rundir.reader import BattlesOf, Run, open_run, readable_reason
 from videoautoarena.runs.text.csv_text import comma_separated_lines
@@ -26,7 +34,12 @@ from videoautoarena.runs.text.terminal_text import Marks, fit
 from videoautoarena.runs.text.words import composed, in_full, length
 from videoautoarena.scoring.fitting.counts import Floats
 
-STANDARDS = ("accuracy", "instruction_following", "helpfulness", "relevance")
+STANDARDS: tuple[Standard, ...] = (
+    "accuracy",
+    "instruction_following",
+    "helpfulness",
+    "relevance",
+)
 """In the order in which they give the reason."""
 _SENTENCES = re.compile(r"(?<=[.!?])\s+")
 _FAULT = re.compile(
@@ -76,8 +89,18 @@ def why(battle: Battle, names: Mapping[str, str]) -> str:
     judging = _judging_of(battle)
     if judging is None:
         return ""
+    if battle.verdict in ("tie", "tie_good", "tie_bad") and judging.standards is not None:
+        return _balance(battle, judging.standards, names)
     lost = loser(battle) or ""
     return _flat(_telling(battle, judging, names, names.get(lost, lost)))
+
+
+def _balance(battle: Battle, better: Mapping[Standard, Choice], names: Mapping[str, str]) -> str:
+    """Return which standards were for whom in a tie."""
+    pair = {"a": battle.model_a or "?", "b": battle.model_b or "?"}
+    ahead = [(name, pair[better[name]]) for name in STANDARDS if better.get(name) in pair]
+    each = (f"{name.replace('_', ' ')} for {names.get(who, who)}" for name, who in ahead)
+    return _flat(", ".join(each)) or "no standard separates them"
 
 
 def loser(battle: Battle | Outline) -> str | None:

@@ -370,7 +370,8 @@ def _embedder(model: str, folder: Path) -> Embed:
 
 def _of_run(board: Leaderboard, run: Run) -> Leaderboard:
     """Return a board that says who saw too few frames or none, and what ended the run early."""
-    short = {one.model: one for one in run.shortfalls if one.role == "contestant"}
+    every = (*run.unequal_frames, *run.shortfalls)
+    short = {one.model: one for one in every if one.role == "contestant"}
     rows = []
     for row in board.models:
         frames, flags = dict[str, Any](), row.flags

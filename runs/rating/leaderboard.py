@@ -89,8 +89,9 @@ class Row:
     labels: int | None = field(default=None, metadata=LEFT_OUT)
     """With `--labels`: how many people gave of its battles."""
     frames: Mapping[str, Any] | None = field(default=None, metadata=LEFT_OUT)
-    """Of a model that saw fewer frames than wanted: `least`, `most`, `wanted`, `calls` and `of`, as
-    `frames_short` of [a status](#how-a-run-stands); else None."""
+    """Of a model that saw fewer frames than wanted, or than others by its `max_frames`: `least`,
+    `most`, `wanted`, `calls` and `of`, as `frames_short` of [a status](#how-a-run-stands); else
+    None."""
     flags: tuple[str, ...] = ()
     """What a reader must know of it: `one-sided`, `not comparable`, `too few videos to rank`, `not
     controlled` (see [`terms`](#further-figures)), `saw 4 of 64 frames`, `saw no frames`

@@ -137,6 +137,13 @@ class Run:
         return shortfalls(self.store)
 
     @cached_property
+    def unequal_frames(self) -> list[Shortfall]:
+        """Which contestants saw fewer frames than others, by their own limit."""
+        from videoautoarena.runs.rundir.server_limits import unequal_frames
+
+        return unequal_frames(self.store)
+
+    @cached_property
     def call_facts(self) -> list[CallFact]:
         """What is so of the calls of its models."""
         from videoautoarena.runs.rundir.call_facts import call_facts

@@ -1,15 +1,17 @@
-"""What a run learnt of servers that take less than they were sent, and who saw how much for it."""
+"""What a run learnt of servers that take less than they were sent, and who saw too little."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import TypeAdapter
 
 from videoautoarena.agents.models.frame_counts import usual_frames
+from videoautoarena.agents.offline import KINDS
 from videoautoarena.memory.records.digests import canonical_json
 from videoautoarena.memory.records.records import SCOUTS, Learnt, Role
+from videoautoarena.memory.store.journal import Sent
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.rundir.call_facts import Post, post_of
 from videoautoarena.runs.text.terminal import safe
@@ -97,6 +99,35 @@ def shortfalls(store: Store) -> list[Shortfall]:
 
     Trials are left out: what they show may be no frames of the run.
     """
+
+    def wanted(entry: dict[str, Any], sent: Sent) -> int:
+        return min(sent.shown, usual_frames(entry.get("max_frames"), sent.role))
+
+    return _fewer(store, wanted)
+
+
+def unequal_frames(store: Store) -> list[Shortfall]:
+    """Return which contestants are sent fewer frames than others, since their own limit says so.
+
+    One that is sent none is left out, and so is a stand-in, of which few frames are its part. One
+    whose server takes fewer still is among the `shortfalls` instead.
+    """
+    manifest = store.manifest()
+    cast = manifest.get("cast") or {}
+    limits = [(cast.get(name) or {}).get("max_frames") for name in manifest.get("models") or ()]
+    most = max((usual_frames(limit, "contestant") for limit in limits), default=0)
+
+    def wanted(entry: dict[str, Any], sent: Sent) -> int:
+        maker, _, kind = str(entry.get("model")).partition(":")
+        is_its_part = maker == "offline" and entry.get("max_frames") == KINDS.get(kind)
+        is_compared = sent.role == "contestant" and sent.frames > 0 and not is_its_part
+        return min(sent.shown, most) if is_compared else 0
+
+    told = {one.model for one in shortfalls(store) if one.role == "contestant"}
+    return [one for one in _fewer(store, wanted) if one.model not in told]
+
+
+def _fewer(store: Store, wanted_of: Callable[[dict[str, Any], Sent], int]) -> list[Shortfall]:
     cast = store.manifest().get("cast") or {}
     short: dict[tuple[str, Post], Shortfall] = {}
     answered: dict[tuple[str, Post], int] = {}
@@ -108,7 +139,7 @@ def shortfalls(store: Store) -> list[Shortfall]:
             continue
         key = (sent.alias, post_of(sent.role))
         answered[key] = answered.get(key, 0) + sent.calls
-        wanted = min(sent.shown, usual_frames(entry.get("max_frames"), sent.role))
+        wanted = wanted_of(entry, sent)
         if sent.frames < wanted:
             seen = Shortfall(*key, sent.frames, sent.frames, wanted, sent.calls, 0)
             before = short.get(key, seen._replace(calls=0))

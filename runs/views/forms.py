@@ -401,8 +401,11 @@ def _axis(table: Table) -> Axis:
 
 
 def _axis_title(axis: Axis) -> str:
-    """Return both ends of the scale of the bars."""
+    """Return both ends of the scale of the bars; `to` between them where there is room."""
     low, high = f"{axis.low:.0f}", f"{axis.high:.0f}"
+    spoken = f"{low} to {high}"
+    if low != high and len(spoken) <= _BAR:
+        return spoken
     room = _BAR - len(low)
     return f"{low}{high:>{room}}" if low != high and len(high) < room else ""
 

@@ -291,7 +291,7 @@ def _unranked(
     if len(lead.first) == models:
         said = f"{verb} {rated} alike"
     elif lead.above:
-        said = f", {rated} highest, {verb} so far above {{above}}"
+        said = f", {rated} highest, {verb} above {{above}} as of now"
     else:
         said = f"{verb} {rated} highest, but not surely above any other"
     joint = "" if said.startswith(",") else " "

@@ -136,6 +136,15 @@ class Recount:
         def of(rows: Sequence[Row], words: Sequence[str], *others: float) -> Figure:
             return share(((float(row["verdict"] in words), row["video"]) for row in rows), *others)
 
+        met = defaultdict[str, list[tuple[float, str]]](list)
+        for row in self.battles:
+            if row["answer_a"] and row["answer_b"]:
+                pair = ", ".join(sorted((row["model_a"], row["model_b"])))
+                met[pair].append((float(row["answer_a"] == row["answer_b"]), row["video"]))
+        for pair, every in met.items():
+            same = sum(is_same for is_same, _ in every)
+            if len(every) >= 10 and 2 * same >= len(every):
+                yield f"verdicts.same_answers.{pair}", share(every, same)
         yield "verdicts.ties", of(self.decided, TIES)
         yield "verdicts.both_bad", of(self.decided, ["tie_bad"])
         voids = [row["reason"].split(": ")[0] for row in self.battles if row["verdict"] == "void"]
@@ -295,7 +304,9 @@ class Recount:
         could = {k: of for k, of in could.items() if of.n >= ENOUGH and of.clusters > 1}
         even = 1 - 0.05 / max(sum(_kind(key) in EVEN for key in could), 1)
         level = {key: even if _kind(key) in EVEN else 0.95 for key in could}
-        return {key for key, of in could.items() if of.at and self._crosses(key, of, level[key])}
+        always = {key for key in self.figures if _kind(key) == "verdicts.same_answers"}
+        crossed = {k for k, of in could.items() if of.at and self._crosses(k, of, level[k])}
+        return always | crossed
 
     def _crosses(self, key: str, of: Figure, level: float) -> bool:
         low, high = of.at(level) if of.at else (math.nan, math.nan)

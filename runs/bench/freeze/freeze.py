@@ -445,12 +445,22 @@ def _refuse_nothing(run: Run, pool: Pool, chosen: Chosen) -> None:
         )
     if not pool.items:
         raise BadInput(
-            f"no battle in {run.folder} has a winner ({len(run.battles)} settled); "
-            "play more rounds or videos"
+            f"no battle in {run.folder} has a winner ({len(run.battles)} settled); {_advice(run)}"
         )
     if not chosen.items:
         why = counts_in_words(chosen.left_out)
         raise BadInput(f"none of {len(pool.items)} questions is left ({why}); relax the selection")
+
+
+def _advice(run: Run) -> str:
+    """Return what a run without a winner needs, which more of the same may not give."""
+    same = sum(bool(a) and a == b for a, b in run.battles.answers())
+    if same and 2 * same >= len(run.battles):
+        return (
+            f"in {same} of them both models gave the same answer, word for word; play models "
+            "that differ"
+        )
+    return "play more rounds or videos"
 
 
 def _plain(text: str) -> bytes:

@@ -120,7 +120,8 @@ def prepare(
         raise BadInput(f"{safe(str(run.folder))}: {why}; there is nothing to annotate")
     notes = []
     if len(order) < asked.number:
-        notes.append(f"{counted(len(order), 'decided battle')} in the run, fewer than --n")
+        there = counted(len(order), "decided battle")
+        notes.append(f"{there} in the run, fewer than the {asked.number} (--n) asked for")
     if given.strange:
         notes.append(f"{counted(given.strange, 'question')} of videos outside the run left out")
     makers = Makers.of_run(run.manifest)

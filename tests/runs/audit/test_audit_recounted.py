@@ -72,6 +72,15 @@ def stand_ins(place: Path) -> Audited:
     return audit(place / "out", cast, "offline:judge", "dim", seats_count=True)
 
 
+def twins(place: Path) -> Audited:
+    """A run of one stand-in under two names."""
+    videos, arena = draw_folder(place / "videos", 4, seconds=3.5), place / "arena.toml"
+    arena.write_text("".join(f'[models.{name}]\nmodel = "offline:hawk"\n' for name in "xy"))
+    play(videos, place / "out", models=("x", "y"), config=arena, rounds=6)
+    cast: dict[str, tuple[str, int | None]] = dict.fromkeys("xy", ("offline:hawk", 64))
+    return audit(place / "out", cast, "offline:judge")
+
+
 def made_up(place: Path, seed: int, videos: int, nature: Nature, *, panel: bool) -> Audited:
     """A run by dice."""
     given = Season(seed, videos, nature, panel=panel).audited()
@@ -108,6 +117,7 @@ def every(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Audited]:
     odd = Nature(seat=0.3, mishaps=0.15)
     return {
         "stand-ins": stand_ins(place("stand-ins")),
+        "twins": twins(place("twins")),
         "fair": made_up(place("fair"), 1, 12, Nature(), panel=False),
         "odd panel": made_up(place("odd"), 2, 12, odd, panel=True),
         "odd and alone": made_up(place("alone"), 3, 5, odd, panel=False),
@@ -122,7 +132,17 @@ def every(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Audited]:
 ELSEWHERE = {r"labels\.people_.+", r"language\..+\..+"}
 """Figures of runs that others of these tests make: two people by one standard, two languages."""
 RUNS = (
-    *("stand-ins", "fair", "odd panel", "odd and alone", "seats", "length", "kin", "sloppy"),
+    *(
+        "stand-ins",
+        "twins",
+        "fair",
+        "odd panel",
+        "odd and alone",
+        "seats",
+        "length",
+        "kin",
+        "sloppy",
+    ),
     "one video",
 )
 
@@ -175,6 +195,7 @@ def test_the_figures_of_a_biased_judge_raise_alarms_and_those_of_a_fair_one_none
     assert {"seats.first", "swap.flips", "attack.fallen.judge"} <= raised["seats"]
     assert {"length.matched", "truth.accuracy.judge"} <= raised["length"]
     assert {"family.excess.judge"} <= raised["kin"]
+    assert {"verdicts.same_answers.x, y"} <= raised["twins"]
     assert {"repeat.same.judge", "constant.unbeaten.judge"} <= raised["sloppy"]
 
 

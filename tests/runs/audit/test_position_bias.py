@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -27,7 +28,12 @@ def test_without_a_second_seating_it_says_how_to_learn_of_flips() -> None:
     found = by_key(audit_seats(audited([fought(0, "x", "y", "a")])))
     assert math.isnan(found["swap.flips"].value)
     assert found["swap.flips"].n == 0
-    assert "--swap 0.1" in found["swap.flips"].sentence
+    assert found["swap.flips"].sentence.endswith(
+        "unknown: --swap 0.1 gave none of 1 battle a verdict in both; run with more, such as "
+        "--swap 0.5."
+    )
+    none = replace(audited([fought(0, "x", "y", "a")]), manifest={"swap": 0})
+    assert by_key(audit_seats(none))["swap.flips"].sentence.endswith("run with --swap 0.1.")
 
 
 def test_a_judge_that_takes_whatever_it_reads_first_is_found_out() -> None:

@@ -57,3 +57,20 @@ def test_a_hostile_reason_is_shown_and_not_obeyed() -> None:
 def test_an_empty_run_holds_no_battle() -> None:
     (found,) = audit_verdicts(audited([]))
     assert (found.key, found.n) == ("verdicts.voids", 0)
+
+
+def test_two_models_that_say_the_same_half_the_time_are_an_alarm_from_ten_battles_on() -> None:
+    def keys(same: int, battles: int) -> list[str]:
+        said = [
+            {"answer_b": "red" if k < same else "two", "answer_a": "red"} for k in range(battles)
+        ]
+        seats = ["xy" if k % 2 else "yx" for k in range(battles)]
+        met = [fought(k, *seats[k], "a", **texts) for k, texts in enumerate(said)]
+        found = by_key(audit_verdicts(audited(met))).values()
+        return [one.sentence for one in found if one.is_alarm]
+
+    assert keys(5, 10) == [
+        "x and y gave word for word the same answer in 5 of 10 battles on 10 videos; are they one "
+        "model under two names?"
+    ]
+    assert keys(4, 10) == keys(9, 9) == []

@@ -358,7 +358,7 @@ def test_one_that_lost_nothing_is_shown_beating_the_second(tmp_path: Path) -> No
     )
     id_, why = opened(out)
     assert id_ == against
-    assert "lost none; of its 5 wins over owl, the second, this outcome" in why
+    assert "lost none; of its 5 wins over owl, the second, this is one that a second" in why
 
 
 def test_one_that_only_tied_with_the_second_is_shown_in_its_least_likely_win(
@@ -370,7 +370,7 @@ def test_one_that_only_tied_with_the_second_is_shown_in_its_least_likely_win(
     )
     id_, why = opened(out)
     assert id_ not in ids
-    assert "and lost none; of its 4 wins this outcome" in why
+    assert "and lost none; of its 4 wins this is one whose judge" in why
 
 
 @pytest.mark.parametrize(
@@ -381,8 +381,11 @@ def test_one_that_only_tied_with_the_second_is_shown_in_its_least_likely_win(
             (("hawk", "owl", "a"), ("owl", "mole", "a")),
             "it beat owl, the second, in this one alone",
         ),
-        ((("hawk", "owl", "tie"), ("hawk", "owl", "tie")), "lost none; of its 2 ties this outcome"),
-        ((("hawk", "owl", "split"),), "lost none; this tie is all that it was in"),
+        (
+            (("hawk", "owl", "tie"), ("hawk", "owl", "tie")),
+            "so nobody leads; of 2 ties this is one",
+        ),
+        ((("hawk", "owl", "split"),), "so nobody leads; this tie is all that they were in"),
     ],
 )
 def test_the_reason_fits_where_there_is_no_choice(
@@ -420,3 +423,32 @@ def test_where_nothing_is_decided_one_line_says_so(tmp_path: Path) -> None:
     wrong = invoke("show", out).exception
     assert isinstance(wrong, BadInput)
     assert str(wrong) == f"no battle in {out} is decided yet, so that none can be chosen"
+
+
+def test_where_ratings_are_equal_nobody_is_called_the_first(tmp_path: Path) -> None:
+    even = [("hawk", "owl"), ("owl", "hawk")]
+    out, _ = played_by(tmp_path, fought=even)
+    assert opened(out)[1] == (
+        "why this battle: hawk and owl are rated alike, so nobody leads; of 2 battles with a "
+        "winner this is one whose judge names a fault of the loser; all were equally likely by "
+        "the ratings (50 %)"
+    )
+    tied = {"verdict": "tie_good", "verdicts": (judging(verdict="tie_good"),)}
+    out, (tie,) = played_by(tmp_path / "tied", ("hawk", "owl", tied), fought=())
+    assert opened(out) == (
+        tie,
+        "why this battle: hawk and owl are rated alike, so nobody leads; this tie is all that they "
+        "were in",
+    )
+    page = invoke("show", out, width=80).output
+    assert "Judged by judge: a tie, both good" in page
+    assert "\nVerdict\n  hawk and owl tie, both good\n" in page
+
+
+def test_wins_over_one_model_are_equally_likely_and_none_is_called_the_least(
+    tmp_path: Path,
+) -> None:
+    out, _ = played_by(tmp_path, fought=[("hawk", "owl")] * 4)
+    why = opened(out)[1]
+    assert "of its 4 wins over owl, the second, this is one whose judge" in why
+    assert "all were equally likely by the ratings (" in why

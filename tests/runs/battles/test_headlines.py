@@ -31,6 +31,18 @@ def test_swapped_seats_name_the_right_models() -> None:
     assert told == "hawk misses the second cut"
 
 
+def test_a_tie_names_the_standards_that_differ() -> None:
+    def told(**better: str) -> str:
+        battle = judged("v0-p1-r0", "tie_good", words="I could follow 2 of 2 statements of A.")
+        one = battle.verdicts[0].model_copy(update={"standards": better})
+        return why(battle.model_copy(update={"verdicts": (one,)}), NAMES)
+
+    assert told(accuracy="b", relevance="tie", helpfulness="a") == (
+        "accuracy for owl, helpfulness for hawk"
+    )
+    assert told(accuracy="tie") == "no standard separates them"
+
+
 def test_a_void_and_a_forfeit_give_their_reason() -> None:
     void = judged("v0-p1-r0", "void", reason="no judge decided\x1b[2J")
     assert why(void, NAMES) == "no judge decided\\x1b[2J"

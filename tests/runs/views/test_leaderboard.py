@@ -206,8 +206,8 @@ def led(**about: Any) -> str:
         ),
         (
             {"is_ranked": False, "rivals": ("owl",), "above": ("mole", "blind")},
-            "12 videos are too few to rank (10 are needed): hawk, rated highest, is so far above "
-            "mole and blind.",
+            "12 videos are too few to rank (10 are needed): hawk, rated highest, is above mole "
+            "and blind as of now.",
         ),
         (
             {"is_ranked": False, "rivals": ("owl", "mole", "blind"), "above": ()},
@@ -216,8 +216,8 @@ def led(**about: Any) -> str:
         ),
         (
             {"is_ranked": False, "first": ("hawk", "owl"), "above": ("mole",)},
-            "12 videos are too few to rank (10 are needed): hawk and owl, rated highest, are so "
-            "far above mole.",
+            "12 videos are too few to rank (10 are needed): hawk and owl, rated highest, are "
+            "above mole as of now.",
         ),
     ],
 )
@@ -283,6 +283,7 @@ def test_every_bar_stands_on_the_same_scale() -> None:
     dots = [line.index("●") for line in text.splitlines() if "●" in line]
     assert len(dots) == 3
     assert dots == sorted(dots, reverse=True)
+    assert re.search(r"interval +-?\d+ to \d+ ", text.splitlines()[0])
 
 
 def test_an_axis_holds_every_rating_and_no_interval_that_is_far_wider_than_most() -> None:

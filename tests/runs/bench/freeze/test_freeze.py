@@ -88,6 +88,23 @@ def test_a_video_nobody_won_over_is_not_listed(tmp_path: Path) -> None:
     assert list(json.loads((frozen(out) / "manifest.json").read_bytes())["videos"]) == [video().id]
 
 
+@pytest.mark.parametrize(
+    ("answer", "advice"),
+    [
+        (None, "play more rounds or videos"),
+        ("Red.", "in 1 of them both models gave the same answer, word for word; play models that"),
+    ],
+)
+def test_a_run_of_ties_alone_says_what_it_needs(
+    tmp_path: Path, answer: str | None, advice: str
+) -> None:
+    texts = {} if answer is None else {"answer_a": answer, "answer_b": answer}
+    tied = battle(slot(video(), 0), verdict="tie", **texts)
+    out = play(tmp_path / "out", [tied], videos=[video()])
+    wrong = invoke("freeze", out, "--to", tmp_path / "bench").exception
+    assert f"has a winner (1 settled); {advice}" in str(wrong)
+
+
 def test_the_same_run_freezes_to_the_same_bytes_wherever_it_lies(out: Path, tmp_path: Path) -> None:
     again = play(tmp_path / "elsewhere" / "deep", lineage(video()))
     assert contents(frozen(out)) == contents(frozen(again))

@@ -17,6 +17,8 @@ from tests.support.served import Visitor
 from videoautoarena.memory.records.errors import BadInput, RunLocked, WrongArgument
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.audit.label_import import import_labels
+from videoautoarena.runs.rundir.reader import Run
+from videoautoarena.runs.web.annotate.session import Asked, prepare
 
 
 @pytest.fixture
@@ -80,6 +82,14 @@ def test_a_run_with_nothing_to_vote_on_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(BadInput, match="no battle is decided yet"):
         held(session())
+
+
+def test_a_run_of_fewer_battles_than_were_asked_for_names_both_numbers(run: Path) -> None:
+    no_films: Any = None
+    with Store.open(run / "run.sqlite", write=True) as store:
+        asked = Asked(run, 2000, ("anna",))
+        _, (note,) = prepare(Run(run, store), asked, names=asked.labellers, films=no_films)
+    assert note.endswith("decided battles in the run, fewer than the 2000 (--n) asked for")
 
 
 SESSION = """

@@ -128,8 +128,8 @@ def test_sentences_name_the_best_of_the_golden_history_and_what_the_own_one_cost
         f"abilities; saying nothing gives {silent['overall']:.1f} %."
     )
     assert told["lead"] == (
-        "8 videos are too few to rank (10 are needed): thorough, scored highest, is so far above "
-        "quick."
+        "8 videos are too few to rank (10 are needed): thorough, scored highest, is above quick as "
+        "of now."
     )
     assert OWN not in told["lead"] + told["rest"] + told["board"]
     assert told["abilities"].startswith("Object reference is the hardest ability, ")
