@@ -127,8 +127,18 @@ class Checkup:
     models: list[Cast]
     calls: Calls | None
     live: list[Report] | None
+    doubts: Sequence[str] = ()
+    """What of `missing` only the models' own answers show; no run looks at it before it starts."""
     cluster: Report | None = None
     """What the machines of a cluster say of themselves."""
+
+    @property
+    def outlook(self) -> str:
+        """Whether a run could start with all this, and should."""
+        if not self.missing:
+            return "could start"
+        is_refused = any(one not in self.doubts for one in self.missing)
+        return "could not start" if is_refused else "should not start yet"
 
     @property
     def version(self) -> str:
@@ -176,9 +186,10 @@ def examine_house(
     host = trace_host() if is_traced() else None
     found = None if videos is None else _videos(videos, missing)
     models = [] if config is None else _models(config, missing if calls_here else [])
-    live = None if visit is None or config is None else _live(config, visit, missing)
+    doubts: list[str] = []
+    live = None if visit is None or config is None else _live(config, visit, doubts)
     return Checkup(
-        missing=list(dict.fromkeys(missing)),
+        missing=list(dict.fromkeys([*missing, *doubts])),
         packages=packages,
         decoder=_decoder(packages),
         keys=_keys(config),
@@ -191,6 +202,7 @@ def examine_house(
         models=models,
         calls=None if config is None else _calls(config, found),
         live=live,
+        doubts=doubts,
     )
 
 
@@ -312,7 +324,7 @@ def _models(config: RunConfig, missing: list[str]) -> list[Cast]:
     ]
 
 
-def _live(config: RunConfig, visit: Visit, missing: list[str]) -> list[Report]:
+def _live(config: RunConfig, visit: Visit, doubts: list[str]) -> list[Report]:
     # What only embeds can say nothing of a picture.
     speaking = [alias for alias in config.cast if alias not in embedders(config, config.models)]
     most = {alias: most_frames(config, alias) for alias in speaking}
@@ -322,19 +334,19 @@ def _live(config: RunConfig, visit: Visit, missing: list[str]) -> list[Report]:
             # Its settings were found wanting already.
             if one["failure"] != "settings":
                 why = one_line(one["reason"], LONGEST_REASON)
-                missing.append(f"{one['model']!a} does not answer: {why}")
+                doubts.append(f"{one['model']!a} does not answer: {why}")
             continue
         posts = [post for post in _roles(config, one["model"]) if post != "contestant"]
         if posts and not one["json"]:
-            missing.append(
+            doubts.append(
                 f"{one['model']!a} does not reply in JSON when asked to, as it must to be "
                 f"{' and '.join(posts)}; name another model, or raise its max_tokens"
             )
         if one["sees"] is False:
-            missing.append(f"{one['model']!a} does not see the images it is sent: {one['reason']}")
+            doubts.append(f"{one['model']!a} does not see the images it is sent: {one['reason']}")
         if one["frames_taken"] == 0:
             images = f"{one['frames_asked']} images"
-            missing.append(f"{one['model']!a} fails with {images}: {one['frames_reason']}")
+            doubts.append(f"{one['model']!a} fails with {images}: {one['frames_reason']}")
     return found
 
 

@@ -56,7 +56,7 @@ def _entries(report: Checkup, machines: Entries) -> Iterator[tuple[str, str]]:
     for k, found in enumerate(report.live or []):
         yield "" if k else "asked", verdict(found)
     yield from machines
-    yield "run", "could start" if not report.missing else "could not start:"
+    yield "run", f"{report.outlook}{':' if report.missing else ''}"
     for missing in report.missing:
         yield "", f"- {missing}"
 

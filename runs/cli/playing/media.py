@@ -418,10 +418,11 @@ def doctor_command(
 ) -> None:
     """Check what is installed, what is missing and which models a run would call.
 
-    The exit code is 1 if no run could start, and with --live if an examiner or judge does not reply
-    in JSON. No model is called without --live. Of API keys, only
-    whether they are set is shown. With --engine ray each machine is asked for its versions, its
-    keys, the videos and its disk; a run could start as long as one of them has all it needs.
+    The exit code is 1 if no run could start, and with --live if none should: a model does not
+    answer, does not see, or judges and does not reply in JSON. No model is called without --live.
+    Of API keys, only whether they are set is shown. With --engine ray each machine is asked for its
+    versions, its keys, the videos and its disk; a run could start as long as one of them has all it
+    needs.
     """
     from videoautoarena.memory.records.errors import BadInput
     from videoautoarena.runs.config.run_config import Flags
@@ -444,7 +445,7 @@ def doctor_command(
     )
     if more := report.missing:
         others = f" (and {len(more) - 1} more, see above)" if len(more) > 1 else ""
-        raise BadInput(f"a run could not start: {more[0]}{others}")
+        raise BadInput(f"a run {report.outlook}: {more[0]}{others}")
 
 
 def _with_machines(
