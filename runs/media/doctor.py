@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires, version
 from pathlib import Path
@@ -363,12 +363,19 @@ def _calls(config: RunConfig, found: Folder | None) -> Calls:
     """Return what a run makes at most; for one video where no folder was given."""
     videos = 1 if found is None else len(found.usable)
     videos = videos if config.limit is None else min(videos, config.limit)
-    slots = videos * len(PERSONAS) * config.rounds
-    most = calls_at_most(config, videos=videos, open_slots=slots)
+    first = videos * len(PERSONAS)
+    slots = first * config.rounds
+    most = calls_at_most(config, videos=videos, first=first, later=slots - first)
+
+    def most_calls(aliases: Collection[str]) -> int:
+        answers = sum(most[alias] for alias in aliases if alias in config.models)
+        others = sum(most[alias] for alias in aliases if alias not in config.models)
+        return min(answers, 2 * slots) + others
+
     return Calls(
         videos=videos,
         rounds=config.rounds,
         battles=slots,
         at_most={alias: most[alias] for alias in config.cast},
-        notice=list(remote_notice(config, videos=videos, open_slots=slots)),
+        notice=list(remote_notice(config, most_calls, videos=videos)),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from videoautoarena.agents.limits.budget import Caps
@@ -47,7 +48,7 @@ from videoautoarena.runs.rundir.server_limits import declared_lines, kept_limits
 from videoautoarena.runs.rundir.slots import Lineup
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.tournament.forecast import work_left
-from videoautoarena.runs.tournament.plan import plan_of
+from videoautoarena.runs.tournament.plan import Plan, most_calls, plan_of
 from videoautoarena.runs.tournament.plan_text import cap_notice, money_notice
 from videoautoarena.runs.tournament.runner import Engine, Finished, Limits, Play, play_run
 from videoautoarena.runs.users.keeping import with_users
@@ -199,21 +200,21 @@ def introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: b
         say(f"may stop early: --until {rule}; it stays in force until changed")
     for line in (*declared_lines(config), *limit_lines(kept_limits(run.store))):
         say(line)
+    plan = plan_of(config, work_left(config, run.store))
     for line in remote_notice(
         config,
+        partial(most_calls, plan),
         videos=len(open_slots.videos_of()),
-        open_slots=len(open_slots),
         has_subtitles=has_subtitles(run.store),
     ):
         say(safe(line))
-    for line in _money_lines(run):
+    for line in _money_lines(run, None if config.offline else plan):
         say(line)
 
 
-def _money_lines(run: Opened) -> Iterator[str]:
+def _money_lines(run: Opened, plan: Plan | None) -> Iterator[str]:
     """Yield what is to be known of a run's money before its first call."""
     caps = kept_caps(run.store)
-    plan = None if run.config.offline else plan_of(run.config, work_left(run.config, run.store))
     if plan is not None:
         yield from money_notice(plan)
     if caps:

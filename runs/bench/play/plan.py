@@ -256,8 +256,9 @@ class BenchPlan:
             f"at most: every limit reached; {ROUND_TRIPS}",
             f"spent so far {dollars(self.spent_usd)}",
         ]
+        at_most = sum(line.most_calls for line in self.lines)
         return [
-            *table(self.lines, (self.usd, self.most_usd), columns),
+            *table(self.lines, (self.usd, self.most_usd), columns, at_most=at_most),
             *(line for note in notes for line in wrap(note, columns, subsequent_indent="  ")),
         ]
 

@@ -193,9 +193,9 @@ def test_what_it_says_of_calls_is_what_a_run_would_say(terminal: Terminal, tmp_p
         + '[roles]\nmodels = ["a", "b"]\nexaminer = "c"\n[run]\nrounds = 1\nswap = 0.0\n'
     )
     calls = found(terminal.arena("doctor", "--json"))["calls"]
-    assert calls["at_most"] == {"a": 3, "b": 3, "c": 40}
+    assert calls["at_most"] == {"a": 3, "b": 3, "c": 16}
     assert calls["notice"] == [
-        "frames of 1 video (up to 128 per call) go to 127.0.0.1:9 for a, b, c: at most 46 calls"
+        "frames of 1 video (up to 128 per call) go to 127.0.0.1:9 for a, b, c: at most 22 calls"
     ]
 
 
