@@ -63,11 +63,13 @@ def named_cast(
     if url_of_all is not None:
         check_url("--base-url", url_of_all)
     full = {name: _full_name(name, urls.get(name, url_of_all)) for name in typed}
-    served = {
-        full[name]: url
-        for name in typed
-        if (url := urls.get(name) or (url_of_all if full[name].startswith("openai:") else None))
-    }
+    served = dict[str, str]()
+    for name, whole in full.items():
+        url_of_model = urls.get(name)
+        if url_of_model is None and whole.startswith("openai:"):
+            url_of_model = url_of_all
+        if url_of_model is not None:
+            served[whole] = url_of_model
     keyed = dict.fromkeys(served, key_of_all) | {full[name]: key for name, key in keys.items()}
     return NamedCast(
         tuple(full[name] for name in models),

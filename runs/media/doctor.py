@@ -20,10 +20,11 @@ from videoautoarena.agents.providers import provider_keys
 from videoautoarena.agents.transport.redaction import NAMES, is_traced, trace_host
 from videoautoarena.graph.state import PERSONAS
 from videoautoarena.memory.records.errors import ArenaError
-from videoautoarena.memory.records.records import SCHEMA
+from videoautoarena.memory.records.records import SCHEMA, Role
 from videoautoarena.runs.config.disclosure import (
     calls_at_most,
     embedders,
+    frames_of,
     most_frames,
     remote_notice,
 )
@@ -87,6 +88,8 @@ class Folder(NamedTuple):
     usable: list[Report]
     skipped: list[Report]
     duplicates: list[Report]
+    problems: dict[str, tuple[str, ...]]
+    """What is wrong with usable ones, by path."""
 
 
 class Cast(NamedTuple):
@@ -94,10 +97,12 @@ class Cast(NamedTuple):
 
     model: str
     resolved: str
-    roles: list[str]
+    roles: list[Role]
     host: str
     keys: list[str]
     key_set: bool | None
+    frames: dict[Role, int]
+    """The most frames of a call, by role."""
 
 
 class Calls(NamedTuple):
@@ -161,12 +166,17 @@ class Checkup:
             "terminal": self.terminal._asdict(),
             "tracing": self.tracing._asdict(),
             "proxies": self.proxies,
-            "videos": self.videos._asdict() if self.videos else None,
-            "models": [model._asdict() for model in self.models],
+            "videos": _without(self.videos, "problems") if self.videos else None,
+            "models": [_without(model, "frames") for model in self.models],
             "calls": self.calls._asdict() if self.calls else None,
             "live": self.live,
             "cluster": self.cluster,
         }
+
+
+def _without(found: Folder | Cast, name: str) -> Report:
+    """Return all fields but one that is for people alone."""
+    return {field: value for field, value in found._asdict().items() if field != name}
 
 
 def examine_house(
@@ -305,6 +315,7 @@ def _videos(folder: Path, missing: list[str]) -> Folder:
         usable=[{name: getattr(video, name) for name in shown} for video in found.videos],
         skipped=[{"path": file.path, "reason": file.reason} for file in found.skipped],
         duplicates=[{"path": path, "same_as": same} for path, same in found.duplicates],
+        problems={video.path: video.problems for video in found.videos},
     )
 
 
@@ -319,6 +330,9 @@ def _models(config: RunConfig, missing: list[str]) -> list[Cast]:
             host=model.endpoint,
             keys=list(model.key_names),
             key_set=any(map(_is_set, model.key_names)) if model.key_names else None,
+            frames={
+                role: frames_of(config, model.alias, role) for role in _roles(config, model.alias)
+            },
         )
         for model in models
     ]
@@ -350,8 +364,8 @@ def _live(config: RunConfig, visit: Visit, doubts: list[str]) -> list[Report]:
     return found
 
 
-def _roles(config: RunConfig, alias: str) -> list[str]:
-    posts = (
+def _roles(config: RunConfig, alias: str) -> list[Role]:
+    posts: tuple[tuple[Role, tuple[str, ...]], ...] = (
         ("contestant", config.models),
         ("examiner", (config.examiner,)),
         ("judge", config.judges),

@@ -47,7 +47,7 @@ from videoautoarena.runs.rundir.reader import Run, blind_lines, counted, problem
 from videoautoarena.runs.rundir.server_limits import declared_lines, kept_limits, limit_lines
 from videoautoarena.runs.rundir.slots import Lineup
 from videoautoarena.runs.text.terminal import safe
-from videoautoarena.runs.tournament.forecast import work_left
+from videoautoarena.runs.tournament.forecast import slots_left, work_left
 from videoautoarena.runs.tournament.plan import Plan, most_calls, plan_of
 from videoautoarena.runs.tournament.plan_text import cap_notice, money_notice
 from videoautoarena.runs.tournament.runner import Engine, Finished, Limits, Play, play_run
@@ -135,11 +135,12 @@ def resume(
         if videos is None and not folder.is_dir():
             raise BadInput(f"the videos of {out} were in {folder}, which is gone; pass --videos")
         care = replace(care, caps=merged_caps(kept_caps(store), limits.caps))
-        if limits.engine is None:
-            check_keys(config.model_of(alias) for alias in config.cast)
         refuse_missing(config.sampling)
         check_caps(config, care.caps or NO_CAPS)
         found = gather_usable(folder, listeners.say)
+        # A run of which nothing is left calls nobody, and needs no key to say so.
+        if limits.engine is None and slots_left(config, store, found, care):
+            check_keys(config.model_of(alias) for alias in config.cast)
         _load_graph()
         run = go_on(
             Run(out, store), config, None, prompts=None, found=found, folder=folder, care=care
@@ -194,7 +195,7 @@ def introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: b
         say(line)
     if config.sampling != Sampling():
         say(about_sampling(config.sampling))
-    for problem in problems(run.store):
+    for problem in problems(run.store.videos()):
         say(problem)
     if rule := kept_rule(run.store).rule:
         say(f"may stop early: --until {rule}; it stays in force until changed")
