@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import NamedTuple, Protocol
+from urllib.parse import urlsplit
 
 from videoautoarena.agents.calls.clients import Client, Load, Received, Sending
 from videoautoarena.agents.calls.retry import fault_of, gives_up, pause_s
@@ -32,6 +34,11 @@ TOKENS_OF_A_REPLY = 1000
 MOST_OVERLONG = 2
 """Tries of a call whose replies never end: a model that repeats itself does so by chance, and each
 reply costs what the longest one may."""
+LONGEST_ADDRESS = 200
+"""Characters of a model's address that are repeated."""
+_OF_ADDRESS = frozenset({"connection", "malformed", "http-404", "http-405"})
+"""Kinds of fault of a server that is there, and of an address at which it may serve nothing."""
+_VERSION = re.compile(r"/v\d")
 PART_BYTES = 160
 """What stands around each frame in a body."""
 
@@ -225,7 +232,7 @@ class Attempts:
             fault = fault_of(error, key_env=model.key_env, is_foreign=model.is_foreign)
             if model.is_offline or fault is None:
                 raise
-            return fault
+            return _with_address(fault, model)
 
     async def _oversize(self, model: Model, request: Request) -> Fault | None:
         most, frames = model.limits.body_bytes, request.frames
@@ -304,6 +311,20 @@ class _Before:
             last = self.all[-1]
             waited_s = round(last.waited_s + loop.time() - began_s, 3)
             self.all[-1] = last.model_copy(update={"waited_s": waited_s})
+
+
+def _with_address(fault: Fault, model: Model) -> Fault:
+    """Return a fault that also says where the call went, if the address may be what is wrong."""
+    if model.base_url is None or fault.kind not in _OF_ADDRESS:
+        return fault
+    is_versioned = _VERSION.search(urlsplit(model.base_url).path)
+    hint = ""
+    if model.provider == "openai" and not is_versioned:
+        hint = "; most addresses of OpenAI's protocol end in /v1"
+    elif fault.kind != "connection":
+        return fault
+    asked = redacted(model.base_url, key_env=model.key_env)[:LONGEST_ADDRESS]
+    return replace(fault, reason=f"{fault.reason.rstrip('.')} (base_url {asked}{hint})")
 
 
 def _note(turn: Turn, got: Received | Fault) -> None:

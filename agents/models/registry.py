@@ -203,6 +203,16 @@ class Model:
         found = (os.environ.get(name, "").strip() for name in names)
         return next(filter(None, found), None)
 
+    @property
+    def key_source(self) -> str:
+        """Which variable its key comes from, or why it has none, in words that follow a comma."""
+        names = [name for name in self.key_names if os.environ.get(name, "").strip()]
+        if names:
+            return f"which is that in {names[0]}"
+        if self.base_url and not self.key_env:
+            return "since its table has no key_env, so that none was sent"
+        return f"since {' or '.join(self.key_names) or 'no variable'} holds none"
+
 
 def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
     """Return the model that `provider:model` names, split at the first colon.

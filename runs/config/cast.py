@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -13,7 +14,7 @@ from videoautoarena.agents.limits.prices import is_own
 from videoautoarena.agents.models.frame_counts import CONTESTANT_FRAMES
 from videoautoarena.agents.models.parameters import needs_breakpoint
 from videoautoarena.agents.models.registry import Model, parse_model
-from videoautoarena.agents.offline import EMBEDDER
+from videoautoarena.agents.offline import EMBEDDER, KINDS
 from videoautoarena.agents.providers import EMBEDDINGS, Declaration, embeddings_class
 from videoautoarena.agents.providers.embeddings import KNOWN
 from videoautoarena.memory.records.errors import BadInput
@@ -218,7 +219,15 @@ def contestant_of(name: str, file: ArenaFile) -> CastEntry:
 
 
 def _table_of(name: str, file: ArenaFile) -> ModelTable:
-    return file.table(name) or ModelTable(model=name)
+    table = file.table(name)
+    if table is None and ":" not in name and name not in KINDS:
+        near = get_close_matches(name, file.models, n=1)
+        if near:
+            raise BadInput(
+                f"{name!a} is no model, and has no table in the configuration file; did you mean "
+                f"{near[0]!a}? else write it as provider:model"
+            )
+    return table or ModelTable(model=name)
 
 
 def _helper(name: str, file: ArenaFile, *, place: str) -> CastEntry:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from videoautoarena.agents.roles.classify import FRAMES as CLASSIFIER_FRAMES
 from videoautoarena.agents.transport.redaction import is_traced, trace_host
@@ -15,25 +15,26 @@ REPAIR = 2
 """A reply in a form that is asked for may be asked for once more."""
 
 
-def calls_at_most(config: RunConfig, *, videos: int, open_slots: int) -> Counter[str]:
+def calls_at_most(config: RunConfig, *, videos: int, first: int, later: int) -> Counter[str]:
     """Return the most model calls each name may cost, transport retries aside.
 
-    A slot costs at most 5 asks for its question (evolve, grade, evolve, grade, ask afresh), 2
-    answers, and 1 ask a judge and seating; a video 2 asks on top, or 4 where alike users are
-    invented anew.
+    A slot costs at most 2 answers, 1 ask a judge and seating, and for its question 1 ask, or 5
+    where an earlier one is evolved (evolve, grade, evolve, grade, ask afresh); a video 2 asks on
+    top, or 4 where alike users are invented anew.
     """
     calls: Counter[str] = Counter()
+    slots = first + later
     seatings = 1 if config.swap == 0 else 2
     opening = 1 + (DIVERSE_ASKS if config.diverse else 1)
-    calls[config.examiner] += REPAIR * (opening * videos + 5 * open_slots)
+    calls[config.examiner] += REPAIR * (opening * videos + first + 5 * later)
     for judge in config.judges:
-        calls[judge] += REPAIR * seatings * open_slots
+        calls[judge] += REPAIR * seatings * slots
     for model in config.models:
-        calls[model] += open_slots
+        calls[model] += slots
     for (scout, _), clips in clip_calls(config, config.models).items():
         calls[scout] += clips * videos
     for scout in embedders(config, config.models):
-        calls[scout] += open_slots
+        calls[scout] += slots
     return calls
 
 
@@ -62,17 +63,23 @@ def clip_calls(config: RunConfig, models: Iterable[str]) -> Counter[tuple[str, R
 
 
 def remote_notice(
-    config: RunConfig, *, videos: int, open_slots: int, has_subtitles: bool = False
+    config: RunConfig,
+    most_calls: Callable[[Collection[str]], int],
+    *,
+    videos: int,
+    has_subtitles: bool = False,
 ) -> Iterable[str]:
-    """Yield a line a host that frames go to: whose, and in how many calls; then LangSmith's."""
-    calls = calls_at_most(config, videos=videos, open_slots=open_slots)
+    """Yield a line a host that frames go to: whose, and in how many calls; then LangSmith's.
+
+    `most_calls` returns how many calls these models cost at most.
+    """
     frames = {alias: most_frames(config, alias) for alias in config.cast}
-    yield from _host_lines(config, calls, frames, videos=videos, has_subtitles=has_subtitles)
+    yield from _host_lines(config, most_calls, frames, videos=videos, has_subtitles=has_subtitles)
     officials = dict.fromkeys((config.examiner, *config.judges))
     remote = [alias for alias in officials if not config.cast[alias].is_offline]
     if config.personas is not None and remote:
         yield f"the users that were brought are described to {', '.join(remote)} as they stand"
-    if open_slots:
+    if videos:
         yield from tracing_lines()
 
 
@@ -97,7 +104,11 @@ def judges_notice(
         else frames_of(config, alias, role or _post(config, alias, answering))
         for alias in calls
     }
-    yield from _host_lines(config, calls, frames, videos=videos, has_subtitles=has_subtitles)
+
+    def most_calls(aliases: Collection[str]) -> int:
+        return sum(calls[alias] for alias in aliases)
+
+    yield from _host_lines(config, most_calls, frames, videos=videos, has_subtitles=has_subtitles)
     if calls:
         yield from tracing_lines()
 
@@ -110,7 +121,7 @@ def tracing_lines() -> Iterable[str]:
 
 def _host_lines(
     config: RunConfig,
-    calls: Mapping[str, int],
+    most_calls: Callable[[Collection[str]], int],
     frames: Mapping[str, int],
     *,
     videos: int,
@@ -125,13 +136,14 @@ def _host_lines(
             # Not `entry.endpoint`: that was so when the run began, and variables may have changed.
             hosts.setdefault(config.model_of(alias).endpoint, []).append(alias)
     for host, aliases in hosts.items():
-        most, at_once = sum(calls[alias] for alias in aliases), max(frames[a] for a in aliases)
+        at_once = max(frames[alias] for alias in aliases)
         if not at_once and set(aliases) <= embedders(config, config.models):
             shown = f"questions and captions of clips of {about}"
         elif not at_once:
             shown = "words and no frames"
         else:
             shown = f"{what} of {about} (up to {at_once} per call)"
+        most = most_calls(aliases)
         yield f"{shown} go to {host} for {', '.join(aliases)}: at most {most:,} calls"
 
 

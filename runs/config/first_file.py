@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 
+from videoautoarena.agents.models.parameters import check_key_env
 from videoautoarena.agents.models.registry import Model, parse_model
+from videoautoarena.agents.providers import find_provider
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.config.cast import check_url
 
 SCHEMA_FILE = Path(__file__).with_name("arena.schema.json")
 """Which keys there are and what each means, for editors; `docs/generate.py` writes it."""
 _ASIDE = re.compile(r"[^a-z0-9]+")
 _LONGEST_ALIAS = 40
+CONTESTANT_IMAGES, REFEREE_IMAGES = 16, 64
+"""Most images a call that a server of one's own is sent, until it is known what it takes."""
 
 
 @dataclass(frozen=True)
@@ -25,13 +31,108 @@ class NamedCast:
     examiner: str
     judge: tuple[str, ...] = ()
     """Whoever else judges; the examiner where nobody is named."""
-    base_url: str | None = None
-    """Where those of OpenAI's protocol are served, if not by OpenAI."""
+    base_urls: Mapping[str, str] = field(default_factory=dict)
+    """Where a model is served, if not at its provider's own address."""
+    key_envs: Mapping[str, str] = field(default_factory=dict)
+    """Which variable holds the key of a model."""
 
     @property
     def names(self) -> list[str]:
         """Every model once, contestants first."""
         return list(dict.fromkeys([*self.models, self.examiner, *self.judge]))
+
+
+def named_cast(
+    models: Sequence[str],
+    examiner: str,
+    judge: Sequence[str] = (),
+    *,
+    base_urls: Iterable[str] = (),
+    key_envs: Iterable[str] = (),
+) -> NamedCast:
+    """Return the cast that was typed; a name without a provider is of OpenAI's protocol if served.
+
+    `base_urls` are `NAME=URL`, or a `URL` for every model of OpenAI's protocol; `key_envs` are
+    `NAME=VARIABLE`, or a `VARIABLE` for every model that has such an address.
+
+    Raises:
+        BadInput: a name that is no model and is served nowhere, or an address or key of nobody.
+    """
+    typed = dict.fromkeys([*models, examiner, *judge])
+    urls, url_of_all = _by_name(base_urls, typed, "--base-url")
+    keys, key_of_all = _by_name(key_envs, typed, "--key-env")
+    for name, url in urls.items():
+        check_url(f"--base-url of {name}", url)
+    if url_of_all is not None:
+        check_url("--base-url", url_of_all)
+    full = {name: _full_name(name, urls.get(name, url_of_all)) for name in typed}
+    served = dict[str, str]()
+    for name, whole in full.items():
+        url_of_model = urls.get(name)
+        if url_of_model is None and whole.startswith("openai:"):
+            url_of_model = url_of_all
+        if url_of_model is not None:
+            served[whole] = url_of_model
+    keyed = dict.fromkeys(served, key_of_all) | {full[name]: key for name, key in keys.items()}
+    return NamedCast(
+        tuple(full[name] for name in models),
+        full[examiner],
+        tuple(full[name] for name in judge),
+        base_urls=served,
+        key_envs={name: key for name, key in keyed.items() if key is not None},
+    )
+
+
+def has_provider(name: str) -> bool:
+    """Return whether a model's name begins with a provider that is known here."""
+    provider, colon, model = name.partition(":")
+    return bool(colon and model) and find_provider(provider) is not None
+
+
+def is_bare(typed: str) -> bool:
+    """Return whether an address or variable was typed without the name of its model."""
+    name, equals, _ = typed.partition("=")
+    return not equals or "://" in name
+
+
+def _full_name(name: str, url: str | None) -> str:
+    """Return `provider:model` for a name that was typed."""
+    if has_provider(name):
+        return parse_model(name).resolved
+    if url is not None:
+        return f"openai:{name}"
+    try:
+        return parse_model(name).resolved
+    except BadInput as wrong:
+        place = f"if it runs on a server, give its address with --base-url {name}=http://HOST/v1"
+        said = str(wrong).removesuffix(", or give it a table in arena.toml")
+        raise BadInput(f"{said}; {place}") from None
+
+
+def _by_name(
+    typed: Iterable[str], names: Iterable[str], option: str
+) -> tuple[dict[str, str], str | None]:
+    """Return what was given for each name by `NAME=VALUE`, and the bare value for all others."""
+    known = list(names)
+    found = dict[str, str]()
+    of_all: str | None = None
+    for one in typed:
+        name, _, value = one.partition("=")
+        if is_bare(one) and of_all is not None:
+            raise BadInput(f"{option} is given twice without a name; write NAME=.. for each model")
+        if is_bare(one):
+            of_all = one
+        elif name in known:
+            found[name] = value
+        else:
+            # Not repeated, since it may be part of a key.
+            near = get_close_matches(name, known, n=1)
+            meant = f"did you mean {near[0]}? " if near else ""
+            raise BadInput(
+                f"{option}: what stands before = is nobody who plays; {meant}"
+                f"there are {', '.join(known)}"
+            )
+    return found, of_all
 
 
 def first_file(cast: NamedCast) -> str:
@@ -48,9 +149,11 @@ def first_file(cast: NamedCast) -> str:
     aliases = _aliases(cast.names)
     parts = [f"#:schema {SCHEMA_FILE.as_uri()}\n{_HEAD}"]
     for name, alias in aliases.items():
-        is_served = name.startswith("openai:") and cast.base_url is not None
-        settings = {"base_url": cast.base_url} if is_served else {}
-        parts.append(_table(alias, parse_model(name, settings)))
+        settings = {"base_url": cast.base_urls.get(name), "key_env": cast.key_envs.get(name)}
+        if settings["key_env"] is not None:
+            check_key_env(alias, settings["key_env"])
+        images = REFEREE_IMAGES if name in officials else CONTESTANT_IMAGES
+        parts.append(_table(alias, parse_model(name, settings), images))
     judges = [aliases[name] for name in cast.judge]
     parts.append(_roles([aliases[name] for name in cast.models], aliases[cast.examiner], judges))
     return "\n".join([*parts, _SETTINGS])
@@ -70,16 +173,21 @@ def _aliases(names: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _table(alias: str, model: Model) -> str:
-    """Return the table of a model."""
+def _table(alias: str, model: Model, images: int) -> str:
+    """Return the table of a model; `images` is what a server of one's own is sent in a call."""
     lines = [f"[models.{alias}]", f"model = {_text(f'{model.provider}:{model.name}')}"]
     if model.base_url:
         lines.append(f"base_url = {_text(model.base_url)}")
+        lines.append(f"max_frames = {images}  # images in one call; the server must take so many")
+    if model.key_env:
+        lines.append(f"key_env = {_text(model.key_env)}  # the variable that holds its key")
+    elif model.base_url:
         lines.append('# key_env = "MY_KEY"  # the variable that holds its key, if it wants one')
     elif keys := model.maker.key_names:
         lines.append(f"# Its key is read from {' or '.join(keys)}.")
     if model.provider != "offline":
-        lines.append("# max_frames = 32  # images that its server takes in one call")
+        if not model.base_url:
+            lines.append("# max_frames = 32  # images that its server takes in one call")
         lines.append("# parameters = { temperature = 0.7, max_tokens = 4096 }")
         lines.append("# price = { input_usd = 1.0, output_usd = 4.0 }  # a million tokens")
     return "\n".join(lines) + "\n"

@@ -178,6 +178,7 @@ HOPELESS = {
     "http-403": "its API key is refused, or may not do this",
 }
 """Faults that the next call will meet as well, and what they mean."""
+KEY_REFUSED = (HOPELESS["http-401"], HOPELESS["http-403"])
 _BAD_KEY = "API key not valid"
 """How Gemini says with a 400 that a key is wrong."""
 
@@ -186,15 +187,22 @@ class Alarm:
     """Says one line, the first time that a model fails so, and for all that a server teaches.
 
     `count_forfeits` counts those of the whole run, and is called at the first one that is heard of;
-    `accepted` is the share of them that is no matter.
+    `accepted` is the share of them that is no matter; `key_of` says where a model's key is from.
     """
 
     def __init__(
-        self, out: Path, say: Say, count_forfeits: Callable[[], Forfeits], *, accepted: float
+        self,
+        out: Path,
+        say: Say,
+        count_forfeits: Callable[[], Forfeits],
+        *,
+        accepted: float,
+        key_of: Callable[[str], str],
     ) -> None:
         self._out = shlex.quote(str(out))
         self._say = say
         self._count_forfeits, self._accepted = count_forfeits, accepted
+        self._key_of = key_of
         self._forfeits: Forfeits | None = None
         self._named: set[str] = set()
 
@@ -208,6 +216,8 @@ class Alarm:
             return
         if why := why_hopeless(event):
             self._named.add(event.alias)
+            if why in KEY_REFUSED:
+                why = f"{why}, {self._key_of(event.alias)}"
             line = (
                 f"{event.alias} ({event.nonce.role}) fails: {why}: {event.text} - the run "
                 "continues, and battles that need it end void or forfeit; Ctrl-C stops; later, "

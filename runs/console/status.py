@@ -357,7 +357,7 @@ def status_of(folder: Path) -> Status:
             outlook=look_ahead(store),
             failed=len(failed_slots(store)),
             work=reader.work_on(store, costs.total.calls - sum(one.calls for one in costs.beside)),
-            damage=[*reader.problems(store), *reader.damage(store)],
+            damage=[*reader.problems(store.videos()), *reader.damage(store)],
             server_limits=kept_limits(store),
             frames_short=run.shortfalls,
             quarantine=quarantine(store),

@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires, version
 from pathlib import Path
@@ -20,10 +20,11 @@ from videoautoarena.agents.providers import provider_keys
 from videoautoarena.agents.transport.redaction import NAMES, is_traced, trace_host
 from videoautoarena.graph.slot_ids import PERSONAS
 from videoautoarena.memory.records.errors import ArenaError
-from videoautoarena.memory.records.records import Skipped
+from videoautoarena.memory.records.records import Role, Skipped
 from videoautoarena.runs.config.disclosure import (
     calls_at_most,
     embedders,
+    frames_of,
     most_frames,
     remote_notice,
 )
@@ -96,24 +97,32 @@ class Usable(NamedTuple):
     codec: str
 
 
-class Folder(NamedTuple):
+@dataclass(frozen=True)
+class Folder:
     """What a folder of videos holds."""
 
+    SHOWN: ClassVar = ("folder", "usable", "skipped", "duplicates")
     folder: str
     usable: list[Usable]
     skipped: list[Skipped]
     duplicates: list[Duplicate]
+    problems: dict[str, tuple[str, ...]]
+    """What is wrong with usable ones, by path; not in JSON, where a run's status has it."""
 
 
-class Cast(NamedTuple):
+@dataclass(frozen=True)
+class Cast:
     """A model of the cast; `key_set` is None where it needs no key."""
 
+    SHOWN: ClassVar = ("model", "resolved", "roles", "host", "keys", "key_set")
     model: str
     resolved: str
-    roles: list[str]
+    roles: list[Role]
     host: str
     keys: list[str]
     key_set: bool | None
+    frames: dict[Role, int]
+    """The most frames of a call, by role; not in JSON."""
 
 
 class Calls(NamedTuple):
@@ -163,6 +172,8 @@ class Checkup:
     model, and the `notice` it would begin with."""
     live: list[ModelCheck] | None
     """Of each remote model [what it answered](#a-model-that-was-asked); None without `--live`."""
+    doubts: Sequence[str] = ()
+    """What of `missing` only the models' own answers show; no run looks at it before it starts."""
     cluster: Mapping[str, Any] | None = None
     """`machines` that have processors, or the `refusal` why there is no cluster; None without
     `--engine ray`."""
@@ -176,6 +187,14 @@ class Checkup:
     def python(self) -> str:
         """Its version."""
         return platform.python_version()
+
+    @property
+    def outlook(self) -> str:
+        """Whether a run could start with all this, and should."""
+        if not self.missing:
+            return "could start"
+        is_refused = any(one not in self.doubts for one in self.missing)
+        return "could not start" if is_refused else "should not start yet"
 
     @property
     def version(self) -> str:
@@ -204,9 +223,10 @@ def examine_house(
     host = trace_host() if is_traced() else None
     found = None if videos is None else _videos(videos, missing)
     models = [] if config is None else _models(config, missing if calls_here else [])
-    live = None if visit is None or config is None else _live(config, visit, missing)
+    doubts: list[str] = []
+    live = None if visit is None or config is None else _live(config, visit, doubts)
     return Checkup(
-        missing=list(dict.fromkeys(missing)),
+        missing=list(dict.fromkeys([*missing, *doubts])),
         packages=packages,
         decoder=_decoder(packages),
         keys=_keys(config),
@@ -219,6 +239,7 @@ def examine_house(
         models=models,
         calls=None if config is None else _calls(config, found),
         live=live,
+        doubts=doubts,
     )
 
 
@@ -323,6 +344,7 @@ def _videos(folder: Path, missing: list[str]) -> Folder:
         ],
         skipped=found.skipped,
         duplicates=found.duplicates,
+        problems={video.path: video.problems for video in found.videos},
     )
 
 
@@ -337,12 +359,15 @@ def _models(config: RunConfig, missing: list[str]) -> list[Cast]:
             host=model.endpoint,
             keys=list(model.key_names),
             key_set=any(map(_is_set, model.key_names)) if model.key_names else None,
+            frames={
+                role: frames_of(config, model.alias, role) for role in _roles(config, model.alias)
+            },
         )
         for model in models
     ]
 
 
-def _live(config: RunConfig, visit: Visit, missing: list[str]) -> list[ModelCheck]:
+def _live(config: RunConfig, visit: Visit, doubts: list[str]) -> list[ModelCheck]:
     # What only embeds can say nothing of a picture.
     speaking = [alias for alias in config.cast if alias not in embedders(config, config.models)]
     most = {alias: most_frames(config, alias) for alias in speaking}
@@ -352,24 +377,24 @@ def _live(config: RunConfig, visit: Visit, missing: list[str]) -> list[ModelChec
             # Its settings were found wanting already.
             if one.failure != "settings":
                 why = one_line(one.reason or "", LONGEST_REASON)
-                missing.append(f"{one.model!a} does not answer: {why}")
+                doubts.append(f"{one.model!a} does not answer: {why}")
             continue
         posts = [post for post in _roles(config, one.model) if post != "contestant"]
         if posts and not one.json:
-            missing.append(
+            doubts.append(
                 f"{one.model!a} does not reply in JSON when asked to, as it must to be "
                 f"{' and '.join(posts)}; name another model, or raise its max_tokens"
             )
         if one.sees is False:
-            missing.append(f"{one.model!a} does not see the images it is sent: {one.reason}")
+            doubts.append(f"{one.model!a} does not see the images it is sent: {one.reason}")
         if one.frames_taken == 0:
             images = f"{one.frames_asked} images"
-            missing.append(f"{one.model!a} fails with {images}: {one.frames_reason}")
+            doubts.append(f"{one.model!a} fails with {images}: {one.frames_reason}")
     return found
 
 
-def _roles(config: RunConfig, alias: str) -> list[str]:
-    posts = (
+def _roles(config: RunConfig, alias: str) -> list[Role]:
+    posts: tuple[tuple[Role, tuple[str, ...]], ...] = (
         ("contestant", config.models),
         ("examiner", (config.examiner,)),
         ("judge", config.judges),
@@ -381,12 +406,19 @@ def _calls(config: RunConfig, found: Folder | None) -> Calls:
     """Return what a run makes at most; for one video where no folder was given."""
     videos = 1 if found is None else len(found.usable)
     videos = videos if config.limit is None else min(videos, config.limit)
-    slots = videos * len(PERSONAS) * config.rounds
-    most = calls_at_most(config, videos=videos, open_slots=slots)
+    first = videos * len(PERSONAS)
+    slots = first * config.rounds
+    most = calls_at_most(config, videos=videos, first=first, later=slots - first)
+
+    def most_calls(aliases: Collection[str]) -> int:
+        answers = sum(most[alias] for alias in aliases if alias in config.models)
+        others = sum(most[alias] for alias in aliases if alias not in config.models)
+        return min(answers, 2 * slots) + others
+
     return Calls(
         videos=videos,
         rounds=config.rounds,
         battles=slots,
         at_most={alias: most[alias] for alias in config.cast},
-        notice=list(remote_notice(config, videos=videos, open_slots=slots)),
+        notice=list(remote_notice(config, most_calls, videos=videos)),
     )

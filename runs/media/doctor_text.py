@@ -55,7 +55,7 @@ def _entries(report: Checkup, machines: Entries) -> Iterator[tuple[str, str]]:
     for k, found in enumerate(report.live or []):
         yield "" if k else "asked", verdict(found)
     yield from machines
-    yield "run", "could start" if not report.missing else "could not start:"
+    yield "run", f"{report.outlook}{':' if report.missing else ''}"
     for missing in report.missing:
         yield "", f"- {missing}"
 
@@ -88,9 +88,13 @@ def _video_lines(found: Folder | None) -> Iterator[tuple[str, str]]:
     yield "videos", f"{len(usable)} usable in {found.folder}, {total_s:.0f} seconds in total"
     for video in usable[:_MANY]:
         size = f"{video.width_px}x{video.height_px}"
-        yield "", f"{video.path}: {video.duration_s:.1f} s, {size}, {video.codec}"
+        about = [f"{video.duration_s:.1f} s", size, video.codec]
+        yield "", f"{video.path}: {', '.join([*about, *found.problems[video.path]])}"
     if len(usable) > _MANY:
         yield "", f".. and {len(usable) - _MANY} more"
+    for video in usable[_MANY:]:
+        for problem in found.problems[video.path]:
+            yield "", f"{video.path}: {problem}"
     for file in skipped:
         yield "", f"NOT {file.path}: {file.reason}"
     for one in twice[:_FEW]:
@@ -114,7 +118,8 @@ def _call_lines(report: Checkup) -> Iterator[tuple[str, str]]:
     for k, model in enumerate(report.models):
         name = named(model.model, model.resolved)
         most = f"at most {calls.at_most[model.model]:,} calls"
-        yield "" if k else "models", f"{name}: {' and '.join(model.roles)}, {model.host}, {most}"
+        roles = " and ".join(f"{role} ({model.frames[role]} frames)" for role in model.roles)
+        yield "" if k else "models", f"{name}: {roles}, {model.host}, {most}"
     over = f"{counted(calls.videos, 'video')}, {counted(calls.rounds, 'round')}"
     more = "" if report.videos else "; proportionally more for more videos"
     yield "calls", f"as above for {over}, {calls.battles} battles{more}"

@@ -207,8 +207,9 @@ def hints(kind: str, model: Model, said: str = "") -> Iterable[str]:
         is_shown = model.frame_limit("contestant") > 0
         yield f"does it accept {'images and ' if is_shown else ''}all parameters?"
     if kind in _HINTS:
-        names = " or ".join(model.key_names) if kind in ("http-401", "http-403") else ""
-        yield _HINTS[kind] + (f" (in {names})" if names else "")
+        names = " or ".join(model.key_names)
+        about_key = f" (in {names})" if names else f", {model.key_source}"
+        yield _HINTS[kind] + (about_key if kind in ("http-401", "http-403") else "")
     if kind in ("unreachable", "connection") and (
         proxies := [name for name in PROXIES if os.environ.get(name, "").strip()]
     ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -453,12 +453,10 @@ def damage(store: Store) -> list[str]:
     ]
 
 
-def problems(store: Store) -> list[str]:
+def problems(videos: Iterable[Video]) -> list[str]:
     """Return a line for each thing that was wrong with a file when it was found."""
     return [
-        f"{safe(video.path)}: {safe(problem)}"
-        for video in store.videos()
-        for problem in video.problems
+        f"{safe(video.path)}: {safe(problem)}" for video in videos for problem in video.problems
     ]
 
 

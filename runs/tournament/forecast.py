@@ -24,13 +24,14 @@ from videoautoarena.runs.facts.facts import read_facts
 from videoautoarena.runs.rundir.budget import priced
 from videoautoarena.runs.rundir.failures import failed_slots, with_unsettled
 from videoautoarena.runs.rundir.opener import (
+    Care,
     added_videos,
     allowed_as_begun,
     configured,
     holds_run,
     named_in_full,
 )
-from videoautoarena.runs.rundir.reader import run_file
+from videoautoarena.runs.rundir.reader import problems, run_file
 from videoautoarena.runs.rundir.slots import (
     Lineup,
     lineages_of,
@@ -57,6 +58,8 @@ def plan_ahead(
     """
     settings = resolve(allowed_as_begun(out, named_in_full(out, flags)))
     found = gather_usable(folder, say)
+    for problem in problems(found.videos):
+        say(problem)
     if not holds_run(out):
         read_facts(folder, found, settings.facts)
         config, users = with_users(settings, found, folder)
@@ -75,6 +78,13 @@ def plan_ahead(
         failed = failed_slots(store, at_hand=at_hand) if retry_failed else set()
         plan = plan_of(config, work_left(config, store, found, failed=failed))
         return replace(plan, concurrency=settings.concurrency), found
+
+
+def slots_left(config: RunConfig, store: Store, found: Findings, care: Care) -> int:
+    """Return how many slots a run has left, with new videos, and what failed where that is due."""
+    at_hand = {video.id for video in found.videos}
+    failed = failed_slots(store, at_hand=at_hand) if care.retry_failed else ()
+    return work_left(config, store, found, failed=failed).slots
 
 
 def work_left(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -194,6 +194,8 @@ class Plan(Costing):
     rounds: int = 0
     """The most battles that a lineage has left, which are played one after another."""
     concurrency: int = CONCURRENCY
+    answers: int = 0
+    """The most answers that are left, whoever gives them: two in each battle."""
 
     @property
     def cost_usd_at_most(self) -> float | None:
@@ -312,12 +314,29 @@ def plan_of(config: RunConfig, work: Work) -> Plan:
         sampling=config.sampling,
         whole=work.whole,
         rounds=work.rounds,
+        answers=_answers_left(work),
         notes=notes,
     )
 
 
+def _answers_left(work: Work) -> int:
+    given = sum(count for (_, role), count in work.done.items() if role == "contestant")
+    return 2 * (work.first + work.later) + work.guests.total() - given
+
+
+def most_calls(plan: Plan, aliases: Collection[str] | None = None) -> int:
+    """Return the most calls that a plan has for these models, or for all; transport retries aside.
+
+    Each contestant may meet every other in each battle, but only two of them meet in one.
+    """
+    lines = [line for line in plan.lines if aliases is None or line.alias in aliases]
+    answers = sum(line.most_calls for line in lines if line.role == "contestant")
+    others = sum(line.most_calls for line in lines if line.role != "contestant")
+    return min(answers, plan.answers) + others
+
+
 def _calls(config: RunConfig, work: Work) -> dict[tuple[str, Role], tuple[float, int]]:
-    """Return calls by model and role: expected, and at most; see `calls_at_most` for the latter."""
+    """Return calls by model and role: expected, and at most; beside `calls_at_most`."""
     repaired, refused, alike = _rates(config, work.rows)
     inventing, asks = work.videos - work.peopled, DIVERSE_ASKS if config.diverse else 1
     slots, later, again = work.first + work.later, work.later, 1 + repaired

@@ -14,9 +14,13 @@ from videoautoarena.runs.rating.method import RANKABLE_VIDEOS
 from videoautoarena.runs.rundir.reader import counted, one_line
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import dollars, roughly, short
-from videoautoarena.runs.tournament.plan import Line, Plan, billed_tokens
+from videoautoarena.runs.tournament.plan import Line, Plan, billed_tokens, most_calls
 
 LEAST_NAME = 12
+PRICE_HINT = (
+    "write price = { input_usd = 1.0, output_usd = 4.0 } in its table of arena.toml, dollars per "
+    "million tokens"
+)
 _HEADS = ("role", "calls", "at most", "tokens in", "out", "expected", "at most")
 
 
@@ -26,7 +30,9 @@ def as_lines(plan: Plan, columns: int, today: date | None = None) -> Iterator[st
         f"{counted(plan.battles, 'battle')} left, "
         f"{counted(plan.videos, 'video')}; spent so far {dollars(plan.spent_usd)}"
     )
-    yield from table(plan.lines, (plan.cost_usd, plan.cost_usd_at_most), columns)
+    yield from table(
+        plan.lines, (plan.cost_usd, plan.cost_usd_at_most), columns, at_most=most_calls(plan)
+    )
     for note in _worth(plan):
         yield from wrap(note, columns)
     for note in (about_sampling(plan.sampling), *prices_of(plan.prices, today), *plan.notes):
@@ -55,11 +61,15 @@ def takes_words(duration_s: float, at_once: int) -> str:
 
 
 def table(
-    lines: Sequence[Line], sums: tuple[float | None, float | None], columns: int
+    lines: Sequence[Line],
+    sums: tuple[float | None, float | None],
+    columns: int,
+    *,
+    at_most: int,
 ) -> Iterator[str]:
     """Yield what each model takes in each role, and all; `sums` is in dollars, likely and most."""
     names = ["model", *(safe(line.alias) for line in lines), "all"]
-    rows = [_HEADS, *map(_cells, lines), _totals(lines, sums)]
+    rows = [_HEADS, *map(_cells, lines), _totals(lines, sums, at_most)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     room = max(columns - sum(widths) - len(widths), LEAST_NAME)
     width = min(max(map(len, names)), room)
@@ -118,12 +128,13 @@ def _cells(line: Line) -> tuple[str, ...]:
     )
 
 
-def _totals(lines: Sequence[Line], sums: tuple[float | None, float | None]) -> tuple[str, ...]:
-    # What contestants take at most does not add up where two of them meet at a time.
+def _totals(
+    lines: Sequence[Line], sums: tuple[float | None, float | None], at_most: int
+) -> tuple[str, ...]:
     return (
         "",
         f"{sum(line.calls for line in lines):,.0f}",
-        "",
+        f"{at_most:,}",
         *map(_tokens, billed_tokens(lines)),
         *map(dollars, sums),
     )
@@ -144,4 +155,4 @@ def prices_of(sources: Mapping[str, str | None], today: date | None = None) -> I
         yield f"prices of {', '.join(aliases)}: {safe(source)}{date_of}"
     if unpriced := [alias for alias, source in sources.items() if source is None]:
         names = ", ".join(map(safe, unpriced))
-        yield f"no price is known for {names}; set it in arena.toml (price), see the README"
+        yield f"no price is known for {names}; {PRICE_HINT}"

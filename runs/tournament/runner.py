@@ -169,7 +169,13 @@ async def play_run(
     early, store = Early(), run.store
     try:
         lineup, said = Lineup(store.slots()), listeners.say
-        alarm = Alarm(out, said, lambda: _count_forfeits(store), accepted=limits.max_void)
+        alarm = Alarm(
+            out,
+            said,
+            lambda: _count_forfeits(store),
+            accepted=limits.max_void,
+            key_of=lambda alias: run.config.model_of(alias).key_source,
+        )
         listeners = Listeners(said, all_of(listeners.hear, alarm.hear))
         caps = kept_caps(store)
         slots = lineup.slots.without(store.settled_ids())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from videoautoarena.agents.limits.caps import Caps
@@ -41,8 +42,8 @@ from videoautoarena.runs.rundir.server_limits import declared_lines, kept_limits
 from videoautoarena.runs.rundir.slots import Lineup
 from videoautoarena.runs.rundir.subtitles import has_subtitles
 from videoautoarena.runs.text.terminal import safe
-from videoautoarena.runs.tournament.forecast import work_left
-from videoautoarena.runs.tournament.plan import plan_of
+from videoautoarena.runs.tournament.forecast import slots_left, work_left
+from videoautoarena.runs.tournament.plan import Plan, most_calls, plan_of
 from videoautoarena.runs.tournament.plan_text import cap_notice, money_notice
 from videoautoarena.runs.tournament.runner import Engine, Finished, Limits, Play, play_run
 from videoautoarena.runs.users.keeping import with_users
@@ -129,11 +130,12 @@ def resume(
         if videos is None and not folder.is_dir():
             raise BadInput(f"the videos of {out} were in {folder}, which is gone; pass --videos")
         care = replace(care, caps=merged_caps(kept_caps(store), limits.caps))
-        if limits.engine is None:
-            check_keys(config.model_of(alias) for alias in config.cast)
         refuse_missing(config.sampling)
         check_caps(config, care.caps or NO_CAPS)
         found = gather_usable(folder, listeners.say)
+        # A run of which nothing is left calls nobody, and needs no key to say so.
+        if limits.engine is None and slots_left(config, store, found, care):
+            check_keys(config.model_of(alias) for alias in config.cast)
         _load_graph()
         run = go_on(
             Run(out, store), config, None, prompts=None, found=found, folder=folder, care=care
@@ -188,27 +190,27 @@ def introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: b
         say(line)
     if config.sampling != Sampling():
         say(about_sampling(config.sampling))
-    for problem in problems(run.store):
+    for problem in problems(run.store.videos()):
         say(problem)
     if rule := kept_rule(run.store).rule:
         say(f"may stop early: --until {rule}; it stays in force until changed")
     for line in (*declared_lines(config), *limit_lines(kept_limits(run.store))):
         say(line)
+    plan = plan_of(config, work_left(config, run.store))
     for line in remote_notice(
         config,
+        partial(most_calls, plan),
         videos=len(open_slots.videos_of()),
-        open_slots=len(open_slots),
         has_subtitles=has_subtitles(run.store),
     ):
         say(safe(line))
-    for line in _money_lines(run):
+    for line in _money_lines(run, None if config.offline else plan):
         say(line)
 
 
-def _money_lines(run: Opened) -> Iterator[str]:
+def _money_lines(run: Opened, plan: Plan | None) -> Iterator[str]:
     """Yield what is to be known of a run's money before its first call."""
     caps = kept_caps(run.store)
-    plan = None if run.config.offline else plan_of(run.config, work_left(run.config, run.store))
     if plan is not None:
         yield from money_notice(plan)
     if caps:

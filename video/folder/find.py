@@ -6,6 +6,8 @@ import os
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -34,6 +36,8 @@ UNFINISHED = frozenset(
 PATIENCE_S = 60.0
 SLOWEST_BYTES_S = 20e6
 """To be read and described a file has a minute, and more where it holds much: both together."""
+MOST_BESIDE = 1_000
+"""Folders beside one that is not there, among which one of a like name is looked for."""
 
 OnProgress = Callable[[int, int], None]
 """Takes how many files have been read, of how many."""
@@ -170,10 +174,22 @@ def patience_s(path: Path) -> float:
     return PATIENCE_S + round(stored / SLOWEST_BYTES_S)
 
 
+def _meant(folder: Path) -> str:
+    """Return `did you mean A? or ` of a folder beside one that is not there, else nothing."""
+    try:
+        with os.scandir(folder.parent) as entries:
+            beside = [entry.name for entry in islice(entries, MOST_BESIDE) if entry.is_dir()]
+    except OSError:
+        return ""
+    near = get_close_matches(folder.name, beside, n=1)
+    return f"did you mean {os.fspath(folder.with_name(near[0]))!a}? else " if near else ""
+
+
 def _refuse_no_folder(folder: Path) -> None:
     shown = ascii(os.fspath(folder))
     if not folder.exists():
-        raise BadInput(f"there is no folder {shown}; pass a folder that holds videos")
+        meant = _meant(folder)
+        raise BadInput(f"there is no folder {shown}; {meant}pass a folder that holds videos")
     if not folder.is_dir():
         raise BadInput(f"{shown} is a file; pass the folder that holds it")
     try:

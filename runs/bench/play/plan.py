@@ -249,8 +249,9 @@ class BenchPlan(Costing):
             f"at most: every limit reached; {ROUND_TRIPS}",
             f"spent so far {dollars(self.spent_usd)}",
         ]
+        at_most = sum(line.most_calls for line in self.lines)
         return [
-            *table(self.lines, (self.cost_usd, self.cost_usd_at_most), columns),
+            *table(self.lines, (self.cost_usd, self.cost_usd_at_most), columns, at_most=at_most),
             *(line for note in notes for line in wrap(note, columns, subsequent_indent="  ")),
         ]
 

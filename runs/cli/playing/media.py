@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -24,6 +24,7 @@ from videoautoarena.runs.text.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.agents.models.registry import Model
+    from videoautoarena.runs.config.first_file import NamedCast
     from videoautoarena.runs.media.doctor import Checkup
     from videoautoarena.runs.media.doctor_text import Entries
     from videoautoarena.runs.media.frame_cache import Wish
@@ -248,11 +249,20 @@ def _agreed(what: str) -> bool:
     "arena init --models openai:gpt-4o,google_genai:gemini-2.5-flash --examiner openai:gpt-4.1",
     "arena init --models openai:one,openai:two --examiner openai:three "
     "--base-url http://127.0.0.1:8000/v1",
+    "arena init --models hawk,mole --examiner owl --base-url http://127.0.0.1:8000/v1 "
+    "--base-url mole=http://127.0.0.1:8001/v1 --key-env mole=MOLE_KEY --to two-servers.toml",
 )
 @options.listed("--models A,B,..", "Contestants, each as provider:model.  [default: asked for]")
 @options.string("--examiner M", "Model that examines, and judges where no other is named.")
 @options.listed("--judge M[,M2..]", "One or more judges.  [default: the examiner]")
-@options.string("--base-url URL", "Your server of OpenAI's protocol, for all models of openai.")
+@options.listed(
+    "--base-url [NAME=]URL",
+    "Your server of OpenAI's protocol, for all models of openai or for one.",
+)
+@options.listed(
+    "--key-env [NAME=]VARIABLE",
+    "Variable that holds the key of all models with such a server, or of one.",
+)
 @options.path("--videos", "Also estimate calls and cost of a first try on this folder.")
 @options.path("--to", "File to write.", default=Path("arena.toml"))
 @options.OVERWRITE
@@ -265,32 +275,78 @@ def init_command(
     Models that are not named are asked for on a terminal. No model is called and no key is read.
     """
     from videoautoarena.memory.records.records import SCHEMA
-    from videoautoarena.runs.config.first_file import NamedCast, first_file
+    from videoautoarena.runs.config.first_file import first_file
     from videoautoarena.runs.text.files import refuse_existing, write_whole
 
     refuse_existing(to, force=force)
-    text = first_file(NamedCast(**_asked_for(typed)))
+    text = first_file(_cast_of(typed))
     plan = None if videos is None else _first_plan(videos, text)
     write_whole(to, text.encode())
     report = {"schema": SCHEMA, "file": str(to), "plan": None if plan is None else plan.to_json()}
     options.print_report(report, _next_steps(to, videos, plan), as_json=as_json)
 
 
-def _asked_for(typed: dict[str, Any]) -> dict[str, Any]:
+def _cast_of(typed: dict[str, Any]) -> NamedCast:
     """Return the cast as it was typed; who is missing is asked for where somebody can answer."""
-    asked = {
-        "models": "Contestants, as provider:model with commas between",
-        "examiner": "Examiner, who competes with nobody",
-    }
-    for name, question in asked.items():
-        if typed[name]:
-            continue
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            raise click.UsageError(f"--{name} is missing; give it, or answer on a terminal")
-        said = click.prompt(question, err=True)
+    from videoautoarena.memory.records.errors import BadInput
+    from videoautoarena.runs.config.first_file import first_file, named_cast
+
+    models, examiner, judge = typed["models"], typed["examiner"], typed["judge"]
+    urls, keys = list(typed["base_url"]), typed["key_env"]
+
+    def read_models(said: str) -> tuple[str, ...]:
         names = tuple(one.strip() for one in said.split(",") if one.strip())
-        typed[name] = names if name == "models" else said.strip()
-    return typed
+        if len(set(names)) < 2:
+            raise click.UsageError("a battle needs two contestants; name at least two models")
+        urls.extend(_asked_addresses(names, urls))
+        return names
+
+    def read_examiner(said: str) -> str:
+        name = said.strip()
+        more = _asked_addresses([name], urls)
+        try:
+            first_file(named_cast(models, name, judge, base_urls=[*urls, *more]))
+        except BadInput as wrong:
+            raise click.UsageError(str(wrong)) from None
+        urls.extend(more)
+        return name
+
+    if not models:
+        question = "Contestants, with commas between: provider:model, or names on servers of yours"
+        models = _ask("models", question, read_models)
+    if not examiner:
+        examiner = _ask("examiner", "Examiner, who competes with nobody", read_examiner)
+    return named_cast(models, examiner, judge, base_urls=urls, key_envs=keys)
+
+
+def _ask(option: str, question: str, read: Callable[[str], Any]) -> Any:
+    """Return what `read` makes of an answer; it is asked for anew after a UsageError of `read`."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise click.UsageError(f"--{option} is missing; give it, or answer on a terminal")
+    return click.prompt(question, err=True, value_proc=read)
+
+
+def _asked_addresses(names: Sequence[str], urls: Sequence[str]) -> list[str]:
+    """Ask where each name that has no provider is served; return `NAME=URL` of each.
+
+    UsageError says what is wrong with a name that is served nowhere, or with its address.
+    """
+    from videoautoarena.memory.records.errors import BadInput
+    from videoautoarena.runs.config.first_file import has_provider, is_bare, named_cast
+
+    found = list[str]()
+    try:
+        for name in names:
+            known = [url for url in urls if is_bare(url) or url.startswith(f"{name}=")]
+            if not has_provider(name) and not known:
+                question = f"Address of {safe(name)}'s server (http://HOST/v1), empty if hosted"
+                said = click.prompt(question, default="", show_default=False, err=True).strip()
+                known = [f"{name}={said}"] if said else []
+                found += known
+            named_cast([name], name, base_urls=known)
+    except BadInput as wrong:
+        raise click.UsageError(str(wrong)) from None
+    return found
 
 
 FIRST_LIMIT, FIRST_ROUNDS = 2, 1
@@ -363,10 +419,11 @@ def doctor_command(
 ) -> None:
     """Check what is installed, what is missing and which models a run would call.
 
-    The exit code is 1 if no run could start, and with --live if an examiner or judge does not reply
-    in JSON. No model is called without --live. Of API keys, only
-    whether they are set is shown. With --engine ray each machine is asked for its versions, its
-    keys, the videos and its disk; a run could start as long as one of them has all it needs.
+    The exit code is 1 if no run could start, and with --live if none should: a model does not
+    answer, does not see, or judges and does not reply in JSON. No model is called without --live.
+    Of API keys, only whether they are set is shown. With --engine ray each machine is asked for its
+    versions, its keys, the videos and its disk; a run could start as long as one of them has all it
+    needs.
     """
     from videoautoarena.memory.records.errors import BadInput
     from videoautoarena.runs.config.run_config import Flags
@@ -389,7 +446,7 @@ def doctor_command(
     )
     if more := report.missing:
         others = f" (and {len(more) - 1} more, see above)" if len(more) > 1 else ""
-        raise BadInput(f"a run could not start: {more[0]}{others}")
+        raise BadInput(f"a run {report.outlook}: {more[0]}{others}")
 
 
 def _with_machines(

@@ -151,6 +151,24 @@ def test_a_broken_connection_is_tried_again(ask: Ask, deed: Any) -> None:
     assert [attempt.kind for attempt in told.row.attempts] == ["connection"]
 
 
+@pytest.mark.parametrize("provider", ["openai"], indirect=True)
+@pytest.mark.parametrize(
+    "mishap", [Mishap("close", times=9), Mishap("status", status=404, times=9)]
+)
+def test_an_address_without_a_version_is_named_where_it_may_be_what_is_wrong(
+    tmp_path: Path, provider: str, mishap: Mishap, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    with serving(tmp_path / "log", Manners(mishaps=(mishap,)), brain=parrot) as server:
+        whole = model_at(provider, server)
+        bare = replace(whole, base_url=server.openai_url.removesuffix("/v1"))
+        told = asyncio.run(_ask(bare, None, server))
+        assert f"(base_url {bare.base_url}; most addresses" in (told.row.failure or "")
+        right = asyncio.run(_ask(whole, None, server)).row.failure or ""
+    assert "end in /v1" not in right
+    assert (f"(base_url {whole.base_url})" in right) == (mishap.do == "close")
+
+
 @pytest.mark.parametrize("deed", ["html", "no-choice"])
 def test_garbage_with_status_200_is_a_failure_and_no_bug(ask: Ask, deed: Any) -> None:
     told = ask(Mishap(deed, status=200, times=6))

@@ -14,7 +14,7 @@ from tests.support.clips import copy_but_one
 from tests.support.typed import Terminal
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.config.arena_file import ArenaFile
-from videoautoarena.runs.config.first_file import NamedCast, first_file
+from videoautoarena.runs.config.first_file import NamedCast, first_file, named_cast
 from videoautoarena.runs.config.run_config import Flags, resolve
 
 SERVED = NamedCast(
@@ -51,10 +51,53 @@ def test_every_setting_that_is_shown_as_a_comment_may_be_set() -> None:
 
 
 def test_a_server_of_ones_own_is_that_of_openai_models_alone() -> None:
-    cast = NamedCast(SERVED.models, SERVED.examiner, base_url="http://127.0.0.1:8000/v1")
+    cast = named_cast(SERVED.models, SERVED.examiner, base_urls=["http://127.0.0.1:8000/v1"])
     tables = tomllib.loads(first_file(cast))["models"]
-    served = {name for name, table in tables.items() if "base_url" in table}
-    assert served == {"qwen2-5-vl-7b-instruct", "gpt-4o", "gpt-4-1"}
+    served = {name: table["max_frames"] for name, table in tables.items() if "base_url" in table}
+    assert served == {"qwen2-5-vl-7b-instruct": 16, "gpt-4o": 16, "gpt-4-1": 64}
+
+
+A, B = "http://127.0.0.1:8000/v1", "http://127.0.0.1:8001/v1"
+
+
+def test_each_model_may_be_served_elsewhere_and_have_a_key_of_its_own() -> None:
+    cast = named_cast(
+        ("hawk", "mole"),
+        "owl",
+        base_urls=[A, f"mole={B}"],
+        key_envs=["mole=MOLE_KEY"],
+    )
+    tables = tomllib.loads(first_file(cast))["models"]
+    assert {name: table["base_url"] for name, table in tables.items()} == {
+        "hawk": A,
+        "mole": B,
+        "owl": A,
+    }
+    assert tables["hawk"]["model"] == "openai:hawk"
+    assert {name: table.get("key_env") for name, table in tables.items()} == {
+        "hawk": None,
+        "mole": "MOLE_KEY",
+        "owl": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({}, "'hawk' is no model.*--base-url hawk=http://HOST/v1"),
+        ({"base_urls": ["moel=" + A]}, "did you mean mole"),
+        ({"base_urls": [A, B]}, "given twice without a name"),
+        ({"base_urls": ["hawk=127.0.0.1:8000"]}, "of hawk: base_url is not an http"),
+        ({"base_urls": [A], "key_envs": ["AIza-secret="]}, "before = is nobody who plays"),
+        ({"base_urls": [A], "key_envs": ["AIzaSecret"]}, "not a key"),
+    ],
+)
+def test_an_address_or_key_that_cannot_be_is_refused_and_no_key_repeated(
+    said: dict[str, list[str]], why: str
+) -> None:
+    with pytest.raises(BadInput, match=why) as refused:
+        first_file(named_cast(("hawk", "mole"), "owl", **said))  # type: ignore[arg-type]
+    assert "ecret" not in str(refused.value)
 
 
 @given(st.lists(st.text(min_size=1, max_size=30), min_size=3, max_size=6, unique=True))
@@ -115,3 +158,24 @@ def test_who_is_not_named_where_nobody_answers_is_a_matter_of_usage(
     assert said.code == 2
     assert "--examiner is missing" in said.err
     assert not (tmp_path / "arena.toml").exists()
+
+
+def test_a_terminal_asks_where_a_model_without_a_provider_is_served(
+    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = iter(["hawk", "hawk, mole", "", "hawk, mole", A, B, "offline:owl"])
+    asked = list[str]()
+
+    def answer(question: str, *_more: object, **_how: object) -> str:
+        asked.append(question)
+        return next(answers)
+
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("click.termui.visible_prompt_func", answer)
+    said = terminal.arena("init")
+    assert said.code == 0, said.err
+    assert "name at least two models" in said.err
+    assert "'hawk' is no model" in said.err
+    tables = tomllib.loads((tmp_path / "arena.toml").read_text())["models"]
+    assert [table.get("base_url") for table in tables.values()] == [A, B, None]

@@ -25,6 +25,11 @@ def config_of(folder: Path, retrieval: str, more: str = "") -> RunConfig:
     return resolve(Flags(**{**vars(CAST), "config": file})).config
 
 
+def told_of(config: RunConfig) -> list[str]:
+    calls = calls_at_most(config, videos=3, first=10, later=0)
+    return list(remote_notice(config, lambda names: sum(calls[of] for of in names), videos=3))
+
+
 def test_the_model_has_its_frames_from_the_clips_that_are_kept(tmp_path: Path) -> None:
     config = config_of(tmp_path, PLAIN)
     found = config.model_of("finder")
@@ -50,23 +55,23 @@ def test_a_cast_without_retrieval_is_written_as_ever(tmp_path: Path) -> None:
 def test_calls_of_clips_are_counted_once_a_video_and_of_questions_once_a_slot(
     tmp_path: Path,
 ) -> None:
-    calls = calls_at_most(config_of(tmp_path, PLAIN), videos=3, open_slots=10)
+    calls = calls_at_most(config_of(tmp_path, PLAIN), videos=3, first=10, later=0)
     assert calls["offline:colours"] == 3 * 64 + 10
     captioned = f'{PLAIN}, captioner = "offline:owl"'
-    calls = calls_at_most(config_of(tmp_path, captioned), videos=3, open_slots=10)
+    calls = calls_at_most(config_of(tmp_path, captioned), videos=3, first=10, later=0)
     assert (calls["offline:colours"], calls["offline:owl"]) == (3 * 64 + 10, 3 * 64)
     second = f"[models.second]\nretrieval = {{ {PLAIN.replace('keep = 2', 'keep = 1')} }}\n"
     both = config_of(tmp_path, PLAIN, second)
     both = both.model_copy(update={"cast": {**both.cast, "second": both.cast["finder"]}})
     both = both.model_copy(update={"models": ("finder", "second")})
-    assert calls_at_most(both, videos=3, open_slots=10)["offline:colours"] == 3 * 64 + 10
+    assert calls_at_most(both, videos=3, first=10, later=0)["offline:colours"] == 3 * 64 + 10
 
 
 def test_it_is_said_how_many_frames_a_captioner_is_sent(tmp_path: Path) -> None:
     captioned = f'{PLAIN}, captioner = "openai:gpt-4o"'
     config = config_of(tmp_path, captioned)
     assert not config.offline
-    (line,) = remote_notice(config, videos=3, open_slots=10)
+    (line,) = told_of(config)
     assert "(up to 2 per call) go to api.openai.com for openai:gpt-4o: at most 192 calls" in line
 
 
@@ -143,12 +148,12 @@ def test_embeddings_of_a_known_provider_are_reached_like_its_chat_models(
     captioned = f'{texts}, captioner = "offline:owl"'
     table = '[models.vectors]\nmodel = "openai:small"\n'
     home = config_of(tmp_path, captioned, table)
-    (line,) = remote_notice(home, videos=3, open_slots=10)
+    (line,) = told_of(home)
     assert "go to api.openai.com for vectors" in line
     with pytest.raises(BadInput, match="'vectors' needs a key; set OPENAI_API_KEY"):
         check_keys([home.model_of("finder")])
     own = config_of(tmp_path, captioned, f'{table}base_url = "http://127.0.0.1:9/v1"')
-    (line,) = remote_notice(own, videos=3, open_slots=10)
+    (line,) = told_of(own)
     assert "go to 127.0.0.1:9 for vectors" in line
     check_keys([own.model_of("finder")])
 
@@ -180,6 +185,6 @@ def test_embeddings_of_texts_alone_need_a_captioner(tmp_path: Path) -> None:
 def test_it_is_said_that_captions_leave_the_machine_and_no_frames(tmp_path: Path) -> None:
     texts = PLAIN.replace("offline:colours", "tests.support.letters.Letters:x")
     config = config_of(tmp_path, f'{texts}, captioner = "offline:owl"')
-    (line,) = remote_notice(config, videos=3, open_slots=10)
+    (line,) = told_of(config)
     assert line.startswith("questions and captions of clips of 3 videos go to tests.support.")
     assert line.endswith("at most 202 calls")

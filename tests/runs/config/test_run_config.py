@@ -461,3 +461,10 @@ def test_who_finds_clips_for_somebody_unnamed_comes_along(tmp_path: Path) -> Non
     kept = begun.model_copy(update={"guests": {"finder": (1,)}})
     asked = resolve(Flags(models=("offline:hawk", "offline:mole")))
     assert configured(tmp_path, kept, asked, generation=1).model_of("finder").retrieval
+
+
+def test_a_model_that_is_misspelt_is_guessed_among_the_tables(tmp_path: Path) -> None:
+    file = tmp_path / "arena.toml"
+    file.write_text('[models.mole]\nmodel = "offline:mole"\n[roles]\nmodels = ["moel", "mole"]\n')
+    with pytest.raises(BadInput, match=r"'moel' is no model.*did you mean 'mole'"):
+        resolve(Flags(config=file))

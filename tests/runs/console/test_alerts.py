@@ -14,6 +14,7 @@ from tests.support.manners import Manners, Mishap
 from tests.support.small_runs import battles_of, play
 from tests.support.whole_runs import ROSTER, write_config
 from videoautoarena.agents.calls.ask import Event
+from videoautoarena.agents.models.registry import parse_model
 from videoautoarena.memory.records.records import Nonce
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.config.run_config import Flags
@@ -40,7 +41,7 @@ def told_of(*events: Happening, before: Forfeits | None = None) -> list[str]:
             found.note(battle.model_a, battle.model_b, battle.verdict, reason=battle.reason)
         return found
 
-    alarm = Alarm(Path("my out"), said.append, count, accepted=0.05)
+    alarm = Alarm(Path("my out"), said.append, count, accepted=0.05, key_of="as {} says".format)
     for event in events:
         heard.append(event)
         alarm.hear(event)
@@ -64,7 +65,7 @@ def test_each_model_is_named_once() -> None:
 
 def test_a_key_that_gemini_refuses_is_a_refused_key() -> None:
     (line,) = told_of(finished("g", "http-400", "400 API key not valid. Please pass one."))
-    assert "its API key is refused" in line
+    assert "its API key is refused, as g says: 400 API" in line
 
 
 @pytest.mark.parametrize("fault", [None, "http-400", "http-500", "timeout", "content-filter"])
@@ -75,6 +76,14 @@ def test_what_may_pass_or_befalls_one_call_is_no_alarm(fault: str | None) -> Non
 def test_what_a_server_says_moves_no_terminal() -> None:
     (line,) = told_of(finished("a", "quota", "gone\x1b[2J"))
     assert "\x1b" not in line
+
+
+def test_a_key_is_told_by_the_name_of_its_variable_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOLE_KEY", "sk-secret")
+    keyed = parse_model("openai:mole", {"base_url": "http://h/v1", "key_env": "MOLE_KEY"})
+    assert keyed.key_source == "which is that in MOLE_KEY"
+    bare = parse_model("openai:mole", {"base_url": "http://h/v1"})
+    assert bare.key_source == "since its table has no key_env, so that none was sent"
 
 
 @pytest.fixture(scope="module")

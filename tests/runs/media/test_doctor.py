@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from tests.support.clips import draw_folder
 from tests.support.loopback import serving
 from tests.support.small_runs import toml
 from tests.support.typed import Said, Terminal
+from tests.video.decode.test_truncation import filmed, halved
 
 KEY = "sk-planted-0123456789"
 REAL = ("--models", "openai:gpt-4o,google_genai:gemini-2.5-flash", "--examiner", "openai:gpt-4.1")
@@ -88,6 +90,18 @@ def test_videos_are_told_apart_from_what_claims_to_be_one(
     text = terminal.arena("doctor", "--videos", videos).out
     assert "NOT no\\x1b[2J\\x0avideo.mp4: " in " ".join(text.split())
     assert "\x1b" not in text
+
+
+def test_a_video_that_is_cut_short_is_said_to_be_before_a_run(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    (tmp_path / "videos").mkdir()
+    whole = filmed(tmp_path / "v.mkv")
+    halved(whole).rename(tmp_path / "videos" / "cut.mkv")
+    text = " ".join(terminal.arena("doctor", "--videos", "videos").out.split())
+    assert re.search(r"cut\.mkv: [\d.]+ s, \w+, \w+, cut short: [\d.]+ of 4\.0 s are there", text)
+    planned = terminal.simulate("--videos", "videos", "--plan")
+    assert "cut.mkv: cut short: " in planned.err
 
 
 def test_many_copies_are_counted_and_a_program_gets_them_all(
@@ -192,10 +206,13 @@ def test_what_it_says_of_calls_is_what_a_run_would_say(terminal: Terminal, tmp_p
         toml({"a": table, "b": {**table, "model": "openai:y"}, "c": {**table, "model": "openai:z"}})
         + '[roles]\nmodels = ["a", "b"]\nexaminer = "c"\n[run]\nrounds = 1\nswap = 0.0\n'
     )
+    text = " ".join(terminal.arena("doctor").out.split())
+    assert "a (openai:x): contestant (64 frames), 127.0.0.1:9, at most 3 calls" in text
+    assert "c (openai:z): examiner (128 frames) and judge (128 frames), 127.0.0.1:9" in text
     calls = found(terminal.arena("doctor", "--json"))["calls"]
-    assert calls["at_most"] == {"a": 3, "b": 3, "c": 40}
+    assert calls["at_most"] == {"a": 3, "b": 3, "c": 16}
     assert calls["notice"] == [
-        "frames of 1 video (up to 128 per call) go to 127.0.0.1:9 for a, b, c: at most 46 calls"
+        "frames of 1 video (up to 128 per call) go to 127.0.0.1:9 for a, b, c: at most 22 calls"
     ]
 
 

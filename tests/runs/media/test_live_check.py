@@ -292,7 +292,7 @@ def test_a_model_that_is_sent_no_frames_is_shown_none(terminal: Terminal, tmp_pa
     assert (said.code, found["reader"]["sees"], found["reader"]["json"]) == (0, None, True)
 
 
-def test_a_referee_that_does_not_keep_to_the_form_could_not_play(
+def test_a_run_should_not_start_with_a_referee_that_does_not_keep_to_the_form(
     terminal: Terminal, tmp_path: Path
 ) -> None:
     with serving(tmp_path / "log", brain=watcher) as server:
@@ -303,7 +303,8 @@ def test_a_referee_that_does_not_keep_to_the_form_could_not_play(
     assert (said.code, found["prose"]["json"]) == (1, False)
     why = "'prose' does not reply in JSON when asked to, as it must to be examiner and judge; "
     assert why in said.err
-    assert said.err.splitlines()[-1].startswith("arena: a run could not start: ")
+    assert said.err.splitlines()[-1].startswith("arena: a run should not start yet: ")
+    # What a run does refuse is no mere doubt.
     assert "could not start:" in text
 
 

@@ -19,7 +19,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
 from videoautoarena.runs.rundir.reader import RUN_FILE
 from videoautoarena.runs.tournament.forecast import plan_ahead
-from videoautoarena.runs.tournament.plan import Plan, Whole, Work, plan_of
+from videoautoarena.runs.tournament.plan import Plan, Whole, Work, most_calls, plan_of
 from videoautoarena.runs.tournament.plan_text import as_lines, cap_notice, money_notice
 from videoautoarena.scoring.design.power import separable_gap
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
@@ -86,6 +86,16 @@ def test_dollars_are_tokens_at_the_price_and_two_contestants_meet_at_a_time(
     assert plan.cost_usd_at_most == pytest.approx(officials + 2 * (line.most_usd or 0))
 
 
+def test_calls_at_most_are_two_answers_a_battle_whoever_of_three_meets(config: RunConfig) -> None:
+    plan = plan_of(config, Work(first=3, later=6, videos=1))
+    officials = sum(line.most_calls for line in plan.lines if line.role != "contestant")
+    assert most_calls(plan) == officials + 2 * 9
+    assert most_calls(plan, "ab") == 2 * 9
+    assert most_calls(plan, "a") == 9
+    (total,) = (line.split() for line in as_lines(plan, 200) if line.startswith("all "))
+    assert total[2] == str(officials + 2 * 9)
+
+
 def test_what_the_journal_has_is_not_counted_again(config: RunConfig) -> None:
     done = Counter[tuple[str, Role]]({("e", "examiner"): 1, ("e", "judge"): 2})
     found = calls(plan_of(config, Work(first=3, later=0, videos=1, done=done)))
@@ -126,7 +136,7 @@ def test_an_unknown_price_makes_the_sum_unknown_and_is_named(tmp_path: Path) -> 
     plan = plan_of(resolve(flags).config, Work(first=3, later=0, videos=1))
     assert (plan.cost_usd, plan.cost_usd_at_most, plan.unpriced) == (None, None, ["b"])
     told = "\n".join(as_lines(plan, 80, date(2026, 1, 2)))
-    assert "no price is known for b" in told
+    assert "price is known for b; write price = { input_usd = 1.0, output_usd = 4.0 } in" in told
     assert "prices of a, e: arena.toml\n" in told
     (line,) = (line for line in told.splitlines() if line.startswith("b "))
     assert line.split()[-2:] == ["unknown", "unknown"]

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.clips import draw_clip, draw_folder
+from tests.support.loopback import serving
+from tests.support.small_runs import toml
 from tests.support.typed import Terminal
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.rundir.reader import RUN_FILE
@@ -89,6 +91,27 @@ def test_a_resumed_run_needs_no_settings(terminal: Terminal, clips: Path) -> Non
     said = terminal.arena("resume", "arena-out")
     assert said.code == 0
     assert "0 of 12 battles left" in said.err
+
+
+def test_a_finished_run_needs_no_key_to_say_so(
+    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    videos = draw_folder(tmp_path / "one", 1, seconds=2)
+    monkeypatch.setenv("FAR_KEY", "sk-0123")
+    with serving(tmp_path / "log") as server:
+        table = {"base_url": server.openai_url, "key_env": "FAR_KEY"}
+        names = ("hawk", "mole", "judge")
+        tables = {name: {"model": f"openai:{name}", **table} for name in names}
+        (tmp_path / "arena.toml").write_text(toml(tables))
+        words = ("--models", "hawk,mole", "--examiner", "offline:examiner", "--judge", "judge")
+        assert terminal.simulate("--videos", videos, *words, "--rounds", "1").code == 0
+    monkeypatch.delenv("FAR_KEY")
+    said = terminal.arena("resume", "arena-out")
+    assert said.code == 0, said.err
+    assert "0 of 3 battles left" in said.err
+    (more,) = draw_folder(tmp_path / "two", 1, seconds=3).iterdir()
+    more.rename(videos / "more.mp4")
+    assert "needs a key; set FAR_KEY" in terminal.arena("resume", "arena-out").err
 
 
 def test_a_limit_takes_a_seeded_part_of_the_videos(terminal: Terminal, clips: Path) -> None:

@@ -184,6 +184,12 @@ def test_a_folder_that_may_not_be_read_is_bad_input(
         find_videos(Path("shut"))
 
 
+def test_a_folder_that_is_misspelt_is_guessed(tmp_path: Path) -> None:
+    (tmp_path / "clips").mkdir()
+    with pytest.raises(BadInput, match=r"did you mean '.*clips'\? else pass a folder"):
+        find_videos(tmp_path / "clipz")
+
+
 def test_no_folder_is_bad_input_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file\n.mp4").touch()
     with pytest.raises(BadInput, match=r"there is no folder '.*gone'; pass a folder"):
