@@ -12,7 +12,7 @@ class RatingOptions(TypedDict, total=False):
     """How battles are rated: the fields of `RatingMethod`, which says what each means."""
 
     ties: Ties
-    fit: Fit
+    fit: Fit | None
     style: bool
     seats: bool
     anchor: str | None

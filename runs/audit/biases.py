@@ -81,7 +81,8 @@ def _one_seating(given: AuditInput) -> Finding:
         larger = (
             f"--swap {_LARGER_SWAP}" if share != "all" and share < _LARGER_SWAP else "--swap all"
         )
-        told = {"in_force": f"--swap {share}", "battles": len(given.battles), "swap": larger}
+        in_force = share if share == "all" else f"{share:g}"
+        told = {"in_force": f"--swap {in_force}", "battles": len(given.battles), "swap": larger}
     return unknown("swap.flips", words, **told)
 
 
