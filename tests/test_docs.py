@@ -33,7 +33,7 @@ from docs.generate import (
     pages,
     rooms,
 )
-from tests.support.pages import OF_THE_READER, section, sentences
+from tests.support.pages import OF_THE_READER, by_hand, section, sentences
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.cli.program.main import arena, load
 from videoautoarena.runs.config.arena_file import read_arena_file
@@ -214,6 +214,10 @@ def test_the_readme_is_short_and_its_first_60_lines_lead_on() -> None:
     first = "\n".join(lines[:60])
     for needed in ("make demo", "simulate --videos", "openai:gpt-4o", "interval", "docs/design.md"):
         assert needed in first
+
+
+def test_the_documents_are_short() -> None:
+    assert sum(len(by_hand(page).split()) for page in PAGES) <= 30_000
 
 
 def test_what_the_readme_says_an_answer_takes_is_what_a_plan_says() -> None:

@@ -40,13 +40,18 @@ def first_column(text: str) -> list[str]:
     return [name for cell in cells for name in re.findall(r"`([^`]+)`", cell)]
 
 
+def by_hand(page: Path) -> str:
+    """Return what a page says but for what is taken from the code."""
+    generated = re.compile(r"^<!-- (?:generated|fields): .*?<!-- end -->$", BLOCK)
+    return generated.sub("", page.read_text(encoding="utf-8"))
+
+
 def sentences(page: Path) -> Iterator[str]:
     """Yield what a page says by hand, in words alone: no generated part, no code, no mark-up.
 
     Rows of tables are left out: a field that two shapes share is described in both.
     """
-    text = re.sub(r"^<!-- generated: .*?<!-- end -->$", "", page.read_text(), flags=BLOCK)
-    text = re.sub(r"^```.*?^```$", "", text, flags=BLOCK)
+    text = re.sub(r"^```.*?^```$", "", by_hand(page), flags=BLOCK)
     text = re.sub(r"^\|.*$", "", text, flags=re.MULTILINE)
     # Items and headings are sentences of their own, wherever lines break.
     text = re.sub(r"^ *(?:[-*#]+|\d+\.) ", "\n\n", text, flags=re.MULTILINE)
