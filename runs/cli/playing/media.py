@@ -399,7 +399,7 @@ class _Servers:
                 f"Address of {whose} server (http://HOST/v1), "
                 "or its name as provider:model if it is hosted"
             )
-            place = _ask(question, read_place, "")
+            place: str = _ask(question, read_place, "")
             if has_provider(place):
                 return place
             self.urls.append(f"{name}={place}")

@@ -315,7 +315,7 @@ def test_more_tokens_are_advised_only_where_the_reply_was_cut_off(
 ) -> None:
     def talker(model: str, messages: Sequence[BaseMessage]) -> AIMessage:
         said = watcher(model, messages)
-        ending = "length" if model == "prose" else "stop"
+        ending = "cut" if model == "prose" else "stop"
         return said.model_copy(update={"response_metadata": {"ending": ending}})
 
     with serving(tmp_path / "log", brain=talker) as server:
