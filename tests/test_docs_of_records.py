@@ -380,7 +380,9 @@ def test_what_a_doctor_says_of_a_model_is_written_down() -> None:
     cast = ("--models", "openai:a,openai:b", "--examiner", "openai:c")
     found = json.loads(invoke("doctor", "--live", *cast, "--json").stdout)
     text = section("records.md", "A model that was asked")
-    assert first_column(text) == list(found["live"][0])
+    # That a reply was cut off is left out where none was.
+    told = [name for name in first_column(text) if name != "was_cut"]
+    assert told == list(found["live"][0])
 
 
 def test_an_audit_is_written_down_and_so_is_every_figure_with_its_threshold(run: Path) -> None:

@@ -210,7 +210,7 @@ class Model:
         if names:
             return f"which is that in {names[0]}"
         if self.base_url and not self.key_env:
-            return "since its table has no key_env, so that none was sent"
+            return f'as no key was sent; add key_env = "..." to [models.{self.alias}]'
         return f"since {' or '.join(self.key_names) or 'no variable'} holds none"
 
 
@@ -276,10 +276,27 @@ def check_keys(models: Iterable[Model]) -> None:
         if model.maker.can_splice:
             check_proxies()
         names, key = model.key_names, model.key()
-        if key is None and names:
-            raise BadInput(f"{model.alias!a} needs a key; set {' or '.join(names)}")
+        if lack := _lack_of_key(model):
+            raise BadInput(lack)
         if key is not None and not (key.isascii() and key.isprintable() and " " not in key):
             raise BadInput(f"{' or '.join(names)} holds a space or stray character")
+
+
+def lacks_of_keys(models: Iterable[Model]) -> tuple[str, ...]:
+    """Return what is said of each model without the key it needs; no class is imported."""
+    lacks = list[str | None]()
+    for model in models:
+        found = model.retrieval
+        scouts = (found.embedder, found.captioner) if found is not None else ()
+        lacks += [_lack_of_key(one) for one in (model, *scouts) if one is not None]
+    return tuple(dict.fromkeys(lack for lack in lacks if lack is not None))
+
+
+def _lack_of_key(model: Model) -> str | None:
+    names = model.key_names
+    if not names or model.key() is not None:
+        return None
+    return f"{model.alias!a} needs a key; set {' or '.join(names)}"
 
 
 def _check_retrieval(model: Model) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -21,6 +21,8 @@ _ASIDE = re.compile(r"[^a-z0-9]+")
 _LONGEST_ALIAS = 40
 CONTESTANT_IMAGES, REFEREE_IMAGES = 16, 64
 """Most images a call that a server of one's own is sent, until it is known what it takes."""
+MOST_IMAGES = 1024
+"""The highest `max_frames` of a table."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class NamedCast:
     """Where a model is served, if not at its provider's own address."""
     key_envs: Mapping[str, str] = field(default_factory=dict)
     """Which variable holds the key of a model."""
+    images: Mapping[str, int] = field(default_factory=dict)
+    """Most images a call of a model, where it was said."""
 
     @property
     def names(self) -> list[str]:
@@ -49,11 +53,13 @@ def named_cast(
     *,
     base_urls: Iterable[str] = (),
     key_envs: Iterable[str] = (),
+    max_frames: Iterable[str] = (),
 ) -> NamedCast:
     """Return the cast that was typed; a name without a provider is of OpenAI's protocol if served.
 
     `base_urls` are `NAME=URL`, or a `URL` for every model of OpenAI's protocol; `key_envs` are
-    `NAME=VARIABLE`, or a `VARIABLE` for every model that has such an address.
+    `NAME=VARIABLE`, or a `VARIABLE` for every model that has such an address; `max_frames` are
+    `NAME=N` or `N` likewise.
 
     Raises:
         BadInput: a name that is no model and is served nowhere, or an address or key of nobody.
@@ -61,6 +67,7 @@ def named_cast(
     typed = dict.fromkeys([*models, examiner, *judge])
     urls, url_of_all = _by_name(base_urls, typed, "--base-url")
     keys, key_of_all = _by_name(key_envs, typed, "--key-env")
+    counts, count_of_all = _by_name(max_frames, typed, "--max-frames")
     for name, url in urls.items():
         check_url(f"--base-url of {name}", url)
     if url_of_all is not None:
@@ -73,6 +80,8 @@ def named_cast(
             url_of_model = url_of_all
         if url_of_model is not None:
             served[whole] = url_of_model
+    counted = dict.fromkeys(served, count_of_all)
+    counted |= {full[name]: count for name, count in counts.items()}
     keyed = dict.fromkeys(served, key_of_all) | {full[name]: key for name, key in keys.items()}
     return NamedCast(
         tuple(full[name] for name in models),
@@ -80,7 +89,16 @@ def named_cast(
         tuple(full[name] for name in judge),
         base_urls=served,
         key_envs={name: key for name, key in keyed.items() if key is not None},
+        images={name: images_of(count) for name, count in counted.items() if count is not None},
     )
+
+
+def images_of(typed: str) -> int:
+    """Return how many images a call may carry; BadInput where it is no number that may be."""
+    number = int(typed) if typed.isdecimal() and len(typed) < 5 else MOST_IMAGES + 1
+    if number > MOST_IMAGES:
+        raise BadInput(f"images per call are a whole number from 0 to {MOST_IMAGES}, such as 16")
+    return number
 
 
 def has_provider(name: str) -> bool:
@@ -95,12 +113,17 @@ def is_bare(typed: str) -> bool:
     return not equals or "://" in name
 
 
+def served_name(name: str) -> str:
+    """Return `provider:model` for a name that is of OpenAI's protocol if it has no provider."""
+    return parse_model(name).resolved if has_provider(name) else f"openai:{name}"
+
+
 def _full_name(name: str, url: str | None) -> str:
     """Return `provider:model` for a name that was typed."""
     if has_provider(name):
         return parse_model(name).resolved
     if url is not None:
-        return f"openai:{name}"
+        return served_name(name)
     try:
         return parse_model(name).resolved
     except BadInput as wrong:
@@ -141,22 +164,30 @@ def first_file(cast: NamedCast) -> str:
     Raises:
         BadInput: a name that is no model, fewer than two contestants, or a referee that competes.
     """
-    if len(set(cast.models)) < 2:
-        raise BadInput("a battle needs two contestants; name at least two models")
     officials = {cast.examiner, *cast.judge}
-    if competing := sorted(officials.intersection(cast.models)):
-        raise BadInput(f"{competing[0]!a} cannot compete and judge; name another examiner or judge")
+    check_posts(cast.models, officials)
     aliases = _aliases(cast.names)
     parts = [f"#:schema {SCHEMA_FILE.as_uri()}\n{_HEAD}"]
     for name, alias in aliases.items():
         settings = {"base_url": cast.base_urls.get(name), "key_env": cast.key_envs.get(name)}
         if settings["key_env"] is not None:
             check_key_env(alias, settings["key_env"])
-        images = REFEREE_IMAGES if name in officials else CONTESTANT_IMAGES
-        parts.append(_table(alias, parse_model(name, settings), images))
+        model = parse_model(name, settings)
+        images = cast.images.get(name)
+        if images is None and model.base_url:
+            images = REFEREE_IMAGES if name in officials else CONTESTANT_IMAGES
+        parts.append(_table(alias, model, images))
     judges = [aliases[name] for name in cast.judge]
     parts.append(_roles([aliases[name] for name in cast.models], aliases[cast.examiner], judges))
     return "\n".join([*parts, _SETTINGS])
+
+
+def check_posts(models: Collection[str], officials: Collection[str]) -> None:
+    """Return if these can compete before such judges; BadInput where they cannot."""
+    if len(set(models)) < 2:
+        raise BadInput("a battle needs two contestants; name at least two models")
+    if competing := sorted(set(officials).intersection(models)):
+        raise BadInput(f"{competing[0]!a} cannot compete and judge; name another examiner or judge")
 
 
 def _aliases(names: Sequence[str]) -> dict[str, str]:
@@ -173,11 +204,12 @@ def _aliases(names: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _table(alias: str, model: Model, images: int) -> str:
-    """Return the table of a model; `images` is what a server of one's own is sent in a call."""
+def _table(alias: str, model: Model, images: int | None) -> str:
+    """Return the table of a model; `images` is the most that a call carries, if it is said."""
     lines = [f"[models.{alias}]", f"model = {_text(f'{model.provider}:{model.name}')}"]
     if model.base_url:
         lines.append(f"base_url = {_text(model.base_url)}")
+    if images is not None:
         lines.append(f"max_frames = {images}  # images in one call; the server must take so many")
     if model.key_env:
         lines.append(f"key_env = {_text(model.key_env)}  # the variable that holds its key")
@@ -186,7 +218,7 @@ def _table(alias: str, model: Model, images: int) -> str:
     elif keys := model.maker.key_names:
         lines.append(f"# Its key is read from {' or '.join(keys)}.")
     if model.provider != "offline":
-        if not model.base_url:
+        if images is None:
             lines.append("# max_frames = 32  # images that its server takes in one call")
         lines.append("# parameters = { temperature = 0.7, max_tokens = 4096 }")
         lines.append("# price = { input_usd = 1.0, output_usd = 4.0 }  # a million tokens")

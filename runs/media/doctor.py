@@ -194,7 +194,7 @@ class Checkup:
         if not self.missing:
             return "could start"
         is_refused = any(one not in self.doubts for one in self.missing)
-        return "could not start" if is_refused else "should not start yet"
+        return "could not start" if is_refused else "should not start yet, though simulate would"
 
     @property
     def version(self) -> str:
@@ -381,9 +381,10 @@ def _live(config: RunConfig, visit: Visit, doubts: list[str]) -> list[ModelCheck
             continue
         posts = [post for post in _roles(config, one.model) if post != "contestant"]
         if posts and not one.json:
+            advice = "raise its max_tokens, where its reply was cut off, or name another model"
             doubts.append(
                 f"{one.model!a} does not reply in JSON when asked to, as it must to be "
-                f"{' and '.join(posts)}; name another model, or raise its max_tokens"
+                f"{' and '.join(posts)}; {advice if one.was_cut else 'name another model'}"
             )
         if one.sees is False:
             doubts.append(f"{one.model!a} does not see the images it is sent: {one.reason}")

@@ -15,11 +15,13 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.limits.estimates import Estimates
 from videoautoarena.agents.models.registry import Model, build_chat_model, check_keys
 from videoautoarena.agents.roles.answer import EyeTest, stripes_of
+from videoautoarena.agents.transport.endings import was_cut
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.memory.records.errors import ArenaError, BadInput, CallFailed
 from videoautoarena.memory.records.records import CallRow, Intent, Learnt, Usage
 from videoautoarena.runs.config.disclosure import tracing_lines
 from videoautoarena.runs.rundir.reader import counted, named, one_line
+from videoautoarena.runs.text.record_json import LEFT_OUT
 
 AT_ONCE = 4
 """Models that are asked at the same time."""
@@ -69,6 +71,8 @@ class ModelCheck:
     """Whether it named two of three stripes right; None without an answer or frames."""
     json: bool | None = None
     """Whether the reply had the required form; None without an answer."""
+    was_cut: bool | None = field(default=None, metadata=LEFT_OUT)
+    """True where the reply stopped at the limit of its tokens; left out otherwise."""
     frames_asked: int | None = None
     """Pictures in the second question; None without one."""
     frames_taken: int | None = None
@@ -206,10 +210,13 @@ def hints(kind: str, model: Model, said: str = "") -> Iterable[str]:
         # Whatever a server says is better than a guess.
         is_shown = model.frame_limit("contestant") > 0
         yield f"does it accept {'images and ' if is_shown else ''}all parameters?"
-    if kind in _HINTS:
+    is_refused = kind in ("http-401", "http-403")
+    if is_refused and model.base_url and not model.key_names:
+        yield model.key_source.removeprefix("as ")
+    elif kind in _HINTS:
         names = " or ".join(model.key_names)
         about_key = f" (in {names})" if names else f", {model.key_source}"
-        yield _HINTS[kind] + (about_key if kind in ("http-401", "http-403") else "")
+        yield _HINTS[kind] + (about_key if is_refused else "")
     if kind in ("unreachable", "connection") and (
         proxies := [name for name in PROXIES if os.environ.get(name, "").strip()]
     ):
@@ -337,6 +344,7 @@ def _answered(model: Model, test: EyeTest, row: CallRow) -> ModelCheck:
             answered=True,
             sees=sees,
             json=stripes_of(row.reply) is not None,
+            was_cut=was_cut(row.ending) or None,
         )
     return replace(
         found,

@@ -12,6 +12,7 @@ import numpy as np
 
 from videoautoarena.agents.limits.budget import SpendOrder
 from videoautoarena.agents.limits.prices import summed
+from videoautoarena.agents.models.registry import lacks_of_keys
 from videoautoarena.graph.slot_ids import base_of, generation_of, is_newcomer, joining_of
 from videoautoarena.memory.records.records import Role, Slot, Video
 from videoautoarena.memory.records.slots import NO_SLOTS, Ints, Longs, Mask, Slots
@@ -57,6 +58,7 @@ def plan_ahead(
     ForeignRun where such a run could not start.
     """
     settings = resolve(allowed_as_begun(out, named_in_full(out, flags)))
+    lacking = lacks_of_keys(settings.config.model_of(alias) for alias in settings.config.cast)
     found = gather_usable(folder, say)
     for problem in problems(found.videos):
         say(problem)
@@ -69,7 +71,7 @@ def plan_ahead(
         work = replace(_work(slots, None, ()), whole=_whole(config, slots))
         full = sum(one.is_full for _, one in seats(users, added, seed=config.seed))
         plan = plan_of(config, replace(work, peopled=full))
-        return replace(plan, concurrency=settings.concurrency), found
+        return replace(plan, concurrency=settings.concurrency, lacking=lacking), found
     with Store.open(run_file(out), write=False) as store:
         kept = RunConfig.to_go_on(store.manifest())
         newest = next_generation(store.slots())
@@ -77,7 +79,7 @@ def plan_ahead(
         at_hand = {video.id for video in found.videos}
         failed = failed_slots(store, at_hand=at_hand) if retry_failed else set()
         plan = plan_of(config, work_left(config, store, found, failed=failed))
-        return replace(plan, concurrency=settings.concurrency), found
+        return replace(plan, concurrency=settings.concurrency, lacking=lacking), found
 
 
 def slots_left(config: RunConfig, store: Store, found: Findings, care: Care) -> int:

@@ -146,6 +146,8 @@ class Costing:
     """Model to the source of its price; None if unknown."""
     spent_usd: float = 0.0
     """Before, by all who played it."""
+    lacking: tuple[str, ...] = ()
+    """Which keys the models that would be called lack, a sentence each; not in JSON."""
 
     @property
     def calls(self) -> float:

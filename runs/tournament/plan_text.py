@@ -35,7 +35,9 @@ def as_lines(plan: Plan, columns: int, today: date | None = None) -> Iterator[st
     )
     for note in _worth(plan):
         yield from wrap(note, columns)
-    for note in (about_sampling(plan.sampling), *prices_of(plan.prices, today), *plan.notes):
+    sampled = about_sampling(plan.sampling)
+    prices, lacks = prices_of(plan.prices, today), lacks_of(plan.lacking)
+    for note in (sampled, *prices, *plan.notes, *lacks):
         yield from wrap(note, columns, subsequent_indent="  ")
 
 
@@ -53,6 +55,12 @@ def _worth(plan: Plan) -> Iterator[str]:
             f"{size} in all: two models {plan.whole.separable_gap} points apart are told apart in "
             "4 of 5 such runs (arena power says more)"
         )
+
+
+def lacks_of(lacking: Sequence[str]) -> Iterator[str]:
+    """Yield what keeps a plan from being carried out as things are."""
+    for lack in lacking:
+        yield f"could not start here yet: {safe(lack)}"
 
 
 def takes_words(duration_s: float, at_once: int) -> str:

@@ -11,6 +11,7 @@ from textwrap import wrap
 from typing import Any, ClassVar, NamedTuple
 
 from videoautoarena.agents.limits.prices import price_of
+from videoautoarena.agents.models.registry import lacks_of_keys
 from videoautoarena.memory.records.errors import JournalMiss
 from videoautoarena.memory.records.records import Role
 from videoautoarena.memory.store.store import Store
@@ -30,7 +31,7 @@ from videoautoarena.runs.tournament.plan import (
     ROUND_TRIPS,
     Costing,
 )
-from videoautoarena.runs.tournament.plan_text import prices_of, table
+from videoautoarena.runs.tournament.plan_text import lacks_of, prices_of, table
 
 
 @dataclass
@@ -248,6 +249,7 @@ class BenchPlan(Costing):
             *["* by what this bench's own calls took so far"] * is_measured,
             f"at most: every limit reached; {ROUND_TRIPS}",
             f"spent so far {dollars(self.spent_usd)}",
+            *lacks_of(self.lacking),
         ]
         at_most = sum(line.most_calls for line in self.lines)
         return [
@@ -297,5 +299,6 @@ def priced_plan(
         plan,
         lines=tuple(forecast.lines(left.asks, items)),
         prices={alias: price.source if price else None for alias, price in known.items()},
+        lacking=lacks_of_keys(map(config.model_of, plan.calls_at_most)),
         spent_usd=round(store.journal.spent().usd, 6) if store is not None else 0.0,
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -18,7 +19,7 @@ import click
 
 from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.program.engine import CLUSTER
-from videoautoarena.runs.cli.program.main import EXIT_VOIDS
+from videoautoarena.runs.cli.program.main import EXIT_INTERRUPTED, EXIT_VOIDS
 from videoautoarena.runs.text.publishing import say_before_publishing
 from videoautoarena.runs.text.terminal import print_result, safe, say
 
@@ -263,6 +264,11 @@ def _agreed(what: str) -> bool:
     "--key-env [NAME=]VARIABLE",
     "Variable that holds the key of all models with such a server, or of one.",
 )
+@options.listed(
+    "--max-frames [NAME=]N",
+    "Images in one call to all models with such a server, or to one.  "
+    "[default: 16, examiner and judges 64]",
+)
 @options.path("--videos", "Also estimate calls and cost of a first try on this folder.")
 @options.path("--to", "File to write.", default=Path("arena.toml"))
 @options.OVERWRITE
@@ -279,74 +285,139 @@ def init_command(
     from videoautoarena.runs.text.files import refuse_existing, write_whole
 
     refuse_existing(to, force=force)
-    text = first_file(_cast_of(typed))
+    try:
+        named = _cast_of(typed)
+    except click.Abort:
+        # A dialogue that is left has nothing to go on with.
+        say("\narena: interrupted; nothing was written")
+        raise click.exceptions.Exit(EXIT_INTERRUPTED) from None
+    text = first_file(named)
     plan = None if videos is None else _first_plan(videos, text)
     write_whole(to, text.encode())
     report = {"schema": SCHEMA, "file": str(to), "plan": None if plan is None else plan.to_json()}
-    options.print_report(report, _next_steps(to, videos, plan), as_json=as_json)
+    keys = [name for name in dict.fromkeys(named.key_envs.values()) if not os.environ.get(name)]
+    options.print_report(report, _next_steps(to, videos, plan, keys), as_json=as_json)
 
 
 def _cast_of(typed: dict[str, Any]) -> NamedCast:
     """Return the cast as it was typed; who is missing is asked for where somebody can answer."""
-    from videoautoarena.memory.records.errors import BadInput
-    from videoautoarena.runs.config.first_file import first_file, named_cast
+    from videoautoarena.runs.config.first_file import (
+        CONTESTANT_IMAGES,
+        REFEREE_IMAGES,
+        check_posts,
+        named_cast,
+        served_name,
+    )
 
     models, examiner, judge = typed["models"], typed["examiner"], typed["judge"]
-    urls, keys = list(typed["base_url"]), typed["key_env"]
+    servers = _Servers(list(typed["base_url"]), list(typed["key_env"]), list(typed["max_frames"]))
+    missing = [name for name in ("models", "examiner") if not typed[name]]
+    if missing and not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise click.UsageError(f"--{missing[0]} is missing; give it, or answer on a terminal")
 
     def read_models(said: str) -> tuple[str, ...]:
         names = tuple(one.strip() for one in said.split(",") if one.strip())
-        if len(set(names)) < 2:
-            raise click.UsageError("a battle needs two contestants; name at least two models")
-        urls.extend(_asked_addresses(names, urls))
+        check_posts([*map(served_name, names)], [*map(served_name, judge)])
         return names
 
     def read_examiner(said: str) -> str:
         name = said.strip()
-        more = _asked_addresses([name], urls)
-        try:
-            first_file(named_cast(models, name, judge, base_urls=[*urls, *more]))
-        except BadInput as wrong:
-            raise click.UsageError(str(wrong)) from None
-        urls.extend(more)
+        check_posts([*map(served_name, models)], [served_name(name)])
         return name
 
     if not models:
         question = "Contestants, with commas between: provider:model, or names on servers of yours"
-        models = _ask("models", question, read_models)
+        models = _ask(question, read_models)
+    if missing:
+        models = tuple(servers.named(name, CONTESTANT_IMAGES) for name in models)
     if not examiner:
-        examiner = _ask("examiner", "Examiner, who competes with nobody", read_examiner)
-    return named_cast(models, examiner, judge, base_urls=urls, key_envs=keys)
+        examiner = _ask("Examiner, who competes with nobody", read_examiner)
+    if missing:
+        examiner = servers.named(examiner, REFEREE_IMAGES)
+        judge = tuple(servers.named(name, REFEREE_IMAGES) for name in judge)
+    return named_cast(
+        models,
+        examiner,
+        judge,
+        base_urls=servers.urls,
+        key_envs=servers.keys,
+        max_frames=servers.images,
+    )
 
 
-def _ask(option: str, question: str, read: Callable[[str], Any]) -> Any:
-    """Return what `read` makes of an answer; it is asked for anew after a UsageError of `read`."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise click.UsageError(f"--{option} is missing; give it, or answer on a terminal")
-    return click.prompt(question, err=True, value_proc=read)
-
-
-def _asked_addresses(names: Sequence[str], urls: Sequence[str]) -> list[str]:
-    """Ask where each name that has no provider is served; return `NAME=URL` of each.
-
-    UsageError says what is wrong with a name that is served nowhere, or with its address.
-    """
+def _ask(question: str, read: Callable[[str], Any], default: str | None = None) -> Any:
+    """Return what `read` makes of an answer; the question is asked anew where it is BadInput."""
     from videoautoarena.memory.records.errors import BadInput
-    from videoautoarena.runs.config.first_file import has_provider, is_bare, named_cast
 
-    found = list[str]()
-    try:
-        for name in names:
-            known = [url for url in urls if is_bare(url) or url.startswith(f"{name}=")]
-            if not has_provider(name) and not known:
-                question = f"Address of {safe(name)}'s server (http://HOST/v1), empty if hosted"
-                said = click.prompt(question, default="", show_default=False, err=True).strip()
-                known = [f"{name}={said}"] if said else []
-                found += known
-            named_cast([name], name, base_urls=known)
-    except BadInput as wrong:
-        raise click.UsageError(str(wrong)) from None
-    return found
+    def checked(said: str) -> Any:
+        try:
+            return read(said)
+        except BadInput as wrong:
+            raise click.UsageError(str(wrong)) from None
+
+    return click.prompt(
+        question, default=default, show_default=bool(default), err=True, value_proc=checked
+    )
+
+
+@dataclass
+class _Servers:
+    """What is known of servers, as it was typed; what is missing of a model is asked for."""
+
+    urls: list[str]
+    keys: list[str]
+    images: list[str]
+
+    def named(self, name: str, images: int) -> str:
+        """Return what a model is called; one without a provider has a server or a full name."""
+        from videoautoarena.agents.models.parameters import check_key_env
+        from videoautoarena.memory.records.errors import BadInput
+        from videoautoarena.runs.config.cast import check_url
+        from videoautoarena.runs.config.first_file import has_provider, images_of, served_name
+
+        if has_provider(name):
+            return name
+        whose = f"{safe(name)}'s"
+
+        def read_place(said: str) -> str:
+            place = said.strip()
+            if has_provider(place):
+                return served_name(place)
+            if not place:
+                raise BadInput(f"{name!a} has no provider, so that it needs an address")
+            check_url(safe(name), place)
+            return place
+
+        def read_key(said: str) -> str:
+            key = said.strip()
+            if key:
+                check_key_env(name, key)
+            return key
+
+        if not _is_told(name, self.urls):
+            question = (
+                f"Address of {whose} server (http://HOST/v1), "
+                "or its name as provider:model if it is hosted"
+            )
+            place: str = _ask(question, read_place, "")
+            if has_provider(place):
+                return place
+            self.urls.append(f"{name}={place}")
+        if not _is_told(name, self.keys) and (
+            key := _ask(f"Variable that holds {whose} key, empty if none", read_key, "")
+        ):
+            self.keys.append(f"{name}={key}")
+        if not _is_told(name, self.images):
+            count = _ask(f"Images per call to {safe(name)}", images_of, str(images))
+            self.images.append(f"{name}={count}")
+        return name
+
+
+def _is_told(name: str, typed: Sequence[str]) -> bool:
+    """Return whether something was typed for a model, or for all."""
+    from videoautoarena.runs.config.first_file import is_bare
+
+    return any(is_bare(one) or one.startswith(f"{name}=") for one in typed)
 
 
 FIRST_LIMIT, FIRST_ROUNDS = 2, 1
@@ -371,8 +442,10 @@ def _free_folder() -> Path:
     return next(folder for folder in map(Path, names) if not folder.exists())
 
 
-def _next_steps(to: Path, videos: Path | None, plan: Plan | None) -> Iterator[str]:
-    """Say what was written, what a first try takes and what to type next."""
+def _next_steps(
+    to: Path, videos: Path | None, plan: Plan | None, keys: Sequence[str]
+) -> Iterator[str]:
+    """Say what was written, what a first try takes and what to type next; `keys` are not set."""
     from videoautoarena.runs.tournament.plan_text import as_lines
 
     yield f"{safe(str(to))} is written; every line of it may be changed"
@@ -383,6 +456,8 @@ def _next_steps(to: Path, videos: Path | None, plan: Plan | None) -> Iterator[st
         yield from as_lines(plan, shutil.get_terminal_size().columns)
     at = "" if to == Path("arena.toml") else f" --config {quote(str(to))}"
     yield "next:"
+    for key in keys:
+        yield f"  export {key}=..."
     yield f"  arena doctor{at} --live"
     yield f"  simulate --videos {safe(folder)}{at} {limits} --out {_free_folder()}"
 

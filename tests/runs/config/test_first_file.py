@@ -66,6 +66,7 @@ def test_each_model_may_be_served_elsewhere_and_have_a_key_of_its_own() -> None:
         "owl",
         base_urls=[A, f"mole={B}"],
         key_envs=["mole=MOLE_KEY"],
+        max_frames=["8", "owl=32"],
     )
     tables = tomllib.loads(first_file(cast))["models"]
     assert {name: table["base_url"] for name, table in tables.items()} == {
@@ -74,6 +75,11 @@ def test_each_model_may_be_served_elsewhere_and_have_a_key_of_its_own() -> None:
         "owl": A,
     }
     assert tables["hawk"]["model"] == "openai:hawk"
+    assert {name: table["max_frames"] for name, table in tables.items()} == {
+        "hawk": 8,
+        "mole": 8,
+        "owl": 32,
+    }
     assert {name: table.get("key_env") for name, table in tables.items()} == {
         "hawk": None,
         "mole": "MOLE_KEY",
@@ -90,6 +96,7 @@ def test_each_model_may_be_served_elsewhere_and_have_a_key_of_its_own() -> None:
         ({"base_urls": ["hawk=127.0.0.1:8000"]}, "of hawk: base_url is not an http"),
         ({"base_urls": [A], "key_envs": ["AIza-secret="]}, "before = is nobody who plays"),
         ({"base_urls": [A], "key_envs": ["AIzaSecret"]}, "not a key"),
+        ({"base_urls": [A], "max_frames": ["1025"]}, "whole number from 0 to 1024"),
     ],
 )
 def test_an_address_or_key_that_cannot_be_is_refused_and_no_key_repeated(
@@ -160,22 +167,58 @@ def test_who_is_not_named_where_nobody_answers_is_a_matter_of_usage(
     assert not (tmp_path / "arena.toml").exists()
 
 
-def test_a_terminal_asks_where_a_model_without_a_provider_is_served(
-    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answers = iter(["hawk", "hawk, mole", "", "hawk, mole", A, B, "offline:owl"])
-    asked = list[str]()
+def answer_with(answers: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a terminal at which somebody gives these answers, and then leaves."""
 
-    def answer(question: str, *_more: object, **_how: object) -> str:
-        asked.append(question)
-        return next(answers)
+    def answer(_question: str, *_more: object, **_how: object) -> str:
+        if not answers:
+            raise EOFError
+        return answers.pop(0)
 
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     monkeypatch.setattr("click.termui.visible_prompt_func", answer)
+
+
+def test_a_terminal_asks_for_a_server_its_key_and_its_images_and_repeats_only_what_failed(
+    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = ["hawk", "hawk, mole"]
+    answers += ["", "127.0.0.1:8000", A, "", "many", "8"]
+    answers += [B, "sk secret", "MOLE_KEY", ""]
+    answers += ["mole", "owl", "openai:gpt-4.1"]
+    answer_with(answers, monkeypatch)
     said = terminal.arena("init")
-    assert said.code == 0, said.err
-    assert "name at least two models" in said.err
-    assert "'hawk' is no model" in said.err
+    assert (said.code, answers) == (0, []), said.err
+    for why in (
+        "name at least two models",
+        "'hawk' has no provider, so that it needs an address",
+        "hawk: base_url is not an http(s) address",
+        "images per call are a whole number from 0 to 1024",
+        "'mole': key_env is the name of a variable",
+        "cannot compete and judge",
+    ):
+        assert said.err.count(why) == 1
     tables = tomllib.loads((tmp_path / "arena.toml").read_text())["models"]
-    assert [table.get("base_url") for table in tables.values()] == [A, B, None]
+    assert tables == {
+        "hawk": {"model": "openai:hawk", "base_url": A, "max_frames": 8},
+        "mole": {
+            "model": "openai:mole",
+            "base_url": B,
+            "max_frames": 16,
+            "key_env": "MOLE_KEY",
+        },
+        "gpt-4-1": {"model": "openai:gpt-4.1"},
+    }
+    after = said.out.partition("next:\n")[2].splitlines()
+    assert after[0] == "  export MOLE_KEY=..."
+
+
+def test_a_dialogue_that_is_left_says_that_nothing_was_written(
+    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer_with(["hawk, mole"], monkeypatch)
+    said = terminal.arena("init")
+    assert said.code == 130
+    assert said.err.splitlines()[-1] == "arena: interrupted; nothing was written"
+    assert not (tmp_path / "arena.toml").exists()

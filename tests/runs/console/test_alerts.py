@@ -83,7 +83,7 @@ def test_a_key_is_told_by_the_name_of_its_variable_alone(monkeypatch: pytest.Mon
     keyed = parse_model("openai:mole", {"base_url": "http://h/v1", "key_env": "MOLE_KEY"})
     assert keyed.key_source == "which is that in MOLE_KEY"
     bare = parse_model("openai:mole", {"base_url": "http://h/v1"})
-    assert bare.key_source == "since its table has no key_env, so that none was sent"
+    assert bare.key_source == 'as no key was sent; add key_env = "..." to [models.openai:mole]'
 
 
 @pytest.fixture(scope="module")

@@ -107,7 +107,7 @@ def test_a_model_that_guesses_is_found_out(terminal: Terminal, tmp_path: Path) -
     ("status", "kind", "hint"),
     [
         (400, "http-400", "as planned"),
-        (401, "http-401", "check the key"),
+        (401, "http-401", 'no key was sent; add key_env = "..." to [models.bad]'),
         (404, "http-404", "check the model's name and base_url"),
         (429, "http-429", "rate limit"),
         (500, "http-500", ""),
@@ -302,10 +302,28 @@ def test_a_run_should_not_start_with_a_referee_that_does_not_keep_to_the_form(
         text = terminal.arena("doctor", "--live", "--no-frames", "--judge", "prose,referee").out
     assert (said.code, found["prose"]["json"]) == (1, False)
     why = "'prose' does not reply in JSON when asked to, as it must to be examiner and judge; "
-    assert why in said.err
-    assert said.err.splitlines()[-1].startswith("arena: a run should not start yet: ")
+    assert f"{why}name another model\n" in said.err
+    assert said.err.splitlines()[-1].startswith(
+        "arena: a run should not start yet, though simulate would: "
+    )
     # What a run does refuse is no mere doubt.
     assert "could not start:" in text
+
+
+def test_more_tokens_are_advised_only_where_the_reply_was_cut_off(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    def talker(model: str, messages: Sequence[BaseMessage]) -> AIMessage:
+        said = watcher(model, messages)
+        ending = "cut" if model == "prose" else "stop"
+        return said.model_copy(update={"response_metadata": {"ending": ending}})
+
+    with serving(tmp_path / "log", brain=talker) as server:
+        cast(server, "prose")
+        said, found = ask(terminal, "--models", "referee,offline:owl", "--examiner", "prose")
+    assert found["prose"]["was_cut"]
+    assert "was_cut" not in found["referee"]
+    assert "examiner and judge; raise its max_tokens, where its reply was cut off" in said.err
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,9 @@ def test_a_finished_run_needs_no_key_to_say_so(
         words = ("--models", "hawk,mole", "--examiner", "offline:examiner", "--judge", "judge")
         assert terminal.simulate("--videos", videos, *words, "--rounds", "1").code == 0
     monkeypatch.delenv("FAR_KEY")
+    planned = terminal.simulate("--videos", videos, *words, "--out", "new", "--plan")
+    assert planned.code == 0
+    assert "could not start here yet: 'hawk' needs a key; set FAR_KEY" in planned.out
     said = terminal.arena("resume", "arena-out")
     assert said.code == 0, said.err
     assert "0 of 3 battles left" in said.err

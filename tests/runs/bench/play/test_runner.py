@@ -364,12 +364,15 @@ examiner = "pro"
 
 
 def test_the_examiner_of_the_file_judges_unless_it_competes(
-    bench: Path, ground: Path, tmp_path: Path
+    bench: Path, ground: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     file = tmp_path / "arena.toml"
     file.write_text(EXAMINED)
     told = run(bench, "--videos", ground / "videos", "--config", file, "--plan", "--model", "mini")
     assert "questions for mini, judged by pro" in told.stdout
+    lacks = "could not start here yet: 'mini' needs a key; set OPENAI_API_KEY"
+    assert lacks in " ".join(told.stdout.split())
     told = run(bench, "--videos", ground / "videos", "--config", file, "--model", "mini,pro")
     assert 'there is no judge, since the examiner "pro" competes' in str(told.exception)
     file.write_text(EXAMINED + 'judge = "openai:gpt-4.1"\n')
