@@ -304,7 +304,8 @@ def test_every_bar_stands_on_the_same_scale() -> None:
     dots = [line.index("●") for line in text.splitlines() if "●" in line]
     assert len(dots) == 3
     assert dots == sorted(dots, reverse=True)
-    assert re.search(r"interval +-?\d+ to \d+ ", text.splitlines()[0])
+    assert text.split(maxsplit=1)[0] == "axis"
+    assert re.search(r"interval +-?\d+ to \d+ ", text.splitlines()[1])
 
 
 def test_an_axis_holds_every_rating_and_no_interval_that_is_far_wider_than_most() -> None:
