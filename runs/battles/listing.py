@@ -47,12 +47,19 @@ _FAULT = re.compile(
     r"|hallucinat\w*|invent\w*|confus\w*|unsupported|contradict\w*|wander\w*|gives .* for)\b",
     re.IGNORECASE,
 )
+_MERIT = re.compile(
+    r"\b(right\w*|correct\w*|accura\w*|precis\w*|complet\w*|full\w*|clear\w*|detailed|specific|better|best"
+    r"|stronger|everything|all|most|keeps|(\d+) of \2)\b",
+    re.IGNORECASE,
+)
 _CONTRAST = re.compile(r"\b(while|whereas|but|however|more|unlike|only|both|neither)\b", re.I)
 _SEAT = re.compile(
     r"\b(?:[Tt]he )?(?:[Aa]nswer|[Mm]odel|[Rr]esponse|[Aa]ssistant|[Cc]ontestant) ([AB])\b"
     r"|(?<=[a-z,;:] )([AB])\b|^(B)\b|^(A)(?='s\b| [a-z]*[^s\W]s\b| [a-z]+ly\b)"
 )
 """A seat, and not the article: that begins a sentence, and no verb follows it."""
+_LEAST_WORDS = 4
+"""Of a sentence that is a reason; shorter ones only say who is better."""
 _ERROR_CLASS = re.compile(r"\b[A-Z]\w+(?:Error|Exception|Timeout): ")
 """What stands before a provider's own words, and takes half a line."""
 _TIES = {"tie": "tie", "tie_good": "both good", "tie_bad": "both bad", "split": "split"}
@@ -91,16 +98,27 @@ def why(battle: Battle, names: Mapping[str, str]) -> str:
         return ""
     if battle.verdict in ("tie", "tie_good", "tie_bad") and judging.standards is not None:
         return _balance(battle, judging.standards, names)
-    lost = loser(battle) or ""
-    return _flat(_telling(battle, judging, names, names.get(lost, lost)))
+    told = _telling(battle, judging, names)
+    if len(told.split()) >= _LEAST_WORDS or battle.verdict not in ("a", "b"):
+        return _flat(told)
+    better = (judging.standards or {}).items()
+    decisive = {name: who for name, who in better if who == battle.verdict}
+    return _standards_ahead(battle, decisive, names) or _flat(told)
 
 
 def _balance(battle: Battle, better: Mapping[Standard, Choice], names: Mapping[str, str]) -> str:
     """Return which standards were for whom in a tie."""
+    return _standards_ahead(battle, better, names) or "no standard separates them"
+
+
+def _standards_ahead(
+    battle: Battle, better: Mapping[Standard, Choice], names: Mapping[str, str]
+) -> str:
+    """Return which standards were for whom; empty where none was for either."""
     pair = {"a": battle.model_a or "?", "b": battle.model_b or "?"}
     ahead = [(name, pair[better[name]]) for name in STANDARDS if better.get(name) in pair]
     each = (f"{name.replace('_', ' ')} for {names.get(who, who)}" for name, who in ahead)
-    return _flat(", ".join(each)) or "no standard separates them"
+    return _flat(", ".join(each))
 
 
 def loser(battle: Battle | Outline) -> str | None:
@@ -113,9 +131,8 @@ def is_blamed(battle: Battle, names: Mapping[str, str]) -> bool:
     judging, lost = _judging_of(battle), loser(battle)
     if judging is None or lost is None:
         return False
-    name = names.get(lost, lost)
-    said = _telling(battle, judging, names, name)
-    return name in said and bool(_FAULT.search(said))
+    said = _telling(battle, judging, names)
+    return names.get(lost, lost) in said and bool(_FAULT.search(said))
 
 
 def _judging_of(battle: Battle) -> Judging | None:
@@ -124,11 +141,26 @@ def _judging_of(battle: Battle) -> Judging | None:
     return next((j for j in spoken if j.verdict == battle.verdict), next(iter(spoken), None))
 
 
-def _telling(battle: Battle, judging: Judging, names: Mapping[str, str], lost: str) -> str:
-    """Return the sentence of a judge's that tells most of why `lost` lost."""
+def _telling(battle: Battle, judging: Judging, names: Mapping[str, str]) -> str:
+    """Return the sentence of a judge's that tells most of why somebody won; empty without any."""
+    pair = (battle.model_a or "", battle.model_b or "")
+    won, lost = pair[::-1] if battle.verdict == "b" else pair
+    sides = (names.get(won, won), names.get(lost, lost))
     texts = [_with_names(sentence, battle, judging, names) for sentence in _sentences(judging)]
+    if battle.verdict in ("a", "b"):
+        texts = [text for text in texts if not _speaks_against(text, *sides)]
     # max keeps the first of equals: the earlier sentence of the weightier standard.
-    return max(texts, key=lambda sentence: _weight(sentence, lost), default="")
+    return max(texts, key=lambda sentence: _weight(sentence, *sides), default="")
+
+
+def _speaks_against(sentence: str, won: str, lost: str) -> bool:
+    """Return whether a sentence is about one side, and no reason why that side won or lost."""
+    tells_fault = bool(_FAULT.search(sentence))
+    if won in sentence and lost in sentence:
+        return False
+    if lost in sentence:
+        return not tells_fault
+    return won in sentence and (tells_fault or not _MERIT.search(sentence))
 
 
 def _sentences(judging: Judging) -> Iterator[str]:
@@ -147,12 +179,13 @@ def _with_names(sentence: str, battle: Battle, judging: Judging, names: Mapping[
     return _SEAT.sub(name, sentence)
 
 
-def _weight(sentence: str, loser: str) -> float:
+def _weight(sentence: str, won: str, lost: str) -> float:
     words = len(sentence.split())
-    if words < 4:
+    if words < _LEAST_WORDS:
         return -1.0
-    blame = bool(_FAULT.search(sentence)) * (2.0 if loser and loser in sentence else 0.5)
-    return blame + 0.5 * bool(_CONTRAST.search(sentence)) - (words > 30)
+    blame = bool(_FAULT.search(sentence)) * (2.0 if lost and lost in sentence else 0.5)
+    praise = bool(won and won in sentence and _MERIT.search(sentence))
+    return blame + 0.5 * praise + 0.5 * bool(_CONTRAST.search(sentence)) - (words > 30)
 
 
 def _flat(text: str) -> str:

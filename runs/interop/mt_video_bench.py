@@ -59,6 +59,7 @@ from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.files import make_folder, refuse_existing, write_whole
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.words import in_full
+from videoautoarena.video.folder.find import refuse_no_folder
 
 _NO_VIDEOS = (".srt", ".vtt", ".json")
 
@@ -101,8 +102,7 @@ def _with_clips(
     items: Sequence[DialogueItem], folder: Path
 ) -> tuple[list[DialogueItem], dict[str, BenchVideo]]:
     """Return dialogues, each about the file of its own event where there is just one, and those."""
-    if not folder.is_dir():
-        raise BadInput(f"{folder} is no folder; pass the folder of videos with --videos")
+    refuse_no_folder(folder)
     names = [name for name in sorted(os.listdir(folder)) if not name.startswith(".")]
     films = [name for name in names if not name.lower().endswith(_NO_VIDEOS)]
     stems = Counter(os.path.splitext(name)[0] for name in films)

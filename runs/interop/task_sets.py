@@ -7,6 +7,7 @@ where one record cannot be used nothing is imported.
 from __future__ import annotations
 
 import math
+import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -236,6 +237,8 @@ class TakenTasks:
     """[What it gives away](#what-a-set-gives-away)."""
     was_there: bool
     """The folder held this set already."""
+    one_video: str
+    """The path, or else the id, of one of its videos: how the others are named, too."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `arena import mlvu --json`."""
@@ -253,6 +256,15 @@ class TakenTasks:
             f"({', '.join(map(safe, self.splits))}: {tasks}) about "
             f"{counted(self.videos, 'video')}{keyless}, bench {self.bench[:12]}"
         )
+
+    def next_lines(self) -> list[str]:
+        """Return what it takes to play the set, as lines for a person."""
+        films = f"its {counted(self.videos, 'video')}"
+        return [
+            f"to play it, put {films} into a folder, named as in the set ({safe(self.one_video)}):",
+            f"arena bench run {safe(shlex.quote(str(self.folder)))} --videos FOLDER --model MODEL",
+            "with a part of them: add --allow-missing; without any: a model with max_frames = 0",
+        ]
 
 
 def put_tasks(
@@ -299,6 +311,7 @@ def put_tasks(
         splits=dict(Counter(item.split or "no split" for item in items)),
         without_key=sum(item.answer is None for item in items),
         shortcuts=shortcuts,
+        one_video=next((entry.path or id_ for id_, entry in videos.items()), ""),
     )
 
 

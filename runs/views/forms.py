@@ -401,11 +401,12 @@ def _axis(table: Table) -> Axis:
 
 
 def _axis_title(axis: Axis) -> str:
-    """Return both ends of the scale of the bars; `to` between them where there is room."""
+    """Return both ends of the scale of the bars, called an axis as far as there is room."""
     low, high = f"{axis.low:.0f}", f"{axis.high:.0f}"
     spoken = f"{low} to {high}"
-    if low != high and len(spoken) <= _BAR:
-        return spoken
+    for title in (f"axis {spoken}", f"axis\n{spoken}"):
+        if low != high and max(map(len, title.split("\n"))) <= _BAR:
+            return title
     room = _BAR - len(low)
     return f"{low}{high:>{room}}" if low != high and len(high) < room else ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
@@ -207,7 +208,15 @@ def lead_sentence(board: Leaderboard, tally: Table) -> Sentence:
         unit=board.settings.evidence[1],
         models=len(board.components[0]),
         is_bounded=any(row.low is not None for row in group),
+        fewer=_saw_fewer(group),
     )
+
+
+def _saw_fewer(rows: Sequence[Row]) -> list[str]:
+    """Return which models saw fewer frames than others; empty where all saw equally many."""
+    seen = {row.model: row.frames["most"] if row.frames else math.inf for row in rows}
+    most = max(seen.values(), default=0)
+    return [model for model, frames in seen.items() if frames < most]
 
 
 def lead_words(
@@ -218,15 +227,20 @@ def lead_words(
     unit: str = "video",
     is_bounded: bool = True,
     rated: str = "rated",
+    fewer: Sequence[str] = (),
 ) -> Sentence:
     """Return who leads of so many models: the one way to say it, whatever they are rated by.
 
-    `tally` is a table of one row with the `lead_fields`; `rated` says what was done to models.
+    `tally` is a table of one row with the `lead_fields`; `rated` says what was done to models, and
+    `fewer` are those that saw fewer frames than others.
     """
     if lead.is_ranked:
         template = _ranked(lead, tally, unit)
     else:
         template = _unranked(lead, models, tally, unit, is_bounded=is_bounded, rated=rated)
+    if fewer:
+        told = "{fewer} saw fewer frames than others, so that gaps may come from that"
+        template = f"{template.removesuffix('.')}; {told}."
     is_any = MOST_RIVALS < len(lead.rivals) == models - len(lead.first)
     return sentence(
         template,
@@ -235,6 +249,7 @@ def lead_words(
         first=named(lead.first),
         rivals="any of the others" if is_any else _some(lead.rivals, tally.quote(_ONE, "others")),
         above=_some(lead.above, tally.quote(_ONE, "below")),
+        fewer=named(fewer) if len(fewer) <= MOST_RIVALS else "some models",
         both=named((lead.first[0], lead.nearest or "")),
         enough=Verbatim(str(RANKABLE_VIDEOS)),
     )

@@ -22,6 +22,7 @@ from videoautoarena.runs.views.report import (
     Sentence,
     Table,
     Verbatim,
+    listed,
     sentence,
     spoken_table,
     tally_table,
@@ -195,10 +196,12 @@ def _decided_table(board: Board) -> Table:
             "judgings": 2 * board["items"] - _odd(row, "missing"),
             "n": row["decided"]["n"],
             "average": printed(row["decided"])[-1],
+            **row.get("copies", {}),
         }
         for row in board["models"]
     )
-    counts: dict[str, Kind] = dict.fromkeys(("missing", "void", "judgings", "n"), "count")
+    counted_fields = ("missing", "void", "judgings", "n", "same", "of")
+    counts: dict[str, Kind] = dict.fromkeys(counted_fields, "count")
     return spoken_table("decided", rows, model="name", **counts, average="hundredths")
 
 
@@ -214,6 +217,18 @@ def _decided_sentences(decided: Table, tally: Table) -> Iterator[Sentence]:
                 quotes,
                 name=name,
             )
+    if own := [k for k, row in enumerate(decided.rows) if row.get("same")]:
+        each = (
+            (Model(decided.rows[k]["model"]), " in ", decided.quote(k, "same"), " of ",
+             decided.quote(k, "of"))
+            for k in own
+        )  # fmt: skip
+        yield sentence(
+            "Judged against its own answer, word for word, since it wrote references of this "
+            "bench, so that its score says less: {each}.",
+            key="copies",
+            each=listed(each, last=", "),
+        )
 
 
 def _slices_table(board: Board, name: str, title: str) -> Iterator[Table]:

@@ -99,7 +99,7 @@ def find_videos(folder: Path, on_progress: OnProgress | None = None) -> Findings
     Suffixes decide nothing except whether an unusable file is worth a word. Raises BadInput for no
     such folder, or none that can be read.
     """
-    _refuse_no_folder(folder)
+    refuse_no_folder(folder)
     found = Findings([], [], [])
     first_of: dict[str, str] = {}
     whole = sorted(_walk(folder))
@@ -185,7 +185,8 @@ def _meant(folder: Path) -> str:
     return f"did you mean {os.fspath(folder.with_name(near[0]))!a}? else " if near else ""
 
 
-def _refuse_no_folder(folder: Path) -> None:
+def refuse_no_folder(folder: Path) -> None:
+    """Raise BadInput for what is no folder that can be read, with what may have been meant."""
     shown = ascii(os.fspath(folder))
     if not folder.exists():
         meant = _meant(folder)

@@ -160,6 +160,10 @@ class Item(Entry):
         asked = (self.battle, self.video_id, self.persona, self.question)
         return digest_of((*asked, self.selected_answer, self.rejected_answer))[:QID_LENGTH]
 
+    def reference(self, against: str) -> str:
+        """Return the answer that a model's is judged against: `selected` or `rejected`."""
+        return self.selected_answer if against == "selected" else self.rejected_answer
+
 
 class TaskItem(Entry):
     """A question with a right answer: one of several options, or a text to be scored by.

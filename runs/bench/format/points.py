@@ -139,7 +139,7 @@ def heard_of(items: Mapping[str, Item], result: Result | Anchored) -> Iterator[H
             lead, other = LEADS[one.verdict], one.anchor_response
         else:
             item = items[one.qid]
-            other = item.selected_answer if one.against == "selected" else item.rejected_answer
+            other = item.reference(one.against)
             lead = {"win": 1, "tie": 0, "loss": -1}[one.verdict]
         is_known = one.response is not None and other is not None
         longer = len(one.response or "") - len(other or "") if is_known else 0

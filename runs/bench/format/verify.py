@@ -19,6 +19,7 @@ from videoautoarena.runs.bench.format.schema import (
 )
 from videoautoarena.runs.rundir.reader import counted, one_line
 from videoautoarena.runs.text.record_json import record_json
+from videoautoarena.video.folder.find import refuse_no_folder
 
 PRINTED = 50
 """Problems that are printed; the rest is counted."""
@@ -80,8 +81,8 @@ def verify(folder: Path, videos: Path | None) -> Checked:
     Copies of the videos inside the bench are always looked at; BadInput where `videos` are
     given for those, or something is no folder.
     """
-    if videos is not None and not videos.is_dir():
-        raise BadInput(f"{videos} is no folder")
+    if videos is not None:
+        refuse_no_folder(videos)
     read = read_bench(folder)
     checked = Checked(bench=read.bench, questions=read.lines, problems=read.problems)
     if (manifest := read.manifest) is None:

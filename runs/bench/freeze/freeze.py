@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -68,6 +69,7 @@ from videoautoarena.runs.bench.freeze.selection import (
     choose_items,
 )
 from videoautoarena.runs.facts.table import plain_licence
+from videoautoarena.runs.rundir.opener import videos_folder
 from videoautoarena.runs.rundir.reader import Run, counted, one_line, open_run
 from videoautoarena.runs.selecting.asking import HardFound, counts_in_words
 from videoautoarena.runs.selecting.pictures import FRAMES, Asked, Documents
@@ -226,6 +228,19 @@ def freeze(
         hard=counts.get("hard_questions"),
         is_leak_known=not selection.leak_filter or bool(counts["blind"]),
     )
+
+
+def playing_command(folder: Path, to: Path, extras: Extras) -> str:
+    """Return what is typed to play the bench `to` of the run in `folder`, safe to print."""
+    with open_run(folder) as run:
+        films = videos_folder(run.store, extras.videos)
+        plays_offline = bool(run.manifest.get("offline"))
+    typed = ["arena", "bench", "run", str(to)]
+    if not extras.with_videos:
+        typed += ["--videos", "VIDEOS" if films is None else str(films)]
+    # Without a name the offline cast plays, as in the run.
+    typed += [] if plays_offline else ["--model", "MODEL"]
+    return safe(shlex.join(typed))
 
 
 def bench_of(run: Run, selection: Selection, extras: Extras, told: Told) -> Bench:

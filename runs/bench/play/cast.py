@@ -336,10 +336,7 @@ def cast_against(bench: OpenBench, wanted: Wanted) -> BenchCast:
         raise BadInput(f"{quoted(anchor)} would only meet itself; name other models with --model")
     if anchor in REFERENCES:
         cast = _cast_of(bench, wanted._replace(models=names), file)
-        answers = {
-            item.qid: item.selected_answer if anchor == "selected" else item.rejected_answer
-            for item in bench.items
-        }
+        answers = {item.qid: item.reference(anchor) for item in bench.items}
         held = Player(anchor, digest_of(["reference", anchor]), given=answers)
     else:
         cast = _cast_of(bench, wanted._replace(models=(*names, anchor)), file)

@@ -132,7 +132,7 @@ class ReferenceGame(JudgedGame[Judging]):
         """
         item = answered.item
         scope = f"{scope_of(item)}:{seating.against}:{answered.player.identity[:12]}"
-        reference = item.selected_answer if seating.against == "selected" else item.rejected_answer
+        reference = item.reference(seating.against)
         try:
             found = await judge_once(
                 self.prompter,

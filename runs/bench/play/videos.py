@@ -23,7 +23,7 @@ from videoautoarena.runs.rundir.frames import keep_subtitles
 from videoautoarena.runs.rundir.reader import counted, one_line
 from videoautoarena.runs.rundir.subtitles import stored_subtitles
 from videoautoarena.runs.text.terminal import safe
-from videoautoarena.video.folder.find import Findings, find_videos, read_video
+from videoautoarena.video.folder.find import Findings, find_videos, read_video, refuse_no_folder
 from videoautoarena.video.folder.subtitles import Shelf, Track
 
 REMEMBERED = "bench-video/"
@@ -69,8 +69,8 @@ def find_bench_videos(
     if folder is None and bench.videos is not None and is_needed:
         _refuse_links(bench.videos)
     folder = folder or bench.videos
-    if folder is not None and not folder.is_dir():
-        raise BadInput(f"{folder} is no folder; pass the folder of videos with --videos")
+    if folder is not None:
+        refuse_no_folder(folder)
     entries = bench.manifest.videos
     if not is_needed:
         there = {id_: video for id_ in wanted if (video := seen.get(digest_of(id_))) is not None}

@@ -40,7 +40,7 @@ from videoautoarena.runs.rating.method import RANKABLE_VIDEOS
 from videoautoarena.runs.rundir.reader import SAW_NONE
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.language import asked_language
-from videoautoarena.runs.text.record_json import SPREAD, fields_json
+from videoautoarena.runs.text.record_json import LEFT_OUT, SPREAD, fields_json
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.traits import BUCKET_NAMES
 from videoautoarena.runs.text.words import in_full
@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from videoautoarena.scoring.ratings.differences import Lead
 
 SCORE_SCHEMA = 1
+MOST_CHANCE = 0.05
+"""Share of answers from which on those that equal the reference show who wrote it."""
 Of = Literal["judged", "decided", "all"]
 DIMENSIONS = ("duration", "category", "topic", "language")
 """What the questions of every set are parted by; besides them the columns of facts in its items."""
@@ -107,6 +109,15 @@ class Side:
     """Questions that were not judged."""
 
 
+class Copies(NamedTuple):
+    """How often a model's answer was judged against itself."""
+
+    same: int
+    """Answers that equal the reference, word for word."""
+    of: int
+    """Answers that were judged and kept."""
+
+
 @dataclass(frozen=True)
 class ScoreRow:
     """What a model came to by one judge."""
@@ -130,6 +141,9 @@ class ScoreRow:
     """Against rejected ones, likewise."""
     decided: Average
     """The same from `vs_selected` to `n`, of the questions decided against both."""
+    copies: Copies | None = field(default=None, metadata=LEFT_OUT)
+    """Of a model whose answers are references of the bench: `same`, its answers that equal the
+    reference they were judged against, word for word, `of` all that are kept with a judging."""
     places: Places = field(default=Places(), metadata=SPREAD)
 
 
@@ -354,7 +368,19 @@ def _row(items: Mapping[str, Item], result: Result, of: Of, decided: Scored) -> 
         selected=sides["selected"],
         rejected=sides["rejected"],
         decided=_means(items, decided),
+        copies=_copies(items, result),
     )
+
+
+def _copies(items: Mapping[str, Item], result: Result) -> Copies | None:
+    """Return how often a model's answer is the reference; None where that may be chance."""
+    answers = [
+        (one.response, items[one.qid].reference(one.against))
+        for one in result.rulings
+        if one.qid in items and one.response is not None
+    ]
+    same = sum(answer.strip() == reference.strip() for answer, reference in answers)
+    return Copies(same, len(answers)) if same >= max(1, MOST_CHANCE * len(answers)) else None
 
 
 def _means(items: Mapping[str, Item], found: Scored) -> Average:

@@ -159,8 +159,7 @@ class _Given:
         """Yield each ruling with its answer, where that was kept, and the reference."""
         for ruling in (ruling for result in self.results for ruling in result.rulings):
             if ruling.response is not None:
-                item, is_selected = self.bench.by_qid[ruling.qid], ruling.against == "selected"
-                reference = item.selected_answer if is_selected else item.rejected_answer
+                reference = self.bench.by_qid[ruling.qid].reference(ruling.against)
                 yield ruling, ruling.response, reference
 
     def named(self, resolved: str) -> str | None:

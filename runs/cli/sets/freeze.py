@@ -99,7 +99,7 @@ def freeze_command(
     battle, the majority of them decides who won, otherwise the judges do. Only --hard, and
     --embeddings that take pictures, ask models, through the run's journal: nothing is paid twice.
     """
-    from videoautoarena.runs.bench.freeze.freeze import Extras, freeze, refuse_vain
+    from videoautoarena.runs.bench.freeze.freeze import Extras, freeze, playing_command, refuse_vain
     from videoautoarena.runs.bench.freeze.selection import Selection
     from videoautoarena.runs.selecting.ground import Asking
 
@@ -124,6 +124,8 @@ def freeze_command(
     if extras.with_videos:
         say_before_publishing(f"copies of videos are in {safe(str(to))}")
     options.print_report(frozen.as_json(), frozen.as_lines(), as_json=as_json)
+    if not as_json:
+        say(f"to play it: {playing_command(out, to, extras)}")
     return 0
 
 
@@ -162,6 +164,8 @@ def _say_tasks(taken: TakenTasks, beside: dict[str, Any], *, as_json: bool) -> N
         say(line)
     say(f"to see every probe: arena bench probe {safe(str(taken.folder))}")
     options.print_line(taken.as_json() | beside, taken.as_line(), as_json=as_json)
+    for line in taken.next_lines():
+        say(line)
 
 
 @import_command.member("arena import mlvu MLVU/json --to mlvu-dev")

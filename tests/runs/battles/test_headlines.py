@@ -24,8 +24,28 @@ def test_the_phrase_names_the_loser_and_its_fault(words: str, phrase: str) -> No
     assert why(judged("v0-p1-r0", words=words), NAMES).startswith(phrase)
 
 
+@pytest.mark.parametrize(
+    ("words", "phrase"),
+    [
+        ("I could follow 2 of 2 statements of B. I find A right on number of cuts.", "I find hawk"),
+        ("I could follow 2 of 2 statements of A. I find B right on the cuts.", "I could follow 2"),
+        (
+            "I could follow 2 of 2 statements of B. A misses it. A is better.",
+            "helpfulness for hawk",
+        ),
+    ],
+)
+def test_no_phrase_praises_the_loser_or_blames_the_winner(words: str, phrase: str) -> None:
+    battle = judged("v0-p1-r0", words=words)
+    better = {"accuracy": "b", "relevance": "tie", "helpfulness": "a"}
+    judging = battle.verdicts[0].model_copy(update={"standards": better})
+    told = why(battle.model_copy(update={"verdicts": (judging,)}), NAMES)
+    assert told.startswith(phrase)
+    assert "owl" not in told
+
+
 def test_swapped_seats_name_the_right_models() -> None:
-    battle = judged("v0-p1-r0", words="Answer B misses the second cut.")
+    battle = judged("v0-p1-r0", "b", words="Answer B misses the second cut.")
     swapped = battle.verdicts[0].model_copy(update={"seats": "ba"})
     told = why(battle.model_copy(update={"verdicts": (swapped,)}), NAMES)
     assert told == "hawk misses the second cut"

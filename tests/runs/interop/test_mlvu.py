@@ -139,6 +139,17 @@ def test_a_video_is_found_by_the_name_in_the_file_and_by_nothing_longer(tmp_path
     }
 
 
+def test_an_import_ends_with_how_the_set_is_played(tmp_path: Path) -> None:
+    write(tmp_path / "a.json", mlvu_choice(3))
+    bench = tmp_path / "set"
+    said = invoke("import", "mlvu", tmp_path / "a.json", "--to", bench).stderr.splitlines()[-3:]
+    count = len(open_bench(bench).manifest.videos)
+    assert f"put its {count} videos into a folder, named as in the set (film_0.mp4)" in said[0]
+    assert said[1] == f"arena bench run {bench} --videos FOLDER --model MODEL"
+    assert "--allow-missing" in said[2]
+    assert "max_frames = 0" in said[2]
+
+
 def test_repeated_items_are_kept_and_named(tmp_path: Path) -> None:
     rows = [*mlvu_choice(3, "ego"), *mlvu_choice(1, "ego"), *mlvu_scenes(1), *mlvu_scenes(1)]
     rows[3]["candidates"] = ["one", "two", "two", "three"]

@@ -281,7 +281,7 @@ def test_hostile_names_are_shown_and_not_obeyed(
 def test_bars_have_an_axis_and_one_wide_interval_is_cut_with_an_arrow(tmp_path: Path) -> None:
     rows = [*[("x", "y", "a"), ("y", "x", "a"), ("y", "z", "tie"), ("z", "x", "tie")] * 40]
     file = written(tmp_path / "b.csv", [*rows, ("rare", "x", "a"), ("y", "rare", "a")])
-    head, _, *lines = invoke("rate", file).output.splitlines()
+    _, head, _, *lines = invoke("rate", file).output.splitlines()
     low, high = (int(end) for end in re.findall(r"interval +(-?\d+) to (-?\d+) +win %", head)[0])
     assert 800 < low < 1000 < high < 1200
     bars = {line.split()[1]: re.findall("[◂─●▸]+", line)[0] for line in lines[:4]}

@@ -108,6 +108,7 @@ def test_the_board_says_so_beside_the_name(template: Played, terminal: Terminal)
     assert told["mole"][1][-1] == "saw 4 of 18 frames"
     text = " ".join(terminal.arena("leaderboard", template.out).out.split())
     assert "saw 8 of" in text
+    assert "mole saw fewer frames than others, so that gaps may come from that." in text
 
 
 def test_slices_of_the_board_say_so_too(template: Played, terminal: Terminal) -> None:

@@ -225,6 +225,27 @@ def test_the_headline_says_who_may_be_best_and_no_more(about: dict[str, Any], sa
     assert led(**about) == said
 
 
+@pytest.mark.parametrize(
+    ("seen", "told"),
+    [
+        ({"mole": 4}, "; mole saw fewer frames than others, so that gaps may come from that."),
+        ({"hawk": 8, "owl": 8, "mole": 4}, "; mole saw fewer frames than others, so"),
+        ({"hawk": 8, "owl": 8, "mole": 8}, None),
+    ],
+)
+def test_the_headline_names_who_saw_fewer_frames(seen: dict[str, int], told: str | None) -> None:
+    board = build(season(9), CAST)
+    rows = (
+        replace(row, frames={"least": seen[row.model], "most": seen[row.model], "wanted": 32})
+        if row.model in seen
+        else row
+        for row in board.models
+    )
+    said = summarize(replace(board, models=tuple(rows)))
+    assert ("fewer frames" in said) == (told is not None)
+    assert told is None or told in said
+
+
 def test_where_too_few_videos_rank_nobody_a_rank_is_a_dash() -> None:
     board = build(season(9), CAST)
     rows = (replace(r, rank=None, rank_best=None, rank_worst=None) for r in board.models)
@@ -283,7 +304,8 @@ def test_every_bar_stands_on_the_same_scale() -> None:
     dots = [line.index("●") for line in text.splitlines() if "●" in line]
     assert len(dots) == 3
     assert dots == sorted(dots, reverse=True)
-    assert re.search(r"interval +-?\d+ to \d+ ", text.splitlines()[0])
+    assert text.split(maxsplit=1)[0] == "axis"
+    assert re.search(r"interval +-?\d+ to \d+ ", text.splitlines()[1])
 
 
 def test_an_axis_holds_every_rating_and_no_interval_that_is_far_wider_than_most() -> None:

@@ -60,6 +60,8 @@ def test_a_refused_folder_begins_nothing(bench: Path, videos: Path, tmp_path: Pa
     typed = ("--model", "offline:mole", "--limit", 1)
     told = run(bench, "--videos", other, *typed, "--max-usd", 0.01)
     assert "holds none of the " in str(told.exception)
+    misspelt = run(bench, "--videos", tmp_path / "vidoes", *typed)
+    assert "did you mean " in str(misspelt.exception)
     assert not (bench / "results").exists()
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "contestant.txt").write_text("Answer what follows.")

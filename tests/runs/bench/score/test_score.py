@@ -22,6 +22,7 @@ from tests.support.published_bench import (
     write_judgments,
     write_published,
 )
+from tests.support.quoted import misquoting
 from tests.support.told import board_report, notes, scored
 from videoautoarena.memory.records.errors import WrongArgument
 from videoautoarena.runs.bench.format.reader import OpenBench, open_bench
@@ -369,3 +370,24 @@ def test_a_judge_who_ruled_nothing_is_named_with_those_who_did(tmp_path: Path) -
     said = invoke("bench", "score", tmp_path / "b", "--judge", "nobody")
     assert '"nobody" has no rulings' in str(said.exception)
     assert invoke("bench", "score", tmp_path / "b", "--judge", "gpt-4o").exit_code == 0
+
+
+def test_a_model_whose_own_answers_are_references_is_named_with_how_often(
+    bench: OpenBench,
+) -> None:
+    found = result(bench, ["tie"] * 40, ["win"] * 40)
+    rulings = [
+        one.model_copy(
+            update={"response": bench.by_qid[one.qid].reference("selected") if k < 4 else "other"}
+        )
+        for k, one in enumerate(found.rulings)
+    ]
+    author = found.model_copy(update={"rulings": rulings})
+    board = build_scores(bench, [author, result(bench, ["win"] * 40, ["win"] * 40, model="hawk")])
+    assert notes(board)[-2] == (
+        "Judged against its own answer, word for word, since it wrote references of this bench, so "
+        "that its score says less: owl in 4 of 80."
+    )
+    assert misquoting(board_report(board)) == []
+    rare = found.model_copy(update={"rulings": rulings[1:]})
+    assert not any("copies" in row for row in build_scores(bench, [rare])["models"])
