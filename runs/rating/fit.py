@@ -75,6 +75,10 @@ ENDLESS = (
     "finite rating; ratings are bias-reduced (Firth)"
 )
 """Notes on a board that nobody asked to be fitted so."""
+MOVED = "than in earlier versions"
+"""Words of the note that says how far the zero of the scale has moved."""
+_FELT = 5.0
+"""Points by which the zero has moved since earlier versions, from which on a table says so."""
 UNCONTROLLED = "not controlled"
 """Flag of a model whose battles do not tell the effects that were asked for from its strength."""
 
@@ -380,6 +384,13 @@ def complaints(rated: RatedBouts) -> list[str]:
         found.append(
             "the intervals treat battles as independent, which is too narrow for "
             "battles that share a video"
+        )
+    moved = _shift(rated, 0) if pieces and rated.method.anchor is None else 0.0
+    if abs(moved) >= _FELT:
+        way = "higher" if moved > 0 else "lower"
+        found.append(
+            f"ratings are {abs(moved):.0f} points {way} {MOVED}, whose 1000 was "
+            "the plain mean of the models that are not one-sided; differences are the same"
         )
     fits = [*rated.ratings.fits, *(control.fit for control in rated.controls)]
     if any(fit.terms is not None and fit.terms.held for fit in fits):

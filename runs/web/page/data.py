@@ -33,7 +33,7 @@ from videoautoarena.runs.leaderboard.run_traits import (
     names_of,
 )
 from videoautoarena.runs.leaderboard.slices import Slices
-from videoautoarena.runs.rating.fit import UNCONTROLLED
+from videoautoarena.runs.rating.fit import MOVED, UNCONTROLLED
 from videoautoarena.runs.rating.leaderboard import Row
 from videoautoarena.runs.rating.method import USUAL
 from videoautoarena.runs.rating.profile import build_profiles
@@ -261,11 +261,12 @@ def _figures(run: Run, listed: BattlesOf, costs: RunCosts) -> Json:
     )
     rows, audit, labels = board.to_json(), found.to_json(), show_labels(run)
     is_labelled = labels.labels or labels.votes.cast or labels.ranking
+    cautions = [text for text in board.settings.warnings if MOVED not in text]
     return {
         "rated": board.models,
         "stand_ins": rows["settings"]["stand_ins"],
         "models": [row | {"style": adjusted[row["model"]]} for row in rows["models"]],
-        "settings": rows["settings"],
+        "settings": rows["settings"] | {"warnings": cautions},
         "leads": rows["leads"],
         "terms": value_json(styled.settings.terms),
         "components": rows["components"],
