@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar
 
-from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.errors import BadInput, UnusableVideo
 from videoautoarena.runs.bench.format.reader import difference, is_folder, read_bench, sha256_of
 from videoautoarena.runs.bench.format.schema import (
     VIDEOS,
@@ -67,8 +68,8 @@ class Checked:
             return [*lines, f"not intact: {counted(len(self.problems), 'problem')}"]
         videos = "checked" if self.videos_checked else "unchecked; pass --videos DIR"
         if self.videos_unknown:
-            videos = f"{videos if self.videos_checked else 'unchecked'}, "
-            videos += f"{self.videos_unknown} of unknown content"
+            videos = f"{videos if self.videos_checked else 'unchecked'}, of "
+            videos += f"{self.videos_unknown} by name alone: their content is not known"
         return [
             f"intact: bench {(self.bench or '')[:12]}, {counted(self.questions, 'question')}; "
             f"{counted(self.videos, 'video')} {videos}"
@@ -112,9 +113,16 @@ def _copy_problems(folder: Path, manifest: Manifest) -> Iterator[str]:
 
 
 def _video_problems(folder: Path, manifest: Manifest) -> Iterator[str]:
+    by_name = files_by_name(folder)
     for id_, video in manifest.videos.items():
-        if wrong := _file_problem(folder, video) or _subtitles_problem(folder, video.subtitles):
-            yield f"video {id_} ({video.path}) {wrong}"
+        wrong = _file_problem(folder, video) or _subtitles_problem(folder, video.subtitles)
+        if wrong is None and video.sha256 is None:
+            try:
+                file_named(folder, by_name, id_, video)
+            except UnusableVideo as why:
+                wrong = str(why)
+        if wrong is not None:
+            yield f"video {id_} ({video.path}) {wrong}" if video.path else f"video {id_} {wrong}"
 
 
 def _subtitles_problem(folder: Path, spoken: BenchSubtitles | None) -> str | None:
@@ -135,6 +143,33 @@ def _file_problem(folder: Path, video: BenchVideo) -> str | None:
     if not path.is_file():
         return "is missing"
     return difference(path, SealedFile(sha256=video.sha256, bytes=video.size_bytes))
+
+
+def files_by_name(folder: Path) -> dict[str, list[str]]:
+    """Return the relative paths below a folder by a file's name, with and without its ending."""
+    found = defaultdict[str, list[str]](list)
+    for parent, _, names in os.walk(folder):
+        for name in sorted(names):
+            path = os.path.relpath(os.path.join(parent, name), folder)
+            for known_as in {name, os.path.splitext(name)[0]}:
+                found[known_as].append(path)
+    return found
+
+
+def file_named(
+    folder: Path, by_name: Mapping[str, Sequence[str]], id_: str, entry: BenchVideo
+) -> str:
+    """Return the path of a video that is known by path, name or id; UnusableVideo without one."""
+    if entry.path and (place := inside(folder, entry.path)) and place.is_file():
+        return entry.path
+    name = os.path.basename(entry.path) if entry.path else id_
+    found: list[str] = [*by_name.get(name, ()), *by_name.get(id_, ())]
+    videos = [path for path in dict.fromkeys(found) if not path.lower().endswith((".srt", ".vtt"))]
+    if not videos:
+        raise UnusableVideo("is missing")
+    if len(videos) > 1:
+        raise UnusableVideo(f"may be any of {len(videos)} files of its name")
+    return videos[0]
 
 
 def inside(folder: Path, relative: str) -> Path | None:

@@ -6,8 +6,6 @@ its bytes give it.
 
 from __future__ import annotations
 
-import os
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +16,7 @@ from videoautoarena.memory.records.records import Cue, Subtitles, Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.schema import PREFERENCE, BenchVideo, digest_of
-from videoautoarena.runs.bench.format.verify import inside
+from videoautoarena.runs.bench.format.verify import file_named, files_by_name, inside
 from videoautoarena.runs.rundir.frames import keep_subtitles
 from videoautoarena.runs.rundir.reader import counted, one_line
 from videoautoarena.runs.rundir.subtitles import stored_subtitles
@@ -225,22 +223,16 @@ class _Folder:
         return frozenset(file.stat().st_size for file in files if file.exists())
 
     @cached_property
-    def by_name(self) -> dict[str, list[str]]:
-        """Relative paths by the name of the file, with and without what follows its last dot."""
-        found = defaultdict[str, list[str]](list)
-        for parent, _, names in os.walk(self.path):
-            for name in sorted(names):
-                path = os.path.relpath(os.path.join(parent, name), self.path)
-                for known_as in {name, os.path.splitext(name)[0]}:
-                    found[known_as].append(path)
-        return found
+    def by_name(self) -> Mapping[str, Sequence[str]]:
+        """Relative paths by the names that a file goes by."""
+        return files_by_name(self.path)
 
 
 def _found(shelf: _Folder, id_: str, entry: BenchVideo, before: Video | None) -> Video:
     """Return the video of an entry; raise UnusableVideo with what became of it."""
     if entry.sha256 is not None:
         return _known(shelf, entry, entry.sha256)
-    video = read_video(shelf.path, _named(shelf, id_, entry))
+    video = read_video(shelf.path, file_named(shelf.path, shelf.by_name, id_, entry))
     if before is not None and before.sha256 != video.sha256:
         raise UnusableVideo("is another file than when this bench was first run")
     return video
@@ -259,19 +251,6 @@ def _known(shelf: _Folder, entry: BenchVideo, sha256: str) -> Video:
     raise UnusableVideo(
         "is another file than was frozen: its digest does not match" if is_there else "is missing"
     )
-
-
-def _named(shelf: _Folder, id_: str, entry: BenchVideo) -> str:
-    if entry.path and (place := inside(shelf.path, entry.path)) and place.is_file():
-        return entry.path
-    name = os.path.basename(entry.path) if entry.path else id_
-    found: list[str] = [*shelf.by_name.get(name, ()), *shelf.by_name.get(id_, ())]
-    videos = [path for path in dict.fromkeys(found) if not path.lower().endswith((".srt", ".vtt"))]
-    if not videos:
-        raise UnusableVideo("is missing")
-    if len(videos) > 1:
-        raise UnusableVideo(f"may be any of {len(videos)} files of its name")
-    return videos[0]
 
 
 def refuse_missing(bench: OpenBench, films: BenchVideos, *, allowed: bool) -> None:

@@ -31,6 +31,7 @@ from videoautoarena.runs.bench.format.results import (
 from videoautoarena.runs.bench.format.results import (
     write_result as write_played,
 )
+from videoautoarena.runs.bench.format.verify import verify
 from videoautoarena.runs.bench.play.calls import CALLS
 from videoautoarena.runs.cli.program.main import arena, guarded
 
@@ -255,6 +256,16 @@ def test_a_video_of_unknown_content_goes_by_its_name_and_is_marked(tmp_path: Pat
     assert isinstance(again.exception, BadInput)
     assert "is another file than when this bench was first run" in str(again.exception)
     assert {r.verdict for r in results_of(bench)["offline:mole"].rulings} != {"void"}
+
+
+def test_a_folder_without_a_video_of_unknown_content_is_not_called_intact(tmp_path: Path) -> None:
+    bench = imported(tmp_path, "vid_0-x.mp4", video_id="vid_0-x")
+    found = verify(bench, tmp_path / "films")
+    assert found.ok
+    assert "checked, of 1 by name alone" in found.as_lines()[-1]
+    (tmp_path / "films" / "vid_0-x.mp4").rename(tmp_path / "films" / "other.mp4")
+    missing = verify(bench, tmp_path / "films")
+    assert missing.problems == ["video vid_0-x is missing"]
 
 
 @pytest.mark.parametrize("name", ["../outside", "a\x1b[31m%s{0}'\";--"])
