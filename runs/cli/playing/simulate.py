@@ -51,7 +51,7 @@ PAIRINGS = ("mix", "uniform", "round-robin", "keep-pair")
     options.path(
         "--out", "Folder of the run; an existing run is continued.", default=Path("arena-out")
     ),
-    options.whole("--limit K", "Use K of the videos, sampled with the seed."),
+    options.whole("--limit K", "Use K of the videos, sampled with the seed. A run keeps its K."),
     options.whole("--seed", "Random seed.  [default: 0]"),
 )
 @options.section(

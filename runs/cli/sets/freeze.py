@@ -182,8 +182,9 @@ def _say_tasks(taken: TakenTasks, beside: dict[str, Any], *, as_json: bool) -> N
 def mlvu(folder: Path, to: Path, *, as_json: bool, **given: Any) -> None:
     """Convert MLVU's published JSON files in FOLDER to a task set without loss.
 
-    Every .json file in FOLDER is read: those of the dev set, or the questions of the test set,
-    which have no answers. Nothing is corrected; defects and what the options give away are printed.
+    FOLDER may be one file; of a folder every .json file is read: those of the dev set, or the
+    questions of the test set, which have no answers. Nothing is corrected; defects and what the
+    options give away are printed.
     """
     from videoautoarena.runs.interop.mlvu import import_mlvu
 
