@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shlex
-from importlib.metadata import PackageNotFoundError, distribution
-from pathlib import Path
-from urllib.parse import unquote, urlsplit
-
 
 class ArenaError(Exception):
     """Something a person can act on; the command line prints it as one line, exit code 1."""
@@ -31,6 +25,13 @@ class MissingExtra(BadInput):
 
 def install_command(extra: str) -> str:
     """Return the command that installs an extra: from the clone, where one is installed."""
+    # Not above: every command loads this module, and few lack anything.
+    import json
+    import shlex
+    from importlib.metadata import PackageNotFoundError, distribution
+    from pathlib import Path
+    from urllib.parse import unquote, urlsplit
+
     wanted = f"videoautoarena[{extra}]"
     try:
         origin = distribution("videoautoarena").read_text("direct_url.json")
