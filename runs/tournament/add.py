@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from videoautoarena.agents.limits.caps import Caps
-from videoautoarena.agents.models.registry import check_keys, lacks_of_keys
+from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.graph.slot_ids import joining_of, place_of
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Slot
@@ -107,8 +107,6 @@ def plan_addition(out: Path, request: AddRequest) -> tuple[Plan, list[str]]:
         check_caps(found.config, merged_caps(kept_caps(store), request.caps))
         config = priced(found.config)
         plan = plan_of(config, newcomers_left(config, store, found.slots))
-        called = (request.model, *config.judges)
-        plan = replace(plan, lacking=lacks_of_keys(map(config.model_of, called)))
         return plan, list(found.as_lines(request))
 
 
