@@ -11,7 +11,7 @@ from videoautoarena.agents.prompting.dialogue_contracts import RoundReply
 from videoautoarena.agents.roles.write_dialogue import Item
 from videoautoarena.graph.dialogue import Made
 from videoautoarena.graph.dialogue_checks import denials
-from videoautoarena.runs.bench.format.entries import Check, DialogueItem, Round
+from videoautoarena.runs.bench.format.entries import Authorship, Check, DialogueItem, Round
 
 MAKER = "1"
 """Goes up whenever equal replies would give other dialogues by this code."""
@@ -21,25 +21,13 @@ ROLES = (
 )  # fmt: skip
 
 
-class DialogueOrigin(TypedDict):
+class DialogueOrigin(Authorship):
     """How a dialogue came about, as `made` of its line says it."""
 
     kind: str
     """`dialogue`."""
     maker: str
     """Version of the rules by which it was made."""
-    seed: int
-    """Of all draws."""
-    examiner: str
-    """`provider:model` that remembered, wrote, checked and tried it out."""
-    parameters: dict[str, Any]
-    """How its calls were sampled."""
-    prompts: dict[str, str]
-    """Role to digest of its prompt."""
-    contracts: int
-    """Number of the forms of reply."""
-    reading: int
-    """Number of the way in which replies are read."""
     clip: dict[str, Any]
     """What it is about: `id`, `scenes` (their numbers), `spans`, `why` (`whole`, `scene`, `object`
     or `theme`) and what is `shared`."""

@@ -20,6 +20,7 @@ from videoautoarena.agents.prompting.task_contracts import OptionCheckerReply
 from videoautoarena.agents.roles.write_tasks import Checked, Moment, Proposal, WatchedKind
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.records import Video
+from videoautoarena.runs.bench.format.entries import Authorship
 from videoautoarena.runs.bench.format.schema import TaskItem
 
 WATCHED: tuple[WatchedKind, ...] = get_args(WatchedKind)
@@ -164,21 +165,9 @@ class _Rules(TypedDict):
     """Version of the rules by which it was made."""
 
 
-class WatchedAsks(TypedDict):
+class WatchedAsks(Authorship):
     """Who wrote an item, from which frames, and what both asks said."""
 
-    seed: int
-    """Of all draws."""
-    examiner: str
-    """`provider:model`."""
-    parameters: dict[str, Any]
-    """How its calls were sampled."""
-    prompts: dict[str, str]
-    """Role to digest of its prompt."""
-    contracts: int
-    """Number of the forms of reply."""
-    reading: int
-    """Number of the way in which replies are read."""
     written: dict[str, Any]
     """The first ask's `question`, `answer` and `distractors` or `reference` and `points`, `moment`
     in seconds, and `frames_s`: the times of the frames it was sent."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from itertools import permutations
 
 from videoautoarena.runs.views.report import Report, Sentence, Verbatim
@@ -29,9 +30,12 @@ def may_be_said(report: Report) -> set[str]:
     return found
 
 
-def misquoting(report: Report) -> list[str]:
-    """Return the sentences with a number that no table shows; names and settings are none."""
-    known = may_be_said(report)
+def misquoting(report: Report, *, also: Collection[str] = ()) -> list[str]:
+    """Return the sentences with a number that no table shows, nor is `also` allowed.
+
+    Names and settings are no such numbers.
+    """
+    known = may_be_said(report) | set(also)
     every = (*report.above, *report.sentences)
     return [said.text for said in every if not known.issuperset(numbers(without_names(said)))]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypedDict, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -37,6 +37,23 @@ class Shape(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, allow_inf_nan=False, populate_by_name=True
     )
+
+
+class Authorship(TypedDict):
+    """Which model wrote what was made, and how it was asked, as `made` of a line says it."""
+
+    seed: int
+    """Of all draws."""
+    examiner: str
+    """`provider:model` that wrote, checked and tried it."""
+    parameters: dict[str, Any]
+    """How its calls were sampled."""
+    prompts: dict[str, str]
+    """Role to digest of its prompt."""
+    contracts: int
+    """Number of the forms of reply."""
+    reading: int
+    """Number of the way in which replies are read."""
 
 
 class JudgeVerdict(Shape):

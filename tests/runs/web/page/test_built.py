@@ -102,22 +102,25 @@ def test_each_library_of_others_is_locked_and_named_with_its_licence_in_every_co
             assert f"{name} {one['version']}, {one['license']}: Copyright " in head
 
 
-def node(*words: str | Path) -> str:
-    """What a program of node's prints, run in the front end's folder; it must end well."""
+def node(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    """How a program of node's ends, run in the front end's folder."""
     if not (NODE / ".installed").exists():
         (pytest.fail if os.environ.get("CI") else pytest.skip)("make front makes .venv-node")
     path = f"{NODE / 'bin'}{os.pathsep}{os.environ['PATH']}"
     command = [str(NODE / "bin" / "node"), *map(str, words)]
-    done = subprocess.run(
-        command, cwd=FRONT, env={**os.environ, "PATH": path}, capture_output=True, text=True
+    return subprocess.run(
+        command,
+        cwd=FRONT,
+        env={**os.environ, "PATH": path, "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 @pytest.mark.slow
 def test_esbuild_makes_of_the_sources_what_is_checked_in(tmp_path: Path) -> None:
-    node("build.js", tmp_path / "dist")
+    built = node("build.js", tmp_path / "dist")
+    assert built.returncode == 0, built.stderr
     made = {path.name: path.read_bytes() for path in (tmp_path / "dist").iterdir()}
     assert len(made) == 2 * len(PAGES) + 1
     kept = {path.name: path.read_bytes() for path in (FRONT / "dist").iterdir()}
@@ -126,4 +129,6 @@ def test_esbuild_makes_of_the_sources_what_is_checked_in(tmp_path: Path) -> None
 
 @pytest.mark.slow
 def test_biome_finds_nothing_to_mend_in_the_sources() -> None:
-    node("node_modules/@biomejs/biome/bin/biome", "ci", "--error-on-warnings", ".")
+    checked = node("node_modules/@biomejs/biome/bin/biome", "ci", "--error-on-warnings", ".")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert re.search(r"Checked \d\d+ files", checked.stdout + checked.stderr)
