@@ -137,7 +137,15 @@ def _reach(rating: float, low: float | None, high: float | None) -> str:
 
 def _far(points: float) -> str:
     # Never "0": a small interval is not certainty.
-    return f"{points:.0f}" if points >= 9.95 else f"{max(points, 0.1):.1f}"
+    return short_points(points) if points >= 9.95 else f"{max(points, 0.1):.1f}"
+
+
+def short_points(points: float) -> str:
+    """Return points of rating as whole ones, or from 10,000 on as thousands: `43k`.
+
+    With two videos an interval reaches tens of thousands of points, whose digits say nothing.
+    """
+    return f"{points:.0f}" if abs(points) < 9_999.5 else f"{points / 1000:.0f}k"
 
 
 def _points_with_interval(value: float, low: float | None, high: float | None) -> str:

@@ -22,6 +22,7 @@ from rich.text import Text
 
 from videoautoarena.runs.text.axis import Axis, Interval, bar
 from videoautoarena.runs.text.csv_text import Cell, comma_separated
+from videoautoarena.runs.text.number_formats import short_points
 from videoautoarena.runs.text.terminal import safe
 from videoautoarena.runs.text.terminal_text import ASCII, UNICODE
 from videoautoarena.runs.views.report import Column, Report, Table, is_whole
@@ -402,7 +403,7 @@ def _axis(table: Table) -> Axis:
 
 def _axis_title(axis: Axis) -> str:
     """Return both ends of the scale of the bars, called an axis as far as there is room."""
-    low, high = f"{axis.low:.0f}", f"{axis.high:.0f}"
+    low, high = short_points(axis.low), short_points(axis.high)
     spoken = f"{low} to {high}"
     for title in (f"axis {spoken}", f"axis\n{spoken}"):
         if low != high and max(map(len, title.split("\n"))) <= _BAR:

@@ -86,6 +86,8 @@ def printed(report: Report, *, width: int = 80, details: bool = False) -> str:
         ("reach", [1000.0, 959.0, 1038.0], "-41/+38", "-41/+38"),
         ("reach", [1000.0, 1000.0, 1009.96], "-0.1/+10", "-0.1/+10"),
         ("reach", [1000.0, None, None], "–", "–"),
+        ("reach", [1000.0, -8_999.0, 10_999.7], "-9999/+10k", "-9999/+10k"),
+        ("reach", [1232.0, -23_542.0, 44_503.0], "-25k/+43k", "-25k/+43k"),
         ("points_with_interval", [12.3, 3.2, 21.4], "+12 (+3 to +21)", "+12 (+3 to +21)"),
         ("points_with_interval", [12.3, None, None], "+12 (interval unknown)",
          "+12 (interval unknown)"),
