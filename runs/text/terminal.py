@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import select
 import shutil
 import sys
@@ -83,11 +84,14 @@ def say(text: str) -> None:
     click.echo(text, file=sys.stderr)
 
 
+_COMMAND = re.compile(r"(?:^ *|: )(?:arena|simulate) ")
+
+
 def folded(text: str, columns: int) -> str:
     """Return lines that fit a terminal; one with a command to copy stays whole."""
     return "\n".join(
         line
-        if len(line) <= columns or ": arena " in line
+        if len(line) <= columns or _COMMAND.search(line)
         else textwrap.fill(
             line,
             columns,

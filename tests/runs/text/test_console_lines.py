@@ -21,9 +21,21 @@ def test_a_long_line_breaks_between_words() -> None:
     )
 
 
-def test_a_line_with_a_command_stays_whole() -> None:
-    line = "to continue: arena resume " + "a-folder/" * 10
+@pytest.mark.parametrize(
+    "line",
+    [
+        "to continue: arena resume a-folder/of-a-run/with/a-long-name",
+        "  simulate --videos clips --config arena.toml --limit 2 --rounds 1 --out first-run",
+        "arena bench run order --videos FOLDER --model MODEL",
+    ],
+)
+def test_a_line_with_a_command_stays_whole(line: str) -> None:
     assert folded(line, 40) == line
+
+
+def test_a_sentence_about_a_command_is_no_line_to_copy() -> None:
+    line = "what arena bench run prints is said in words, as long as a terminal has room for them"
+    assert max(map(len, folded(line, 40).split("\n"))) <= 40
 
 
 @given(st.lists(st.text("abc- ", max_size=60)), st.integers(20, 200))

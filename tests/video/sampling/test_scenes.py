@@ -115,7 +115,7 @@ def test_a_playlist_in_place_of_the_video_is_not_followed(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not REAL.is_dir(), reason="real clips are not at hand")
+@pytest.mark.skipif(not REAL.is_dir(), reason="no folder of real clips beside the checkout")
 @pytest.mark.parametrize(
     ("name", "count"), [("film_tears_of_steel.webm", 26), ("street_bikes.mp4", 6)]
 )
