@@ -33,7 +33,7 @@ from videoautoarena.runs.console.events import (
     Settled,
     end_of,
 )
-from videoautoarena.runs.console.pace import Pace
+from videoautoarena.runs.console.pace import LONGEST_LEFT, Pace
 from videoautoarena.runs.console.screen import Board, Size, picture
 from videoautoarena.runs.console.snapshot import Result, Standing
 from videoautoarena.runs.rating.leaderboard import Leaderboard
@@ -73,9 +73,10 @@ class Progress:
         """Count a battle and print its line."""
         self.done += 1
         left = self._pace.words(self.done, self.total)
-        counted = f"[{self.done:>{len(str(self.total))}}/{self.total}{left}]"
-        line = f"{counted} {outcome(battle)}  {battle.id}"
-        room = self._columns - len(line) - 2
+        counted = f"{self.done:>{len(str(self.total))}}/{self.total}"
+        line = f"[{counted}{left}] {outcome(battle)}  {battle.id}"
+        # As much of a question is shown whatever the clock says, so that equal runs say the same.
+        room = self._columns - len(line) + len(left) - LONGEST_LEFT - 2
         if battle.question and room >= LEAST_QUESTION:
             line += f"  {one_line(battle.question, room)}"
         self._say(line)

@@ -14,6 +14,8 @@ LEAST_S = 1.0
 """Nobody asks how long less than this takes."""
 NEWEST = 100
 """By so many pieces it is told: what is known from before comes all at once, at the beginning."""
+LONGEST_LEFT = len(" ~123.4 h")
+"""Characters of the words for what is left, but for weeks of work."""
 
 
 class Pace:

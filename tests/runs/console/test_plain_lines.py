@@ -55,3 +55,17 @@ def test_the_time_left_is_told_once_ten_battles_have_been_timed() -> None:
     assert all("~" not in line for line in said[:9] + said[19:])
     assert said[9].startswith("[110/120 ~20 s] ")
     assert said[18].startswith("[119/120 ~2 s] ")
+
+
+def test_as_much_of_a_question_is_told_however_long_the_rest_takes() -> None:
+    def told(step: float) -> set[str]:
+        said: list[str] = []
+        seconds = count(step=step)
+        progress = Progress(total=99, done=0, say=said.append, columns=90, clock=seconds.__next__)
+        for _ in range(30):
+            progress.settled(asked("long " * 99))
+        assert max(map(len, said)) <= 90
+        return {line.partition("] ")[2] for line in said}
+
+    assert told(0.001) == told(50.0)
+    assert len(told(50.0)) == 1
