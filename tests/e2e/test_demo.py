@@ -101,8 +101,11 @@ def test_it_ends_with_its_most_telling_battle_as_arena_show_opens_it_and_fits_80
     assert typed.endswith("arena show arena-out/demo")
     assert shown == arena(place, "show", "arena-out/demo")
     assert shown.startswith("why this battle: offline:hawk is first on the leaderboard and ")
-    words = [line for line in said.splitlines() if " arena-out/demo" not in line]
-    assert max(map(cell_len, words)) <= 80
+    # A command to copy stays whole, however deep the folder of this installation lies.
+    prose = [
+        line for line in said.splitlines() if not re.search(" (arena-out/demo|--videos )", line)
+    ]
+    assert max(map(cell_len, prose)) <= 80
 
 
 def test_the_verdict_of_that_battle_is_what_every_frame_of_its_video_says(
