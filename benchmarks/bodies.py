@@ -32,10 +32,15 @@ from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.transport.splice import FrameBytes
 from videoautoarena.runs.cli.program.ending import run_async
 
-FRAMES, FRAME_BYTES = 128, 40_000
-IN_FLIGHT, PLAIN_IN_FLIGHT = 64, 8
-TURNS, FIRST = 15, 3
-MOST_TEXT_CALLS, LEAST_OF_PLAIN, MOST_MB = 3.0, 8.0, 1.0
+FRAMES = 128
+FRAME_BYTES = 40_000
+IN_FLIGHT = 64
+PLAIN_IN_FLIGHT = 8
+TURNS = 15
+FIRST = 3
+MOST_TEXT_CALLS = 3.0
+LEAST_OF_PLAIN = 8.0
+MOST_MB = 1.0
 HELD_S = 3.0
 """How long the server holds an answer back while memory is looked at."""
 
@@ -80,7 +85,8 @@ class Plain(ChatClient):
 async def cost(model: Model, turns: int) -> Cost:
     """Return what each kind of call costs, least of `turns` taken in turn."""
     film = Film(count=FRAMES, size_bytes=FRAME_BYTES)
-    shared, plain = ChatClient(model, film.load, FrameBytes(film.load)), Plain(model, film.load)
+    shared = ChatClient(model, film.load, FrameBytes(film.load))
+    plain = Plain(model, film.load)
     text = Sending("k" * 64, "judge", "Well?", None)
     whole = Sending("k" * 64, "judge", "Well?", film.frames)
     kinds = ((shared, text), (shared, whole), (plain, whole))

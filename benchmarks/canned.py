@@ -60,7 +60,8 @@ from videoautoarena.runs.tournament.pairing import Draws, WrittenDraws
 from videoautoarena.runs.tournament.runner import Finished, Limits, play_run
 from videoautoarena.video.folder.find import Findings
 
-FRAMES, ROUNDS = 128, 3
+FRAMES = 128
+ROUNDS = 3
 NOWHERE = "http://127.0.0.1:9/v1"
 DEGREE = re.compile(r"degree (\d+)")
 WORDS = "The lamp goes from red to blue while the bird crosses the picture from the left. " * 20
@@ -159,7 +160,8 @@ class NoIntents:
 
     def __init__(self, journal: Journal) -> None:
         """Keep calls in another one."""
-        self.find, self.record = journal.find, journal.record
+        self.find = journal.find
+        self.record = journal.record
         self.has_answered = journal.has_answered
 
     async def intend(self, intent: Intent) -> None:
@@ -188,7 +190,8 @@ def canned_arena(
 ) -> Iterator[Arena]:
     """Give an arena over `videos` videos, with a store and a journal in `folder`."""
     flags = Flags(rounds=ROUNDS, models=("offline:hawk", "offline:owl"))
-    config, prompts = resolve(flags).config, PromptSet.load(None)
+    config = resolve(flags).config
+    prompts = PromptSet.load(None)
     model = _paid if is_paid else parse_model
     films = dict(map(run_frames, range(videos)))
     slots = new_slots(list(films), rounds=ROUNDS, block=21, existing=[])
@@ -297,7 +300,8 @@ def found(shape: Shape) -> Findings:
 
 def begun(folder: Path, shape: Shape) -> Opened:
     """Begin a run in `folder`."""
-    config, prompts = configured(folder, shape), PromptSet.load(None)
+    config = configured(folder, shape)
+    prompts = PromptSet.load(None)
     return begin(folder / "out", config, prompts=prompts, found=found(shape), folder=folder)
 
 
@@ -367,9 +371,12 @@ class Took:
 @contextmanager
 def timed() -> Iterator[Took]:
     """Give what is filled in at the end of the block: wall time, and CPU time of all threads."""
-    took, wall, cpu = Took(), time.perf_counter(), time.process_time()
+    took = Took()
+    wall = time.perf_counter()
+    cpu = time.process_time()
     yield took
-    took.wall_s, took.cpu_s = time.perf_counter() - wall, time.process_time() - cpu
+    took.wall_s = time.perf_counter() - wall
+    took.cpu_s = time.process_time() - cpu
 
 
 COUNTED = {

@@ -25,7 +25,9 @@ from tests.support.rayed import WORKER, Rayed
 from tests.support.serverlog import Log, arrivals
 from tests.support.whole_runs import battles, command, environment
 
-LEAST_ROWS, MOST_OVERHEAD, NODES = 3000, 1.10, 3
+LEAST_ROWS = 3000
+MOST_OVERHEAD = 1.10
+NODES = 3
 SPARE = 12
 """Calls that may have been sent between the last look at the server and the death: all places."""
 BATCHED = "32"
@@ -64,13 +66,15 @@ def rows_are_enough() -> bool:
 
 def overhead_is_small(ground: Ground) -> bool:
     """Print CPU a battle here and on a worker, the least of several turns, and compare them."""
-    alone, there = [], []
+    alone = []
+    there = []
     for turn in range(TURNS):
         with served(ground, f"alone-{turn}") as (line, log, out):
             alone.append(cpu_of(line, log, None) / len(battles(out)))
         with rayed.cluster(1) as up, served(ground, f"there-{turn}", up) as (line, log, out):
             there.append(cpu_of(line, log, up) / len(battles(out)))
-    here_ms, there_ms = 1000 * min(alone), 1000 * min(there)
+    here_ms = 1000 * min(alone)
+    there_ms = 1000 * min(there)
     ratio = there_ms / here_ms
     print(f"CPU a battle: {here_ms:.1f} ms in one process, {there_ms:.1f} ms of a worker")
     return verdict(f"{ratio:.2f}", ratio <= MOST_OVERHEAD, f"at most {MOST_OVERHEAD}")

@@ -21,7 +21,9 @@ from videoautoarena.runs.cluster.actors import CallsOwner, calls_of
 from videoautoarena.runs.cluster.connection import connected
 from videoautoarena.runs.cluster.jobs import Job
 
-SENDERS, SECONDS, ROW_BYTES = 3, 4.0, 4960
+SENDERS = 3
+SECONDS = 4.0
+ROW_BYTES = 4960
 SIZES = (1, 32, 128)
 _SQL = (
     "INSERT INTO calls (key, scope, role, generation, ordinal, model, body) "
@@ -33,7 +35,8 @@ class Sender:
     """Stands for a worker."""
 
     def __init__(self, name: str, owner: Any) -> None:
-        self._name, self._owner = name, calls_of(owner)
+        self._name = name
+        self._owner = calls_of(owner)
         self._number = 0
 
     async def send(self, rows: int, seconds: float) -> int:
@@ -41,7 +44,8 @@ class Sender:
         job = Job(Unit(self._name, (self._name,)), "", 0)
         claimed = await self._owner("claim", job, self._name)
         # Read by the file's triggers, as any call's is.
-        sent, body = 0, json.dumps({"alias": "one", "frames": 8, "reply": "x" * ROW_BYTES})
+        sent = 0
+        body = json.dumps({"alias": "one", "frames": 8, "reply": "x" * ROW_BYTES})
         end_s = time.monotonic() + seconds
         while time.monotonic() < end_s:
             self._number += 1

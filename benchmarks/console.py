@@ -49,7 +49,8 @@ class Slow(Canned):
     def __init__(self, model: Model, load: Load, *, latency_s: float, mute: float) -> None:
         """Take what a client takes, and how it behaves."""
         super().__init__(model, load)
-        self._latency_s, self._mute = latency_s, mute
+        self._latency_s = latency_s
+        self._mute = mute
 
     async def send(self, sending: Sending) -> Received:
         """Reply after a while, or say nothing."""
@@ -118,7 +119,8 @@ def measure(folder: Path, live: Measured, options: argparse.Namespace) -> None:
         run = begin(folder / "out", config, prompts=prompts, found=found, folder=folder)
         for frames in films.values():
             await run.store.put_frames(frames)
-        limits, listeners = Limits(options.videos * 3), Listeners(live.say, live.hear)
+        limits = Limits(options.videos * 3)
+        listeners = Listeners(live.say, live.hear)
         with answered_by(client):
             await play_run(run, folder / "out", limits=limits, listeners=listeners)
 

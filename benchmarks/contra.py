@@ -43,7 +43,8 @@ class Bout(NamedTuple):
 def random_board(seed: int) -> Leaderboard:
     """Return the leaderboard of random battles."""
     rng = np.random.default_rng(seed)
-    models, videos = int(rng.integers(2, MOST_MODELS + 1)), int(rng.choice(VIDEOS))
+    models = int(rng.integers(2, MOST_MODELS + 1))
+    videos = int(rng.choice(VIDEOS))
     names = [f"m{k:02}" for k in range(models)]
     has_islands = models > 5 and rng.random() < 0.2
     groups = [names[: models // 3], names[models // 3 :]] if has_islands else [names]
@@ -111,7 +112,8 @@ def main() -> int:
     """Print the boards that contradict themselves; return 1 where one does."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--boards", type=int, default=500)
-    boards, found = parser.parse_args().boards, 0
+    boards = parser.parse_args().boards
+    found = 0
     for seed in range(boards):
         wrong = contradictions(random_board(seed))
         found += bool(wrong)

@@ -30,7 +30,8 @@ from videoautoarena.scoring.fitting.bradley_terry import (
 from videoautoarena.scoring.fitting.counts import Cells, Floats, Ints, count_cells
 from videoautoarena.scoring.ratings.ratings import Method, Ratings, rate
 
-MODELS, TIES = 11, 0.07
+MODELS = 11
+TIES = 0.07
 BATTLES = {8: 100, 15: 100, 30: 100, 100: 30, 1000: 5}
 """Videos, and battles on each."""
 TAUS = (0.0, 0.5, 1.0)
@@ -38,7 +39,8 @@ UNEQUAL = ((8, 45), (12, 45), (30, 45), (30, 9))
 """Videos, and battles on one of them on average, where one holds much more than another."""
 FEWER = 8
 """Models there."""
-LEAST, MOST = 0.93, 0.97
+LEAST = 0.93
+MOST = 0.97
 KINDS = {
     "clustered": (True, Method()),
     "naive": (False, Method()),
@@ -85,7 +87,8 @@ def held_by(table: Ratings, truth: Floats) -> NDArray[np.bool_]:
 def cover(videos: int, tau: float, *, sets: int, kinds: tuple[str, ...]) -> dict[str, Coverage]:
     """Return how often each kind of interval held the truth over seeded tournaments."""
     strength = np.linspace(1.5, -1.5, MODELS)
-    truth, video = true_ratings(strength, tau), np.repeat(np.arange(videos), BATTLES[videos])
+    truth = true_ratings(strength, tau)
+    video = np.repeat(np.arange(videos), BATTLES[videos])
     held = {kind: np.empty(sets) for kind in kinds}
     width = {kind: np.empty(sets) for kind in kinds}
     for seed in range(sets):
@@ -106,7 +109,8 @@ def draw_unequal(videos: int, each: int, tau: float, *, seed: int) -> Cells:
     """Return battles of eight models about videos whose shares are drawn from Dirichlet(1)."""
     rng = np.random.default_rng([seed, videos, each])
     video = rng.choice(videos, videos * each, p=rng.dirichlet(np.ones(videos)))
-    strength, offset = np.linspace(1.5, -1.5, FEWER), rng.normal(0, tau, (videos, FEWER))
+    strength = np.linspace(1.5, -1.5, FEWER)
+    offset = rng.normal(0, tau, (videos, FEWER))
     a, b, points = _draw(rng, strength, offset, video)
     return count_cells(a, b, outcome=points, models=FEWER, cluster=video)
 
@@ -125,7 +129,8 @@ def _draw(
 def cover_unequal(videos: int, each: int, tau: float, *, sets: int) -> Coverage:
     """Return how often clustered intervals held the truth where videos are of unequal size."""
     truth = true_ratings(np.linspace(1.5, -1.5, FEWER), tau)
-    held, width = np.empty(sets), np.empty(sets)
+    held = np.empty(sets)
+    width = np.empty(sets)
     for seed in range(sets):
         table = rate(draw_unequal(videos, each, tau, seed=seed))
         held[seed] = np.mean(held_by(table, truth))
@@ -138,7 +143,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--sets", type=int, default=200)
     sets = parser.parse_args().sets
-    kinds, missed = tuple(KINDS), 0
+    kinds = tuple(KINDS)
+    missed = 0
     print(f"{MODELS} models, {sets} tournaments a row; share held +- its error (mean width)\n")
     print(f"{'videos':>6} {'battles':>7} {'tau':>4}  " + "".join(f"{kind:25}" for kind in kinds))
     for videos, battles in BATTLES.items():
@@ -146,7 +152,8 @@ def main() -> int:
             found = cover(videos, tau, sets=sets, kinds=kinds)
             cells = [f"{c.share:.3f} +- {c.error:.3f} ({c.width:4.0f})" for c in found.values()]
             # The 150 and more numbers behind a share scatter; so much is no miss.
-            ours, slack = found["clustered"], 2 * found["clustered"].error
+            ours = found["clustered"]
+            slack = 2 * found["clustered"].error
             miss = not LEAST - slack <= ours.share <= MOST + slack
             missed += miss
             line = "".join(f"{cell:25}" for cell in cells).rstrip()

@@ -28,7 +28,10 @@ from videoautoarena.video.decode.av import AvDecoder
 from videoautoarena.video.decode.container import Unreadable
 from videoautoarena.video.decode.damage import errors_reported, packet_tick
 
-SIZE, FPS, COUNT, GOP = (320, 180), 25, 150, 30
+SIZE = (320, 180)
+FPS = 25
+COUNT = 150
+GOP = 30
 SEEN_DB = 30.0
 PACKET = 188
 """Bytes of a packet of a transport stream."""
@@ -87,11 +90,13 @@ def encode(path: Path, coding: Coding, *, count: int = COUNT, seed: int = 0) -> 
     with av.open(str(path), "w") as file:
         stream = file.add_stream(coding.encoder, rate=FPS)
         stream.width, stream.height = SIZE
-        stream.pix_fmt, stream.bit_rate = "yuv420p", 600_000
+        stream.pix_fmt = "yuv420p"
+        stream.bit_rate = 600_000
         stream.options = dict(coding.options)
         for number, planes in enumerate(drawn(SIZE, count, seed)):
             frame = av.VideoFrame.from_ndarray(planes, format="yuv420p")
-            frame.pts, frame.time_base = number, Fraction(1, FPS)
+            frame.pts = number
+            frame.time_base = Fraction(1, FPS)
             file.mux(stream.encode(frame))
         file.mux(stream.encode(None))
     return path
@@ -153,12 +158,15 @@ def looked_at(path: Path) -> tuple[dict[int, bytes], set[int]]:
 
 def reported_in(path: Path) -> set[int]:
     """Return the ticks from each packet at which libav reported damage to the next key frame."""
-    behind, is_hurt, fresh = set[int](), False, None
+    behind = set[int]()
+    is_hurt = False
+    fresh = None
     with av.open(str(path)) as file:
         stream = file.streams.video[0]
         stream.codec_context.thread_count = 1
         for packet in file.demux(stream):
-            before, is_torn = errors_reported(), packet.is_corrupt
+            before = errors_reported()
+            is_torn = packet.is_corrupt
             try:
                 is_torn |= any(frame.is_corrupt for frame in stream.codec_context.decode(packet))
             except Unreadable:
@@ -201,7 +209,8 @@ def outcome(whole: Path, damaged: Path) -> Outcome:
 
 def clips_of(folder: Path, name: str, *, seeds: int) -> list[tuple[str, Path, Path]]:
     """Return what was done, the clip before that and after it, for each clip of one codec."""
-    coding, found = CODINGS[name], []
+    coding = CODINGS[name]
+    found = []
     stem = name.replace(".", "")
     stored = encode(folder / f"{stem}.{coding.suffix}", coding)
     streamed = encode(folder / f"{stem}.ts", coding) if coding.streamed else stored

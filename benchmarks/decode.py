@@ -38,7 +38,9 @@ from PIL import Image
 
 from videoautoarena.memory.records.records import Sampling
 
-WIDTH, HEIGHT, FPS = 1280, 720, 30
+WIDTH = 1280
+HEIGHT = 720
+FPS = 30
 PIECE_S = 30
 """How long the encoded piece is that longer clips repeat."""
 EDITION = "2"
@@ -98,12 +100,14 @@ def encode(
     with av.open(path, "w", format="mp4") as container:
         stream = container.add_stream("libx264", rate=FPS)
         stream.width, stream.height = size
-        stream.pix_fmt, stream.bit_rate = "yuv420p", 1_700_000
+        stream.pix_fmt = "yuv420p"
+        stream.bit_rate = 1_700_000
         groups = {"g": str(gop), "keyint_min": str(gop), "sc_threshold": "0"}
         stream.options = {"preset": "veryfast", **groups}
         for number, planes in enumerate(drawn(size, round(seconds * FPS), seed)):
             frame = av.VideoFrame.from_ndarray(planes, format="yuv420p")
-            frame.pts, frame.time_base = number, Fraction(1, FPS)
+            frame.pts = number
+            frame.time_base = Fraction(1, FPS)
             container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
 
@@ -137,7 +141,8 @@ def drawn(size: tuple[int, int], frames: int, seed: int) -> Iterator[Plane]:
     things = rng.uniform(0.0, 1.0, (6, 5))
     for number in range(frames):
         turn = 2 * np.pi * number / FPS / 20
-        x, y = int((np.sin(turn) + 1) * width / 2), int((np.cos(turn * 1.3) + 1) * height / 2)
+        x = int((np.sin(turn) + 1) * width / 2)
+        y = int((np.cos(turn * 1.3) + 1) * height / 2)
         luma = ground[y : y + height, x : x + width].copy()
         for at_x, at_y, across, down, grey in things:
             side = height // 6
@@ -167,7 +172,9 @@ def _ground(rng: np.random.Generator, size: tuple[int, int]) -> Plane:
     return np.clip(total, 20, 235).astype(np.uint8)
 
 
-FRAMES, SIDE, QUALITY = 128, 512, 85
+FRAMES = 128
+SIDE = 512
+QUALITY = 85
 NEVER_ABOVE = 1.15
 """Times decord's CPU seconds, on any clip."""
 CHEAPER = {HALF_MINUTE.name: 1.4, HOUR.name: 1.4, FIVE_MINUTES.name: 1.15, SHORT_GROUPS.name: 2.5}
@@ -220,7 +227,8 @@ def _warm(path: Path) -> Callable[[], object]:
     from videoautoarena.video.sampling.sampler import sample
 
     sampling = Sampling(frames=FRAMES, size_px=SIDE, quality=QUALITY)
-    cache, sha256 = FrameCache(Path(os.environ["BENCH_CACHE"])), sha256_of(path)
+    cache = FrameCache(Path(os.environ["BENCH_CACHE"]))
+    sha256 = sha256_of(path)
     if cache.get(sha256, sampling) is None:
         cache.put(sha256, sampling, sample(path, sampling=sampling))
 
@@ -278,7 +286,8 @@ def verdicts(name: str, took: dict[str, list[float]]) -> list[tuple[bool, str]]:
     each = [f"{way} {mid[way]:.3g} ({min(took[way]):.3g}-{max(took[way]):.3g})" for way in mid]
     found = [(True, f"{name}: CPU s {', '.join(each)}")]
     if "decord" in mid:
-        ratio, bound = mid["decord"] / mid["arena"], CHEAPER.get(name, 1 / NEVER_ABOVE)
+        ratio = mid["decord"] / mid["arena"]
+        bound = CHEAPER.get(name, 1 / NEVER_ABOVE)
         found.append((ratio >= bound, f"  {ratio:.2f} x cheaper than decord, at least {bound:.2f}"))
     if "full" in mid:
         found.append((True, f"  {mid['full'] / mid['arena']:.2f} x cheaper than a full decode"))

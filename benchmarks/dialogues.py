@@ -59,8 +59,13 @@ SILENT = "silent"
 ROWS = (*RATED, "refusal_twin")
 MEMORY = ("object_reference", "memory_recall")
 LEAKING = ("object_reference", "memory_recall", "content_summary", "topic_shifting")
-SEEDS, PER_CLIP, TURNS = 5, 2, 4
-PLANTED, LEAST_CAUGHT, MOST_LOST, HABITS = 200, 0.95, 0.05, 50
+SEEDS = 5
+PER_CLIP = 2
+TURNS = 4
+PLANTED = 200
+LEAST_CAUGHT = 0.95
+MOST_LOST = 0.05
+HABITS = 50
 FREE = {
     "darkest": "hardly a glimmer is left round {t}",
     "brightest": "it glows like nowhere else about {t}",
@@ -81,7 +86,8 @@ SYNONYMS = {
     **{"brighter": "more light", "darker": "less light", "same": "no change", "yes": "it does"},
 }
 """Values that are no times, by words that no list of the filter has."""
-FREELY, OTHERWISE = "free words", "free words and other names"
+FREELY = "free words"
+OTHERWISE = "free words and other names"
 PLACES = {"answer": "in an earlier answer", "question": "in a later question"}
 BANK = tuple(Thing(f"o{n}", f"thing {n}", (2.0 * n,)) for n in range(1, 30))
 
@@ -147,7 +153,8 @@ def make(clips: dict[str, Sight], seeds: int) -> Iterator[Asked]:
 
 def own_history(asked: Asked, player: str) -> float:
     """Return what a player comes to who is sent its own earlier answers."""
-    seen, said = sent(asked.seen, KINDS[player]), list[tuple[str, str]]()
+    seen = sent(asked.seen, KINDS[player])
+    said = list[tuple[str, str]]()
     for one in asked.draft[: asked.number]:
         said.append((one.user, speak(player, seen, one.user, said)))
     return asked.score(said[-1][1])
@@ -254,7 +261,9 @@ def freely(key: str, value: Value | None, names: Mapping[str, str], dice: Dice) 
 
 def as_reply(one: Written) -> RoundReply:
     """Return a round as the examiner sends it."""
-    turn, meant_s, explicit = one.plan.turn, one.plan.meant_s, ""
+    turn = one.plan.turn
+    meant_s = one.plan.meant_s
+    explicit = ""
     if isinstance(turn, Facts) and meant_s is not None:
         explicit = word(turn.at(At(meant_s)), Dice("explicit", one.user))
     return RoundReply(user=one.user, assistant=one.assistant, scored="yes", explicit=explicit)

@@ -49,7 +49,10 @@ REPLY = 200
 """Bytes of a reply, be it an answer or what a judge says of two."""
 AT_ONCE = 20_000
 """Battles that are written in one go."""
-TIED, SWAPPED, VOID, FORFEITED = 0.08, 0.1, 0.01, 0.005
+TIED = 0.08
+SWAPPED = 0.1
+VOID = 0.01
+FORFEITED = 0.005
 SPREAD = 4.0
 """Nats between the first model and the last."""
 WORDS = (
@@ -108,13 +111,15 @@ def configured(folder: Path, size: Size) -> RunConfig:
 def fill(folder: Path, size: Size, *, seed: int = 1) -> Path:
     """Make a run in `folder` and return where it lies."""
     folder.mkdir(parents=True, exist_ok=True)
-    config, prompts = configured(folder, size), PromptSet.load(None)
+    config = configured(folder, size)
+    prompts = PromptSet.load(None)
     films = [film(k) for k in range(size.first, size.first + size.videos)]
     found = Findings(videos=films, skipped=[], duplicates=[])
     out = folder / "out"
     begin(out, config, prompts=prompts, found=found, folder=folder).store.close()
     with Store.open(run_file(out), write=False) as store:
-        videos, slots = store.videos(), store.slots()
+        videos = store.videos()
+        slots = store.slots()
     made = _Made(config.models, videos, prompts.digests, random.Random(seed + size.first))
     with closing(sqlite3.connect(run_file(out))) as file:
         file.execute("PRAGMA synchronous = OFF")
@@ -142,7 +147,9 @@ class _Made:
         prompts: dict[str, str],
         rng: random.Random,
     ) -> None:
-        self._models, self._rng, self._prompts = list(models), rng, prompts
+        self._models = list(models)
+        self._rng = rng
+        self._prompts = prompts
         self._nats = [SPREAD * (0.5 - k / max(1, len(models) - 1)) for k in range(len(models))]
         self._videos = {video.id: video for video in videos}
         self._category = {video.id: rng.choice(CATEGORIES) for video in videos}
@@ -187,7 +194,8 @@ class _Made:
 
     def taken(self) -> dict[str, list[tuple[Any, ...]]]:
         """Return the rows that were made since, by table, and forget them."""
-        rows, self._rows = self._rows, {name: [] for name in _ROWS}
+        rows = self._rows
+        self._rows = {name: [] for name in _ROWS}
         return rows
 
     @cached_property
@@ -210,7 +218,8 @@ class _Made:
         self, slot: Slot, pair: tuple[str, str], verdict: str, *, is_swapped: bool
     ) -> dict[str, Any]:
         """Return a battle as its canonical JSON has it."""
-        say, is_first = self._rng.choice, slot.round == 0
+        say = self._rng.choice
+        is_first = slot.round == 0
         is_lost = verdict == "forfeit_a"
         judged = verdict not in ("void", "forfeit_a")
         verdicts = [self._judging(verdict, "ab")] if judged else []
@@ -328,7 +337,8 @@ def checked(out: Path, every: int = 997) -> int:
     with Store.open(run_file(out), write=False) as store:
         slots = store.settled()
         for row in range(0, len(slots), every):
-            battle, draw = store.battle(slots.id(row)), store.draw(slots.id(row))
+            battle = store.battle(slots.id(row))
+            draw = store.draw(slots.id(row))
             if not isinstance(battle, Battle) or not isinstance(draw, Draw):
                 raise RuntimeError(f"{slots.id(row)} is not there")
             if write_body(battle).encode() != store.battle_bytes(battle.id):

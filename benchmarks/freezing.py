@@ -28,7 +28,8 @@ BOUND_S = 10.0
 """Of freezing 10,000 questions, whatever is wished; a second and a half of it imports libraries."""
 ITEMS = 10_000
 ROUNDS = 3
-SUBJECTS, WORDS_EACH = 60, 12
+SUBJECTS = 60
+WORDS_EACH = 12
 EVERY = Selection(
     per_video=8, distinct=True, leak_filter=True, length_matched=True, separating=True
 )
@@ -39,7 +40,9 @@ def battles(items: int) -> Iterator[tuple[Slot, Battle]]:
     rng = np.random.default_rng(0)
     analyses = Analyses(**dict.fromkeys(Analyses.model_fields, WORDS[:ANALYSIS]))
     for k in range(items):
-        video, persona, round_ = k // (3 * ROUNDS), k // ROUNDS % 3 + 1, k % ROUNDS
+        video = k // (3 * ROUNDS)
+        persona = k // ROUNDS % 3 + 1
+        round_ = k % ROUNDS
         of = film(video)
         id_ = f"{of.id}-p{persona}-r{round_}"
         a, b = (CAST[place] for place in rng.permutation(len(CAST))[:2])
@@ -108,7 +111,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         lay_run(folder / "out", items)
-        out, half = folder / "out", replace(EVERY, size=max(1, items // 2))
+        out = folder / "out"
+        half = replace(EVERY, size=max(1, items // 2))
         whole = measure("freezing all", lambda: freeze(out, folder / "whole"))
         drawn = measure("freezing half, by wishes", lambda: freeze(out, folder / "half", half))
         measure("verifying", lambda: verify(folder / "whole", None))

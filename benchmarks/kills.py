@@ -76,7 +76,8 @@ def without_power(number: int, record: Path) -> Trial:
     """Return what goes on from what was synced when the power goes after an operation."""
 
     def trial(ground: Ground) -> int:
-        left, again = ground.folder / f"left-{number}", ground.folder / f"again-{number}"
+        left = ground.folder / f"left-{number}"
+        again = ground.folder / f"again-{number}"
         left.mkdir()
         seed = number if number % 2 else None
         promises = cut_power(recorded(record)[:number], left, seed=seed)
@@ -102,7 +103,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--step", type=int, default=1, help="every so many operations")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as name, ExitStack() as undo:
-        grounds, record = Grounds(Path(name), undo), Path(name) / "synced.ops"
+        grounds = Grounds(Path(name), undo)
+        record = Path(name) / "synced.ops"
         with grounds.one() as ground:
             numbers = range(1, len(ground.kinds) + 1, options.step)
             print("a run does", *(f"{n} {kind}," for kind, n in Counter(ground.kinds).items()))

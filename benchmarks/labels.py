@@ -67,9 +67,11 @@ class Found(NamedTuple):
 def draw(setting: Setting, seed: int, battles: int) -> Judged:
     """Return a seeded tournament, part of it labelled."""
     rng = np.random.default_rng([seed, setting.labels, setting.videos, round(10 * setting.noise)])
-    models, pairs = len(STRENGTH), roster_pairs(len(STRENGTH))
+    models = len(STRENGTH)
+    pairs = roster_pairs(len(STRENGTH))
     a, b = rng.permuted(pairs[rng.integers(0, len(pairs), battles)], axis=1).T
-    video, favour = np.arange(battles) % setting.videos, np.zeros(models)
+    video = np.arange(battles) % setting.videos
+    favour = np.zeros(models)
     favour[FAVOURITES] = setting.favour
     suits = rng.normal(0, setting.tau, (setting.videos, models)) if setting.tau else None
     gap = STRENGTH[a] - STRENGTH[b] + rng.logistic(size=battles)
@@ -86,8 +88,10 @@ def draw(setting: Setting, seed: int, battles: int) -> Judged:
 def cover(setting: Setting, *, sets: int, battles: int = BATTLES) -> Found:
     """Return how often each kind of rating held the scale of people."""
     truth = true_ratings(STRENGTH, setting.tau)
-    held, width = defaultdict[str, list[float]](list), defaultdict[str, list[float]](list)
-    lams, gains = [], []
+    held = defaultdict[str, list[float]](list)
+    width = defaultdict[str, list[float]](list)
+    lams = []
+    gains = []
     for seed in range(sets):
         data = draw(setting, seed, battles)
         judged = count_cells(
@@ -112,7 +116,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--sets", type=int, default=120)
     sets = parser.parse_args(arguments).sets
-    kinds, missed = ("judge alone", *LAMBDAS), 0
+    kinds = ("judge alone", *LAMBDAS)
+    missed = 0
     print(f"11 models, {BATTLES} battles, {sets} tournaments a row; share held (mean width)\n")
     print(
         f"{'noise':>5} {'favour':>6} {'videos':>6} {'labels':>6}  "

@@ -34,7 +34,8 @@ MOST = 3.0
 MOST_GROWTH_MB = 20.0
 """From the shortest film to the longest: what a muxer notes of 100,000 frames is 8."""
 MINUTES = (1.0, 3.0, 10.0, 60.0)
-GROUND, NEEDLE = (320, 180), (480, 360)
+GROUND = (320, 180)
+NEEDLE = (480, 360)
 NEEDLE_S = 5.0
 
 
@@ -63,7 +64,8 @@ def times_of(minutes: float) -> list[float]:
 
 def set_in(folder: Path, to: Path, minutes: float) -> int:
     """Write the film; return how many frames it has."""
-    ground, needle = clip(folder, GROUND, seed=0), clip(folder, NEEDLE, seed=1)
+    ground = clip(folder, GROUND, seed=0)
+    needle = clip(folder, NEEDLE, seed=1)
     files = {sha256_of(path): path for path in (ground, needle)}
     under, over = files
     before = int(60 * minutes * FPS * 0.4)
@@ -76,11 +78,14 @@ def set_in(folder: Path, to: Path, minutes: float) -> int:
 
 def encoded_again(folder: Path, to: Path, minutes: float) -> int:
     """Write the ground again, as plainly as can be; return how many frames it has."""
-    ground, rate, number = clip(folder, GROUND, seed=0), Fraction(FPS), 0
+    ground = clip(folder, GROUND, seed=0)
+    rate = Fraction(FPS)
+    number = 0
     with av.open(str(to), "w", format="mp4") as container:
         stream = container.add_stream("libx264", rate=rate)
         stream.width, stream.height = GROUND
-        stream.pix_fmt, stream.options = "yuv420p", film.x264_options(rate)
+        stream.pix_fmt = "yuv420p"
+        stream.options = film.x264_options(rate)
         stream.codec_context.thread_count = 1
         for seconds in times_of(minutes):
             with av.open(str(ground)) as source:
@@ -88,7 +93,9 @@ def encoded_again(folder: Path, to: Path, minutes: float) -> int:
                 for frame in source.decode(video=0):
                     if frame.time is None or frame.time >= seconds:
                         break
-                    frame.pts, frame.time_base, frame.pict_type = number, 1 / rate, 0
+                    frame.pts = number
+                    frame.time_base = 1 / rate
+                    frame.pict_type = 0
                     container.mux(stream.encode(frame))
                     number += 1
         container.mux(stream.encode(None))
@@ -133,7 +140,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     for size, seed in ((GROUND, 0), (NEEDLE, 1)):
         clip(options.clips, size, seed=seed)
-    kept, peaks = True, []
+    kept = True
+    peaks = []
     for minutes in options.minutes:
         made, again = (apart(way, options.clips, minutes) for way in WAYS)
         peaks.append(made.peak_mb)

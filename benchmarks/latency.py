@@ -87,7 +87,8 @@ def calls_of(nonces: Iterable[Nonce]) -> Calls:
     calls = Calls()
     ends: dict[str, list[int]] = {}
     for scope in sorted(by_scope, key=_round):
-        video, lineage = scope.split("-")[0], scope.rpartition("-r")[0]
+        video = scope.split("-")[0]
+        lineage = scope.rpartition("-r")[0]
         made = by_scope[scope]
         steps = [1] * len(made) if scope == video else _played(made)
         after = ends.get(lineage, ends.get(video, []))

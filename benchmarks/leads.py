@@ -26,7 +26,8 @@ from videoautoarena.scoring.ratings.ratings import rate
 LEAST = 0.95
 WIDER = 1.12
 """As many times as wide as ranges of overlap may ranges of places be."""
-OFFSET, TIES = 0.5, 0.07
+OFFSET = 0.5
+TIES = 0.07
 SAME = 1e-9
 _FIELD = np.linspace(0.6, -0.6, 7)
 
@@ -77,7 +78,8 @@ class Held(NamedTuple):
 def play(kind: Kind, seed: int) -> Cells:
     """Return the battles of one tournament."""
     rng = np.random.default_rng([seed, len(kind.strength), kind.videos, kind.each])
-    models, battles = len(kind.strength), kind.videos * kind.each
+    models = len(kind.strength)
+    battles = kind.videos * kind.each
     if kind.is_unequal:
         video = rng.choice(kind.videos, battles, p=rng.dirichlet(np.ones(kind.videos)))
     else:
@@ -86,7 +88,9 @@ def play(kind: Kind, seed: int) -> Cells:
     a, b = pairs[rng.integers(0, len(pairs), battles)].T
     is_new = (a == models - 1) | (b == models - 1)
     kept = ~is_new | (rng.random(battles) < kind.newcomer)
-    a, b, video = a[kept], b[kept], video[kept]
+    a = a[kept]
+    b = b[kept]
+    video = video[kept]
     offset = rng.normal(0.0, OFFSET, (kind.videos, models))
     gap = kind.strength[a] - kind.strength[b] + offset[video, a] - offset[video, b]
     won = (rng.random(len(a)) < expit(gap)).astype(float)
@@ -99,7 +103,8 @@ def hold(kind: Kind, *, tournaments: int) -> Held:
     strength = kind.strength
     first = 1 + (strength[None, :] > strength[:, None] + SAME).sum(axis=1)
     last = (strength[None, :] >= strength[:, None] - SAME).sum(axis=1)
-    rows, ranges = [], np.zeros(len(strength))
+    rows = []
+    ranges = np.zeros(len(strength))
     for seed in range(tournaments):
         table = rate(play(kind, seed))
         (lead,) = table.leads
@@ -136,7 +141,8 @@ def main() -> int:
     """Print a row for every kind; return 1 where one misses a bound."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--tournaments", type=int, default=400)
-    tournaments, missed = parser.parse_args().tournaments, 0
+    tournaments = parser.parse_args().tournaments
+    missed = 0
     print(f"{tournaments} tournaments a kind; in brackets by overlapping intervals\n")
     print(f"{'':12}{'best held':>10}{'range held':>12}{'may be best':>20}{'places open':>20}")
     for name, kind in KINDS.items():

@@ -82,7 +82,9 @@ def write(path: Path, pictures: Sequence[np.ndarray], rate: float) -> None:
     height, width = (side // 2 * 2 for side in pictures[0].shape[:2])
     with av.open(str(path), "w", format="mp4") as container:
         stream = container.add_stream("libx264", rate=Fraction(rate).limit_denominator(1001))
-        stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+        stream.width = width
+        stream.height = height
+        stream.pix_fmt = "yuv420p"
         stream.options = {"crf": "12", "preset": "veryfast"}
         for one in pictures:
             cut = np.ascontiguousarray(one[:height, :width])
@@ -170,8 +172,10 @@ class Films:
         return self._developed[video, size]
 
     def _develop(self, video: str, size: Size) -> list[bytes]:
-        path, index = self.files[video], self._indexes[video]
-        outer, inner = fitted_size(size, SAMPLING), scaled_size(size, SAMPLING)
+        path = self.files[video]
+        index = self._indexes[video]
+        outer = fitted_size(size, SAMPLING)
+        inner = scaled_size(size, SAMPLING)
 
         def develop(shot: Image.Image) -> bytes:
             return to_jpeg(on_black(cropped(shot, inner), outer), SAMPLING.quality)
@@ -195,4 +199,5 @@ def _text(item: Item) -> str:
     return with_options(item.question, list(item.options))
 
 
-_NO_THUMB, _NO_LAYOUT = np.zeros((0, 0), np.float16), np.zeros(0, np.float32)
+_NO_THUMB = np.zeros((0, 0), np.float16)
+_NO_LAYOUT = np.zeros(0, np.float32)

@@ -55,7 +55,9 @@ MOST_KB = 20.0
 VIDEOS = 3334
 SAMPLES = 40
 MOST_STATUS_S = 5.0
-SMALL, LARGE, BATTLES = Shape(60, 1), Shape(5000, 50), 20_000
+SMALL = Shape(60, 1)
+LARGE = Shape(5000, 50)
+BATTLES = 20_000
 MORE = 200
 """Battles that are played once the run is continued."""
 _UNIT = 1 if sys.platform == "darwin" else 1024
@@ -89,7 +91,8 @@ def everybody(folder: Path) -> Iterator[Hear]:
     """Give all that may listen to a run, before a terminal that swallows everything."""
     with open(os.devnull, "w") as nowhere:
         console = Console(file=nowhere, force_terminal=True, width=160, height=50)
-        live, trace = LiveConsole(console), TraceFile(folder / "trace.jsonl")
+        live = LiveConsole(console)
+        trace = TraceFile(folder / "trace.jsonl")
         lines = plain_lines(lambda line: print(line, file=nowhere))
         try:
             yield all_of(live.hear, lines, trace.hear)
@@ -223,9 +226,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as name, timed() as took:
         curve = play(Path(name), shape)
         found = parts(Path(name) / "out" / RUN_FILE)
-    battles, first = shape.battles, shape.battles // 10
+    battles = shape.battles
+    first = shape.battles // 10
     kb = sum(size for part, size in found.items() if part != "frames") / battles / 1000
-    most, growth = max(mb for _, mb in curve.points), curve.growth_mb(first)
+    most = max(mb for _, mb in curve.points)
+    growth = curve.growth_mb(first)
     print("battles     MB", *(f"{at:>7} {mb:6.0f}" for at, mb in curve.points), sep="\n")
     print(f"{'the file, KB a battle':<32}{'KB':>8}")
     for part, size in found.items():

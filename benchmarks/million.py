@@ -21,8 +21,11 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-VIDEOS, ROUNDS, MODELS = 33_334, 10, 70
-MOST_MB, MOST_RATING_S = 1000.0, 10.0
+VIDEOS = 33_334
+ROUNDS = 10
+MODELS = 70
+MOST_MB = 1000.0
+MOST_RATING_S = 10.0
 RATING = "rating alone"
 _UNIT = 1 if sys.platform == "darwin" else 1024
 """Bytes in which the system counts what a process held."""
@@ -61,13 +64,15 @@ def measured(name: str, *command: object, to: Path) -> Took:
     if process.returncode:
         raise RuntimeError(f"{name} ended with {process.returncode}: {said.decode()[-2000:]}")
     cpu_s = used.ru_utime + used.ru_stime
-    wall_s, peak_mb = time.perf_counter() - began, used.ru_maxrss * _UNIT / 1e6
+    wall_s = time.perf_counter() - began
+    peak_mb = used.ru_maxrss * _UNIT / 1e6
     return Took(name, wall_s, cpu_s, peak_mb, to.stat().st_size / 1e6)
 
 
 def commands(run: Path, place: Path) -> Iterator[tuple[str, list[object], Path | None]]:
     """Yield every command on a run, what it writes beside its output, and where."""
-    lines, parquet = place / "battles.jsonl", place / "battles.parquet"
+    lines = place / "battles.jsonl"
+    parquet = place / "battles.parquet"
     with closing(sqlite3.connect(run / RUN_FILE)) as file:
         ((battle,),) = file.execute("SELECT id FROM battles ORDER BY rowid DESC LIMIT 1")
     yield RATING, [*FILLED, "--rate", run], None
@@ -112,7 +117,9 @@ def kept_in(folder: Path | None) -> Iterator[Path]:
 
 def measure(place: Path, options: argparse.Namespace) -> Iterator[Took]:
     """Yield what each command takes that `only` is in the name of."""
-    run, halves, to = place / "whole", [place / f"half-{k}" for k in (0, 1)], place / "printed"
+    run = place / "whole"
+    halves = [place / f"half-{k}" for k in (0, 1)]
+    to = place / "printed"
     if not (run / RUN_FILE).exists():
         sizes = (f"--{name}={getattr(options, name)}" for name in ("videos", "rounds", "models"))
         subprocess.run([*FILLED, "--runs", *map(str, halves), *sizes], check=True)
@@ -133,7 +140,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--runs", type=Path, help="folder of the runs, which stay")
     parser.add_argument("--only", default="", help="part of the names of commands")
-    options, found = parser.parse_args(arguments), list[Took]()
+    options = parser.parse_args(arguments)
+    found = list[Took]()
     print(f"{options.videos * 3 * options.rounds} battles of {options.models} models", flush=True)
     with kept_in(options.runs) as place:
         for took in measure(place, options):

@@ -32,7 +32,8 @@ CHAINS = ((20, 30), (20, 120), (12, 24), (8, 30))
 SCHEDULES = {6: (250.0, 60.0), 8: (300.0, 80.0), 12: (350.0, 90.0)}
 """Games of a team, the standard deviation of ratings, and how many places around its own a team's
 opponents come from."""
-TEAMS, NEWCOMERS = 288, 12
+TEAMS = 288
+NEWCOMERS = 12
 BINS = (0.0, 300.0, 600.0, np.inf)
 """Lengths of gaps, in points."""
 EARLY = (30, 60, 108, 300)
@@ -47,7 +48,9 @@ TIES = 0.07
 """Share of battles that are ties in the runs that are watched."""
 WATCHED = 5
 """Battles on each of their videos."""
-LEAST, MOST, SLACK = 0.93, 5.0, 0.03
+LEAST = 0.93
+MOST = 5.0
+SLACK = 0.03
 LEVEL_BATTLES = 40
 """Of each model of a field, at which `MOST` is held."""
 
@@ -84,14 +87,17 @@ def play_chain(models: int, each: int, *, newcomer: bool, seed: int) -> Cells:
     counts = np.stack([each - won, 0 * won, won], axis=1)
     j = i + 1
     if newcomer:
-        i, j = np.insert(i, 1, 0), np.insert(j, 1, models)
+        i = np.insert(i, 1, 0)
+        j = np.insert(j, 1, models)
         counts = np.insert(counts, 1, [0.0, 0.0, 1.0], axis=0)
     return Cells(models + newcomer, i, j, counts)
 
 
 def cover_chain(models: int, each: int, *, newcomer: bool, sets: int) -> Held:
     """Return how often the gap of the first and the last holds, and its mean."""
-    truth, found, held = (models - 1) * np.log(2.0), np.empty(sets), np.empty(sets)
+    truth = (models - 1) * np.log(2.0)
+    found = np.empty(sets)
+    held = np.empty(sets)
     for seed in range(sets):
         table = rate(play_chain(models, each, newcomer=newcomer, seed=seed))
         found[seed] = table.theta[0] - table.theta[models - 1]
@@ -114,7 +120,9 @@ def play_schedule(games: int, *, seed: int) -> tuple[Floats, Cells]:
 
 def cover_schedule(games: int, *, sets: int) -> tuple[list[float], float]:
     """Return how often gaps of the 288 hold, by `BINS` and in all; and how many are one-sided."""
-    held, there, one_sided = np.zeros(len(BINS)), np.zeros(len(BINS)), 0
+    held = np.zeros(len(BINS))
+    there = np.zeros(len(BINS))
+    one_sided = 0
     for seed in range(sets):
         strength, cells = play_schedule(games, seed=seed)
         table = rate(cells)
@@ -150,7 +158,8 @@ def play_parrot(battles: int, *, seed: int, videos: int | None = None) -> Cells:
 
 def early_error(battles: int, *, sets: int) -> Error:
     """Return how far gaps of early runs are off, of runs that join all models."""
-    square, held = [], []
+    square = []
+    held = []
     for seed in range(sets):
         table = rate(play_parrot(battles, seed=seed))
         if len(table.components[0]) < len(STRENGTH):
@@ -164,7 +173,8 @@ def early_error(battles: int, *, sets: int) -> Error:
 
 def cover_parrot(videos: int, each: int, *, sets: int) -> tuple[float, float]:
     """Return how often ratings of the others hold in a field with a parrot, and of the parrot."""
-    others, parrot = [], []
+    others = []
+    parrot = []
     for seed in range(sets):
         table = rate(play_parrot(videos * each, seed=seed, videos=videos))
         if len(table.components[0]) < len(STRENGTH):
@@ -181,12 +191,17 @@ def watch(seed: int, *, each: int) -> tuple[float, float]:
     In points, and as a share of the half-width of the interval that it had before. Watched from the
     moment at which battles join all models: eight, the last a parrot, on thirty videos.
     """
-    rng, models, videos = np.random.default_rng([seed, each]), 8, 30
+    rng = np.random.default_rng([seed, each])
+    models = 8
+    videos = 30
     strength = np.append(np.linspace(1.0, -1.0, models - 1), -5.5)
-    pairs, video = roster_pairs(models), np.repeat(np.arange(videos), each)
+    pairs = roster_pairs(models)
+    video = np.repeat(np.arange(videos), each)
     a, b = pairs[rng.integers(0, len(pairs), len(video))].T
     points = (rng.random(len(a)) < expit(strength[a] - strength[b])).astype(float)
-    points, farthest, share = np.where(rng.random(len(a)) < TIES, 0.5, points), 0.0, 0.0
+    points = np.where(rng.random(len(a)) < TIES, 0.5, points)
+    farthest = 0.0
+    share = 0.0
     before: Ratings | None = None
     for k in range(models, len(a) + 1):
         table = rate(
@@ -207,7 +222,8 @@ def play_field(seed: int, *, each: int) -> tuple[int, Ints, Ints, Floats]:
     """Return the models of a random field, and its battles; about `each` a model."""
     rng = np.random.default_rng([seed, each])
     models = int(rng.integers(3, 61))
-    strength, pairs = rng.normal(0.0, SPREAD, models), roster_pairs(models)
+    strength = rng.normal(0.0, SPREAD, models)
+    pairs = roster_pairs(models)
     a, b = pairs[rng.integers(0, len(pairs), models * each // 2)].T
     points = (rng.random(len(a)) < expit(strength[a] - strength[b])).astype(float)
     return models, a, b, points
@@ -243,14 +259,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--sets", type=int, default=400)
     parser.add_argument("--watched", type=int, default=200)
-    given, missed = parser.parse_args(), 0
+    given = parser.parse_args()
+    missed = 0
     sets = given.sets
     print(f"chains of odds two to one, {sets} each: share held (mean gap, true gap)")
     for models, each in CHAINS:
         for newcomer in (False, True):
             held = cover_chain(models, each, newcomer=newcomer, sets=sets)
             missed += held.share < LEAST
-            true, who = SCALE * (models - 1) * np.log(2.0), "newcomer" if newcomer else ""
+            true = SCALE * (models - 1) * np.log(2.0)
+            who = "newcomer" if newcomer else ""
             line = f"{who:9} {held.share:.3f} ({held.mean:.0f}, {true:.0f})"
             print(f"  {models:3} x {each:<4} {line}", flush=True)
     print(f"\n{TEAMS} teams: share of gaps held up to 300 points, to 600, above, all (one-sided)")

@@ -128,7 +128,8 @@ async def bare(video: str) -> None:
 BOUND_MS = 5.0
 INTENT_BOUND_MS = 0.3
 """What it may cost to write down that a call is about to be sent."""
-PAID, UNWRITTEN = "the arena, paid models", "the same without intents"
+PAID = "the arena, paid models"
+UNWRITTEN = "the same without intents"
 VIDEOS = 6
 TURNS = 15
 CALLS = 6

@@ -88,7 +88,8 @@ class Lookers:
 
 async def longest_stop() -> float:
     """Return, once it is cancelled, for how many seconds the event loop stood still at most."""
-    longest, tick = 0.0, 0.005
+    longest = 0.0
+    tick = 0.005
     while True:
         before = time.perf_counter()
         try:
@@ -117,7 +118,8 @@ def play(videos: Path, found: Findings) -> float:
     shape = Shape(len(found.videos), ROUNDS)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        config, prompts = configured(folder, shape), PromptSet.load(None)
+        config = configured(folder, shape)
+        prompts = PromptSet.load(None)
         run = begin(folder / "out", config, prompts=prompts, found=found, folder=videos)
         limits = Limits(PLACES)
 
@@ -151,7 +153,8 @@ def timed(what: str, videos: Path) -> Took:
 
     start = time.perf_counter()
     found = find_videos(videos)
-    middle, cpu = time.perf_counter(), time.process_time()
+    middle = time.perf_counter()
+    cpu = time.process_time()
     stop_s = (play if what == "run" else decode)(videos, found)
     end = time.perf_counter()
     return Took(end - middle, middle - start, time.process_time() - cpu, stop_s)
@@ -184,7 +187,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.one:
         print(json.dumps(timed(options.one, options.clips)))
         return 0
-    videos, ratios = clips(options.clips, options.videos), []
+    videos = clips(options.clips, options.videos)
+    ratios = []
     for _ in range(options.turns):
         both, calls, decoding = turn(videos)
         ratios.append(both.wall_s / max(calls.wall_s, decoding.wall_s))

@@ -29,14 +29,16 @@ BOUNDS = {
     "battle_ms": 200.0,
     "heap_mb": 60.0,
 }
-CPU_S, MEMORY_MB = 20.0, 500.0
+CPU_S = 20.0
+MEMORY_MB = 500.0
 VIDEOS = 834
 TURNS = 5
 
 
 def write(folder: Path, videos: int) -> tuple[Path, float, float]:
     """Return the report of a run of so many videos, and the CPU time and memory that took."""
-    out, file = write_season(folder / "out", Shape(videos=videos)), folder / "report.html"
+    out = write_season(folder / "out", Shape(videos=videos))
+    file = folder / "report.html"
     line = command("arena", "report", out, "--to", file, "--thumbs", "0")
     process = subprocess.Popen(line, stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)

@@ -46,7 +46,9 @@ LADDERS: dict[str, Floats] = {
 }
 RULES = {"uniform": Course(is_mixed=False), "mix": Course()}
 MOST_NEEDED = {"paper": 0.5, "cluster": 0.7}
-LEAST_COVERED, MOST_WRONG, MOST_MS = 0.94, 0.05, 1.0
+LEAST_COVERED = 0.94
+MOST_WRONG = 0.05
+MOST_MS = 1.0
 NEEDS: dict[str, Callable[[Look, float], bool]] = {
     "order found and apart": lambda seen, _: seen.is_right and float(seen.ratios.min()) > 1.96,
     "tau above 0.95": lambda seen, _: _kendall(seen) >= 0.95,
@@ -82,7 +84,8 @@ def compare(name: str, **limits: float) -> bool:
     }
     print(f"{name}, {seeds} seeds of {battles} battles")
     for need in NEEDS:
-        uniform, mix = found["uniform"][need], found["mix"][need]
+        uniform = found["uniform"][need]
+        mix = found["mix"][need]
         print(f"  {need:22}{np.median(uniform):9.0f}{np.median(mix):9.0f}  {_ratio(uniform, mix)}")
     first = next(iter(NEEDS))
     needed, least = (float(np.median(found[rule][first])) for rule in ("mix", "uniform"))
@@ -94,7 +97,8 @@ def compare(name: str, **limits: float) -> bool:
 def cover(strength: Floats, rule: str, *, sets: int, quirk: float, at: Sequence[int]) -> Floats:
     """Return which intervals held the truth, shape (sets, numbers of battles, models)."""
     ladder = Ladder(strength, quirk=quirk)
-    truth, held = true_ratings(strength, quirk, ties=0.0), np.empty((sets, len(at), 11))
+    truth = true_ratings(strength, quirk, ties=0.0)
+    held = np.empty((sets, len(at), 11))
     for seed in range(sets):
         for k, cells in enumerate(play(ladder, RULES[rule], seed=seed, at=at)):
             table = rate(cells)
@@ -108,8 +112,10 @@ def cover_at_stop(strength: Floats, *, width: float | None, sets: int, battles: 
     Without a width, once all models were apart, as `--until separated` does. Shape (sets, models).
     Looked at after every wave, played by `mix`.
     """
-    at, ladder = range(WAVE, battles + 1, WAVE), Ladder(strength, quirk=0.5)
-    truth, held = true_ratings(strength, ladder.quirk, ties=0.0), np.empty((sets, len(strength)))
+    at = range(WAVE, battles + 1, WAVE)
+    ladder = Ladder(strength, quirk=0.5)
+    truth = true_ratings(strength, ladder.quirk, ties=0.0)
+    held = np.empty((sets, len(strength)))
     for seed in range(sets):
         for cells in play(ladder, RULES["mix"], seed=seed, at=at):
             seen = look(cells).separation
@@ -126,7 +132,8 @@ def stops(strength: Floats, *, sets: int, battles: int) -> tuple[Floats, Floats]
 
     To find equal models apart is wrong whatever the order.
     """
-    at, ladder = range(WAVE, battles + 1, WAVE), Ladder(strength, quirk=0.5)
+    at = range(WAVE, battles + 1, WAVE)
+    ladder = Ladder(strength, quirk=0.5)
     wrong = np.zeros((2, sets))
     for seed in range(sets):
         done = [False, False]
@@ -143,10 +150,12 @@ def stops(strength: Floats, *, sets: int, battles: int) -> tuple[Floats, Floats]
 
 def pick_ms(models: int, *, battles: int) -> float:
     """Return CPU milliseconds a pick takes, with its share of weighing once a wave; least of 9."""
-    rng, pairs = np.random.default_rng(0), roster_pairs(models)
+    rng = np.random.default_rng(0)
+    pairs = roster_pairs(models)
     a, b = pairs[rng.integers(0, len(pairs), battles)].T
     points = (rng.random(battles) < 1 / (1 + np.exp((a - b) / 10))).astype(float)
-    video, took = rng.integers(0, battles // 12, battles), []
+    video = rng.integers(0, battles // 12, battles)
+    took = []
     for _ in range(9):
         began = time.process_time()
         cells = count_cells(a, b, outcome=points, models=models, cluster=video)
@@ -234,7 +243,8 @@ def _ratio(uniform: Floats, mix: Floats) -> str:
     """Ratio of the medians and its interval."""
     rng = np.random.default_rng(0)
     drawn = rng.integers(0, len(mix), (2, 1000, len(mix)))
-    one, two = np.median(uniform[drawn[0]], axis=1), np.median(mix[drawn[1]], axis=1)
+    one = np.median(uniform[drawn[0]], axis=1)
+    two = np.median(mix[drawn[1]], axis=1)
     ratio = float(np.median(mix)) / float(np.median(uniform))
     if not np.isfinite([one, two]).all():
         return f"x{ratio:.2f}" if ratio > 0.0 else ""

@@ -41,8 +41,10 @@ from videoautoarena.runs.rundir.budget import Budget
 from videoautoarena.runs.rundir.context import work_off
 from videoautoarena.runs.rundir.frames import RunFrames
 
-BOUND_MS, TASK_BOUND_MS = 5.0, 4.0
-ITEMS, TASKS = 3_000, 10_000
+BOUND_MS = 5.0
+TASK_BOUND_MS = 4.0
+ITEMS = 3_000
+TASKS = 10_000
 TASKS_A_VIDEO = 12
 MOST_GROWTH_KB = 4.0
 """Of memory, an item: what is held of it until the result is written."""
@@ -91,7 +93,8 @@ async def play(bench: OpenBench[Any], store: Store, rules: Rules, wanted: Wanted
     tally = BenchTally(len(bench.items))
     jobs = [(item, player) for item in bench.items for player in cast.players]
     outcomes: dict[tuple[str, str], Outcome] = {}
-    fifth, seen_mb = len(jobs) // 5, list[float]()
+    fifth = len(jobs) // 5
+    seen_mb = list[float]()
 
     async def settle(job: tuple[Any, Player]) -> None:
         item, player = job
@@ -120,7 +123,8 @@ async def play(bench: OpenBench[Any], store: Store, rules: Rules, wanted: Wanted
 def _game(
     rules: Rules, asker: Asker, store: Store, *, cast: BenchCast, films: BenchVideos
 ) -> Game[Any]:
-    videos, sampling = films.videos, cast.config.sampling
+    videos = films.videos
+    sampling = cast.config.sampling
     shown = RunFrames(store, None, files={}, sampling=sampling, videos=videos)
     prompter = Prompter(asker, own_prompts(store), cast.config.seed)
     return rules.game(cast, prompter, shown, films)
@@ -141,7 +145,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     items = given.items or (TASKS if given.tasks else ITEMS)
     anchor = "openai:held" if given.anchor else None
     with tempfile.TemporaryDirectory() as name:
-        folder, rules = Path(name), TaskRules() if given.tasks else PreferenceRules()
+        folder = Path(name)
+        rules = TaskRules() if given.tasks else PreferenceRules()
         judges = () if given.tasks else ("openai:referee",)
         wanted = Wanted(("openai:player",), judges, anchor=anchor)
         if given.tasks:

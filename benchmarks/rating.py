@@ -37,8 +37,10 @@ from videoautoarena.scoring.intervals.sandwich import measure_spread, place_erro
 from videoautoarena.scoring.ratings.bootstrap import bootstrap, draw_counts, fit_counts
 
 ROUNDS = 100
-EVALICA_TIMES, CHOIX_TIMES = 100.0, 15.0
-FILE_S, SANDWICH_S = 2.0, 0.050
+EVALICA_TIMES = 100.0
+CHOIX_TIMES = 15.0
+FILE_S = 2.0
+SANDWICH_S = 0.050
 
 
 class Played(NamedTuple):
@@ -79,7 +81,8 @@ def milliseconds(took: list[float]) -> str:
 def evalica_bootstrap(played: Played) -> Callable[[], object]:
     """Return evalica's bootstrap of the battles, ready; its default BCa is far slower."""
     kinds = {1.0: evalica.Winner.X, 0.0: evalica.Winner.Y, 0.5: evalica.Winner.Draw}
-    first, second = played.a.astype(str).tolist(), played.b.astype(str).tolist()
+    first = played.a.astype(str).tolist()
+    second = played.b.astype(str).tolist()
     winners = [kinds[point] for point in played.points.tolist()]
     return lambda: evalica.bootstrap(
         evalica.bradley_terry,
@@ -106,7 +109,8 @@ def compare_bootstraps(turns: int) -> list[bool]:
     """Print 100 draws at the paper's size; return which bounds hold."""
     played = draw(11, 12_479)
     cells = count_cells(played.a, played.b, outcome=played.points, models=11)
-    theta, theirs = fit_strengths(cells, likelihood="firth"), evalica_bootstrap(played)
+    theta = fit_strengths(cells, likelihood="firth")
+    theirs = evalica_bootstrap(played)
     counts = draw_counts(cells, np.random.default_rng(7), rounds=ROUNDS)
 
     def from_battles() -> Floats:

@@ -49,7 +49,10 @@ VAGUE = (
 LONGER = ", and would you please go into every detail of it as far as that can be made out at all"
 ALARMS, FOUND, SHIFT = 0.05, 1.0, 0.5
 """Of draws of one population; of draws with another trait; of the questions that have it."""
-BATTLES, REAL_SHARE, RUN_SHARE, CAP = 900, 0.8, 0.25, 5.0
+BATTLES = 900
+REAL_SHARE = 0.8
+RUN_SHARE = 0.25
+CAP = 5.0
 PERMUTATIONS = 999
 
 
@@ -133,7 +136,8 @@ def planted(
 ) -> tuple[list[Fought], dict[str, Question]]:
     """Return battles of which a share counts, the others ask for reasons, and their questions."""
     rng = np.random.default_rng([seed, round(1000 * share), battles])
-    fought, measured = [], {}
+    fought = []
+    measured = {}
     for k in range(battles):
         kind = "counting" if rng.random() < share else "cause"
         a, b = rng.choice(3, 2, replace=False)
@@ -160,7 +164,11 @@ class Moved(NamedTuple):
 def move_back(seeds: int, battles: int = BATTLES, videos: int = 60) -> Moved:
     """Return how far a board lies from that of the real mix, as played and weighted."""
     endless = endless_ratings()
-    before, after, held, width, effective = [], [], [], [], []
+    before = []
+    after = []
+    held = []
+    width = []
+    effective = []
     for seed in range(seeds):
         fought, measured = planted(seed, RUN_SHARE, battles, videos)
         real = list(planted(seed + 5_000, REAL_SHARE, 400, 400)[1].values())

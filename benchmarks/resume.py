@@ -105,7 +105,8 @@ class Bench:
 
     def add_video(self) -> None:
         """Go on with one more video; what counts is the time up to its first call."""
-        sent, began = Sent(), time.process_time()
+        sent = Sent()
+        began = time.process_time()
         self.go_on(sent, replace(self.shape, videos=self.shape.videos + 1))
         cost = Part("up to the first call of a new video", sent.first_s - began, self.shape.battles)
         self.parts.append(cost)

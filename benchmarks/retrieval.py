@@ -53,11 +53,14 @@ from videoautoarena.video.synth.samples import make_samples
 Kind = Literal["needle", "order", "count"]
 KINDS: tuple[Kind, ...] = ("needle", "order", "count")
 LENGTHS_S = (30, 60, 180, 600)
-FPS, EACH, KEEP = 2, 2, 2
+FPS = 2
+EACH = 2
+KEEP = 2
 LOOK = Sampling(policy="fps", fps=FPS, frames=1024, size_px=192)
 TINTS = ((0, 1, 2), (1, 2, 0), (2, 0, 1), (0, 2, 1), (1, 0, 2), (2, 1, 0))
 """Orders of red, green and blue, so that few clips make many descriptions."""
-FOREIGN, MARGIN = 0.45, 0.12
+FOREIGN = 0.45
+MARGIN = 0.12
 GAIN, NO_GAIN = 0.3, 0.12
 """What needle gains at least, and the others at most, by the upper end of a 95 % interval."""
 EACH_GAIN = 0.2
@@ -300,7 +303,8 @@ def _spliced(ground: Sequence[Shot], probes: Sequence[Probe], chance: Random) ->
         places = sorted(chance.sample(range(1, len(ground)), len(probes)))
         if all(b - a > 2 * FPS for a, b in pairwise(places)):
             break
-    shots, last = list[Shot](), 0
+    shots = list[Shot]()
+    last = 0
     for place, probe in zip(places, probes, strict=True):
         shots += [*ground[last:place], *probe.stretch.shots]
         last = place
@@ -319,7 +323,8 @@ def _chosen(item: Item, shots: Sequence[Shot]) -> list[int]:
 def _chosen_in_turn(item: Item) -> list[int]:
     """Return the places of the frames most like each named picture, one for each in turn."""
     vectors = [_vector([shot]) for shot in item.shots]
-    left, kept = list(range(len(vectors))), list[int]()
+    left = list(range(len(vectors)))
+    kept = list[int]()
     wanted = cycle([vector_of(Sent((), part, 0)) for part in item.parts])
     while len(kept) < EACH * KEEP:
         (place,) = best([vectors[place] for place in left], next(wanted), keep=1)

@@ -22,7 +22,8 @@ from benchmarks.canned import keep, parser_of
 from tests.support.returns import Recalled, draw_story, invent, recalled
 from videoautoarena.runs.scenes.show import ScenesOrder, show
 
-PRECISION, RECALL = 0.9, 0.8
+PRECISION = 0.9
+RECALL = 0.8
 RESAMPLES = 2000
 
 

@@ -94,7 +94,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     spent_s = cpu_s(command(*words), folder / starts[name].folder)
                 if turn:
                     took[name].append(spent_s)
-    peer_s, kept = median(took[PEER]), []
+    peer_s = median(took[PEER])
+    kept = []
     print(f"{'CPU seconds':26} least median x peer")
     for name, each in took.items():
         line = f"{name:26} {min(each):5.2f} {median(each):6.2f} {median(each) / peer_s:6.1f}"

@@ -186,7 +186,8 @@ def encode_some(items: Sequence[Item], films: Films) -> Files:
         for number, item in enumerate(items):
             path = Path(folder) / f"{number}.mp4"
             encode(item.plan, films.files, path)
-            file, shown = sample(path, sampling=SAMPLING), films.shown(item)
+            file = sample(path, sampling=SAMPLING)
+            shown = films.shown(item)
             path.unlink()
             alone = sample_film(item.plan, films.files, sampling=SAMPLING)
             sampled_alike += alone.frames.frames == shown.frames.frames
@@ -259,7 +260,8 @@ def _sight(cells: Cells, lengths: Sequence[int]) -> Iterator[tuple[str, bool]]:
 
 def _predicted(cells: Cells, place: Place) -> tuple[str, bool]:
     cell = cells[place]
-    share, error = cell.share()[0], cell.error
+    share = cell.share()[0]
+    error = cell.error
     line = f"{_named(place)}: {share:.3f}, predicted {cell.prediction:.3f} +- {error:.3f}"
     return f"{line}, within {ERRORS:g} errors", abs(share - cell.prediction) <= ERRORS * error
 

@@ -46,12 +46,14 @@ def arena(*words: object) -> dict[str, Any]:
 
 def play(videos: Path, place: Path, seed: int) -> tuple[Points, Counter[int], dict[str, Any]]:
     """Return what every player came to, where keys stood, and how the set was made."""
-    to, made = place / f"set{seed}", ("tasks", "make", videos, "--kind")
+    to = place / f"set{seed}"
+    made = ("tasks", "make", videos, "--kind")
     count = arena(*made, "summary", "--to", to, "--plan")["videos"]
     wish = ("--n", MOST_N * count, "--seed", seed, "--at-most")
     said = arena(*made, ",".join(KINDS), "--to", to, *wish)
     arena("bench", "run", to, "--model", ",".join(f"offline:{player}" for player in PLAYERS))
-    bench, points = open_bench(to), defaultdict[tuple[str, str], list[float]](list)
+    bench = open_bench(to)
+    points = defaultdict[tuple[str, str], list[float]](list)
     for result in read_tasks(bench):
         for qid, one in points_of(bench.items, result).items():
             kind = bench.by_qid[qid].task
@@ -66,7 +68,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--videos", type=Path, required=True)
     parser.add_argument("--seeds", type=int, default=SEEDS)
     options = parser.parse_args(arguments)
-    pooled, keys = defaultdict[tuple[str, str], list[float]](list), Counter[int]()
+    pooled = defaultdict[tuple[str, str], list[float]](list)
+    keys = Counter[int]()
     with tempfile.TemporaryDirectory() as place:
         for seed in range(options.seeds):
             points, placed, made = play(options.videos, Path(place), seed)

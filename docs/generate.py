@@ -69,9 +69,12 @@ from videoautoarena.video.synth.samples import make_samples
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 WIDTH = 94
-WIDE, HIGH = 116, 34
-CLIPS, SHOWN_AS = Path("arena-samples"), Path("arena-out/demo")
-FIRST, LAST = "<!-- generated: {} -->\n", "<!-- end -->"
+WIDE = 116
+HIGH = 34
+CLIPS = Path("arena-samples")
+SHOWN_AS = Path("arena-out/demo")
+FIRST = "<!-- generated: {} -->\n"
+LAST = "<!-- end -->"
 GROUPS = {
     "Begin": "start",
     "Play a tournament": "tournament",
@@ -88,7 +91,8 @@ def every_command() -> dict[str, click.Command]:
     """Return all commands by the words that call them."""
     found: dict[str, click.Command] = {}
     for name in COMMANDS:
-        command, words = load(name), name if name == "simulate" else f"arena {name}"
+        command = load(name)
+        words = name if name == "simulate" else f"arena {name}"
         subcommands = dict(command.commands) if isinstance(command, click.Group) else {"": command}
         if isinstance(command, click.Group) and command.invoke_without_command:
             subcommands[""] = command
@@ -278,7 +282,8 @@ def _lineage(declared: Any) -> list[type]:
 
 def _docstrings(declared: type) -> dict[str, str]:
     """Return what stands below the fields of a class, and in its properties, each in one line."""
-    found, body = {}, _source(declared).body
+    found = {}
+    body = _source(declared).body
     for node, after in pairwise([*body, None]):
         match node, after:
             case ast.AnnAssign(target=ast.Name(name)), ast.Expr(value=ast.Constant(str(text))):

@@ -84,7 +84,8 @@ class Workshop:
     @property
     def frame(self) -> Frame:
         """What a dialogue has to fit into."""
-        memory, clip = self.dialogist.memory, self.dialogist.clip
+        memory = self.dialogist.memory
+        clip = self.dialogist.clip
         bank = {one.id: one.name for one in memory.seen_in(clip.scenes)}
         return Frame(self.ability, self.turns, bank, self.asked)
 
@@ -120,7 +121,8 @@ Update = dict[str, Any]
 
 async def write(state: DialogueState, runtime: Runtime[Workshop]) -> Update:
     """Write it, or once more where it was refused."""
-    shop, ask = runtime.context, state.get("ask", 0)
+    shop = runtime.context
+    ask = state.get("ask", 0)
     refused = None
     if faults := state.get("faults"):
         last = faults[-1]
@@ -138,7 +140,8 @@ async def write(state: DialogueState, runtime: Runtime[Workshop]) -> Update:
 
 async def list_items(state: DialogueState, runtime: Runtime[Workshop]) -> Update:
     """Give each scored round a checklist that its reference settles."""
-    shop, rounds = runtime.context, state["rounds"]
+    shop = runtime.context
+    rounds = state["rounds"]
     checklists = dict[int, tuple[Item, ...]]()
     for number in scored(rounds):
         question = _question(rounds, number)
@@ -230,7 +233,8 @@ class _Ended(Exception):
 
     def __init__(self, why: str, number: int) -> None:
         super().__init__(why)
-        self.why, self.round = why, number
+        self.why = why
+        self.round = number
 
 
 @dataclass(frozen=True)
@@ -254,13 +258,15 @@ class _Trial:
 
     async def _leak(self, number: int, items: Sequence[Item]) -> Fault | None:
         """Have it answered by who sees no frames and knows the rest of the dialogue."""
-        shop, rounds = self.shop, self.state["rounds"]
+        shop = self.shop
+        rounds = self.state["rounds"]
         if not keeps_secret(shop.ability, rounds[number - 1]):
             return None
         ask = _ask(self.state, number)
         call = shop.dialogist.answer_blind(rounds, number, slot=shop.slot, ask=ask)
         answer = await self._called(shop.slot, call, number)
-        how, place = "sees no frames", MOST_OTHERS + 2
+        how = "sees no frames"
+        place = MOST_OTHERS + 2
         if says_nothing(answer):
             self._note(number, how, answer, [not item.is_yes for item in items])
         elif _is_told(items, await self._met(how, answer, number, items, place)):
@@ -269,7 +275,8 @@ class _Trial:
 
     async def _unsolved(self, number: int, items: Sequence[Item]) -> Fault | None:
         """Have it answered by who knows all, and sees frames that a player does not."""
-        one, history = self._round(number), turns_of(self.state["rounds"], number)
+        one = self._round(number)
+        history = turns_of(self.state["rounds"], number)
         answer = await self._answer(one.user, history, number, 0)
         met = await self._met("knows all, sees other frames", answer, number, items, 0)
         if sum(met) / len(met) >= (HARD if self.shop.ability in _SEVERAL else SOLVED):
@@ -297,7 +304,8 @@ class _Trial:
     async def _answer(
         self, user: str, history: Sequence[tuple[str, str]], number: int, place: int
     ) -> str:
-        shop, dialogist = self.shop, self.shop.dialogist
+        shop = self.shop
+        dialogist = self.shop.dialogist
         frames = other_half(dialogist.frames) if place == 0 else dialogist.frames
         ask = _ask(self.state, number) * (MOST_OTHERS + 3) + place
         call = dialogist.answer(user, history, frames=frames, slot=shop.slot, ask=ask)
@@ -307,7 +315,8 @@ class _Trial:
         self, how: str, answer: str, number: int, items: Sequence[Item], place: int
     ) -> list[bool]:
         """Return which items an answer meets as expected."""
-        one, shop = self._round(number), self.shop
+        one = self._round(number)
+        shop = self.shop
         case = Replied(one.user, one.assistant, answer, tuple(item.text for item in items))
         slot = f"{shop.slot}:mark:{_ask(self.state, number)}:{place}"
         call = check_off(shop.dialogist.prompter, shop.marker, case=case, slot=slot)

@@ -139,7 +139,8 @@ def scored(rounds: Sequence[RoundReply]) -> list[int]:
 
 def kept_items(items: Sequence[Item], checked: Sequence[Validated]) -> tuple[Item, ...]:
     """Return the items that the reference settles as was expected, each once."""
-    kept, numbers = dict[str, Item](), set[int]()
+    kept = dict[str, Item]()
+    numbers = set[int]()
     for number, (item, one) in enumerate(zip(items, checked, strict=True), 1):
         fits = ITEM[0] <= len(item.text) <= ITEM[1] and plain(item.text)
         # What repeats an item that fell is the first of its kind.
@@ -205,7 +206,8 @@ _REFUSALS = {"answer_refusal": True, "refusal_twin": False}
 
 
 def _summary_fault(yes: Sequence[Item], rounds: Sequence[RoundReply], number: int) -> Fault | None:
-    asked, reference = rounds[number - 1].user, rounds[number - 1].assistant
+    asked = rounds[number - 1].user
+    reference = rounds[number - 1].assistant
     earlier = [f"{one.user}\n{one.assistant}" for one in rounds[: number - 1]]
     valued = [values_in(item.text, but=asked, reference=reference) for item in yes]
     new = [one for one in valued if one and not any(one.stands_in(text) for text in earlier)]

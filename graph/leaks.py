@@ -35,7 +35,8 @@ _NUMERAL = re.compile(
 )
 """Numbers in words; "one" mostly counts nothing."""
 _REAL = r"(?<![\w.])\d{1,9}(?:\.\d{1,9})?(?!\d)"
-_S, _MIN = r"[ -]?(?:s|secs?|seconds?)\b", r"[ -]?(?:mins?|minutes?)\b"
+_S = r"[ -]?(?:s|secs?|seconds?)\b"
+_MIN = r"[ -]?(?:mins?|minutes?)\b"
 _LEADS = "at|around|about|near|by|to|until|till|from|between|and|after|before"
 _FOUND = re.compile(
     rf"(?P<lead>\b(?:{_LEADS}) )?(?:"
@@ -114,7 +115,8 @@ def values_in(text: str, *, but: str, beside: Collection[str] = (), reference: s
     Words that items with the other answer hold as well, `beside`, are what all of them ask about,
     and so are those that a right answer, the `reference`, does without.
     """
-    told, known = _counted(text), _counted(but)
+    told = _counted(text)
+    known = _counted(but)
     if told.stretches:
         single = {(time_s - NEAR_S, time_s + NEAR_S) for time_s in known.times}
         if new := tuple(one for one in told.stretches if one not in single):
@@ -164,7 +166,8 @@ _ORDINAL = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)\b")
 
 def _spelt(found: re.Match[str]) -> str:
     """Return "third" for "3rd"; the word tells where the number does not."""
-    number, words = int(found[1]), _ORDINALS.split()
+    number = int(found[1])
+    words = _ORDINALS.split()
     return words[number - 1] if 0 < number <= len(words) else found[0]
 
 
@@ -191,8 +194,10 @@ class _Token(NamedTuple):
 def _counted(text: str) -> _Counted:
     text = _digits(text)
     tokens = list(_tokens(text))
-    times, numbers = list[float](), set[float]()
-    stretches, is_open = list[tuple[float, float]](), False
+    times = list[float]()
+    numbers = set[float]()
+    stretches = list[tuple[float, float]]()
+    is_open = False
     for place, one in enumerate(tokens):
         after = tokens[place + 1] if place + 1 < len(tokens) else None
         is_joined = after is not None and _are_joined(text, one, after)
@@ -248,7 +253,8 @@ def _valued(found: re.Match[str]) -> tuple[float, float | None]:
         return 60 * minutes + float(found["rest"]), 1.0
     if found["mins"] is not None:
         return 60 * float(found["mins"]) + float(found["secs"]), 1.0
-    number, unit = float(found["number"]), (found["unit"] or "").strip(" -")
+    number = float(found["number"])
+    unit = (found["unit"] or "").strip(" -")
     if found["half"]:
         return number + 0.5, 60.0
     if unit.startswith("m"):

@@ -42,8 +42,10 @@ def ended(
     verdicts: Sequence[Judging] = (),
 ) -> Battle:
     """Return the battle of the slot that `state` is in."""
-    question, draw = state.get("question"), state.get("draw")
-    a, b = state.get("answer_a"), state.get("answer_b")
+    question = state.get("question")
+    draw = state.get("draw")
+    a = state.get("answer_a")
+    b = state.get("answer_b")
     return Battle(
         id=arena.slot(state["video"], state["persona"].index, state["round"]),
         video=state["video"],
@@ -81,7 +83,8 @@ def judged(arena: Arena, state: LineageState, verdicts: Sequence[Judging]) -> Ba
 
 def unanswered(arena: Arena, state: LineageState) -> Battle | None:
     """Return a forfeit or a void where an answer is missing; None where both are there."""
-    a, b = state["answer_a"], state["answer_b"]
+    a = state["answer_a"]
+    b = state["answer_b"]
     ours = next((x for x in (a, b) if isinstance(x, Forfeit) and x.is_ours), None)
     if ours:
         return ended(arena, state, verdict="void", reason=f"no answer: {ours.reason}")
@@ -120,7 +123,8 @@ REFUSALS = 2
 
 async def questioner(state: LineageState, runtime: Runtime[Arena]) -> Update:
     """Ask the first question of a lineage, or a fresh one."""
-    arena, slot = runtime.context, _slot(state)
+    arena = runtime.context
+    slot = _slot(state)
     if not await arena.turn(_current(arena, state)):
         return {"is_over": True}
     try:
@@ -141,7 +145,8 @@ async def questioner(state: LineageState, runtime: Runtime[Arena]) -> Update:
 
 async def evolver(state: LineageState, runtime: Runtime[Arena]) -> Update:
     """Turn the faults of the last battle into a harder question."""
-    arena, last = runtime.context, _last(state)
+    arena = runtime.context
+    last = _last(state)
     if not await arena.turn(_current(arena, state)):
         return {"is_over": True}
     try:
@@ -161,7 +166,9 @@ async def evolver(state: LineageState, runtime: Runtime[Arena]) -> Update:
 
 async def grader(state: LineageState, runtime: Runtime[Arena]) -> Update:
     """Let the proposal pass if it is harder than the question it came from."""
-    arena, last, proposal = runtime.context, _last(state), state["proposal"]
+    arena = runtime.context
+    last = _last(state)
+    proposal = state["proposal"]
     if proposal is None:
         raise RuntimeError("the grader was reached without a proposal")
     try:
@@ -230,7 +237,8 @@ async def void(state: LineageState, runtime: Runtime[Arena]) -> Update:
 
 
 async def _answer(arena: Arena, state: LineageState, seat: Literal[0, 1]) -> Answer | Forfeit:
-    draw, question = state["draw"], state["question"]
+    draw = state["draw"]
+    question = state["question"]
     if draw is None or question is None:
         raise RuntimeError("a contestant was reached without a draw and a question")
     asked = Asked(state["video"], question.text, _slot(state), seat)
@@ -307,7 +315,10 @@ def _case(battle: Battle) -> Case:
 
 
 def _asked_case(state: LineageState) -> Case:
-    a, b, question, draw = state["answer_a"], state["answer_b"], state["question"], state["draw"]
+    a = state["answer_a"]
+    b = state["answer_b"]
+    question = state["question"]
+    draw = state["draw"]
     if not (isinstance(a, Answer) and isinstance(b, Answer) and question and draw):
         raise RuntimeError("the judge was reached without two answers")
     return Case(
@@ -324,7 +335,8 @@ def opening(
     state: LineageState, runtime: Runtime[Arena]
 ) -> Literal["questioner", "evolver", "__end__"]:
     """Evolve what was judged; after a void, a forfeit or nothing, ask afresh."""
-    arena, last = runtime.context, state["last"]
+    arena = runtime.context
+    last = state["last"]
     if state["round"] >= arena.rules.rounds or not arena.wanted(_current(arena, state)):
         return "__end__"
     has_faults = last is not None and bool(last.verdicts) and last.verdict != "void"

@@ -32,14 +32,16 @@ class NewcomerState(Settled, total=False):
 
 async def contestant(state: NewcomerState, runtime: Runtime[Arena]) -> Update:
     """Let the newcomer answer; the other answer is there."""
-    source, draw = state["source"], state["draw"]
+    source = state["source"]
+    draw = state["draw"]
     asked = Asked(source.video, source.question or "", base_of(state["slot"]), _seat(draw))
     return {"answer": await answer_or_forfeit(runtime.context, draw, asked)}
 
 
 async def referee(state: NewcomerState, runtime: Runtime[Arena]) -> Update:
     """Judge the battle as every other one of the run, and settle its slot."""
-    arena, said = runtime.context, state["answer"]
+    arena = runtime.context
+    said = state["answer"]
     if isinstance(said, Forfeit):
         lost: Verdict = "forfeit_a" if _seat(state["draw"]) == 0 else "forfeit_b"
         why = f"no answer: {said.reason}" if said.is_ours else said.reason
@@ -82,7 +84,8 @@ def _seat(draw: Draw) -> Literal[0, 1]:
 
 
 def _answers(state: NewcomerState, said: Answer | None) -> tuple[Answer | None, Answer | None]:
-    source, draw = state["source"], state["draw"]
+    source = state["source"]
+    draw = state["draw"]
     if _seat(draw) == 0:
         kept = Answer(model=draw.model_b, text=source.answer_b or "", frames=source.frames_b)
         return said, kept
@@ -109,7 +112,8 @@ def _battle(
     reason: str | None,
     verdicts: tuple[Judging, ...] = (),
 ) -> Battle:
-    said, draw = state["answer"], state["draw"]
+    said = state["answer"]
+    draw = state["draw"]
     a, b = _answers(state, said if isinstance(said, Answer) else None)
     return state["source"].model_copy(
         update={

@@ -37,7 +37,8 @@ async def examiner(state: VideoState, runtime: Runtime[Arena]) -> Update:
 
 async def persona(state: VideoState, runtime: Runtime[Arena]) -> Update:
     """Find the video's three users: those brought along, the others invented."""
-    arena, brief = runtime.context, state["brief"]
+    arena = runtime.context
+    brief = state["brief"]
     try:
         frames = await arena.frames(state["video"])
         users = await find_users(arena, frames, brief)
@@ -60,7 +61,8 @@ async def find_users(arena: Arena, frames: Frames, brief: Brief) -> list[Persona
         for index, user in arena.brought(frames.video).items()
     }
     found = dict(brought)
-    fewest, refused = len(PERSONAS) + 1, list[str]()
+    fewest = len(PERSONAS) + 1
+    refused = list[str]()
     for ask in range(DIVERSE_ASKS if arena.alike else 1):
         if len(brought) == len(PERSONAS):
             break
@@ -79,7 +81,8 @@ async def find_users(arena: Arena, frames: Frames, brief: Brief) -> list[Persona
         # Two that were brought are nothing that inventing others could part.
         again = sum(place >= len(brought) for place in repeated)
         if again < fewest:
-            fewest, found = again, {**brought, **{user.index: user for user in fresh}}
+            fewest = again
+            found = {**brought, **{user.index: user for user in fresh}}
         if not again:
             break
         refused += texts if not refused else texts[len(brought) :]

@@ -72,7 +72,8 @@ def parsed(words: list[str]) -> click.Context:
     while isinstance(command, click.Group) and rest:
         found = command.get_command(click.Context(command), rest[0])
         assert found is not None, f"{rest[0]} is no command"
-        command, rest = found, rest[1:]
+        command = found
+        rest = rest[1:]
     return command.make_context(words[0], list(rest))
 
 

@@ -518,7 +518,8 @@ def test_what_a_set_gives_away_is_written_down_field_by_field(tmp_path: Path) ->
 
 
 def test_what_a_made_dialogue_says_of_itself_is_written_down(tmp_path: Path) -> None:
-    clips, to = draw_folder(tmp_path / "clips", 1), tmp_path / "set"
+    clips = draw_folder(tmp_path / "clips", 1)
+    to = tmp_path / "set"
     typed = ("--abilities", "answer_refusal", "--turns", "5", "--json")
     done = invoke("dialogues", "make", clips, "--to", to, "-q", *typed)
     text = section("records.md", "A made dialogue")

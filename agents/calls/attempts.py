@@ -235,11 +235,13 @@ class Attempts:
             return _with_address(fault, model)
 
     async def _oversize(self, model: Model, request: Request) -> Fault | None:
-        most, frames = model.limits.body_bytes, request.frames
+        most = model.limits.body_bytes
+        frames = request.frames
         if most is None:
             return None
         text = len(SYSTEM.encode()) + len(request.text.encode()) + PART_BYTES
-        count, pictures = len(frames.frames) if frames else 0, 0
+        count = len(frames.frames) if frames else 0
+        pictures = 0
         if frames is not None and count:
             jpegs = await self.load(frames.video, [frame.digest for frame in frames.frames])
             pictures = sum(PART_BYTES + -(-len(jpeg) // 3) * 4 for jpeg in jpegs)
@@ -330,7 +332,8 @@ def _with_address(fault: Fault, model: Model) -> Fault:
 def _note(turn: Turn, got: Received | Fault) -> None:
     """Write into a turn what its try shows of the server."""
     if isinstance(got, Received):
-        turn.contact, turn.outcome = "reached", "taken"
+        turn.contact = "reached"
+        turn.outcome = "taken"
         turn.tokens = None if got.usage.total is None else float(got.usage.total)
         return
     turn.reason = got.reason
@@ -340,7 +343,8 @@ def _note(turn: Turn, got: Received | Fault) -> None:
     elif not got.is_local and got.kind != STOPPED:
         turn.contact = "broken" if got.kind == "connection" else "reached"
     if got.is_refusal:
-        turn.outcome, turn.tokens = "refused", 0.0
+        turn.outcome = "refused"
+        turn.tokens = 0.0
 
 
 def useless(received: Received) -> Fault | None:

@@ -144,7 +144,9 @@ class ChatClient:
         self, sending: Sending, chat: BaseChatModel
     ) -> tuple[list[BaseMessage], Run | None]:
         """Return the messages, and the run of frames that one text in them stands for, if any."""
-        frames, text, system_role = sending.frames, sending.text, sending.system_role
+        frames = sending.frames
+        text = sending.text
+        system_role = sending.system_role
         if frames is None or not frames.frames:
             return messages(SYSTEM, text, frames=(), jpegs=(), system_role=system_role), None
         digests = [frame.digest for frame in frames.frames]
@@ -216,7 +218,8 @@ class ChatClients:
 
 def received(message: BaseMessage) -> Received:
     """Return a chat model's message as text, tokens and ending."""
-    metadata, text = message.response_metadata, str(message.text)
+    metadata = message.response_metadata
+    text = str(message.text)
     ending = next(filter(None, map(metadata.get, _ENDINGS)), "")
     name = metadata.get("model_name")
     # Some servers report the cost beside the tokens, such as OpenRouter.

@@ -32,8 +32,11 @@ def without_thoughts(text: str) -> str:
 
 def find_object(text: str) -> Found:
     """Return the object that binds."""
-    reader, found = Reader(text), Found(None)
-    at, is_thinking, cut_from = 0, False, len(text)
+    reader = Reader(text)
+    found = Found(None)
+    at = 0
+    is_thinking = False
+    cut_from = len(text)
     while mark := _MARKS.search(text, at):
         at = mark.end()
         if mark["open"] is not None:

@@ -83,10 +83,13 @@ class Reader:
 
     def object_at(self, start: int) -> dict[str, Any] | None:
         """Return the complete object that begins at `start`; `at` is its end then. None: none."""
-        self.is_cut, self.bad_escape, self._key = False, None, ""
+        self.is_cut = False
+        self.bad_escape = None
+        self._key = ""
         if start in self._hopeless or self._work > _MOST_WORK * (len(self.text) + 10_000):
             return None
-        self.at, self._open = start, []
+        self.at = start
+        self._open = []
         try:
             found = self._plain()
             found = self._object() if found is None else found

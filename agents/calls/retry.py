@@ -123,7 +123,8 @@ class _Refusal:
 
 
 def _fault(refusal: _Refusal) -> Fault:
-    status, signs = refusal.status, refusal.said.signs
+    status = refusal.status
+    signs = refusal.said.signs
     is_overflow = bool(refusal.names & _OVERFLOWS)
     nature = nature_of(status, signs, hint_s=refusal.hint_s, is_overflow=is_overflow)
     opening = refusal.opening or f"HTTP {status}"

@@ -31,21 +31,25 @@ def replied(row: CallRow) -> CallRow:
     """Return a row that holds a reply, or raise its failure as it was raised the first time."""
     if row.reply is not None:
         return row
-    reason, kind = row.failure or "", row.failure_kind or "failed"
+    reason = row.failure or ""
+    kind = row.failure_kind or "failed"
     raise _FAILURES[kind](reason) if kind in _FAILURES else ProviderFailed(reason, kind=kind)
 
 
 def row_of(key: str, model: Model, request: Request, ended: Ended) -> CallRow:
     """Return the row of a call: what came back, or why it failed for good."""
-    received, fault = ended.received, ended.fault
+    received = ended.received
+    fault = ended.fault
     reply = failure = kind = None
     if fault is not None:
-        failure, kind = fault.reason, fault.kind
+        failure = fault.reason
+        kind = fault.kind
     elif received is not None and received.text.strip():
         # The reply stands in the row as it will be replayed, so a key must not get that far.
         reply = reply_without_keys(sound(received.text), *filter(None, [model.key_env]))
     elif received is not None:
-        failure, kind = redacted(received.refusal, key_env=model.key_env), "refusal"
+        failure = redacted(received.refusal, key_env=model.key_env)
+        kind = "refusal"
     cost = _cost(model, ended)
     return CallRow(
         key=key,

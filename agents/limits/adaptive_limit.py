@@ -124,7 +124,8 @@ class AdaptiveLimit:
             self.noise.start_afresh()
         if before := self.noise.find(now_s):
             self._restore(before)
-            self._refusals, self._closed_until_s = 0, -math.inf
+            self._refusals = 0
+            self._closed_until_s = -math.inf
         elif test := self.noise.test(now_s):
             self._tested = Before(self.limit, self._calm)
             places, self._tested_for = test
@@ -183,7 +184,8 @@ class AdaptiveLimit:
             more = max(1.0, self._steps / 2)
             self._calm = min(max(self._calm, self.limit) + more, float(self.ceiling))
             self.limit = min(self.limit + more, float(self.ceiling))
-            self._replies, self._is_full = 0, False
+            self._replies = 0
+            self._is_full = False
 
     def _time(self, latency_s: float, now_s: float) -> None:
         self._latencies.append(latency_s)
@@ -191,5 +193,6 @@ class AdaptiveLimit:
             return
         middle_s = median(self._latencies)
         faded_s = self._best_s * math.exp(min(1.0, (now_s - self._best_at_s) / FORGET_S))
-        self._best_s, self._best_at_s = min(middle_s, faded_s), now_s
+        self._best_s = min(middle_s, faded_s)
+        self._best_at_s = now_s
         self._is_slow = middle_s > SLOW * self._best_s

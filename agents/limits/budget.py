@@ -148,7 +148,8 @@ class CappedBudget:
         """Set aside what a call may cost by what is known now, in place of what was."""
         if not isinstance(hold, Reserve):
             return True
-        most, held = self._most(model, request), hold.size
+        most = self._most(model, request)
+        held = hold.size
         hold.size = Sum()
         self.free(held)
         return await self.retake(hold, most)
@@ -215,7 +216,8 @@ class CappedBudget:
                 return
             # Nothing that is under way can make room for it any more.
             if not self.is_empty and not self._under(self.spent.plus(first.size)):
-                self.is_empty, self._refused = True, first.size
+                self.is_empty = True
+                self._refused = first.size
                 if self.on_empty is not None:
                     self.on_empty()
             fits = not self.is_empty and self._under(self.spent.plus(self.held).plus(first.size))

@@ -103,9 +103,12 @@ class Endpoint:
     def _begin(self, now_s: float, patience_s: float, reason: str) -> None:
         is_proven = self._is_proven or self.has_answered(self.address)
         most_s = patience_s if is_proven else min(patience_s, UNPROVEN_S)
-        self._since_s, self._until_s, self._looks = now_s, now_s + most_s, 0
+        self._since_s = now_s
+        self._until_s = now_s + most_s
+        self._looks = 0
         self._last_s = now_s
-        self._next_s, self._reason = min(now_s + self._gap_s(), self._until_s), reason
+        self._next_s = min(now_s + self._gap_s(), self._until_s)
+        self._reason = reason
         self.on_outage(Outage(self.address, "waiting", most_s, reason))
 
     def _gap_s(self) -> float:

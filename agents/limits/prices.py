@@ -123,7 +123,8 @@ class _Entry(NamedTuple):
 
     def cost_usd(self, usage: Usage) -> float | None:
         """Return what a call costs by all the table knows; slow, 1 ms."""
-        total, output = usage.input_tokens or 0, usage.output_tokens or 0
+        total = usage.input_tokens or 0
+        output = usage.output_tokens or 0
         cached = min(usage.cached_tokens or 0, total)
         found = _calculated(
             self.provider,

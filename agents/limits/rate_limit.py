@@ -108,7 +108,8 @@ class Noise:
         if self.share < FADED or now_s > self._believed_until_s:
             self.share = 0.0
             return False
-        score, each = 0.0, math.log1p((ODDS - 1) * self.share)
+        score = 0.0
+        each = math.log1p((ODDS - 1) * self.share)
         for sent in self._of(refused.epoch):
             score = max(0.0, score - each) + math.log(ODDS) * (sent.outcome == "refused")
             if sent is refused:
@@ -157,7 +158,8 @@ def _counted(tries: Iterable[Sent]) -> tuple[int, int]:
     for sent in tries:
         if sent.outcome == "unknown":
             continue
-        was_run, is_run = is_run, sent.outcome == "refused"
+        was_run = is_run
+        is_run = sent.outcome == "refused"
         taken += not is_run
         runs += is_run and not was_run
     return runs, taken
@@ -196,12 +198,14 @@ class Pacer:
         while self._window and self._window[0].at_s + MINUTE_S <= now_s:
             self._tokens -= self._window.popleft().tokens
         ready_s = max(now_s, self._next_s)
-        count, held = len(self._window), self._tokens
+        count = len(self._window)
+        held = self._tokens
         for started in self._window:
             if self._has_room(count, held, tokens):
                 break
             ready_s = max(ready_s, started.at_s + MINUTE_S)
-            count, held = count - 1, held - started.tokens
+            count = count - 1
+            held = held - started.tokens
         return ready_s
 
     def start(self, tokens: float, now_s: float) -> Started:

@@ -171,7 +171,8 @@ class Scheduler:
 
     def lend(self, loan: Loan) -> None:
         """Use so much of the shared limits from now on; what is under way beyond that ends."""
-        self.loan, self.ceiling = loan, loan.total
+        self.loan = loan
+        self.ceiling = loan.total
         for place, gate in self._gates.items():
             gate.ceiling = min(self._ceilings[place], loan.places.get(place, 0))
         for (place, rates), pacer in self._pacers.items():

@@ -84,7 +84,8 @@ class ServerLimits:
     def most_images(self, model: Model) -> int | None:
         """Return how many images a request of a model is sent with at most."""
         place = _place(model)
-        tried, known = self._tried.get(place), self._known.get(place)
+        tried = self._tried.get(place)
+        known = self._known.get(place)
         if tried is not None or known is None or known.images is None:
             return tried
         said = model.limits.images_per_request
@@ -94,7 +95,8 @@ class ServerLimits:
 
     def fitted(self, model: Model, request: Request) -> Request:
         """Return a request with no more frames than its server takes."""
-        frames, most = request.frames, self.most_images(model)
+        frames = request.frames
+        most = self.most_images(model)
         if frames is None or most is None or len(frames.frames) <= most:
             return request
         return replace(request, frames=thinned(frames, most))
@@ -363,7 +365,9 @@ class Shaped:
         return replace(fault, reason=f"{fault.reason}; its server answers in pieces alone: {cure}")
 
     def _smaller(self, request: Request, fault: Fault) -> Request | None:
-        frames, count, model = request.frames, _count(request), self.model
+        frames = request.frames
+        count = _count(request)
+        model = self.model
         if frames is None or count < 2:
             self.limits.acquit(model)
             return None

@@ -96,7 +96,8 @@ class Waits:
         if server.alarm is not None:
             server.alarm.cancel()
             server.alarm = None
-        said, since_s = server.said, server.since_s
+        said = server.said
+        since_s = server.since_s
         server.said = server.since_s = None
         if said is not None and since_s is not None:
             server.calm_s = min(2 * server.calm_s, LONGEST_CALM_S)

@@ -275,7 +275,8 @@ def check_keys(models: Iterable[Model]) -> None:
         _check_retrieval(model)
         if model.maker.can_splice:
             check_proxies()
-        names, key = model.key_names, model.key()
+        names = model.key_names
+        key = model.key()
         if lack := _lack_of_key(model):
             raise BadInput(lack)
         if key is not None and not (key.isascii() and key.isprintable() and " " not in key):
@@ -335,7 +336,8 @@ def _check_declared(provider: str, declared: Declaration) -> None:
 
 def _check_stream(model: Model) -> None:
     """Refuse a reply in pieces that is asked for in a way in which it could not be read."""
-    said, more = model.parameters.get("stream", False), model.parameters.get("extra_body")
+    said = model.parameters.get("stream", False)
+    more = model.parameters.get("extra_body")
     if not isinstance(said, bool):
         raise BadInput(f"{model.alias!a}: stream must be true or false")
     if isinstance(more, Mapping) and {"stream", "stream_options"} & more.keys():
@@ -347,7 +349,8 @@ def _check_stream(model: Model) -> None:
 
 def _check_structured(model: Model) -> None:
     """Refuse structured output where it cannot be asked for, or is asked for twice."""
-    said, known = model.structured, model.maker.reply_formats
+    said = model.structured
+    known = model.maker.reply_formats
     if said is None:
         return
     if not known:

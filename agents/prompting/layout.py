@@ -182,7 +182,8 @@ _made: dict[int, tuple[weakref.ref[Frames], dict[str | int, Any]]] = {}
 
 def _once(frames: Frames, what: str | int, make: Callable[[], T]) -> T:
     # Held by a name of its own: as the process ends, the module's are gone before the records.
-    place, made = id(frames), _made
+    place = id(frames)
+    made = _made
     if place not in made:
         made[place] = weakref.ref(frames, lambda _: made.pop(place, None)), {}
     held = made[place][1]

@@ -145,7 +145,8 @@ class Declared(Provider):
 
     def _arguments(self, model: ModelSettings) -> dict[str, Any]:
         """Return what the class is built with; BadInput where it does not take something."""
-        taken, said = frozenset(_taken(self.chat_class)), self.declaration
+        taken = frozenset(_taken(self.chat_class))
+        said = self.declaration
         key = model.key()
         name_at = self._place(taken, _NAMED, said.model_parameter, needed="model")
         url_at = self._place(taken, _URLS, said.url_parameter, needed="url" if model.url else "")

@@ -91,7 +91,8 @@ async def _apart(work: Callable[[], Any]) -> Any:
 
     Work that never ends holds no thread that others wait for, nor the end of the program.
     """
-    loop, context = asyncio.get_running_loop(), copy_context()
+    loop = asyncio.get_running_loop()
+    context = copy_context()
     ended: asyncio.Future[Any] = loop.create_future()
 
     def settle(found: Any, wrong: BaseException | None) -> None:
@@ -99,7 +100,8 @@ async def _apart(work: Callable[[], Any]) -> Any:
             ended.set_exception(wrong) if wrong else ended.set_result(found)
 
     def run() -> None:
-        found, wrong = None, None
+        found = None
+        wrong = None
         try:
             found = context.run(work)
         except BaseException as error:  # noqa: BLE001 - it is raised where the work was wanted

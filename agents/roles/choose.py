@@ -104,7 +104,8 @@ def read_choice(
     if not text.strip():
         return Chosen(None, "the reply is empty")
     words = Reading.of(text, Options.of(options))
-    said, alone = _said(words), words.alone()
+    said = _said(words)
+    alone = words.alone()
     if final := _after(words, _FINAL):
         # What came to mind before is over, but for an answer that stands right before.
         since = words.line_before(final[0].start)

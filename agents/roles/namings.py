@@ -130,7 +130,8 @@ class Options:
             if len(words) < 2 and not is_number:
                 continue
             is_sure = is_number or (len(words) > 2 and words not in ("yes", "no"))
-            place, at = self.texts.index(words), text.find(words)
+            place = self.texts.index(words)
+            at = text.find(words)
             while at >= 0:
                 end = at + len(words)
                 # a pattern of each option's own would take longer to make than to match
@@ -152,7 +153,8 @@ class Reading:
     def of(cls, reply: str, options: Options) -> Reading:
         """Return a reply as it is looked at: boxed and tagged answers said to be final."""
         text = _cleaned(reply[-_LONGEST:])
-        lowered, found = list(_lowered(text)), []
+        lowered = list(_lowered(text))
+        found = []
         for one in options.in_text("".join(lowered)):
             if _MASK not in lowered[one.start : one.end]:
                 lowered[one.start : one.end] = _MASK * (one.end - one.start)
@@ -204,7 +206,8 @@ class Reading:
             if not link.fullmatch(self.masked, one.end, until):
                 break
             found.append(one)
-            link, until = JOINED, one.start
+            link = JOINED
+            until = one.start
         kept = self._kept(named, start, at)
         return [one for one in found if one in kept]
 
@@ -264,7 +267,8 @@ class Reading:
 
     def _between(self, start: int, end: int, named: Sequence[Naming]) -> str:
         """Return what stands there beside what is named."""
-        parts, at = [], start
+        parts = []
+        at = start
         for one in named:
             if one.start < end:
                 parts.append(self.masked[at : one.start])

@@ -174,7 +174,8 @@ async def evolve(
         "refused": canonical_json([asdict(r) for r in refused]) if refused else "",
     }
     about = "The question was asked in it; ask the new one in it, too."
-    note, ask = _note(case.language, about), len(refused)
+    note = _note(case.language, about)
+    ask = len(refused)
     task = Task("evolver", frames, scope=slot, ask=ask, texts=texts, note=note)
     return await prompter.ask_json(model, task, EvolverReply)
 

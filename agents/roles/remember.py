@@ -100,7 +100,8 @@ async def remember(watching: Watching, shots: Sequence[Span]) -> SceneMemory:
     groups = [_Group((n,), *one) for n, one in enumerate(said)]
     for number in (1, 2):
         groups = await _merged(watching, groups, number)
-    scenes, found = [], []
+    scenes = []
+    found = []
     works = [_scene(watching, n, group, shots) for n, group in enumerate(groups, 1)]
     for scene, looks in await _progressed(watching, "looked for objects", works):
         scenes.append(scene)
@@ -204,7 +205,8 @@ async def _scene(
     own = tuple(shots[place] for place in group.shots)
     span = own[0][0], own[-1][1]
     ends = group.shots[0] + 1, group.shots[-1] + 1
-    caption, theme = group.caption, group.theme
+    caption = group.caption
+    theme = group.theme
     if len(own) > 1:
         whole = await _caption(watching, ends, span)
         caption, theme = whole if whole[0] else (caption, theme)

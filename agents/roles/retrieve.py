@@ -99,7 +99,8 @@ class _Scout:
 
     async def _of_clip(self, clip: Frames, place: int) -> Vector:
         """Return a clip's vector; with a captioner, that of its words."""
-        captioner, nonce = self.retrieval.captioner, self._nonce("embedder", clip.video, place)
+        captioner = self.retrieval.captioner
+        nonce = self._nonce("embedder", clip.video, place)
         if captioner is None:
             return await self._vector(pictures_request(clip, nonce))
         shown = thinned(clip, captioner.frame_limit("captioner"))

@@ -160,7 +160,8 @@ class _Before:
 def _cleaned(*args: Any, **kwargs: Any) -> logging.LogRecord:
     record: logging.LogRecord = _Before.make(*args, **kwargs)
     try:
-        record.msg, record.args = trace_without_keys(record.getMessage()), None
+        record.msg = trace_without_keys(record.getMessage())
+        record.args = None
     except (TypeError, ValueError):
         # Message and arguments do not fit; logging itself says so.
         return record

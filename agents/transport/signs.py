@@ -544,7 +544,9 @@ def token_counts(text: str) -> TokenCounts | None:
 
 def _labelled(text: str) -> TokenCounts:
     numbers = list(islice(_NUMBER.finditer(text), _MOST_NUMBERS))
-    asked, limits, outputs = [0], list[int](), [0]
+    asked = [0]
+    limits = list[int]()
+    outputs = [0]
     for place, found in enumerate(numbers):
         value = int(re.sub(r"[, ]", "", found[1]))
         if value < _LEAST_TOKENS or len(found[1]) > 12 or _UNLIKE_TOKENS.match(text, found.end()):
@@ -561,7 +563,9 @@ def _labelled(text: str) -> TokenCounts:
                 limits.append(value)
             case "output":
                 outputs.append(value)
-    given, limit, output = max(asked), min(limits, default=0), max(outputs)
+    given = max(asked)
+    limit = min(limits, default=0)
+    output = max(outputs)
     if limits and output and limit == max(limits) - output:
         # As vLLM says what is left of the context for the input once the reply is set aside.
         return TokenCounts(given, limit, 0)
@@ -575,7 +579,8 @@ def _label(before: str, behind: str) -> str:
 
     A limit of the output alone is none of what is looked for.
     """
-    limit, asked = _last(_SAYS_LIMIT, before), _last(_SAYS_ASKED, before)
+    limit = _last(_SAYS_LIMIT, before)
+    asked = _last(_SAYS_ASKED, before)
     output = _last(_OF_OUTPUT, before)
     if _BOTH_ADDED.search(before):
         return "asked"

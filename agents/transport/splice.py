@@ -92,7 +92,10 @@ _PART = re.compile(
 
 def _written(run: Run, dialect: _Dialect) -> Iterator[bytes]:
     """Yield the run's parts with commas between them; the base64 is passed on, never copied."""
-    glue, look, detail, mark = b"", run.look, "", ""
+    glue = b""
+    look = run.look
+    detail = ""
+    mark = ""
     if dialect.has_extras and look.detail is not None:
         detail = f',"detail":{json.dumps(look.detail)}'
     if dialect.has_extras and look.is_marked:

@@ -176,7 +176,8 @@ class SplicingTransport:
 
     def _leads_away(self, request: Any) -> bool:
         """Return whether a request goes to another host, or to the same without its encryption."""
-        there, home = request.url, _library(request).URL(self._address)
+        there = request.url
+        home = _library(request).URL(self._address)
         if there.host != home.host:
             return True
         ways = [(url.scheme, url.port) for url in (home, there)]
@@ -288,7 +289,8 @@ class _Chunks:
             size += len(piece)
             if size >= CHUNK:
                 yield b"".join(held)
-                held, size = [], 0
+                held = []
+                size = 0
         if held:
             yield b"".join(held)
 

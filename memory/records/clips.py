@@ -68,7 +68,8 @@ def _by_theme(scenes: Iterable[Scene]) -> Iterator[Sharing]:
 
 def _spread(numbers: Sequence[int]) -> tuple[int, ...]:
     """Return so many of the scenes as a clip may have, the first and the last among them."""
-    last, most = len(numbers) - 1, MOST_SCENES - 1
+    last = len(numbers) - 1
+    most = MOST_SCENES - 1
     if last <= most:
         return tuple(numbers)
     return tuple(numbers[place * last // most] for place in range(MOST_SCENES))

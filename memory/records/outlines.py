@@ -128,7 +128,8 @@ class Outlines(Sequence[Outline]):
         `slots_of` returns all slots of the run, by their ordinals; it is asked when the rows are
         read.
         """
-        told, numbers = _Texts(1), [array("i") for _ in (ORDINAL, *LENGTHS)]
+        told = _Texts(1)
+        numbers = [array("i") for _ in (ORDINAL, *LENGTHS)]
         for page in pages:
             told.add([map(itemgetter(1), page)])
             try:
@@ -141,7 +142,8 @@ class Outlines(Sequence[Outline]):
         has_slot = np.isin(known, slots.columns.ordinal)
         if not has_slot.all():
             # A slot of a battle may be gone, in a file that was changed.
-            known, column = known[has_slot], column.where(has_slot)
+            known = known[has_slot]
+            column = column.where(has_slot)
             sizes = [one[has_slot] for one in sizes]
         mine = slots.where(slots.rows_of(known))
         video = Column(mine.videos, mine.columns.video)
@@ -155,7 +157,9 @@ class Outlines(Sequence[Outline]):
         """Return battles in outline, in their own order."""
         if isinstance(battles, Outlines):
             return battles
-        rows, names, places = _Rows(), _Texts(len(_NAMES)), [array("i"), array("i")]
+        rows = _Rows()
+        names = _Texts(len(_NAMES))
+        places = [array("i"), array("i")]
         each = iter(battles)
         while some := list(islice(each, _AT_ONCE)):
             rows.add(list(zip(*map(row_of, some), strict=True)))

@@ -78,7 +78,9 @@ class Slots(Sequence[Slot]):
     @classmethod
     def read(cls, pages: Iterable[Sequence[Row[K]]], *, kind_of: Callable[[K], Kind]) -> Slots:
         """Return a table of rows: ordinal, video, kind by `kind_of`, block; or StoreError."""
-        videos, kinds, known = numbering(), numbering(), numbering()
+        videos = numbering()
+        kinds = numbering()
+        known = numbering()
         ordinal, video_at, kind_at, block = (array("i") for _ in range(4))
         places: list[int] = []
         for page in pages:
@@ -129,7 +131,8 @@ class Slots(Sequence[Slot]):
             return others if len(others) else self
         videos, video_at = _joined(self.videos, others.videos)
         kinds, kind_at = _joined(self.kinds, others.kinds)
-        mine, more = self.columns, others.columns
+        mine = self.columns
+        more = others.columns
         moved = more._replace(video=video_at[more.video], kind=kind_at[more.kind])
         both = Columns(*map(np.concatenate, zip(mine, moved, strict=True)))
         return Slots(videos, kinds, both)

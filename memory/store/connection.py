@@ -39,7 +39,8 @@ class RunLock:
     _held: ClassVar[set[tuple[int, int]]] = set()
 
     def __init__(self, path: Path, *, busy: str | None = None) -> None:
-        self._path, busy = path, busy or f"{path.parent} is being run"
+        self._path = path
+        busy = busy or f"{path.parent} is being run"
         with suppress(FileNotFoundError):
             if _identity(path.stat()) in self._held:
                 raise _locked(busy, str(os.getpid()))

@@ -157,7 +157,8 @@ VIEWS_OF_ENDS = {
 
 def _triggers() -> Iterator[tuple[str, str, list[str]]]:
     """Yield of which table and event what is done."""
-    forget, place = "DELETE FROM places WHERE ordinal = OLD.ordinal", _place("", "NEW")
+    forget = "DELETE FROM places WHERE ordinal = OLD.ordinal"
+    place = _place("", "NEW")
     yield "slots", "INSERT", [f"INSERT INTO places {place}"]
     yield "slots", "DELETE", [forget]
     yield "slots", "UPDATE", [forget, f"INSERT INTO places {place}"]
@@ -178,7 +179,8 @@ def _triggers() -> Iterator[tuple[str, str, list[str]]]:
         return _added(_sent(source, frames=row, sign=sign))
 
     for table, counted in (("calls", count), ("frames", recount)):
-        less, more = counted("OLD", "-"), counted("NEW", "")
+        less = counted("OLD", "-")
+        more = counted("NEW", "")
         yield table, "INSERT", [more]
         yield table, "DELETE", [less]
         yield table, "UPDATE", [less, more]

@@ -64,7 +64,8 @@ class ForwardingWriter(Writes):
         self._mirror = mirror
         self._send = send
         self._waiting: list[_Waiting] = []
-        self._some, self._enough = asyncio.Event(), asyncio.Event()
+        self._some = asyncio.Event()
+        self._enough = asyncio.Event()
         self._is_sending = False
         self.handed_in = 0
         """How many writes so far."""
@@ -124,7 +125,8 @@ class ForwardingWriter(Writes):
             await self._some.wait()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._enough.wait(), GATHER_S)
-            batch, self._waiting = self._waiting[:MOST], self._waiting[MOST:]
+            batch = self._waiting[:MOST]
+            self._waiting = self._waiting[MOST:]
             self._is_sending = True
             try:
                 await self._deliver(batch)

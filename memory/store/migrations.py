@@ -39,7 +39,8 @@ def _first(db: Database) -> None:
     db.create_table("skipped", {"place": int, **body}, pk="place").create_index(
         ["body"], unique=True
     )
-    of_video, of_slot = [("video", "videos", "id")], [("slot", "slots", "id")]
+    of_video = [("video", "videos", "id")]
+    of_slot = [("slot", "slots", "id")]
     slots = {"ordinal": int, "id": str, "video": str, **body}
     db.create_table("slots", slots, pk="ordinal", foreign_keys=of_video).create_index(
         ["id"], unique=True
@@ -173,7 +174,8 @@ def check_layout(connection: sqlite3.Connection, name: str, *, write: bool) -> N
     """Make sure that this version may use the run; StoreTooNew or StoreError where it may not."""
     if _pragma(connection, "application_id") != APPLICATION_ID:
         raise StoreError(f"{name} is no run of this program; pass another folder")
-    layout, ours = _pragma(connection, "user_version"), len(MIGRATIONS)
+    layout = _pragma(connection, "user_version")
+    ours = len(MIGRATIONS)
     if layout > ours:
         known = f"{name} has layout {layout}, this version knows {ours}"
         raise StoreTooNew(f"{known}; update videoautoarena")

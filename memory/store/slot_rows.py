@@ -73,7 +73,8 @@ class SlotRows:
     def settled(self) -> Slots:
         """Return those that have a battle, by their ordinals."""
         # In this order: a slot that is added and settled meanwhile is then among them.
-        ordinals, slots = self._settled_ordinals(), self.all()
+        ordinals = self._settled_ordinals()
+        slots = self.all()
         # A slot of a battle may be gone, in a file that was changed.
         return slots.where(np.isin(slots.columns.ordinal, ordinals))
 
@@ -144,7 +145,8 @@ class Sessions:
     def begin(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         """Count from now on; every commit takes the time with it, so a kill loses none."""
         writer = needed(self._writer, "nobody can work on it")
-        place, began_s = len(self.all()) + 1, clock()
+        place = len(self.all()) + 1
+        began_s = clock()
         writer.write_now(_BEGIN, (place, time.time()))
         writer.write_with_each(_BEAT, lambda: (round(clock() - began_s, 3), place))
 

@@ -149,7 +149,8 @@ class Store:
             if begin_with is not None:
                 lay_out(path, *begin_with, fsync=fsync)
             connection = undo.enter_context(closing(open_writing(path, fsync=fsync)))
-            reader, writer = Reader(path, live=True), Writer(connection)
+            reader = Reader(path, live=True)
+            writer = Writer(connection)
             store = cls(reader, writer, lock, is_alone=is_alone)
             undo.pop_all()
         return store

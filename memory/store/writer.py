@@ -170,7 +170,8 @@ class Writer(Writes):
         _deliver(outcomes)
 
     def _apply(self, write: _Write) -> StoreError | None:
-        execute, statements = self._connection.execute, write.statements
+        execute = self._connection.execute
+        statements = write.statements
         if len(statements) == 1 and _is_one(statements[0][1]):
             # SQLite undoes a failing statement by itself, so one row needs no savepoint.
             return self._attempt(statements)

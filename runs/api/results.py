@@ -270,7 +270,9 @@ class Records(Sequence[T], Generic[T]):
     """Records in their order; each is frozen, and its attributes are those of its JSON."""
 
     def __init__(self, records: Sequence[T], name: str, *, shown: Sequence[str]) -> None:
-        self._records, self._name, self._shown = records, name, shown
+        self._records = records
+        self._name = name
+        self._shown = shown
 
     @overload
     def __getitem__(self, place: int) -> T: ...

@@ -139,7 +139,8 @@ def judged_twice(given: AuditInput) -> Twice:
     )
     # A judge is asked once from a seating; of more words the first would count.
     _, one, two = np.intersect1d(key[front], key[back], return_indices=True)
-    ab, ba = front[one], back[two]
+    ab = front[one]
+    ba = back[two]
     battle = ballots.battle[ab]
     video = given.videos[battle]
     return Twice(ballots.camp[ab], ballots.camp[ba], ballots.judge[ab], video, battle)
@@ -244,7 +245,8 @@ def audit_family(given: AuditInput) -> list[Finding]:
 
 
 def _of_judge(judge: str, family: str, own: _Own, *, is_brief: bool) -> Iterator[Finding]:
-    name, shared = safe(judge), ~np.isnan(own.elsewhere)
+    name = safe(judge)
+    shared = ~np.isnan(own.elsewhere)
     if not is_brief:
         share = measure_share(own.points, own.video)
         words = (
@@ -271,7 +273,8 @@ def _of_judge(judge: str, family: str, own: _Own, *, is_brief: bool) -> Iterator
 
 
 def _own(judge: int, family: str, given: AuditInput) -> _Own:
-    ballots, is_ours = given.ballots, _ours(family, given)
+    ballots = given.ballots
+    is_ours = _ours(family, given)
     one_of_two = is_ours[:, 0] != is_ours[:, 1]
     mine = ballots.has_voted & (ballots.judge == judge) & one_of_two[ballots.battle]
     battle = ballots.battle[mine]
@@ -294,7 +297,8 @@ def _ours(family: str, given: AuditInput) -> Mask:
 
 def _said_elsewhere(family: str, given: AuditInput) -> Floats:
     """What judges of other families gave model_a in each seating, in the mean; NaN of none."""
-    ballots, size = given.ballots, 2 * len(given.outlines)
+    ballots = given.ballots
+    size = 2 * len(given.outlines)
     kin = np.array([family_of(given.model_of(name)) == family for name in given.judges])
     apart = ballots.has_voted & ~kin[ballots.judge]
     seating = _seating(ballots)[apart]

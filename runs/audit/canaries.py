@@ -91,7 +91,8 @@ def _worst(fought: Sequence[Outline], name: str, given: AuditInput) -> tuple[str
     """Name questions it won, the latest rounds first: those were meant to be the hardest."""
     won = [battle for battle in fought if _points(battle, name) == 1.0]
     won.sort(key=lambda battle: -battle.round)
-    named, more = ", ".join(_about(battle, given) for battle in won[:_NAMED]), len(won) - _NAMED
+    named = ", ".join(_about(battle, given) for battle in won[:_NAMED])
+    more = len(won) - _NAMED
     words = ", such as {won}" + " and {more} more" * (more > 0)
     return words * bool(won), {"won": named, "more": more}
 
@@ -142,7 +143,8 @@ SURE = 0.95
 """A canary holds with at least this probability of standing below another."""
 FAILED = 0.975
 """It fails where it stands above one with as much: there the printed interval leaves out zero."""
-_PARROT, _TERSE = "offline:parrot", "offline:terse"
+_PARROT = "offline:parrot"
+_TERSE = "offline:terse"
 _NOT_ABOVE = {
     "windbag": ("offline:windbag", "pads the same answer"),
     "trickster": ("offline:trickster", "adds words to the judge"),
@@ -221,7 +223,8 @@ def _rate(names: list[str], given: AuditInput) -> _Gaps:
     )
     points, halves = np.full((2, len(names), len(names)), np.nan)
     for members, fit in zip(ratings.components, ratings.fits, strict=True):
-        theta, grid = ratings.theta[members], np.ix_(members, members)
+        theta = ratings.theta[members]
+        grid = np.ix_(members, members)
         points[grid] = SCALE * (theta[:, None] - theta[None, :])
         halves[grid] = SCALE * half_widths(gap_errors(fit.spread), fit.spread.effective)
     return _Gaps(names, points, halves, chances_better(ratings), len(decided))
@@ -236,8 +239,10 @@ def _finding(canary: _Canary, gaps: _Gaps) -> Finding:
         words = "{model} met none of the models it should rank below."
         return unknown(canary.key, words, model=canary.name)
     nearest = max(columns, key=lambda k: float(gaps.better[row, k]))
-    rival, better = gaps.names[nearest], float(gaps.better[row, nearest])
-    gap, half = 0.0 - float(gaps.points[row, nearest]), float(gaps.halves[row, nearest])
+    rival = gaps.names[nearest]
+    better = float(gaps.better[row, nearest])
+    gap = 0.0 - float(gaps.points[row, nearest])
+    half = float(gaps.halves[row, nearest])
     low, high = (gap - half, gap + half) if np.isfinite(half) else (np.nan, np.nan)
     said = (_says if canary.is_below else _says_equal)(better)
     reach = "{figure:points_with_interval} points"

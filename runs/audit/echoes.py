@@ -17,8 +17,11 @@ from videoautoarena.scoring.intervals.proportions import Share, measure_share
 
 LEAST = 20
 """Pairs of words that are measured at least."""
-_A_POINT, _MOST_POINTS = 15, 5
-SWAPPED, REPEATED, LABELLED = "seats swapped", "asked again", "people’s labels"
+_A_POINT = 15
+_MOST_POINTS = 5
+SWAPPED = "seats swapped"
+REPEATED = "asked again"
+LABELLED = "people’s labels"
 KINDS = (SWAPPED, REPEATED, LABELLED)
 
 
@@ -51,7 +54,8 @@ def find_echoes(
             if one.judge == two.judge and one.seats != two.seats:
                 yield from _echo(SWAPPED, battle, one.verdict, two.verdict)
     for trial in trials:
-        again, first = trial.judging, known.get(trial.battle or "")
+        again = trial.judging
+        first = known.get(trial.battle or "")
         if trial.kind == "repeat" and first is not None:
             for one in first.verdicts:
                 if one.judge == again.judge and one.seats == again.seats:

@@ -22,7 +22,8 @@ from videoautoarena.scoring.fitting.counts import Ints
 from videoautoarena.scoring.intervals.proportions import Share
 
 Mask = NDArray[np.bool_]
-ABSTAINED, FAILED = 3, 4
+ABSTAINED = 3
+FAILED = 4
 _CAMPS = {"a": 0, "b": 1, **dict.fromkeys(TIES, 2), "abstain": ABSTAINED, "failed": FAILED}
 """Codes of what a judge said; ties of both kinds are one."""
 POINTS = np.array([1.0, 0.0, 0.5])
@@ -108,7 +109,8 @@ class AuditInput:
     @cached_property
     def judges(self) -> list[str]:
         """Names of all who were asked to judge, in the order of the panel."""
-        told, codes = self.outlines.told, self.outlines.texts["ballots"].counts_by_code()
+        told = self.outlines.told
+        codes = self.outlines.texts["ballots"].counts_by_code()
         asked = {ballot.judge: None for code in codes for ballot in told[code]}
         panel = [judge for judge in self.manifest.get("judges") or () if judge in asked]
         return list(dict.fromkeys([*panel, *asked]))
@@ -117,9 +119,11 @@ class AuditInput:
     def ballots(self) -> Ballots:
         """What every judge said of every battle, from every seating."""
         place = {judge: k for k, judge in enumerate(self.judges)}
-        told, codes = self.outlines.told, self.outlines.texts["ballots"].codes
+        told = self.outlines.told
+        codes = self.outlines.texts["ballots"].codes
         # What judges said of a battle occurs again and again: each such set is coded once.
-        size, every = [len(ballots) for ballots in told], [b for ballots in told for b in ballots]
+        size = [len(ballots) for ballots in told]
+        every = [b for ballots in told for b in ballots]
         asked = np.array(size, dtype=np.int64)[codes] if len(codes) else np.empty(0, dtype=np.int64)
         first = (np.cumsum(size, dtype=np.int64) - size)[codes] if len(codes) else asked
         behind = np.arange(asked.sum()) - np.repeat(np.cumsum(asked) - asked, asked)

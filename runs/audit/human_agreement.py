@@ -175,9 +175,11 @@ def calibrate(battles: Collection[Rated], spoken: Sequence[Spoken]) -> list[Cali
     board = build(battles, ())
     rating = {row.model: row.rating or 0.0 for row in board.models}
     home = {name: k for k, names in enumerate(board.components) for name in names}
-    compared, gaps = compare(spoken), np.empty(len(spoken))
+    compared = compare(spoken)
+    gaps = np.empty(len(spoken))
     for k, (_, battle) in enumerate(spoken):
-        a, b = battle.model_a or "", battle.model_b or ""
+        a = battle.model_a or ""
+        b = battle.model_b or ""
         gaps[k] = rating[a] - rating[b] if home[a] == home[b] else np.nan
     rows = []
     for low, high in pairwise(GAPS):
@@ -185,7 +187,8 @@ def calibrate(battles: Collection[Rated], spoken: Sequence[Spoken]) -> list[Cali
         inside &= (compared.people != TIE) & (compared.judge != TIE) & (gaps != 0.0)
         if not inside.any():
             continue
-        part, gap = compared.among(inside), gaps[inside]
+        part = compared.among(inside)
+        gap = gaps[inside]
         above = np.where(gap > 0, A, B)
         rows.append(
             Calibration(
@@ -230,7 +233,8 @@ def judge_labels(spoken: Sequence[Spoken], *, seats_count: bool) -> list[Finding
 
 
 def _agreement(every: Compared) -> Iterator[Finding]:
-    found, clear = every.agreement(), every.without_ties
+    found = every.agreement()
+    clear = every.without_ties
     yield finding(
         "labels.agreement",
         found.share,

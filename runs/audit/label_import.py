@@ -104,7 +104,8 @@ class _Reading:
         if is_gap(row.get("verdict")):
             self.blank += 1
             return
-        battle, labeller = self._battle(row), self._name(row)
+        battle = self._battle(row)
+        labeller = self._name(row)
         label = Label(
             battle=battle,
             labeller=labeller,

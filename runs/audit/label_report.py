@@ -94,7 +94,9 @@ class LabelReport:
 def show_labels(run: Run) -> LabelReport:
     """Return who labelled how much, and how far people and judges agree."""
     evidence = run.store.evidence
-    spoken, every, cast = spoken_of(run), evidence.labels(), evidence.votes.cast(Vote)
+    spoken = spoken_of(run)
+    every = evidence.labels()
+    cast = evidence.votes.cast(Vote)
     verdicts = run.store.verdicts()
     decided = {id_ for id_ in run.settled if verdicts[id_] in DECIDED}
     drawn = {id_ for sample in evidence.samples() for id_ in sample.drawn} & decided

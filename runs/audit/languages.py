@@ -117,7 +117,8 @@ def _in_language(
             f"In {{language}}, the share of {kind.what} is {{figure:share_gap_with_interval}} "
             "percentage points from that in the other languages."
         )
-        name, language = f"language.{key}_gap.{code}", called(code)
+        name = f"language.{key}_gap.{code}"
+        language = called(code)
         yield finding(name, gap, words, crosses=_differs(gap), is_even=True, language=language)
 
 
@@ -145,9 +146,11 @@ def _first(given: AuditInput, spoken: Sequence[str]) -> Hits:
 
 
 def _longer(given: AuditInput, spoken: Sequence[str]) -> Hits:
-    hits, rows = [], []
+    hits = []
+    rows = []
     for k, battle in enumerate(given.outlines):
-        a, b = battle.length_a or 0, battle.length_b or 0
+        a = battle.length_a or 0
+        b = battle.length_b or 0
         if battle.verdict in ("a", "b") and a and b and a != b:
             hits.append((battle.verdict == "a") == (a > b))
             rows.append(k)
@@ -219,5 +222,6 @@ def _kept(given: AuditInput, codes: Sequence[str]) -> Iterator[Finding]:
                 "{figure} of {n:question} on {videos:video} that were to be in {language} are, as "
                 "far as their language can be told."
             )
-            key, crosses = f"language.kept.{code}", below(share, LEAST_KEPT)
+            key = f"language.kept.{code}"
+            crosses = below(share, LEAST_KEPT)
             yield finding(key, share, words, crosses=crosses, language=called(code))

@@ -135,7 +135,8 @@ class Rejudged:
         return _finding("agreement", self.agreement, words, judge=self.judge)
 
     def _agreed(self) -> list[Finding]:
-        clear, boards = self.without_ties, self.boards
+        clear = self.without_ties
+        boards = self.boards
         words = (
             "Rank correlation of the two leaderboards of the same battles: Spearman "
             "{figure:coefficient_with_interval}, Kendall {kendall:coefficient_with_interval}, "
@@ -230,7 +231,8 @@ def _compare(run: Run, judge: str, trials: Sequence[Trial]) -> Rejudged:
     shared = [p for p in anew if p.battle.verdict in DECIDED and p.other.verdict in DECIDED]
     found = agreement_of(shared)
     clear = [pair for pair in shared if "tie" not in (word_of(pair.battle), word_of(pair.other))]
-    without, by_length = agreement_of(clear), length_agreement(clear)
+    without = agreement_of(clear)
+    by_length = length_agreement(clear)
     return Rejudged(
         judge=judge,
         model=mine[0].model if mine else None,

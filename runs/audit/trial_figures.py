@@ -129,7 +129,8 @@ def _without(trials: Sequence[Trial], words: Sequence[Word]) -> Share:
     # One view stands for all attacks on it: whoever attacks in it is always the one who had lost.
     attackers = {view_of(t): t.right for t in trials if t.kind == "attack"}
     wanted = {word.view for word in words}
-    hits, videos = list[bool](), list[str]()
+    hits = list[bool]()
+    videos = list[str]()
     for trial in trials:
         word = word_of(trial.judging)
         if trial.kind == "repeat" and word and view_of(trial) in wanted:

@@ -98,7 +98,8 @@ def _of_decided(verdicts: Words, given: AuditInput) -> Iterable[Finding]:
     decided = np.isin(verdicts, list(DECIDED))
     if not decided.any():
         return
-    said, video = verdicts[decided], given.videos[decided]
+    said = verdicts[decided]
+    video = given.videos[decided]
     ties = measure_share(np.isin(said, list(TIES)), video)
     words = "{figure} of {n:decided battle} on {videos:video} were ties or splits."
     yield finding("verdicts.ties", ties, words, crosses=above(ties, MOST_TIES))
@@ -243,7 +244,8 @@ def _camps(table: Ints, video: Ints, case: str) -> Iterable[Finding]:
     if not voted.any():
         return
     top = np.sort(counts[voted], axis=1)[:, ::-1]
-    whole, even = top[:, 0] == top.sum(axis=1), top[:, 0] == top[:, 1]
+    whole = top[:, 0] == top.sum(axis=1)
+    even = top[:, 0] == top[:, 1]
     ways = (
         ("unanimous", whole, "all votes were the same"),
         ("majority", ~whole & ~even, "the plurality decided"),
@@ -272,7 +274,8 @@ def _alone(judges: Sequence[str], table: Ints, video: Ints, case: str) -> Iterab
 def _abstains(k: int, given: AuditInput) -> Finding:
     ballots = given.ballots
     own = ballots.judge == k
-    camp, video = ballots.camp[own], given.videos[ballots.battle[own]]
+    camp = ballots.camp[own]
+    video = given.videos[ballots.battle[own]]
     share = measure_share((camp == ABSTAINED), video)
     return abstention_of(given.judges[k], share, int((camp == FAILED).sum()), case="judging")
 
@@ -281,7 +284,8 @@ def abstention_of(judge: str, share: Share, failed: int, *, case: str) -> Findin
     """Return how often a judge of several could not tell; `case` is what each is called."""
     behind = ", and failed in {failed}" if failed else ""
     words = f"{{judge}} abstained in {{figure}} of {{n:{case}}} on {{videos:video}}{behind}."
-    key, crosses = f"panel.abstentions.{safe(judge)}", above(share, MOST_ABSTENTIONS)
+    key = f"panel.abstentions.{safe(judge)}"
+    crosses = above(share, MOST_ABSTENTIONS)
     return finding(key, share, words, crosses=crosses, judge=judge, failed=failed)
 
 

@@ -207,7 +207,8 @@ def show_most_telling(folder: Path, rate: Rate) -> Shown:
 
 def _shown(run: Run, battle: Battle, *, chosen: str | None = None) -> Shown:
     then, ever = _lineage(run, battle)
-    scope, generation = base_of(battle.id), generation_of(battle.id)
+    scope = base_of(battle.id)
+    generation = generation_of(battle.id)
     calls = run.store.journal.calls(scope)
     current = run.lineup.current(scope)
     return Shown(
@@ -291,7 +292,8 @@ class _Candidates(NamedTuple):
 
 def _candidates(outlines: Outlines, decided: Mask, first: str, second: str) -> _Candidates:
     """Return which battles tell most of the first of the leaderboard, and what they are."""
-    a, b = outlines.texts["model_a"], outlines.texts["model_b"]
+    a = outlines.texts["model_a"]
+    b = outlines.texts["model_b"]
     lost = lost_by(outlines, first)
     if lost.any():
         battles = counted(int(lost.sum()), "battle")
@@ -314,7 +316,8 @@ def _candidates(outlines: Outlines, decided: Mask, first: str, second: str) -> _
 
 def _of_equals(outlines: Outlines, decided: Mask, alike: Sequence[str]) -> _Candidates:
     """Return battles of models that share the highest rating: those with a winner, else ties."""
-    a, b = outlines.texts["model_a"], outlines.texts["model_b"]
+    a = outlines.texts["model_a"]
+    b = outlines.texts["model_b"]
     played = decided & (a.among(alike) | b.among(alike))
     won = played & outlines.texts["verdict"].among(["a", "b"])
     if won.any():

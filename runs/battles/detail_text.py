@@ -182,7 +182,8 @@ def _named(name: str, items: tuple[str, ...]) -> Iterator[str]:
 
 
 def _gate(attempt: Evolution) -> str:
-    old, new = attempt.old, attempt.new
+    old = attempt.old
+    new = attempt.new
     said = "accepted" if attempt.accepted else "refused by the gate: not harder"
     return (
         f"difficulty {old.overall:.1f} -> {new.overall:.1f} "
@@ -254,10 +255,12 @@ _NO_WINNER = {
 
 
 def _judging(battle: Battle, judging: Judging) -> Iterator[RenderableType]:
-    a, b = battle.model_a or "?", battle.model_b or "?"
+    a = battle.model_a or "?"
+    b = battle.model_b or "?"
     first, second = (a, b) if judging.seats == "ab" else (b, a)
     won = {"a": f"{a} wins", "b": f"{b} wins", **_NO_WINNER}[judging.verdict]
-    analyses, better = judging.analyses, judging.standards
+    analyses = judging.analyses
+    better = judging.standards
     ahead = {"a": f", {a} ahead", "b": f", {b} ahead", "tie": ", neither ahead"}
 
     def headed(name: Standard) -> str:
@@ -273,7 +276,8 @@ def _judging(battle: Battle, judging: Judging) -> Iterator[RenderableType]:
 
 
 def _provenance(shown: Shown) -> Iterator[RenderableType]:
-    battle, spoken = shown.battle, shown.sent_subtitles
+    battle = shown.battle
+    spoken = shown.sent_subtitles
     prompts = [f"{role} {digest[:12]}" for role, digest in sorted(battle.prompts.items())]
     propensity = "dealt" if battle.propensity is None else f"{battle.propensity:g}"
     yield from _section(

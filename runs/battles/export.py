@@ -225,7 +225,8 @@ def write_whole(to: Path, lines: Iterable[str]) -> int:
     A file next to it is filled and then given the name. Raises OSError.
     """
     number, name = tempfile.mkstemp(dir=to.parent, prefix=f".{to.name[:40]}-")
-    draft, count = Path(name), 0
+    draft = Path(name)
+    count = 0
     try:
         with os.fdopen(number, "w", encoding="utf-8") as file:
             for line in lines:

@@ -128,7 +128,8 @@ def loser(battle: Battle | Outline) -> str | None:
 
 def is_blamed(battle: Battle, names: Mapping[str, str]) -> bool:
     """Return whether what `why` says of a battle names a fault of the loser's."""
-    judging, lost = _judging_of(battle), loser(battle)
+    judging = _judging_of(battle)
+    lost = loser(battle)
     if judging is None or lost is None:
         return False
     said = _telling(battle, judging, names)
@@ -464,7 +465,8 @@ class _Layout(NamedTuple):
     def row(self, *texts: str) -> Iterator[str]:
         """Give the lines of id, file, length, round, result, question and reason; names fold."""
         id_, file, length_, round_, result_, asked, reason = texts
-        files, results = _folded(file, self.file), _folded(result_, self.result)
+        files = _folded(file, self.file)
+        results = _folded(result_, self.result)
         beside = []
         if self.beside is not None:
             beside = [fit(asked, self.beside[0], CUT), fit(reason, self.beside[1], CUT)]

@@ -197,12 +197,14 @@ def group_of(run: Run, name: str, battles: Sequence[Battle]) -> Group:
 
 def places_of(plain: Leaderboard, styled: Leaderboard) -> Iterable[Place]:
     """Yield where each model stands, plainly and with style held equal where that is identified."""
-    place, other = place_in(plain), place_in(styled)
+    place = place_in(plain)
+    other = place_in(styled)
     adjusted = {row.model: row for row in styled.models}
     for row in plain.models:
         controlled = adjusted[row.model]
         is_refused = UNCONTROLLED in controlled.flags
-        before, after = place(row.model), None if is_refused else other(row.model)
+        before = place(row.model)
+        after = None if is_refused else other(row.model)
         moved = None if before is None or after is None else before - after
         yield Place(
             row.model,

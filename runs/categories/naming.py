@@ -62,7 +62,8 @@ async def name_topics(
             many = counted(len(topics), "topic")
             say(f"questions of {many} go to {safe(namer)}; no frames, no answers")
         prompts = prompts_with(store, "topic_namer")
-        ending, listeners = EarlyEnd(), Listeners(say, nobody)
+        ending = EarlyEnd()
+        listeners = Listeners(say, nobody)
         calling = Calling(store, config, no_frames)
         hear = partial(pass_on, listeners=listeners)
         asker = draining_asker(calling, ending, pace=TagOrder(), hear=hear)
@@ -97,7 +98,9 @@ def distinct(said: Mapping[str, str]) -> dict[str, str]:
         plain = _plain(text)
         if not plain:
             continue
-        taken, name, count = set(names.values()), plain, 1
+        taken = set(names.values())
+        name = plain
+        count = 1
         while name in taken:
             count += 1
             name = f"{plain} ({count})"

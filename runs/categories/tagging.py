@@ -197,7 +197,8 @@ async def _ready(out: Path, order: TagOrder, *, write: bool) -> AsyncIterator[_R
         if write:
             keep_caps(store, caps)
         decoders = await stack.enter_async_context(Decoders(FrameCache()))
-        run, model = Run(out, store), config.model_of(name)
+        run = Run(out, store)
+        model = config.model_of(name)
         prompts = prompts_with(store, "classifier", keep=write)
         run_frames = _run_frames(run, config, decoders, order)
         drawn = draw(questions_of(run.battles), order.sample, order.seed)
@@ -285,7 +286,8 @@ async def _tag(
     listeners: Listeners,
     on_tagged: OnTagged,
 ) -> None:
-    store, config = ready.store, ready.config
+    store = ready.store
+    config = ready.config
     calling = Calling(store, config, ready.run_frames.jpegs)
     hear = partial(pass_on, listeners=listeners)
     asker = draining_asker(calling, tally, pace=order, hear=hear)
@@ -306,7 +308,8 @@ async def _tag(
 
 
 async def _one_tag(wanted: Wanted, prompter: Prompter, model: Model) -> Tag:
-    asked, asks = wanted.asked, tuple(range(wanted.generation + 1))
+    asked = wanted.asked
+    asks = tuple(range(wanted.generation + 1))
     if wanted.generation:
         prompter = Prompter(
             prompter.asker, prompter.prompts, prompter.seed, generations=lambda _scope: asks

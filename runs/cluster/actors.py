@@ -33,7 +33,8 @@ class Process:
     kind: type
 
     def __init__(self, *values: Any, **named: Any) -> None:
-        self._values, self._named = values, named
+        self._values = values
+        self._named = named
         self._made: Any = None
 
     async def call(self, method: str, *values: Any) -> Any:
@@ -107,7 +108,9 @@ class Head:
     """A way to owner or lender; StoreError where it does not come back."""
 
     def __init__(self, actor: Any, what: str) -> None:
-        self.actor, self._what, self._call = actor, what, calls_of(actor)
+        self.actor = actor
+        self._what = what
+        self._call = calls_of(actor)
 
     async def __call__(self, method: str, *values: Any) -> Any:
         """Return what a method comes to; again while the process begins anew."""

@@ -60,7 +60,8 @@ class BenchQuestions:
 
 def bench_setup(store: Store, left: Remaining, pace: Pace) -> Setup:
     """Return what every worker is told of a bench: once, all that its jobs name."""
-    work, due = left.work, {qid for (_, qid), _ in left.due}
+    work = left.work
+    due = {qid for (_, qid), _ in left.due}
     files = {video: file.resolve() for video, file in work.films.files.items()}
     sent = replace(
         work,
@@ -100,7 +101,8 @@ async def play_apart(
     jobs: Sequence[Job], play: Callable[[Job], Awaitable[None]], *, most: int
 ) -> None:
     """Play jobs in order, so many at once, none beside another that looks at the same video."""
-    waiting, looked_at = dict(enumerate(jobs)), set[str]()
+    waiting = dict(enumerate(jobs))
+    looked_at = set[str]()
     playing: dict[asyncio.Future[None], Job] = {}
     try:
         while waiting or playing:
@@ -124,7 +126,8 @@ class DrainedOnce:
     """Passes events on, and has nothing more sent once a model can do no more."""
 
     def __init__(self, ending: EarlyEnd, listeners: Listeners) -> None:
-        self._ending, self._listeners = ending, listeners
+        self._ending = ending
+        self._listeners = listeners
         self.drain: Callable[[], None] = lambda: None
 
     def hear(self, event: Happening) -> None:

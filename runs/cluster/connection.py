@@ -37,7 +37,8 @@ REACH_S = 5.0
 """How long a cluster's address may take to answer."""
 SETTINGS, HEADERS, DATA = 4, 1, 0
 """Kinds of frames (RFC 9113, 6)."""
-END_OF_STREAM, END_OF_HEADERS = 1, 4
+END_OF_STREAM = 1
+END_OF_HEADERS = 4
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 METHOD = "/ray.rpc.NodeInfoGcsService/GetClusterId"
 NO_MESSAGE = b"\0" * 5
@@ -264,7 +265,8 @@ def knock(host: str, port: int, token: Token | None = None) -> Door:
 
 
 def _answer(line: socket.socket) -> Door:
-    heard, greets = b"", bytes([SETTINGS])
+    heard = b""
+    greets = bytes([SETTINGS])
     while b"grpc-status" not in heard and len(heard) < LONGEST:
         try:
             said = line.recv(4096)
@@ -304,10 +306,12 @@ def _frame(kind: int, flags: int, body: bytes, *, stream: int = 1) -> bytes:
 def _text(text: str) -> bytes:
     """A text as HPACK has it, not by its own code (RFC 7541, 5.2)."""
     data = text.encode()
-    length, most = len(data), 127
+    length = len(data)
+    most = 127
     if length < most:
         return bytes([length]) + data
-    head, rest = bytes([most]), length - most
+    head = bytes([most])
+    rest = length - most
     while rest >= 128:
         head += bytes([rest % 128 + 128])
         rest //= 128

@@ -87,7 +87,8 @@ class Crew:
         self, on_empty: Callable[[], None], on_outage: Callable[[Outage | Wait], None]
     ) -> None:
         """Have it said when the cap is reached, and when an endpoint is gone, full or back."""
-        self._on_empty, self._on_outage = on_empty, on_outage
+        self._on_empty = on_empty
+        self._on_outage = on_outage
 
     def drain(self) -> None:
         """Send nothing more; calls under way are finished."""
@@ -179,7 +180,8 @@ class Crew:
                 lost = {one.video for one in those}
                 for video in sorted(lost):
                     await self.owner("condemn", video, f"no machine has its file ({why})")
-                job, refused = replace(job, lost=job.lost | lost), {}
+                job = replace(job, lost=job.lost | lost)
+                refused = {}
                 continue
             found = await self._try(hand, job)
             if found is None:
@@ -345,7 +347,8 @@ class Crew:
             if hand.telling is None:
                 hand.telling = asyncio.ensure_future(calls_of(hand.actor)("events"))
             elif hand.telling.done():
-                told, hand.telling = hand.telling, None
+                told = hand.telling
+                hand.telling = None
                 self._hear_of(hand, told)
 
     def _hear_of(self, hand: Hand, told: asyncio.Future[list[Any]]) -> None:

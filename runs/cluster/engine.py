@@ -195,7 +195,8 @@ class _News:
     """Tells of battles that stand in the run's file, and of what a rule has seen."""
 
     def __init__(self, seen: Store, hear: Hear) -> None:
-        self._seen, self._hear = seen, hear
+        self._seen = seen
+        self._hear = hear
         self._place = seen.last_settled()
         self._reading: Reading | None = None
 
@@ -244,7 +245,8 @@ class _Note:
 
     async def _write(self) -> None:
         while self._latest is not None:
-            latest, self._latest = self._latest, None
+            latest = self._latest
+            self._latest = None
             await self._owner("note_machines", latest)
 
     async def close(self) -> None:

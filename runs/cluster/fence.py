@@ -75,7 +75,9 @@ class Fenced:
         is_away: Callable[[Exception], bool],
     ) -> None:
         """Take what calls a method once, and what tells a death at the other end from an error."""
-        self._call, self._fence, self._is_away = call, fence, is_away
+        self._call = call
+        self._fence = fence
+        self._is_away = is_away
 
     async def __call__(self, method: str, *values: Any) -> Any:
         """Return what a method comes to; again and again while nobody is there."""

@@ -55,7 +55,8 @@ class _Worker:
 
     def take(self, loan: Loan) -> None:
         """Take a loan, and go on with the one before until that was heard of."""
-        before, self.loan = self.loan, loan
+        before = self.loan
+        self.loan = loan
         wants = self.report.places
         self.total = max(loan.total, before.total, self.report.total.under_way)
         for place in {*loan.places, *before.places, *wants}:
@@ -79,7 +80,8 @@ class Lender:
         clock: Callable[[], float] = boot_s,
     ) -> None:
         self.boot = uuid4().hex
-        self._clock, self._lease_s = clock, lease_s
+        self._clock = clock
+        self._lease_s = lease_s
         self._concurrency = concurrency
         # Given, where the variables of this process may name other addresses than the command's.
         self._limits = limits_in(config, concurrency) if limits is None else limits
@@ -117,7 +119,8 @@ class Lender:
             one = self._workers[worker] = _Worker(node, now_s, 0.0)
         if one is None:
             return None
-        one.until_s, one.report = now_s + self._lease_s, report
+        one.until_s = now_s + self._lease_s
+        one.report = report
         self._tick()
         loan = self._lend(one) if self._is_open else NO_LOAN
         one.take(loan)
@@ -251,7 +254,8 @@ class Lender:
 
         What others sent in that minute, by the larger shares that they had, still counts there.
         """
-        now_s, first_s = self._clock(), min(one.enlisted_s for one in self._workers.values())
+        now_s = self._clock()
+        first_s = min(one.enlisted_s for one in self._workers.values())
         is_late = worker.enlisted_s > first_s + self._lease_s
         is_new = is_late and now_s < worker.enlisted_s + MINUTE_S
         return 0 if limit.is_rated and is_new else limit.places
@@ -267,7 +271,8 @@ def shared(capacity: int, mine: Wants, *, wants: Iterable[Wants], held: int, ahe
     want = mine.under_way + mine.waiting
     if sum(others) + want + len(others) < capacity:
         want += ahead
-    left, fair = capacity, 0
+    left = capacity
+    fair = 0
     # Among equals the one who asks comes last, and gets what cannot be parted evenly.
     for rank, one in enumerate(sorted([*others, want])):
         part = left // (len(others) + 1 - rank)

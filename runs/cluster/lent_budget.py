@@ -84,7 +84,8 @@ class LentBudget:
         lent = _lent(hold)
         most = self._most(model, request)
         if lent.boot != self.boot:
-            lent.number, lent.size = next(self._numbers), most
+            lent.number = next(self._numbers)
+            lent.size = most
             return await self._take(lent)
         return await self._pay(lent, NOTHING, most)
 

@@ -55,7 +55,9 @@ class Purse:
     """The budget of a run; lends nothing before it was opened."""
 
     def __init__(self, path: Path, config: RunConfig, *, newcomers_only: bool = False) -> None:
-        self._path, self._config, self._newcomers_only = path, config, newcomers_only
+        self._path = path
+        self._config = config
+        self._newcomers_only = newcomers_only
         self._budget: CappedBudget | None = None
         self._held: dict[Who, _Held] = {}
         self._flying: dict[str, _Flying] = {}
@@ -124,7 +126,8 @@ class Purse:
 
     async def pay(self, who: Who, step: int, cost: Sum, size: Sum) -> bool:
         """Count what a try cost and set aside for another; once for each `step`, from 1."""
-        budget, held = self._budget, self._held.get(who)
+        budget = self._budget
+        held = self._held.get(who)
         if budget is None or held is None:
             return True
         if step > held.step:

@@ -145,7 +145,8 @@ class Worker:
             self._failed.append(failure)
 
     def _make_asker(self) -> Asker:
-        setup, store = self.setup, self._store
+        setup = self.setup
+        store = self._store
         estimates = Estimates(dict(setup.seen), limits=limits_of(store))
         self._money = LentBudget(self.lender, self.name, estimates) if setup.caps else None
         budget = Budget(setup.caps, self._money or Boundless(), estimates)
@@ -208,7 +209,8 @@ class Worker:
             await play(arena, video)
 
     def _arena(self, claim: Claim, part: Part) -> Arena:
-        store, setup = self._store, self.setup
+        store = self._store
+        setup = self.setup
         common = assemble(
             setup.config,
             self._asker,
@@ -277,7 +279,8 @@ class Worker:
         """Return what happened here since this was asked last; raises what went wrong beside."""
         for failure in self._failed:
             raise failure
-        events, self._events = self._events, []
+        events = self._events
+        self._events = []
         return events
 
     async def drain(self) -> None:
@@ -322,7 +325,8 @@ class Worker:
         """Use nothing from now on that an earlier life of the lender has lent."""
         if boot == self._boot:
             return
-        self._boot, self._handed_in = boot, self._writer.handed_in
+        self._boot = boot
+        self._handed_in = self._writer.handed_in
         if self._money:
             self._money.boot = boot
 

@@ -117,9 +117,11 @@ class ModelTable(Table):
         if not isinstance(found, dict):
             return value
         if others := sorted(value.keys() & cls.model_fields.keys() - {"retrieval"}):
-            first, place = others[0], "the table of its model"
+            first = others[0]
+            place = "the table of its model"
             if "model" in others:
-                first, place = "model", "retrieval = { model = .. }"
+                first = "model"
+                place = "retrieval = { model = .. }"
             raise ValueError(f"retrieval stands alone in its table; write {first} in {place}")
         return {"model": found.get("model", ""), **value}
 
@@ -288,7 +290,8 @@ _WANTED = {
 
 def _describe(mistake: ErrorDetails) -> str:
     """Return where a mistake is and what would be right; never the value itself."""
-    place, kind = [str(part) for part in mistake["loc"]], mistake["type"]
+    place = [str(part) for part in mistake["loc"]]
+    kind = mistake["type"]
     if kind == "extra_forbidden":
         if why := _REMOVED.get(".".join(place)):
             return f"{'.'.join(place)} was removed, {why}; take the key out"

@@ -34,7 +34,8 @@ from videoautoarena.runs.text.words import composed
 OFFLINE_CAST = tuple(
     f"offline:{kind}" for kind in ("hawk", "owl", "mole", "blind", "parrot", "terse", "windbag")
 )
-OFFLINE_EXAMINER, OFFLINE_JUDGE = "offline:examiner", "offline:judge"
+OFFLINE_EXAMINER = "offline:examiner"
+OFFLINE_JUDGE = "offline:judge"
 _SHARED = (
     *("max_frames", "base_url", "key_env", "timeout_s", "parameters", "detail"),
     *("cache_breakpoint", "limits", "price", "frame_tokens", "declared"),
@@ -263,7 +264,8 @@ def scouts(cast: Mapping[str, CastEntry], file: ArenaFile) -> dict[str, CastEntr
     wanted = {name: entry.retrieval for name, entry in cast.items() if entry.retrieval}
     found: dict[str, CastEntry] = {}
     for name, retrieval in wanted.items():
-        place, embeddings = f"models.{name}.retrieval", retrieval.embeddings
+        place = f"models.{name}.retrieval"
+        embeddings = retrieval.embeddings
         if embeddings in cast or embeddings in {one.captioner for one in wanted.values()}:
             raise BadInput(f"{place}.embeddings: {embeddings!a} speaks, too; name what only embeds")
         found[embeddings] = embedder_of(embeddings, file, place=f"{place}.embeddings")

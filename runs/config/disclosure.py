@@ -51,7 +51,8 @@ def clip_calls(config: RunConfig, models: Iterable[str]) -> Counter[tuple[str, R
         found = config.cast[model].retrieval
         if found is None:
             continue
-        each, by = found.frames_per_clip, found.captioner
+        each = found.frames_per_clip
+        by = found.captioner
         if (count := -(-config.sampling.frames // each)) > found.keep:
             clips[found.embeddings, "embedder", by, each] = count
             if by is not None:

@@ -196,7 +196,8 @@ def _aliases(names: Sequence[str]) -> dict[str, str]:
     for name in names:
         last = name.partition(":")[2].rstrip("/").rpartition("/")[2]
         alias = _ASIDE.sub("-", last.lower()).strip("-")[:_LONGEST_ALIAS] or "model"
-        number, free = 2, alias
+        number = 2
+        free = alias
         while free in found.values():
             free = f"{alias}-{number}"
             number += 1

@@ -126,7 +126,8 @@ class RunConfig(Record):
         if alias not in self.cast:
             raise _undefined(alias)
         entry = self.cast[alias]
-        model, found = entry.as_model(alias), entry.retrieval
+        model = entry.as_model(alias)
+        found = entry.retrieval
         if found is None:
             return model
         retrieval = Retrieval(
@@ -268,7 +269,8 @@ def resolve(flags: Flags) -> Settings:
     file = arena_file(flags.config)
     run = _layered(flags, file)
     roster = flags.models or file.roles.models
-    is_assumed, is_paper = not roster, run["config"]["preset"] == "paper"
+    is_assumed = not roster
+    is_paper = run["config"]["preset"] == "paper"
     roster = tuple(roster or OFFLINE_CAST)
     cast = {name: casting.contestant_of(name, file) for name in roster}
     if is_paper:

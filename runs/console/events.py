@@ -201,7 +201,8 @@ class Alarm:
     ) -> None:
         self._out = shlex.quote(str(out))
         self._say = say
-        self._count_forfeits, self._accepted = count_forfeits, accepted
+        self._count_forfeits = count_forfeits
+        self._accepted = accepted
         self._key_of = key_of
         self._forfeits: Forfeits | None = None
         self._named: set[str] = set()
@@ -228,7 +229,8 @@ class Alarm:
     def _settle(self, battle: Battle) -> None:
         is_forfeit = battle.verdict in ("forfeit_a", "forfeit_b")
         if self._forfeits is not None:
-            a, b = battle.model_a, battle.model_b
+            a = battle.model_a
+            b = battle.model_b
             self._forfeits.note(a, b, battle.verdict, reason=battle.reason)
         elif is_forfeit:
             # It is written down by now, and counted with those before.

@@ -106,8 +106,10 @@ class Follower:
         manifest = run.manifest
         # First: what is settled from here on may be part of `Begun`, and is then passed over.
         self._latest = run.store.last_settled()
-        self.has_begun, self.total = True, len(run.slots)
-        self._lineup, self._slots = run.lineup, len(run.store.slots())
+        self.has_begun = True
+        self.total = len(run.slots)
+        self._lineup = run.lineup
+        self._slots = len(run.store.slots())
         self._is_settled = run.slots.among(run.settled)
         self._watch = self._waves = None
         self._listeners.hear(

@@ -17,7 +17,8 @@ class LogEvents(logging.Handler):
 
     def __init__(self, node: str, hear: Hear) -> None:
         super().__init__(LEVEL)
-        self._node, self._hear = node, hear
+        self._node = node
+        self._hear = hear
         self._heard: dict[tuple[str, int], int] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -34,7 +35,8 @@ class LogEvents(logging.Handler):
         if record.exc_info and (error := record.exc_info[1]) is not None:
             text += f" ({type(error).__name__}: {error})"
         more = " (more of these are left out)" if count == SAME_AT_MOST else ""
-        name, level = redacted(record.name), record.levelname.lower()
+        name = redacted(record.name)
+        level = record.levelname.lower()
         self._hear(Logged(self._node, level, name, redacted(text) + more))
 
 

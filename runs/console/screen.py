@@ -150,7 +150,8 @@ def _head(standing: Standing, names: dict[str, str], size: Size) -> Iterator[Tex
     assert run is not None
     dot = f" {size.marks.between} "
     line = Line(size.width, size.marks).add(plain(str(run.out)), "bold")
-    videos, rounds = counted(len(run.videos), "video"), counted(run.rounds, "round")
+    videos = counted(len(run.videos), "video")
+    rounds = counted(run.rounds, "round")
     yield line.add(f"{dot}seed {run.seed}{dot}{videos}{dot}{rounds}").text
     line = Line(size.width, size.marks).add(", ".join(plain(names[m]) for m in run.models))
     judges = ", ".join(run.judges)
@@ -171,7 +172,9 @@ def _head(standing: Standing, names: dict[str, str], size: Size) -> Iterator[Tex
 
 
 def _progress(standing: Standing, size: Size) -> Text:
-    done, total, marks = standing.done, standing.total, size.marks
+    done = standing.done
+    total = standing.total
+    marks = size.marks
     figures = f"{done}/{total} battles, {clock(standing.elapsed_s)}"
     if standing.left_s is not None:
         figures += f", about {clock(standing.left_s)} left"
@@ -271,7 +274,8 @@ def _machines(standing: Standing, size: Size) -> Iterator[Text]:
 
 def _machine(line: Line, machines: Sequence[Machine]) -> Text:
     """Add how machines stand to a line; what went wrong comes first, since the rest may be cut."""
-    of_all, dot = summed(machines), f" {line.marks.between} "
+    of_all = summed(machines)
+    dot = f" {line.marks.between} "
     if of_all.lost:
         line.add(dot).add(f"{counted(of_all.lost, 'worker')} lost", "yellow")
     flying = f"{counted(of_all.under_way, 'call')} in flight{dot}{of_all.calls:,} finished"
@@ -307,8 +311,10 @@ def _board(board: Board | None, names: dict[str, str], size: Size) -> Iterator[T
 
 
 def _ranked(row: Row, axis: Axis, name: str, size: Size) -> Text:
-    line, rating = Line(size.width, size.marks), row.rating
-    best, worst = row.rank_best, row.rank_worst
+    line = Line(size.width, size.marks)
+    rating = row.rating
+    best = row.rank_best
+    worst = row.rank_worst
     rank = "-" if best is None else f"{best}" if best == worst else f"{best}-{worst}"
     line.add(rank, width=6).add(name, "bold")
     if rating is None:

@@ -143,9 +143,13 @@ class Standing:
                 self.awaited.pop(address, None)
                 self._stop_waiting()
             case events.Draining(calls, is_capped, gone):
-                self.draining, self.is_capped, self.gone = calls, is_capped, gone
+                self.draining = calls
+                self.is_capped = is_capped
+                self.gone = gone
             case events.Ended(interrupted, is_capped, spent, gone):
-                self.ended, self.is_capped, self.gone = interrupted, is_capped, gone
+                self.ended = interrupted
+                self.is_capped = is_capped
+                self.gone = gone
                 if spent is not None:
                     self._take(spent)
                 self.flights.clear()
@@ -222,15 +226,19 @@ class Standing:
             self.facts = run.facts.copy()
         # Heard again when the run has grown, or some of it is played again.
         self._open = _lineages(self._lineup.slots)
-        self._endings, self.verdicts = Endings(self._lineup.slots), Counter()
+        self._endings = Endings(self._lineup.slots)
+        self.verdicts = Counter()
         self.latest.clear()
         for battle in run.battles:
             self._settle(battle)
 
     def _take(self, spent: Spent) -> None:
         """Take figures from the run's file, which also has what was committed unheard."""
-        self.calls, self.usd, self.unknown = spent.calls, spent.usd, spent.unknown
-        self.tokens_in, self.tokens_out = spent.input_tokens, spent.output_tokens
+        self.calls = spent.calls
+        self.usd = spent.usd
+        self.unknown = spent.unknown
+        self.tokens_in = spent.input_tokens
+        self.tokens_out = spent.output_tokens
 
     def _settle(self, battle: Battle) -> None:
         row = self._lineup.slots.find(battle.id)
@@ -274,7 +282,8 @@ class Standing:
         flight = self._flight(event.nonce.scope)
         if flight is None:
             return
-        place, now = f"{event.nonce.role}{event.nonce.ordinal}", self.clock()
+        place = f"{event.nonce.role}{event.nonce.ordinal}"
+        now = self.clock()
         flight.since_s = now
         if event.kind == "started":
             flight.voices[place] = Voice(event.nonce.role, event.alias, now)
@@ -323,7 +332,8 @@ class Endings:
         return True
 
     def __iter__(self) -> Iterator[Result]:
-        names, videos = list(self._names), self._slots.videos
+        names = list(self._names)
+        videos = self._slots.videos
         for row in np.flatnonzero(self._codes[:, 2] != _OPEN).tolist():
             a, b, verdict = (names[name] for name in self._codes[row])
             video = videos[self._slots.columns.video[row]]

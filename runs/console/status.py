@@ -66,16 +66,20 @@ class Endings:
     @classmethod
     def of(cls, store: Store, tally: Tally) -> Endings:
         """Count a run's; a battle is read whole only where it has no answers to be judged by."""
-        verdicts, void_reasons, forfeits = Counter[str](), Counter[str](), Forfeits()
+        verdicts = Counter[str]()
+        void_reasons = Counter[str]()
+        forfeits = Forfeits()
         for ending in store.each_ending():
             if ending.id in tally.superseded:
                 continue
-            verdict, reason = ending.verdict, None
+            verdict = ending.verdict
+            reason = None
             if verdict is None or verdict not in DECIDED:
                 battle = store.battle(ending.id)
                 if battle is None:
                     continue
-                verdict, reason = battle.verdict, battle.reason
+                verdict = battle.verdict
+                reason = battle.reason
                 if verdict == "void":
                     void_reasons[reader.readable_reason(reason or "no reason recorded")] += 1
             verdicts[verdict] += 1
@@ -86,7 +90,8 @@ class Endings:
     def as_lines(self) -> list[str]:
         """Return it as lines for a person."""
         won, ties = (sum(self.verdicts[v] for v in kinds) for kinds in (("a", "b"), TIES))
-        void, forfeits = self.verdicts["void"], sum(self.forfeits.values())
+        void = self.verdicts["void"]
+        forfeits = sum(self.forfeits.values())
         reasons = [
             f"  void, {count}: {shortened(reason, 120)}"
             for reason, count in self.void_reasons.most_common()
@@ -314,7 +319,8 @@ class Status:
         return [*lines, again] if lost and not self.is_merged else lines
 
     def _rule(self) -> list[str]:
-        rule, reading = self.outlook.rule, self.outlook.reading
+        rule = self.outlook.rule
+        reading = self.outlook.reading
         if rule is None:
             return []
         if reading is None:
@@ -339,7 +345,8 @@ class Status:
 def status_of(folder: Path) -> Status:
     """Return how far the run in `folder` is."""
     with reader.open_run(folder) as run:
-        store, journal = run.store, run.store.journal
+        store = run.store
+        journal = run.store.journal
         tally = Tally.of(store)
         endings = Endings.of(store, tally)
         costs = Costs(settled=endings.verdicts.total())

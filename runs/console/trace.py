@@ -105,7 +105,8 @@ class TraceFile:
 
     def _append(self, line: bytes) -> None:
         """Write a line whole or, so that the next one stands on a line of its own, not at all."""
-        end, rest = os.fstat(self._file.fileno()).st_size, memoryview(line)
+        end = os.fstat(self._file.fileno()).st_size
+        rest = memoryview(line)
         try:
             while rest:
                 rest = rest[self._file.write(rest) :]
@@ -118,7 +119,8 @@ class TraceFile:
     def _give_up(self, error: OSError) -> None:
         with suppress(OSError):
             self._file.close()
-        path, why = safe(str(self._path)), error.strerror
+        path = safe(str(self._path))
+        why = error.strerror
         self._say(f"{path} cannot be written ({why}): the trace ends here, and the run continues")
 
 

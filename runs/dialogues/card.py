@@ -13,7 +13,8 @@ from videoautoarena.runs.tasks.card import COPIES
 
 def dialogue_card(manifest: Manifest) -> str:
     """Return card.md of a set of dialogues; equal input gives equal text."""
-    ours, chosen = manifest.generator, manifest.selection
+    ours = manifest.generator
+    chosen = manifest.selection
     turns: Any = chosen["turns"]
     parts = [
         f"# Set of {counted(manifest.count, 'dialogue')}, written by a model\n",

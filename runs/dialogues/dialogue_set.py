@@ -135,7 +135,8 @@ class MadeDialogues:
 
     def as_lines(self) -> list[str]:
         """Return it as lines for a person."""
-        shown, wanted = safe(str(self.folder)), sum(self.wanted.values())
+        shown = safe(str(self.folder))
+        wanted = sum(self.wanted.values())
         if self.plan is not None:
             about = f"at most {counted(wanted, 'dialogue')} about {counted(self.videos, 'video')}"
             return [f"{shown} would have {about}", *self.plan.as_lines()]
@@ -146,7 +147,8 @@ class MadeDialogues:
         )
         lines = [f"{shown} {verb}: {size}, bench {(self.bench or '')[:12]}"]
         for ability, count in self.wanted.items():
-            made, served = self.made.get(ability, 0), self.served.get(ability, 0)
+            made = self.made.get(ability, 0)
+            served = self.served.get(ability, 0)
             of = f"{made} of {count}, {served} of {counted(self.videos, 'video')}"
             fell = self._dropped(ability)
             if unserved := fell.pop("fitness", 0):

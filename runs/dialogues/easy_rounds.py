@@ -40,7 +40,8 @@ def find_easy(bench: OpenBench[DialogueItem], score: float) -> tuple[Played, fro
         for number, one in enumerate(item.rounds, 1)
         if one.is_scored
     }
-    taken, passed_over = list[str](), dict[str, str]()
+    taken = list[str]()
+    passed_over = dict[str, str]()
     easy = frozenset(asked)
     for result in read_dialogues(bench):
         name = result.model + " (stand-in)" * result.is_stand_in

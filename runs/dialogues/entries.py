@@ -57,8 +57,11 @@ class RoundOrigin(TypedDict):
 
 def entry_of(facts: Mapping[str, Any], made: Made) -> DialogueItem:
     """Return the line of a dialogue that passed; `facts` say of what and by whom."""
-    video, clip, prompter = facts["video"], facts["clip"], facts["prompter"]
-    examiner, prompts = facts["examiner"], prompter.prompts
+    video = facts["video"]
+    clip = facts["clip"]
+    prompter = facts["prompter"]
+    examiner = facts["examiner"]
+    prompts = prompter.prompts
     rounds = [
         _round(one, made, number=number, items=made.checklists.get(number, ()))
         for number, one in enumerate(made.rounds, 1)

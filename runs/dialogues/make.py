@@ -244,8 +244,11 @@ class _Ready:
 
     async def play(self, say: Say) -> DialogueTally:
         """Make the dialogues of every video; at an interrupt or a cap, of as many as ended."""
-        order, store, videos = self.order, self._writable, self.found.videos
-        tally, listeners = DialogueTally(total=len(videos)), Listeners(say, nobody)
+        order = self.order
+        store = self._writable
+        videos = self.found.videos
+        tally = DialogueTally(total=len(videos))
+        listeners = Listeners(say, nobody)
         lenses = self._lenses(store, self.decoders)
         calling = Calling(store, self.config, load_of(lenses.scenes, lenses.whole))
         hear = partial(pass_on, listeners=listeners)
@@ -303,7 +306,8 @@ class _Ready:
         return self.shots[video.id]
 
     def _lenses(self, store: Store, decoders: Decoders | None) -> Lenses:
-        folder, videos = self.order.folder, {video.id: video for video in self.found.videos}
+        folder = self.order.folder
+        videos = {video.id: video for video in self.found.videos}
         files = {id_: folder / video.path for id_, video in videos.items()} if decoders else {}
         whole = RunFrames(
             store, decoders, files=files, sampling=self.config.sampling, videos=videos
@@ -348,7 +352,8 @@ async def _cut(
     order: DialogueOrder, found: Findings, decoders: Decoders, say: Say
 ) -> tuple[dict[str, Sequence[Span]], dict[str, str]]:
     """Return where videos are cut, and why some cannot be decoded."""
-    shots, lost = dict[str, Sequence[Span]](), dict[str, str]()
+    shots = dict[str, Sequence[Span]]()
+    lost = dict[str, str]()
     with progress(say, is_quiet=order.is_quiet) as on_progress:
 
         async def cut(video: Video) -> None:

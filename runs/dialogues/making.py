@@ -223,7 +223,8 @@ class _OneVideo:
 
     async def make(self, kinds: Sequence[Ability]) -> list[DialogueItem]:
         """Return the dialogues of these abilities, each in words like those before it."""
-        found, asked = list[DialogueItem](), tuple[str, ...]()
+        found = list[DialogueItem]()
+        asked = tuple[str, ...]()
         for place, kind in enumerate(kinds):
             try:
                 made = await self._made(kind, asked)
@@ -240,8 +241,10 @@ class _OneVideo:
         return found
 
     async def _made(self, ability: Ability, asked: tuple[str, ...]) -> list[DialogueItem]:
-        wish, found = self.making.wish, list[DialogueItem]()
-        used, is_served = Counter[str](), False
+        wish = self.making.wish
+        found = list[DialogueItem]()
+        used = Counter[str]()
+        is_served = False
         tries = wish.per_video + SPARE
         clips = self._clips()
         for _ in range(tries):
@@ -305,7 +308,8 @@ class _OneVideo:
         return made
 
     def _facts(self, clip: Clip, ability: Ability, rated: Mapping[str, int]) -> dict[str, Any]:
-        prompter, examiner = self.making.prompter, self.making.examiner
+        prompter = self.making.prompter
+        examiner = self.making.examiner
         names = {one.id: one.name for one in self.memory.seen_in(clip.scenes)}
         return {
             "video": self.outcome.video,
@@ -323,7 +327,8 @@ class _OneVideo:
 
     def _clips(self) -> list[Clip]:
         """Return the whole, then other clips in an order that the seed draws."""
-        seed, video = self.making.wish.seed, self.outcome.video
+        seed = self.making.wish.seed
+        video = self.outcome.video
         every = clips_of(self.memory)
         others = sorted(
             (one for one in every if one.why != "whole"),
@@ -350,7 +355,8 @@ class _OneVideo:
             return {}
 
     async def _dialogist(self, clip: Clip) -> Dialogist | None:
-        making, video = self.making, self.outcome.video
+        making = self.making
+        video = self.outcome.video
         try:
             frames = await making.seen(video.id, clip)
         except UnusableVideo as why:

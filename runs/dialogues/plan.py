@@ -72,7 +72,9 @@ def plan_making(
         if not one.is_remembered
         for line in plan_scenes(config, one.video.id, shots[one.video.id], store).lines
     ]
-    made, left, most = _made(store), defaultdict[Role, float](float), Counter[Role]()
+    made = _made(store)
+    left = defaultdict[Role, float](float)
+    most = Counter[Role]()
     for one in open_:
         for kind in (None, *one.open):
             for role, (expected, ceiling) in _calls(wish, kind).items():
@@ -123,14 +125,15 @@ def _calls(wish: DialogueWish, kind: Ability | None) -> dict[Role, tuple[float, 
     """Return the calls that are expected, and the most, by role: of one ability of one video."""
     if kind is None:
         return {"fitness_rater": (RATED, MOST_CLIPS)}
-    wanted, blind, memory = wish.per_video, kind not in EXEMPT, kind in MEMORABLE
-    rounds, forgetful, blindly = (
-        wanted * ROUNDS,
-        wanted * FORGETFUL * memory,
-        wanted * BLIND * blind,
-    )
+    wanted = wish.per_video
+    blind = kind not in EXEMPT
+    memory = kind in MEMORABLE
+    rounds = wanted * ROUNDS
+    forgetful = wanted * FORGETFUL * memory
+    blindly = wanted * BLIND * blind
     tries = (wanted + SPARE) * TRIES
-    most, answers = tries * MOST_SCORED, 1 + memory * (1 + MOST_OTHERS)
+    most = tries * MOST_SCORED
+    answers = 1 + memory * (1 + MOST_OTHERS)
     return {
         "dialogist": (wanted * WRITTEN, tries),
         "checklist_maker": (rounds, most),

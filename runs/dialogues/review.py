@@ -140,7 +140,8 @@ def review(wish: Wish) -> Reviewed:
     refuse_within(wish.folder, wish.to)
     reviewer = None if wish.sheet is None else _name(wish.reviewer)
     edits = {} if wish.sheet is None else read_edits(bench, wish.sheet)
-    played, easy = Played(), frozenset[Of]()
+    played = Played()
+    easy = frozenset[Of]()
     if wish.easy is not None:
         played, easy = find_easy(bench, wish.easy)
         easy = frozenset(of for of in easy if _is_as_played(of, edits))

@@ -112,7 +112,8 @@ def read_edits(bench: OpenBench[DialogueItem], file: Path) -> dict[Of, Edit]:
         more = f" and {len(lacking) - 1} more" * (len(lacking) > 1)
         more += "; save it with commas between columns" * (len(sheet.names) == 1)
         raise BadInput(f"{sheet.file} has no column {lacking[0]}{more}; nothing was made")
-    reading, wrong = _Reading(bench), dict[int, str]()
+    reading = _Reading(bench)
+    wrong = dict[int, str]()
     for place, row in enumerate(_rows(sheet)):
         try:
             reading.take(row)
@@ -142,7 +143,8 @@ class _Reading:
         """Read one row; raises _Unusable where it is wrong."""
         if not any(cell.strip() for cell in row.values()):
             return  # spreadsheets leave rows of nothing behind
-        item, number = self._item(row["qid"].strip()), row["round"].strip()
+        item = self._item(row["qid"].strip())
+        number = row["round"].strip()
         if not number.isascii() or not number.isdecimal() or len(number) > 9:
             raise _Unusable("round", f"is {quoted(number)}, which is no number")
         of = item.qid, int(number)
@@ -175,7 +177,8 @@ def _edit(row: Mapping[str, str], asked: Round) -> Edit:
     decision = row["decision"].strip().casefold()
     if decision not in ("", "keep", "drop"):
         raise _Unusable("decision", f"is {quoted(decision)}; it may be keep, drop or empty")
-    fields, corrections = fields_of(asked), dict[str, str]()
+    fields = fields_of(asked)
+    corrections = dict[str, str]()
     for name, cell in row.items():
         of = name.removeprefix("corrected_")
         if of == name or not cell.strip():

@@ -95,7 +95,8 @@ def _matched(table: Table, found: Findings) -> dict[str, Row]:
 
     places = Places(found)
     rows: dict[str, Row] = {}
-    strangers, twice = list[Row](), list[tuple[Row, Row]]()
+    strangers = list[Row]()
+    twice = list[tuple[Row, Row]]()
     for row in table.rows:
         video = places.id_of(row.path)
         if video is not None:
@@ -224,7 +225,8 @@ def changed_facts(store: Store, folder: Path, asked: str | None = None) -> str |
     kept = stored_facts(store) or NO_FACTS
     if asked is None and not kept.is_beside:
         return None
-    file, name = file_of(folder, asked), NAME if asked is None else safe(asked)
+    file = file_of(folder, asked)
+    name = NAME if asked is None else safe(asked)
     try:
         now = digest(read_bytes(file)) if file else None
     except BadInput:

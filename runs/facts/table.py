@@ -70,7 +70,8 @@ def read_table(file: Path) -> Table:
 
     CSV in UTF-8, parted by commas, semicolons or tabs, with a header that has a column `path`.
     """
-    name, data = safe(str(file)), read_bytes(file)
+    name = safe(str(file))
+    data = read_bytes(file)
     text = _decoded(data, name)
     _refuse_long(text, name)
     first = next((line for line in text.splitlines() if line.strip()), "")

@@ -33,7 +33,11 @@ from videoautoarena.runs.views.report import Report, Sentence, Table, ended
 Form = Literal["svg", "png", "pdf"]
 COLUMN, PAGE = 3.4, 7.0
 """Width in inches of a column of a paper, and of its page."""
-BLUE, ORANGE, GREY, PALE, INK = "#0072b2", "#d55e00", "#767676", "#d9d9d9", "#1a1a1a"
+BLUE = "#0072b2"
+ORANGE = "#d55e00"
+GREY = "#767676"
+PALE = "#d9d9d9"
+INK = "#1a1a1a"
 SERIES = (
     *((BLUE, "o"), (ORANGE, "s"), ("#009e73", "^"), ("#cc79a7", "D"), ("#56b4e9", "v"), (INK, "P")),
 )
@@ -55,7 +59,8 @@ LONGEST = 26
 PAD, GAP, BETWEEN = 0.06, 0.06, 0.14
 """Inches: at the edges, between a text and what it belongs to, between panels."""
 LEVEL = "lines: 95 % intervals"
-_DPI, _MOST_DOTS = 300, 60_000
+_DPI = 300
+_MOST_DOTS = 60_000
 _FONTS = ["DejaVu Sans", "Verdana"]
 """The first comes with matplotlib; the second is as wide, for viewers that lack it."""
 _LENDERS = [
@@ -152,7 +157,8 @@ class Caption:
     def notes(self, marks: Iterable[str]) -> tuple[list[str], list[str]]:
         """Return what a reader must know, and what else there is, in the order of its weight."""
         meaning = "; ".join(marks)
-        needed, further = list(self.report.above), list[Sentence]()
+        needed = list(self.report.above)
+        further = list[Sentence]()
         said = [one for one in self.report.sentences if self._is_said(one)]
         for one in sorted(said, key=lambda one: (one.role != "alarm", one.key != self.about)):
             is_first_alarm = one.role == "alarm" and all(of.role != "alarm" for of in needed)
@@ -223,7 +229,8 @@ class Sheet:
         self, width: float, body: float, caption: Caption, marks: Iterable[str], *, bare: bool
     ) -> None:
         self.width = width
-        title, banner = caption.title, STAND_INS if caption.stand_ins else ""
+        title = caption.title
+        banner = STAND_INS if caption.stand_ins else ""
         above = [
             *_set([] if bare else title.split(), width, LARGE, INK, "bold"),
             *_set(banner.split(), width, USUAL, ORANGE, "bold"),
@@ -341,11 +348,13 @@ def _fitted(needed: Sequence[str], further: Sequence[str], width: float, command
 
     What is needed is cut where it finds no room, what else there is is left out.
     """
-    words, left = list[str](), len(needed) + len(further)
+    words = list[str]()
+    left = len(needed) + len(further)
     for place, note in enumerate((*needed, *further)):
         whole = [*words, *safe(note).split()]
         if _fits([*whole, *_more(left - 1, command)], width):
-            words, left = whole, left - 1
+            words = whole
+            left = left - 1
         elif place < len(needed):
             cut = ([*whole[:k], "…"] for k in range(len(whole) - 1, len(words) + _CUT, -1))
             fitting = (some for some in cut if _fits([*some, *_more(left, command)], width))

@@ -37,7 +37,9 @@ _NARROWEST, _NARROWEST_ALONE, _OVERHANG = 0.84, 0.6, 0.1
 """Inches of one panel of several at least, of one alone, and of what a tick may stand out."""
 _SPACE = 0.09
 """Inches between columns of text."""
-_TITLE, _SCALE, _LABEL = 2 * inches(SMALL) + 0.06, 0.2, 0.16
+_TITLE = 2 * inches(SMALL) + 0.06
+_SCALE = 0.2
+_LABEL = 0.16
 _APART = 0.05
 """Inches between the figures of ticks at least."""
 _INSIDE, _MARGIN = 0.02, 0.06
@@ -232,7 +234,8 @@ def _mark(axes: Axes, line: int, dot: Dot) -> None:
         axes.plot(ends, [line, line], ":", color=_OPEN, linewidth=0.8)
     else:
         inside = _INSIDE * (ends[1] - ends[0])
-        first, last = ends[0] + inside, ends[1] - inside
+        first = ends[0] + inside
+        last = ends[1] - inside
         axes.plot([max(dot.low, first), min(dot.high, last)], [line, line], color=dot.colour,
                   linewidth=1.2, solid_capstyle="butt")  # fmt: skip
         for is_cut, end, arrow in ((dot.low < first, first, "<"), (dot.high > last, last, ">")):

@@ -121,7 +121,8 @@ class Grids:
         high = min(wide, _HIGHEST) if len(self.rows) >= across else _HIGHEST
         is_double = is_written and bool(self.under) and high >= _UNDER
         is_turned = widest(columns) > wide
-        panel, body = wide * across + apart, high * sum(map(bool, self.rows)) + apart
+        panel = wide * across + apart
+        body = high * sum(map(bool, self.rows)) + apart
         title = _TITLE if any(grid.title for grid in self.grids) else 0.0
         foot = (widest(columns) if is_turned else inches(USUAL)) + GAP
         block = title + body + foot + BETWEEN

@@ -21,9 +21,11 @@ from videoautoarena.runs.views.report import Column, Table
 from videoautoarena.runs.views.tasks import G_AVG, M_AVG, task_reports
 
 _COMMAND = "arena bench score"
-_PERCENT, _FREE = Axis(0.0, 100.0), Axis(2.0, 10.0)
+_PERCENT = Axis(0.0, 100.0)
+_FREE = Axis(2.0, 10.0)
 _SCALES = {_PERCENT: "accuracy in percent", _FREE: "score of free text"}
-_MODEL, _N = Column("model", "model", "name"), Column("n", "items", "count")
+_MODEL = Column("model", "model", "name")
+_N = Column("n", "items", "count")
 _FEW = 10
 """Items below which a share hardly says anything."""
 _ALL = "all"

@@ -189,7 +189,8 @@ def _answers(folder: Path, items: Mapping[str, Item]) -> Answers:
 
 def _text(line: _Line) -> str:
     """Return the answer in a line: the last message of the second version, or of the first."""
-    messages, choices = line.content.get("messages"), line.content.get("choices")
+    messages = line.content.get("messages")
+    choices = line.content.get("choices")
     last: Any = None
     if isinstance(messages, list) and messages:
         last = messages[-1]
@@ -261,7 +262,8 @@ def _comparison(
     score = game.get("score") if game else None
     if score is not None and not isinstance(score, str):
         raise _bad(line, f"a score of it is {kind_of(score)}, no text")
-    lead, why = None, "the judge gave no verdict"
+    lead = None
+    why = "the judge gave no verdict"
     if score is not None:
         label = _AROUND.sub("", score[: _LONGEST + 1]).upper()
         lead = FIRST.get(label) if len(score) <= _LONGEST else None

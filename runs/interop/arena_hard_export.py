@@ -23,7 +23,9 @@ from videoautoarena.runs.text.files import make_folder, refuse_existing, write_l
 
 CATEGORY = "video"
 """Under which arena-hard's tools find the questions."""
-QUESTIONS, ANSWERS, JUDGMENTS = "question.jsonl", "model_answer", "model_judgment"
+QUESTIONS = "question.jsonl"
+ANSWERS = "model_answer"
+JUDGMENTS = "model_judgment"
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _MIRRORED = {"A>>B": "B>>A", "A>B": "B>A", "A=B": "A=B", "B>A": "A>B", "B>>A": "A>>B"}
 Line = dict[str, Any]
@@ -79,7 +81,8 @@ def export_arena_hard(
     judged = 0
     for result in results:
         file = f"{_names([result.model])[result.model]}.jsonl"
-        path, lines = Path(JUDGMENTS, judges[result.judge], file), list(_judgments(bench, result))
+        path = Path(JUDGMENTS, judges[result.judge], file)
+        lines = list(_judgments(bench, result))
         files[path] = [*files.get(path, []), *lines]
         judged += len(lines)
     for path in files:

@@ -191,7 +191,8 @@ def _of_arena_hard(battle: Mapping[str, Any], where: str, baseline: str | None) 
 
     The baseline is A in the first game and B in the second.
     """
-    model, games = _name(battle, "model", where), battle["games"]
+    model = _name(battle, "model", where)
+    games = battle["games"]
     if not isinstance(games, list) or len(games) != 2:
         raise BadInput(f"{where} must have two games")
     against = battle.get("baseline", baseline)

@@ -111,7 +111,8 @@ def _by_standard(said: Any, sides: tuple[str, str]) -> list[str]:
     """Return a judge's words on the four standards; nothing of what has another shape."""
     if not isinstance(said, dict) or not all(isinstance(said.get(n), str) for n in STANDARDS):
         return []
-    own, better = said.get("own_answer"), said.get("standards")
+    own = said.get("own_answer")
+    better = said.get("standards")
     leads = better if isinstance(better, dict) else {}
     ahead = {"a": f", {safe(sides[0])} ahead", "b": f", {safe(sides[1])} ahead"}
     found = {"own answer": own} if isinstance(own, str) else {}
@@ -143,7 +144,8 @@ class Written(NamedTuple):
 
     def as_lines(self) -> list[str]:
         """Return it as lines for a person, safe to print."""
-        name, logs = safe(str(self.folder)), counted(len(self.files), "log")
+        name = safe(str(self.folder))
+        logs = counted(len(self.files), "log")
         samples = counted(self.samples, "sample")
         lines = [f"{logs} with {samples} written to {name}; see: inspect view --log-dir {name}"]
         if self.missing:
@@ -190,7 +192,8 @@ class Frames:
     """Thumbnails of the frames that answers were made from, as far as they are still cached."""
 
     def __init__(self, store: Store | None, sampling: Mapping[str, Any], most: int) -> None:
-        self._store, self._most = store, most
+        self._store = store
+        self._most = most
         self._cache = FrameCache()
         try:
             self._sampling = Sampling.model_validate(sampling)

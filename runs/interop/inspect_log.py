@@ -123,7 +123,9 @@ def write_log(to: Path, log: Log, samples: Iterable[Sample]) -> int:
 
 
 def _fill(archive: ZipFile, log: Log, samples: Iterable[Sample]) -> int:
-    summaries, own, judges = list[Json](), Counter[str](), Counter[str]()
+    summaries = list[Json]()
+    own = Counter[str]()
+    judges = Counter[str]()
     for sample in samples:
         whole = _sample(log, sample)
         _put(archive, f"samples/{whole['id']}_epoch_1.json", whole)
@@ -140,7 +142,8 @@ def _fill(archive: ZipFile, log: Log, samples: Iterable[Sample]) -> int:
 
 def _put(archive: ZipFile, name: str, value: Any) -> None:
     entry = ZipInfo(name)  # without a time of its own
-    entry.compress_type, entry.external_attr = ZIP_DEFLATED, 0o644 << 16
+    entry.compress_type = ZIP_DEFLATED
+    entry.external_attr = 0o644 << 16
     text = json.dumps(value, allow_nan=False, ensure_ascii=False)
     # Half a character is no text to others.
     archive.writestr(entry, _HALF.sub("\ufffd", text).encode())

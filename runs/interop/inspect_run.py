@@ -79,7 +79,8 @@ class _Side(NamedTuple):
     @property
     def error(self) -> str | None:
         """Why it came to nothing for this model; the rival of a forfeit has no fault."""
-        verdict, reason = self.battle.verdict, self.battle.reason or "no reason recorded"
+        verdict = self.battle.verdict
+        reason = self.battle.reason or "no reason recorded"
         if verdict == "void":
             return f"void: {reason}"
         return f"forfeit: {reason}" if verdict == f"forfeit_{'a' if self.is_a else 'b'}" else None
@@ -161,7 +162,8 @@ def _samples(run: Run, name: str, pictures: Frames) -> Iterator[Sample]:
 
 
 def _sample(run: Run, side: _Side, name: str, pictures: Frames) -> Sample:
-    battle, points = side.battle, side.points
+    battle = side.battle
+    points = side.points
     rows = run.store.journal.calls(battle.id)
     asked = [row for row in rows if row.nonce.role == "contestant" and row.alias == name]
     scores = {}
@@ -221,7 +223,8 @@ def _rest(side: _Side) -> Json:
 
 
 def _explained(battle: Battle, one: Judging) -> str:
-    a, b = battle.model_a or "?", battle.model_b or "?"
+    a = battle.model_a or "?"
+    b = battle.model_b or "?"
     words = None
     if one.analyses:
         more = one.model_dump(include={"own_answer", "standards"})

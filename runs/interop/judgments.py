@@ -173,9 +173,11 @@ def import_judgments(
         BadInput: a folder without any, a file that cannot be read, one that is not of this bench or
             stands twice, or a result of this model by this judge is there and not `force`.
     """
-    model, judge = named("model", model), named("judge", judge)
+    model = named("model", model)
+    judge = named("judge", judge)
     items = {item.qid: item for item in bench.items}
-    rulings, sides = [], {}
+    rulings = []
+    sides = {}
     for against, folder in zip(REFERENCES, (selected, rejected), strict=True):
         side = sides[against] = Side(missing=len(items))
         for line in _each(folder, items):
@@ -308,7 +310,8 @@ def check_texts(
 
 
 def _ruling(content: Mapping[str, Any], qid: str, against: Against) -> Ruling:
-    words, response = content.get(WORDS), content.get("response")
+    words = content.get(WORDS)
+    response = content.get("response")
     read = read_verdict(words)
     return Ruling(
         qid=qid,

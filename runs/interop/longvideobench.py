@@ -37,7 +37,8 @@ from videoautoarena.runs.text.files import kind_of, make_folder, read_json, writ
 from videoautoarena.runs.text.terminal import safe
 
 LONGVIDEOBENCH = "longvideobench"
-START, CATEGORY = "starting_timestamp_for_subtitles", "topic_category"
+START = "starting_timestamp_for_subtitles"
+CATEGORY = "topic_category"
 KNOWN = ("id", "video_path", "question", "candidates", "duration", CATEGORY, "question_category")
 """Keys of a record that an item says in its own."""
 SUBTITLES = "subtitles"
@@ -110,7 +111,8 @@ def import_longvideobench(
     """
     parts = [_part(file, split) for file in files_of(place, "lvb_*.json")]
     items = [item for part in parts for item in part.items]
-    texts, lacking = dict[str, bytes](), list[str]()
+    texts = dict[str, bytes]()
+    lacking = list[str]()
     if subtitles is not None:
         texts, lacking = _read_subtitles(_clips(items), subtitles_beside(place))
         _refuse_others(texts, subtitles)
@@ -190,9 +192,11 @@ def _srt_name(video: str) -> str:
 
 def _read_subtitles(clips: Mapping[str, Clip], folder: Path) -> tuple[dict[str, bytes], list[str]]:
     """Return .srt files by name, and the published names that are not there."""
-    texts, lacking = dict[str, bytes](), list[str]()
+    texts = dict[str, bytes]()
+    lacking = list[str]()
     for video, clip in clips.items():
-        name, file = _srt_name(video), inside(folder, clip.spoken)
+        name = _srt_name(video)
+        file = inside(folder, clip.spoken)
         if not _can_be(name) or name in texts:
             raise BadInput(f"no file of subtitles can be named after the video {quoted(video)}")
         if file is None or not os.path.isfile(file):
@@ -231,7 +235,8 @@ def _cues(file: Path, clip: Clip) -> Iterator[Cue]:
         start_s -= clip.start_s
         end_s = last_s if end_s is None else max(start_s, end_s - clip.start_s)
         if text and end_s >= 0 and start_s < last_s:
-            start_s, end_s = max(0.0, start_s), min(end_s, last_s)
+            start_s = max(0.0, start_s)
+            end_s = min(end_s, last_s)
             yield start_s, end_s if end_s < math.inf else start_s, text
 
 

@@ -109,7 +109,8 @@ def _with_clips(
     files = {stem: name for name in films if stems[stem := os.path.splitext(name)[0]] == 1}
     whole = {item.video_id for item in items}
     events = Counter(f"{video}_{event}" for video, event in {(x.video_id, x.event) for x in items})
-    found, known = list[DialogueItem](), dict[str, BenchVideo]()
+    found = list[DialogueItem]()
+    known = dict[str, BenchVideo]()
     for item in items:
         clip = f"{item.video_id}_{item.event}"
         if clip in files and clip not in whole and events[clip] == 1:
@@ -226,7 +227,8 @@ def _put(
 
 def _card(manifest: Manifest, items: Sequence[DialogueItem]) -> str:
     """Return card.md of imported dialogues; equal input gives equal text."""
-    source, ours = manifest.source, manifest.generator
+    source = manifest.source
+    ours = manifest.generator
     rounds = [one for item in items for one in item.rounds]
     checks = [check for one in rounds for check in one.checklist]
     yes = sum(check.expected == "yes" for check in checks)
@@ -261,7 +263,8 @@ class _Named(NamedTuple):
 
 def _named(bench: OpenBench[DialogueItem], ability: str) -> list[_Named]:
     """Return the dialogues of an ability; those made here are numbered, video by video."""
-    found, numbers = list[_Named](), dict[str, int]()
+    found = list[_Named]()
+    numbers = dict[str, int]()
     names = _video_names(bench)
     for item in bench.items:
         if item.ability == ability:

@@ -182,7 +182,8 @@ def read_part(file: Path) -> Part:
         abilities = ", ".join(ABILITY_OF)
         raise BadInput(f"{file} is named after none of the abilities, which are {abilities}")
     name = f"{file.stem}{ENDING}.json"
-    near, beside = file.parent.parent / CHECKLISTS / name, file.parent / name
+    near = file.parent.parent / CHECKLISTS / name
+    beside = file.parent / name
     dialogues = _read(file)
     checklists = _read(beside if beside.is_file() and not near.is_file() else near)
     part = Part(ABILITY_OF[file.stem], (dialogues, checklists))
@@ -326,8 +327,10 @@ def _pairs(row: Row) -> Iterator[Check]:
     """Yield each question with the answer of its own number; a pair without text is none."""
     keys = [found for key in row if (found := _PAIR.fullmatch(key))]
     for number in sorted({int(key[2]) for key in keys}):
-        asked, answer = f"Q{number}", f"A{number}"
-        text, expected = row.optional_text(asked) or "", row.optional_text(answer) or ""
+        asked = f"Q{number}"
+        answer = f"A{number}"
+        text = row.optional_text(asked) or ""
+        expected = row.optional_text(answer) or ""
         said = expected.strip().lower()
         if not text.strip() and not said:
             continue

@@ -185,7 +185,8 @@ def read_records(file: Path) -> Records:
 
 def make_items(records: Records, make: Callable[[Row], TaskItem]) -> Part:
     """Return an item of each record; BadInput naming all that cannot be used."""
-    made, refused = list[TaskItem](), dict[int, str]()
+    made = list[TaskItem]()
+    refused = dict[int, str]()
     for number, row in enumerate(records.rows, start=1):
         try:
             item = make(Row.of(row))
@@ -343,7 +344,8 @@ def _source(parts: Sequence[Part], form: str) -> Source:
 
 def task_card(manifest: Manifest, items: Sequence[TaskItem], found: Shortcuts) -> str:
     """Return card.md of an imported task set; equal input gives equal text."""
-    source, ours = manifest.source, manifest.generator
+    source = manifest.source
+    ours = manifest.generator
     choice = sum(item.is_choice for item in items)
     keyless = sum(item.answer is None for item in items)
     without = f"\nIt is not said of {counted(keyless, 'item')}, which are not scored."

@@ -249,7 +249,8 @@ def _items(file: Path, raw: Any) -> list[Item]:
         raise BadInput(f"{file} holds no question")
     if isinstance(raw, Twice):
         raise BadInput(f"{file} has the qid {quoted(raw.key)} twice")
-    made, refused = [], {}
+    made = []
+    refused = {}
     for qid, entry in raw.items():
         try:
             made.append(_item(qid, entry))
@@ -342,7 +343,8 @@ def import_submission(
         raise BadInput(f"{file} holds {kind_of(raw)}; it must be an object of answers by their qid")
     if isinstance(raw, Twice):
         raise BadInput(f"{file} has the qid {quoted(raw.key)} twice")
-    items, responses = {item.qid: item for item in bench.items}, {}
+    items = {item.qid: item for item in bench.items}
+    responses = {}
     for qid, entry in raw.items():
         where = f"{file}, {quoted(qid)}"
         if qid not in items:

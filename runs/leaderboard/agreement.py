@@ -183,7 +183,8 @@ def _grade(value: float) -> str:
 
 
 def _intervals(found: Comparison) -> list[Finding]:
-    apart, brier = found.apart, found.brier
+    apart = found.apart
+    brier = found.brier
     separable = (
         "Separability of {board}: {figure:share} of {n:pair} have disjoint intervals",
         "Separability of {board}: it has no intervals",

@@ -112,7 +112,8 @@ def people_of(run: Run, *, assume_random: bool = False) -> People:
     """
     from videoautoarena.runs.audit.human_agreement import chances, mean_points, spoken_of
 
-    spoken, samples = spoken_of(run), run.store.evidence.samples()
+    spoken = spoken_of(run)
+    samples = run.store.evidence.samples()
     if not spoken:
         raise BadInput(f"no battle of this run has a label; {_SAMPLE_FIRST}")
     outlines = run.outlines
@@ -170,7 +171,8 @@ def build_labelled(
     def on_labels(bouts: Bouts, method: RatingMethod) -> RatedBouts:
         judged = _join(bouts, ids, people)
         _refuse_few(judged, bouts.names)
-        by_judge, powered = rate_bouts(bouts, method), _rate(judged, bouts.names, method)
+        by_judge = rate_bouts(bouts, method)
+        powered = _rate(judged, bouts.names, method)
         found.append((judged, powered, by_judge))
         return replace(by_judge, ratings=powered.ratings, pieces=powered.ratings.clusters)
 
@@ -231,7 +233,8 @@ def _explained(labels: Labelling) -> Iterator[str]:
 def _caveats(
     spoken: Sequence[Spoken], random: Sequence[Spoken], drawn: Collection[str], unspoken: int
 ) -> list[str]:
-    found, labelled = [], len({of.battle.id for of in random})
+    found = []
+    labelled = len({of.battle.id for of in random})
     if labelled < len(drawn):
         found.append(
             f"{len(drawn) - labelled} of {len(drawn)} drawn battles have no label "
@@ -304,7 +307,8 @@ def board_in(run: Run, method: RatingMethod = USUAL, *, behaviour: bool = True) 
     Without `behaviour` rows leave out what takes a look at every answer: refusals, tokens.
     """
     # First: what is warned of then need not read which slots are settled again.
-    battles, given = run.battles, _given(run, method, behaviour=behaviour)
+    battles = run.battles
+    given = _given(run, method, behaviour=behaviour)
     board = _of_run(build(battles, run.manifest["models"], **given), run)
     return replace(board, facts=_facts(run))
 
@@ -321,7 +325,8 @@ def slices_by(
     from videoautoarena.runs.leaderboard.run_traits import known_of
     from videoautoarena.runs.leaderboard.slices import parts_of, slices_of_parts
 
-    both, models = run.manifest.get("swap") == "all", run.manifest["models"]
+    both = run.manifest.get("swap") == "all"
+    models = run.manifest["models"]
     known = {by: known_of(run, by) for by in traits}
     found: dict[str, Slices] = {}
     given = _given(run, method, behaviour=behaviour)
@@ -374,7 +379,8 @@ def _of_run(board: Leaderboard, run: Run) -> Leaderboard:
     short = {one.model: one for one in every if one.role == "contestant"}
     rows = []
     for row in board.models:
-        frames, flags = dict[str, Any](), row.flags
+        frames = dict[str, Any]()
+        flags = row.flags
         if one := short.get(row.model):
             frames = {k: of for k, of in one._asdict().items() if k not in ("model", "role")}
             flags = (*flags, one.saw)

@@ -167,9 +167,11 @@ def _objects(source: str, rows: Any) -> list[Row]:
 
 def _of_table(source: str, table: Row) -> GivenBoard:
     """A board of our own: null means that an interval has no end."""
-    rows, groups = _objects(source, table.get("models")), table.get("components")
+    rows = _objects(source, table.get("models"))
+    groups = table.get("components")
     board = _of_rows(source, rows, unknown=math.inf)
-    kept, notes = dict(board.entries), list(board.notes)
+    kept = dict(board.entries)
+    notes = list(board.notes)
     if isinstance(groups, list) and len(groups) > 1:
         first = groups[0] if isinstance(groups[0], list) else []
         home = {composed(name) for name in first if isinstance(name, str)}
@@ -184,7 +186,8 @@ def _of_table(source: str, table: Row) -> GivenBoard:
 def _better(pairs: Any) -> dict[str, dict[str, float]]:
     """Chances by names; nothing where they are not as `--pairs` writes them."""
     try:
-        names, matrix = [composed(name) for name in pairs["models"]], pairs["better"]
+        names = [composed(name) for name in pairs["models"]]
+        matrix = pairs["better"]
         return {
             name: {
                 other: float(chance)
@@ -203,7 +206,8 @@ def _of_rows(source: str, rows: Sequence[Row], *, unknown: float) -> GivenBoard:
     column = next((name for name in RATINGS if any(name in row for row in rows)), None)
     if rows and column is None:
         raise BadInput(f"{source} has no column rating (score and average do as well)")
-    entries, unrated = dict[str, Entry](), 0
+    entries = dict[str, Entry]()
+    unrated = 0
     for number, row in enumerate(rows, 1):
         where = f"{source}, model {number}"
         name = row.get("model")

@@ -75,7 +75,8 @@ def build_pairs(battles: Collection[Battle], roster: Sequence[str], **given: Any
     """
     board = build(battles, roster, **given)
     method: RatingMethod = given["method"]
-    every, met = _met(answered(battles, method)), _met(wanted(battles, method))
+    every = _met(answered(battles, method))
+    met = _met(wanted(battles, method))
     rated = [row for row in board.models if row.rating is not None]
     # Ratings of equal style, or with ties apart: no share follows from those.
     is_expected = board.settings.ties != "davidson" and board.settings.terms is None

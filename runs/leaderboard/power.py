@@ -159,7 +159,8 @@ def check_question(question: Question) -> None:
 
 def _schedule(end: int) -> list[int]:
     """When to look: after whole waves, each time a quarter later, and at the end."""
-    waves, at = 2.0, {end}
+    waves = 2.0
+    at = {end}
     while round(waves) * WAVE < end:
         at.add(round(waves) * WAVE)
         waves *= _GROWTH
@@ -181,7 +182,8 @@ def _play(question: Question, advance: Callable[[int], object]) -> Seen:
         play(ladder, course, seed=[question.seed, k], at=at) for k in range(question.tournaments)
     ]
     hits: dict[str, list[Floats]] = {goal: [] for goal in GOALS}
-    widths, met = list[float](), list[int]()
+    widths = list[float]()
+    met = list[int]()
     stopped = np.zeros(question.tournaments)
     for k, n in enumerate(at):
         looks = []

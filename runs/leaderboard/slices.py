@@ -93,7 +93,8 @@ class Slices:
 
     def to_json(self) -> dict[str, Any]:
         """Return them as `arena leaderboard --by` prints them with `--json`."""
-        parts, effects = fields_json(self), value_json(self.effects)
+        parts = fields_json(self)
+        effects = value_json(self.effects)
         if self.by == "language":
             # No board by language is read before what the judge is like in each.
             parts = {key: parts[key] for key in ("by", "audit") if key in parts} | parts
@@ -254,7 +255,8 @@ def _by_itself(found: Slice, battles: Collection[Battle], part: Part) -> Slice:
     A tie of any kind is one, and none by a standard is called good or bad.
     """
     mine = fought_of(battles).where(np.array(part.rows, dtype=np.int64))
-    ended, ends = list(mine.verdict.each()), part.verdicts
+    ended = list(mine.verdict.each())
+    ends = part.verdicts
     both = np.array([{one, other} <= DECIDED for one, other in zip(ended, ends, strict=True)])
     same = [points_of(one) == points_of(other)
             for one, other, counts in zip(ended, ends, both, strict=True) if counts]  # fmt: skip

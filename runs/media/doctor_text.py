@@ -61,7 +61,9 @@ def _entries(report: Checkup, machines: Entries) -> Iterator[tuple[str, str]]:
 
 
 def _place(report: Checkup) -> Iterator[tuple[str, str]]:
-    cache, terminal, tracing = report.cache, report.terminal, report.tracing
+    cache = report.cache
+    terminal = report.terminal
+    tracing = report.tracing
     size = f"{counted(cache.videos, 'video')}, {_bytes(cache.bytes)}"
     can = "can be written" if cache.writable else "CANNOT be written"
     yield "frame cache", f"{cache.folder}: {size}; {can}"
@@ -83,7 +85,9 @@ def _video_lines(found: Folder | None) -> Iterator[tuple[str, str]]:
     if found is None:
         yield "videos", "not checked; pass --videos DIR"
         return
-    usable, skipped, twice = found.usable, found.skipped, found.duplicates
+    usable = found.usable
+    skipped = found.skipped
+    twice = found.duplicates
     total_s = sum(video.duration_s for video in usable)
     yield "videos", f"{len(usable)} usable in {found.folder}, {total_s:.0f} seconds in total"
     for video in usable[:_MANY]:

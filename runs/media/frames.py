@@ -56,7 +56,8 @@ def asked_sampling(typed: Mapping[str, Any]) -> Sampling:
     Raises:
         BadInput: a value that cannot be, or a library that is not installed.
     """
-    file, flags = arena_file(typed["config"]), Flags(**typed)
+    file = arena_file(typed["config"])
+    flags = Flags(**typed)
     sampling = choose_sampling(
         vars(flags), file.sampling, is_paper=preset_of(flags, file) == "paper"
     )
@@ -185,13 +186,15 @@ async def _sampled(asked: Asked) -> View:
 
 async def _shown(run: Run, asked: Asked) -> View:
     config = RunConfig.of_manifest(run.manifest)
-    most, by = asked.seen, _of_at_most(asked.seen)
+    most = asked.seen
+    by = _of_at_most(asked.seen)
     if asked.model is not None:
         model = in_full(asked.model, config.models)
         if model not in config.models:
             there = f"{run.folder}; choose from {', '.join(map(safe, config.models))}"
             raise BadInput(f"{asked.model} is not a contestant of {there}")
-        most, by = config.model_of(model).frame_limit("contestant"), safe(model)
+        most = config.model_of(model).frame_limit("contestant")
+        by = safe(model)
     video, path = await asyncio.to_thread(_of_run, run, asked.video)
     frames = run.store.frames(video.id)
     if frames is None:
@@ -314,7 +317,8 @@ def about_video(video: Video) -> str:
 
 def about_frames(view: View) -> str:
     """Return in one line which frames these are."""
-    frames, sampling = view.frames, view.sampling
+    frames = view.frames
+    sampling = view.sampling
     count = len(frames.frames)
     which = counted(count, "frame")
     if count != view.total:

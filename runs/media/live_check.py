@@ -154,9 +154,13 @@ def warnings(models: Iterable[Model], frames: Mapping[str, int]) -> Iterable[str
 
 def _cost_at_most(models: Iterable[Model], frames: Mapping[str, int]) -> str:
     """Return what one try of each question comes to at most, in tokens and dollars."""
-    estimates, tokens, usd, unknown = Estimates(), 0, 0.0, list[str]()
+    estimates = Estimates()
+    tokens = 0
+    usd = 0.0
+    unknown = list[str]()
     for model in models:
-        test, count = EyeTest(model), frames.get(model.alias, 0)
+        test = EyeTest(model)
+        count = frames.get(model.alias, 0)
         requests = [test.request, *([test.with_frames(count)] if count > 1 else [])]
         most = [estimates.most(model, request) for request in requests]
         tokens += sum(one.tokens for one in most)
@@ -179,7 +183,8 @@ async def ask_models(
 
     async def visit(model: Model) -> ModelCheck:
         async with places:
-            lack, count = lacks[model], frames.get(model.alias, 0)
+            lack = lacks[model]
+            count = frames.get(model.alias, 0)
             found = await _ask(model, count) if lack is None else _failed(model, "settings", lack)
             say(verdict(found))
             return found
@@ -224,7 +229,8 @@ def hints(kind: str, model: Model, said: str = "") -> Iterable[str]:
 
 
 def _room(found: ModelCheck) -> str:
-    asked, taken = found.frames_asked, found.frames_taken
+    asked = found.frames_asked
+    taken = found.frames_taken
     if taken == asked:
         return f"takes {asked} images in a call"
     if taken:
@@ -262,7 +268,8 @@ async def _unbuilt(model: Model) -> str | None:
 
 async def _ask(model: Model, count: int) -> ModelCheck:
     brief = replace(model, timeout_s=min(model.timeout_s, LONGEST_TRY_S))
-    test, notes = EyeTest(brief), _Notes()
+    test = EyeTest(brief)
+    notes = _Notes()
 
     async def load(_video: str, digests: list[str]) -> list[bytes]:
         return [test.jpeg] * len(digests)

@@ -114,7 +114,8 @@ class Library:
         `columns`, `categories` to choose from, number of `videos` it says something of, and the
         `problem` for which a run would refuse it, or None.
         """
-        facts, wrong = self.known, self.wrong_facts
+        facts = self.known
+        wrong = self.wrong_facts
         if facts.sha256 is None and wrong is None:
             return None
         said = sum(row.facts is not None for row in self.rows)
@@ -143,7 +144,8 @@ def read_library(folder: Path, say: Say, facts: str | None = None) -> Library:
     `facts` is the file that says what the videos are, "none", or None for the one beside them.
     """
     found = gather(folder, say)
-    known, wrong = NO_FACTS, None
+    known = NO_FACTS
+    wrong = None
     try:
         known = read_facts(folder, found, facts)
     except BadInput as why:

@@ -54,10 +54,12 @@ class AskedSeats(Mapping[Seat, Asked]):
 
     def _note(self, said: Said) -> None:
         """Keep what came of a call; the one that answered binds."""
-        row, seat = self._slots.find(base_of(said.scope)), said.ordinal // 2
+        row = self._slots.find(base_of(said.scope))
+        seat = said.ordinal // 2
         if row is None or (self._tokens[row, seat] != _NOBODY and not said.is_answered):
             return
-        out, thought = said.output_tokens, said.reasoning_tokens or 0
+        out = said.output_tokens
+        thought = said.reasoning_tokens or 0
         is_known = said.is_answered and out is not None
         self._tokens[row, seat] = max(0, (out or 0) - thought) if is_known else _UNKNOWN
         self._is_refusal[row, seat] = said.failure_kind == MARKED

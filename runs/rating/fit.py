@@ -68,7 +68,8 @@ from videoautoarena.scoring.ratings.ratings import Method as How
 COMFORTABLE_VIDEOS = 50
 """With fewer videos in a group the table carries a warning."""
 _NAMED = 8
-ONE_SIDED, APART = "one-sided", "not comparable"
+ONE_SIDED = "one-sided"
+APART = "not comparable"
 PLAIN = "ratings are by plain maximum likelihood, as in the paper whose preset this run began with"
 ENDLESS = (
     "plain maximum likelihood, as in the paper whose preset this run began with, gives {} no "
@@ -177,7 +178,9 @@ def _rate_bouts(bouts: Bouts, method: RatingMethod) -> RatedBouts:
     """Return the ratings, or raise Endless."""
     fought: Any = {"a": bouts.a, "b": bouts.b, "outcome": bouts.points, "models": len(bouts.names)}
     cells = count_cells(**fought, cluster=bouts.video)
-    how, alone, units = how_of(method, bouts.names), method.intervals == "battle", np.empty(0)
+    how = how_of(method, bouts.names)
+    alone = method.intervals == "battle"
+    units = np.empty(0)
     battles: Cells | Rows = Cells(cells.models, cells.i, cells.j, cells.counts) if alone else cells
     cluster = None if alone else bouts.video
     if bouts.weight is not None:
@@ -209,7 +212,8 @@ def _rate_controlled(rows: Rows, battles: Cells | Rows, how: How) -> tuple[Ratin
     controls = []
     for members, fit in zip(beside.components, beside.fits, strict=True):
         assert fit.terms is not None
-        part, effective = select_rows(rows, members), fit.spread.effective
+        part = select_rows(rows, members)
+        effective = fit.spread.effective
         controls.append(Control(fit, identify(part, fit.terms, fit.errors, effective=effective)))
     holds = [control.found.holds for control in controls]
     if not any(holds):
@@ -294,8 +298,10 @@ def best_first(ratings: Ratings, group: Ints) -> list[int]:
 
 def row_of(rated: RatedBouts, k: int, *, forfeits: int) -> Row:
     """Return the row of model `k`, without what only a run knows of it."""
-    ratings, counts = rated.ratings, rated.counts
-    battles, elo = int(counts.battles[k]), None
+    ratings = rated.ratings
+    counts = rated.counts
+    battles = int(counts.battles[k])
+    elo = None
     if rated.elo is not None:
         elo = round(float(rated.elo[k]), 4) if battles else math.nan
     home = home_of(rated, k)
@@ -326,18 +332,22 @@ def home_of(rated: RatedBouts, k: int) -> int | None:
 
 def lead_in(rated: RatedBouts, component: int) -> Lead:
     """Return who may be best of the models of a component."""
-    ratings, names = rated.ratings, rated.bouts.names
-    members, lead = ratings.components[component], ratings.leads[component]
+    ratings = rated.ratings
+    names = rated.bouts.names
+    members = ratings.components[component]
+    lead = ratings.leads[component]
     place = {int(k): row for row, k in enumerate(members)}
     order = [place[k] for k in best_first(ratings, members)]
     first = [k for k in order if lead.place[k] == 1]
     rivals = [k for k in order if lead.may_be_best[k] and k not in first]
     above = [k for k in order if k not in first and lead.apart[first, k].all()]
-    pieces, top = rated.pieces[component], first[0]
+    pieces = rated.pieces[component]
+    top = first[0]
     nearest = next((k for k in rivals if np.isfinite(lead.bound[[top, k]]).all()), None)
     more = None
     if nearest is not None:
-        theta, errors = ratings.theta[members], gap_errors(ratings.fits[component].spread)
+        theta = ratings.theta[members]
+        errors = gap_errors(ratings.fits[component].spread)
         reach = float(lead.bound[nearest] * errors[top, nearest])
         more = videos_needed(float(theta[top] - theta[nearest]), reach, videos=pieces)
     return Lead(
@@ -354,7 +364,8 @@ def lead_in(rated: RatedBouts, component: int) -> Lead:
 
 def flags_of(rated: RatedBouts, k: int) -> list[str]:
     """Return what a reader must know of model `k`."""
-    ratings, home = rated.ratings, home_of(rated, k)
+    ratings = rated.ratings
+    home = home_of(rated, k)
     if home is None:
         return []
     found = {
@@ -368,7 +379,8 @@ def flags_of(rated: RatedBouts, k: int) -> list[str]:
 
 def complaints(rated: RatedBouts) -> list[str]:
     """Return what a reader must know of the whole table."""
-    found, pieces = [], rated.pieces
+    found = []
+    pieces = rated.pieces
     if rated.remark is not None:
         found.append(rated.remark)
     if len(pieces) > 1:
@@ -403,8 +415,10 @@ def complaints(rated: RatedBouts) -> list[str]:
 
 def settings_of(rated: RatedBouts, totals: Totals) -> Settings:
     """Return how the ratings were made, with what was asked for beside."""
-    method, pieces = rated.method, tuple(rated.pieces)
-    knows_videos, weight = rated.bouts.video is not None, rated.bouts.weight
+    method = rated.method
+    pieces = tuple(rated.pieces)
+    knows_videos = rated.bouts.video is not None
+    weight = rated.bouts.weight
     return Settings(
         fit=method.fit or "firth",
         ties=method.ties,
@@ -429,7 +443,8 @@ def settings_of(rated: RatedBouts, totals: Totals) -> Settings:
 def _shift(rated: RatedBouts, component: int) -> float:
     """By how many points ratings stand above those against the plain mean of the body."""
     members = rated.ratings.components[component]
-    theta, one_sided = rated.ratings.theta[members], rated.ratings.one_sided[members]
+    theta = rated.ratings.theta[members]
+    one_sided = rated.ratings.one_sided[members]
     body = theta if one_sided.all() else theta[~one_sided]
     return round(SCALE * float(body.mean()), 1)
 
@@ -528,8 +543,10 @@ def fragility_of(rated: RatedBouts) -> Fragility:
 def matrices_of(rated: RatedBouts) -> Matrices:
     """Return matrices whose rows and columns are the rated models, component by component."""
     order = [k for group in rated.ratings.components for k in best_first(rated.ratings, group)]
-    n, cells = len(rated.bouts.names), rated.cells
-    met, won = np.zeros((n, n)), np.zeros((n, n))
+    n = len(rated.bouts.names)
+    cells = rated.cells
+    met = np.zeros((n, n))
+    won = np.zeros((n, n))
     met[cells.i, cells.j] = met[cells.j, cells.i] = cells.battles
     won[cells.i, cells.j], won[cells.j, cells.i] = cells.counts[:, 2], cells.counts[:, 0]
     share = np.divide(won, met, out=np.full((n, n), np.nan), where=met > 0)

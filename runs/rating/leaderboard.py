@@ -173,7 +173,8 @@ class Terms:
             name: None if of is None else Term(**of)
             for name, of in {**(found.get("style") or {}), "seat": found.get("seat")}.items()
         }
-        seat, control = worth.pop("seat"), found.get("control")
+        seat = worth.pop("seat")
+        control = found.get("control")
         style = None if found.get("style") is None else worth
         known = None if control is None else Identified(**control)
         return cls(seat, style, found.get("tie_share"), known)

@@ -156,7 +156,8 @@ class _Tallies:
 
     def contrast(self, model: int, theme: int) -> Contrast:
         """Return how a model differs from all others in a theme."""
-        hits, sizes = self.shown[model, theme], self.looked[model]
+        hits = self.shown[model, theme]
+        sizes = self.looked[model]
         rest = Counts(self.shown[:, theme].sum(axis=0) - hits, self.looked.sum(axis=0) - sizes)
         return measure_contrast(Counts(hits, sizes), rest)
 
@@ -258,7 +259,8 @@ def _mark(contrast: Contrast, level: float) -> Mark | None:
 
 
 def _row(theme: str, contrast: Contrast, showing: Sequence[Look], *, others_n: int) -> ThemeRow:
-    one, other = contrast.one, contrast.other
+    one = contrast.one
+    other = contrast.other
     telling = _clearest_first(showing)
     share, low, high = map(figure_json, one[:3])
     return ThemeRow(
@@ -312,7 +314,8 @@ def _met(battles: Iterable[Fought], models: Sequence[str]) -> dict[str, list[_Bo
     """Return the decided battles of each model."""
     met: dict[str, list[_Bout]] = {model: [] for model in models}
     for battle in battles:
-        a, b = battle.model_a, battle.model_b
+        a = battle.model_a
+        b = battle.model_b
         if battle.verdict in DECIDED and a in met and b in met:
             points = {"a": 1.0, "b": 0.0}.get(battle.verdict, 0.5)
             met[a].append(_Bout(battle, b, points))

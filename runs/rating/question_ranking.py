@@ -66,12 +66,14 @@ def rank_sources(cast: Sequence[Cast[Ranking]]) -> QuestionRanking | None:
 
 
 def _of_source(source: str, ranked: Sequence[Ranking], most: int) -> SourceRanks:
-    ranks, videos = [], []
+    ranks = []
+    videos = []
     for vote in ranked:
         for posed, rank in zip(vote.questions, vote.ranks or (), strict=True):
             if posed.source == source:
                 ranks.append(rank)
                 videos.append(vote.video)
-    came, cluster = np.array(ranks), number_names(videos)
+    came = np.array(ranks)
+    cluster = number_names(videos)
     places = (figure_of(measure_share(came == place, cluster)) for place in range(1, most + 1))
     return SourceRanks(source, len(ranks), tuple(places))

@@ -96,7 +96,8 @@ def read_battles(sheet: Sheet, method: RatingMethod) -> Read:
         BadInput: a column that is missing, or a row that cannot be used.
     """
     winner = _find_columns(sheet)
-    column, verdicts = sheet.columns[winner], _read_verdicts(sheet, winner)
+    column = sheet.columns[winner]
+    verdicts = _read_verdicts(sheet, winner)
     decided = np.array([verdict not in UNDECIDED for verdict in verdicts])[column.codes]
     names, a, b = _read_models(sheet, decided)
     features, style = _read_style(sheet, method, decided)
@@ -110,7 +111,8 @@ def read_battles(sheet: Sheet, method: RatingMethod) -> Read:
         style,
         features,
     )
-    counted, fallen = Counter[str](), Counter[str]()
+    counted = Counter[str]()
+    fallen = Counter[str]()
     for k, times in enumerate(np.bincount(column.codes, minlength=len(verdicts)).tolist()):
         counted[verdicts[k]] += times
         if times and (seat := {"forfeit_a": a, "forfeit_b": b}.get(verdicts[k])) is not None:
@@ -140,7 +142,8 @@ def _find_columns(sheet: Sheet) -> str:
 
 def _read_verdicts(sheet: Sheet, name: str) -> list[str]:
     """The verdict that each value of the column means; one for a column without any."""
-    wrong, verdicts = dict[int, str](), list[str]()
+    wrong = dict[int, str]()
+    verdicts = list[str]()
     for k, value in enumerate(sheet.columns[name].values):
         verdict = verdict_of(value)
         verdicts.append(verdict or "")

@@ -143,7 +143,8 @@ def _forfeits(fought: Fought) -> Counter[str]:
 
 def tabulate(rated: RatedBouts, *, forfeits: Mapping[str, int], totals: Totals) -> Leaderboard:
     """Return ratings as a leaderboard, the best model first, the unrated last."""
-    ratings, names = rated.ratings, rated.bouts.names
+    ratings = rated.ratings
+    names = rated.bouts.names
     groups = [best_first(ratings, group) for group in ratings.components]
     order = [k for group in groups for k in group]
     order += sorted(set(range(len(names))) - set(order))
@@ -186,7 +187,8 @@ def _sift(
     battles: Collection[Rated], fought: Fought, method: RatingMethod
 ) -> tuple[Mask, Counter[str]]:
     """Which battles the method leaves in, and how many it leaves out for what."""
-    kept, left_out = np.ones(len(battles), dtype=np.bool_), Counter[str]()
+    kept = np.ones(len(battles), dtype=np.bool_)
+    left_out = Counter[str]()
     for why in dict.fromkeys(method.without):
         hit = fought.verdict.among(TIES) if why == "ties" else _refused(battles, fought)
         left_out[why] = int((kept & hit).sum())

@@ -165,7 +165,8 @@ async def _one(prompter: Prompter, model: Model, text: str, generation: int) -> 
 
 
 def _plan(config: RunConfig, name: str, wanted: Sequence[str], *, of: int) -> TagPlan:
-    words, model = WORDS["classifier"], config.model_of(name)
+    words = WORDS["classifier"]
+    model = config.model_of(name)
     # A token is a byte at least, and the questions of a file are as long as somebody made them.
     longest = words.most_text + max((len(text.encode()) for text in wanted), default=0)
     usual = Mean(words.text, min(words.reply, output_limit(model, "classifier")))

@@ -113,7 +113,8 @@ def _compare(
     unknown = (len(simulated) - len(known[0]), len(real) - len(known[1]))
     columns = trait.columns(*([trait.of(q) for q in side] for side in known))
     cluster = number_names([q.cluster for side in known for q in side])
-    ours, theirs = cluster[: len(known[0])], cluster[len(known[0]) :]
+    ours = cluster[: len(known[0])]
+    theirs = cluster[len(known[0]) :]
     tested = _ranked(columns)
     test = compare_samples(
         Sample(tested[0], ours), Sample(tested[1], theirs), rounds=rounds, seed=seed
@@ -166,7 +167,8 @@ def _spread(
 
 
 def _ranked(columns: _Columns) -> tuple[Floats, Floats]:
-    both, here = np.concatenate([columns.simulated, columns.real]), len(columns.simulated)
+    both = np.concatenate([columns.simulated, columns.real])
+    here = len(columns.simulated)
     for k in range(columns.ranked):
         both[:, k] = rankdata(both[:, k]) / max(len(both), 1)
     return both[:here], both[here:]

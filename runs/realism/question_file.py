@@ -16,7 +16,8 @@ from videoautoarena.runs.text.files import decode, kind_of, oddity, parse_json, 
 MOST_QUESTIONS = 200_000
 LONGEST = 20_000
 """Characters of a question."""
-_MOST_CATEGORIES, _LONGEST_NAME = 20, 100
+_MOST_CATEGORIES = 20
+_LONGEST_NAME = 100
 _LANGUAGE_NAMES = {
     name.casefold(): code for code, names in LANGUAGES.items() for name in (code, *names)
 }

@@ -85,7 +85,8 @@ def simulated_questions(
 
 def asked_once(battles: Sequence[Battle], measured: Mapping[str, Question]) -> list[Question]:
     """Return each question once, however many battles it was fought over."""
-    seen, found = set[tuple[str, int, int, str | None]](), []
+    seen = set[tuple[str, int, int, str | None]]()
+    found = []
     for battle in battles:
         key = (battle.video, battle.persona, battle.round, battle.question)
         if battle.id in measured and key not in seen:

@@ -91,11 +91,13 @@ class Budget:
 
         `spend_order` is asked, where something is capped, which battles come first.
         """
-        caps, seen = kept_caps(store), store.journal.frame_tokens(SEEN_FRAMES)
+        caps = kept_caps(store)
+        seen = store.journal.frame_tokens(SEEN_FRAMES)
         estimates = Estimates(seen, limits=limits_of(store))
         if not caps:
             return cls(caps, estimates=estimates)
-        spent, order = spent_so_far(config, store.journal), spend_order() if spend_order else None
+        spent = spent_so_far(config, store.journal)
+        order = spend_order() if spend_order else None
         return cls(caps, CappedBudget(caps, estimates, spent=spent, spend_order=order), estimates)
 
 

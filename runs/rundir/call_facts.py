@@ -194,7 +194,8 @@ class FactCount:
     @classmethod
     def of_answers(cls, store: Store) -> FactCount:
         """Count those of the answers that are stored, and of no call."""
-        found, superseded = cls(), Tally.of(store).superseded
+        found = cls()
+        superseded = Tally.of(store).superseded
         for battle in store.each_marked():
             if battle.id not in superseded:
                 found.add_answers(battle)

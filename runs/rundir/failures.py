@@ -110,7 +110,8 @@ def supersede(store: Store, failed: Collection[str]) -> str:
 
     All of them are added or none; videos among them that gave no frames may be tried again.
     """
-    existing, settled = store.slots(), store.settled_ids()
+    existing = store.slots()
+    settled = store.settled_ids()
     slots = superseding_slots(with_unsettled(failed, existing, settled), existing=existing)
     if not slots:
         return "no battle failed for a call; there is nothing to play again"
@@ -136,7 +137,8 @@ def with_unsettled(failed: Collection[str], existing: Iterable[Slot], settled: I
     in that one, is heard by none of an earlier one, which a replay plays as it stood then.
     """
     standing = Lineup(existing).slots
-    of_newcomer, has_failed = newcomers_among(standing), standing.among(failed)
+    of_newcomer = newcomers_among(standing)
+    has_failed = standing.among(failed)
     videos = np.unique(standing.columns.video[has_failed & ~of_newcomer])
     unsettled = np.isin(standing.columns.video, videos) & ~standing.among(settled) & ~of_newcomer
     return standing.where(has_failed | unsettled).ids

@@ -85,7 +85,8 @@ def videos_of(run: Run, some: Container[str] | None = None) -> Iterator[RunVideo
 
 
 def _video(run: Run, video: Video, readers: _Readers, *, category: str | None) -> RunVideo:
-    frames, spoken = run.store.frames(video.id), stored_subtitles(run.store, video.id)
+    frames = run.store.frames(video.id)
+    spoken = stored_subtitles(run.store, video.id)
     times = None if frames is None else tuple(frame.time_s for frame in frames.frames)
     return RunVideo(
         id=video.id,
@@ -115,7 +116,8 @@ def places_of(times: Sequence[float], sent: Sequence[float]) -> list[int]:
     if [times[place] for place in usual] == list(sent):
         return usual
     # Frames less than 10 ms apart may have one time.
-    found, place = [], 0
+    found = []
+    place = 0
     for time_s in sent:
         behind = next((k for k in range(place, len(times)) if times[k] == time_s), None)
         if behind is not None:

@@ -28,7 +28,9 @@ def keep_subtitles(
     store: Store, videos: Sequence[Video], *, found: Findings, folder: Path, seed: int
 ) -> Iterator[str]:
     """Copy the subtitles beside the videos into the run; yield what a person should know."""
-    shelf, copies, count = Shelf(folder), _copies(found), 0
+    shelf = Shelf(folder)
+    copies = _copies(found)
+    count = 0
     for video in videos:
         beside = shelf.beside(video, copies.get(video.path, ()))
         store.add_skipped(beside.skipped)
@@ -51,7 +53,8 @@ def changed_subtitles(
     store: Store, videos: Container[str], *, found: Findings, folder: Path
 ) -> Iterator[str]:
     """Yield one line if subtitles beside the run's `videos` are not those that it has kept."""
-    shelf, copies = Shelf(folder), _copies(found)
+    shelf = Shelf(folder)
+    copies = _copies(found)
     known = (video for video in found.videos if video.id in videos)
     if changed := [v for v in known if _is_changed(store, shelf, v, copies.get(v.path, []))]:
         of = safe(changed[0].path) if len(changed) == 1 else f"{len(changed)} videos"
@@ -76,7 +79,8 @@ def _place_of(kept: Subtitles, shelf: Shelf, video: Video, copies: Sequence[str]
 
 def subtitle_paths(store: Store, *, found: Findings, folder: Path) -> dict[str, str]:
     """Return where the subtitles that the run has kept lie now, by the id of their video."""
-    shelf, copies = Shelf(folder), _copies(found)
+    shelf = Shelf(folder)
+    copies = _copies(found)
     pairs = ((video, stored_subtitles(store, video.id)) for video in found.videos)
     places = {v.id: _place_of(kept, shelf, v, copies.get(v.path, [])) for v, kept in pairs if kept}
     return {id_: place for id_, place in places.items() if place is not None}
@@ -221,7 +225,8 @@ class RunFrames:
         """Bring a video's frames into the cache; what is wrong with it is kept until its turn."""
         if self._decoders is None or video not in self._files or self.is_quarantined(video):
             return
-        file, known = self._files[video], self._videos[video]
+        file = self._files[video]
+        known = self._videos[video]
         async with self._locks.setdefault(video, asyncio.Lock()):
             try:
                 await self._decoders.frames(file, known, self._sampling)
@@ -241,7 +246,8 @@ class RunFrames:
         video, sampling = self._parts[part]
         if self._decoders is None or video not in self._files:
             raise UnusableVideo("this run never saw these frames")
-        file, known = self._files[video], self._videos[video]
+        file = self._files[video]
+        known = self._videos[video]
         try:
             found = await self._decoders.frames(file, known, sampling)
         except UnusableVideo:
@@ -266,7 +272,8 @@ class RunFrames:
         try:
             if video in self._foreseen:
                 raise self._foreseen.pop(video)
-            file, known = self._files[video], self._videos[video]
+            file = self._files[video]
+            known = self._videos[video]
             frames = await self._decoders.frames(file, known, self._sampling)
         except UnusableVideo as failure:
             condemn(self._store, video, str(failure))

@@ -159,7 +159,8 @@ def go_on(
         ForeignRun: it holds a run with other settings.
         BadInput: fewer rounds than it has, or a video that it still needs is gone.
     """
-    out, store = run.folder, run.store
+    out = run.folder
+    store = run.store
     manifest = store.manifest()
     refuse_merged(out, manifest)
     kept = priced(configured(out, begun, asked, generation=next_generation(store.slots())))
@@ -419,13 +420,16 @@ def _refuse_idle(store: Store, before: RunConfig, now: RunConfig, found: Finding
 
 
 def _refuse_other(out: Path, kept: RunConfig, asked: RunConfig) -> None:
-    mine, theirs = kept.identity(), asked.identity()
+    mine = kept.identity()
+    theirs = asked.identity()
     key = next((key for key in mine if mine[key] != theirs[key]), None)
     if key is not None:
-        here, there = mine[key], theirs[key]
+        here = mine[key]
+        there = theirs[key]
         if key == "sampling":
             key = next(name for name in here if here[name] != there[name])
-            here, there = here[key], there[key]
+            here = here[key]
+            there = there[key]
         raise ForeignRun(
             f"{out} holds another run ({key} {brief_setting(here)}, here {brief_setting(there)}); "
             "pass another --out, or continue it as it began: arena resume "
@@ -443,7 +447,8 @@ def brief_setting(value: Any) -> str:
 def _refuse_lost(
     store: Store, videos: Sequence[Video], *, folder: Path, rounds: int, failed: Collection[str]
 ) -> None:
-    lineup, here = Lineup(store.slots()), {video.id for video in videos}
+    lineup = Lineup(store.slots())
+    here = {video.id for video in videos}
     settled = store.settled_ids()
 
     def is_done(video: str) -> bool:

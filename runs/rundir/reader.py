@@ -239,7 +239,9 @@ def holds_a_run(folder: Path) -> bool:
 
 def runs_below(folder: Path, *, most_folders: int = MOST_FOLDERS) -> Iterator[Path]:
     """Give the folders of runs, the nearest first, following no link and looking into no run."""
-    level, looked, count = [folder], 0, 0
+    level = [folder]
+    looked = 0
+    count = 0
     for _ in range(DEEPEST + 1):
         below: list[Path] = []
         for place in level:

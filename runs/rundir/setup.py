@@ -111,9 +111,11 @@ _SAME = (
 
 def setup_of(run: Run) -> Setup:
     """Return what a run was set up to do."""
-    manifest, store = run.manifest, run.store
+    manifest = run.manifest
+    store = run.store
     config = RunConfig.of_manifest(manifest)
-    sessions, rule = store.sessions.all(), kept_rule(store).rule
+    sessions = store.sessions.all()
+    rule = kept_rule(store).rule
     work = work_on(store, store.journal.count(besides=ASIDE))
     return Setup(
         name=run.folder.resolve().name,

@@ -58,7 +58,8 @@ class Lineup:
         """Yield video and persona of each lineage, in the order in which it was stored."""
         slots = self._all
         _, first = np.unique(lineages_of(slots), return_index=True)
-        films, personas = slots.columns.video, slots.personas
+        films = slots.columns.video
+        personas = slots.personas
         for row in np.sort(first).tolist():
             yield slots.videos[films[row]], int(personas[row])
 
@@ -74,7 +75,8 @@ class Lineup:
         """Return id and generation of each slot in a place."""
         ids = [base] if not self._again else [base, *(base + tail for tail in self._again)]
         rows = [(id_, self._all.find(id_)) for id_ in ids]
-        kinds, kind = self._all.kinds, self._all.columns.kind
+        kinds = self._all.kinds
+        kind = self._all.columns.kind
         return [(id_, kinds[kind[row]].generation) for id_, row in rows if row is not None]
 
     @cached_property
@@ -106,7 +108,9 @@ class LineageLanguages:
     def __init__(
         self, codes: Sequence[str], lineages: Callable[[], Iterable[tuple[str, int]]], *, seed: int
     ) -> None:
-        self._codes, self._lineages, self._seed = codes, lineages, seed
+        self._codes = codes
+        self._lineages = lineages
+        self._seed = seed
 
     def of(self, video: str, persona: int) -> str | None:
         """Return the code of the language; None where the run draws none."""
@@ -207,7 +211,8 @@ def new_slots(
     blocks = np.array(_blocks(videos, block, existing), dtype=np.int32)
     film, round_, persona = (found.astype(np.int32) for found in np.nonzero(missing))
     order = np.lexsort((persona, film, round_, blocks[film]))
-    film, kind = film[order], (round_ * len(PERSONAS) + persona)[order]
+    film = film[order]
+    kind = (round_ * len(PERSONAS) + persona)[order]
     generation = next_generation(existing)
     kinds = [
         Kind(slot_id("", user, number), generation, user, number)
@@ -260,8 +265,10 @@ def superseding_slots(failed: Collection[str], *, existing: Iterable[Slot]) -> S
     """
     existing = Slots.of(existing)
     standing = Lineup(existing).slots
-    has_failed, of_newcomer = standing.among(failed), newcomers_among(standing)
-    lineage, round_ = lineages_of(standing), standing.rounds
+    has_failed = standing.among(failed)
+    of_newcomer = newcomers_among(standing)
+    lineage = lineages_of(standing)
+    round_ = standing.rounds
     since = np.full(lineage.max(initial=-1) + 1, _NEVER, dtype=np.int32)
     np.minimum.at(since, lineage[has_failed & ~of_newcomer], round_[has_failed & ~of_newcomer])
     gone = standing.where(np.where(of_newcomer, has_failed, round_ >= since[lineage]))

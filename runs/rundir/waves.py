@@ -211,7 +211,9 @@ class Watch:
         self, rule: Rule, config: RunConfig, waves: Waves, on_reading: Callable[[Reading], None]
     ) -> None:
         """Take a rule, what it looks at, and what is called with what it saw last."""
-        self.rule, self._config, self._waves = rule, config, waves
+        self.rule = rule
+        self._config = config
+        self._waves = waves
         self._on_reading = on_reading
         self._looked = 0
         self.latest: Reading | None = None
@@ -262,13 +264,15 @@ NOTHING_LEFT = Outlook(0, 0)
 
 def look_ahead(store: Store) -> Outlook:
     """Return what is left of a run; with a rule that was not met yet its waves are looked at."""
-    kept, count = kept_rule(store), Tally.of(store).left
+    kept = kept_rule(store)
+    count = Tally.of(store).left
     if kept.rule is None or (kept.met and not count):
         return Outlook(count, count, kept.rule, kept.met)
     from videoautoarena.runs.config.run_config import RunConfig
 
     config = RunConfig.of_manifest(store.manifest())
-    waves, reading = Waves.of(store, config.models), kept.met
+    waves = Waves.of(store, config.models)
+    reading = kept.met
     if reading is None:
         watch = Watch(kept.rule, config, waves, lambda _reading: None)
         watch.look()
@@ -277,7 +281,8 @@ def look_ahead(store: Store) -> Outlook:
     due = len(left)
     if reading is not None and reading.is_met:
         # Newcomers play whatever a rule says.
-        of_newcomer, last = newcomers_among(left), reading.wave + LAG
+        of_newcomer = newcomers_among(left)
+        last = reading.wave + LAG
         due = int(of_newcomer.sum() + (waves.waves_of(left.where(~of_newcomer)) < last).sum())
     return Outlook(len(left), due, kept.rule, reading)
 

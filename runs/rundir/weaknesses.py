@@ -73,7 +73,8 @@ def read_looks(battles: Iterable[Battle], embed: Embed | None = None) -> Looks:
     A battle counts once, however many attempts looked at it, with all that they wrote of it. What
     was looked at, but is none of `battles`, is left out.
     """
-    fought, written = dict[str, Fought](), dict[str, tuple[_Written, _Written]]()
+    fought = dict[str, Fought]()
+    written = dict[str, tuple[_Written, _Written]]()
     for of in battles:
         about = (of.video, of.model_a, of.model_b, of.verdict, of.difficulty)
         fought[of.id] = Fought(of.id, *about)

@@ -72,7 +72,8 @@ class Remembering:
 
     async def remember(self, video: Video, shots: Sequence[Span]) -> SceneMemory:
         """Return the scenes and objects of a video between cuts; nothing is asked twice."""
-        examiner, prompts = self.examiner, self.prompter.prompts
+        examiner = self.examiner
+        prompts = self.prompter.prompts
         known = known_memory(self.store, video.id, examiner=examiner, prompts=prompts)
         if known is not None:
             return known

@@ -66,7 +66,8 @@ def plan_scenes(
 
 
 def _calls(spans: Sequence[Span]) -> Iterator[_Calls]:
-    shots, scenes = len(spans), ceil(MERGED * len(spans))
+    shots = len(spans)
+    scenes = ceil(MERGED * len(spans))
     again = min(scenes, shots - scenes)
     looks = sum(min(MOST_SHOWN, LOOKS_A_SECOND * (end - start) + 1) for start, end in spans) / shots
     yield _Calls("scene_captioner", shots + again, shots + shots // 2, looks)

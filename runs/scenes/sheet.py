@@ -83,7 +83,8 @@ def boxed(jpeg: bytes, boxes: list[_Boxed]) -> bytes:
             (left, top, right, bottom), outline=colour, width=max(1, round(_THICK * longer))
         )
         name = draw.textbbox((0, 0), id_, font=letters)
-        width, height = name[2] + 4, name[3] + 3
+        width = name[2] + 4
+        height = name[3] + 3
         place = min(left, picture.width - width), max(0, top - height)
         draw.rectangle((*place, place[0] + width, place[1] + height), fill=colour)
         draw.text((place[0] + 2, place[1]), id_, fill=(20, 22, 26), font=letters)

@@ -193,7 +193,8 @@ class _Ready:
     @cached_property
     def plan(self) -> WatchPlan:
         """What is left to be called before anything is."""
-        store, prompts = self.store, self.prompts
+        store = self.store
+        prompts = self.prompts
         if store and known_memory(store, self.video.id, examiner=self.examiner, prompts=prompts):
             return WatchPlan((), 1, ())
         return plan_scenes(self.config, self.video.id, self.shots, self.store)
@@ -210,9 +211,12 @@ class _Ready:
 
     async def play(self, ending: EarlyEnd, say: Say) -> SceneMemory | None:
         """Return what is remembered; None where that ended early, as is noted."""
-        store, order, found = self._writable, self.order, list[SceneMemory]()
+        store = self._writable
+        order = self.order
+        found = list[SceneMemory]()
         frames = self._frames()
-        calling, listeners = Calling(store, self.config, frames.jpegs), Listeners(say, nobody)
+        calling = Calling(store, self.config, frames.jpegs)
+        listeners = Listeners(say, nobody)
         hear = partial(pass_on, listeners=listeners)
         asker = draining_asker(calling, ending, pace=order, hear=hear)
         generations = Generations(store)
@@ -253,7 +257,8 @@ class _Ready:
             yield Pictures(tuple(wanted), tuple(jpegs))
 
     def _frames(self) -> RunFrames:
-        files, videos = {self.video.id: self.order.path}, {self.video.id: self.video}
+        files = {self.video.id: self.order.path}
+        videos = {self.video.id: self.video}
         return scene_frames(self._writable, self.decoders, files=files, videos=videos)
 
     @property

@@ -176,7 +176,8 @@ async def ask_hard(
 
 async def _known(ground: Ground, asking: Asking, wanted: Wanted) -> _Work:
     """Return what the journal knows of every meeting, and which are left; or BadInput."""
-    run, config = ground.run, ground.config
+    run = ground.run
+    config = ground.config
     work = _Work(candidates_of(run.battles, config, wanted(run)))
     if not work.found.battles:
         raise BadInput(
@@ -209,9 +210,11 @@ async def _known(ground: Ground, asking: Asking, wanted: Wanted) -> _Work:
 
 
 def _plan(ground: Ground, work: _Work) -> HardPlan:
-    config, store = ground.config, ground.store
+    config = ground.config
+    store = ground.store
     judgings = REPAIR * (2 if config.swap == "all" else 1)
-    calls, wanted = Counter[str](), Counter[tuple[str, str]]()
+    calls = Counter[str]()
+    wanted = Counter[tuple[str, str]]()
     for meeting in work.left:
         calls[meeting.model] += 1
         wanted[meeting.model, "contestant"] += 1

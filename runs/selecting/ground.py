@@ -150,7 +150,8 @@ async def opened(
         if write:
             keep_caps(store, caps)
         videos = {video.id: video for video in store.videos()}
-        decoders, files = None, dict[str, Path]()
+        decoders = None
+        files = dict[str, Path]()
         if write:
             decoders = await stack.enter_async_context(Decoders(FrameCache()))
             folder = videos_folder(store, asking.videos)

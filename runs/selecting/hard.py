@@ -102,7 +102,8 @@ class BadQuestion:
     @property
     def share(self) -> float | None:
         """The share that failed of the models with a verdict, 0 to 1; None where there is none."""
-        failed, passed = self.count("failed"), self.count("passed")
+        failed = self.count("failed")
+        passed = self.count("passed")
         return failed / (failed + passed) if failed + passed else None
 
 
@@ -204,7 +205,8 @@ async def try_model(
     both, else one, the seat by coin. Who refuses or says nothing forfeits; where a provider fails
     there is no verdict, since that says nothing of the question.
     """
-    battle, own = meeting.battle, meeting.own
+    battle = meeting.battle
+    own = meeting.own
     try:
         frames = await run_frames.frames(battle.video)
         said = await answer(

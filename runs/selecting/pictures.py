@@ -260,7 +260,8 @@ def _document(name: str, vectors: Sequence[Floats]) -> Floats:
 
 async def _known(ground: Ground, asking: Asking, name: str, wanted: Iterable[Asked]) -> _Work:
     """Return what is wanted, and what of it the journal has."""
-    store, model = ground.store, ground.config.model_of(name)
+    store = ground.store
+    model = ground.config.model_of(name)
     work = _Work({one.qid: list(_pieces(store, one)) for one in wanted})
     work.generations |= known_of(store, TOPICS_SCOPE).generations
     prompter = ground.recalling(work.generations)
@@ -297,7 +298,8 @@ def _alone(frames: Frames, frame: Frame) -> Frames:
 
 
 def _plan(ground: Ground, name: str, work: _Work) -> DocumentPlan:
-    pieces, model = work.pieces, ground.config.model_of(name)
+    pieces = work.pieces
+    model = ground.config.model_of(name)
     frames = [piece for piece in pieces if piece.shown is not None]
     left = [piece for piece in work.left if piece.shown is not None]
     videos = {piece.video for piece in left}

@@ -39,7 +39,8 @@ def card_text(manifest: Manifest) -> str:
 
 def watched_card(manifest: Manifest) -> str:
     """Return card.md of a set that a model wrote from what it watched; likewise."""
-    ours, selection = manifest.generator, manifest.selection
+    ours = manifest.generator
+    selection = manifest.selection
     fallen: Any = selection["fallen"]
     rows = [(why, fallen[why]) for why in FALLS if why in fallen]
     settings = _settings(selection) | {"examiner": plain(str(selection["examiner"]))}

@@ -82,7 +82,8 @@ def drafted(
     None where there is none and nothing may be written. BadInput where the set was begun with other
     subtitles, may not cost what was typed, or was made meanwhile; RunLocked.
     """
-    store, notes = _opened(order, config, prompts, write=write), list[str]()
+    store = _opened(order, config, prompts, write=write)
+    notes = list[str]()
     try:
         caps = merged_caps(kept_caps(store) if store else NO_CAPS, order.caps)
         check_caps(config, caps)

@@ -209,14 +209,16 @@ def draw_rungs(
     if len(stretches) < count:
         return []
     if kind == "needle":
-        options, built = [one.text for one in stretches], [[one] for one in stretches]
+        options = [one.text for one in stretches]
+        built = [[one] for one in stretches]
         question = word_needle(dice)
     elif kind == "order":
         built = [list(order) for order in dice.shuffled(list(permutations(stretches)))[:OPTIONS]]
         options = [in_order([one.text for one in order]) for order in built]
         question = word_order(dice)
     else:
-        options, built = [str(m) for m in numbers], [stretches * m for m in numbers]
+        options = [str(m) for m in numbers]
+        built = [stretches * m for m in numbers]
         question = word_count(stretches[0].text, dice)
     key = dice.below(OPTIONS)
     grounds_s = [float(seconds) for seconds in lengths]

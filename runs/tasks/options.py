@@ -43,7 +43,8 @@ class Stretch(NamedTuple):
     @property
     def excerpt(self) -> Excerpt:
         """What is set in."""
-        start_s, seconds = self.row / LOOKS_A_SECOND, (self.rows - 1) / LOOKS_A_SECOND
+        start_s = self.row / LOOKS_A_SECOND
+        seconds = (self.rows - 1) / LOOKS_A_SECOND
         return Excerpt(video=self.footage.video.sha256, start_s=start_s, seconds=seconds)
 
     def seen(self, shape: Shape) -> Seen:
@@ -73,7 +74,8 @@ class Ground:
 
     def shortened(self, seconds: float) -> tuple[Excerpt, ...]:
         """Return its excerpts up to there."""
-        kept, left = [], seconds
+        kept = []
+        left = seconds
         for excerpt in self.excerpts:
             if left <= 0:
                 break

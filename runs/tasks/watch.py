@@ -268,7 +268,8 @@ async def _look(
     run_frames = _run_frames(None, config, store, decoders=None)
     asker = Asker(store.journal, no_bytes, is_replay=True)
     watching = _watching(order, config, store, asker=asker, run_frames=run_frames)
-    open_, failed = list[Cell](), set[str]()
+    open_ = list[Cell]()
+    failed = set[str]()
     for cell in cells:
         if not (run_frames.has(cell.video.id) or run_frames.is_quarantined(cell.video.id)):
             open_.append(cell)
@@ -284,10 +285,13 @@ async def _look(
 
 async def _play(ready: _Ready, say: Say) -> WatchTally:
     """Write and check every part; at an interrupt or a cap, as many as came to an end."""
-    order, config, store = ready.order, ready.config, ready.store
+    order = ready.order
+    config = ready.config
+    store = ready.store
     if store is None:
         raise RuntimeError("a set was to be written without a file for its calls")
-    tally, listeners = WatchTally(total=len(ready.cells)), Listeners(say, nobody)
+    tally = WatchTally(total=len(ready.cells))
+    listeners = Listeners(say, nobody)
     async with Decoders(FrameCache()) as decoders:
         run_frames = _run_frames(ready, config, store, decoders=decoders)
         calling = Calling(store, config, run_frames.jpegs)

@@ -102,9 +102,11 @@ def plan_watching(
     config: RunConfig, cells: Sequence[Cell], *, known: int, store: Store | None, concurrency: int
 ) -> WatchPlan:
     """Return what `cells`, the parts that are open, will take beyond what the journal has."""
-    expected, most = defaultdict[Role, float](float), Counter[Role]()
+    expected = defaultdict[Role, float](float)
+    most = Counter[Role]()
     for cell in cells:
-        writer, checker = WRITERS[cell.kind], CHECKERS[cell.kind]
+        writer = WRITERS[cell.kind]
+        checker = CHECKERS[cell.kind]
         again = 1 - (1 - FALLEN) ** cell.wanted
         expected[writer] += (1 + again) * (1 + REPAIRED)
         expected[checker] += cell.wanted * (1 + FALLEN) * (1 + REPAIRED)

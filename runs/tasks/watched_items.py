@@ -123,7 +123,8 @@ def find_fault(draft: Draft, video: Video, known: Sequence[Proposal]) -> Fall | 
 
 def settled(draft: Draft, checked: Checked) -> Proposal | Fall:
     """Return a task as the second ask leaves it, or why it falls."""
-    said, reply = draft.proposal, checked.reply
+    said = draft.proposal
+    reply = checked.reply
     if checked.has_names:
         return "names"
     if draft.kind in TIMED and not _is_one_place(said.moment, checked.moments):

@@ -190,7 +190,8 @@ class Watching:
         self, watcher: Watcher, outcome: Outcome, written: Written, known: list[Proposal]
     ) -> None:
         """Have what was written checked, and keep what stays."""
-        cell, drafts = outcome.cell, list[Draft]()
+        cell = outcome.cell
+        drafts = list[Draft]()
         for said in written.proposals:
             draft = drafted(cell.kind, said, cell.video, seed=self.seed)
             fault = find_fault(draft, cell.video, known)
@@ -224,7 +225,8 @@ class Watching:
 
     def _made(self, draft: Draft, written: Written, checked: Checked) -> WatchedAsks:
         """Return how an item came about: by whom, from which frames, and what both asks said."""
-        prompts, examiner = self.prompter.prompts, self.examiner
+        prompts = self.prompter.prompts
+        examiner = self.examiner
         roles = WRITERS[draft.kind], CHECKERS[draft.kind]
         said = checked.reply.model_dump(mode="json")
         if isinstance(checked.reply, OptionCheckerReply):

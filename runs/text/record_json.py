@@ -35,7 +35,8 @@ def fields_json(record: Any) -> dict[str, Any]:
     names = getattr(record, "SHOWN", None) or getattr(record, "_fields", None) or known
     found: dict[str, Any] = {}
     for name in names:
-        value, how = getattr(record, name), known[name].metadata if name in known else {}
+        value = getattr(record, name)
+        how = known[name].metadata if name in known else {}
         if how.get("json") is None:
             found[how.get("key", name)] = value_json(value)
         elif value is not None:

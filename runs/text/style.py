@@ -100,7 +100,8 @@ def _is_inside(match: re.Match[str]) -> bool:
 
 def _name(match: re.Match[str]) -> str:
     """What a run of capitalised words names; nothing where its only word opens a sentence."""
-    said, prose = match[0], match.string
+    said = match[0]
+    prose = match.string
     before = prose[max(0, match.start() - 8) : match.start()].rstrip(" \t*_\"'“‘’«([–—-")
     if not before or before[-1] in _ENDS:
         said = _JOINED.sub("", said.partition(" ")[2])

@@ -107,7 +107,8 @@ def _centred(embed: Embed, texts: Sequence[str]) -> Floats:
 
 def _cluster(points: Any, least: float) -> Ints:
     """Return the theme of each point, numbered from 0; the first `MOST` make themes."""
-    head, rest = points[:MOST], points[MOST:]
+    head = points[:MOST]
+    rest = points[MOST:]
     if head.shape[0] == 1:
         return np.zeros(1, dtype=np.int64)
     apart = _dot(head, head)

@@ -41,7 +41,8 @@ def length(seconds: float) -> str:
 def spent(seconds: float) -> str:
     """Return a time in its two largest units: `3 h 20 min`, `5 min 12 s`, `8 s`."""
     whole = round(seconds)
-    minutes, hours = whole // 60, whole // 3600
+    minutes = whole // 60
+    hours = whole // 3600
     if hours:
         return f"{hours} h {minutes % 60} min"
     return f"{minutes} min {whole % 60} s" if minutes else f"{whole} s"
@@ -110,7 +111,8 @@ def in_full(typed: str, names: Iterable[str]) -> str:
     typed = written_as(typed, known)
     if not typed or typed in known:
         return typed
-    short, fitting = composed(typed).casefold(), []
+    short = composed(typed).casefold()
+    fitting = []
     for name in known:
         whole = composed(name).casefold()
         behind = whole.partition(":")[2] or whole

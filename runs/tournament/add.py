@@ -80,7 +80,8 @@ class Addition:
 
     def as_lines(self, request: AddRequest) -> Iterator[str]:
         """Yield what a person should know of it."""
-        who, total = safe(request.model), self.had + len(self.slots)
+        who = safe(request.model)
+        total = self.had + len(self.slots)
         if self.is_short:
             yield (
                 f"{who}: {counted(request.battles, 'stored answer')} requested; the run "
@@ -150,13 +151,15 @@ def _open(out: Path, request: AddRequest, say: Say, *, has_engine: bool) -> Open
 
 
 def _addition(store: Store, request: AddRequest) -> Addition:
-    kept, existing = RunConfig.to_go_on(store.manifest()), store.slots()
+    kept = RunConfig.to_go_on(store.manifest())
+    existing = store.slots()
     config = _with_newcomer(kept, request, generation=next_generation(existing))
     added = set(config.guests[request.model])
     standing = Lineup(existing).slots
     guests = standing.where(newcomers_among(standing)).ids
     mine = [slot for slot in guests if joining_of(slot) in added]
-    known, past = {place_of(slot) for slot in mine}, past_battles(store)
+    known = {place_of(slot) for slot in mine}
+    past = past_battles(store)
     open_to = (one for one in past if place_of(one.slot.id) not in known)
     missing = max(request.battles - len(mine), 0)
     slots = newcomer_slots(

@@ -95,13 +95,15 @@ def work_left(
     """Return what a run has left, with new videos and rounds, and the `failed` slots again."""
     videos = store.videos()
     new = added_videos(config, videos, found.videos) if found else []
-    existing, settled = store.slots(), store.settled_ids()
+    existing = store.slots()
+    settled = store.settled_ids()
     failed = with_unsettled(failed, existing, settled)
     existing += superseding_slots(failed, existing=existing)
     slots = Lineup(_slots(config, [*videos, *new], existing)).slots
     left = slots.without(settled)
     of_newcomer = newcomers_among(left)
-    main, guests = left.where(~of_newcomer), left.where(of_newcomer)
+    main = left.where(~of_newcomer)
+    guests = left.where(of_newcomer)
     answered = main.where(_keep_answers(main)) + guests
     scopes = _Scopes(Lineup(answered), main.videos_of())
     work = _work(main, store.journal, scopes, guests=_newcomers(config, guests))
@@ -150,7 +152,8 @@ def _joinings(slots: Slots) -> Ints:
 
 def _keep_answers(left: Slots) -> Mask:
     """Return which slots' answers still hold: not those whose question will be another."""
-    lineage, round_ = lineages_of(left), left.rounds
+    lineage = lineages_of(left)
+    round_ = left.rounds
     first = np.full(lineage.max(initial=-1) + 1, np.iinfo(np.int32).max, dtype=np.int32)
     np.minimum.at(first, lineage, round_)
     is_again = left.are(lambda suffix: bool(generation_of(suffix)))
@@ -250,7 +253,8 @@ class Places(Mapping[str, int]):
 
 def _order(left: Slots, *, in_waves: bool) -> Longs:
     """Return the rows of slots in the order in which money is spent on them."""
-    of_newcomer, ordinal = newcomers_among(left), left.columns.ordinal
+    of_newcomer = newcomers_among(left)
+    ordinal = left.columns.ordinal
     if in_waves:
         keys = [left.generations, left.columns.block, left.rounds]
     else:

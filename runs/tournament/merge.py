@@ -99,7 +99,8 @@ def _merged(folders: Sequence[Path], to: Path, on_page: OnPage) -> Merged:
         videos = sum(one["videos"] for one in said)
         battles = sum(len(run.settled) for run in runs)
         slots = sum(len(run.slots) for run in runs)
-    sources, target = [real_file(run_file(folder)) for folder in folders], to / RUN_FILE
+    sources = [real_file(run_file(folder)) for folder in folders]
+    target = to / RUN_FILE
 
     def manifest_of(parts: Sequence[MergedPart]) -> dict[str, Any]:
         told = [{**part._asdict(), **one} for part, one in zip(parts, said, strict=True)]
@@ -144,7 +145,8 @@ def _made(to: Path) -> Iterator[None]:
         reason = f"{safe(str(to))} cannot be made ({wrong.strerror}); pass another --to"
         raise BadInput(reason) from wrong
     target = real_file(to / RUN_FILE)
-    lock, is_done = RunLock(lock_of(target), busy=f"{to} is being written"), False
+    lock = RunLock(lock_of(target), busy=f"{to} is being written")
+    is_done = False
     try:
         yield
         is_done = True
@@ -177,7 +179,8 @@ def runs_in(slots: Slots, manifest: Mapping[str, Any]) -> list[Slots]:
         parts = [MergedPart(*(int(one[name]) for name in MergedPart._fields)) for one in told]
     except (KeyError, TypeError, ValueError) as wrong:
         raise StoreError(f"the run's settings cannot be read ({MERGED})") from wrong
-    found, ordinal = [], slots.columns.ordinal
+    found = []
+    ordinal = slots.columns.ordinal
     for part in parts:
         last = part.first_ordinal + part.slots
         mine = slots.where((ordinal >= part.first_ordinal) & (ordinal < last))
@@ -201,14 +204,16 @@ def _refuse_twice(folders: Sequence[Path]) -> None:
 def _refuse_other(first: Run, other: Run) -> None:
     """Refuse a run that is not the same one over other videos."""
     here, there = (RunConfig.of_manifest(run.manifest) for run in (first, other))
-    mine, theirs = here.identity(), there.identity()
+    mine = here.identity()
+    theirs = there.identity()
     mine |= {"rounds": here.rounds, "joined": here.joined}
     theirs |= {"rounds": there.rounds, "joined": there.joined}
     for name in ("prompts", "contracts", "reading", "schema"):
         mine[name], theirs[name] = first.manifest.get(name), other.manifest.get(name)
     for key, value in mine.items():
         if value != theirs.get(key):
-            a, b = brief_setting(value), brief_setting(theirs.get(key))
+            a = brief_setting(value)
+            b = brief_setting(theirs.get(key))
             raise BadInput(
                 f"{safe(str(other.folder))} is another run ({key} {b}, in "
                 f"{safe(str(first.folder))} {a}); merge runs with the same settings"

@@ -92,7 +92,8 @@ class NewcomerDraws:
 
     def of(self, slot: str) -> Draw:
         """Return the draw of a guest slot; where one stands in the run, with its propensity."""
-        source, generation = self.source_of(slot), joining_of(slot)
+        source = self.source_of(slot)
+        generation = joining_of(slot)
         place = newcomer_id(place_of(slot), generation)
         newcomer = self._newcomers.get(generation)
         if newcomer is None:

@@ -69,7 +69,9 @@ class Draws:
         """
         if self._guests is not None and is_newcomer(slot):
             return self._guests.of(slot)
-        place, basis, config = self._slots.called(base_of(slot)), self.basis_of(slot), self._config
+        place = self._slots.called(base_of(slot))
+        basis = self.basis_of(slot)
+        config = self._config
         first = place
         if config.pairing == "keep-pair":
             # A pair that is kept gets nobody who joined later.
@@ -120,7 +122,8 @@ class WrittenDraws:
                 "a battle is missing; the run's file was changed"
             )
         await self._draws.until_known(slot)
-        draw, written = self._draws.of(slot), self._store.draw(slot)
+        draw = self._draws.of(slot)
+        written = self._store.draw(slot)
         if written is None and not self._read_only:
             await self._store.put_draw(draw)
         elif written != draw:

@@ -340,8 +340,11 @@ def most_calls(plan: Plan, aliases: Collection[str] | None = None) -> int:
 def _calls(config: RunConfig, work: Work) -> dict[tuple[str, Role], tuple[float, int]]:
     """Return calls by model and role: expected, and at most; beside `calls_at_most`."""
     repaired, refused, alike = _rates(config, work.rows)
-    inventing, asks = work.videos - work.peopled, DIVERSE_ASKS if config.diverse else 1
-    slots, later, again = work.first + work.later, work.later, 1 + repaired
+    inventing = work.videos - work.peopled
+    asks = DIVERSE_ASKS if config.diverse else 1
+    slots = work.first + work.later
+    later = work.later
+    again = 1 + repaired
     fresh = later * refused**2
     evolved = later * (1 + refused)
     seatings = 2.0 if config.swap == "all" else 1.0 + float(config.swap)
@@ -367,7 +370,8 @@ def _calls(config: RunConfig, work: Work) -> dict[tuple[str, Role], tuple[float,
 def _scouting(config: RunConfig, work: Work) -> dict[tuple[str, Role], tuple[float, int]]:
     """Return calls of those who find clips: a video's once, where its model plays at all."""
     found: dict[tuple[str, Role], tuple[float, int]] = {}
-    videos, share = work.videos + work.newcomer_videos, 2 / len(config.models)
+    videos = work.videos + work.newcomer_videos
+    share = 2 / len(config.models)
     played = 1 - (1 - min(share, 1)) ** (work.slots / videos if videos else 0)
     for who, clips in clip_calls(config, config.models).items():
         found[who] = (clips * videos * played, clips * videos)
@@ -445,7 +449,8 @@ def estimated(
 
     `frames` is how many a call is expected to carry where that is fewer than the most.
     """
-    model, words = config.model_of(line.alias), WORDS[line.role]
+    model = config.model_of(line.alias)
+    words = WORDS[line.role]
     most = frames_of(config, line.alias, line.role)
     each = frame_tokens(model)
     limit = output_limit(model, line.role)

@@ -36,7 +36,8 @@ def as_lines(plan: Plan, columns: int, today: date | None = None) -> Iterator[st
     for note in _worth(plan):
         yield from wrap(note, columns)
     sampled = about_sampling(plan.sampling)
-    prices, lacks = prices_of(plan.prices, today), lacks_of(plan.lacking)
+    prices = prices_of(plan.prices, today)
+    lacks = lacks_of(plan.lacking)
     for note in (sampled, *prices, *plan.notes, *lacks):
         yield from wrap(note, columns, subsequent_indent="  ")
 
@@ -154,7 +155,8 @@ def _tokens(number: float | None) -> str:
 
 def prices_of(sources: Mapping[str, str | None], today: date | None = None) -> Iterator[str]:
     """Yield whose prices stand where, and whose nobody knows."""
-    today, found = today or datetime.now(UTC).date(), dict[str, list[str]]()
+    today = today or datetime.now(UTC).date()
+    found = dict[str, list[str]]()
     for alias, source in sources.items():
         if source is not None and source != "offline":
             found.setdefault(source, []).append(safe(alias))

@@ -107,11 +107,13 @@ def _arena(
     waves: Waves,
     known: Facts | None,
 ) -> Arena:
-    config, slots = RunConfig.of_manifest(store.manifest()), view.slots
+    config = RunConfig.of_manifest(store.manifest())
+    slots = view.slots
     videos = {video.id: video for video in store.videos()}
     if strangers := sorted(slots.videos_of() - videos.keys()):
         raise StoreError(f"the run has slots of {strangers[0]}, but no such video")
-    sampling, then = config.sampling, view.generation
+    sampling = config.sampling
+    then = view.generation
     run_frames = RunFrames(store, None, files={}, sampling=sampling, videos=videos, generation=then)
     asker = Asker(store.journal, run_frames.jpegs, seed=config.seed, is_replay=True)
     prompts = stored_prompts(store)

@@ -166,9 +166,11 @@ async def play_run(
 
     An interrupt lets calls under way finish, a second one stops.
     """
-    early, store = Early(), run.store
+    early = Early()
+    store = run.store
     try:
-        lineup, said = Lineup(store.slots()), listeners.say
+        lineup = Lineup(store.slots())
+        said = listeners.say
         alarm = Alarm(
             out,
             said,
@@ -231,7 +233,8 @@ async def _play_here(
     listeners = replace(listeners, hear=all_of(listeners.hear, waits.hear))
     async with playing(run, budget, limits=limits, hear=listeners.hear) as game:
         stopped = await _play_all(game, slots, listeners)
-    asker, met = game.asker, None
+    asker = game.asker
+    met = None
     if game.watch is not None:
         game.watch.look()
         met = game.watch.met
@@ -250,7 +253,8 @@ def _count_forfeits(store: Store) -> Forfeits:
 
 
 def _beginning(run: Opened, out: Path, caps: Caps) -> Begun:
-    stored, config = Run(out, run.store), run.config
+    stored = Run(out, run.store)
+    config = run.config
     return Begun(
         out=out,
         seed=config.seed,
@@ -291,7 +295,8 @@ async def playing(
     run: Opened, budget: Budget, *, limits: Limits, hear: Hear
 ) -> AsyncIterator[Game]:
     """Put a run together and take it apart again."""
-    store, config = run.store, run.config
+    store = run.store
+    config = run.config
     if isinstance(cap := budget.spend_cap, CappedBudget):
         hear = all_of(partial(_free_money, cap), hear)
     videos = {video.id: video for video in store.videos()}
@@ -302,7 +307,8 @@ async def playing(
         )
         calling = Calling(store, config, run_frames.jpegs)
         asker = asker_of(calling, budget, pace=limits, hear=hear)
-        waves, rule = Waves.of(store, config.models), kept_rule(store).rule
+        waves = Waves.of(store, config.models)
+        rule = kept_rule(store).rule
         watch = rule and Watch(rule, config, waves, lambda reading: hear(Looked(reading)))
         guests = NewcomerDraws(config, store)
         lineup = Lineup(slots)

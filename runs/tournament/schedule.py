@@ -45,7 +45,8 @@ def blocks_of(slots: Iterable[Slot]) -> list[list[Visit]]:
 
 def numbers_of_visits(slots: Slots) -> Longs:
     """Return a number for generation, block and video of each slot; all three order it."""
-    columns, blocks = slots.columns, 1 + int(slots.columns.block.max(initial=0))
+    columns = slots.columns
+    blocks = 1 + int(slots.columns.block.max(initial=0))
     visits = (slots.generations.astype(np.int64) * blocks + columns.block) * len(slots.videos)
     return visits + columns.video
 
@@ -114,7 +115,8 @@ class Ahead:
     @asynccontextmanager
     async def over(self, videos: Sequence[str], is_over: Callable[[], bool]) -> AsyncIterator[None]:
         """Decode ahead within the block, until it ends or nothing more will be needed."""
-        self._places, self._furthest = {video: n for n, video in enumerate(videos)}, -1
+        self._places = {video: n for n, video in enumerate(videos)}
+        self._furthest = -1
         going = asyncio.create_task(self._go(videos, is_over))
         try:
             yield

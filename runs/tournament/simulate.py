@@ -171,7 +171,8 @@ def _load_graph() -> None:
 
 def introduce(run: Opened, out: Path, *, say: Say, assumed_cast: bool, exists: bool) -> None:
     """Say what will be done, and what leaves the machine."""
-    config, slots = run.config, Lineup(run.store.slots()).slots
+    config = run.config
+    slots = Lineup(run.store.slots()).slots
     open_slots = slots.without(run.store.settled_ids())
     if assumed_cast:
         say("no models were named: the offline cast plays, stand-ins for real models;")

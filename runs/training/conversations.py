@@ -103,7 +103,8 @@ def conversations(
 
 def _lineages(run: Run, names: set[str]) -> Iterator[BattlesOf]:
     """Yield the battles of each lineage that have one of the models, one lineage in memory."""
-    texts, personas = run.outlines.texts, run.outlines.numbers["persona"]
+    texts = run.outlines.texts
+    personas = run.outlines.numbers["persona"]
     has_any = texts["model_a"].among(names) | texts["model_b"].among(names)
     rows = np.flatnonzero(has_any)
     lineage = texts["video"].codes[rows].astype(np.int64) * (len(PERSONAS) + 1) + personas[rows]

@@ -12,7 +12,10 @@ from videoautoarena.runs.rundir.reader import Run
 from videoautoarena.runs.training.rows import Preference, Ruled
 from videoautoarena.runs.training.sources import Sources, there
 
-TIE, SPLIT, VOID, FORFEIT = "tie", "split", "void", "forfeit"
+TIE = "tie"
+SPLIT = "split"
+VOID = "void"
+FORFEIT = "forfeit"
 FAILED = "failed judging"
 PEOPLE = "people saw no winner"
 SAME = "both answers are the same"

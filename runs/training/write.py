@@ -190,7 +190,9 @@ def parquet_schema(what: TrainingKind) -> pa.Schema:
     """Return the columns of such an export, named and nested as the rows are."""
     import pyarrow as pa
 
-    text, whole, number = pa.string(), pa.int64(), pa.float64()
+    text = pa.string()
+    whole = pa.int64()
+    number = pa.float64()
     texts = pa.list_(text)
     frames = pa.struct({"times_s": pa.list_(number), "digests": texts})
     about = {

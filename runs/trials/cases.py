@@ -58,12 +58,14 @@ async def attack_cases(material: Material) -> list[TrialCase]:
 
     Attacks are dealt in turn, and so are the seats of whoever attacks.
     """
-    kit, battles = attacks(), choose(material, "attack", has_clear_loser, most=None)
+    kit = attacks()
+    battles = choose(material, "attack", has_clear_loser, most=None)
     number = contracts_of(material.run.manifest)
     cases: list[TrialCase] = []
     plain: dict[tuple[str, Seats], Battle] = {}
     for meeting in meetings(len(kit), battles=len(battles), count=material.count):
-        battle, attack = battles[meeting.battle], kit[meeting.text]
+        battle = battles[meeting.battle]
+        attack = kit[meeting.text]
         side = _OTHER[battle.verdict]
         seats = _seated(side, is_first=meeting.seats == "ab")
         lost = (battle.answer_a if side == "a" else battle.answer_b) or ""
@@ -87,7 +89,8 @@ async def constant_cases(material: Material) -> list[TrialCase]:
     number = contracts_of(material.run.manifest)
     cases = []
     for meeting in meetings(len(kit), battles=len(battles), count=material.count):
-        battle, constant = battles[meeting.battle], kit[meeting.text]
+        battle = battles[meeting.battle]
+        constant = kit[meeting.text]
         side = _OTHER.get(battle.verdict, "b")
         said = worded(constant.text, question=battle.question or "", contracts=number)
         seats = _seated(side, is_first=meeting.seats == "ab")
@@ -140,7 +143,8 @@ def choose(
     most: int | None = -1,
 ) -> list[Battle]:
     """Return fit battles in seeded order; `most` is None for all, -1 for as many as asked."""
-    seed, run = material.config.seed, material.run
+    seed = material.config.seed
+    run = material.run
     fit = [battle.id for battle in run.battles if is_fit(battle)]
     fit.sort(key=lambda battle: derive(seed, "trial", kind, battle))
     most = material.count if most == -1 else most

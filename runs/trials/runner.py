@@ -120,7 +120,8 @@ class TrialPlan:
     def as_lines(self) -> list[str]:
         """Return it as lines for a person."""
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.kinds.items())
-        total, most = sum(self.kinds.values()), sum(self.calls_at_most.values())
+        total = sum(self.kinds.values())
+        most = sum(self.calls_at_most.values())
         known = f", {self.known:,} of them known" if self.known else ""
         return [
             f"trials of {safe(', '.join(self.judges))}: {kinds or 'no case fits'}; "
@@ -171,7 +172,8 @@ async def _ready(out: Path, asked: Asked, *, listeners: Listeners | None) -> Asy
     async with AsyncExitStack() as stack:
         store = stack.enter_context(Store.open(run_file(out), write=write))
         # With the judges on trial, and the prices that hold now.
-        kept, file = RunConfig.of_manifest(store.manifest()), arena_file(asked.config)
+        kept = RunConfig.of_manifest(store.manifest())
+        file = arena_file(asked.config)
         config = with_judges(kept, asked.judges, file=file, leave=asked.leave)
         if any(config.cast[alias].is_offline for alias in config.judges):
             refuse_text_read(config.sampling, "name a real --judge")
@@ -247,8 +249,10 @@ async def _find_frames(ready: Ready) -> None:
 async def _hold(
     ready: Ready, asked: Asked, *, tally: Tally, listeners: Listeners, on_held: OnHeld
 ) -> None:
-    store, config = ready.store, ready.config
-    calling, hear = Calling(store, config, ready.load), partial(pass_on, listeners=listeners)
+    store = ready.store
+    config = ready.config
+    calling = Calling(store, config, ready.load)
+    hear = partial(pass_on, listeners=listeners)
     asker = draining_asker(calling, tally, pace=asked, hear=hear)
     prompter = Prompter(asker, stored_prompts(store), config.seed)
     game = TrialGame(store, prompter, asked.concurrency, tally, lambda trial: on_held(trial, tally))

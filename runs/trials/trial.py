@@ -93,7 +93,8 @@ def entry_in(name: str, config: RunConfig, file: ArenaFile) -> CastEntry:
     known = config.cast.get(name)
     if name not in file.models and known is not None:
         return known
-    found, frames = entry_of(name, file), config.sampling.frames
+    found = entry_of(name, file)
+    frames = config.sampling.frames
     if known is not None and known.identity(frames) != found.identity(frames):
         raise BadInput(f"{name} is another model in this run; give it another name in arena.toml")
     return found
@@ -181,7 +182,8 @@ class Seating(NamedTuple):
     @property
     def id(self) -> str:
         """The id of its first trial; it follows from all that is put to the judge."""
-        case, model = self.case, self.model
+        case = self.case
+        model = self.model
         frames = [(frame.time_s, frame.digest) for frame in case.frames.frames]
         judge = [model.resolved, model.keyed("judge"), model.frame_limit("judge")]
         said = case.case.texts(self.seats)

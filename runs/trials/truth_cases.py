@@ -67,7 +67,8 @@ class Makings:
 
     async def pair(self, kind: Kind, turn: int) -> _Made | None:
         """Return the clips of a kind's next pair; None where no video of those tried will do."""
-        decoded, why = 0, ""
+        decoded = 0
+        why = ""
         for attempt in range(max(TRIES, len(self.videos))):
             stage = self._stage(kind, turn, attempt)
             try:
@@ -89,7 +90,8 @@ class Makings:
 
     def _stage(self, kind: Kind, turn: int, attempt: int) -> Stage:
         """Return what a pair is made from: each kind goes through the videos from its own start."""
-        count, number = len(self.videos), KINDS.index(kind)
+        count = len(self.videos)
+        number = KINDS.index(kind)
         place = (turn + number * max(1, count // len(KINDS)) + attempt) % count
         # From lap to lap and attempt to attempt another partner.
         step = 1 + (turn // count + attempt) % max(1, count - 1)
@@ -192,8 +194,10 @@ def _cases(made: _Made, turn: int, language: str | None) -> Iterator[TrialCase]:
         persona = WORDS[language or ENGLISH].persona
         case = Case(persona, made.pair.question, said[0], said[1], language=language)
         for seat, which in enumerate(order):
-            clip, frames = made.pair.clips[which], made.shown[which]
-            right, wrong = forms[seat], forms[1 - seat]
+            clip = made.pair.clips[which]
+            frames = made.shown[which]
+            right = forms[seat]
+            wrong = forms[1 - seat]
             yield TrialCase(
                 id=f"{made.pair.kind}-{made.ground.id}-{turn}-{forms[0]}-{forms[1]}-{'ab'[seat]}",
                 kind="truth",

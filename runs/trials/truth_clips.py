@@ -158,7 +158,8 @@ def _timed(kind: Kind, stage: Stage, piece: Part) -> Pair:
     late = early + 0.35 + (0.6 - early) * stage.chance("late")
     places = (early, late) if stage.chance("first") < 0.5 else (late, early)
     offsets = [place * stage.ground_s for place in places]
-    words, middles = stage.words, [f"{offset + piece.seconds / 2:.1f}" for offset in offsets]
+    words = stage.words
+    middles = [f"{offset + piece.seconds / 2:.1f}" for offset in offsets]
     claims = [put_claim(kind, [said.replace(".", words.point)], words) for said in middles]
     clips = [_set_in(stage, [(offset, piece)]) for offset in offsets]
     return Pair(kind, words.questions[kind], (clips[0], clips[1]), (claims[0], claims[1]))

@@ -123,8 +123,10 @@ class _Decks:
 
     def draw(self, place: int, beside: Iterable[BroughtUser]) -> BroughtUser | None:
         """Return who sits at a place beside others; None where nobody fits."""
-        heap, there = self._heaps[place], {alike_in(user.text) for user in beside}
-        passed, found = [], None
+        heap = self._heaps[place]
+        there = {alike_in(user.text) for user in beside}
+        passed = []
+        found = None
         while heap and found is None:
             card = heapq.heappop(heap)
             user = self._by_line[card[-1]]

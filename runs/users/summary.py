@@ -54,7 +54,8 @@ class Users:
 
 def users_of(store: Store, *, looks: bool) -> Users:
     """Return where the users of a run come from; `looks` where alike ones are invented anew."""
-    file, videos = kept_file(store), [video.id for video in store.videos()]
+    file = kept_file(store)
+    videos = [video.id for video in store.videos()]
     seated = [seats_of(store, video) for video in videos] if file else []
     users = [write_body(user) for one in seated for user in one.users.values()]
     again = [video for video in videos if _asked_again(store, video)] if looks else []
@@ -103,7 +104,8 @@ def run_users(store: Store, battles: Iterable[Battle]) -> Iterator[RunUser]:
     for video in (video.id for video in store.videos()):
         seated = seats_of(store, video).users
         for place in PERSONAS:
-            user, battle = seated.get(place), played.get((video, place))
+            user = seated.get(place)
+            battle = played.get((video, place))
             language = battle.language if battle else None
             if user is not None:
                 said = user.model_dump(exclude={"video", "language"})

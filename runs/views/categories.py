@@ -30,7 +30,8 @@ PLACES = (
 
 def categories_report(found: CategoryReport) -> Report:
     """Return how many questions each category has, pairs of them, and places by group."""
-    counts, pairs = _count_table(found), _pair_table(found)
+    counts = _count_table(found)
+    pairs = _pair_table(found)
     places = [
         _place_table(by, groups)
         for by, groups in (("category", found.groups), ("language", found.languages))

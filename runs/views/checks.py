@@ -75,7 +75,8 @@ def probes_report(found: Probes) -> Report:
 
 
 def _headline(found: Probes, tally: Table) -> Sentence:
-    text, quotes = found.text, tally.quotes()
+    text = found.text
+    quotes = tally.quotes()
     if not text.choice:
         return sentence("No item has options, so there are no shortcuts to look for.", key="lead")
     if not text.keyed:
@@ -214,7 +215,8 @@ def diff_report(found: dict[str, Any]) -> Report:
         many = {k: n if isinstance(n, int) else len(n) for k, n in found[what].items()}
         rows.append({"what": what, **many})
     rows.append({"what": "settings", "changed": len(found["settings"])})
-    questions, videos = found["questions"], found["videos"]
+    questions = found["questions"]
+    videos = found["videos"]
     lists = {
         "Questions changed": map(_changed, questions["changed"]),
         "Questions removed": map(_question, questions["removed"]),

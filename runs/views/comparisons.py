@@ -122,7 +122,8 @@ def _leads_table(
     """Return each difference as one of who is ahead; without a chance where nothing says it."""
     fields = []
     for row in rows:
-        value, better = row["value"] or 0.0, row["better"]
+        value = row["value"] or 0.0
+        better = row["better"]
         order = names[::-1] if value < 0 else names
         bounds = sorted(
             0.0 if row[end] is None else (-1 if value < 0 else 1) * row[end]
@@ -145,7 +146,8 @@ def _leads_table(
 
 def _sentence(leads: Table, k: int, names: tuple[str, str], of: str) -> Sentence:
     """Return who is better, and how sure that is."""
-    row, quotes = leads.rows[k], leads.quotes(k)
+    row = leads.rows[k]
+    quotes = leads.quotes(k)
     a, b = map(Model, names)
     on = f" over {{n:{of}}} about {{videos:video}}"
     if row["chance"] is None:

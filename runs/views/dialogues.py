@@ -54,7 +54,8 @@ from videoautoarena.runs.views.sets import (
 )
 from videoautoarena.runs.views.tasks import MOST_NAMED
 
-OVERALL, OVER_REFUSAL = "overall", "over refusal"
+OVERALL = "overall"
+OVER_REFUSAL = "over refusal"
 CSV_FIELDS = (
     "model", "judge", "history", "max_frames", "by", "part", "value", "low", "high", "n",
 )  # fmt: skip
@@ -100,7 +101,9 @@ _HISTORY_NOTE = remark(
 
 def dialogues_report(scores: DialogueScores) -> Report:
     """Return the report of a set: a table by ability, and one by turns, length and scenes."""
-    models, parts, means = _models_table(scores), _parts_table(scores), _means_table(scores)
+    models = _models_table(scores)
+    parts = _parts_table(scores)
+    means = _means_table(scores)
     there = sum(ability != TWIN for ability in scores.abilities)
     tally = counts_table(
         scores.lead, rounds=scores.rounds, abilities=there, results=len(scores.models)
@@ -318,8 +321,10 @@ def _of_abilities(scores: DialogueScores, means: Table) -> Iterator[Sentence]:
     if not found:
         yield sentence("Nothing counts in any ability.", **about)
         return
-    hardest, easiest = min(found, key=found.__getitem__), max(found, key=found.__getitem__)
-    low, high = means.quote(hardest, "mean"), means.quote(easiest, "mean")
+    hardest = min(found, key=found.__getitem__)
+    easiest = max(found, key=found.__getitem__)
+    low = means.quote(hardest, "mean")
+    high = means.quote(easiest, "mean")
     name = spoken(hardest)
     if len(found) == 1:
         yield sentence("All dialogues are of one ability, {name}.{also}", name=name, **about)
@@ -343,11 +348,13 @@ def _of_parts(scores: DialogueScores, means: Table, tally: Table) -> Iterator[Se
     for by in _PARTS:
         mine = {part: value for (of, part), value in found.items() if of == by}
         if len(mine) > 1:
-            low, high = min(mine, key=mine.__getitem__), max(mine, key=mine.__getitem__)
+            low = min(mine, key=mine.__getitem__)
+            high = max(mine, key=mine.__getitem__)
             ends.append((mine[high] - mine[low], by, low, high))
     if ends:
         _, by, low, high = max(ends, key=lambda one: one[0])
-        some, others = _PARTS[by].format(low).capitalize(), _PARTS[by].format(high)
+        some = _PARTS[by].format(low).capitalize()
+        others = _PARTS[by].format(high)
         yield sentence(
             "{some} are at {low}, {others} at {high}, averaged over {results}.",
             key="parts",

@@ -291,7 +291,8 @@ def _spared(
 
     rich would take the room that is lacking from the names, until nothing is left of them.
     """
-    kept, gone = list(columns), list[Column]()
+    kept = list(columns)
+    gone = list[Column]()
     for column in sorted((c for c in columns if c.spare), key=lambda column: column.spare):
         if _least_width(terminal, table, kept) <= terminal.width:
             break
@@ -319,7 +320,8 @@ def _portions(
     (names, *others) = columns
     left = min(max(_width(table, names), 1), _MOST_NAME)
     room = max(terminal.width - left, 1)
-    portions, used = list[list[Column]](), 0
+    portions = list[list[Column]]()
+    used = 0
     for column in others:
         wide = _width(table, column) + 2
         if not portions or used + wide > room:
@@ -403,7 +405,8 @@ def _axis(table: Table) -> Axis:
 
 def _axis_title(axis: Axis) -> str:
     """Return both ends of the scale of the bars, called an axis as far as there is room."""
-    low, high = short_points(axis.low), short_points(axis.high)
+    low = short_points(axis.low)
+    high = short_points(axis.high)
     spoken = f"{low} to {high}"
     for title in (f"axis {spoken}", f"axis\n{spoken}"):
         if low != high and max(map(len, title.split("\n"))) <= _BAR:

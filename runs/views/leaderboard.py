@@ -376,7 +376,8 @@ def spoken_tables(board: Leaderboard) -> Iterator[Table]:
 
 
 def _extra_sentences(board: Leaderboard, tables: dict[str, Table]) -> Iterator[Sentence]:
-    settings, tally = board.settings, tables["counted"]
+    settings = board.settings
+    tally = tables["counted"]
     if settings.anchor is not None:
         yield sentence(
             "{model} is fixed at {rating}; intervals are relative to the mean of its group.",

@@ -14,7 +14,8 @@ _MOST_ROWS = 12
 
 def power_report(found: Answer) -> Report:
     """Return what is needed, how it grows, and what it is worth."""
-    needed, asked = _needed_table(found), _question_table(found)
+    needed = _needed_table(found)
+    asked = _question_table(found)
     about = sentence(
         "{models} models, {gap} points from each to the next; pairs by {pairing}, {rounds} rounds "
         "a video. Needed with probability {power}:",
@@ -33,7 +34,8 @@ def power_json(found: Answer) -> dict[str, Any]:
 
 def _question_table(found: Answer) -> Table:
     """Return what was asked, and what the longest tournaments came to, as a table of one row."""
-    question, last = found.question, found.curve[-1]
+    question = found.question
+    last = found.curve[-1]
     value, low, high = last.neighbours
     fields = {
         **{name: getattr(question, name) for name in ("models", "rounds", "videos")},

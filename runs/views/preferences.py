@@ -207,7 +207,8 @@ def _decided_table(board: Board) -> Table:
 
 def _decided_sentences(decided: Table, tally: Table) -> Iterator[Sentence]:
     for k, row in enumerate(decided.rows):
-        name, quotes = Model(row["model"]), tally.quotes() | decided.quotes(k)
+        name = Model(row["model"])
+        quotes = tally.quotes() | decided.quotes(k)
         if row["missing"]:
             yield sentence(_MISSING, quotes, name=name)
         if row["void"]:
@@ -342,7 +343,8 @@ def _seat_sentences(tally: Table, position: Table) -> Iterator[Sentence]:
 
 def _odd_sentences(models: Table, tally: Table) -> Iterator[Sentence]:
     for k, row in enumerate(models.rows):
-        name, quotes = Model(row["model"]), tally.quotes() | models.quotes(k)
+        name = Model(row["model"])
+        quotes = tally.quotes() | models.quotes(k)
         if row.get("missing"):
             yield sentence(_MISSING, quotes, name=name)
         if row.get("void"):

@@ -74,7 +74,8 @@ def _parts(one: Finding, table: Table, places: Iterator[int]) -> Iterator[Part]:
 def audit_sentences(found: Iterable[Finding], *, of: str = "") -> Iterator[Sentence]:
     """Yield what a run's audit says under a table; `of` says what its shares are of."""
     every = list(found)
-    alarms, usual = [one for one in every if one.is_alarm], list(_usual(every))
+    alarms = [one for one in every if one.is_alarm]
+    usual = list(_usual(every))
     _, said = findings_said([*alarms, *usual])
     for one in said[: len(alarms)]:
         yield Sentence(("AUDIT ALARM: ", *one.parts), role="alarm")

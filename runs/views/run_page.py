@@ -122,7 +122,9 @@ def run_page(shown: RunRecords) -> Report:
 
 def _tally_table(shown: RunRecords) -> Table:
     """Return what the sentences of a page count, in one row."""
-    pairs, found, roles = shown.pairs.pairs, shown.findings, shown.roles
+    pairs = shown.pairs.pairs
+    found = shown.findings
+    roles = shown.roles
     refused = sum(one.gate.refused for one in shown.rounds)
     known = [one for one in found if one.value == one.value]
     fields = {
@@ -438,7 +440,8 @@ def missing_section(report: Report, status: Row) -> Section:
 
 def made_section(settings: Row, run: Row, methods: Row) -> Section:
     """Return how a run was made: by which settings, models and prompts."""
-    rules, sampling = methods["run"], methods["sampling"]
+    rules = methods["run"]
+    sampling = methods["sampling"]
     swap = rules["swap"]
     seats = "every battle" if swap == "all" else f"{100 * swap:g} % of battles"
     level = f"{100 * settings['level']:g} %"

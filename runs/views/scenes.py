@@ -87,7 +87,8 @@ def _caption(scene: Scene) -> str:
 
 def _unsure(memory: SceneMemory) -> Iterator[Sentence]:
     for scope, why in memory.failures.items():
-        part, reason = Verbatim(scope.partition(":")[2]), Verbatim(why[:_FAILURE])
+        part = Verbatim(scope.partition(":")[2])
+        reason = Verbatim(why[:_FAILURE])
         yield sentence("failed, {part}: {reason}", part=part, reason=reason)
 
 

@@ -218,7 +218,8 @@ def sweeps_table(sweeps: Iterable[Sweep]) -> Table:
     rows = []
     for one in sweeps:
         found = {of.frames: of for of in one.settings}
-        cheap, best = found[one.cheapest], found[one.best]
+        cheap = found[one.cheapest]
+        best = found[one.best]
         rows.append(
             {
                 "model": one.model,

@@ -221,7 +221,8 @@ def _effects_table(sliced: Slices) -> Iterator[Table]:
 
 
 def _effect_column(name: str) -> Column:
-    title, fields = EFFECTS.get(name, name), (name, f"{name}_low", f"{name}_high")
+    title = EFFECTS.get(name, name)
+    fields = (name, f"{name}_low", f"{name}_high")
     return Column(name, title, "points_with_interval", fields)
 
 

@@ -55,7 +55,9 @@ from videoautoarena.runs.views.sets import (
     sweeps_table,
 )
 
-M_AVG, G_AVG, OVERALL = "M-Avg", "G-Avg", "overall"
+M_AVG = "M-Avg"
+G_AVG = "G-Avg"
+OVERALL = "overall"
 _AVERAGES: tuple[tuple[str, str, Kind], ...] = (
     ("m_avg", M_AVG, "percent"), ("g_avg", G_AVG, "mark"), ("overall", OVERALL, "percent")
 )  # fmt: skip
@@ -325,7 +327,8 @@ def _of_tasks(board: TaskBoard, means: Table) -> Iterator[Sentence]:
     if not found:
         yield sentence("{part}Answers are free text, scored by a judge who has the key.", **about)
         return
-    hardest, easiest = min(found, key=found.__getitem__), max(found, key=found.__getitem__)
+    hardest = min(found, key=found.__getitem__)
+    easiest = max(found, key=found.__getitem__)
     if len(found) == 1:
         yield sentence(
             "{part}All choices are of one task, {task}.", task=Verbatim(hardest), **about
@@ -346,7 +349,8 @@ def _of_needles(board: TaskBoard, needles: Table, tally: Table) -> Iterator[Sent
     """Say what more background costs, over all models."""
     if not needles.rows:
         return
-    short, long = needles.quotes(0), needles.quotes(len(needles.rows) - 1)
+    short = needles.quotes(0)
+    long = needles.quotes(len(needles.rows) - 1)
     template = (
         "{part}Needles are found {low} of the time."
         if len(needles.rows) == 1
@@ -411,7 +415,8 @@ def _data_rows(board: TaskBoard) -> Iterator[dict[str, Any]]:
 
 def board_sections(board: TaskBoard, report: Report, place: int) -> Iterator[Section]:
     """Yield the parts of a page about a part of a set: scores, tasks, needles, budgets."""
-    models, of = report.tables[0], f" · {board.split}" if board.split else ""
+    models = report.tables[0]
+    of = f" · {board.split}" if board.split else ""
     rows = tuple(row for row in models.rows if row.get("view") == "whole")
     drawn = [row for row in board.models if row.view == "whole"]
     figures = [
@@ -438,7 +443,8 @@ def board_sections(board: TaskBoard, report: Report, place: int) -> Iterator[Sec
         yield Section(f"tasks-{place}", f"By task{of}", said, tuple(by_task), notes=(TASKS_NOTE,))
     if maps := [_needles(row, of) for row in drawn if row.positions is not None]:
         notes = [POSITIONS_NOTE, *cut_note("results", MOST_MAPS, len(maps))]
-        said, some = report.sentence("positions"), tuple(maps[:MOST_MAPS])
+        said = report.sentence("positions")
+        some = tuple(maps[:MOST_MAPS])
         yield Section(f"positions-{place}", f"Needles{of}", said, some, notes=tuple(notes))
     if board.sweeps:
         yield Section(

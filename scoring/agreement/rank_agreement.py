@@ -102,7 +102,8 @@ def compare_boards(first: Board, second: Board) -> Comparison:
     _check(second)
     if len(first.rating) != len(second.rating):
         raise ValueError("boards can be compared over the same models only")
-    a, b = first.rating, second.rating
+    a = first.rating
+    b = second.rating
     return Comparison(
         spearman=correlate_ranks(a, b),
         kendall=correlate_orders(a, b),
@@ -172,7 +173,8 @@ def compare_intervals(first: Board, second: Board) -> Apart:
     """
     upper = np.triu_indices(len(first.rating), 1)
     one, two = (_apart(board)[upper] for board in (first, second))
-    pairs, known = len(one), first.has_intervals and second.has_intervals
+    pairs = len(one)
+    known = first.has_intervals and second.has_intervals
     both = one * two
     parted = int(np.abs(both).sum()) if known else 0
     alike = int((both > 0).sum())

@@ -50,7 +50,8 @@ def agree(first: ArrayLike, second: ArrayLike, cluster: ArrayLike | None = None)
 
     Source: Cohen (1960), Educ. Psychol. Meas. 20; intervals as in `krippendorff`.
     """
-    one, two = _read(first, least=0), _read(second, least=0)
+    one = _read(first, least=0)
+    two = _read(second, least=0)
     group = read_clusters(cluster, one.shape[:1])
     if one.ndim != 1 or one.shape != two.shape:
         raise ValueError("two raters need a row of codes each, equally long")
@@ -89,7 +90,8 @@ def krippendorff(ratings: ArrayLike, cluster: ArrayLike | None = None) -> Share:
     twice = (read != MISSING).sum(axis=1) > 1
     if not twice.any():
         return Share(np.nan, np.nan, np.nan, 0)
-    read, group = read[twice], number(group[twice])[1]
+    read = read[twice]
+    group = number(group[twice])[1]
     _, codes = number(read.ravel())
     # What says nothing is the lowest code where there is a gap, and leaves no column.
     gaps = int(read.min(initial=0) == MISSING)
@@ -123,27 +125,31 @@ def _cohen(tables: Floats) -> _Disagreement:
 
 def _pooled(tables: Floats) -> _Disagreement:
     """Of words drawn without return from all that were said."""
-    total, said = tables.sum(axis=(-2, -1)), tables.sum(axis=-1)
+    total = tables.sum(axis=(-2, -1))
+    said = tables.sum(axis=-1)
     same = np.trace(tables, axis1=-2, axis2=-1)
     by_chance = (said * (said - 1.0)).sum(axis=-1)
     return _Disagreement(1.0 - _ratio(same, total), 1.0 - _ratio(by_chance, total * (total - 1.0)))
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:
-    above, below = np.asarray(above), np.asarray(below)
+    above = np.asarray(above)
+    below = np.asarray(below)
     return np.divide(above, below, out=np.ones_like(below), where=below > 0)
 
 
 def _corrected(tables: Floats, of: Callable[[Floats], _Disagreement], units: int) -> Share:
     """One less observed over expected disagreement, with its interval."""
-    clusters, whole = len(tables), tables.sum(axis=0)
+    clusters = len(tables)
+    whole = tables.sum(axis=0)
     observed, expected = (float(part) for part in of(whole))
     if units == 0 or expected <= 0.0:
         return Share(np.nan, np.nan, np.nan, units)
     value = 1.0 - observed / expected
     if clusters < 2:
         return Share(value, -1.0, 1.0, units)
-    error, spread = expected * _jackknife(of(whole - tables)), observed * (1.0 - observed)
+    error = expected * _jackknife(of(whole - tables))
+    spread = observed * (1.0 - observed)
     as_many = spread / error**2 if error > 0.0 and spread > 0.0 else float(clusters)
     worth = min(as_many, float(whole.sum()))
     scatter = Spread(observed, worth, clusters, start=1.0, slope=-1.0 / expected)

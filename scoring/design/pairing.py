@@ -215,8 +215,10 @@ def _overlap(part: Cells) -> Floats:
 
 def _look(part: Cells, theta: Floats) -> Point:
     """What is known of these strengths; the prior follows Davidson and Solomon (1973)."""
-    gap, battles = theta[part.i] - theta[part.j], part.battles
-    chance, alone = expit(gap), expit(theta)
+    gap = theta[part.i] - theta[part.j]
+    battles = part.battles
+    chance = expit(gap)
+    alone = expit(theta)
     height = part.points @ gap - battles @ np.logaddexp(0.0, gap)
     height += _PRIOR * (0.5 * theta.sum() - np.logaddexp(0.0, theta).sum())
     missing = part.points - battles * chance

@@ -112,7 +112,8 @@ def make_ladder(models: int, gap: float, *, ties: float = 0.07, quirk: float = 0
     if models < 2 or not 0.0 < gap < np.inf or not 0.0 <= ties < 1.0 or not 0.0 <= quirk < np.inf:
         raise ValueError("a ladder needs two models, a gap above 0, ties below 1 and a quirk")
     at, weight = np.polynomial.hermite_e.hermegauss(40)
-    offset, share = np.sqrt(2.0) * quirk * at, weight / weight.sum()
+    offset = np.sqrt(2.0) * quirk * at
+    share = weight / weight.sum()
 
     def surplus(step: float) -> float:
         return float(expit(step + offset) @ share - expit(gap / SCALE))
@@ -128,12 +129,16 @@ def play(
 
     Waves are played whole, so there may be up to a wave more.
     """
-    rng, models = np.random.default_rng(seed), len(ladder.strength)
+    rng = np.random.default_rng(seed)
+    models = len(ladder.strength)
     pairs = roster_pairs(models)
     rows: list[NDArray[np.int32]] = []
     quirks = np.empty((0, models))
-    known, waiting, weighed = np.zeros((len(pairs), 3)), list[tuple[Ints, Ints]](), -1.0
-    ends, played = np.empty(0), 0
+    known = np.zeros((len(pairs), 3))
+    waiting = list[tuple[Ints, Ints]]()
+    weighed = -1.0
+    ends = np.empty(0)
+    played = 0
     for aim in at:
         while played < aim:
             while len(waiting) > LAG - 1:
@@ -181,7 +186,8 @@ def judge(ladder: Ladder, rng: np.random.Generator, sides: Ints, *, quirks: Floa
 
 def look(cells: Cells) -> Look:
     """Return what a tournament shows; the models stand in their true order."""
-    components, n = find_components(cells), cells.models
+    components = find_components(cells)
+    n = cells.models
     battles = round(float(cells.counts.sum()))
     if not components or len(components[0]) < n:
         nobody = np.full((n, n), np.inf)
@@ -202,7 +208,8 @@ def battles_needed(hits: Floats, at: Sequence[int], *, power: float, seed: int =
     rng = np.random.default_rng(seed)
     drawn = rng.integers(0, len(hits), (_DRAWS, len(hits)))
     found = np.sort([_first(hits[rows].mean(axis=0), at, power) for rows in drawn])
-    low, high = found[round(0.025 * _DRAWS)], found[round(0.975 * _DRAWS)]
+    low = found[round(0.025 * _DRAWS)]
+    high = found[round(0.975 * _DRAWS)]
     return Estimate(_first(hits.mean(axis=0), at, power), float(low), float(high))
 
 
@@ -239,7 +246,8 @@ def _first(share: Floats, at: Sequence[int], power: float) -> float:
 
 def _videos(course: Course, wave: int) -> Ints:
     """The videos of a wave, one for each battle."""
-    turn, size = wave // course.rounds, course.block
+    turn = wave // course.rounds
+    size = course.block
     if course.videos is not None:
         turn %= -(-course.videos // course.block)
         size = min(size, course.videos - turn * course.block)

@@ -104,7 +104,8 @@ def _separate_extremes(cells: Cells, theta: Floats, spread: Spread, *, wrong: fl
         return NOTHING_KNOWN
     share = wrong / (cells.models - 1)
     # Evidence as a normal score would give it: half its square, in nats.
-    found, bound = list[Separation](), sqrt(2.0 * log(1.0 / share))
+    found = list[Separation]()
+    bound = sqrt(2.0 * log(1.0 / share))
     for one in ends.extremes:
         pair = (one.model, one.neighbour) if one.is_first else (one.neighbour, one.model)
         found.append(Separation(sqrt(2.0 * one.evidence), bound, pair, np.inf))

@@ -43,7 +43,8 @@ def fit_strengths(
     Source: Bradley and Terry (1952), Biometrika 39; Firth (1993), Biometrika 80; for paired
         comparisons Kosmidis and Firth (2021), Biometrika 108.
     """
-    battles, points = cells.battles, cells.points
+    battles = cells.battles
+    points = cells.points
 
     def look(theta: Floats) -> Point:
         return _look(cells, theta, battles=battles, points=points, likelihood=likelihood)
@@ -106,7 +107,8 @@ def _look(
     chance = expit(gap)
     weight = battles * chance * (1.0 - chance)
     height = float(points @ gap - battles @ np.logaddexp(0.0, gap))
-    missing, matrix = points - battles * chance, pin_mean(join(cells, weight))
+    missing = points - battles * chance
+    matrix = pin_mean(join(cells, weight))
     if likelihood == "firth":
         factor = newton.factorise(matrix)
         around = newton.invert(factor)

@@ -103,7 +103,8 @@ def count_cells(
     """
     read = read_battles(a, b, outcome=outcome, models=models, cluster=cluster)
     worth = read_weights(weight, read)
-    low, high = np.minimum(read.a, read.b), np.maximum(read.a, read.b)
+    low = np.minimum(read.a, read.b)
+    high = np.maximum(read.a, read.b)
     halves = np.where(read.a == low, read.halves, 2 - read.halves)
     pair, cell = number(low * models + high)
     counts = count_outcomes(cell, halves, rows=len(pair), weight=worth)
@@ -122,7 +123,8 @@ def read_battles(
     Raises:
         ValueError: not finite, not whole, out of range, unequal lengths, or a self-battle.
     """
-    first, second = _read_models(a, "a", models), _read_models(b, "b", models)
+    first = _read_models(a, "a", models)
+    second = _read_models(b, "b", models)
     halves = _read_outcomes(outcome)
     group = np.zeros_like(first) if cluster is None else _read_whole(cluster, "cluster")
     if not len(first) == len(second) == len(halves) == len(group):
@@ -257,7 +259,8 @@ def tally(cells: Cells) -> Tally:
     Source: VideoAutoArena, the win percentage of its main table.
     """
     lost, tied, won = cells.counts.T
-    wins, losses = sum_seats(cells, won, lost), sum_seats(cells, lost, won)
+    wins = sum_seats(cells, won, lost)
+    losses = sum_seats(cells, lost, won)
     ties = sum_seats(cells, tied, tied)
     shares = sum_seats(cells, won / cells.battles, lost / cells.battles)
     opponents = sum_seats(cells, np.ones(len(won)), np.ones(len(won)))

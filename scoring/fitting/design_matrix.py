@@ -54,7 +54,8 @@ def count_rows(
         ValueError: as `count_cells`, and where a covariate is not finite.
     """
     read = counting.read_battles(a, b, outcome=outcome, models=models, cluster=cluster)
-    worth, rows = counting.read_weights(weight, read), len(read.a)
+    worth = counting.read_weights(weight, read)
+    rows = len(read.a)
     group = None if read.cluster is None else number(read.cluster)[1]
     given = np.empty((rows, 0)) if x is None else np.asarray(x, dtype=np.float64)
     if given.ndim != 2 or len(given) != rows or not np.isfinite(given).all():
@@ -67,12 +68,14 @@ def count_rows(
         pair = distinct % pairs
         counts = count_outcomes(place, read.halves, rows=len(distinct), weight=worth)
         group = None if group is None else distinct // pairs
-        first, second = pair // max(models, 1), pair % max(models, 1)
+        first = pair // max(models, 1)
+        second = pair % max(models, 1)
         given = np.empty((len(distinct), 0))
     else:
         place = np.arange(rows)
         counts = count_outcomes(place, read.halves, rows=rows, weight=worth)
-        first, second = read.a, read.b
+        first = read.a
+        second = read.b
     if seat:
         given = np.column_stack([np.ones(len(first)), given])
     squares = None if worth is None else counting.sum_squares(place, worth, rows=len(counts))
@@ -81,7 +84,8 @@ def count_rows(
 
 def to_cells(rows: Rows) -> Cells:
     """Return the battles as cells, without their covariates."""
-    low, high = np.minimum(rows.i, rows.j), np.maximum(rows.i, rows.j)
+    low = np.minimum(rows.i, rows.j)
+    high = np.maximum(rows.i, rows.j)
     counts = np.where((rows.i == low)[:, None], rows.counts, rows.counts[:, ::-1])
     pair, cell = number(low * rows.models + high)
     cells = Cells(rows.models, pair // rows.models, pair % rows.models, _sum(cell, counts))

@@ -66,7 +66,8 @@ class _Memory(NamedTuple):
         """Return where the kept steps say that the end is; None where they know no such place."""
         if not self.moves:
             return None
-        turns, moves = np.array(self.turns).T, np.array(self.moves).T
+        turns = np.array(self.turns).T
+        moves = np.array(self.moves).T
         mix = np.linalg.lstsq(turns, step, rcond=1e-10)[0]
         far = np.asarray(step - (moves + turns) @ mix, dtype=np.float64)
         return far if np.abs(far).max() < _LONGEST else None
@@ -89,7 +90,9 @@ def climb(
     Raises:
         ArithmeticError: the parameters run away, or do not settle.
     """
-    phi, here, memory = start, look(start), _Memory([], [])
+    phi = start
+    here = look(start)
+    memory = _Memory([], [])
     step = _solve(here)
     size = np.inf
     for _ in range(steps):
@@ -105,7 +108,9 @@ def climb(
         turned = _solve(there)
         memory.keep(reached - phi, turned - step)
         size = float(np.abs(step).max())
-        phi, here, step = reached, there, turned
+        phi = reached
+        here = there
+        step = turned
     raise ArithmeticError("strengths did not settle; some model was never beaten or never won")
 
 

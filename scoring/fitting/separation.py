@@ -81,7 +81,8 @@ def find_open(cells: Cells, one_sided: NDArray[np.bool_]) -> Open:
     ):
         took[labels[taker[scored & across]]] = True
         gave[labels[giver[scored & across]]] = True
-    took, gave = took[labels], gave[labels]
+    took = took[labels]
+    gave = gave[labels]
     both = took & gave
     points = sum_seats(cells, cells.points, cells.battles - cells.points)
     lost = sum_seats(cells, cells.battles, cells.battles) - points
@@ -93,7 +94,8 @@ def find_open(cells: Cells, one_sided: NDArray[np.bool_]) -> Open:
 
 def _label(cells: Cells, *, strong: bool) -> Ints:
     """The group of each model; an edge leads from each model to those it took points from."""
-    scored, lost = cells.points > 0, cells.points < cells.battles
+    scored = cells.points > 0
+    lost = cells.points < cells.battles
     taker = np.concatenate([cells.i[scored], cells.j[lost]])
     giver = np.concatenate([cells.j[scored], cells.i[lost]])
     shape = (cells.models, cells.models)
@@ -139,7 +141,8 @@ def find_extremes(cells: Cells, theta: Floats) -> Ends | None:
     Source: Wald (1945), Ann. Math. Stat. 16, for the ratio; Vovk and Wang (2021), Ann. Stat. 49,
         for means of such ratios.
     """
-    body, taken = np.arange(cells.models), list[tuple[int, bool]]()
+    body = np.arange(cells.models)
+    taken = list[tuple[int, bool]]()
     while len(body) > 1 and (found := _find(select_models(cells, body))) is not None:
         taken.append((int(body[found[0]]), found[1]))
         body = np.delete(body, found[0])
@@ -160,7 +163,8 @@ def find_evident(
     `find_extremes` has no answer. `theta` are the strengths of a bias-reduced fit of the component.
     """
     n = cells.models
-    above, outside = np.zeros((n, n), dtype=np.bool_), find_one_sided(cells)
+    above = np.zeros((n, n), dtype=np.bool_)
+    outside = find_one_sided(cells)
     ends = find_extremes(cells, theta) if outside.any() else None
     if ends is None:
         return above, outside

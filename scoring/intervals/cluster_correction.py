@@ -16,7 +16,8 @@ from videoautoarena.scoring.fitting.counts import Floats, Ints
 _FELT = 0.1
 """Clusters that hold less than this part of what is known of any direction draw nothing that
 matters."""
-_TERMS, _SMALL = 50, 1e-10
+_TERMS = 50
+_SMALL = 1e-10
 
 
 def cluster_meat(
@@ -33,7 +34,8 @@ def cluster_meat(
     is the effective one. `cluster`, shape (E,), says whose scores the entries are: of each, of
     which parameter it is and its value, two arrays of shape (E,).
     """
-    shape, effective = (len(pull), len(bread)), effective_number(pull)
+    shape = (len(pull), len(bread))
+    effective = effective_number(pull)
     if not is_felt(pull):
         return sum_outer(cluster, entries, shape=shape), effective
     scores = without_pull(sum_scores(cluster, entries, shape=shape), bread, inform)
@@ -48,7 +50,8 @@ def sum_outer(
     """Return the sum over clusters of the outer product of their summed scores."""
     rows, columns = shape
     if 8 * len(cluster) * len(entries) < rows * columns:
-        of, column = np.tile(cluster, len(entries)), np.concatenate([c for c, _ in entries])
+        of = np.tile(cluster, len(entries))
+        column = np.concatenate([c for c, _ in entries])
         value = np.concatenate([v for _, v in entries])
         scores = csr_array((value, (of, column)), shape=shape)
         return np.asarray((scores.T @ scores).toarray(), dtype=np.float64)
@@ -61,7 +64,8 @@ def sum_scores(
 ) -> Floats:
     """Return the summed scores of each cluster, shape (clusters, parameters)."""
     rows, columns = shape
-    start, dense = cluster * columns, np.zeros(rows * columns)
+    start = cluster * columns
+    dense = np.zeros(rows * columns)
     for column, value in entries:
         dense += np.bincount(start + column, value, rows * columns)
     return dense.reshape(shape)
@@ -90,7 +94,8 @@ def without_pull(scores: Floats, bread: Floats, inform: Callable[[Floats], Float
 
     Source: Bell and McCaffrey (2002), Survey Methodology 28.
     """
-    whole, term = scores.copy(), scores
+    whole = scores.copy()
+    term = scores
     least = _SMALL * float(np.abs(scores).max(initial=0.0))
     for _ in range(_TERMS):
         term = inform(term @ bread)

@@ -42,7 +42,8 @@ class Contrast:
         Raises:
             ValueError: a level that is none.
         """
-        one, other = self.one.at(level), self.other.at(level)
+        one = self.one.at(level)
+        other = self.other.at(level)
         if not (one.n and other.n):
             return np.nan, np.nan
         if one.spread is None or other.spread is None:
@@ -76,7 +77,8 @@ def measure_contrast(one: Counts, other: Counts) -> Contrast:
     """
     if one.hits.shape != other.hits.shape:
         raise ValueError("both sides must be counted by the same clusters")
-    first, second = measure_counts(*one), measure_counts(*other)
+    first = measure_counts(*one)
+    second = measure_counts(*other)
     if not (first.n and second.n):
         return Contrast(first, second, 0.0)
     together = _correlation(_deviations(one), _deviations(other))

@@ -63,7 +63,8 @@ class Share(_Figure):
         ends = sorted(
             start + slope * end for end in bound_share(share, worth, clusters, level=level)
         )
-        low, high = max(ends[0], -1.0), min(ends[1], 1.0)
+        low = max(ends[0], -1.0)
+        high = min(ends[1], 1.0)
         return type(self)(self.value, low, high, self.n, self.spread)
 
 
@@ -96,7 +97,8 @@ def measure_share(
         (2015), J. Surv. Stat. Methodol. 3.
     """
     check_level(level)
-    points, groups = _read(hits), read_clusters(cluster, np.shape(hits))
+    points = _read(hits)
+    groups = read_clusters(cluster, np.shape(hits))
     return _measure(points, groups, most=len(points), level=level)
 
 
@@ -111,7 +113,8 @@ def measure_counts(hits: Ints, sizes: Ints) -> Share:
     if hits.shape != sizes.shape or (hits < 0).any() or (hits > sizes).any():
         raise ValueError("each cluster must have from 0 to as many hits as units")
     kept = sizes > 0
-    units, clusters = int(sizes.sum()), int(kept.sum())
+    units = int(sizes.sum())
+    clusters = int(kept.sum())
     if units == 0:
         return NOTHING
     value = int(hits.sum()) / units
@@ -133,7 +136,8 @@ def measure_excess(
         ValueError: as `measure_share`.
     """
     check_level(level)
-    points, hoped = _read(hits), _read(expected)
+    points = _read(hits)
+    hoped = _read(expected)
     if points.shape != hoped.shape:
         raise ValueError("there must be an expectation for each hit")
     groups = read_clusters(cluster, points.shape)
@@ -168,7 +172,8 @@ def measure_difference(hits: ArrayLike, is_in: ArrayLike, cluster: ArrayLike) ->
     Source: Liang and Zeger (1986), Biometrika 73; Agresti and Caffo (2000), Am. Stat. 54, for the
         added units.
     """
-    points, group = _read(hits), read_clusters(cluster, np.shape(hits))
+    points = _read(hits)
+    group = read_clusters(cluster, np.shape(hits))
     inside = np.asarray(is_in, dtype=np.bool_)
     if inside.shape != points.shape:
         raise ValueError("each unit must be in the part or in the rest")
@@ -176,13 +181,15 @@ def measure_difference(hits: ArrayLike, is_in: ArrayLike, cluster: ArrayLike) ->
     if not sizes.all():
         return NOTHING
     shares = np.array([points[inside].mean(), points[~inside].mean()])
-    value, few = float(shares[0] - shares[1]), int(sizes.min())
+    value = float(shares[0] - shares[1])
+    few = int(sizes.min())
     clusters = min(len(np.unique(group[part])) for part in (inside, ~inside))
     if clusters < 2:
         return Share(value, -1.0, 1.0, few)
     part = np.where(inside, 0, 1)
     pull = np.where(inside, 1.0, -1.0) * (points - shares[part]) / sizes[part]
-    sums, every = np.bincount(group, pull), len(np.unique(group))
+    sums = np.bincount(group, pull)
+    every = len(np.unique(group))
     held = (shares * sizes + 1.0) / (sizes + 2.0)
     least = float((held * (1.0 - held) / (sizes + 2.0)).sum())
     variance = max(float(sums @ sums) * every / (every - 1), least)
@@ -205,7 +212,8 @@ def bound_share(
     """
     square = float(stdtrit(clusters - 1, 0.5 + level / 2.0)) ** 2 / worth
     half = np.sqrt(square * value * (1.0 - value) + square**2 / 4.0)
-    low, high = value + square / 2.0 - half, value + square / 2.0 + half
+    low = value + square / 2.0 - half
+    high = value + square / 2.0 + half
     # Rounding must not move a bound across the value, nor out of what a share can be.
     return (
         min(max(float(low) / (1.0 + square), 0.0), value),
@@ -228,7 +236,8 @@ def read_clusters(cluster: ArrayLike | None, shape: tuple[int, ...]) -> Ints:
 
 
 def _measure(points: Floats, groups: Ints, *, most: int, level: float) -> Share:
-    units, clusters = len(points), int(groups.max(initial=-1)) + 1
+    units = len(points)
+    clusters = int(groups.max(initial=-1)) + 1
     if units == 0:
         return NOTHING
     value = float(points.mean())
@@ -244,9 +253,11 @@ def _worth(hits: Floats, sizes: Ints) -> float:
     """How many independent units would scatter as the clusters do, by the sums of each."""
     # A cluster more of usual size, of which half hit: few clusters in which hardly anything hits
     # scatter less than those they were drawn from, and where nothing hits not at all.
-    units, clusters = int(sizes.sum()), len(sizes)
+    units = int(sizes.sum())
+    clusters = len(sizes)
     usual = units / clusters
-    hit, size = np.append(hits, usual / 2.0), np.append(sizes, usual)
+    hit = np.append(hits, usual / 2.0)
+    size = np.append(sizes, usual)
     share = hit.sum() / size.sum()
     off = hit - size * share
     square = (clusters + 1) / clusters * float(off @ off) / size.sum() ** 2
@@ -300,7 +311,8 @@ def measure_average(first: ArrayLike, second: ArrayLike, cluster: ArrayLike | No
 
     Source: Zou and Donner (2008), Statistics in Medicine 27, recovering variances from bounds.
     """
-    one, two = measure_share(first, cluster), measure_share(second, cluster)
+    one = measure_share(first, cluster)
+    two = measure_share(second, cluster)
     if one.n != two.n:
         raise ValueError("there must be both figures for each unit")
     if one.n == 0:

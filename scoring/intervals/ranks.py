@@ -24,7 +24,8 @@ SAME = 1e-6 / SCALE
 _RANGE_CAUTION = 0.6
 """Ranges of places are asked for at 97 where 95 of 100 are promised: with some dozen videos errors
 are estimated a little small, and the promise is to hold for the worst of the models."""
-_DRAWS, _AT_ONCE = 4000, 100
+_DRAWS = 4000
+_AT_ONCE = 100
 _MOST_DRAWN = 100
 """Of more models the bounds are Bonferroni's, at most 5 % above those that draws would give."""
 _RIDGE = 0.01
@@ -143,7 +144,8 @@ def _bounds(
     ridge = 0.5 * _RIDGE * typical
     root = np.linalg.cholesky(covariance + ridge * np.eye(n))
     deviation = np.sqrt(own + 2.0 * ridge)
-    rng, diagonal = np.random.default_rng(seed), np.arange(n)
+    rng = np.random.default_rng(seed)
+    diagonal = np.arange(n)
     behind, either = np.empty((2, _DRAWS, n))
     for start in range(0, _DRAWS, _AT_ONCE):
         drawn = rng.standard_normal((_AT_ONCE, n)) @ root.T
@@ -211,7 +213,8 @@ def find_fall(cells: Cells, theta: Floats) -> Fall | None:
 
 def _take_away(cells: Cells, theta: Floats, leader: Ints, rival: int) -> Fall | None:
     top = int(leader[0])
-    counts, taken = cells.counts.copy(), 0
+    counts = cells.counts.copy()
+    taken = 0
     with one_blas_thread():
         for _ in range(_ROUNDS):
             effect = _effect_of_removal(cells, counts, theta, (top, rival))
@@ -228,7 +231,8 @@ def _take_away(cells: Cells, theta: Floats, leader: Ints, rival: int) -> Fall | 
             if _leads(theta, rival, top):
                 fewest = _fewest(cells, counts, queue, (top, rival, needed))
                 return Fall(taken + fewest, int(rival))
-            counts, taken = less, taken + needed
+            counts = less
+            taken = taken + needed
     return None
 
 

@@ -25,7 +25,8 @@ from videoautoarena.scoring.fitting.separation import Open, find_open
 from videoautoarena.scoring.intervals.cluster_correction import cluster_meat, sum_pull, sum_scores
 
 LEVEL = 0.95
-_ENOUGH, _UNLIKELY = 8, 0.01
+_ENOUGH = 8
+_UNLIKELY = 0.01
 
 
 class Spread(NamedTuple):
@@ -69,7 +70,8 @@ def measure_spread(
         bread = against_zero(inv(pin_mean(information(cells, theta))), zero)
         if cells.parts is None:
             squares = (cells.counts * _residuals(cells, theta) ** 2).sum(axis=1)
-            meat, effective = join(cells, squares), float(cells.clusters)
+            meat = join(cells, squares)
+            effective = float(cells.clusters)
         else:
             meat, effective = _cluster_meat(cells, theta, bread)
         robust = bread @ meat @ bread
@@ -90,7 +92,8 @@ def measure_spread(
 
 def select_spread(spread: Spread, members: Ints) -> Spread:
     """Return the spread of some of the models, against the mean of these; none are one-sided."""
-    grid, none = np.ix_(members, members), np.zeros(len(members), dtype=np.bool_)
+    grid = np.ix_(members, members)
+    none = np.zeros(len(members), dtype=np.bool_)
     zero = spread.zero[members] / spread.zero[members].sum()
     robust, least, prior = (against_zero(matrix[grid], zero) for matrix in spread[:3])
     return Spread(
@@ -260,7 +263,8 @@ def _residuals(cells: Cells, theta: Floats) -> Floats:
 
 def count_seen(cells: Cells) -> Ints:
     """Return in how many clusters each model was seen, or how many battles it fought."""
-    n, parts = cells.models, cells.parts
+    n = cells.models
+    parts = cells.parts
     if parts is None:
         fought = sum_seats(cells, cells.battles, cells.battles)
         return np.asarray(np.rint(fought), dtype=np.int64)
@@ -277,7 +281,9 @@ def _cluster_meat(cells: Cells, theta: Floats, bread: Floats) -> tuple[Floats, f
     """The sum of outer products of the clusters' summed scores, and the effective clusters."""
     parts = cells.parts
     assert parts is not None
-    i, j, shape = cells.i[parts.cell], cells.j[parts.cell], (cells.clusters, cells.models)
+    i = cells.i[parts.cell]
+    j = cells.j[parts.cell]
+    shape = (cells.clusters, cells.models)
     chance = expit(theta[cells.i] - theta[cells.j])
     # Column by column: summing along rows of three takes six times as long.
     lost, tied, won = parts.counts.T
@@ -288,7 +294,8 @@ def _cluster_meat(cells: Cells, theta: Floats, bread: Floats) -> tuple[Floats, f
     pull = sum_pull(parts.cluster, weight * across[parts.cell], cells.clusters)
 
     def inform(along: Floats) -> Floats:
-        flat, start = along.ravel(), parts.cluster * cells.models
+        flat = along.ravel()
+        start = parts.cluster * cells.models
         moved = weight * (flat[start + i] - flat[start + j])
         return sum_scores(parts.cluster, [(i, moved), (j, -moved)], shape=shape)
 

@@ -14,7 +14,8 @@ from videoautoarena.scoring.fitting.counts import Floats
 _RIDGE = 1e-5
 """What holds the multiplier of a cell whose share cannot be had."""
 _TINY = 1e-12
-_STEPS, _HALVINGS = 200, 40
+_STEPS = 200
+_HALVINGS = 40
 _REST = 1e-8
 """The largest slope that is still rest."""
 
@@ -46,7 +47,8 @@ def calibrate(cells: ArrayLike, shares: ArrayLike, *, cap: float) -> Calibrated:
     Source: Deville and Sarndal (1992), J. Am. Stat. Assoc. 87(418), calibration by the bounded
         logit distance, its lower bound at zero.
     """
-    x, target = np.asarray(cells, dtype=np.float64), np.asarray(shares, dtype=np.float64)
+    x = np.asarray(cells, dtype=np.float64)
+    target = np.asarray(shares, dtype=np.float64)
     if x.ndim != 2 or not len(x) or target.shape != x.shape[1:]:
         raise ValueError("cells must have a row for each unit and a column for each share")
     if not ((target >= 0.0) & (target <= 1.0)).all():
@@ -120,5 +122,6 @@ def _settle(rows: Floats, share: Floats, target: Floats, cap: float) -> Floats:
             step = step / 2.0
         else:
             break
-        at, here = at - step, there
+        at = at - step
+        here = there
     return at

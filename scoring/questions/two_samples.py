@@ -113,7 +113,8 @@ def hold_error(ps: ArrayLike) -> Floats:
     given = np.asarray(ps, dtype=np.float64)
     if given.ndim != 1 or not ((given >= 0.0) & (given <= 1.0)).all():
         raise ValueError("ps must be a row of probabilities")
-    order, many = np.argsort(given, kind="stable"), len(given)
+    order = np.argsort(given, kind="stable")
+    many = len(given)
     stepped = np.maximum.accumulate(given[order] * np.arange(many, 0, -1))
     held = np.empty(many)
     held[order] = np.minimum(stepped, 1.0)
@@ -183,9 +184,11 @@ def _permute(blocks: _Blocks, rng: np.random.Generator, rounds: int) -> NDArray[
 
 def _figures(blocks: _Blocks, sides: NDArray[np.bool_]) -> Floats:
     """How many standard errors the means lie apart, shape (rounds, columns)."""
-    here, values = sides.astype(np.float64), blocks.means
+    here = sides.astype(np.float64)
+    values = blocks.means
     usual = (values**2).mean(axis=0)
-    means, scales = list[Floats](), list[Floats]()
+    means = list[Floats]()
+    scales = list[Floats]()
     squares = np.zeros((len(sides), values.shape[1]))
     for half in (here, 1.0 - here):
         count = float(half[0].sum())

@@ -63,9 +63,11 @@ def bootstrap(
 
 def draw_counts(cells: Cells, rng: np.random.Generator, *, rounds: int) -> Floats:
     """Return the counts of redrawn tournaments, shape (rounds, P, 3)."""
-    counts, parts = cells.counts.ravel(), cells.parts
+    counts = cells.counts.ravel()
+    parts = cells.parts
     if parts is None:
-        there, battles = np.flatnonzero(counts), cells.clusters
+        there = np.flatnonzero(counts)
+        battles = cells.clusters
         drawn = np.zeros((rounds, counts.size))
         drawn[:, there] = rng.multinomial(battles, counts[there] / counts.sum(), size=rounds)
         return drawn.reshape(rounds, -1, 3)
@@ -98,12 +100,14 @@ def fit_counts(
 
 def _fit(cells: Cells, start: Floats, counts: Floats, likelihood: Likelihood) -> Floats:
     lost, tied, won = (counts[:, :, k] for k in range(3))
-    battles, points = lost + tied + won, won + 0.5 * tied
+    battles = lost + tied + won
+    points = won + 0.5 * tied
     whole = _connected(cells, battles)
     reduced = np.full(len(counts), likelihood == "firth")
     if likelihood == "mle":
         reduced = ~_strongly_connected(cells, battles, points)
-    theta, settled = np.repeat(start[None], len(counts), axis=0), ~whole
+    theta = np.repeat(start[None], len(counts), axis=0)
+    settled = ~whole
     for penalised in (False, True):
         mine = np.flatnonzero(whole & (reduced == penalised))
         if len(mine):
@@ -135,18 +139,25 @@ def _climb_all(
     The first step is one of the plain likelihood, which leads most of the way. Draws stand in
     columns, since rows of them are gathered fast: `battles` and `points` have the shape (P, B).
     """
-    b, n = battles.shape[1], cells.models
-    sides, twice = _sides(cells), 2.0 * np.eye(n)
+    b = battles.shape[1]
+    n = cells.models
+    sides = _sides(cells)
+    twice = 2.0 * np.eye(n)
     around: Floats = np.empty((0, n, n))
     far = np.inf
-    has, won = np.ascontiguousarray(battles), np.ascontiguousarray(points)
-    at, moving = np.repeat(start[:, None], b, axis=1), np.arange(b)
-    theta, settled = np.empty((b, n)), np.zeros(b, dtype=np.bool_)
+    has = np.ascontiguousarray(battles)
+    won = np.ascontiguousarray(points)
+    at = np.repeat(start[:, None], b, axis=1)
+    moving = np.arange(b)
+    theta = np.empty((b, n))
+    settled = np.zeros(b, dtype=np.bool_)
     for turn in range(_STEPS):
         chance = expit(at[cells.i] - at[cells.j])
         even = chance * (1.0 - chance)
-        missing, weight = won - has * chance, has * even
-        matrix, pull = _laplacians(cells, sides, weight), 0.0
+        missing = won - has * chance
+        weight = has * even
+        matrix = _laplacians(cells, sides, weight)
+        pull = 0.0
         if penalised and turn:
             if far > _NEAR:
                 around = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
@@ -167,7 +178,10 @@ def _climb_all(
         rest = (largest <= _AT_REST) & (pull * largest <= _PULLED) & (not penalised or turn > 0)
         if rest.any() or turn == _STEPS - 1:
             theta[moving], settled[moving[rest]] = at.T, True
-            moving, at, has, won = moving[~rest], at[:, ~rest], has[:, ~rest], won[:, ~rest]
+            moving = moving[~rest]
+            at = at[:, ~rest]
+            has = has[:, ~rest]
+            won = won[:, ~rest]
             around = around[~rest] if len(around) else around
         if len(moving) == 0:
             break
@@ -188,7 +202,8 @@ def _sides(cells: Cells) -> Any:
 
 def _laplacians(cells: Cells, sides: Any, weight: Floats) -> Floats:
     """The information of each fit, shape (B, n, n), the common level pinned as by `pin_mean`."""
-    n, b = cells.models, weight.shape[1]
+    n = cells.models
+    b = weight.shape[1]
     matrix = np.zeros((n * n, b))
     matrix[cells.i * n + cells.j] = matrix[cells.j * n + cells.i] = -weight
     own = abs(sides) @ weight
@@ -253,7 +268,8 @@ def bootstrap_terms(
 
 
 def _fit_drawn(drawn: Rows, terms: Terms, likelihood: Likelihood) -> Floats:
-    theta, there = terms.theta.copy(), drawn.counts.sum(axis=1) > 0
+    theta = terms.theta.copy()
+    there = drawn.counts.sum(axis=1) > 0
     met = replace(
         drawn,
         i=drawn.i[there],

@@ -97,7 +97,8 @@ def fit_terms(
     Source: Davidson (1970), J. Am. Stat. Assoc. 65; Firth (1993), Biometrika 80; Kosmidis and Firth
         (2009), Biometrika 96, for several categories.
     """
-    ties, battles = float(rows.counts[:, 1].sum()), float(rows.counts.sum())
+    ties = float(rows.counts[:, 1].sum())
+    battles = float(rows.counts.sum())
     davidson = davidson and 0.0 < ties < battles
     k = rows.models + rows.x.shape[1]
     phi = np.zeros(k + davidson)
@@ -144,7 +145,9 @@ def measure_terms(
         meat, effective = _meat(rows, phi, bread)
         sandwich = bread @ meat @ bread
         alone = _alone(rows, phi, bread=bread)
-    n, clusters, cells = rows.models, rows.clusters, to_cells(rows)
+    n = rows.models
+    clusters = rows.clusters
+    cells = to_cells(rows)
     zero = information_weights(cells, terms.theta)
     dispersion = _dispersion(rows, phi)
     spread = sandwiches.make_spread(
@@ -195,7 +198,8 @@ def _inflation(rows: Rows, terms: Terms) -> float:
     Both are of the information at the fit, so that the ratio says nothing but how alike covariates
     and models are: never below 1, and the same for a hundred times the battles.
     """
-    n, k = rows.models, rows.models + rows.x.shape[1]
+    n = rows.models
+    k = rows.models + rows.x.shape[1]
     tail = [] if terms.log_nu is None else [terms.log_nu]
     matrix = _information(rows, np.concatenate([terms.theta, terms.gamma, tail]), 0.0)
     without = np.delete(np.arange(len(matrix)), np.arange(n, k))
@@ -273,8 +277,10 @@ def _is_flat(rows: Rows, phi: Floats) -> bool:
 
 
 def _look(rows: Rows, phi: Floats, likelihood: Likelihood, ridge: float) -> Point:
-    n, k = rows.models, rows.models + rows.x.shape[1]
-    chances, battles = _chances(rows, phi), rows.counts.sum(axis=1)
+    n = rows.models
+    k = rows.models + rows.x.shape[1]
+    chances = _chances(rows, phi)
+    battles = rows.counts.sum(axis=1)
     gap = phi[rows.i] - phi[rows.j] + rows.x @ phi[n:k]
     height = float((rows.counts @ POINTS) @ gap - battles @ chances.log_norm)
     if len(phi) > k:
@@ -286,7 +292,8 @@ def _look(rows: Rows, phi: Floats, likelihood: Likelihood, ridge: float) -> Poin
     if likelihood == "firth":
         lifted = _lift(rows, phi, matrix, chances=chances)
         height += lifted.height
-        missing, untied = missing + battles * lifted.points, untied + battles * lifted.ties
+        missing = missing + battles * lifted.points
+        untied = untied + battles * lifted.ties
         matrix = _information(rows, phi, ridge, weight=1.0 + lifted.hat)
     gradient = np.zeros(len(phi))
     gradient[:n] = np.bincount(rows.i, missing, n) - np.bincount(rows.j, missing, n)
@@ -308,7 +315,8 @@ class _Lift(NamedTuple):
 
 def _lift(rows: Rows, phi: Floats, matrix: Floats, *, chances: _Chances) -> _Lift:
     """Half the log-determinant of the information, and its slope by third moments of a battle."""
-    n, factor = rows.models, newton.factorise(matrix)
+    n = rows.models
+    factor = newton.factorise(matrix)
     around = newton.invert(factor)
     # The pin is a constant share of what the strengths' diagonal sums to.
     level = np.trace(matrix[:n, :n]) / (n + 1.0)
@@ -329,8 +337,12 @@ def _lift(rows: Rows, phi: Floats, matrix: Floats, *, chances: _Chances) -> _Lif
 
 def _variances(rows: Rows, around: Floats) -> tuple[Floats, Floats, Floats]:
     """Of each row's gap, of it with the tie term, and of that, each of shape (R,)."""
-    n, width = rows.models, rows.x.shape[1]
-    i, j, x, own = rows.i, rows.j, rows.x, np.diag(around)
+    n = rows.models
+    width = rows.x.shape[1]
+    i = rows.i
+    j = rows.j
+    x = rows.x
+    own = np.diag(around)
     terms = around[:, n:]
     across = terms[i] - terms[j]
     gaps = own[i] + own[j] - 2.0 * around[i, j] + 2.0 * (across[:, :width] * x).sum(axis=1)
@@ -343,7 +355,8 @@ def _variances(rows: Rows, around: Floats) -> tuple[Floats, Floats, Floats]:
 def _information(rows: Rows, phi: Floats, ridge: float, *, weight: Floats | float = 1.0) -> Floats:
     """Minus the Hessian, the common level of the strengths pinned; each battle counts `weight`."""
     n = rows.models
-    chances, battles = _chances(rows, phi), weight * rows.counts.sum(axis=1)
+    chances = _chances(rows, phi)
+    battles = weight * rows.counts.sum(axis=1)
     matrix = _assemble(
         rows, len(phi), battles * chances.spread,
         both=battles * chances.both, own=battles * chances.own,
@@ -356,7 +369,8 @@ def _information(rows: Rows, phi: Floats, ridge: float, *, weight: Floats | floa
 
 def _assemble(rows: Rows, size: int, weight: Floats, *, both: Floats, own: Floats) -> Floats:
     """The sum over rows of a symmetric form in (points, tie), carried to the parameters."""
-    n, k = rows.models, rows.models + rows.x.shape[1]
+    n = rows.models
+    k = rows.models + rows.x.shape[1]
     matrix = np.zeros((size, size))
     pairs = np.bincount(rows.i * n + rows.j, weight, n * n).reshape(n, n)
     matrix[:n, :n] = -(pairs + pairs.T)
@@ -399,15 +413,19 @@ def _cluster_meat(
 ) -> tuple[Floats, float]:
     """As `measure_spread` does it."""
     assert rows.cluster is not None
-    n, width, shape = rows.models, rows.x.shape[1], (rows.clusters, len(phi))
-    has_ties, group = len(phi) > n + width, rows.cluster
+    n = rows.models
+    width = rows.x.shape[1]
+    shape = (rows.clusters, len(phi))
+    has_ties = len(phi) > n + width
+    group = rows.cluster
 
     def entries(points: Floats, ties: Floats) -> list[tuple[Ints, Floats]]:
         found = [(rows.i, points), (rows.j, -points)]
         found += [(np.full(len(points), n + k), points * rows.x[:, k]) for k in range(width)]
         return [*found, (np.full(len(points), len(phi) - 1), ties)] if has_ties else found
 
-    chances, battles = _chances(rows, phi), rows.counts.sum(axis=1)
+    chances = _chances(rows, phi)
+    battles = rows.counts.sum(axis=1)
 
     def inform(along: Floats) -> Floats:
         gap = along[group, rows.i] - along[group, rows.j]

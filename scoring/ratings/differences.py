@@ -87,7 +87,8 @@ def _measure(
     half = sandwich.half_widths(errors[:, anchor], fit.spread.effective)
     half[anchor] = 0.0
     under, over = sandwich.open_reaches(half, fit.spread)
-    low, high = gap - under, gap + over
+    low = gap - under
+    high = gap + over
     if rounds and fit.spread.clusters > 1:
         draw: Any = {"rounds": rounds, "seed": seed, "likelihood": likelihood}
         if isinstance(battles, Rows):
@@ -96,10 +97,12 @@ def _measure(
         else:
             drawn = bootstrap(battles, theta, **draw)
         least, most = expanded_percentiles(drawn - drawn[:, [anchor]], fit.spread, level=LEVEL)
-        least, most = np.minimum(least, gap), np.maximum(most, gap)
+        least = np.minimum(least, gap)
+        most = np.maximum(most, gap)
         low = np.where(one_sided, np.minimum(low, least), least)
         high = np.where(one_sided, np.maximum(high, most), most)
-    halves, control = np.empty(0), None
+    halves = np.empty(0)
+    control = None
     if isinstance(battles, Rows) and fit.terms is not None:
         effective = fit.spread.effective
         halves = sandwich.half_widths(fit.errors, effective)
@@ -155,7 +158,8 @@ def measure_lead(first: ArrayLike, second: ArrayLike, cluster: ArrayLike | None 
     value, (distinct, place) = float(gaps.mean()), number(group)
     if len(distinct) < 2:
         return Lead(value, -1.0, 1.0, len(gaps), np.nan)
-    clusters, units = len(distinct), len(gaps) + 2
+    clusters = len(distinct)
+    units = len(gaps) + 2
     sums = np.bincount(place, gaps - value)
     error = np.sqrt((sums**2).sum() * clusters / (clusters - 1) + 1.0) / units
     centre = float(gaps.sum()) / units
@@ -210,14 +214,17 @@ def lead_on_units(
         raise ValueError("there must be a row of scores, a cluster and a task for each unit")
     if not (np.isnan(points) | ((points >= 0.0) & (points <= 1.0))).all():
         raise ValueError("scores must be from 0 to 1")
-    there, models, clusters = ~np.isnan(points), points.shape[1], len(distinct)
+    there = ~np.isnan(points)
+    models = points.shape[1]
+    clusters = len(distinct)
     mean = np.empty(models)
     sums = np.empty((models, clusters))
     for k in range(models):
         mean[k], sums[k], _ = _sum_by_cluster(points[:, k], there[:, k], group, tasks)
     if means is not None:
         mean = np.asarray(means, dtype=np.float64)
-    errors, unbound = np.zeros((models, models)), np.zeros((models, models), dtype=np.bool_)
+    errors = np.zeros((models, models))
+    unbound = np.zeros((models, models), dtype=np.bool_)
     for i, j in combinations(range(models), 2):
         both = there[:, i] & there[:, j]
         seen = len(np.unique(group[both]))

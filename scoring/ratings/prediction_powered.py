@@ -165,7 +165,8 @@ def _fit(
         else:
             theta = _strengths(part, lam, likelihood)
         zero = bradley_terry.information_weights(_corrected_cells(part, lam), theta)
-        scores, bread = _score(part, theta), _bread(part, theta, lam, zero)
+        scores = _score(part, theta)
+        bread = _bread(part, theta, lam, zero)
         spread = _spread(part, scores, bread, lam=lam, theta=theta, one_sided=one_sided, zero=zero)
         gain = _gain(scores, bread, lam)
     sizes = int(part.data.is_labelled.sum()), len(part.data.a)
@@ -174,7 +175,8 @@ def _fit(
 
 def _tune(part: _Weighed, likelihood: Likelihood) -> tuple[float, Floats]:
     """Return lambda and the strengths with it; the labels alone where the judge leads nowhere."""
-    lam, even = 0.5, np.full(part.data.models, 1.0 / part.data.models)
+    lam = 0.5
+    even = np.full(part.data.models, 1.0 / part.data.models)
     try:
         for _ in range(_TUNINGS):
             theta = _strengths(part, lam, likelihood)
@@ -221,16 +223,19 @@ def _corrected_cells(part: _Weighed, lam: float) -> Cells:
 
     Points of a pair may lie outside 0 and its battles; the fit takes no harm from that.
     """
-    data, judged = part.data, lam * (part.by_judge - part.by_people)
+    data = part.data
+    judged = lam * (part.by_judge - part.by_people)
     points = judged * data.judge + part.by_people * np.nan_to_num(data.people)
     return _pair_up(data.models, data.a, data.b, judged + part.by_people, points)
 
 
 def _score(part: _Weighed, theta: Floats) -> _Scores:
     """Each cluster's part in the sum that is zero at the strengths, its expectation taken off."""
-    data, people = part.data, part.by_people
+    data = part.data
+    people = part.by_people
     chance = expit(theta[data.a] - theta[data.b])
-    wrong_judge, wrong_people = data.judge - chance, np.nan_to_num(data.people - chance)
+    wrong_judge = data.judge - chance
+    wrong_people = np.nan_to_num(data.people - chance)
     every = np.full(len(people), part.by_judge)
     return _Scores(
         _sum_clusters(part, people, wrong_people),
@@ -240,8 +245,11 @@ def _score(part: _Weighed, theta: Floats) -> _Scores:
 
 def _sum_clusters(part: _Weighed, weight: Floats, surplus: Floats) -> Floats:
     """Sums of weighted scores by cluster, each less what its weight would have on average."""
-    data, models, rows = part.data, part.data.models, int(part.group.max()) + 1
-    value, start = weight * surplus, part.group * models
+    data = part.data
+    models = part.data.models
+    rows = int(part.group.max()) + 1
+    value = weight * surplus
+    start = part.group * models
     sums = np.bincount(start + data.a, value, rows * models)
     sums -= np.bincount(start + data.b, value, rows * models)
     by_cluster = sums.reshape(rows, models)
@@ -260,7 +268,8 @@ def _spread(
     zero: Floats,
 ) -> Spread:
     """The sandwich over clusters that hold a label."""
-    data, whole = part.data, scores.people + lam * scores.judge
+    data = part.data
+    whole = scores.people + lam * scores.judge
     labelled = data.is_labelled
     seen = np.zeros((int(part.group.max()) + 1, data.models), dtype=np.bool_)
     seen[part.group[labelled], data.a[labelled]] = True
@@ -299,7 +308,8 @@ def _pull(part: _Weighed, theta: Floats, bread: Floats, lam: float) -> Floats:
 
 def _inform(part: _Weighed, theta: Floats, lam: float, along: Floats) -> Floats:
     """Each cluster's information times its row of `along`, shape (G, models)."""
-    a, b = part.data.a, part.data.b
+    a = part.data.a
+    b = part.data.b
     moved = _weights(part, theta, lam) * (along[part.group, a] - along[part.group, b])
     return cluster_correction.sum_scores(part.group, [(a, moved), (b, -moved)], shape=along.shape)
 
@@ -323,7 +333,8 @@ def _labelled_cells(data: Judged) -> Cells:
 
 def _pair_up(models: int, a: Ints, b: Ints, battles: Floats, points: Floats) -> Cells:
     """Cells of weighted battles; points are those of a, ties split between win and loss."""
-    low, high = np.minimum(a, b), np.maximum(a, b)
+    low = np.minimum(a, b)
+    high = np.maximum(a, b)
     pair, cell = number(low * models + high)
     battles_of = np.bincount(cell, battles, len(pair))
     points_of = np.bincount(cell, np.where(a == low, points, battles - points), len(pair))

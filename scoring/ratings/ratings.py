@@ -163,7 +163,9 @@ def place_members(
     ratings: Ratings, members: Ints, fitted: Fitted, *, cells: Cells, method: Method
 ) -> None:
     """Fill the rows of `members`, the next component, from its fit and the battles behind it."""
-    theta, spread, anchor = fitted.theta, fitted.fit.spread, method.anchor
+    theta = fitted.theta
+    spread = fitted.fit.spread
+    anchor = method.anchor
     ratings.fits.append(fitted.fit)
     ratings.clusters.append(spread.clusters)
     ratings.theta[members], ratings.one_sided[members] = theta, spread.one_sided
@@ -173,7 +175,8 @@ def place_members(
         middle += anchor.rating - MEAN - SCALE * float(ratings.theta[anchor.model])
         fixed = int(np.searchsorted(members, anchor.model))
     low, high = _bounds(fitted, method, fixed=fixed)
-    low, high = middle - SCALE * low, middle + SCALE * high
+    low = middle - SCALE * low
+    high = middle + SCALE * high
     lead = _lead(cells, fitted, method)
     ratings.leads.append(lead)
     for array, values in zip(ratings[:6], (middle, low, high, *lead[:3]), strict=True):
@@ -182,7 +185,9 @@ def place_members(
 
 def _lead(cells: Cells, fitted: Fitted, method: Method) -> Lead:
     """Who may be best, from the spread of the fit, or from that of what was drawn."""
-    theta, spread, drawn = fitted.theta, fitted.fit.spread, fitted.drawn
+    theta = fitted.theta
+    spread = fitted.fit.spread
+    drawn = fitted.drawn
     if drawn is not None:
         more = spread.clusters / (spread.clusters - 1)
         spread = spread._replace(robust=more * np.cov(drawn, rowvar=False))
@@ -228,7 +233,9 @@ def _bounds(fitted: Fitted, method: Method, *, fixed: int | None) -> tuple[Float
 
     Against the zero of the scale, or against the model that is `fixed`, whose own has no width.
     """
-    theta, spread, drawn = fitted.theta, fitted.fit.spread, fitted.drawn
+    theta = fitted.theta
+    spread = fitted.fit.spread
+    drawn = fitted.drawn
     under, over = _reaches(spread, method.level, fixed)
     if drawn is None:
         return under, over
@@ -239,7 +246,8 @@ def _bounds(fitted: Fitted, method: Method, *, fixed: int | None) -> tuple[Float
     least = np.where(spread.one_sided, 1.0, 0.25) * (under + over)
     # Draws of battles that all tie, or of a model seen in one video, are all alike: no certainty.
     stuck = high - low < least
-    down, up = np.maximum(at - low, 0.0), np.maximum(high - at, 0.0)
+    down = np.maximum(at - low, 0.0)
+    up = np.maximum(high - at, 0.0)
     return np.where(stuck, under, down), np.where(stuck, over, up)
 
 

@@ -17,7 +17,8 @@ from scipy.special import bdtrc
 
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 
-FOUND, LOOK = 0.001, 0.01
+FOUND = 0.001
+LOOK = 0.01
 Reading = Literal["found", "look", "balanced too exactly", "clean"]
 _WIDEST, _FINEST = 6, 60
 """Parts of a credit that ties of up to six options divide into."""
@@ -46,8 +47,10 @@ def measure_tails(hit: Ints, shared: Ints, offered: Ints) -> Tails:
     if len(hit) == 0:
         return Tails(1.0, 1.0)
     parts = int(np.lcm.reduce(shared)) if shared.max() <= _WIDEST else _FINEST
-    low, high = parts // shared, -(-parts // shared)
-    earned, missed = int((hit * low).sum()), int(((1 - hit) * low).sum())
+    low = parts // shared
+    high = -(-parts // shared)
+    earned = int((hit * low).sum())
+    missed = int(((1 - hit) * low).sum())
     # At most so much is earned just where at least so much is missed.
     return Tails(_at_least(earned, high, chance), _at_least(missed, high, 1.0 - chance))
 

@@ -85,7 +85,8 @@ def _splits(layout: Layout, fold: Ints) -> Iterator[tuple[Ints, Ints]]:
     """Yield the options to learn from and those to score, for each part that leaves any."""
     of = fold[layout.owner]
     for part in range(int(fold.max(initial=-1)) + 1):
-        train, test = np.flatnonzero(of != part), np.flatnonzero(of == part)
+        train = np.flatnonzero(of != part)
+        test = np.flatnonzero(of == part)
         if len(train) and len(test):
             yield train, test
 

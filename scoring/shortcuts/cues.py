@@ -79,7 +79,8 @@ def score_rates(layout: Layout, labels: Ints, keys: Ints) -> Floats:
         labels: shape (N,), whole numbers from 0, such as texts or places.
         keys: shape (draws, n), rows of right options.
     """
-    marked, sure = labels[keys], _keyed(layout, keys)
+    marked = labels[keys]
+    sure = _keyed(layout, keys)
     right = _count(marked, int(labels.max()) + 1)
     _, own, times = np.unique(
         layout.owner * right.shape[1] + labels, return_inverse=True, return_counts=True
@@ -95,8 +96,10 @@ def measure_unevenness(layout: Layout, labels: Ints, keys: Ints) -> Floats:
 
     Squares of right answers beyond expectation, each over its variance if keys are drawn evenly.
     """
-    sure, kinds = _keyed(layout, keys), int(labels.max()) + 1
-    chance, of = (1.0 / layout.size)[layout.owner[:sure]], labels[:sure]
+    sure = _keyed(layout, keys)
+    kinds = int(labels.max()) + 1
+    chance = (1.0 / layout.size)[layout.owner[:sure]]
+    of = labels[:sure]
     often = np.bincount(of, minlength=kinds) > 1
     hoped = np.bincount(of, chance, minlength=kinds)[often]
     scatter = np.bincount(of, chance * (1.0 - chance), minlength=kinds)[often]

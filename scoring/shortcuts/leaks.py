@@ -9,7 +9,8 @@ from videoautoarena.scoring.shortcuts.items import Layout
 
 GIVEN_AWAY = 0.5
 """An item is given away where text alone is more likely right than wrong."""
-_STEPS, _STILL = 50, 1e-9
+_STEPS = 50
+_STILL = 1e-9
 
 
 def measure_leaks(layout: Layout, picks: Floats, fold: Ints) -> Floats:
@@ -25,7 +26,8 @@ def measure_leaks(layout: Layout, picks: Floats, fold: Ints) -> Floats:
 
     Source: McFadden (1974), Conditional logit analysis of qualitative choice behavior.
     """
-    chances, keyed = np.empty(len(layout.owner)), np.arange(len(fold)) < len(layout.key)
+    chances = np.empty(len(layout.owner))
+    keyed = np.arange(len(fold)) < len(layout.key)
     for part in range(int(fold.max(initial=-1)) + 1):
         chosen = (fold == part)[layout.owner]
         weights = _fit(layout, picks, ((fold != part) & keyed).astype(np.float64))

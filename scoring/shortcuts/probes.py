@@ -61,7 +61,8 @@ _AT_ONCE = 2_000_000
 """Options of all draws that are held at a time."""
 MOST_LEARNED = 500
 """Items that the classifier's draws are made on: their cost goes up with the cube."""
-_EVEN, _SLACK = 0.01, 1e-6
+_EVEN = 0.01
+_SLACK = 1e-6
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,8 @@ def probe_items(
     if unknown := set(probes) - set(PROBES):
         raise ValueError(f"no probe is called {', '.join(sorted(unknown))}")
     ready = _prepare(items, draws, seed)
-    layout, leak = ready.layout, np.full(len(items), np.nan)
+    layout = ready.layout
+    leak = np.full(len(items), np.nan)
     if len(layout.key) == 0:
         return Report(0, (), leak, np.zeros(len(items), np.bool_), find_defects(items))
     found = [(_pick(ready, name), name) for name in PROBES if name in probes]
@@ -185,7 +187,9 @@ def _find(ready: _Set, picks: Picks, name: str) -> ProbeResult:
 def _tell_tails(layout: Layout, picks: Picks, name: str) -> Tails:
     """Return the tails that follow from the sizes of items and picks alone."""
     k = len(layout.key)
-    hit, shared, size = picks.hits(layout.key), picks.shared[:k], layout.size[:k]
+    hit = picks.hits(layout.key)
+    shared = picks.shared[:k]
+    size = layout.size[:k]
     if name not in LEARNED:
         return measure_tails(hit, shared, size)
     # What is learned from other keys scatters more than its ties say.
@@ -207,7 +211,8 @@ def _read(ready: _Set, name: str, *, tails: Tails, known: Tails) -> Reading:
 
 def _evenness(ready: _Set, name: str) -> float:
     """Return how likely keys drawn evenly spread over texts or places as evenly as these do."""
-    layout, labels = ready.layout, _LABELS[name](ready.layout)
+    layout = ready.layout
+    labels = _LABELS[name](ready.layout)
     here = measure_unevenness(layout, labels, layout.key[None])[0]
     drawn = [measure_unevenness(layout, labels, keys) for keys in _draw_keys(ready, DRAWS)]
     return _rank(np.concatenate(drawn) <= here + _SLACK)
@@ -255,7 +260,8 @@ def _rank(as_far: NDArray[np.bool_]) -> float:
 
 def _draw_keys(ready: _Set, draws: int) -> Iterator[Ints]:
     """Yield keys drawn evenly, shape (some draws, k), until there are so many."""
-    layout, draw = ready.layout, np.random.default_rng([ready.seed, 1])
+    layout = ready.layout
+    draw = np.random.default_rng([ready.seed, 1])
     k = len(layout.key)
     step = max(1, _AT_ONCE // len(layout.owner))
     for first in range(0, draws, step):

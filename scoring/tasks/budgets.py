@@ -45,7 +45,8 @@ def choose_cheapest(
     Raises:
         ValueError: no item or setting, a cost that is no figure, or as `measure_lead`.
     """
-    rows, prices = np.asarray(results, dtype=np.float64), np.asarray(costs, dtype=np.float64)
+    rows = np.asarray(results, dtype=np.float64)
+    prices = np.asarray(costs, dtype=np.float64)
     if rows.ndim != 2 or not rows.size or prices.shape != rows.shape[:1]:
         raise ValueError("settings must have a result for each item, and a cost each")
     if not np.isfinite(prices).all() or margin <= 0.0:

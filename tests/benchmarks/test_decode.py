@@ -21,7 +21,8 @@ def piece(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_repeated_piece_goes_on_without_a_gap(piece: Path, tmp_path: Path) -> None:
     repeat(piece, tmp_path / "long.mp4", times=3)
-    once, long = read_index(piece), read_index(tmp_path / "long.mp4")
+    once = read_index(piece)
+    long = read_index(tmp_path / "long.mp4")
     assert len(long.shown) == 3 * len(once.shown) == 72
     steps = {b - a for a, b in zip(long.shown, long.shown[1:], strict=False)}
     assert len(steps) == 1

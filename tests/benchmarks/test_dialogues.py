@@ -41,7 +41,8 @@ def test_dialogues_made_of_the_samples_show_what_they_are_to(
 @pytest.fixture(scope="module")
 def rounds() -> list[Asked]:
     """Scored rounds of three abilities about a drawn film."""
-    drawn, asked = sight(seen(film(LONG_STORY))), list[Asked]()
+    drawn = sight(seen(film(LONG_STORY)))
+    asked = list[Asked]()
     for ability in (*MEMORY, "content_summary"):
         draft = draft_of(search(drawn), Wish(ability, 5, objects=BANK), Dice(ability))
         (number,) = (n for n, one in enumerate(draft, 1) if one.plan.is_scored)

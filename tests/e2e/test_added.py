@@ -32,7 +32,10 @@ class Ground:
     """One clip, two rounds, three models behind a server, and a fourth that is not in the run."""
 
     def __init__(self, place: Path) -> None:
-        self.place, self.out, self.port, self.said = place, place / "run", 0, list[str]()
+        self.place = place
+        self.out = place / "run"
+        self.port = 0
+        self.said = list[str]()
         self.clips = draw_folder(place / "clips", 1, seconds=2)
         self.config = place / "arena.toml"
         with self.served():
@@ -71,7 +74,8 @@ class _Noted:
     """A server whose address the ground's arena.toml gets."""
 
     def __init__(self, ground: Ground, server: Any) -> None:
-        self.ground, self.server = ground, server
+        self.ground = ground
+        self.server = server
 
     def __enter__(self) -> Loopback:
         running: Loopback = self.server.__enter__()
@@ -130,7 +134,8 @@ def test_a_newcomer_that_is_killed_pays_nothing_twice_and_ends_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOOPBACK_KEY", KEY)
-    whole, killed = Ground(_folder(tmp_path / "whole")), Ground(_folder(tmp_path / "killed"))
+    whole = Ground(_folder(tmp_path / "whole"))
+    killed = Ground(_folder(tmp_path / "killed"))
     with whole.served():
         whole.add()
     with killed.served(latency_s=0.05) as server:

@@ -15,7 +15,9 @@ CAST = "offline:hawk,offline:owl,offline:mole,offline:blind,offline:parrot"
 
 @pytest.mark.slow
 def test_a_bench_orders_the_models_as_its_run_does(tmp_path: Path) -> None:
-    videos, out, bench = draw_folder(tmp_path / "v", 24), tmp_path / "out", tmp_path / "bench"
+    videos = draw_folder(tmp_path / "v", 24)
+    out = tmp_path / "out"
+    bench = tmp_path / "bench"
     run("simulate", "--videos", videos, "--out", out, "--rounds", "2", "--models", CAST, "--quiet")
     run("arena", "freeze", out, "--to", bench)
     assert json.loads(run("arena", "bench", "verify", bench, "--videos", videos, "--json"))["ok"]

@@ -209,9 +209,11 @@ def test_a_killed_run_has_the_users_it_would_have_had(
         record = tmp_path / "ops"
         assert play("whole", Disk(record=str(record))) == 0
         writes = len(record.read_text(errors="replace").splitlines())
-        whole, killed = battles(tmp_path / "whole"), 0
+        whole = battles(tmp_path / "whole")
+        killed = 0
         for number in range(8):
-            out, last = f"run{number}", max(2, int(0.7 * writes))
+            out = f"run{number}"
+            last = max(2, int(0.7 * writes))
             moment = 1 + number if number < 4 else int(last * unit_interval(0, "kill", number))
             killed += play(out, Disk(kill_at=moment)) < 0
             # The file is needed only where the run has no copy of it yet.

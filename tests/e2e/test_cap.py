@@ -112,7 +112,8 @@ def test_a_capped_run_stops_in_time_and_goes_on_to_the_same_end(
     assert len(keys_sent) == len(set(keys_sent)) == cost["calls"]
 
 
-KILLS, CAP_USD = 2, 0.07
+KILLS = 2
+CAP_USD = 0.07
 
 
 @pytest.mark.slow
@@ -127,7 +128,8 @@ def test_what_kills_cut_off_counts_against_the_cap_and_is_listed(tmp_path: Path)
         return reply
 
     with serving(tmp_path / "log", Manners(latency_s=(0.3, 0.6)), brain=billing) as server:
-        config, out = write_arena(tmp_path / "arena.toml", server.openai_url, 1.0), tmp_path / "out"
+        config = write_arena(tmp_path / "arena.toml", server.openai_url, 1.0)
+        out = tmp_path / "out"
         typed = ["--videos", videos, "--config", config, "--rounds", "2", "--concurrency", "6"]
         line = command("simulate", *typed, "--out", out, "--max-usd", str(CAP_USD), "-q")
         for _ in range(KILLS):

@@ -169,7 +169,8 @@ def run_through(trial: Trial, *, crowd: int = 0, say: bool = False) -> Path:
     assert {key: times for key, times in arrived.items() if times > tries[key]} == {}
     met = Counter(str(e.get("did", "good")) for e in server.events("sent"))
     assert set(met) >= {"good", "status", "silent"}
-    most, mean = most_at_once(server.events()), mean_at_once(server.events())
+    most = most_at_once(server.events())
+    mean = mean_at_once(server.events())
     assert most >= crowd
     assert mean >= crowd / 6
     if say:
@@ -193,7 +194,8 @@ def test_chaos_and_kills_change_no_battle(
     trial = Trial(tmp_path, clips=24, rounds=7, timeout_s=2.0, latency_s=("0.5", "1.3"))
     with capsys.disabled():
         calm = run_through(trial, crowd=48, say=True)
-    out, log = tmp_path / "killed", Log(tmp_path / "killed.log")
+    out = tmp_path / "killed"
+    log = Log(tmp_path / "killed.log")
     # What a life is worth is decided by when it ends, not by how many calls are under way.
     trial = replace(trial, latency_s=("0.02", "0.1"))
     with trial.server(log.path.name) as server:

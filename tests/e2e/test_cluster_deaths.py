@@ -77,7 +77,8 @@ def test_a_worker_that_stood_still_sends_and_commits_nothing_when_it_goes_on(
 def test_the_cap_is_kept_by_the_servers_own_ledger_though_worker_lender_and_owner_die(
     ground: Ground, cluster: Rayed, tmp_path: Path
 ) -> None:
-    log_path, out = tmp_path / "log", tmp_path / "capped"
+    log_path = tmp_path / "log"
+    out = tmp_path / "capped"
     manners = ("--canned", "--takes", str(TAKES), "--latency-s", *LATENCY_S)
     with serving_apart(log_path, *manners) as server:
         # Only what is written costs anything, so that a call comes to nearly all that it may.

@@ -25,7 +25,9 @@ from videoautoarena.runs.rundir.reader import RUN_FILE
 
 BIG, SMALL = ("hawk", "owl", "windbag"), ("mole", "terse")
 """Who is behind the server that does well, and behind the one that does not."""
-FRAMES, LIMIT, TOOK = 16, 900, 2500
+FRAMES = 16
+LIMIT = 900
+TOOK = 2500
 DOWN_S = 60.0
 ROUNDS = 3
 
@@ -93,7 +95,8 @@ class Unsteady(threading.Thread):
 
     def __init__(self, ground: Ground, calls: int) -> None:
         super().__init__()
-        self.ground, self.calls = ground, calls
+        self.ground = ground
+        self.calls = calls
         self.is_over = threading.Event()
         self.lives: list[list[dict[str, Any]]] = []
 
@@ -134,7 +137,8 @@ def test_a_run_through_all_that_a_server_does_wrong_comes_out_or_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("LOOPBACK_KEY", KEY)
-    ground, terminal = Ground(tmp_path), Terminal(capsys)
+    ground = Ground(tmp_path)
+    terminal = Terminal(capsys)
     with ground.served(0), ground.served(1):
         calm, _ = ground.play("calm")
     unsteady = Unsteady(ground, calls=14)
@@ -170,7 +174,8 @@ def test_a_run_through_all_that_a_server_does_wrong_comes_out_or_says_so(
         **{name: [] for name in BIG},
         **{n: [f"saw 1 of {FRAMES} frames"] for n in SMALL},
     }
-    here, there = sent_frames(out), sent_frames(tmp_path / "calm")
+    here = sent_frames(out)
+    there = sent_frames(tmp_path / "calm")
     undisturbed = {battle.id: battle for battle in battles_of(tmp_path / "calm")}
     same = [b for b in battles_of(out) if same_so_far(b.id, here, there)]
     assert same

@@ -106,7 +106,8 @@ FILMS = [
 
 
 def _settings() -> dict[str, Any]:
-    judges, boss = ("openai:gpt-4.1-of-some-late-day", "openai:o4-mini"), "openai:gpt-4.1"
+    judges = ("openai:gpt-4.1-of-some-late-day", "openai:o4-mini")
+    boss = "openai:gpt-4.1"
     cast = {
         name: entry_of(name if ":" in name else "openai:own", ArenaFile()).model_dump(mode="json")
         for name in (
@@ -158,7 +159,9 @@ def wide(text: str) -> list[str]:
 
 def broken_tables(text: str) -> list[str]:
     """Return rows that reach beyond the rule of their table, and cells that were cut."""
-    rows, found, room = text.splitlines(), [], 0
+    rows = text.splitlines()
+    found = []
+    room = 0
     for line in rows:
         if re.fullmatch(r"─{8,} *", line):
             room = cell_len(line.rstrip())

@@ -25,7 +25,8 @@ class Ground:
     """One clip, two rounds, and a port where a server is, or is not."""
 
     def __init__(self, place: Path) -> None:
-        self.place, self.port = place, free_port()
+        self.place = place
+        self.port = free_port()
         self.clips = draw_folder(place / "clips", 1, seconds=2)
         self.config = place / "arena.toml"
         with self.served() as server:
@@ -85,7 +86,8 @@ def test_a_run_whose_server_is_gone_stops_with_exit_code_five_and_goes_on(
 
 
 def test_a_server_that_comes_late_costs_no_battle(ground: Ground) -> None:
-    late, lines = threading.Event(), list[str]()
+    late = threading.Event()
+    lines = list[str]()
 
     def come() -> None:
         while not any("cannot be reached" in line for line in lines) and not late.is_set():
@@ -110,7 +112,8 @@ def test_every_command_that_calls_models_stops_so(
     terminal = Terminal(capsys)
     with ground.served():
         ground.play("run")
-    run, bench = tmp_path / "run", tmp_path / "bench"
+    run = tmp_path / "run"
+    bench = tmp_path / "bench"
     assert terminal.arena("freeze", run, "--to", bench).code == 0
     videos = ("--videos", ground.clips, "--config", ground.config, "--patience", "0")
     lines = (

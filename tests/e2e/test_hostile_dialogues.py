@@ -47,7 +47,8 @@ class Examiner:
     """Writes what passes every check, with a text of its own around each word of it."""
 
     def __init__(self, *texts: str, size: int = 0) -> None:
-        self._texts, self.tail = cycle(texts), "y" * size
+        self._texts = cycle(texts)
+        self.tail = "y" * size
         self.asked: list[str] = []
         self._written = 0
 
@@ -129,7 +130,8 @@ class Examiner:
         return {"answer": f"{self.text} LOST"}
 
     def _checklist_marker(self, blocks: Any) -> Any:
-        is_known, is_refusal = "KNOWN" in blocks["answer"], "no such" in blocks["reference"]
+        is_known = "KNOWN" in blocks["answer"]
+        is_refusal = "no such" in blocks["reference"]
         said = [
             is_known and ("RIGHT" in x or ("not to be" in x and is_refusal))
             for x in blocks["checklist"].splitlines()
@@ -162,7 +164,8 @@ def config(place: Path, url: str) -> Path:
 def test_what_a_hostile_examiner_says_stays_text_in_sets_sheets_pages_and_consoles(
     tmp_path: Path,
 ) -> None:
-    clips, to = draw_folder(tmp_path / "clips", 1), tmp_path / "set"
+    clips = draw_folder(tmp_path / "clips", 1)
+    to = tmp_path / "set"
     before = sorted(path.name for path in tmp_path.iterdir())
     with serving(tmp_path / "log", brain=(far := Examiner(*HOSTILE))) as server:
         typed = ("--config", config(tmp_path, server.openai_url))
@@ -213,7 +216,8 @@ def test_what_a_hostile_examiner_says_stays_text_in_sets_sheets_pages_and_consol
 
 @pytest.mark.slow
 def test_texts_of_any_size_are_cut_or_refused_with_a_reason(tmp_path: Path) -> None:
-    clips, to = draw_folder(tmp_path / "clips", 1), tmp_path / "set"
+    clips = draw_folder(tmp_path / "clips", 1)
+    to = tmp_path / "set"
     far = Examiner(*HOSTILE, size=20_000)
     with serving(tmp_path / "log", brain=far) as server:
         typed = ("--config", config(tmp_path, server.openai_url), "--abilities", "memory_recall")

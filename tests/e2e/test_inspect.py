@@ -74,7 +74,8 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("logs", ["logs", "b"])
 def test_inspect_reads_what_stands_in_the_logs(ground: Path, logs: str) -> None:
-    theirs, ours = read_by_inspect(ground / logs), read_logs(ground / logs)
+    theirs = read_by_inspect(ground / logs)
+    ours = read_logs(ground / logs)
     assert theirs.keys() == ours.keys()
     for model, log in ours.items():
         assert theirs[model]["status"] == log.header["status"]

@@ -70,7 +70,8 @@ def test_openai_agents_is_installed_beside_it_and_both_work(
     wheel: Path, tmp_path: Path, is_first: bool
 ) -> None:
     environment = Environment(tmp_path / "env")
-    ours, theirs = ("--no-deps", wheel), ("--find-links", FETCHED, "openai-agents")
+    ours = ("--no-deps", wheel)
+    theirs = ("--find-links", FETCHED, "openai-agents")
     for words in (ours, theirs) if is_first else (theirs, ours):
         environment.install(*words)
     agents, own = (recorded(environment, name) for name in ("openai_agents", "videoautoarena"))

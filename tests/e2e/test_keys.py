@@ -141,7 +141,8 @@ def lines_of(place: Path) -> list[list[str]]:
 
 def looks_at(place: Path) -> list[tuple[str | Path, ...]]:
     """Return the commands that look at the run from all sides and call nobody."""
-    out, words = place / "out", ("--videos", place / "videos", "--config", place / "arena.toml")
+    out = place / "out"
+    words = ("--videos", place / "videos", "--config", place / "arena.toml")
     looks = [("battles", out, "--jsonl"), ("status", out), ("leaderboard", out)]
     looks += [("replay", out), ("export", out), ("doctor", *words)]
     return looks + [("show", out, first_battle(place), *end) for end in ((), ("--json",))]

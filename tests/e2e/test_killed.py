@@ -28,12 +28,16 @@ from videoautoarena.memory.records.digests import unit_interval
 KILLS = 100 if "WHOLE_TABLE" in os.environ else 50
 AT_LEAST_IN_FLIGHT = 0.6
 """Share of deaths."""
-CLIPS, ROUNDS, SECONDS = 12, 3, 4.0
+CLIPS = 12
+ROUNDS = 3
+SECONDS = 4.0
 BLOCK = 4
 """Nine waves, seven of which are drawn by what was settled before, in this life or another."""
 LATENCY_S = ("0.3", "0.9")
 # Three lives in four are ended soon after their first call, the others anywhere from their start.
-SHARE_AFTER_A_CALL, SOON_S, ANYWHERE_S = 0.75, 1.3, 3.5
+SHARE_AFTER_A_CALL = 0.75
+SOON_S = 1.3
+ANYWHERE_S = 3.5
 GLANCE_S = 0.02
 
 

@@ -84,7 +84,8 @@ def synced(ground: Ground) -> list[Op]:
 def test_with_fsync_a_run_goes_on_from_what_was_synced(
     ground: Ground, synced: list[Op], tmp_path: Path, part: int
 ) -> None:
-    left, again = tmp_path / "left", tmp_path / "again"
+    left = tmp_path / "left"
+    again = tmp_path / "again"
     left.mkdir()
     promises = cut_power(synced[: part * len(synced) // 8 - 3], left, seed=part)
     ground.goes_on_from(left, again, "--fsync")
@@ -126,7 +127,8 @@ def test_a_run_on_a_disk_that_is_really_full_goes_on_when_it_grows(
 def test_a_run_on_media_that_cannot_be_written_is_read_with_its_log(
     ground: Ground, tmp_path: Path
 ) -> None:
-    out, twin = ground.folder / "stopped", tmp_path / "twin"
+    out = ground.folder / "stopped"
+    twin = tmp_path / "twin"
     number = ground.kinds.count("page") * 2 // 3
     assert ground.simulate(out, Disk(kill_at=number, of_kind="page")) == -signal.SIGKILL
     shutil.copytree(out, twin)

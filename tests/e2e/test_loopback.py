@@ -127,7 +127,8 @@ def test_a_third_request_within_a_minute_is_refused_where_two_are_taken(tmp_path
 
 
 def test_a_second_request_at_once_is_refused_where_one_is_taken(tmp_path: Path) -> None:
-    inside, leave = threading.Event(), threading.Event()
+    inside = threading.Event()
+    leave = threading.Event()
 
     def brain(_model: str, _messages: Sequence[BaseMessage]) -> AIMessage:
         inside.set()

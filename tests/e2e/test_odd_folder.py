@@ -53,7 +53,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def told(folder: Path) -> str:
     """Play a run over the folder and return what it said on the way."""
     (folder / os.fsdecode(b"bytes \xff\xfe.srt")).unlink()
-    out, models = folder.parent / "out", "offline:mole,offline:parrot"
+    out = folder.parent / "out"
+    models = "offline:mole,offline:parrot"
     words = ("--videos", folder, "--rounds", "1", "--models", models, "--out", out)
     return typed("simulate", *words)[1]
 

@@ -15,7 +15,9 @@ from tests.support.played import invoke
 from tests.support.typed import run
 from tests.support.whole_runs import KEY, battles, committed_keys, folder_bytes, write_config
 
-CLIPS, ROUNDS, CALLS_AT_ONCE = 2, 3, 16
+CLIPS = 2
+ROUNDS = 3
+CALLS_AT_ONCE = 16
 TROUBLE = (
     Mishap("status", nth=3, status=429, retry_after=0.05),
     Mishap("status", nth=7, status=500),

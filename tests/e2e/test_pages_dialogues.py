@@ -14,7 +14,8 @@ from videoautoarena.runs.bench.dialogues.score import score_dialogues
 
 pytestmark = pytest.mark.slow
 LONG = "provider:Qwen2.5-VL-72B-Instruct-with-a-name-that-goes-on-2026-01"
-FIRST, REPLY = ".dialogues > details > summary", ".reply summary"
+FIRST = ".dialogues > details > summary"
+REPLY = ".reply summary"
 
 
 def page_of(folder: Path, to: Path) -> Path:
@@ -33,7 +34,8 @@ def test_a_page_shows_every_figure_fits_any_window_and_bars_nobody(
     with browser.looking(WIDE, bypass_csp=True) as page:
         page.goto(file)
         page.see("main h1")
-        told, scores = page.text("main"), score_dialogues(bench)
+        told = page.text("main")
+        scores = score_dialogues(bench)
         figures = [row.overall for row in scores.models]
         figures += [one.figure for row in scores.models for one in (*row.abilities, *row.parts)]
         figures += [row.twin.figure for row in scores.models if row.twin]

@@ -67,7 +67,8 @@ def test_a_run_of_108_battles_is_watched_to_its_end(
         page.press("b")
         page.wait("() => document.querySelectorAll('.battle-row').length > 6")
         page.press("j", "j", "j")
-        chosen, before = page.text(".cursor .row-question"), page.text(".count b")
+        chosen = page.text(".cursor .row-question")
+        before = page.text(".count b")
         page.wait(GROWN, before)
         assert page.text(".cursor .row-question") == chosen
         page.press("r")

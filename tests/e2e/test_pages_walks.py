@@ -44,7 +44,8 @@ def page(browser: Browser) -> Iterator[Page]:
 
 def test_filters_count_what_the_run_holds(page: Page, demo: Shown) -> None:
     open_list(page, demo)
-    facets, battles = page.evaluate(FACETS), demo.battles
+    facets = page.evaluate(FACETS)
+    battles = demo.battles
     assert facets["Round"] == Counter(f"round {battle.round + 1}" for battle in battles)
     assert facets["Outcome"] == Counter(OUTCOMES[battle.verdict] for battle in battles)
     users = Counter(label.split()[0] for label, n in facets["User"].items() for _ in range(n))

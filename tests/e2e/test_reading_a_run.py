@@ -23,7 +23,8 @@ class Played(NamedTuple):
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
     place = tmp_path_factory.mktemp("played")
-    videos, out = draw_folder(place / "videos", 2), place / "out"
+    videos = draw_folder(place / "videos", 2)
+    out = place / "out"
     models = "offline:hawk,offline:parrot,offline:blind"
     ran = invoke(
         *("simulate", "--videos", videos, "--rounds", 2, "--models", models, "--out", out, "-q")

@@ -76,7 +76,8 @@ def test_verify_refuses_a_removed_hash(bench: Path) -> None:
 
 
 def test_verify_refuses_two_videos_that_were_swapped(bench: Path, clips: Path) -> None:
-    one, other = clips / "street_bikes.mp4", clips / "sport_basketball.mp4"
+    one = clips / "street_bikes.mp4"
+    other = clips / "sport_basketball.mp4"
     one.rename(clips / "held")
     other.rename(one)
     (clips / "held").rename(other)

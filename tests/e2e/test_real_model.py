@@ -101,7 +101,8 @@ def since(before: Counts, server: RealModel) -> tuple[int, int]:
 def test_an_examiner_that_cannot_keep_to_its_form_leaves_voids_and_no_tie(
     server: RealModel, videos: Path, tmp_path: Path
 ) -> None:
-    out, before = tmp_path / "out", server.counts()
+    out = tmp_path / "out"
+    before = server.counts()
     config = write_arena(tmp_path / "arena.toml", server, ("left", "right", "watcher"))
     typed = ["--models", "left,right", "--examiner", "watcher", "--rounds", "1"]
     typed += [
@@ -173,7 +174,8 @@ def is_at_work_again(counts: Counts) -> bool:
 
 def needle_rows(count: int) -> list[dict[str, Any]]:
     """Return records in MLVU's form, all of one video."""
-    things, colours = ("cup", "hat", "van", "cat", "boat"), ("red", "blue", "green", "white")
+    things = ("cup", "hat", "van", "cat", "boat")
+    colours = ("red", "blue", "green", "white")
     return [
         {
             "video": "clip00.mp4",

@@ -243,8 +243,11 @@ class Trial:
         opens: Sequence[Path] = (),
         calls: Sequence[str] = (),
     ) -> None:
-        self.scene, self.theirs, self.row = scene, theirs, row
-        self.opens, self.calls = opens, calls
+        self.scene = scene
+        self.theirs = theirs
+        self.row = row
+        self.opens = opens
+        self.calls = calls
         name = re.sub(r"\W", "-", change)
         self.to = scene.victim.work / name
         self.to.mkdir()
@@ -290,7 +293,8 @@ def unseen(scene: Scene) -> Iterator[None]:
 def test_a_run_that_leads_away_is_read_and_played_on_nowhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out, videos = tmp_path / "run", draw_folder(tmp_path / "videos", 1, seconds=2)
+    out = tmp_path / "run"
+    videos = draw_folder(tmp_path / "videos", 1, seconds=2)
     play(videos, out, models=("offline:hawk", "offline:mole"), rounds=1)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "nothing is agreed to"))
     monkeypatch.setenv(VARIABLE, SECRET)

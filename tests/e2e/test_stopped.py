@@ -17,7 +17,8 @@ from tests.support.whole_runs import command, end_well, environment, write_confi
 
 CALLS = 8
 LATENCY = ("--latency-s", "1.0", "1.8")
-STOP_S, LIMIT_S = 12.0, 5.0
+STOP_S = 12.0
+LIMIT_S = 5.0
 
 
 def wait_for_calls(life: subprocess.Popen[bytes], log: Log) -> None:

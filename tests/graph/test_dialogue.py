@@ -43,7 +43,9 @@ FRAMES = Frames(
     height_px=36,
     frames=tuple(Frame(time_s=float(n), digest=digest(f"{n}".encode())) for n in range(128)),
 )
-RIGHT, WRONG, KETTLE = "At 12.0 s.", "At 40.0 s.", "A kettle."
+RIGHT = "At 12.0 s."
+WRONG = "At 40.0 s."
+KETTLE = "A kettle."
 ITEMS = [
     {"question": "Does it put it between 0:11.0 and 0:13.0?", "answer": "yes"},
     {"question": "Does it put it between 0:39.0 and 0:41.0?", "answer": "no"},
@@ -138,7 +140,8 @@ def test_a_dialogue_that_passes_is_kept_with_its_checklist() -> None:
 
 def test_it_costs_these_calls_in_this_order() -> None:
     kept = made(examiner := Examiner())
-    user, asked = kept.rounds[-1].user, []
+    user = kept.rounds[-1].user
+    asked = []
     for sending in examiner.script.seen:
         blocks = open_fences(sending.text)[1]
         said = json.loads(blocks.get("history") or "[]")
@@ -177,7 +180,8 @@ def test_no_two_asks_share_a_key() -> None:
         )
         for n, _ in enumerate(others)
     ]
-    rounds, untimed = [first, *scored, last], [*UNTIMED]
+    rounds = [first, *scored, last]
+    untimed = [*UNTIMED]
     kept = made(examiner := Examiner(rounds=rounds, items=untimed, golden=KETTLE))
     dropped = made(again := Examiner(rounds=rounds, items=untimed, golden=KETTLE, other=KETTLE))
     assert (kept.is_done, dropped.is_done) == (True, False)
@@ -258,7 +262,8 @@ def test_other_frames_than_a_player_is_sent_show_whether_it_can_be_solved() -> N
         for s in examiner.script.seen
         if s.frames is not None
     }
-    golden, alone = seen["dialogue_answerer", True], seen["dialogue_answerer", False]
+    golden = seen["dialogue_answerer", True]
+    alone = seen["dialogue_answerer", False]
     assert len(golden) == len(alone) == 64
     assert alone == seen["dialogist", False]
     assert not golden & alone
@@ -331,7 +336,8 @@ def test_a_repetition_asks_nothing_and_says_the_same() -> None:
 
 
 def test_what_else_could_be_meant_is_tried_once_each() -> None:
-    cup, spelt = "What is done with the cup?", good("memory_recall", 0)[-1].explicit
+    cup = "What is done with the cup?"
+    spelt = good("memory_recall", 0)[-1].explicit
     made(examiner := Examiner(round={"others": (cup, cup.upper(), spelt)}))
     tried = [s for s in examiner.script.seen if s.role == "dialogue_answerer"]
     assert len(tried) == 3
@@ -349,7 +355,8 @@ def test_dialogues_that_are_made_at_once_come_to_the_same() -> None:
 
 def test_two_tries_stay_within_the_recursion_limit_and_leave_no_checkpoint() -> None:
     async def steps() -> int:
-        shop, begun = shop_of(Examiner(amnesiac=RIGHT)), DialogueState(ask=0, faults=())
+        shop = shop_of(Examiner(amnesiac=RIGHT))
+        begun = DialogueState(ask=0, faults=())
         return len([one async for one in dialogue.astream(begun, context=shop)])
 
     assert run(steps()) == 8

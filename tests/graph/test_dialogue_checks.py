@@ -143,7 +143,8 @@ def test_what_stands_anywhere_but_in_the_answer_itself_is_given_away() -> None:
         assert gives_away([YES, NO], _last(rounds, **change), 3)
 
 
-YES, NO = Item("Does it put it between 0:11 and 0:13?", True), Item("Does it say 0:44?", False)
+YES = Item("Does it put it between 0:11 and 0:13?", True)
+NO = Item("Does it say 0:44?", False)
 GONE = Item("Does it say that this is not in the video?", True)
 KETTLE, SPOON = (Item(f"Does it name a {name}?", True) for name in ("kettle", "spoon"))
 
@@ -184,7 +185,8 @@ def test_items_stay_that_the_reference_settles_and_no_other_says_again() -> None
 
 
 def test_an_item_that_repeats_one_that_fell_stays() -> None:
-    items, again = [GONE, YES, NO], YES._replace(text="Is it put there at 0:12?")
+    items = [GONE, YES, NO]
+    again = YES._replace(text="Is it put there at 0:12?")
     said = [Validated(None, None), Validated(True, 1), Validated(False, 3)]
     assert kept_items(items, said) == (YES, NO)
     assert kept_items([YES, again], [Validated(True, 2), Validated(True, 1)]) == (YES,)

@@ -115,13 +115,15 @@ def test_numbers_and_words_are_the_same_in_all_their_forms(
 
 
 def test_what_all_items_ask_about_is_no_value() -> None:
-    yes, no = ["Does it say that the car is red?"], ["Does it say that the car is blue?"]
+    yes = ["Does it say that the car is red?"]
+    no = ["Does it say that the car is blue?"]
     assert is_given_away(yes, "What is it like?", ["A red thing."], no=no)
     assert not is_given_away(yes, "What is it like?", ["A car."], no=no)
 
 
 def test_what_a_right_answer_does_without_is_no_value() -> None:
-    yes, asked = ["Does it give grey for the colour of the ending?"], "How does it close?"
+    yes = ["Does it give grey for the colour of the ending?"]
+    asked = "How does it close?"
     assert is_given_away(yes, asked, ["Then all is gray."], reference="It closes in grey.")
     assert not is_given_away(yes, asked, ["Then all is gray."], reference="It is so.")
 

@@ -191,7 +191,8 @@ def test_only_an_all_swap_rule_lets_the_second_seating_count() -> None:
 
 
 def test_the_paper_rule_keeps_the_analyses_from_the_evolver() -> None:
-    ours, paper = Stage(), Stage(rules={"share_analyses": False})
+    ours = Stage()
+    paper = Stage(rules={"share_analyses": False})
     ours.play()
     paper.play()
     assert json.loads(ours.texts("evolver")[0]["analyses"])["accuracy"] == "A sees more."

@@ -67,7 +67,8 @@ def test_a_brought_user_changes_no_call_that_invents_the_others() -> None:
 
 
 def test_alike_users_are_invented_anew_and_the_examiner_sees_the_first_ones() -> None:
-    first, second = (f"{NURSE}.", f"{NURSE}!", "A cook."), ("A smith.", "A judge.", "A diver.")
+    first = (f"{NURSE}.", f"{NURSE}!", "A cook.")
+    second = ("A smith.", "A judge.", "A diver.")
     stage = Stage(told(first, second), ways={"alike": repeated_users})
     assert texts_of(stage) == list(second)
     assert json.loads(stage.texts("persona")[1]["alike"]) == list(first)
@@ -89,7 +90,8 @@ def test_who_stays_alike_is_asked_for_a_bounded_number_of_times() -> None:
 
 
 def test_the_ask_with_the_fewest_repetitions_plays() -> None:
-    three, two = (NURSE, f"{NURSE}.", f"{NURSE}!"), (NURSE, "A cook.", f"{NURSE}.")
+    three = (NURSE, f"{NURSE}.", f"{NURSE}!")
+    two = (NURSE, "A cook.", f"{NURSE}.")
     stage = Stage(told(three, two, three), ways={"alike": repeated_users})
     assert texts_of(stage) == list(two)
 
@@ -101,7 +103,8 @@ def test_of_asks_with_as_many_repetitions_the_first_plays() -> None:
 
 
 def test_an_invented_user_that_is_like_a_brought_one_is_invented_anew() -> None:
-    first, second = (f"{NURSE} 1.", "A cook.", "A smith."), ("A judge.", "A diver.", "A saint.")
+    first = (f"{NURSE} 1.", "A cook.", "A smith.")
+    second = ("A judge.", "A diver.", "A saint.")
     ways = {**brought(3, text=NURSE), "alike": repeated_users}
     stage = Stage(told((f"{NURSE} 3", *first[1:]), second), ways=ways)
     assert texts_of(stage) == ["A judge.", "A diver.", f"{NURSE} 3"]

@@ -32,7 +32,8 @@ class Status(Exception):
         body: dict[str, str] | None = None,
     ) -> None:
         super().__init__(f"status {status_code}")
-        self.status_code, self.body = status_code, body
+        self.status_code = status_code
+        self.body = body
         self.response = type("Response", (), {"headers": headers or {}})()
 
 

@@ -19,7 +19,8 @@ ROOT = Path(__file__).parents[2]
 ENVIRONMENT = ROOT / ".venv-browser"
 DRIVER = Path(__file__).with_name("browser_driver.py")
 CHROMIUMS = ("chromium", "chromium-browser", "google-chrome")
-WIDE, NARROW = (1440, 900), (390, 844)
+WIDE = (1440, 900)
+NARROW = (390, 844)
 Theme = Literal["light", "dark"]
 SETTLED = """async () => {
   const frame = () => new Promise((done) => requestAnimationFrame(done));
@@ -129,7 +130,8 @@ class Page:
 
     def __init__(self, browser: Browser, number: int) -> None:
         """Take where it is and which."""
-        self._browser, self._number = browser, number
+        self._browser = browser
+        self._number = number
 
     def ask(self, call: str, *args: Any, **options: Any) -> Any:
         """Return what a method of Playwright's page returns."""

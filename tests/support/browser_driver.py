@@ -110,7 +110,8 @@ def main(chromium: str) -> None:
         say(value=browser.version)
         for line in sys.stdin:
             told = json.loads(line)
-            number, name = told["page"], told["call"]
+            number = told["page"]
+            name = told["call"]
             if name == "open":
                 pages[number] = Watched(browser, told["options"])
                 say(value=None)

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 IS_POSSIBLE = sys.platform == "linux"
-OPENED, NONBLOCK = 0x20, os.O_NONBLOCK
+OPENED = 0x20
+NONBLOCK = os.O_NONBLOCK
 
 
 class Canary:

@@ -27,7 +27,8 @@ def self_signed(folder: Path) -> tuple[ssl.SSLContext, Path]:
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )
-    certificate, secret = folder / "certificate.pem", folder / "key.pem"
+    certificate = folder / "certificate.pem"
+    secret = folder / "key.pem"
     certificate.write_bytes(made.public_bytes(serialization.Encoding.PEM))
     secret.write_bytes(
         key.private_bytes(

@@ -108,7 +108,8 @@ PLANTED = {
 
 def plant(name: str, n: int, seed: int, share: float = 0.5) -> list[Item]:
     """Return needle items of which about such a share carry a shortcut."""
-    items, draw = clean(n, seed), Random(f"{seed} planted")
+    items = clean(n, seed)
+    draw = Random(f"{seed} planted")
     return [PLANTED[name](item, draw, items) if draw.random() < share else item for item in items]
 
 
@@ -127,7 +128,8 @@ def place_quota(n: int, seed: int) -> list[Item]:
 
 def answer_quota(n: int, seed: int) -> list[Item]:
     """Return items of which fours share their options, and each option is right once."""
-    draw, items = Random(f"{seed} answers"), list[Item]()
+    draw = Random(f"{seed} answers")
+    items = list[Item]()
     for four in clean(n // 4, seed):
         items += [shuffled(replace(four, key=k), draw) for k in range(4)]
     return items

@@ -23,10 +23,12 @@ def draw_clip(path: Path, seed: int, *, seconds: float = 6.0) -> Path:
     with av.open(str(path), "w") as file:
         stream = file.add_stream("mpeg4", rate=FPS)
         stream.width, stream.height = SIZE
-        stream.pix_fmt, stream.bit_rate = "yuv420p", 2_000_000
+        stream.pix_fmt = "yuv420p"
+        stream.bit_rate = 2_000_000
         for number in range(frames):
             scene = int(np.searchsorted(cuts, number, side="right"))
-            ground, thing = COLOURS[order[scene]], COLOURS[order[(scene + 2) % len(order)]]
+            ground = COLOURS[order[scene]]
+            thing = COLOURS[order[(scene + 2) % len(order)]]
             picture = draw_picture(ground, thing, place=number / frames)
             file.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
         file.mux(stream.encode())

@@ -20,7 +20,9 @@ from tests.support.rayed import LENDER, LOOPBACK, OWNER, WORKER, Rayed
 from tests.support.serverlog import Log, arrivals, open_calls
 from tests.support.whole_runs import battles, command, end_well, environment, opened, write_config
 
-CLIPS, ROUNDS, BLOCK = 9, 2, 3
+CLIPS = 9
+ROUNDS = 2
+BLOCK = 3
 SECONDS = 3.0
 LATENCY_S = ("0.1", "0.4")
 LEASE_S = 10.0
@@ -235,7 +237,8 @@ def hung(ground: Ground, cluster: Rayed, seconds: float) -> tuple[Found, list[st
             _, err = driver.communicate(timeout=PATIENCE_S)
             time.sleep(max(0.0, seconds - (time.monotonic() - stopped_at)))
             log.read_on()
-            came, rows = len(log.events), len(_kept(ground.folder / out))
+            came = len(log.events)
+            rows = len(_kept(ground.folder / out))
             rayed.go_on(worker)
             log.read_on()
             sent = arrivals(log.events[came:])

@@ -57,7 +57,8 @@ class InOneLoop:
         path = run_file(out)
         with Store.open(path, write=False) as seen:
             slots = Lineup(seen.slots()).slots.without(seen.settled_ids())
-            rule, caps = kept_rule(seen).rule, kept_caps(seen)
+            rule = kept_rule(seen).rule
+            caps = kept_caps(seen)
             sizes = {video.id: video.size_bytes for video in seen.videos()}
         self._open = lambda: RunOwner(str(path), run.config)
         self.owner = self._open()
@@ -91,7 +92,8 @@ class InOneLoop:
     async def _ask_owner(self, method: str, *values: Any) -> Any:
         """Return what a method comes to, of a later life where the owner dies meanwhile."""
         while True:
-            asked, owner = asyncio.ensure_future(self._once(method, *values)), self.owner
+            asked = asyncio.ensure_future(self._once(method, *values))
+            owner = self.owner
             self._asked.add(asked)
             try:
                 return await asked

@@ -43,11 +43,13 @@ class Deaths:
 
     def live(self, disk: Disk) -> int:
         """Go on until the disk kills it, or to the end; return how that ended."""
-        before, born = self.kept, len(self.log.events)
+        before = self.kept
+        born = len(self.log.events)
         line = list(map(str, self.typed))
         ended = self.children.run(Job("arena", line, disk, says=str(self.says)))
         self.log.read_on()
-        came, kept = set(arrivals(self.log.events[born:])), self.kept
+        came = set(arrivals(self.log.events[born:]))
+        kept = self.kept
         self.in_flight.append(came - kept)
         self.kept_after.append(len(kept))
         self.paid_again |= before & came

@@ -8,8 +8,10 @@ from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import DialogueResult, RoundLine, write_result
 from videoautoarena.runs.bench.format.schema import DialogueItem
 
-Y, N = "yes", "no"
-GOOD, SILENT = [Y, Y, Y, N, N], [N] * 5
+Y = "yes"
+N = "no"
+GOOD = [Y, Y, Y, N, N]
+SILENT = [N] * 5
 
 
 def line(

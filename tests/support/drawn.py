@@ -45,18 +45,22 @@ def boxes_of(svg: bytes) -> list[Box]:
 
 
 def _box(node: ElementTree.Element) -> Box:
-    style, text = node.attrib["style"], node.text or ""
+    style = node.attrib["style"]
+    text = node.text or ""
     size = float(re.findall(r"([\d.]+)px", style)[0])
     weight = "bold" if re.search(r"\b(bold|700)\b", style) else "normal"
     font = FontProperties(family="DejaVu Sans", size=size, weight=weight)
     wide, high, below = _RENDERER.get_text_width_height_descent(text, font, False)
     if "x" in node.attrib:
         is_upright = "rotate(-90" not in node.attrib.get("transform", "")
-        x, y = float(node.attrib["x"]), float(node.attrib["y"])
+        x = float(node.attrib["x"])
+        y = float(node.attrib["y"])
     else:
         moved = re.fullmatch(r"translate\((\S+) (\S+)\) rotate\(-90\)", node.attrib["transform"])
         assert moved
-        x, y, is_upright = float(moved[1]), float(moved[2]), False
+        x = float(moved[1])
+        y = float(moved[2])
+        is_upright = False
     anchor = (re.findall(r"text-anchor: (\w+)", style) or ["start"])[0]
     begin = {"start": 0.0, "middle": -wide / 2, "end": -wide}[anchor]
     if is_upright:

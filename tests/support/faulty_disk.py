@@ -18,9 +18,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-OK, FULL, CANTOPEN = 0, 13, 14
+OK = 0
+FULL = 13
+CANTOPEN = 14
 _OPEN_LOG = 0x80000
-_Pointer, _Int, _Long = ctypes.c_void_p, ctypes.c_int, ctypes.c_int64
+_Pointer = ctypes.c_void_p
+_Int = ctypes.c_int
+_Long = ctypes.c_int64
 _CLOSE = ctypes.CFUNCTYPE(_Int, _Pointer)
 _WRITE = ctypes.CFUNCTYPE(_Int, _Pointer, _Pointer, _Int, _Long)
 _TRUNCATE = ctypes.CFUNCTYPE(_Int, _Pointer, _Long)
@@ -107,7 +111,8 @@ class Disk:
         library.sqlite3_vfs_find.restype = ctypes.POINTER(_Vfs)
         system: _Vfs = library.sqlite3_vfs_find(None).contents
         vfs = _Vfs.from_buffer_copy(system)
-        vfs.name, vfs.open = b"faulty", _OPEN(self._opener(system))
+        vfs.name = b"faulty"
+        vfs.open = _OPEN(self._opener(system))
         vfs.delete = _DELETE(self._deleter(system))
         self._keep += [vfs, system, library]
         if library.sqlite3_vfs_register(ctypes.byref(vfs), 1) != OK:
@@ -186,7 +191,9 @@ class Disk:
             code: int = theirs.close(file)
             return code
 
-        ours.write, ours.truncate, ours.sync = _WRITE(write), _TRUNCATE(truncate), _SYNC(sync)
+        ours.write = _WRITE(write)
+        ours.truncate = _TRUNCATE(truncate)
+        ours.sync = _SYNC(sync)
         ours.close = _CLOSE(close)
         self._keep += [ours, theirs]
         return ours

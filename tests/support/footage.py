@@ -12,7 +12,8 @@ from videoautoarena.memory.records.records import Video
 from videoautoarena.runs.tasks.sight import LOOKS_A_SECOND, Footage, Seen
 
 SHAPE = 1.78
-SCENE_ROWS, SCENES = 40, 2
+SCENE_ROWS = 40
+SCENES = 2
 PALETTE = ("blue", "white", "red", "yellow", "green", "black")
 
 
@@ -24,7 +25,9 @@ def alike_footage(count: int = 12, *, seed: int = 0) -> list[Footage]:
 
 
 def _footage(number: int, chance: np.random.Generator, histograms: np.ndarray) -> Footage:
-    luma, shares, seen = [], [], []
+    luma = []
+    shares = []
+    seen = []
     for _ in range(SCENES):
         main, second, third = chance.choice(PALETTE, size=3, replace=False)
         parts = np.zeros(len(COLOURS))

@@ -40,7 +40,8 @@ def _prompt(messages: Sequence[BaseMessage]) -> str:
 
 
 def _ordered(lines: Iterable[str]) -> str:
-    verdict, seat = UNMOVED, UNMOVED
+    verdict = UNMOVED
+    seat = UNMOVED
     for line in lines:
         seat = _HEADINGS.get(line, seat)
         verdict = seat if line in ORDERS else verdict

@@ -35,10 +35,13 @@ def write_large_pictures(path: Path, *, side_px: int, count: int) -> None:
     picture = _png(side_px)
     with av.open(str(path), "w", format="mov") as output:
         stream = output.add_stream("png", rate=25)
-        stream.width, stream.height, stream.pix_fmt = side_px, side_px, "rgb24"
+        stream.width = side_px
+        stream.height = side_px
+        stream.pix_fmt = "rgb24"
         for number in range(count):
             packet = av.Packet(picture)
-            packet.stream, packet.time_base = stream, Fraction(1, 25)
+            packet.stream = stream
+            packet.time_base = Fraction(1, 25)
             packet.pts = packet.dts = number
             output.mux(packet)
 

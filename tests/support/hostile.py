@@ -70,7 +70,8 @@ def write_clip(path: Path, container: str, codec: str, muxing: dict[str, str]) -
     """Write what `clip` returns."""
     with av.open(str(path), "w", format=container, options=muxing) as output:
         stream = output.add_stream(codec, rate=25)
-        stream.width, stream.height = 64, 48
+        stream.width = 64
+        stream.height = 48
         stream.pix_fmt = {"mjpeg": "yuvj420p", "png": "rgb24"}.get(codec, "yuv420p")
         for number in range(25):
             picture = np.full((48, 64, 3), 10 * number, np.uint8)
@@ -80,7 +81,8 @@ def write_clip(path: Path, container: str, codec: str, muxing: dict[str, str]) -
 
 def flipped(data: bytes, seed: int) -> bytes:
     """Return the data with one bit in every two hundred bytes or so turned over."""
-    chance, changed = random.Random(seed), bytearray(data)
+    chance = random.Random(seed)
+    changed = bytearray(data)
     for _ in range(len(data) // 200):
         changed[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
     return bytes(changed)
@@ -142,7 +144,8 @@ def _cut(good: Goods) -> dict[str, Bad]:
 
 
 def _hollow(data: bytes) -> bytes:
-    start, end = data.index(b"mdat") + 4, data.index(b"moov") - 4
+    start = data.index(b"mdat") + 4
+    end = data.index(b"moov") - 4
     return data[:start] + bytes(end - start) + data[end:]
 
 
@@ -222,7 +225,8 @@ def _huge(good: Goods) -> dict[str, Bad]:
     far = (100_000).to_bytes(4, "big")
     avi = good.avi.index(b"strf") + 12
     giant = boxes.h264_header(100_000, 100_000)
-    start, end = b"\x01\x42\xc0\x1e\xff\xe1", b"\x01\0\4\x68\xce\x3c\x80"
+    start = b"\x01\x42\xc0\x1e\xff\xe1"
+    end = b"\x01\0\4\x68\xce\x3c\x80"
     config = start + struct.pack(">H", len(giant)) + giant + end
     at = good.h264.index(b"avcC")
     room = int.from_bytes(good.h264[at - 4 : at], "big") - 8

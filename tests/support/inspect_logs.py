@@ -42,7 +42,8 @@ def read_log(file: Path) -> ReadLog:
     )
     with ZipFile(file) as archive:
         parts = {name: json.loads(archive.read(name).decode()) for name in archive.namelist()}
-    header, summaries = parts.pop("header.json"), parts.pop("summaries.json")
+    header = parts.pop("header.json")
+    summaries = parts.pop("summaries.json")
     start = parts.pop("_journal/start.json")
     assert start["eval"] == header["eval"]
     for name in parts:
@@ -58,7 +59,8 @@ def read_log(file: Path) -> ReadLog:
 
 
 def _check_header(header: Json, samples: int) -> None:
-    spec, results = header["eval"], header["results"]
+    spec = header["eval"]
+    results = header["results"]
     assert header["version"] == 2
     assert header["status"] in STATUS
     assert datetime.fromisoformat(spec["created"]).tzinfo is not None

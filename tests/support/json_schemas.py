@@ -33,7 +33,8 @@ def problems(value: Any, schema: dict[str, Any], whole: dict[str, Any]) -> list[
         wrong.append(f"{value!r} is not like {schema['pattern']}")
     if isinstance(value, dict):
         wrong += [f"lacks {name}" for name in schema.get("required", ()) if name not in value]
-        known, rest = schema.get("properties", {}), schema.get("additionalProperties", True)
+        known = schema.get("properties", {})
+        rest = schema.get("additionalProperties", True)
         for key, inner in value.items():
             if key not in known and rest is False:
                 wrong.append(f"{key} is too many")

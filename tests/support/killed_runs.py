@@ -147,7 +147,9 @@ def _hear_promises(disk: Disk) -> None:
     """Note what was told to be kept, at the moment at which it was."""
     from videoautoarena.memory.store.journal import Journal
 
-    record, put_battle, put_draw = Journal.record, Store.put_battle, Store.put_draw
+    record = Journal.record
+    put_battle = Store.put_battle
+    put_draw = Store.put_draw
 
     async def recorded_(self: Journal, row: CallRow) -> None:
         await record(self, row)
@@ -161,7 +163,10 @@ def _hear_promises(disk: Disk) -> None:
         await put_draw(self, of)
         disk.promise(f"draw {of.slot}")
 
-    Journal.record, Store.put_battle, Store.put_draw = recorded_, settled, drawn  # type: ignore[method-assign]
+    # type: ignore[method-assign]
+    Journal.record = recorded_
+    Store.put_battle = settled
+    Store.put_draw = drawn
 
 
 def _command(job: Job) -> int:
@@ -176,7 +181,8 @@ def _command(job: Job) -> int:
 
 
 def _script(job: Job) -> int:
-    path, fsync = Path(job.arguments[0]), job.arguments[1:] == ["fsync"]
+    path = Path(job.arguments[0])
+    fsync = job.arguments[1:] == ["fsync"]
     for life in range(LIVES):
         with _opened(path, fsync=fsync) as store:
             store.add_videos([video()])
@@ -270,7 +276,8 @@ class Ground:
 
     def simulate(self, out: Path, disk: Disk, *more: str) -> int:
         """Play a run on a disk, or go on with it, and return how that ended."""
-        arguments, says = [*self.arguments(out), *more], f"{out}.says"
+        arguments = [*self.arguments(out), *more]
+        says = f"{out}.says"
         pages = CHECKPOINT_PAGES if disk.room is None else 1000
         return self.children.run(Job("simulate", arguments, disk, pages, says))
 

@@ -23,7 +23,8 @@ def season(out: Path, *, videos: int = 40, rounds: int = 6, seed: int = 1) -> di
 
     The longer answer is the judge's choice half of the time.
     """
-    rng, films = np.random.default_rng(seed), []
+    rng = np.random.default_rng(seed)
+    films = []
     battles: list[Battle] = []
     words: dict[str, str] = {}
     for k in range(videos):

@@ -114,7 +114,9 @@ class Server(ThreadingHTTPServer):
         script: Script | None = None,
     ) -> None:
         super().__init__(("127.0.0.1", port), Conversation)
-        self.ledger, self.manners, self.brain = ledger, manners, brain
+        self.ledger = ledger
+        self.manners = manners
+        self.brain = brain
         self.script = script
         self.door = Doorkeeper(manners)
         self.numbers = itertools.count()

@@ -250,7 +250,8 @@ class Doorkeeper:
     def _refusal(
         self, images: int, fields: Collection[str], reply_format: str | None
     ) -> Mishap | None:
-        limits, now = self.manners.limits, time.monotonic()
+        limits = self.manners.limits
+        now = time.monotonic()
         if limits.unknown_field in fields:
             return Mishap("unknown-field")
         if reply_format and limits.formats is not None and reply_format not in limits.formats:

@@ -55,7 +55,8 @@ async def hired(
     on_end: Callable[[], object] = end_loudly,
 ) -> Worker:
     """Return a worker on a machine of its own, at work."""
-    fence, to_lender = Fence(on_end=on_end), asking(lambda: lender)
+    fence = Fence(on_end=on_end)
+    to_lender = asking(lambda: lender)
     hand = Worker(name, f"machine-{name}", carried(setup), owner, to_lender, fence, LEASE_S)
     assert (await hand.start()).lacks == ()
     await lender.enlist(hand.name, hand.node)
@@ -103,7 +104,8 @@ class OneLoop:
         hearing.drain = self.drain
         with Store.open(left.file, write=False) as seen:
             setup = bench_setup(seen, left, pace)
-        config, path = left.work.cast.config, str(left.file)
+        config = left.work.cast.config
+        path = str(left.file)
         owner = Owner(path)
         lender = Lender(path, config, concurrency=pace.concurrency, lease_s=LEASE_S)
         await owner.begin()

@@ -89,7 +89,8 @@ def _foreign_s(seen: Pictures) -> float:
 def _order(seen: Pictures) -> list[str]:
     first: dict[str, float] = {}
     for time_s, picture in seen:
-        light, steps = picture.mean(), np.abs(np.diff(picture.mean(axis=2), axis=1)).mean()
+        light = picture.mean()
+        steps = np.abs(np.diff(picture.mean(axis=2), axis=1)).mean()
         name = "darkest" if light < 10 else "brightest" if light > 245 else ""
         is_grid = not name and steps > 25 and np.ptp(picture, axis=2).max() < 12
         if name or is_grid:

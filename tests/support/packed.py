@@ -23,15 +23,19 @@ def pack(path: Path) -> None:
         stream = old.streams.video[0]
         packets = [packet for packet in old.demux(stream) if packet.size]
         stored = [(USER_DATA.sub(DIVX, bytes(packet)), packet.is_keyframe) for packet in packets]
-        size, rate = (stream.width, stream.height), stream.average_rate
+        size = (stream.width, stream.height)
+        rate = stream.average_rate
     assert rate is not None
     with av.open(str(path), "w") as new:
         copy = new.add_stream("mpeg4", rate=rate)
         copy.width, copy.height = size
         for number, (data, is_key) in enumerate(_packed(stored)):
             packet = Packet(data)
-            packet.stream, packet.is_keyframe = copy, is_key
-            packet.pts, packet.dts, packet.time_base = number, number, 1 / Fraction(rate)
+            packet.stream = copy
+            packet.is_keyframe = is_key
+            packet.pts = number
+            packet.dts = number
+            packet.time_base = 1 / Fraction(rate)
             new.mux(packet)
 
 

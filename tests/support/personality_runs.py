@@ -126,7 +126,8 @@ class Played:
 def play_against(personality: Personality, clips: Path, place: Path) -> Played:
     """Play a run of one round as `simulate` does; pauses are skipped."""
     place.mkdir()
-    playing, out = Playing(personality), place / "out"
+    playing = Playing(personality)
+    out = place / "out"
     began_s = time.monotonic()
     with serving(place / "log", script=playing) as server:
         config = place / "arena.toml"

@@ -143,7 +143,8 @@ def _jpeg(pixels: np.ndarray[Any, Any]) -> bytes:
 def _draw(shots: Sequence[Shot], now: float, seed: int) -> np.ndarray[Any, Any]:
     ends = np.cumsum([shot.length_s for shot in shots])
     i = int(np.searchsorted(ends, now, side="right"))
-    shot, start = shots[i], float(ends[i]) - shots[i].length_s
+    shot = shots[i]
+    start = float(ends[i]) - shots[i].length_s
     dice = np.random.default_rng([seed, i])
     canvas = np.empty((90, 160, 3), np.float32)
     canvas[:] = RGB[shot.colour]

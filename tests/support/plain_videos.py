@@ -29,7 +29,8 @@ def draw_two_colours(
     with av.open(str(path), "w", format="mp4") as file:
         stream = file.add_stream("mpeg4", rate=RATE)
         stream.width, stream.height = size
-        stream.pix_fmt, stream.bit_rate = "yuv420p", 1_000_000
+        stream.pix_fmt = "yuv420p"
+        stream.bit_rate = 1_000_000
         for number in range(round(seconds * RATE)):
             picture = Image.new("RGB", size, COLOURS[pair[0]])
             left = width // 3 + number % 4

@@ -213,7 +213,8 @@ def play(
     settings: dict[str, Any] | None = None,
 ) -> Path:
     """Return `out`, now holding a run with these battles; slots default to theirs."""
-    ours, films = list(battles), list(videos) or [video()]
+    ours = list(battles)
+    films = list(videos) or [video()]
     known = {film.id: film for film in films}
     places = list(slots) or [
         slot(known[b.video], b.round, ordinal=n).model_copy(

@@ -67,10 +67,8 @@ def _round(talked: Talked, place: int, number: int, *, is_scored: bool) -> Round
 
 def lines_of(items: Sequence[DialogueItem], model: str, talked: Talked) -> Iterator[RoundLine]:
     """Yield what a model came to, round by round; one round in fifty has no answer."""
-    known, rng = (
-        SKILL.get(model.partition(":")[2].removesuffix(OWN), talked.skill),
-        random.Random(3),
-    )
+    known = SKILL.get(model.partition(":")[2].removesuffix(OWN), talked.skill)
+    rng = random.Random(3)
     for item in items:
         is_lost = model.endswith(OWN) and item.ability in ("object_reference", "memory_recall")
         skill = 0.4 if is_lost else known

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-ITEMS, VIDEOS = 255, 241
+ITEMS = 255
+VIDEOS = 241
 WORDS = {
     "win": "```[Overall Judge]\nMy final verdict is: [[B>A]]\n```",
     "tie": "```[Overall Judge]\nMy final verdict is tie: [[A=B]]\n```",

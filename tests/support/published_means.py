@@ -8,7 +8,8 @@ import numpy as np
 
 GENERATED = "*"
 """Stands behind the name of a column whose figures are scores of answers in words."""
-CHOICE_MEAN, GENERATED_MEAN = "M-Avg", "G-Avg"
+CHOICE_MEAN = "M-Avg"
+GENERATED_MEAN = "G-Avg"
 _SLACK = 1e-9
 
 
@@ -60,10 +61,12 @@ def recompute(row: Row) -> tuple[Recomputed, ...]:
 
 
 def _read_row(head: list[str], cells: list[str]) -> Row:
-    name, printed = cells[0].strip(), dict[str, str]()
+    name = cells[0].strip()
+    printed = dict[str, str]()
     if len(cells) != len(head):
         raise ValueError(f"{name}: {len(cells)} cells where there are {len(head)} columns")
-    choice, generated = list[float](), list[float]()
+    choice = list[float]()
+    generated = list[float]()
     for column, cell in zip(head[1:], cells[1:], strict=True):
         if column in (CHOICE_MEAN, GENERATED_MEAN):
             printed[column] = cell.strip()

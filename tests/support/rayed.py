@@ -18,7 +18,9 @@ from tests.support.whole_runs import environment
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = ROOT / ".venv-ray"
-OWNER, LENDER, WORKER = "ray::RunOwner", "ray::Lender", "ray::ClusterWorker"
+OWNER = "ray::RunOwner"
+LENDER = "ray::Lender"
+WORKER = "ray::ClusterWorker"
 PATIENCE_S = 120.0
 LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 """Has Ray take 127.0.0.1 for the machine's address, as it does where it fears a firewall."""
@@ -92,7 +94,8 @@ def go_on(process: int) -> None:
 
 def titled(title: str, ancestor: int) -> Iterator[int]:
     """Yield the processes below another one whose title begins so."""
-    parents, titles = {}, {}
+    parents = {}
+    titles = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError, ValueError, IndexError):
             pid = int(folder.name)

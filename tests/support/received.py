@@ -74,7 +74,8 @@ def write_tables(path: Path, server: Loopback, **more: Any) -> Path:
 
 def draw_videos(place: Path) -> tuple[Path, Path]:
     """Draw two clips, of which one has subtitles beside it, and another clip by itself."""
-    videos, other = draw_folder(place / "videos", 3, seconds=3), place / "other"
+    videos = draw_folder(place / "videos", 3, seconds=3)
+    other = place / "other"
     other.mkdir()
     (videos / "clip02.mp4").rename(other / "clip02.mp4")
     (videos / "clip00.srt").write_text(CUES)
@@ -88,7 +89,8 @@ def play_part(place: Path, server: Loopback) -> Genuine:
     """Play a run until its first wave has ended, and let it go on without any bound."""
     config = write_tables(place / "arena.toml", server)
     videos, others = draw_videos(place)
-    out, other = place / "run", place / "other-run"
+    out = place / "run"
+    other = place / "other-run"
     words = ("--config", config, *PLAYING)
     run("simulate", "--videos", videos, "--out", out, *words, "--until", "battles=1")
     run("simulate", "--videos", others, "--out", other, *words)
@@ -347,7 +349,8 @@ BENCH_PLAY = ("--model", "offline:mole", "--judge", "offline:judge", "--allow-of
 
 def make_sets(place: Path, genuine: Genuine) -> SharedSets:
     """Freeze the run with its videos, play the bench, and make a set of its videos."""
-    bench, made = place / "bench", place / "made"
+    bench = place / "bench"
+    made = place / "made"
     videos = ("--with-videos", "--videos", genuine.videos)
     run("arena", "freeze", genuine.out, "--to", bench, *videos)
     run("arena", "bench", "run", bench, *BENCH_PLAY, "--limit", "1", "--quiet")

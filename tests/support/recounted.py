@@ -210,9 +210,12 @@ class Recount:
     def _family(self) -> Iterator[tuple[str, Figure]]:
         points = {"a": 1.0, "b": 0.0, "tie": 0.5}
         for judge in self.judges:
-            kin, own, beside = self._kin(judge), list[tuple[float, str]](), []
+            kin = self._kin(judge)
+            own = list[tuple[float, str]]()
+            beside = []
             for row, one in self.said:
-                word, is_a = camp(one["verdict"]), self._kin(row["model_a"]) == kin
+                word = camp(one["verdict"])
+                is_a = self._kin(row["model_a"]) == kin
                 if one["judge"] != judge or word is None:
                     continue
                 if is_a == (self._kin(row["model_b"]) == kin):
@@ -288,10 +291,12 @@ class Recount:
         for a, b, points in games:
             n, won = fought.get((a, b), (0.0, 0.0))
             fought[a, b] = n + 1, won + points
-        theta, more = dict.fromkeys(names, 0.0), dict.fromkeys(fought, 0.0)
+        theta = dict.fromkeys(names, 0.0)
+        more = dict.fromkeys(fought, 0.0)
         for _ in range(3000):
             given = {p: (n + more[p], won + more[p] / 2) for p, (n, won) in fought.items()}
-            before, theta = theta, climbed(theta, given)
+            before = theta
+            theta = climbed(theta, given)
             more = hat_values(theta, fought)
             if max(abs(theta[name] - before[name]) for name in names) < 1e-7:
                 break
@@ -349,7 +354,8 @@ def _beaten(name: str, games: Iterable[tuple[str, str, float]]) -> set[str]:
     for a, b, points in games:
         won[a] |= {b} if points > 0 else set()
         won[b] |= {a} if points < 1 else set()
-    found, fresh = {name}, [name]
+    found = {name}
+    fresh = [name]
     while fresh:
         new = won[fresh.pop()] - found
         found |= new

@@ -83,7 +83,8 @@ def _by_standard(judgings: Sequence[Row], name: str, seats_count: bool) -> str |
 
 
 def _people(spoken: Sequence[tuple[Row, Row]]) -> Iterator[tuple[str, Figure]]:
-    said, videos = defaultdict[str, list[str]](list), dict[str, str]()
+    said = defaultdict[str, list[str]](list)
+    videos = dict[str, str]()
     for one, row in spoken:
         said[row["id"]].append(camp(one["verdict"]) or "")
         videos[row["id"]] = row["video"]

@@ -53,8 +53,10 @@ def excess(units: Iterable[tuple[float, float, str]], *others: float) -> Figure:
 def _measured(units: Sequence[tuple[float, str]], most: float, others: Sequence[float]) -> Figure:
     if not units:
         return Figure(math.nan, 0, None)
-    n, value = len(units), sum(hit for hit, _ in units) / len(units)
-    hits, sizes = defaultdict[str, float](float), Counter[str]()
+    n = len(units)
+    value = sum(hit for hit, _ in units) / len(units)
+    hits = defaultdict[str, float](float)
+    sizes = Counter[str]()
     for hit, video in units:
         hits[video] += hit
         sizes[video] += 1
@@ -74,7 +76,8 @@ def _measured(units: Sequence[tuple[float, str]], most: float, others: Sequence[
 def _wilson(value: float, worth: float, clusters: int) -> Callable[[float], tuple[float, float]]:
     def at(level: float) -> tuple[float, float]:
         k = float(student.ppf((1 + level) / 2, clusters - 1)) ** 2 / worth
-        middle, half = value + k / 2, math.sqrt(k * value * (1 - value) + k * k / 4)
+        middle = value + k / 2
+        half = math.sqrt(k * value * (1 - value) + k * k / 4)
         return max((middle - half) / (1 + k), 0.0), min((middle + half) / (1 + k), 1.0)
 
     return at
@@ -121,14 +124,16 @@ def _corrected(units: Words, differ: Callable[[Words], tuple[float, float]], mos
     observed, expected = differ(units)
     if expected <= 0:
         return Figure(math.nan, len(units), None)
-    value, n = 1 - observed / expected, len(units)
+    value = 1 - observed / expected
+    n = len(units)
     if len(videos) == 1:
         return Figure(value, n, lambda _level: (-1.0, 1.0), 1)
     left = [differ([unit for unit in units if unit[1] != video]) for video in videos]
     ratios = [seen / hoped for seen, hoped in left if hoped > 0]
     mean = sum(ratios) / len(ratios) if ratios else 0.0
     square = sum((one - mean) ** 2 for one in ratios) * (len(ratios) - 1) / max(len(ratios), 1)
-    scatter, spread = expected**2 * square, observed * (1 - observed)
+    scatter = expected**2 * square
+    spread = observed * (1 - observed)
     worth = spread / scatter if scatter > 0 and spread > 0 else len(videos)
     inner = _wilson(observed, min(worth, most), len(videos))
 

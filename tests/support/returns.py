@@ -16,7 +16,8 @@ from PIL import Image, ImageDraw
 from videoautoarena.memory.records.scenes import Box, SceneMemory
 from videoautoarena.video.synth.drawing import COLOURS, SHAPES
 
-FPS, SIZE = 8, (320, 180)
+FPS = 8
+SIZE = (320, 180)
 SCENE_S = 2.5
 LARGER = 1.6
 """How much larger a look-alike is that differs in size alone."""
@@ -68,7 +69,8 @@ class Story:
         scene = min(int(time_s / SCENE_S), len(self.places) - 1)
         place = next(one for one in self.places[scene] if one.thing == thing)
         part = (time_s - scene * SCENE_S) / SCENE_S
-        wide, high = thing.size, thing.size * SIZE[0] / SIZE[1]
+        wide = thing.size
+        high = thing.size * SIZE[0] / SIZE[1]
         left, top = (
             (start + part * way) * (1 - side)
             for start, way, side in zip(place.at, place.goes, (wide, high), strict=True)
@@ -125,7 +127,8 @@ def _set_out(chance: Random, things: Sequence[Thing]) -> tuple[Place, ...]:
     for k, thing in enumerate(order):
         middle = (k + 0.5) / len(order)
         left = (middle - thing.size / 2) / (1 - thing.size)
-        top, bottom = chance.uniform(0.1, 0.3), chance.uniform(0.6, 0.85)
+        top = chance.uniform(0.1, 0.3)
+        bottom = chance.uniform(0.6, 0.85)
         start, end = (top, bottom) if chance.random() < 0.5 else (bottom, top)
         places.append(Place(thing, (left, start), (0.0, end - start)))
     return tuple(places)
@@ -164,7 +167,8 @@ def _draw(
 ) -> None:
     fill = COLOURS[thing.colour]
     left, top, right, bottom = edges
-    across, down = (left + right) / 2, (top + bottom) / 2
+    across = (left + right) / 2
+    down = (top + bottom) / 2
     if thing.shape == "disc":
         draw.ellipse(edges, fill=fill)
     elif thing.shape == "ring":

@@ -57,7 +57,9 @@ def with_videos(folder: Path, films: Sequence[bytes], each: int = 1) -> OpenBenc
     """Write a set that was made, with copies of `films` and their subtitles; return it."""
     beside = folder.with_name(f"{folder.name}-films")
     beside.mkdir()
-    videos, copies, items = dict[str, BenchVideo](), dict[str, Copy](), list[DialogueItem]()
+    videos = dict[str, BenchVideo]()
+    copies = dict[str, Copy]()
+    items = list[DialogueItem]()
     for place, film in enumerate(films):
         whole = sha256(film).hexdigest()
         id_ = whole[:16]

@@ -56,7 +56,8 @@ class Season:
     ) -> None:
         """Make the battles; `languages` are what the judge is like in each, drawn by lineage."""
         self._rng = np.random.default_rng(seed)
-        self._nature, self._languages = nature, languages or {}
+        self._nature = nature
+        self._languages = languages or {}
         self._spoken = self._drawn(3 * videos)
         self._judges = {"judge": nature, **({"two": FAIR, "three": FAIR} if panel else {})}
         self._quirk = {
@@ -136,7 +137,8 @@ class Season:
                     yield _label(battle, "ben", str(self._rng.choice(["a", "b", "tie"])))
 
     def _trials(self) -> Iterator[Trial]:
-        rng, of = self._rng, self._nature
+        rng = self._rng
+        of = self._nature
         drawn = rng.permutation(len(self.battles))[:TRIALS]
         for k, battle in enumerate(self.battles[place] for place in drawn):
             (word,) = (v.verdict for v in battle.verdicts if v.judge == "judge" and v.seats == "ab")
@@ -153,7 +155,8 @@ class Season:
             # Two clips of equal texts, of which each answer is right once.
             battle = self.battles[(k // 2 * 7) % len(self.battles)]
             of = self._in(self._nature, battle.language)
-            form, right = ("short-long", "long-short")[k // 2 % 2], "ab"[k % 2]
+            form = ("short-long", "long-short")[k // 2 % 2]
+            right = "ab"[k % 2]
             form = form if k % 2 else "-".join(reversed(form.split("-")))
             longer = right if form.startswith("long") else ("b" if right == "a" else "a")
             guess = longer if of.length else str(rng.choice(["a", "b"]))

@@ -86,7 +86,8 @@ def _unchunked(raw: bytes) -> bytes:
     while raw:
         size, _, raw = raw.partition(b"\r\n")
         length = int(size, 16)
-        whole, raw = whole + raw[:length], raw[length + 2 :]
+        whole = whole + raw[:length]
+        raw = raw[length + 2 :]
     return whole
 
 

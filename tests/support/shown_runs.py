@@ -119,7 +119,8 @@ class Season:
 
     def _member(self, name: str) -> CastEntry:
         frames = self.max_frames(name) if name in self.names else None
-        served, where = f"openai:lab/{name}", "models.example"
+        served = f"openai:lab/{name}"
+        where = "models.example"
         return CastEntry(model=served, max_frames=frames, endpoint=where, timeout_s=300)
 
     def slots(self) -> list[Slot]:
@@ -159,7 +160,8 @@ class Season:
             yield Move(before, list(self._calls(before)))
 
     def _battle(self, place: Slot, before: Battle | None) -> Battle:
-        rng, says = self._rng, self._says
+        rng = self._rng
+        says = self._says
         a, b = rng.sample(self.names, 2)
         evolution = self._evolution(before) if before else ()
         verdict = self._verdict(a, b)
@@ -206,7 +208,8 @@ class Season:
         return "a" if gap > 0 else "b"
 
     def _seen(self, film: Video, name: str) -> tuple[float, ...]:
-        times, most = self._times[film.id], self.max_frames(name)
+        times = self._times[film.id]
+        most = self.max_frames(name)
         if most >= len(times):
             return times
         return tuple(times[k * len(times) // most] for k in range(most))

@@ -24,7 +24,8 @@ class Lineup:
         latest: dict[str, Slot] = {}
         played: dict[str, set[int]] = {}
         for slot in slots:
-            base, generation = base_of(slot.id), generation_of(slot.id)
+            base = base_of(slot.id)
+            generation = generation_of(slot.id)
             if generation:
                 for scope in (base,) if is_newcomer(base) else (base, slot.video):
                     played.setdefault(scope, {0}).add(generation)

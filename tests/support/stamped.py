@@ -26,7 +26,8 @@ BITS, COLUMNS, ROWS = 16, 8, 5
 CHECK = np.unpackbits(np.frombuffer(b"\xb1\x47", np.uint8))
 """What the number is crossed with to check it. Without symmetry: a code that is turned or mirrored
 does not pass for another."""
-DARK, BRIGHT = 30, 225
+DARK = 30
+BRIGHT = 225
 UNREADABLE = -1
 
 
@@ -139,7 +140,8 @@ def encode(path: Path, recipe: Recipe, *, quarter_turn: bool = False) -> Path:
             frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture), format="rgb24")
             if recipe.aspect:
                 frame = frame.reformat(*recipe.stored_size, interpolation="AREA")
-            frame.pts, frame.time_base = recipe.start + tick, Fraction(1, recipe.rate)
+            frame.pts = recipe.start + tick
+            frame.time_base = Fraction(1, recipe.rate)
             _mux(file, stream.encode(frame), recipe)
         _mux(file, stream.encode(), recipe)
     if recipe.is_packed:
@@ -170,7 +172,8 @@ def _mux(file: OutputContainer, packets: Sequence[Packet[VideoStream]], recipe: 
         if recipe.cut:
             # What is shown before zero is left out by the edit list that the muxer writes.
             early = round(Fraction(recipe.cut, recipe.rate) / packet.time_base)
-            packet.pts, packet.dts = packet.pts - early, packet.dts - early
+            packet.pts = packet.pts - early
+            packet.dts = packet.dts - early
         if packet.pts in recipe.hidden:
             _hide(packet)
         file.mux(packet)
@@ -190,7 +193,9 @@ def sound(path: Path, *, cover: bool = False) -> Path:
         stream = file.add_stream("aac", rate=16000)
         if cover:
             picture = file.add_stream("mjpeg", rate=1)
-            picture.width, picture.height, picture.pix_fmt = 64, 64, "yuvj420p"
+            picture.width = 64
+            picture.height = 64
+            picture.pix_fmt = "yuvj420p"
             picture.disposition = Disposition.attached_pic
             file.mux(picture.encode(av.VideoFrame.from_ndarray(stamp(0, (64, 64)), format="rgb24")))
             file.mux(picture.encode())

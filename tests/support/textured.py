@@ -21,7 +21,8 @@ def draw_textured(path: Path, seed: int, *, seconds: float = 8.0) -> Path:
     with av.open(str(path), "w") as file:
         stream = file.add_stream("mpeg4", rate=FPS)
         stream.width, stream.height = SIZE
-        stream.pix_fmt, stream.bit_rate = "yuv420p", 2_000_000
+        stream.pix_fmt = "yuv420p"
+        stream.bit_rate = 2_000_000
         for number in range(frames):
             picture = ground.copy()
             left = number * (SIZE[0] - BLOCK_PX) // frames

@@ -42,7 +42,8 @@ def write_titles(path: Path, *cues: Cue, encoding: str = "utf-8") -> Path:
 def _clock(time_s: float, kind: Kind) -> str:
     thousandths = round(abs(time_s) * 1000)
     minutes, left = divmod(thousandths, 60_000)
-    sign, point = "-" if time_s < 0 else "", "." if kind == "vtt" else ","
+    sign = "-" if time_s < 0 else ""
+    point = "." if kind == "vtt" else ","
     clock = f"{minutes // 60:02d}:{minutes % 60:02d}:{left // 1000:02d}"
     return f"{sign}{clock}{point}{left % 1000:03d}"
 

@@ -17,7 +17,9 @@ _SMALL = """
     seventeen eighteen nineteen
 """
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-COLOURS, THINGS, NUMERALS = _COLOURS.split(), _THINGS.split(), _SMALL.split()
+COLOURS = _COLOURS.split()
+THINGS = _THINGS.split()
+NUMERALS = _SMALL.split()
 
 
 class Told(NamedTuple):
@@ -147,7 +149,8 @@ PLAIN = (
 
 def filled(random: Random) -> dict[str, Any]:
     """Return what stands in the patterns of one fact."""
-    t, n = random.randrange(61, 180), random.randrange(2, 13)
+    t = random.randrange(61, 180)
+    n = random.randrange(2, 13)
     colour, colour_2 = random.sample(COLOURS, 2)
     thing, thing_2 = random.sample(THINGS, 2)
     return {
@@ -165,12 +168,14 @@ def asked_of(seed: int) -> tuple[Rounds, int, list[Item], list[str]]:
     """Return a dialogue, the number of a scored round, its items, and what would give it away."""
     random = Random(seed)
     told, other = random.sample(TOLD, 2)
-    known, elsewhere = filled(random), filled(random)
+    known = filled(random)
+    elsewhere = filled(random)
     rounds = [_plain(random) for _ in range(random.randrange(3, 6))]
     rounds.append(written(_(other.user, elsewhere), _(other.reference, elsewhere)))
     random.shuffle(rounds)
     number = random.randrange(2, len(rounds) + 2)
-    user, explicit = _(told.user, known), _(told.explicit, known)
+    user = _(told.user, known)
+    explicit = _(told.explicit, known)
     one = written(user, _(told.reference, known), scored="yes", explicit=explicit)
     rounds.insert(number - 1, one)
     items = [Item(_(text, known), True) for text in told.yes]
@@ -180,7 +185,8 @@ def asked_of(seed: int) -> tuple[Rounds, int, list[Item], list[str]]:
 
 def planted(rounds: Rounds, number: int, leak: str) -> Iterator[Rounds]:
     """Yield a dialogue with a leak in an earlier answer, an earlier and a later question."""
-    first, last = rounds[0], rounds[-1]
+    first = rounds[0]
+    last = rounds[-1]
     yield [_changed(first, assistant=f"{first.assistant} {leak}"), *rounds[1:]]
     yield [_changed(first, user=f"{leak} {first.user}"), *rounds[1:]]
     if number < len(rounds):

@@ -73,7 +73,8 @@ class Hostile(Season):
 
     def sprung(self, number: int, move: Move) -> Move:
         """Return a battle with the trap of its place."""
-        trap, battle = TRAPS[number], move.battle
+        trap = TRAPS[number]
+        battle = move.battle
         return move._replace(battle=_trapped(battle, trap))
 
 
@@ -114,7 +115,8 @@ def _evolution(one: Evolution, trap: str) -> Evolution:
 
 def write_hostile(place: Path) -> Path:
     """Return a run full of traps, in a folder whose name is one."""
-    season, out = Hostile(), place / FOLDER
+    season = Hostile()
+    out = place / FOLDER
     moves = [season.sprung(number, move) for number, move in enumerate(season.moves())]
     with Store.create(out / "run.sqlite", season.manifest()) as store:
         store.add_videos(season.films)

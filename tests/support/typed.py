@@ -25,10 +25,8 @@ class Said:
 
 def run(name: str, *words: str | Path) -> str:
     """Run `simulate` or `arena` to its good end and return its stdout."""
-    command, typed = (
-        load("simulate") if name == "simulate" else arena,
-        [str(word) for word in words],
-    )
+    command = load("simulate") if name == "simulate" else arena
+    typed = [str(word) for word in words]
     terminal.out.cache_clear()
     with pytest.MonkeyPatch.context() as env, redirect_stdout(StringIO()) as said:
         env.setenv("LOOPBACK_KEY", KEY)
@@ -46,7 +44,8 @@ class Terminal:
 
     def simulate(self, *words: str | Path) -> Said:
         """Type `simulate` and the words."""
-        command, typed = load("simulate"), [str(word) for word in words]
+        command = load("simulate")
+        typed = [str(word) for word in words]
         return self._run(lambda: command.main(typed, prog_name="simulate", standalone_mode=False))
 
     def arena(self, *words: str | Path) -> Said:

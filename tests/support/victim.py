@@ -50,7 +50,8 @@ class Victim:
 
     def __init__(self, place: Path, *, packages: Sequence[Path] = (), **env: str) -> None:
         self.place = place
-        self.home, self.work = place / "home", place / "work"
+        self.home = place / "home"
+        self.work = place / "work"
         for folder in (self.home, self.work, place / "tmp"):
             folder.mkdir(parents=True)
         paths = [*map(str, packages), os.environ["PYTHONPATH"]]
@@ -127,7 +128,8 @@ class Victim:
 
 class _Command:
     def __init__(self, pid: int, files: Mapping[str, str]) -> None:
-        self.pid, self.code = pid, 0
+        self.pid = pid
+        self.code = 0
         self._files = files
 
     def text(self, name: str) -> str:

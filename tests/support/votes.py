@@ -39,7 +39,8 @@ def written(path: Path, rows: Sequence[Sequence[Any]], header: Sequence[str] = H
 
 def season(battles: int = 300) -> list[tuple[str, str, str, str]]:
     """Battles of three, the earlier in the alphabet the better, on thirty videos."""
-    rng, rows = np.random.default_rng(5), []
+    rng = np.random.default_rng(5)
+    rows = []
     for k in range(battles):
         a, b = map(str, rng.permutation(["ant", "bee", "cat"])[:2])
         first = rng.random() < 1 / (1 + np.exp(-(ord(b[0]) - ord(a[0]))))

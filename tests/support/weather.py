@@ -130,7 +130,8 @@ class Sky:
                 return False
             self._window.append(now_s)
             return True
-        passed_s, self._level_at_s = now_s - self._level_at_s, now_s
+        passed_s = now_s - self._level_at_s
+        self._level_at_s = now_s
         self._level = min(self.weather.bucket, self._level + passed_s * rate)
         if self._level < 1:
             return False

@@ -21,10 +21,12 @@ def good(ability: str, number: int) -> Rounds:
         for place in range(4 + number % 3)
     ]
     asked: dict[str, Any] = {"scored": "yes"}
-    user, said = f"When is the shelf fullest, row {number}?", "At 12.0 s."
+    user = f"When is the shelf fullest, row {number}?"
+    said = "At 12.0 s."
     spelt = {"explicit": "What is done with the kettle?", "others": ("What is done with the cup?",)}
     if ability == "object_reference":
-        user, said = "And what is done with it after that?", "It is tipped over at 12.0 s."
+        user = "And what is done with it after that?"
+        said = "It is tipped over at 12.0 s."
         asked |= {**spelt, "refers_to": 2, "objects": ("o1",)}
     elif ability == "memory_recall":
         user = "In your second answer you spoke of something: when is it touched?"
@@ -32,7 +34,8 @@ def good(ability: str, number: int) -> Rounds:
     elif ability == "answer_refusal":
         said = "There is no such shelf in the video."
     elif ability == "proactive_interaction":
-        user, said = "I am bored.", "At 12.0 s the lid flies off. Did you see what made it?"
+        user = "I am bored."
+        said = "At 12.0 s the lid flies off. Did you see what made it?"
     elif ability == "topic_shifting":
         rounds[1] = rounds[1].model_copy(update={"about": "elsewhere"})
         rounds[3] = rounds[3].model_copy(update={"about": "elsewhere"})

@@ -123,7 +123,8 @@ class _Darkroom:
 
     def take(self, frames: Iterable[VideoFrame]) -> None:
         """Develop the frames that are wanted and not yet had."""
-        wanted, exact = self.catch.wanted, self.catch.exact
+        wanted = self.catch.wanted
+        exact = self.catch.exact
         for frame in frames:
             tick = frame.pts
             if tick in wanted and tick not in exact and tick not in self.drying:
@@ -226,7 +227,9 @@ def _fed(
     room: _Darkroom | None = None,
 ) -> Feed:
     """Decode from a key frame to a later one: all that others refer to, and what is wanted."""
-    feed, waiting, codec = Feed(key), {last, *wanted}, reel.stream.codec_context
+    feed = Feed(key)
+    waiting = {last, *wanted}
+    codec = reel.stream.codec_context
     with passed_over():
         for packet in reel.packets_from(key):
             if packet.size:
@@ -246,8 +249,10 @@ def _decode_through(path: Path, index: Index, room: _Darkroom) -> None:
     Behind damage it begins afresh at the next key frame, as after a seek: without what is shown
     before that frame. So where reading alone shows damage that ends sooner, it goes on.
     """
-    last, keys = max(room.missing), frozenset(index.keys) - index.hurt
-    feed, clock = Feed(), Clock(index.time_base)
+    last = max(room.missing)
+    keys = frozenset(index.keys) - index.hurt
+    feed = Feed()
+    clock = Clock(index.time_base)
     with opened(path) as (container, stream):
         with passed_over():
             for packet in container.demux(stream):
@@ -323,14 +328,16 @@ def probe(path: Path) -> Probe:
     first = first_frame(path)
     if first is None:
         raise UnusableVideo("holds no frame that can be decoded")
-    size, turned = displayed_size(*first), rotation(first[0])
+    size = displayed_size(*first)
+    turned = rotation(first[0])
     del first
     # Whatever decodes without a word is taken for sound.
     if errors_reported() > before or index.shown[0] in index.hurt:
         refuse_noise(path, index)
     with opened(path) as (_, stream):
         codec = stream.codec_context.name
-    length_s, fps = round(index.duration_s, 3), round(index.fps, 3)
+    length_s = round(index.duration_s, 3)
+    fps = round(index.fps, 3)
     problems = index.problems
     if index.encrypted:
         problems = (*problems, f"encrypted from {index.seconds(index.encrypted[0]):.1f} s on")

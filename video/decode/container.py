@@ -150,7 +150,8 @@ def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
             raise UnusableVideo(_reason(error, path)) from None
         stack.enter_context(container)
         pictures = _pictures(container)
-        width, height = pictures.codec_context.width, pictures.codec_context.height
+        width = pictures.codec_context.width
+        height = pictures.codec_context.height
         if width * height > MOST_PIXELS:
             claim = f"claims pictures of {width} x {height} pixels"
             raise UnusableVideo(f"{claim}, which is too large")

@@ -146,7 +146,8 @@ class Gaps:
         self._note_late(packet)
         if packet.is_keyframe and not is_torn:
             self._key = tick if self._is_hurt else None
-            self._is_hurt, self._following = False, None
+            self._is_hurt = False
+            self._following = None
         is_leading = tick is not None and self._key is not None and tick < self._key
         if tick is not None and (self._is_hurt or is_leading):
             self.hurt.add(tick)

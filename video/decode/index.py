@@ -105,7 +105,8 @@ class _Soundness:
         frames, has_error = heard(lambda: decoding.decode(packet))
         is_torn = has_error or any(frame.is_corrupt for frame in frames)
         if is_torn or (packet is not None and packet.is_corrupt):
-            self.is_hurt, self.is_fresh = True, False
+            self.is_hurt = True
+            self.is_fresh = False
         elif packet is not None and packet.is_keyframe and packet.size > _NOTHING:
             self.is_fresh = True
         return frames
@@ -189,7 +190,8 @@ def read_index(path: Path) -> Index:
         with passed_over():
             tape.run(container, stream)
             tape.is_torn = False
-        time_base, rate = stream.time_base, stream.average_rate
+        time_base = stream.time_base
+        rate = stream.average_rate
     if not tape.shown or time_base is None:
         raise UnusableVideo("holds a video stream without a single frame")
     shown = tuple(sorted(tape.shown))
@@ -212,7 +214,8 @@ def _without_lead_in(path: Path, shown: tuple[int, ...], fresh: int) -> tuple[in
     in this file, and so they are neither part of the video nor damage. `fresh` is the tick of the
     frame with which decoding begins.
     """
-    came, feed = list[int](), Feed()
+    came = list[int]()
+    feed = Feed()
     with opened(path) as (container, stream), passed_over():
         packets = container.demux(stream)
         for packet in dropwhile(lambda packet: not packet.is_keyframe, packets):
@@ -237,7 +240,8 @@ class Clock:
         dts = packet.dts
         if dts is None:
             return False
-        before, self._before = self._before, dts
+        before = self._before
+        self._before = dts
         return before is not None and dts < before - self._jump
 
 
@@ -269,12 +273,14 @@ class _Tape:
         is_vp8 = stream.codec_context.name == "vp8"
         self.is_stream = container.format.name in STREAMS
         self.is_even = self.is_stream and stream.codec_context.name in EVEN
-        clock, errors = Clock(stream.time_base), errors_reported()
+        clock = Clock(stream.time_base)
+        errors = errors_reported()
         for packet in container.demux(stream):
             self.is_reset = clock.goes_back(packet)
             if self.is_reset:
                 break
-            before, errors = errors, errors_reported()
+            before = errors
+            errors = errors_reported()
             tick = packet.dts if self.is_packed and packet.size else packet_tick(packet)
             # Most packets of most files are asked for no more than that.
             if errors != before or self.is_even or self.gaps.is_open or packet.is_corrupt:
@@ -320,7 +326,8 @@ def choose(shown: Sequence[int], count: int) -> list[int]:
     """
     if len(shown) <= count:
         return list(shown)
-    first, span = shown[0], shown[-1] - shown[0]
+    first = shown[0]
+    span = shown[-1] - shown[0]
     instants = (first + span * i // (count - 1) for i in range(count))
     return sorted({shown[bisect_right(shown, instant) - 1] for instant in instants})
 

@@ -77,7 +77,9 @@ def _curve(number: int) -> Curve:
         return Curve((_pq_light(code) / WHITE).astype(np.float32), is_of_scene=False)
     if number == HLG:
         # ARIB STD-B67: a square root below, a logarithm above.
-        a, b, c = 0.17883277, 0.28466892, 0.55991073
+        a = 0.17883277
+        b = 0.28466892
+        c = 0.55991073
         scene = np.where(code <= 0.5, code**2 / 3, (np.exp((code - c) / a) + b) / 12)
         return Curve(scene.astype(np.float32), is_of_scene=True)
     return Curve((code**2.4).astype(np.float32), is_of_scene=False)
@@ -88,7 +90,8 @@ def _gains() -> Table:
     """Return the roll-off by the square root of light, 1 being PEAK, shape (LEVELS,)."""
     light = np.maximum((np.arange(LEVELS) / (LEVELS - 1)) ** 2, 1e-9) * PEAK
     largest = _pq_code(np.array(PEAK))
-    code, most = _pq_code(light) / largest, float(_pq_code(np.array(WHITE)) / largest)
+    code = _pq_code(light) / largest
+    most = float(_pq_code(np.array(WHITE)) / largest)
     knee = 1.5 * most - 0.5
     t = np.clip((code - knee) / (1 - knee), 0.0, 1.0)
     bent = (2 * t**3 - 3 * t**2 + 1) * knee + (t**3 - 2 * t**2 + t) * (1 - knee)
@@ -236,7 +239,8 @@ def covering_size(
 
 def cropped(image: Image.Image, size: tuple[int, int]) -> Image.Image:
     """Return the middle of a picture that is at least of `size`."""
-    left, top = (image.width - size[0]) // 2, (image.height - size[1]) // 2
+    left = (image.width - size[0]) // 2
+    top = (image.height - size[1]) // 2
     return image.crop((left, top, left + size[0], top + size[1]))
 
 

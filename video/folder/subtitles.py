@@ -63,7 +63,8 @@ def align(cues: Iterable[Cue], *, first_s: float, duration_s: float) -> tuple[Cu
     """
     placed = []
     for cue in cues:
-        start_s, end_s = cue.start_s - first_s, cue.end_s - first_s
+        start_s = cue.start_s - first_s
+        end_s = cue.end_s - first_s
         if start_s < duration_s and end_s >= 0:
             ends = {
                 "start_s": round(max(0.0, start_s), 3),
@@ -105,7 +106,8 @@ def _unrolled(rows: Iterable[Row]) -> Iterator[Row]:
         same = next((n for n in range(most, 0, -1) if said[:n] == standing[-n:]), 0)
         if said[same:]:
             yield start, end, said[same:]
-        before, until_s = said, end
+        before = said
+        until_s = end
 
 
 def _is_unsafe(char: str) -> bool:

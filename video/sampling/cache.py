@@ -140,7 +140,8 @@ class FrameCache:
 
     def put(self, video_sha: str, sampling: Sampling, sampled: Sampled) -> None:
         """Write an entry whole or not at all; older ones make room for it."""
-        path, pieces = self._path(video_sha, _unread(sampling)), _encode(sampled)
+        path = self._path(video_sha, _unread(sampling))
+        pieces = _encode(sampled)
         try:
             try:
                 _write_whole(path, pieces)
@@ -176,7 +177,8 @@ class FrameCache:
         try:
             with self._sheet(video_sha, name).open("rb") as file:
                 touch(file)
-                expected, content = file.read(_SUM_BYTES), file.read()
+                expected = file.read(_SUM_BYTES)
+                content = file.read()
         except OSError:
             return None
         return content if sha256(content).digest() == expected else None

@@ -25,7 +25,9 @@ SHARP = 0.5
 """Share of the median sharpness of its stretch that a frame has at least: an absolute bound would
 take all frames of soft pictures and none of noisy ones."""
 SIDE_PX = 256
-_HUES, _DEPTHS, _GREYS = 12, 2, 4
+_HUES = 12
+_DEPTHS = 2
+_GREYS = 4
 _PALE, _DARK = 40, 40
 """Saturation and value, of 255, below which a pixel has no hue to speak of."""
 _MARGIN = 0.1
@@ -68,7 +70,8 @@ def region_histogram(jpeg: bytes, box: Box) -> Histogram:
     """Return the colours within a box, given as shares of the picture, a little off its edges."""
     picture = _opened(jpeg, None)
     left, top, right, bottom = box
-    aside, above = _MARGIN * (right - left), _MARGIN * (bottom - top)
+    aside = _MARGIN * (right - left)
+    above = _MARGIN * (bottom - top)
     width, height = picture.size
     edges = (
         int((left + aside) * width),
@@ -97,7 +100,8 @@ def _opened(jpeg: bytes, side_px: int | None) -> Image.Image:
 def _histogram(picture: Image.Image) -> Histogram:
     """Return shares of hues, deep and pale, light and dark, and of greys."""
     hue, depth, light = np.asarray(picture.convert("HSV"), np.intp).reshape(-1, 3).T
-    deep, bright = (depth >= 128).astype(np.intp), (light >= 128).astype(np.intp)
+    deep = (depth >= 128).astype(np.intp)
+    bright = (light >= 128).astype(np.intp)
     # Red lies at both ends of the scale: the first cell begins half a cell before it.
     turned = (hue + 256 // (2 * _HUES)) % 256 * _HUES // 256
     coloured = (turned * _DEPTHS + deep) * 2 + bright

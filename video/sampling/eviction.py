@@ -82,7 +82,9 @@ def evict(folder: Path, most: int, *, idle_s: float = OLD_S) -> list[Kept]:
     What the future used comes last of all: it was written while the clock was wrong.
     """
     sweep(folder)
-    found, now, gone = kept_in(folder), time.time(), []
+    found = kept_in(folder)
+    now = time.time()
+    gone = []
     left = sum(kept.size_bytes for kept in found)
     for kept in found:
         if left <= most:

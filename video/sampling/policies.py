@@ -63,7 +63,8 @@ def _detector(index: Index) -> Callable[[int, NDArray[uint8]], list[int]]:
 
     # Of a fast-cut film's 23 cuts AdaptiveDetector missed 7; this one sets 2 that are none.
     detector = ContentDetector(min_scene_len=SHORTEST_S)
-    first, rate = index.shown[0], Fraction(index.fps)
+    first = index.shown[0]
+    rate = Fraction(index.fps)
 
     def cuts_at(tick: int, picture: NDArray[uint8]) -> list[int]:
         time = FrameTimecode(Timecode(tick - first, index.time_base), rate)
@@ -74,7 +75,9 @@ def _detector(index: Index) -> Callable[[int, NDArray[uint8]], list[int]]:
 
 def _small_pictures(path: Path, index: Index) -> Iterator[tuple[int, NDArray[uint8]]]:
     """Yield tick and small BGR picture, shape (height, width, 3), of every frame, in order."""
-    known, last, size = frozenset(index.shown), index.shown[0] - 1, None
+    known = frozenset(index.shown)
+    last = index.shown[0] - 1
+    size = None
     for frame in _frames(path, index):
         if frame.pts not in known or frame.pts <= last:
             continue
@@ -136,7 +139,8 @@ def choose_ticks(sampling: Sampling, index: Index, scenes: Sequence[Span] = ()) 
 
 def so_many_a_second(index: Index, fps: float, most: int) -> list[int]:
     """Return the frames on screen every 1/fps seconds, thinned evenly to `most`, and the last."""
-    first, last = index.shown[0], index.shown[-1]
+    first = index.shown[0]
+    last = index.shown[-1]
     count = int(index.seconds(last) * fps) + 1
     places: Sequence[int] = range(count)
     if count >= most:
@@ -173,10 +177,12 @@ def within(index: Index, sampling: Sampling) -> list[int]:
 
 
 def _shown_in(index: Index, span: Span) -> Sequence[int]:
-    start_s, end_s = span[0], min(span[1], index.duration_s)
+    start_s = span[0]
+    end_s = min(span[1], index.duration_s)
     if not 0 <= start_s < end_s:
         raise UnusableVideo(f"has no stretch from {span[0]:g} s to {span[1]:g} s")
-    start, end = index.tick(start_s), index.tick(end_s)
+    start = index.tick(start_s)
+    end = index.tick(end_s)
     part = index.shown[bisect_left(index.shown, start) : bisect_left(index.shown, end)]
     return part or [index.shown[bisect_right(index.shown, start) - 1]]
 

@@ -51,7 +51,8 @@ def sample(
     decoder = decoder_named(sampling.decoder)
     index = decoder.index(path)
     shape = decoder.shape(path)
-    size, scaled = fitted_size(shape, sampling), scaled_size(shape, sampling)
+    size = fitted_size(shape, sampling)
+    scaled = scaled_size(shape, sampling)
 
     def develop(picture: Image.Image) -> bytes:
         return to_jpeg(on_black(picture, size), sampling.quality)

@@ -61,9 +61,11 @@ MOST_PIXELS = 24_000_000
 LONGEST_PX = 30_000
 NARROWEST_PX = 112
 """Room of a picture at least, so that the time fits under it."""
-MARGIN_PX, GAP_PX = 24, 8
+MARGIN_PX = 24
+GAP_PX = 8
 MOST_COLUMNS = LONGEST_PX // (NARROWEST_PX + GAP_PX)
-TITLE_PX, TEXT_PX = 26, 17
+TITLE_PX = 26
+TEXT_PX = 17
 SMALL_PX, LARGE_PX, LARGE_FROM_PX = 13, 16, 240
 """Heights of the letters under a picture, and from which width of it on they are the large ones."""
 BARE = 1.5
@@ -221,7 +223,8 @@ class _Letters:
 
 class _Head:
     def __init__(self, heading: Heading, font: Path | None) -> None:
-        title, text = _Letters(font, TITLE_PX), _Letters(font, TEXT_PX)
+        title = _Letters(font, TITLE_PX)
+        text = _Letters(font, TEXT_PX)
         self._lines: list[tuple[str, _Letters, Colour, int]] = [
             (heading.title, title, BRIGHT, TITLE_PX + 12),
             *((line, text, DIM, TEXT_PX + 8) for line in heading.lines),

@@ -71,7 +71,8 @@ def _halved(part: NDArray[np.int32]) -> NDArray[np.int32]:
 def split(flat: Plane, width: int, height: int) -> Planes:
     """Return views of the planes that lie behind one another in a buffer of shape (3h/2, w)."""
     line = flat.reshape(-1)
-    luma, chroma = width * height, width * height // 4
+    luma = width * height
+    chroma = width * height // 4
     half = (height // 2, width // 2)
     return Planes(
         line[:luma].reshape(height, width),
@@ -104,7 +105,8 @@ def draw_sprite(sprite: Sprite, size: tuple[int, int]) -> tuple[Planes, Planes]:
 
 def draw_caption(text: str, size: tuple[int, int]) -> Planes:
     """Return a dark strip as wide as the picture with the words on it in white."""
-    width, height = size[0], size[1] // 8 // 2 * 2
+    width = size[0]
+    height = size[1] // 8 // 2 * 2
     image = Image.new("RGB", (width, height), (8, 8, 10))
     font = ImageFont.load_default(height * 0.6)
     ImageDraw.Draw(image).text(
@@ -131,8 +133,10 @@ def _draw_thing(
     pen: ImageDraw.ImageDraw, chance: Random, *, colour: str, size: tuple[int, int]
 ) -> None:
     width, height = size
-    long, wide = chance.uniform(0.03, 0.16) * height, chance.uniform(0.03, 0.1) * height
-    x, y = chance.uniform(0, width), chance.uniform(0, height)
+    long = chance.uniform(0.03, 0.16) * height
+    wide = chance.uniform(0.03, 0.1) * height
+    x = chance.uniform(0, width)
+    y = chance.uniform(0, height)
     factor = chance.choice((0.5, 0.62, 0.75, 1.25, 1.4))
     shade = tuple(max(0, min(255, int(part * factor + 4))) for part in COLOURS[colour])
     box = (x - wide, y - long, x + wide, y + long)
@@ -143,7 +147,8 @@ def _draw_thing(
 
 
 def _outline(pen: ImageDraw.ImageDraw, shape: str, side: int) -> None:
-    end, middle = side - 1, side / 2
+    end = side - 1
+    middle = side / 2
     if shape == "disc":
         pen.ellipse((0, 0, end, end), fill=255)
     elif shape == "ring":

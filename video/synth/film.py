@@ -132,7 +132,8 @@ def sample_film(plan: Plan, files: Mapping[str, Path], *, sampling: Sampling) ->
     for video in dict(shown):
         numbers = sorted({number for of, number in shown if of == video})
         catch = _developed(ready, video, numbers, sampling)
-        had, ticks_of = catch.pictures, ready.sources[video].times.shown
+        had = catch.pictures
+        ticks_of = ready.sources[video].times.shown
         pictures |= {(video, number): had[ticks_of[number]] for number in numbers}
         approximate += catch.approximate
     jpegs = tuple(pictures[one] for one in shown)
@@ -181,7 +182,8 @@ def _write(container: OutputContainer, ready: _Ready, crf: int) -> None:
     stream = _stream(container, ready, crf)
     time_base = 1 / ready.timeline.rate
     for number, picture in enumerate(_pictures(ready)):
-        picture.pts, picture.time_base = number, time_base
+        picture.pts = number
+        picture.time_base = time_base
         container.mux(stream.encode(picture))
     container.mux(stream.encode(None))
 
@@ -191,7 +193,8 @@ def _stream(container: OutputContainer, ready: _Ready, crf: int) -> VideoStream:
     stream.width, stream.height = ready.size
     stream.pix_fmt = "yuv420p"
     context = stream.codec_context
-    context.colorspace, context.color_range = _film_matrix(ready), ColorRange.MPEG
+    context.colorspace = _film_matrix(ready)
+    context.color_range = ColorRange.MPEG
     context.flags |= Flags.bitexact
     # x264's bytes depend on how many there are.
     context.thread_count = 1
@@ -229,8 +232,10 @@ def _pictures(ready: _Ready) -> Iterator[VideoFrame]:
 
 def _developed(ready: _Ready, video: str, numbers: Sequence[int], sampling: Sampling) -> Catch:
     """Return pictures of frames of a video by their numbers, fitted as in the film."""
-    source, decoder = ready.sources[video], decoder_named(sampling.decoder)
-    size, inner = fitted_size(ready.size, sampling), scaled_size(ready.size, sampling)
+    source = ready.sources[video]
+    decoder = decoder_named(sampling.decoder)
+    size = fitted_size(ready.size, sampling)
+    inner = scaled_size(ready.size, sampling)
 
     def develop(picture: Image.Image) -> bytes:
         return to_jpeg(on_black(cropped(picture, inner), size), sampling.quality)

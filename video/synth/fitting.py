@@ -56,7 +56,9 @@ class Reader:
     def __init__(self, source: Source, first: int, *, size: Size, matrix: int) -> None:
         """Read from the video's `first` frame on, for a film of this size and matrix."""
         self._frames = frames_from(source.path, source.times, first)
-        self._source, self._size, self._matrix = source, size, matrix
+        self._source = source
+        self._size = size
+        self._matrix = matrix
         self._number = -1
         self._picture = VideoFrame()
 
@@ -137,7 +139,8 @@ def named(path: Path) -> Iterator[None]:
 
 
 def source_of(path: Path) -> Source:
-    index, first = read_index(path), first_frame(path)
+    index = read_index(path)
+    first = first_frame(path)
     if first is None:
         raise UnusableVideo("holds no frame that can be decoded")
     source = Source(path, index, displayed_size(*first), turn_of(first[0]), _matrix(first[0]))

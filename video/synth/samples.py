@@ -125,7 +125,9 @@ def encode_clip(clip: Clip, path: Path) -> None:
     with whole_or_not(path) as part, av.open(part, "w", format="mp4", options=exact) as container:
         container.metadata["comment"] = _mark(clip)
         stream = container.add_stream("libx264", rate=clip.fps)
-        stream.width, stream.height, stream.pix_fmt = clip.width_px, clip.height_px, "yuv420p"
+        stream.width = clip.width_px
+        stream.height = clip.height_px
+        stream.pix_fmt = "yuv420p"
         # One thread: x264's rate control, and so its bytes, depend on how many there are.
         stream.codec_context.thread_count = 1
         stream.codec_context.flags |= Flags.bitexact
@@ -133,7 +135,8 @@ def encode_clip(clip: Clip, path: Path) -> None:
         stream.options = {"preset": "ultrafast", "crf": "23", "g": str(2 * clip.fps)}
         for number, picture in enumerate(draw_clip(clip)):
             frame = av.VideoFrame.from_ndarray(picture, format="yuv420p")
-            frame.pts, frame.time_base = number, Fraction(1, clip.fps)
+            frame.pts = number
+            frame.time_base = Fraction(1, clip.fps)
             container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
 
@@ -144,7 +147,9 @@ def draw_clip(clip: Clip) -> Iterator[Plane]:
     shots = write_script(clip)
     flat = np.empty((clip.height_px * 3 // 2, clip.width_px), np.uint8)
     planes = split(flat, *size)
-    scene, sprite, caption = cache(draw_scene), cache(draw_sprite), cache(draw_caption)
+    scene = cache(draw_scene)
+    sprite = cache(draw_sprite)
+    caption = cache(draw_caption)
     number = 0
     for index in range(clip.seconds * clip.fps):
         now_s = index / clip.fps

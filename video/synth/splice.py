@@ -35,7 +35,8 @@ COLOURS = {
     "black": (0, 0, 0),
 }
 """Names of colours that nobody calls by another, and their RGB."""
-WIDTH_PX, HEIGHT_PX = 240, 160
+WIDTH_PX = 240
+HEIGHT_PX = 160
 
 
 def draw_card(names: Sequence[str]) -> bytes:
@@ -191,7 +192,8 @@ def _tick(index: Index, shown: Shown) -> int:
 
 def _take(path: Path, shown: Sequence[Shown], sampling: Sampling, size: tuple[int, int]) -> _Video:
     decoder = decoder_named(sampling.decoder)
-    own, index = decoder.shape(path), decoder.index(path)
+    own = decoder.shape(path)
+    index = decoder.index(path)
     inner = size if sampling.fit == "stretch" else _inside(own, size)
 
     def develop(picture: Image.Image) -> bytes:

@@ -116,7 +116,8 @@ class Worker:
         or had no answer within the deadline; Worn: the first of these, or it could not answer, and
         it had served before.
         """
-        lost, self._has_served = Worn if self._has_served else DecoderLost, True
+        lost = Worn if self._has_served else DecoderLost
+        self._has_served = True
         how = {"want": want, "cwd": _here(), "deadline_s": deadline_s}
         request = json.dumps({**how, **fields}).encode() + b"\n"
         try:
@@ -186,7 +187,9 @@ class Worker:
     def _line(self, patience_s: float) -> bytes | None:
         """Return the next line it writes; None where it ends first or says too much."""
         assert self.process.stdout is not None
-        handle, left_s, got = self.process.stdout.fileno(), patience_s, b""
+        handle = self.process.stdout.fileno()
+        left_s = patience_s
+        got = b""
         poll = select.poll()
         poll.register(handle, select.POLLIN)
         while not got.endswith(b"\n"):

@@ -87,7 +87,8 @@ def describe(folder: Path, name: str) -> Video:
     with unchanged(path) as identity:
         if not identity.size_bytes and not trouble(os.fspath(path)):
             raise UnusableVideo("is empty")
-        shape, sha256 = probe(path), sha256_of(path)
+        shape = probe(path)
+        sha256 = sha256_of(path)
     known = {"id": sha256[:12], "sha256": sha256, "path": name, "size_bytes": identity.size_bytes}
     return Video(**known, **shape._asdict())
 
@@ -135,7 +136,8 @@ def _files(ask: Request) -> dict[str, Path]:
 
 def _scenes(ask: Request) -> Reply:
     """The scenes of one video, into the cache: path, sha256, cache."""
-    path, sha256 = Path(ask["path"]), ask["sha256"]
+    path = Path(ask["path"])
+    sha256 = ask["sha256"]
     with unchanged(path):
         _refuse_changed(path, sha256)
         found = found_scenes(path, read_index(path), sha256=sha256, folder=Path(ask["cache"]))
@@ -206,7 +208,8 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     # Native libraries may print what a file says: it must reach neither the replies nor a terminal.
-    replies, nowhere = os.fdopen(os.dup(1), "wb"), os.open(os.devnull, os.O_RDWR)
+    replies = os.fdopen(os.dup(1), "wb")
+    nowhere = os.open(os.devnull, os.O_RDWR)
     confine(MOST_BYTES)
     gc.freeze()
     os.dup2(nowhere, 1)

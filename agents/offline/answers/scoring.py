@@ -169,7 +169,8 @@ def weigh(answer: str, ask: Ask, seen: Sight, expected: str | None = None) -> Sh
 
 def asked_right(answer: str, question: str, pictures: Sequence[Picture]) -> float:
     """Return the share of the asked facts that these frames confirm; 0 is what guessing earns."""
-    ask, seen = understand(question), sight(pictures)
+    ask = understand(question)
+    seen = sight(pictures)
     claims = hear(answer, seen.duration_s, ask.keys, tongue(ask.code)).claims
     return _share_known(ask, seen, tuple(_rows(claims, ask, seen)))
 
@@ -283,7 +284,8 @@ def keeps_form(answer: str, ask: Ask) -> bool:
 
 
 def _holds_json(answer: str) -> bool:
-    start, end = answer.find("{"), answer.rfind("}")
+    start = answer.find("{")
+    end = answer.rfind("}")
     try:
         return start >= 0 and isinstance(json.loads(answer[start : end + 1]), dict)
     except (ValueError, RecursionError):

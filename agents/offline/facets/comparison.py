@@ -67,9 +67,11 @@ class Moment(Facet):
     def points(self, seen: Sight) -> tuple[Curve, Curve]:
         """Return the curve as times and heights, turned so that its highest point is meant."""
         if self.curve == "motion":
-            times, heights = seen.mids, seen.motion
+            times = seen.mids
+            heights = seen.motion
         else:
-            times, heights = seen.times, seen.luma if self.curve == "luma" else seen.edge
+            times = seen.times
+            heights = seen.luma if self.curve == "luma" else seen.edge
         return times, heights if self.highest else -heights
 
 
@@ -111,7 +113,8 @@ class Choice(Facet):
 
     def score(self, claim: Value, seen: Sight, *, fine: bool) -> Score | None:  # noqa: ARG002
         """Right or wrong, half right next to the doubtful band."""
-        lead, true = self.lead(seen), self.measure(seen)
+        lead = self.lead(seen)
+        true = self.measure(seen)
         if lead is None or true is None:
             return None
         near = abs(lead) < 1.6 * self.margin and self.sides[2] in (claim, true)
@@ -170,5 +173,6 @@ def motion_lead(seen: Sight) -> float | None:
     early = seen.mids < seen.duration_s / 2
     if not early.any() or early.all():
         return None
-    first, second = float(seen.motion[early].mean()), float(seen.motion[~early].mean())
+    first = float(seen.motion[early].mean())
+    second = float(seen.motion[~early].mean())
     return (first - second) / (first + second + 1e-6)

@@ -241,7 +241,9 @@ class _Listener:
                         self._take(Claim(key, value, i))
 
     def _hinted(self, key: str, place: int) -> Value | None:
-        kind, unit, tongue = FACETS[key].type, self.units[place], self.tongues[place]
+        kind = FACETS[key].type
+        unit = self.units[place]
+        tongue = self.tongues[place]
         if not tongue.stems[key].search(unit):
             return None
         if kind in ("choice", "order"):
@@ -249,7 +251,8 @@ class _Listener:
         return self._typed(FACETS[key], place) if carried(unit, tongue) == kind else None
 
     def _typed(self, facet: Facet, place: int) -> Value | None:
-        unit, tongue = self.units[place], self.tongues[place]
+        unit = self.units[place]
+        tongue = self.tongues[place]
         if facet.type == "count":
             return _plain_number(without_times(unit, tongue), tongue)
         return _value(facet.key, unit, tongue, self.duration_s)

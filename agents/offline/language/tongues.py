@@ -141,7 +141,8 @@ class Tongue:
     @cached_property
     def colour(self) -> Pattern:
         """A colour by any name, which is group 1."""
-        before, after = self.words["shade_starts"], self.words["shade_ends"]
+        before = self.words["shade_starts"]
+        after = self.words["shade_ends"]
         return self._pattern(rf"\b{before}({'|'.join(self.shades)}){after}\b")
 
     @cached_property

@@ -88,5 +88,6 @@ def clock(time_s: float, *, style: TimeStyle = "clock", tongue: Tongue = ENGLISH
 
 
 def _seconds(match: re.Match[str]) -> float:
-    minutes, rest = match["minutes"], match["rest"] or match["after"] or match["before"]
+    minutes = match["minutes"]
+    rest = match["rest"] or match["after"] or match["before"]
     return 60 * float(minutes or 0) + float(rest.replace(",", "."))

@@ -171,7 +171,8 @@ def _of_run(found: Search, colour: str, dice: Dice) -> list[Item]:
 
 def _far_from(run: Stretch, found: Search, dice: Dice) -> Overlaps | None:
     """Return a stretch as long that lies well outside of one; None where there is no room."""
-    lasts_s, apart_s = max(run[1] - run[0], 2 * WRONG_S), 4 * found.seen.gap_s + WRONG_S
+    lasts_s = max(run[1] - run[0], 2 * WRONG_S)
+    apart_s = 4 * found.seen.gap_s + WRONG_S
     places = [
         start_s
         for start_s in (run[0] - apart_s - lasts_s, run[1] + apart_s)

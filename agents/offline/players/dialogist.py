@@ -58,7 +58,9 @@ SUMMED = 3
 MOST_OTHERS = 3
 RATED = ("object_reference", "memory_recall", "content_summary", "answer_refusal",
          "topic_shifting", "proactive_interaction")  # fmt: skip
-UNFIT, FIT, VERY_FIT = 3, 5, 6
+UNFIT = 3
+FIT = 5
+VERY_FIT = 6
 MANY = 6
 """Questions beside moments of the whole video from which on none of parts are needed."""
 ENOUGH = 3
@@ -213,7 +215,8 @@ def _shift_plan(found: Search, wish: Wish, dice: Dice) -> list[Plan] | None:
         *early, last = fillers
         again = Plan(last, "back")
     else:
-        early, again = fillers, Plan(Facts(Ask(second)), "back", is_scored=True)
+        early = fillers
+        again = Plan(Facts(Ask(second)), "back", is_scored=True)
     return [*map(Plan, early), far[0], back, far[1], again]
 
 
@@ -336,8 +339,10 @@ def _new_words(
 
 def _reply(draft: Sequence[Written], number: int, wish: Wish, dice: Dice) -> dict[str, object]:
     one = draft[number - 1]
-    turn, meant_s = one.plan.turn, one.plan.meant_s
-    explicit, others = "", list[str]()
+    turn = one.plan.turn
+    meant_s = one.plan.meant_s
+    explicit = ""
+    others = list[str]()
     if isinstance(turn, Facts) and meant_s is not None:
         explicit = word(turn.at(At(meant_s)), dice)
         others = [word(turn.at(At(at_s)), dice) for at_s in others_s(draft, number)[:MOST_OTHERS]]

@@ -128,7 +128,8 @@ def _takes_history(
     forgetful = speak("examiner", found.seen, one.user)
     if any(is_met([item], forgetful) for item in right):
         return False
-    others, dice = others_s(draft, number), Dice("others", one.user)
+    others = others_s(draft, number)
+    dice = Dice("others", one.user)
     said = (speak("examiner", found.seen, word(turn.at(At(other_s)), dice)) for other_s in others)
     return bool(others) and not any(is_met(right, text) for text in said)
 

@@ -62,7 +62,8 @@ def gathered(rounds: Sequence[Round], question: str) -> str:
     keys = turn.ask.answered
     if not known.keys() & set(keys):
         return NOTHING
-    habits, dice = table("answers", "priors"), Dice("leak", question)
+    habits = table("answers", "priors")
+    dice = Dice("leak", question)
     return " ".join(
         say(key, known[key], style=book("plain"), dice=dice) if key in known else str(habits[key])
         for key in keys

@@ -43,7 +43,8 @@ def mark_scene(blocks: dict[str, str]) -> dict[str, object]:
 
 def mark_summary(blocks: dict[str, str]) -> dict[str, object]:
     """Return how much of the key the answer holds, and how much of it agrees with the key."""
-    answer, reference = blocks.get("answer", ""), blocks.get("reference", "")
+    answer = blocks.get("answer", "")
+    reference = blocks.get("reference", "")
     facts = points_in(blocks.get("points", "")) or split_units(reference)
     held = fmean(_degree(said_of(fact, answer)) / 2 for fact in facts) if facts else 0.0
     return {

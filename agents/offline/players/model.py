@@ -136,7 +136,8 @@ class OfflineModel(BaseChatModel):
         sent = read(messages)
         text = reply(self.kind, sent)
         # Words and images count as one token each.
-        into, out = sent.words + len(sent.pictures), len(text.split())
+        into = sent.words + len(sent.pictures)
+        out = len(text.split())
         usage = UsageMetadata(input_tokens=into, output_tokens=out, total_tokens=into + out)
         return AIMessage(content=text, usage_metadata=usage)
 

@@ -36,7 +36,8 @@ COARSE = (12, 6, 3)
 """So many frames show what a hasty viewer would say wrongly. No player is sent as many: what is
 wrong would be what this one says."""
 FACT_TYPES = ("instant", "count", "colour", "choice")
-_CUT_SHARE, _CUT_S = 0.03, 0.3
+_CUT_SHARE = 0.03
+_CUT_S = 0.3
 _PART_SHARES = tuple(percent / 100 for percent in range(20, 85, 5))
 _LEAST_TOP, _MOST_RUN = 0.10, 0.4
 """Of a picture, what an absent colour never has; of the video, for how long one is there."""

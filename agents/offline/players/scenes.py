@@ -125,7 +125,9 @@ def _is_same(line: str) -> bool:
 
 def _texts(line: str) -> list[str]:
     """Return name and description of both, in that order; nothing where they cannot be read."""
-    decoder, place, texts = json.JSONDecoder(), 0, list[str]()
+    decoder = json.JSONDecoder()
+    place = 0
+    texts = list[str]()
     while (start := line.find("[", place)) >= 0:
         try:
             both, place = decoder.raw_decode(line, start)

@@ -202,7 +202,8 @@ def _options(seen: Sight, keys: tuple[str, ...], dice: Dice) -> list[_Fact]:
 
 def _said(facts: Sequence[_Fact], dice: Dice) -> list[str]:
     """Return options in words, all of them in the same ones."""
-    style, draw = book(dice.one(BOOKS)), dice.below(10**6)
+    style = book(dice.one(BOOKS))
+    draw = dice.below(10**6)
 
     def worded(fact: _Fact) -> str:
         again = Dice("option", draw)

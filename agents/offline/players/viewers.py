@@ -85,7 +85,8 @@ def invent(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
 
 def first_question(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     """Return a question that this user has not asked yet, on facts that are plain to see."""
-    seen, code = sight_of(sent), spoken(sent.language)
+    seen = sight_of(sent)
+    code = spoken(sent.language)
     asked = [str(question) for question in listed(blocks.get("asked", ""))]
     dice = Dice("questioner", *(f"{k}:{v}" for k, v in sorted(blocks.items())))
     old = {frozenset(understand(question).keys) for question in asked}
@@ -139,7 +140,8 @@ def listed(text: str) -> list[Any]:
 def _scene(scene: Scene) -> dict[str, object]:
     light = "bright" if scene.luma > 0.6 else "dark" if scene.luma < 0.25 else "plainly lit"
     colour = COLOURS[int(scene.shares.argmax())]
-    start, end = round(scene.start_s, 2), round(scene.end_s, 2)
+    start = round(scene.start_s, 2)
+    end = round(scene.end_s, 2)
     return {"start_s": start, "end_s": end, "what": f"a {light} shot, mostly {colour}"}
 
 

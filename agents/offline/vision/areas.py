@@ -114,7 +114,8 @@ def find_areas(jpeg: bytes) -> tuple[Area, ...]:
         labels, count = cast("tuple[NDArray[np.int32], int]", ndimage.label(names == colour))
         sizes = np.bincount(labels.ravel(), minlength=count + 1)
         for number, place in enumerate(ndimage.find_objects(labels), 1):
-            rows, columns = place[0], place[1]
+            rows = place[0]
+            columns = place[1]
             is_cut_off = 0 in (rows.start, columns.start) or (
                 rows.stop == height or columns.stop == width
             )
@@ -155,7 +156,8 @@ def _contrast(pixels: NDArray[np.uint8], mask: NDArray[np.bool_], place: Sequenc
         for side in place
         for margin in [max(2, (side.stop - side.start) // 3)]
     )
-    near, inside = pixels[rows, columns], mask[rows, columns]
+    near = pixels[rows, columns]
+    inside = mask[rows, columns]
     return float(np.linalg.norm(near[inside].mean(axis=0) - near[~inside].mean(axis=0)))
 
 

@@ -97,7 +97,8 @@ _CASELESS = str.maketrans({"\u017f": "s", "\u0130": "I", "\u0131": "i", "\u212a"
 def read(messages: Iterable[BaseMessage]) -> Sent:
     """Return what the messages hold. An image without a stamp is one second after the last."""
     pictures: list[Picture] = []
-    text, words = "", 0
+    text = ""
+    words = 0
     stamped: float | None = None
     for human, block in _blocks(messages):
         if block["type"] == "image":
@@ -219,7 +220,8 @@ def step(before: Picture, after: Picture) -> Step:
 
 def likeness(one: Vector, other: Vector) -> float | None:
     """Return the correlation of two colour layouts; None where they are too even to compare."""
-    a, b = one - one.mean(), other - other.mean()
+    a = one - one.mean()
+    b = other - other.mean()
     size = float(np.sqrt((a @ a) * (b @ b)))
     return float(a @ b) / size if size > 50 else None
 
@@ -288,7 +290,8 @@ def colour_names(pixels: NDArray[np.uint8]) -> NDArray[np.intp]:
 def _names() -> NDArray[np.intp]:
     """Shape (32768,): index into COLOURS of every 5-bit RGB value, by plain regions of HSV."""
     rgb = (np.indices((32, 32, 32)).reshape(3, -1) * 8 + 4) / 255
-    high, low = rgb.max(0), rgb.min(0)
+    high = rgb.max(0)
+    low = rgb.min(0)
     chroma = np.maximum(high - low, 1e-6)
     red, green, blue = rgb
     hue = 60 * np.where(

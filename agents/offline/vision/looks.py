@@ -23,8 +23,10 @@ LIGHTS = MappingProxyType({"dark": 0.2, "half-lit": 0.42, "bright": 0.68})
 FITS = 0.8
 """A frame that fits better than this is taken for one that is meant."""
 
-_LEAST_MAIN, _LEAST_SECOND = 0.33, 0.10
-_LEAD_MAIN, _LEAD_SECOND = 1.25, 1.2
+_LEAST_MAIN = 0.33
+_LEAST_SECOND = 0.10
+_LEAD_MAIN = 1.25
+_LEAD_SECOND = 1.2
 _SURE_SECOND = 0.08
 """A second colour of less than this counts for the less."""
 _LIGHT_WIDTH = 0.35

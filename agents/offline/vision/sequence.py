@@ -162,7 +162,8 @@ def _scene(span: tuple[float, float], glances: list[Glance]) -> Scene:
 
 def still_stretch(seen: Sight) -> tuple[float, float] | None:
     """Return the longest stretch in which nothing moves and nothing is cut; None if short."""
-    best, start = (0.0, 0.0), 0.0
+    best = (0.0, 0.0)
+    start = 0.0
     for i, b in enumerate(seen.times[1:]):
         if seen.motion[i] >= _STILL or i in seen.cut_steps:
             start = float(b)

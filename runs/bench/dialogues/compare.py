@@ -59,10 +59,12 @@ def compare_dialogues(
     """Return how two models fared on a set of dialogues by one judge, or BadInput."""
     results = wanted_results(bench, judge)
     names = [one.model for one in results]
-    a, b = in_full(a, names), in_full(b, names)
+    a = in_full(a, names)
+    b = in_full(b, names)
     if a == b:
         raise WrongArgument(f"{quoted(a)} is compared with itself; name two models")
-    one, other = _pick(bench, results, a), _pick(bench, results, b)
+    one = _pick(bench, results, a)
+    other = _pick(bench, results, b)
     if one.judge != other.judge:
         raise BadInput(
             f"{quoted(a)} was marked by {quoted(one.judge)} and {quoted(b)} by "

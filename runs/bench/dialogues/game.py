@@ -64,7 +64,9 @@ class DialogueGame(Game[DialogueItem]):
 
     async def play(self, item: DialogueItem, player: Player) -> Outcome:
         """Return what the scored rounds of a dialogue came to, in their order."""
-        lines, replies, broken = list[RoundLine](), list[str](), self.unasked(item, player)
+        lines = list[RoundLine]()
+        replies = list[str]()
+        broken = self.unasked(item, player)
         for number in asked_rounds(item, player.history):
             said = broken or await self.reply(item, player, number, replies)
             replies.append(said.text or "")
@@ -77,7 +79,8 @@ class DialogueGame(Game[DialogueItem]):
 
     def unasked(self, item: DialogueItem, player: Player) -> Said | None:
         """Return why a player cannot be asked about a dialogue; None where it can."""
-        end_s, duration_s = 0.0, inf
+        end_s = 0.0
+        duration_s = inf
         if self.cast.needs_video(player):
             if (why := self.films.lost.get(item.video_id)) is not None:
                 return Said(None, f"{NO_VIDEO}: {why}", is_ours=True)
@@ -119,7 +122,8 @@ class DialogueGame(Game[DialogueItem]):
 
     async def marks(self, item: DialogueItem, number: int, text: str) -> tuple[YesNo, ...]:
         """Return what the judge says of a reply, item by item; equal replies are marked once."""
-        scope, asked = f"{round_scope(item, number)}:{digest(text)[:12]}", item.rounds[number - 1]
+        scope = f"{round_scope(item, number)}:{digest(text)[:12]}"
+        asked = item.rounds[number - 1]
         items = tuple(check.text for check in asked.checklist)
         case = Replied(asked.user, asked.reference, text, items)
         try:

@@ -96,7 +96,8 @@ def over_refusal(items: Sequence[DialogueItem], result: DialogueResult) -> Figur
     number as `denials`, else all of them. Of rounds that were answered; None of none.
     """
     twins = {item.qid: item for item in items if item.ability == TWIN}
-    refused, qids = list[float](), list[str]()
+    refused = list[float]()
+    qids = list[str]()
     for line in result.lines:
         if line.qid in twins and line.end == "answered":
             asked = twins[line.qid].rounds[line.round - 1]

@@ -59,7 +59,8 @@ class DialogueRules(Rules):
         self, game: DialogueGame | None, cast: BenchCast, item: DialogueItem
     ) -> Unknown:
         """Return which answers and markings are left of a dialogue."""
-        known, asks = 0, list[Ask]()
+        known = 0
+        asks = list[Ask]()
         for player in cast.players:
             mine = await _unknown(game, cast, item, player)
             known += not mine
@@ -127,7 +128,9 @@ async def _unknown(
     game: DialogueGame | None, cast: BenchCast, item: DialogueItem, player: Player
 ) -> list[Ask]:
     """Return the calls of one dialogue for one player that a repetition lacks."""
-    asks, replies, is_known = list[Ask](), list[str](), True
+    asks = list[Ask]()
+    replies = list[str]()
+    is_known = True
     if player.model is None or (game is not None and game.unasked(item, player) is not None):
         return []
     for number in asked_rounds(item, player.history):

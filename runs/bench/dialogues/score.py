@@ -50,7 +50,8 @@ from videoautoarena.runs.text.words import in_full
 
 _Key = TypeVar("_Key", bound=Hashable)
 By = Literal["turns", "length", "scenes"]
-SINGLE, CROSS = "single scene", "cross scene"
+SINGLE = "single scene"
+CROSS = "cross scene"
 
 
 class AbilityFigure(Record):
@@ -256,7 +257,8 @@ def _sweeps(
     """Yield a sweep for each model, history and judge with several numbers of frames."""
     of_player: dict[tuple[str, str, str], dict[int, DialogueResult]] = {}
     for one in results:
-        model, frames = _text(one.facts.get("model")), one.max_frames
+        model = _text(one.facts.get("model"))
+        frames = one.max_frames
         if model is not None and frames is not None and "preset" not in one.facts:
             of_player.setdefault((model, one.history, one.judge), {})[frames] = one
     several = len({judge for *_, judge in of_player}) > 1

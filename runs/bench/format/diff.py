@@ -22,7 +22,8 @@ def diff(first: Path, second: Path) -> Report:
     A question is the same where its qid is; else where it asks the same of the same video,
     which finds those whose answers or users changed, as the qid of a run goes by all of them.
     """
-    before, after = open_bench(first), open_bench(second)
+    before = open_bench(first)
+    after = open_bench(second)
     pairs, removed, added = _matched(before, after)
     changed = [
         {"qid": old.qid, "now": new.qid, "fields": sorted(fields)}
@@ -92,7 +93,8 @@ def _named(item: Entry) -> Report:
 
 
 def _videos(before: OpenBench[Any], after: OpenBench[Any]) -> Report:
-    old, new = before.manifest.videos, after.manifest.videos
+    old = before.manifest.videos
+    new = after.manifest.videos
     both = [id_ for id_ in old if id_ in new]
     return {
         "unchanged": sum(old[id_] == new[id_] for id_ in both),

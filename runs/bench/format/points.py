@@ -136,7 +136,8 @@ def heard_of(items: Mapping[str, Item], result: Result | Anchored) -> Iterator[H
         if one.verdict == "void":
             continue
         if isinstance(one, Comparison):
-            lead, other = LEADS[one.verdict], one.anchor_response
+            lead = LEADS[one.verdict]
+            other = one.anchor_response
         else:
             item = items[one.qid]
             other = item.reference(one.against)

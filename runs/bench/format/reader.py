@@ -110,7 +110,8 @@ def read_bench(folder: Path) -> Reading:
         # Without a manifest any file is a stranger; what is to be done about it stands first.
         read.problems = [f"{MANIFEST} {why}", *_strangers(folder, None)]
         return read
-    read.bench, read.manifest = str(found.raw.get("bench")), found.manifest
+    read.bench = str(found.raw.get("bench"))
+    read.manifest = found.manifest
     read.problems += _strangers(folder, found.manifest)
     read.problems += _manifest_problems(found)
     read.problems += _file_problems(folder, found.manifest)
@@ -199,7 +200,8 @@ def _first(wrong: ValidationError) -> str:
 
 
 def _manifest_problems(found: _Found) -> Iterator[str]:
-    raw, manifest = found.raw, found.manifest
+    raw = found.raw
+    manifest = found.manifest
     if digest_of({k: v for k, v in raw.items() if k != "bench"}) != raw.get("bench"):
         yield f"{MANIFEST} has changed: its own digest does not match"
     # The digest is of what the manifest says; spaces and escapes are bytes, too.
@@ -257,7 +259,8 @@ def _read_items(path: Path, manifest: Manifest, read: Reading) -> None:
     with path.open("rb") as file:
         for line in iter(partial(file.readline, LONGEST_LINE), b""):
             read.lines += 1
-            where, item = f"{QUESTIONS} line {read.lines}", _item(line, ITEMS[manifest.kind])
+            where = f"{QUESTIONS} line {read.lines}"
+            item = _item(line, ITEMS[manifest.kind])
             if isinstance(item, str):
                 read.problems.append(f"{where} {item}")
                 continue

@@ -45,7 +45,10 @@ from videoautoarena.runs.bench.format.schema import Shape, digest_of
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.files import refuse_existing, write_whole
 
-RESULT, ANSWERS, ANCHORED, TASKS = "result", "answers", "anchored", "tasks"
+RESULT = "result"
+ANSWERS = "answers"
+ANCHORED = "anchored"
+TASKS = "tasks"
 DIALOGUES = "dialogues"
 UNKNOWN = "unknown"
 """The judge of a result that names none."""
@@ -104,7 +107,8 @@ def _refuse_twins(bench: OpenBench[Any], results: Sequence[TaskResult | Dialogue
 def read_result(file: Path, bench: OpenBench[Any]) -> AnyResult:
     """Return the result that a file holds; BadInput as `read_results`."""
     head = read_head(file, bench)
-    judge, made = head.judge or UNKNOWN, head.model_dump(include=set(OnBench.model_fields))
+    judge = head.judge or UNKNOWN
+    made = head.model_dump(include=set(OnBench.model_fields))
     if head.kind == TASKS:
         lines = list(read_lines(file, TaskLine))
         _check_qids(file, bench, (one.qid for one in lines))
@@ -131,7 +135,8 @@ def read_answers(bench: OpenBench[Any], model: str) -> Answers | None:
     file = file_of(bench, ANSWERS, model)
     if not file.is_file():
         return None
-    head, lines = read_head(file, bench), read_lines(file, _Response)
+    head = read_head(file, bench)
+    lines = read_lines(file, _Response)
     responses = {line.qid: line.response for line in lines}
     _check_qids(file, bench, responses)
     return Answers(**head.model_dump(include=set(OnBench.model_fields)), responses=responses)

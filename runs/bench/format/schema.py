@@ -34,8 +34,11 @@ from videoautoarena.runs.text.traits import BUCKET_NAMES, bucket
 
 BENCH_SCHEMA = 2
 """Version of the manifest and of the questions; no other is read."""
-MANIFEST, QUESTIONS, CARD = "manifest.json", "questions.jsonl", "card.md"
-PARQUET, README = "test.parquet", "README.md"
+MANIFEST = "manifest.json"
+QUESTIONS = "questions.jsonl"
+CARD = "card.md"
+PARQUET = "test.parquet"
+README = "README.md"
 FILES = (QUESTIONS, CARD)
 """What every manifest must name."""
 DERIVED = (PARQUET, README)

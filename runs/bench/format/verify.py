@@ -179,7 +179,8 @@ def inside(folder: Path, relative: str) -> Path | None:
         return None
     # Not Path.resolve: it raises on a link that leads to itself.
     try:
-        root, real = os.path.realpath(folder), os.path.realpath(folder / pure)
+        root = os.path.realpath(folder)
+        real = os.path.realpath(folder / pure)
     except ValueError:  # a NUL, or a surrogate that stands for no byte
         return None
     return Path(real) if Path(real).is_relative_to(root) else None

@@ -94,7 +94,8 @@ def put(files: Files, to: Path) -> bool:
 
 def refuse_within(bench: Path, place: Path) -> None:
     """Refuse to write inside a bench, which would be broken by it; its results are free."""
-    root, real = Path(os.path.realpath(bench)), Path(os.path.realpath(place))
+    root = Path(os.path.realpath(bench))
+    real = Path(os.path.realpath(place))
     if real.is_relative_to(root) and not real.is_relative_to(root / RESULTS):
         raise BadInput(
             f"{place} lies in the set, which holds nothing but what was sealed; pass a --to "

@@ -57,7 +57,8 @@ NOBODY_BLIND = "no model played without frames, so it is unknown which questions
 
 def card_text(given: CardInput) -> str:
     """Return card.md of a bench; equal input gives equal text."""
-    manifest, items = given.manifest, given.items
+    manifest = given.manifest
+    items = given.items
     by_people = any(item.chosen_by == "labels" for item in items)
     people = "most labels of people selected, or, where there were none, a judge,"
     brought = manifest.run.get("personas") is not None
@@ -198,7 +199,8 @@ _THOUGH = "not here, though somebody won"
 
 def _selection(selection: Mapping[str, Any]) -> str:
     rules = list(_rules(selection)) or ["Every battle with a winner is here."]
-    without, left = _table(selection, "without_winner"), _table(selection, "left_out")
+    without = _table(selection, "without_winner")
+    left = _table(selection, "left_out")
     tables = "" if selection.get("hard") else count_table(_SINCE, without, of="battles")
     if borrowed := _table(selection, "borrowed"):
         title = "not here, since the question is: newcomers over stored answers"
@@ -211,7 +213,8 @@ def _selection(selection: Mapping[str, Any]) -> str:
 
 def _hard_rules(hard: Mapping[str, Any]) -> Iterator[str]:
     """Yield how hard questions were found."""
-    cost, known = hard["cost_usd"], hard["known"]
+    cost = hard["cost_usd"]
+    known = hard["known"]
     price = "of unknown cost" if cost is None else f"${cost:,.2f}"
     yield (
         f"- In {counted(hard['questions'], 'battle')} both answers were called bad. Models that "
@@ -298,7 +301,8 @@ def _topics(selection: Mapping[str, Any]) -> str:
     of = plain(selection.get("embeddings") or "words")
     namer = selection.get("topics_named_by")
     who = "it" if namer is None else f"{plain(str(namer))}, a model"
-    found, by = _table(selection, "topic_documents"), f"found by a program and named by {who}"
+    found = _table(selection, "topic_documents")
+    by = f"found by a program and named by {who}"
     if not found:
         return f"- Topics are clusters by {of} of the questions alone, {by}."
     cost = found["cost_usd"]

@@ -366,7 +366,8 @@ def _licence_counts(run: Run, selection: Selection) -> dict[str, int]:
     """
     if not selection.only_licence:
         return {}
-    facts, videos = run.facts(), {one.video for one in run.outlines}
+    facts = run.facts()
+    videos = {one.video for one in run.outlines}
     stated = [facts[id_].licence if id_ in facts else None for id_ in sorted(videos)]
     whys = Counter(selection.why_no_licence(licence) or TAKEN for licence in stated)
     if not whys[TAKEN]:

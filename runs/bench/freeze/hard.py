@@ -40,13 +40,15 @@ def unasked(selection: Selection) -> Callable[[Run], WhyNot]:
 
     def of(run: Run) -> WhyNot:
         given = read_input(run)
-        votes, leaks = votes_of(given.labels), _won_unseen(given) if selection.leak_filter else ()
+        votes = votes_of(given.labels)
+        leaks = _won_unseen(given) if selection.leak_filter else ()
         licences = {video: said.licence for video, said in run.facts().items()}
 
         def why_not(battle: Battle) -> str | None:
             if choose(battle, votes.get(battle.id)).seat is not None:
                 return LIKED
-            question, licence = battle.question or "", licences.get(battle.video)
+            question = battle.question or ""
+            licence = licences.get(battle.video)
             why = selection.why_not(battle.language, question, battle.round, licence)
             return why or (LEAKED if _topical(battle) in leaks else None)
 
@@ -61,7 +63,8 @@ def hard_pool_of(found: HardFound, given: AuditInput, seed: int) -> HardPool:
     Of several such answers the seed draws one. Where there is none both answers are the bad ones of
     the battle, in seeded order, and nobody selected.
     """
-    pool, leaks = HardPool(), _won_unseen(given)
+    pool = HardPool()
+    leaks = _won_unseen(given)
     for one in found.questions:
         if one.left_out is not None:
             pool.left_out[one.left_out] += 1

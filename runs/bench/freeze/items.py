@@ -201,7 +201,9 @@ def choose(battle: Battle, votes: Counter[str] | None = None) -> Choice:
         return Choice(
             "a" if battle.verdict == "a" else "b" if battle.verdict == "b" else None, "judge"
         )
-    a, b, tie = votes["a"], votes["b"], votes["tie"]
+    a = votes["a"]
+    b = votes["b"]
+    tie = votes["tie"]
     if a == b or max(a, b) <= tie:
         return Choice(None, "labels")
     return Choice("a" if a > b else "b", "labels")

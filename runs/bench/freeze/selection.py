@@ -405,5 +405,6 @@ def _rarest_categories(items: Sequence[Item]) -> list[str]:
 
 def longer(item: Item) -> int:
     """Return 1 where the selected answer has more characters, -1 where fewer, else 0."""
-    selected, rejected = len(item.selected_answer), len(item.rejected_answer)
+    selected = len(item.selected_answer)
+    rejected = len(item.rejected_answer)
     return (selected > rejected) - (selected < rejected)

@@ -47,7 +47,8 @@ def open_calls(bench: OpenBench, *, write: bool, prompts: Path | None = None) ->
         if store.manifest().get("bench") != bench.bench:
             raise BadInput(f"{file} holds calls of another bench; move it away")
         if prompts is not None:
-            own, typed = own_prompts(store, prompts), load_prompts(prompts)
+            own = own_prompts(store, prompts)
+            typed = load_prompts(prompts)
             # Those that nobody typed are ours, which a newer version may have worded anew.
             others = [role for role in typed.given if own.digests[role] != typed.digests[role]]
             if others:

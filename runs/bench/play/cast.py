@@ -281,7 +281,8 @@ def _refuse_players(judges: Sequence[str], cast: Mapping[str, CastEntry]) -> Non
 
 def _check_judge(config: RunConfig, allowed: Leave, *, whose: str | None) -> None:
     """Refuse a judge that competes, and the offline one over real answers; `whose` are read."""
-    judges, cast = config.judges, config.cast
+    judges = config.judges
+    cast = config.cast
     is_self_judging(config.models, judges, cast=cast, allowed=allowed.compete)
     is_offline_judge(config.models, judges, cast=cast, allowed=allowed.offline)
     stand_ins = [judge for judge in judges if cast[judge].is_offline]
@@ -325,7 +326,8 @@ def cast_against(bench: OpenBench, wanted: Wanted) -> BenchCast:
     """
     file = arena_file(wanted.config)
     wanted = _named_in_full(bench, wanted, file)
-    anchor, named = wanted.anchor, wanted.models or file.roles.models
+    anchor = wanted.anchor
+    named = wanted.models or file.roles.models
     roster = named or OFFLINE_CAST
     assumed = () if named else ("no models were named, so the offline stand-ins play",)
     if anchor is None:

@@ -108,7 +108,8 @@ class Forecast:
     def lines(self, asks: Sequence[Ask], items: Sequence[Any]) -> list[Line]:
         """Return what each model will take in each role; of a sweep, with each setting."""
         rows = tuple(self.store.journal.latest(SAMPLE)) if self.store is not None else ()
-        rates, again = self._rates(rows, items), 1 + repaired_share(rows)
+        rates = self._rates(rows, items)
+        again = 1 + repaired_share(rows)
         answered = self._answered()
         found: dict[tuple[str, str, Role], list[tuple[Ask, float]]] = {}
         for ask, is_spared in self._spared(asks):
@@ -130,7 +131,8 @@ class Forecast:
         calls = sum(expected for _, expected in asked)
         read = written = cached = longest = 0.0
         for ask, expected in asked:
-            size, rate = self._size(ask), rates.get(ask.kind, Rate())
+            size = self._size(ask)
+            rate = rates.get(ask.kind, Rate())
             read += expected * size.read * rate.read
             written += expected * size.written * rate.written
             cached += expected * size.read * rate.read * rate.cached
@@ -175,8 +177,10 @@ class Forecast:
         return max(0.0, math.ceil(made) - answered[video.id, ask.alias, ask.role])
 
     def _size(self, ask: Ask) -> Size:
-        model, frames = self._model(ask), self._frames(ask)
-        text, reply = self._text(ask), _reply(ask)
+        model = self._model(ask)
+        frames = self._frames(ask)
+        text = self._text(ask)
+        reply = _reply(ask)
         heard = self._heard(ask, frames)
         each = frame_tokens(model)
         most = text + heard + frames * (each.most + LABEL_TOKENS)
@@ -192,7 +196,8 @@ class Forecast:
 
     def _text(self, ask: Ask) -> int:
         """Return the characters of a call's text."""
-        item, role = ask.item, ask.role
+        item = ask.item
+        role = ask.role
         if isinstance(item, DialogueItem):
             task = _of_round(item, ask)
         elif role == "contestant":
@@ -222,10 +227,12 @@ class Forecast:
 
     def _count(self, item: Any) -> int:
         """Return how many frames stand for a video, or the stretches that a dialogue is about."""
-        video, spans = self.films.videos.get(item.video_id), _spans(item)
+        video = self.films.videos.get(item.video_id)
+        spans = _spans(item)
         part = part_id(item.video_id, spans, self.cast.preset)
         if part not in self._counts:
-            known, sampling = None, self.cast.config.sampling
+            known = None
+            sampling = self.cast.config.sampling
             if self.store is not None and video is not None:
                 kept_as = part_id(video.id, spans, self.cast.preset)
                 known = stored_frames(self.store, video.id, kept_as)
@@ -253,7 +260,8 @@ class Forecast:
             if item is None or row.usage.total is None or row.alias not in self.cast.config.cast:
                 continue
             ask = Ask(item, row.nonce.role, row.alias, part=_part_of(row.nonce.scope))
-            heard, frames = self._heard(ask, row.frames or 0), row.frames or 0
+            heard = self._heard(ask, row.frames or 0)
+            frames = row.frames or 0
             read = _tokens(self._model(ask), row.text_chars + heard, frames)
             one = {"calls": 1.0, "read": read, "written": float(_reply(ask))}
             for usage in (attempt.usage for attempt in row.tries):
@@ -326,7 +334,8 @@ def _shown_s(video: Video, spans: Sequence[tuple[float, float]]) -> float:
 
 def _reply(ask: Ask) -> int:
     """Return the tokens of a reply, as a rule."""
-    item, role = ask.item, ask.role
+    item = ask.item
+    role = ask.role
     if isinstance(item, DialogueItem):
         asked = item.rounds[ask.part - 1]
         return CHECKED * max(1, len(asked.checklist)) if role == CHECKER else _said(asked)

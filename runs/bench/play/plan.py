@@ -91,7 +91,8 @@ async def look_ahead(
     looking: dict[str | int, tuple[Any, set[str]]] = {}
     for number, item in enumerate(items):
         video = films.videos.get(item.video_id)
-        players, seen = cast.players, game
+        players = cast.players
+        seen = game
         if video is None or (game is not None and game.run_frames.is_quarantined(video.id)):
             players = tuple(one for one in players if not cast.needs_video(one))
             left.known += len(cast.players) - len(players)
@@ -164,7 +165,8 @@ async def _unknown(
     """Return the calls of one question for one player that a repetition lacks."""
     if held is not None and held.text is None:
         return []
-    seatings, said = list(seatings_of(cast, item)), None
+    seatings = list(seatings_of(cast, item))
+    said = None
     role: Role = "comparer" if cast.anchor else "judge"
     judged = [Ask(item, role, judge, player, len(seatings)) for judge in cast.config.judges]
     if game is not None:
@@ -293,7 +295,8 @@ def priced_plan(
     plan: BenchPlan, items: Sequence[Any], *, left: Left, forecast: Forecast
 ) -> BenchPlan:
     """Return a plan with what its calls come to."""
-    store, config = forecast.store, forecast.cast.config
+    store = forecast.store
+    config = forecast.cast.config
     known = {alias: price_of(config.model_of(alias)) for alias in plan.calls_at_most}
     return replace(
         plan,

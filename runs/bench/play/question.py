@@ -81,7 +81,8 @@ class JudgedGame(Game, Generic[Found]):
         if held.text is None or said.text is None:
             return self.unanswered(item, said)
         answered = Answered(item, player, said.text, held.text)
-        seatings, judges = list(seatings_of(self.cast, item)), self.judges
+        seatings = list(seatings_of(self.cast, item))
+        judges = self.judges
         works = (self.judging(answered, seating, judge) for seating in seatings for judge in judges)
         # Every call is waited for even if one raises: its sibling's reply is paid and is kept.
         views = iter(await all_done(works))
@@ -179,7 +180,9 @@ class AnchorGame(JudgedGame[Compared]):
 
     async def judging(self, answered: Answered, seating: Seating, judge: Model) -> Compared:
         """Return by how much the player's answer is better, from one seating."""
-        item, player, anchor = answered.item, answered.player, self.cast.anchor
+        item = answered.item
+        player = answered.player
+        anchor = self.cast.anchor
         if anchor is None:
             raise RuntimeError("a bench was to be played against an anchor without one")
         scope = f"{scope_of(item)}:anchor:{anchor.identity[:12]}:{player.identity[:12]}"
@@ -232,7 +235,8 @@ def seatings_of(cast: BenchCast, item: Item) -> Iterator[Seating]:
     if cast.anchor is not None:
         yield from (Seating(ANCHOR, "ab"), Seating(ANCHOR, "ba"))
         return
-    seed, swap = cast.config.seed, cast.config.swap
+    seed = cast.config.seed
+    swap = cast.config.swap
     for against in REFERENCES:
         u = unit_interval(seed, "bench seats", item.qid, against)
         first: Seats = "ab" if u < 0.5 else "ba"
@@ -250,7 +254,8 @@ def verdict_of(judgings: Sequence[Judging]) -> Literal["win", "tie", "loss", "vo
 
 
 def _ruling(answered: Answered, seating: Seating, judgings: Sequence[Judging]) -> Ruling:
-    verdict, alone = verdict_of(judgings), len(judgings) == 1
+    verdict = verdict_of(judgings)
+    alone = len(judgings) == 1
     words = {
         one.judge: {
             "verdict": one.verdict,

@@ -151,7 +151,8 @@ async def run_bench(
         for line in ready.plan.as_lines():
             listeners.say(line)
         work = ready.work
-        cast, items = work.cast, work.items
+        cast = work.cast
+        items = work.items
         if ready.left.videos and work.films.folder is None:
             raise BadInput(
                 f"{bench.folder} is not finished and holds no copies of its videos"
@@ -177,7 +178,8 @@ async def _ready(
     bench: OpenBench[Any], asked: Asked, rules: Rules, *, write: bool
 ) -> AsyncIterator[_Ready]:
     """Yield a bench that can be played, or one that can only be planned."""
-    cast, seed = rules.cast(bench, asked.wanted), asked.wanted.seed
+    cast = rules.cast(bench, asked.wanted)
+    seed = asked.wanted.seed
     asked_items = rules.items(bench, asked.wanted)
     if not asked_items:
         raise BadInput(f"{bench.folder} has no questions")
@@ -242,7 +244,8 @@ async def _look(work: Work, store: Store | None) -> Left:
     """Return what is left to be called, by repeating all that is known."""
     failed: set[str] = set()
     game = replace(work.repeated(store), on_failed=failed.add) if store is not None else None
-    unknown, items = work.rules.unknown, work.items
+    unknown = work.rules.unknown
+    items = work.items
     left = await look_ahead(unknown, game, work.cast, items=items, films=work.films)
     left.failed |= failed
     return left
@@ -257,7 +260,8 @@ async def _play(
     on_settled: OnSettled,
 ) -> Outcomes:
     """Play every question for every player; at an interrupt or a cap, as many as came to an end."""
-    store, work = ready.store, ready.work
+    store = ready.store
+    work = ready.work
     if store is None:
         raise RuntimeError("a bench was to be played without a file for its calls")
     settled = _Settled(tally, on_settled)
@@ -326,7 +330,9 @@ async def _play_elsewhere(
     ready: _Ready, store: Store, asked: Asked, *, settled: _Settled, listeners: Listeners
 ) -> Store:
     """Have played what is not known, and repeat it; return the file of calls, open again."""
-    work, file, engine = ready.work, calls_file(ready.bench), asked.engine
+    work = ready.work
+    file = calls_file(ready.bench)
+    engine = asked.engine
     known = Repetition(work, store)
     await settled.add_known(work.pairs, known)
     open_ = (known.due(pair) for pair in work.pairs if pair not in settled.outcomes)

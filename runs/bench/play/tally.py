@@ -203,9 +203,11 @@ def keep_results(
     bench: OpenBench[Any], results: Sequence[AnyResult]
 ) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     """Write results where none is there that decides more; return the files, and why not others."""
-    files, kept = list[Path](), list[str]()
+    files = list[Path]()
+    kept = list[str]()
     for result in results:
-        file, mine = place_of(bench, result), decided(result)
+        file = place_of(bench, result)
+        mine = decided(result)
         before = decided(read_result(file, bench)) if file.is_file() else frozenset[str]()
         if before <= mine:
             files.append(write_result(bench, result, force=True))

@@ -212,7 +212,8 @@ class TaskRules(Rules):
 
     async def unknown(self, game: TaskGame | None, cast: BenchCast, item: TaskItem) -> Unknown:
         """Return which answers and markings are left of a task."""
-        known, asks = 0, list[Ask]()
+        known = 0
+        asks = list[Ask]()
         for player in cast.players:
             mine = await _unknown(game, cast, item, player)
             known += not mine

@@ -176,7 +176,8 @@ def _fresh(store: Store | None, films: BenchVideos) -> dict[str, Video]:
 
 def _lose_other_subtitles(bench: OpenBench, store: Store | None, films: BenchVideos) -> None:
     """Count as lost each video whose subtitles, kept or about to be, are not those frozen."""
-    fresh, folder = _fresh(store, films), films.folder
+    fresh = _fresh(store, films)
+    folder = films.folder
     if bench.manifest.run.get("subtitles") is False:
         folder = None
     for id_, video in list(films.videos.items()):

@@ -113,7 +113,8 @@ class Repetition:
     """What the file of calls says of questions."""
 
     def __init__(self, work: Work, store: Store) -> None:
-        self._work, self._game = work, work.repeated(store)
+        self._work = work
+        self._game = work.repeated(store)
 
     async def outcome(self, pair: Pair) -> Outcome | None:
         """Return what a question came to for a player; None where it was not played to its end."""

@@ -235,7 +235,9 @@ def _board(asked: Mapping[str, Item], group: Sequence[Anchored], way: Way) -> Bo
         for one in group
     ]
     rated = [k for k, questions in enumerate(found) if questions]
-    gaps, terms, ranking = None, None, NOBODY
+    gaps = None
+    terms = None
+    ranking = NOBODY
     if rated:
         games = _games(asked, [(group[k], found[k]) for k in rated], way)
         gaps, terms = _gaps(games, models=len(rated), way=way)
@@ -304,7 +306,10 @@ def _ranking(
 def _games(
     asked: Mapping[str, Item], found: Sequence[tuple[Anchored, Questions]], way: Way
 ) -> _Games:
-    model, points, weight, qids = [], [], [], []
+    model = []
+    points = []
+    weight = []
+    qids = []
     texts: list[tuple[str | None, str | None]] = []
     for k, (_, questions) in enumerate(found):
         for qid, comparisons in questions.items():
@@ -383,7 +388,8 @@ def _row(
     verdicts = Counter(one.verdict for ones in mine.values() for one in ones)
     shares = [s for qid, s in shares_of(result, weight=weight).items() if qid in found]
     videos = len({asked[qid].video_id for qid in found})
-    void, missing = len(mine) - len(found), len(asked) - len(mine)
+    void = len(mine) - len(found)
+    missing = len(asked) - len(mine)
     flags = {
         PARTIAL: bool(missing),
         VOIDS: bool(void),
@@ -415,7 +421,8 @@ def _figures(gaps: Gaps | None, at: int | None) -> AnchorFigures:
     if gaps is None or at is None:
         return AnchorFigures()
     nats = np.array([gaps.gap[at], gaps.low[at], gaps.high[at]])
-    shares, ratings = 100 * to_win_rates(nats), MEAN + SCALE * nats
+    shares = 100 * to_win_rates(nats)
+    ratings = MEAN + SCALE * nats
     known = [float(rating) if math.isfinite(rating) else None for rating in ratings]
     return AnchorFigures(*map(float, shares), *known)
 

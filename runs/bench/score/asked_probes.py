@@ -133,7 +133,8 @@ def _apart(bench: OpenBench[TaskItem], text: Shortcuts) -> Iterator[Apart]:
         mine = [item for item in bench.items if item.is_choice and item.split == split]
         points = points_of(mine, result)
         kept = {qid: one for qid, one in points.items() if text.leaks.get(qid, 0.0) <= GIVEN_AWAY}
-        every, rest = measured(mine, points), measured(mine, kept)
+        every = measured(mine, points)
+        rest = measured(mine, kept)
         if every is not None:
             yield Apart(
                 split=split,
@@ -180,7 +181,8 @@ def _probe(each: Sequence[tuple[TaskItem, float]], named: Mapping[str, Any]) -> 
 
 def _name(result: TaskResult) -> str:
     """Return its player's name without what is said there of what it was shown."""
-    frames, view = result.facts.get("max_frames"), result.facts.get("view")
+    frames = result.facts.get("max_frames")
+    view = result.facts.get("view")
     shown = next((said for one, said in VIEWS.items() if one == view), f"{frames} frames")
     return result.model.removesuffix(f" ({shown})")
 

@@ -17,7 +17,8 @@ from videoautoarena.runs.rundir.reader import counted
 from videoautoarena.runs.text.battle_table import quoted
 from videoautoarena.runs.text.words import in_full
 
-FEW_VIDEOS, TOO_FEW = 50, 10
+FEW_VIDEOS = 50
+TOO_FEW = 10
 SURE = 0.975
 """A chance beyond which the interval of the difference holds no 0."""
 

@@ -237,7 +237,8 @@ def _trait(bench: OpenBench, by: str) -> str:
     known = (*DIMENSIONS, *told)
     if by in known:
         return QUESTION_CATEGORY if by == BY_QUESTION else by
-    columns, name = columns_of(bench.items), by.removeprefix(COLUMN)
+    columns = columns_of(bench.items)
+    name = by.removeprefix(COLUMN)
     if name not in columns:
         own = (f"{COLUMN}{one}" if one in known else one for one in columns)
         there = safe(", ".join((*known, *own)))
@@ -393,7 +394,8 @@ def _means(items: Mapping[str, Item], found: Scored) -> Average:
     if len(both) == selected["n"] == rejected["n"]:
         one, two = ([side[qid] for qid in both] for side in found)
         average = measure_average(one, two, videos_of(items, both))
-        low, high = 100 * average.low, 100 * average.high
+        low = 100 * average.low
+        high = 100 * average.high
     # Of unequal questions the bounds above are those of two that could not go together more.
     mean = (selected["value"] + rejected["value"]) / 2
     return Average(

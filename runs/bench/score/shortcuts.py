@@ -138,7 +138,8 @@ def probe_set(
     choice = [item for item in items if item.is_choice]
     for rungs in _ladders(choice):
         groups[rungs[0].task, rungs[0].split].append(rungs)
-    parts, leaks = list[Probed](), dict[str, float]()
+    parts = list[Probed]()
+    leaks = dict[str, float]()
     for (task, split), members in groups.items():
         asked = [_item(rungs[0]) for rungs in members]
         report = probe_items(asked, draws=DRAWS if is_made else 0)

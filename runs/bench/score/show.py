@@ -149,11 +149,14 @@ def list_items(bench: OpenBench[Any]) -> ItemList:
 
 
 def _listed(bench: OpenBench[Any], item: Entry) -> ListedItem:
-    kind, question = "question", ""
+    kind = "question"
+    question = ""
     if isinstance(item, DialogueItem):
-        kind, question = spoken(item.ability), next((one.user for one in item.rounds), "")
+        kind = spoken(item.ability)
+        question = next((one.user for one in item.rounds), "")
     elif isinstance(item, TaskItem):
-        kind, question = item.task, item.question
+        kind = item.task
+        question = item.question
     elif isinstance(item, Item):
         question = item.question
     video = bench.manifest.videos[item.video_id].path or item.video_id

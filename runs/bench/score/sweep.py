@@ -81,7 +81,8 @@ def sweeps_of(
     """Yield a sweep for each model that answered choices with several numbers of frames."""
     of_model = defaultdict[str, dict[int, TaskResult]](dict)
     for one in results:
-        model, frames = one.facts.get("model"), one.max_frames
+        model = one.facts.get("model")
+        frames = one.max_frames
         # What is sent the best clips alone is no point of its model's curve.
         is_plain = one.facts.get("view") == "whole" and "retrieval" not in one.facts
         if isinstance(model, str) and frames is not None and is_plain:
@@ -134,7 +135,8 @@ class Played(NamedTuple):
 
 def measure_sweep(swept: Swept, played: Mapping[int, Played], *, margin: float) -> Sweep:
     """Return what a model gains by more frames, by their number; whose sweep it is stays open."""
-    asked, order = swept.asked, sorted(played)
+    asked = swept.asked
+    order = sorted(played)
     usd = {frames: played[frames].usd for frames in order}
     points = {frames: played[frames].points for frames in order}
     is_priced = all(cost is not None for cost in usd.values()) and any(usd.values())

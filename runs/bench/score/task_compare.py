@@ -69,7 +69,8 @@ def compare_tasks(
     """Return how two models fared on a set of tasks, or BadInput; free text by one judge."""
     results = wanted_results(bench, judge)
     names = [one.model for one in results]
-    a, b = in_full(a, names), in_full(b, names)
+    a = in_full(a, names)
+    b = in_full(b, names)
     if a == b:
         raise WrongArgument(f"{quoted(a)} is compared with itself; name two models")
     points = [points_of(bench.items, _pick(bench, results, name)) for name in (a, b)]

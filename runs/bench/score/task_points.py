@@ -110,7 +110,8 @@ def measured(items: Sequence[TaskItem], points: Mapping[str, float]) -> Tasks | 
     asked = {item.qid: item for item in items if item.qid in points}
     if not asked:
         return None
-    tasks, videos = _tasks(asked), videos_of(asked, asked)
+    tasks = _tasks(asked)
+    videos = videos_of(asked, asked)
     values = [points[qid] for qid in asked]
     if not next(iter(asked.values())).is_choice:
         found = measure_scores(values, tasks, videos)

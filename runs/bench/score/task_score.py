@@ -290,7 +290,8 @@ def _score(items: Sequence[TaskItem], result: TaskResult, published: bool) -> Ta
     points = {qid: end.points for qid, end in ends.items() if end.points is not None}
     choice = {i.qid: points[i.qid] for i in items if i.is_choice and i.qid in points}
     free = {i.qid: points[i.qid] for i in items if not i.is_choice and i.qid in points}
-    chosen, marked = measured(items, choice), measured(items, free)
+    chosen = measured(items, choice)
+    marked = measured(items, free)
     return TaskScore(
         model=result.model,
         judge=result.judge,

@@ -309,7 +309,9 @@ def _cast_of(typed: dict[str, Any]) -> NamedCast:
         served_name,
     )
 
-    models, examiner, judge = typed["models"], typed["examiner"], typed["judge"]
+    models = typed["models"]
+    examiner = typed["examiner"]
+    judge = typed["judge"]
     servers = _Servers(list(typed["base_url"]), list(typed["key_env"]), list(typed["max_frames"]))
     missing = [name for name in ("models", "examiner") if not typed[name]]
     if missing and not (sys.stdin.isatty() and sys.stderr.isatty()):

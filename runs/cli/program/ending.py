@@ -79,7 +79,8 @@ def run_async(work: Coroutine[object, object, T]) -> T:
 
 async def _alone(work: Coroutine[object, object, T]) -> T:
     """Return what `work` comes to; a signal cancels it, and no query outlives it."""
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    loop = asyncio.get_running_loop()
+    task = asyncio.current_task()
     is_cancelled = False
 
     def cancel(_number: int, _frame: FrameType | None) -> None:
@@ -171,7 +172,8 @@ def spent_line(finished: Finished) -> str:
     from videoautoarena.runs.rundir.reader import counted
     from videoautoarena.runs.text.words import cost_words, dollars
 
-    spent, caps = finished.spent, finished.caps
+    spent = finished.spent
+    caps = finished.caps
     if not caps and not spent.usd and not spent.unknown:
         return ""
     of_usd = f" of ${caps.usd:,.2f}" if caps.usd is not None else ""
@@ -264,7 +266,8 @@ def _more(finished: Finished) -> str:
     """Return flags that would let the run go on: twice what it had, or twice what it needs now."""
     from videoautoarena.agents.limits.prices import NANO
 
-    caps, needed = finished.caps, finished.needed
+    caps = finished.caps
+    needed = finished.needed
     usd = f"--max-usd {_doubled(caps.usd, needed.nano / NANO):.12g}" if caps.usd else ""
     tokens = f"--max-tokens {_doubled(caps.tokens, needed.tokens):.0f}" if caps.tokens else ""
     return f"{usd} {tokens}".strip()

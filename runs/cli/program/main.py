@@ -89,8 +89,13 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
 """Of each command its module and what the list of commands says of it, by section."""
 COMMANDS = {name: told for section in SECTIONS.values() for name, told in section.items()}
 
-EXIT_USER, EXIT_USAGE, EXIT_VOIDS, EXIT_CAP, EXIT_GONE = 1, 2, 3, 4, 5
-EXIT_BUG, EXIT_INTERRUPTED = 70, 130
+EXIT_USER = 1
+EXIT_USAGE = 2
+EXIT_VOIDS = 3
+EXIT_CAP = 4
+EXIT_GONE = 5
+EXIT_BUG = 70
+EXIT_INTERRUPTED = 130
 
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -163,7 +168,8 @@ def guarded(run: Callable[[], Any]) -> int:
 
     Results that nobody reads any more are no matter; those that could not be written are one.
     """
-    code, lost = _code_of(run), lost_results()
+    code = _code_of(run)
+    lost = lost_results()
     if lost is None:
         return code
     _line(f"standard output cannot be written: {lost.strerror}; free some space or redirect it")

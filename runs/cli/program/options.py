@@ -156,7 +156,8 @@ def group(example: str, **how: Any) -> Callable[[Callable[..., Any]], ListingGro
     """Return what makes a function a group of commands, each listed with its first sentence."""
 
     def add(function: Callable[..., Any]) -> ListingGroup:
-        name, epilog = _name_of(function), f"Example: {example}"
+        name = _name_of(function)
+        epilog = f"Example: {example}"
         return click.group(name, cls=ListingGroup, epilog=epilog, **how)(function)
 
     return add

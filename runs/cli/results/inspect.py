@@ -251,7 +251,8 @@ def export_command(
     if form == "inspect":
         _logs(out, to, frames=frames, force=force)
         return
-    kind, whose = cast("What", what), cast("ExportForm", form)
+    kind = cast("What", what)
+    whose = cast("ExportForm", form)
     if to is None:
         with opened(out, kind) as run:
             for line in lines_of(run, kind, whose).lines:

@@ -31,7 +31,8 @@ class Films:
 
     def about(self, video: str) -> dict[str, Any]:
         """Return what a page needs to show a video, as JSON-ready values."""
-        of, frames = self._videos[video], self._store.frames(video)
+        of = self._videos[video]
+        frames = self._store.frames(video)
         return {
             "plays": _plays(of),
             "duration_s": of.duration_s,

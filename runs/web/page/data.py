@@ -109,11 +109,13 @@ class PageData:
         with open_run(folder) as run:
             listed = listed_of(run, most)
             costs = _costs(run, listed)
-            figures, note = _figures(run, listed, costs), _note(listed, len(run.battles))
+            figures = _figures(run, listed, costs)
+            note = _note(listed, len(run.battles))
             figures["settings"]["warnings"] += [] if note is None else [note]
             index = index_of(listed, seats_count=run.manifest.get("swap") == "all")
             index["surprise"] = _surprise(listed, figures.pop("rated"))
-            setup, slice_of = setup_of(run), slices_of(run.store)
+            setup = setup_of(run)
+            slice_of = slices_of(run.store)
             videos = {
                 video.id: video.to_json() | {"sprite": None}
                 for video in videos_of(run, set(index["videos"]))
@@ -156,8 +158,10 @@ def listed_of(run: Run, most: int) -> BattlesOf:
     battles = run.battles
     if len(battles) <= most:
         return battles
-    column, seed = battles.outlines.texts["video"], int(run.manifest.get("seed") or 0)
-    drawn, left = list[str](), most
+    column = battles.outlines.texts["video"]
+    seed = int(run.manifest.get("seed") or 0)
+    drawn = list[str]()
+    left = most
     counts = column.counts()
     for video in sorted(counts, key=lambda video: derive(seed, "listed", video)):
         if counts[video] > left:
@@ -184,7 +188,8 @@ def _costs(run: Run, listed: BattlesOf) -> RunCosts:
 
 def index_of(battles: Collection[Battle], *, seats_count: bool) -> Json:
     """Return the columns by which battles are listed, filtered and searched."""
-    names, videos = set[str](), set[str]()
+    names = set[str]()
+    videos = set[str]()
     columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
     for battle in battles:
         names |= {name for name in (battle.model_a, battle.model_b) if name}
@@ -236,12 +241,14 @@ def _figures(run: Run, listed: BattlesOf, costs: RunCosts) -> Json:
     Difficulty and weaknesses are those of the battles that are listed.
     """
     board = board_in(run, replace(USUAL, pairs=True, fragility=True))
-    pairs, found = pairs_in(run), audit_in(run)
+    pairs = pairs_in(run)
+    found = audit_in(run)
     styled = board_in(run, replace(USUAL, style=True, seats=True), behaviour=False)
     adjusted = {row.model: _adjusted(row) for row in styled.models}
     looks = read_looks(listed)
     profiles = build_profiles(looks, {row.model: row.rating for row in board.models})
-    rounds, status = rounds_of(listed, themes=looks.theme_of), status_of(run.folder)
+    rounds = rounds_of(listed, themes=looks.theme_of)
+    status = status_of(run.folder)
     told = status.to_json()
     report = run_page(
         RunRecords(
@@ -259,7 +266,9 @@ def _figures(run: Run, listed: BattlesOf, costs: RunCosts) -> Json:
             styled=styled,
         )
     )
-    rows, audit, labels = board.to_json(), found.to_json(), show_labels(run)
+    rows = board.to_json()
+    audit = found.to_json()
+    labels = show_labels(run)
     is_labelled = labels.labels or labels.votes.cast or labels.ranking
     cautions = [text for text in board.settings.warnings if MOVED not in text]
     return {
@@ -352,7 +361,8 @@ _RULES = (
 def _took(model: str, setup: Setup, costs: RunCosts) -> Json:
     """Return what a contestant is, and what its answers took."""
     answers = (of for of in costs.models if (of.role, of.model) == ("contestant", model))
-    took, member = next(answers, None), setup.cast.get(model)
+    took = next(answers, None)
+    member = setup.cast.get(model)
     if member is None:
         raise StoreError("the run has battles of a model that its settings do not define")
     return {
@@ -369,13 +379,15 @@ def _took(model: str, setup: Setup, costs: RunCosts) -> Json:
 def _traits(run: Run) -> tuple[str, ...]:
     """Return by what slices are shown: languages and kinds of question where they are known."""
     has_languages = any(run.outlines.texts["language"].counts())
-    language, kind = ["language"] * has_languages, [QUESTION_CATEGORY] * bool(tags_of(run))
+    language = ["language"] * has_languages
+    kind = [QUESTION_CATEGORY] * bool(tags_of(run))
     return (*TRAITS, *language, *kind)
 
 
 def own_traits(run: Run) -> list[str]:
     """Return the first columns of the run's file of facts that part its videos into a few kinds."""
-    facts, columns = run.known_facts, [name for name in names_of(run) if name not in NAMES]
+    facts = run.known_facts
+    columns = [name for name in names_of(run) if name not in NAMES]
     kinds = {
         name: {facts.cell(video, name.removeprefix(COLUMN)) for video in facts.videos} - {None}
         for name in columns

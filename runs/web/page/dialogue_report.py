@@ -31,7 +31,8 @@ MOST_BYTES = 4_000_000
 """Of dialogues that are shown; the page says how many of how many those are."""
 MOST_RESULTS = 12
 """Whose replies are shown beside them, best first."""
-LONGEST_TEXT, LONGEST_ITEM = 2000, 500
+LONGEST_TEXT = 2000
+LONGEST_ITEM = 500
 
 
 def summary_of(opened: OpenBench[DialogueItem]) -> Json:
@@ -40,7 +41,8 @@ def summary_of(opened: OpenBench[DialogueItem]) -> Json:
     scores = score_dialogues(opened, results)
     place = {(row.model, row.judge): k for k, row in enumerate(scores.models)}
     results.sort(key=lambda one: place[one.model, one.judge])
-    report, beside = dialogues_report(scores), histories_report(list(_histories(opened, results)))
+    report = dialogues_report(scores)
+    beside = histories_report(list(_histories(opened, results)))
     made = opened.manifest.source.kind == MADE
     sections = list(dialogue_sections(scores, report, beside, is_made=made))
     ranked = results[:MOST_RESULTS]

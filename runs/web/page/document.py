@@ -96,7 +96,8 @@ def is_ours(file: Path) -> bool:
 
 def policy(page: Page, place: Place = "served") -> str:
     """Return the Content-Security-Policy of a page: nothing but its own bytes runs."""
-    found, server = assets(page), " 'self'" if place == "served" else ""
+    found = assets(page)
+    server = " 'self'" if place == "served" else ""
     beside = " 'self' file:" if place == "split" else ""
     parts = [
         "default-src 'none'",

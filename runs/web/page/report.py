@@ -205,7 +205,8 @@ def page_title(summary: Mapping[str, Any]) -> str:
 
 def plain_table(summary: Mapping[str, Any]) -> str:
     """Return the leaderboard as HTML for readers without scripts, every text escaped."""
-    words, table = summary["words"], summary["tables"]["leaderboard"]
+    words = summary["words"]
+    table = summary["tables"]["leaderboard"]
     lead = html.escape(as_text(words["lead"], words["short"]))
     columns = [of for of in table["columns"] if of["kind"] != "bar" and not of["is_detail"]]
     head = "".join(f"<th>{html.escape(of['title'])}" for of in columns)

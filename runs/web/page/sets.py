@@ -41,9 +41,11 @@ def set_summary(
         sources: the commands that print the same figures.
         extra: what the cost of the answers leaves out.
     """
-    headline, score = reports[0].headline, reports[0].sentence("score")
+    headline = reports[0].headline
+    score = reports[0].sentence("score")
     assert headline is not None, "the report of a set has a headline"
-    about, rows = _about(opened), [_result_row(one) for one in results]
+    about = _about(opened)
+    rows = [_result_row(one) for one in results]
     methods = methods_section(_facts(about, unit), rows, sources=sources, extra=extra)
     return {
         "schema": SCHEMA,
@@ -96,7 +98,8 @@ def _written(value: Any) -> str:
 
 def _result_row(result: TaskResult | DialogueResult) -> Json:
     """Return how a result came about, and what its answers cost; an import may say anything."""
-    facts, prompts = result.facts, result.facts.get("prompts")
+    facts = result.facts
+    prompts = result.facts.get("prompts")
     answered = [line.usd for line in result.lines if line.end == "answered"]
     known = [usd for usd in answered if usd is not None]
     numbers = {key: facts.get(key) for key in ("max_frames", "seed", "forfeits")}

@@ -64,7 +64,9 @@ class Studio:
         """Take an open run, how many thumbnails a video gets at least, and where videos are now."""
         self.missing: dict[str, str] = {}
         """Why videos have no sheet, by their ids."""
-        self._run, self._thumbs, self._cache = run, thumbs, FrameCache()
+        self._run = run
+        self._thumbs = thumbs
+        self._cache = FrameCache()
         self._sampling = RunConfig.of_manifest(run.manifest).sampling
         self._folder = videos_folder(run.store, films) or NO_FOLDER
         self._decoders = Decoders(self._cache)

@@ -19,7 +19,8 @@ SOURCES = "arena bench score --json and arena bench probe --json"
 def summary_of(opened: OpenBench[TaskItem]) -> Json:
     """Return all that the page shows; BadInput of a set without results."""
     results = wanted_results(opened, None)
-    scores, probes = score_tasks(opened, results), probe_all(opened)
+    scores = score_tasks(opened, results)
+    probes = probe_all(opened)
     reports = task_reports(scores)
     names = [row.model for board in scores.boards for row in board.models]
     names += [sweep.model for board in scores.boards for sweep in board.sweeps]

@@ -70,7 +70,8 @@ class _OpenFile(FileResponse):
     """A file that is open already, sent from its handle and then closed."""
 
     def __init__(self, handle: int) -> None:
-        about, kind = os.fstat(handle), _kind(os.pread(handle, HEAD, 0))
+        about = os.fstat(handle)
+        kind = _kind(os.pread(handle, HEAD, 0))
         super().__init__(f"/dev/fd/{handle}", media_type=kind, stat_result=about)
         self._handle = handle
 
@@ -105,7 +106,8 @@ def _identity(handle: int) -> Identity:
 
 
 def _sha256(handle: int) -> str:
-    found, place = hashlib.sha256(), 0
+    found = hashlib.sha256()
+    place = 0
     while block := os.pread(handle, BLOCK, place):
         found.update(block)
         place += len(block)

@@ -149,9 +149,11 @@ async def aside(work: Callable[[], T]) -> T:
 
     def run() -> None:
         try:
-            result, error = work(), None
+            result = work()
+            error = None
         except BaseException as raised:  # noqa: BLE001 - it is raised again where it is awaited
-            result, error = None, raised
+            result = None
+            error = raised
         # Nobody waits for it any more where the loop was closed meanwhile.
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(_settle, done, result, error)

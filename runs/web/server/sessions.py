@@ -65,7 +65,8 @@ class Sessions:
 
 def _same(given: str, known: Mapping[str, str]) -> str | None:
     """Return the key that is equal to `given`; how long it takes says nothing of any key."""
-    raw, same = given.encode("utf-8", "replace"), None
+    raw = given.encode("utf-8", "replace")
+    same = None
     for key in known:
         if compare_digest(raw, key.encode()):
             same = key

@@ -140,7 +140,8 @@ class _Endpoints:
         return _json((await shown.current.data()).videos) if shown else _nothing("run")
 
     async def part(self, request: Request) -> Response:
-        shown, number = await self._shown(request), _number(request, "number")
+        shown = await self._shown(request)
+        number = _number(request, "number")
         if shown is None or number is None:
             return _nothing("part")
         page = (await shown.current.data()).page
@@ -152,7 +153,8 @@ class _Endpoints:
         return _nothing("picture") if webp is None else Response(webp, media_type="image/webp")
 
     async def video(self, request: Request) -> Response:
-        shown, id_ = await self._shown(request), request.path_params["video"]
+        shown = await self._shown(request)
+        id_ = request.path_params["video"]
         found = await aside(lambda: shown.pictures.find(id_)) if shown else None
         if shown is None or found is None:
             return _nothing("video")
@@ -164,7 +166,8 @@ class _Endpoints:
             return _gone(gone)
 
     async def frame(self, request: Request) -> Response:
-        shown, place = await self._shown(request), _number(request, "place")
+        shown = await self._shown(request)
+        place = _number(request, "place")
         if shown is None or place is None:
             return _nothing("frame")
         try:

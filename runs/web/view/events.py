@@ -74,7 +74,8 @@ class Watch:
         """Yield server-sent events until the run is no longer played."""
         with self._listening():
             yield f"retry: {AGAIN_MS}\n\n".encode()
-            live, heard = None, len(self._news)
+            live = None
+            heard = len(self._news)
             # What the page has read before it listened is unknown here.
             is_first = True
             while True:
@@ -84,7 +85,8 @@ class Watch:
                     yield _event("summary", vars(live))
                 if len(self._news) > heard and self._data is not None:
                     start = 0 if is_first else min(self._news[heard:])
-                    heard, is_first = len(self._news), False
+                    heard = len(self._news)
+                    is_first = False
                     yield _event("battles", {"from": start, "count": len(self._data.ids)})
                 if self._is_over:
                     yield _event("end", {})
@@ -100,7 +102,9 @@ class Watch:
     def _listening(self) -> Iterator[None]:
         self._listeners += 1
         if self._following is None or self._following.done():
-            self._is_over, self._pace, self._live = False, None, None
+            self._is_over = False
+            self._pace = None
+            self._live = None
             self._following = asyncio.create_task(self._follow())
         try:
             yield
@@ -127,7 +131,8 @@ class Watch:
                     reading = asyncio.create_task(self._renew())
                 # What is written after this look is seen at the next one.
                 if now != stamp or not running:
-                    stamp, self._live = now, await self._look(process)
+                    stamp = now
+                    self._live = await self._look(process)
                 self._is_over = not running
                 self._tell()
                 if running:
@@ -140,7 +145,8 @@ class Watch:
 
     async def _renew(self, *, newest: bool = False) -> None:
         """Take the latest data, and note from which battle on they are not as they were."""
-        before, self._data = self._data, await self._current.data(newest=newest)
+        before = self._data
+        self._data = await self._current.data(newest=newest)
         if before is not None and self._data is not before:
             self._news.append(_first_difference(before.ids, self._data.ids))
 
@@ -163,7 +169,8 @@ class Watch:
 
     def _tell(self) -> None:
         """Wake all who listen."""
-        changed, self._changed = self._changed, asyncio.Event()
+        changed = self._changed
+        self._changed = asyncio.Event()
         changed.set()
 
 

@@ -51,7 +51,8 @@ class RunsBelow:
 
 def _read(folder: Path) -> Row:
     with open_run(folder) as run:
-        tally, models = Tally.of(run.store), [safe(name) for name in run.manifest["models"]]
+        tally = Tally.of(run.store)
+        models = [safe(name) for name in run.manifest["models"]]
     return {"settled": tally.settled, "slots": tally.slots, "models": models}
 
 

@@ -74,7 +74,8 @@ class Pictures:
         frames, sampling = await aside(lambda: self._frames(id_))
         if found is None or frames is None or place >= len(frames.frames):
             return None
-        path, digests = found.folder / found.video.path, [frames.frames[place].digest]
+        path = found.folder / found.video.path
+        digests = [frames.frames[place].digest]
         try:
             ask = self._decoders.jpegs(path, found.video, sampling=sampling, digests=digests)
             return (await ask)[0]

@@ -42,7 +42,8 @@ class Picky:
     """A server that takes so many images a request and says what it was sent."""
 
     def __init__(self, most: int, reason: str = "Request entity too large") -> None:
-        self.most, self.reason = most, reason
+        self.most = most
+        self.reason = reason
         self.script = Script(self._speak)
 
     def _speak(self, sending: Sending) -> Line:
@@ -59,7 +60,8 @@ class Picky:
 
 
 def test_a_request_that_is_too_large_is_sent_again_with_half_its_frames() -> None:
-    server, journal = Picky(40), Pages()
+    server = Picky(40)
+    journal = Pages()
     assert server.ask(journal=journal) == "32 seen"
     (row,) = journal.rows.values()
     assert (row.frames, [(a.kind, a.waited_s) for a in row.attempts]) == (32, [("too-large", 0.0)])
@@ -114,7 +116,8 @@ def test_a_try_that_was_refused_takes_no_tokens_of_a_minute() -> None:
 def test_a_turn_that_is_given_back_unused_takes_no_tokens_of_a_minute() -> None:
     """One call finds out how many images are taken, and the other waits for that."""
     model = replace(REMOTE, limits=CallLimits(tokens_per_minute=100_000))
-    server, sent_s = Picky(4), list[float]()
+    server = Picky(4)
+    sent_s = list[float]()
     requests = [request_of(ordinal=n, frames=frames_of(8)) for n in range(2)]
 
     def speak(sending: Sending) -> Line:
@@ -145,13 +148,15 @@ def test_a_server_that_says_how_many_images_it_takes_gets_as_many() -> None:
 
 
 def test_frames_are_halved_until_they_are_few_enough() -> None:
-    server, journal = Picky(10), Pages()
+    server = Picky(10)
+    journal = Pages()
     assert server.ask(journal=journal) == "8 seen"
     assert server.counts == [64, 32, 16, 8]
 
 
 def test_a_request_of_which_no_part_is_taken_fails_for_good() -> None:
-    server, journal = Picky(0), Pages()
+    server = Picky(0)
+    journal = Pages()
     for _ in range(2):
         with pytest.raises(ProviderFailed) as caught:
             server.ask(journal=journal)
@@ -169,7 +174,8 @@ def test_what_cannot_be_made_smaller_fails_at_once(frames: int) -> None:
 
 def test_a_body_longer_than_its_server_takes_is_not_sent() -> None:
     limits = CallLimits(body_bytes=5_000)
-    server, journal = Picky(64), Pages()
+    server = Picky(64)
+    journal = Pages()
     server.ask(replace(REMOTE, limits=limits), journal=journal)
     (row,) = journal.rows.values()
     assert [attempt.kind for attempt in row.attempts] == ["too-large"]
@@ -179,7 +185,8 @@ def test_a_body_longer_than_its_server_takes_is_not_sent() -> None:
 
 
 def test_a_call_that_lost_frames_is_answered_from_the_journal_with_as_many() -> None:
-    server, journal = Picky(40), Pages()
+    server = Picky(40)
+    journal = Pages()
     server.ask(journal=journal)
     asker = Asker(journal, load_bytes, is_replay=True)
     row = run(asker.ask_row(REMOTE, request_of(frames=frames_of(64))))
@@ -187,7 +194,9 @@ def test_a_call_that_lost_frames_is_answered_from_the_journal_with_as_many() -> 
 
 
 def test_an_answer_names_the_frames_it_was_made_from_in_the_run_and_in_its_replay() -> None:
-    server, journal, frames = Picky(40), Pages(), frames_of(64)
+    server = Picky(40)
+    journal = Pages()
+    frames = frames_of(64)
     prompter = prompter_of(server.script, journal=journal)
     again = replace(prompter, asker=Asker(journal, load_bytes, is_replay=True))
     answers = [
@@ -209,7 +218,8 @@ def test_an_answer_names_the_frames_it_was_made_from_in_the_run_and_in_its_repla
 def test_what_patience_cannot_mend_is_not_tried_again(
     status: int, body: dict[str, str], kind: str
 ) -> None:
-    script, journal = Script([Status(status, body=body)]), Pages()
+    script = Script([Status(status, body=body)])
+    journal = Pages()
     for _ in range(2):
         asker = Asker(journal, load_bytes, make_client=script)
         with pytest.raises(CallFailed) as caught:
@@ -321,12 +331,14 @@ class Coins:
     """A purse with room for so many calls, that counts what is not given back."""
 
     def __init__(self, most: int) -> None:
-        self.left, self.out = most, 0
+        self.left = most
+        self.out = 0
 
     async def hold(self, _model: Model, _request: Request) -> Coins | None:
         if not self.left:
             return None
-        self.left, self.out = self.left - 1, self.out + 1
+        self.left = self.left - 1
+        self.out = self.out + 1
         return self
 
     async def renew(self, _hold: object, _attempt: object) -> bool:
@@ -341,7 +353,8 @@ class Coins:
 
 def test_an_empty_purse_drains_the_run_and_every_hold_is_settled() -> None:
     async def broke() -> tuple[int, int, bool]:
-        coins, journal = Coins(5), Pages()
+        coins = Coins(5)
+        journal = Pages()
         script = Script(lambda _: "words")
         asker = Asker(journal, load_bytes, make_client=script, spend_cap=coins, concurrency=2)
         calls = [asyncio.create_task(asker.ask(REMOTE, request_of(ordinal=i))) for i in range(9)]

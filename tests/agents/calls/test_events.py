@@ -14,8 +14,10 @@ from videoautoarena.memory.records.records import Price, Usage
 
 
 def test_a_call_that_was_paid_for_earlier_is_told_without_tokens_cost_or_time() -> None:
-    used, price = Usage(input_tokens=1000, output_tokens=500), Price(input_usd=1, output_usd=4)
-    model, bench = replace(REMOTE, price=price), Bench(Received("words", used))
+    used = Usage(input_tokens=1000, output_tokens=500)
+    price = Price(input_usd=1, output_usd=4)
+    model = replace(REMOTE, price=price)
+    bench = Bench(Received("words", used))
     bench.ask(model)
     ((key, row),) = bench.journal.rows.items()
     assert (row.usage, row.cost_usd) == (used, pytest.approx(0.003))

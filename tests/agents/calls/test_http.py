@@ -31,7 +31,9 @@ class Told:
     """What one ask over HTTP left behind."""
 
     def __init__(self, reply: str | CallFailed, row: CallRow, server: Loopback) -> None:
-        self.reply, self.row, self.server = reply, row, server
+        self.reply = reply
+        self.row = row
+        self.server = server
 
     @property
     def arrived(self) -> list[dict[str, Any]]:

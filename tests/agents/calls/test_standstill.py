@@ -54,7 +54,8 @@ class Stop:
         if "streamed" not in self.way:
             self.go.wait(20)
             return wire.Answer(200, body)
-        whole, first = wire.pieces(body), wire.first_pieces(body)
+        whole = wire.pieces(body)
+        first = wire.first_pieces(body)
         kind = "text/event-stream"
         if self.way == "half-streamed":
             until = self.go.wait
@@ -169,7 +170,8 @@ def test_connections_of_before_a_sleep_are_used_no_more(
 
     async def live(server: Loopback) -> list[int]:
         nonlocal slept_s
-        asker, counts = Asker(Pages(), load_bytes), list[int]()
+        asker = Asker(Pages(), load_bytes)
+        counts = list[int]()
         model = model_at(provider, server, 30.0)
         for number in range(4):
             await asker.ask(model, request_of(ordinal=number))

@@ -43,7 +43,8 @@ def test_tries_of_a_stopped_call_that_may_have_been_charged_are_not_forgotten(
     fault: Exception | None, wait_s: float, tries: int
 ) -> None:
     priced = replace(REMOTE, price=Price(input_usd=0, output_usd=1_000_000))
-    journal, slow = Pages(), Slow(1.0)
+    journal = Pages()
+    slow = Slow(1.0)
     script = slow if fault is None else Script(lambda _: fault)
 
     async def stopped() -> list[Lost]:
@@ -65,14 +66,16 @@ def test_tries_of_a_stopped_call_that_may_have_been_charged_are_not_forgotten(
 
 
 def test_a_call_that_ends_has_all_its_tries_in_its_row() -> None:
-    script, journal = Script([TimeoutError("nothing came back"), "words"]), Pages()
+    script = Script([TimeoutError("nothing came back"), "words"])
+    journal = Pages()
     asker = Asker(journal, load_bytes, make_client=script, pause=lambda _s: asyncio.sleep(0))
     run(asker.ask(REMOTE, request_of()))
     assert ([len(row.attempts) for row in journal.rows.values()], journal.intents) == ([1], [])
 
 
 def test_a_call_whose_client_cannot_be_set_up_leaves_no_intent() -> None:
-    script, journal = Script([BadInput("openai:gpt-4o cannot be set up")]), Pages()
+    script = Script([BadInput("openai:gpt-4o cannot be set up")])
+    journal = Pages()
     asker = Asker(journal, load_bytes, make_client=script)
     with pytest.raises(BadInput, match="cannot be set up"):
         run(asker.ask(REMOTE, request_of()))
@@ -85,7 +88,8 @@ def test_a_call_that_is_stopped_while_its_intent_is_written_leaves_none() -> Non
             await super().intend(intent)
             await asyncio.get_running_loop().create_future()
 
-    journal, script = Busy(), Script(["words"])
+    journal = Busy()
+    script = Script(["words"])
 
     async def stopped() -> None:
         asker = Asker(journal, load_bytes, make_client=script)
@@ -101,7 +105,8 @@ def test_a_call_that_is_stopped_while_its_intent_is_written_leaves_none() -> Non
 
 def test_what_a_stop_cut_off_stays_listed_though_its_call_is_made_again() -> None:
     late = Stopped("no reply was there yet after the machine slept for 3600 s")
-    script, journal = Script([TimeoutError("nothing came back"), late, "words"]), Pages()
+    script = Script([TimeoutError("nothing came back"), late, "words"])
+    journal = Pages()
     asker = Asker(journal, load_bytes, make_client=script, pause=lambda _s: asyncio.sleep(0))
     run(asker.ask(REMOTE, request_of()))
     assert [(one.attempt, one.is_left_over) for one in journal.intents] == [(2, True)]

@@ -34,7 +34,8 @@ def round_of(gate: AdaptiveLimit, now_s: float, *, latency_s: float = 1.0) -> No
 
 
 def test_places_double_with_every_round_until_the_first_refusal() -> None:
-    gate, places = AdaptiveLimit(256), []
+    gate = AdaptiveLimit(256)
+    places = []
     for second in range(5):
         places.append(gate.places)
         round_of(gate, second)
@@ -77,7 +78,8 @@ def test_after_a_refusal_all_used_places_but_one_or_three_in_a_hundred_come_back
 
 
 def test_refusals_of_calls_sent_at_once_are_one_refusal() -> None:
-    one, many = AdaptiveLimit(32), AdaptiveLimit(32)
+    one = AdaptiveLimit(32)
+    many = AdaptiveLimit(32)
     for gate, refusals in ((one, 1), (many, 16)):
         for ticket in [gate.enter(0) for _ in range(16)][:refusals]:
             gate.leave(ticket, "refused", 0.1)
@@ -101,7 +103,8 @@ def test_after_a_storm_places_come_back_in_a_few_rounds() -> None:
 
 
 def test_a_storm_before_all_else_proves_no_limit_and_every_round_brings_a_place_more() -> None:
-    fresh, limited = AdaptiveLimit(64), AdaptiveLimit(64)
+    fresh = AdaptiveLimit(64)
+    limited = AdaptiveLimit(64)
     refuse(limited, 1)
     round_of(limited, 1)
     for gate in (fresh, limited):
@@ -118,7 +121,8 @@ def test_who_is_refused_from_the_start_loses_little_whatever_the_latencies() -> 
 
 
 def test_a_doubt_costs_a_quarter_of_the_places_until_cuts_are_seen_to_help() -> None:
-    gate, places = AdaptiveLimit(64), []
+    gate = AdaptiveLimit(64)
+    places = []
     for second in range(60):
         tickets = [gate.enter(second) for _ in range(gate.free)]
         gate.opens_at(second)
@@ -153,7 +157,8 @@ def test_a_server_that_answers_ever_slower_is_not_sent_ever_more() -> None:
 def test_a_gate_is_never_shut_for_good_and_never_above_its_ceiling(
     ceiling: int, outcomes: list[tuple[Outcome]]
 ) -> None:
-    gate, now_s = AdaptiveLimit(ceiling), 0.0
+    gate = AdaptiveLimit(ceiling)
+    now_s = 0.0
     for (outcome,) in outcomes:
         now_s = max(now_s, gate.opens_at(now_s))
         gate.leave(gate.enter(now_s), outcome, now_s + 1.0)

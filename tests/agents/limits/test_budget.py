@@ -127,7 +127,8 @@ def test_a_call_that_never_can_fit_is_told_at_once_and_so_is_everybody_after_it(
 
 def test_calls_are_let_through_in_the_order_in_which_they_came() -> None:
     async def play() -> None:
-        of, order = spend_cap(1000), list[int]()
+        of = spend_cap(1000)
+        order = list[int]()
         holds = [await of.hold(MODEL, request_of()) for _ in range(100)]
 
         async def wait(number: int) -> None:
@@ -218,7 +219,8 @@ def test_tokens_that_nobody_counted_are_all_that_were_held_though_a_gateway_says
 
 def test_a_try_that_tells_cost_or_tokens_is_counted_at_those_and_else_at_its_most() -> None:
     async def play() -> None:
-        of, usage = spend_cap(25), Usage(input_tokens=3, output_tokens=1)
+        of = spend_cap(25)
+        usage = Usage(input_tokens=3, output_tokens=1)
         hold = await of.hold(MODEL, request_of())
         assert hold is not None
         most = hold.size.tokens
@@ -280,7 +282,8 @@ class Costly:
     """Clients whose replies come to what the seed has it, some after faults that may have cost."""
 
     def __init__(self, seed: int, faults: float) -> None:
-        self._random, self._faults = random.Random(seed), faults
+        self._random = random.Random(seed)
+        self._faults = faults
         self.charged = 0.0
 
     def __call__(self, _model: Model, _load: object) -> Costly:
@@ -346,7 +349,8 @@ def test_the_cap_is_never_exceeded_and_never_left_with_room_for_a_call(
 
 
 def test_a_frame_counts_as_it_was_seen_to_and_twice_that_in_another_size() -> None:
-    frames, of = frames_of(8), Estimates()
+    frames = frames_of(8)
+    of = Estimates()
     before = of.most(MODEL, request_of(frames=frames)).tokens
     for tokens in (800, 160):
         of.learn(MODEL, frames, Usage(input_tokens=tokens))
@@ -357,8 +361,10 @@ def test_a_frame_counts_as_it_was_seen_to_and_twice_that_in_another_size() -> No
 
 
 def test_a_setting_of_the_user_beats_what_was_seen() -> None:
-    told, frames = Model(alias="r", provider="openai", name="x", frame_tokens=7), frames_of(8)
-    of, blind = Estimates(), Estimates().most(told, request_of()).tokens
+    told = Model(alias="r", provider="openai", name="x", frame_tokens=7)
+    frames = frames_of(8)
+    of = Estimates()
+    blind = Estimates().most(told, request_of()).tokens
     of.learn(told, frames, Usage(input_tokens=8000))
     assert of.most(told, request_of(frames=frames)).tokens == blind + 8 * 7 + 1 + 8 * 12
 

@@ -44,7 +44,8 @@ from videoautoarena.memory.records.errors import CallFailed, ProviderFailed
 from videoautoarena.memory.records.records import CallRow, Price, Usage
 
 OTHER = replace(REMOTE, alias="o", base_url="http://127.0.0.1:10/v1")
-HERE, THERE = REMOTE.endpoint, OTHER.endpoint
+HERE = REMOTE.endpoint
+THERE = OTHER.endpoint
 
 
 @dataclass
@@ -69,7 +70,8 @@ class Room:
     address: str
 
     async def send(self, _sending: Sending) -> Received:
-        loop, house = asyncio.get_running_loop(), self.house
+        loop = asyncio.get_running_loop()
+        house = self.house
         house.sent.append((self.address, loop.time()))
         if any(start <= loop.time() < end for start, end in house.breaks):
             raise httpx.ReadError("reset")
@@ -238,7 +240,8 @@ def test_a_server_that_comes_and_goes_is_told_of_each_time() -> None:
 
 
 def test_a_drained_run_hears_of_no_outage_any_more() -> None:
-    house, heard = House({HERE: [(0.0, 1e9)]}), list[Outage]()
+    house = House({HERE: [(0.0, 1e9)]})
+    heard = list[Outage]()
 
     async def drained_early() -> Asker:
         asker = Asker(Pages(), load_bytes, make_client=house, patience_s=PATIENCE_S)
@@ -286,7 +289,9 @@ def test_one_call_at_a_time_looks_and_never_later_than_patience_ends(
 
 def test_a_call_that_finds_out_a_limit_keeps_no_money_from_others_while_nobody_is_there() -> None:
     """One call halves its frames while others of its model hold their money and wait for it."""
-    limits, journal, sent = Estimates(), Pages(), list[int]()
+    limits = Estimates()
+    journal = Pages()
+    sent = list[int]()
     model = replace(REMOTE, price=Price(input_usd=1.0, output_usd=1.0))
     requests = [request_of(f"{n}", ordinal=n, frames=frames_of(8)) for n in range(4)]
     most = limits.most(model, requests[0]).tokens
@@ -296,7 +301,8 @@ def test_a_call_that_finds_out_a_limit_keeps_no_money_from_others_while_nobody_i
 
         async def send(self, sending: Sending) -> Received:
             assert sending.frames is not None
-            count, now_s = len(sending.frames.frames), asyncio.get_running_loop().time()
+            count = len(sending.frames.frames)
+            now_s = asyncio.get_running_loop().time()
             sent.append(count)
             await asyncio.sleep(0.5)
             if count == 8 or (now_s >= 20 and count > 4):
@@ -370,8 +376,10 @@ def test_an_endpoint_is_not_given_up_for_as_long_as_nobody_looked(stop_s: float)
 
 
 def test_a_look_that_a_stop_cut_off_tells_nothing_of_the_endpoint() -> None:
-    refused, late = httpx.ConnectError("refused"), Stopped("the machine slept for 3600 s")
-    script, heard = Script([refused, late, refused, "words"]), list[Outage]()
+    refused = httpx.ConnectError("refused")
+    late = Stopped("the machine slept for 3600 s")
+    script = Script([refused, late, refused, "words"])
+    heard = list[Outage]()
 
     async def live() -> None:
         asker = Asker(Pages(), load_bytes, make_client=script, patience_s=PATIENCE_S)

@@ -13,7 +13,8 @@ def starts(
     pacer: Pacer, tokens: list[float], *, wanted_s: list[float] | None = None
 ) -> list[float]:
     """Start one request after the other as early as it may be; return when."""
-    now_s, times = 0.0, []
+    now_s = 0.0
+    times = []
     for place, each in enumerate(tokens):
         now_s = max(now_s, wanted_s[place] if wanted_s else 0.0)
         now_s = pacer.ready_at(each, now_s)

@@ -40,7 +40,8 @@ async def settle() -> None:
 
 def test_whoever_came_first_goes_first_whatever_its_endpoint() -> None:
     async def order() -> list[str]:
-        turns, went = Scheduler(1), list[str]()
+        turns = Scheduler(1)
+        went = list[str]()
 
         async def go(model: Model, name: str) -> None:
             turn = await take(turns, model)
@@ -57,7 +58,8 @@ def test_whoever_came_first_goes_first_whatever_its_endpoint() -> None:
 
 def test_a_full_endpoint_holds_nobody_up_elsewhere() -> None:
     async def both() -> bool:
-        turns, slow = Scheduler(8), limited(concurrency=1)
+        turns = Scheduler(8)
+        slow = limited(concurrency=1)
         await take(turns, slow)
         waiting = asyncio.create_task(take(turns, slow))
         await take(turns, NEAR)
@@ -133,7 +135,8 @@ def test_who_was_cancelled_in_line_wants_nothing_any_more() -> None:
 
 def test_of_those_who_wait_the_lowest_rank_goes_first_whatever_its_endpoint() -> None:
     async def order() -> list[str]:
-        turns, went = Scheduler(1), list[str]()
+        turns = Scheduler(1)
+        went = list[str]()
 
         async def go(model: Model, name: str, rank: int) -> None:
             turn = await turns.take(turns.line(model), 0.0, rank=rank)
@@ -250,7 +253,8 @@ def test_models_that_state_the_same_rate_share_it() -> None:
 
 def test_what_is_lent_is_all_that_is_used_and_less_of_it_ends_with_what_is_under_way() -> None:
     async def counts() -> list[int]:
-        turns, asked = Scheduler(100), list[int]()
+        turns = Scheduler(100)
+        asked = list[int]()
         turns.on_waiting = lambda: asked.append(1)
         turns.lend(Loan(0, {}, {}))
         place = (FAR.endpoint, FAR.key_names)
@@ -278,7 +282,8 @@ def test_what_is_lent_is_all_that_is_used_and_less_of_it_ends_with_what_is_under
 
 def test_a_model_that_is_first_called_while_nothing_is_lent_keeps_nobody_out_later() -> None:
     async def count() -> int:
-        turns, place = Scheduler(8), (FAR.endpoint, FAR.key_names)
+        turns = Scheduler(8)
+        place = (FAR.endpoint, FAR.key_names)
         turns.lend(Loan(8, {place: 8}, {}))
         turns.line(FAR)
         turns.lend(Loan(0, {}, {}))
@@ -295,7 +300,8 @@ def test_a_model_that_is_first_called_while_nothing_is_lent_keeps_nobody_out_lat
 
 def test_a_share_of_declared_rates_is_kept_to() -> None:
     async def second_start_s() -> float:
-        turns, model = Scheduler(8), limited(requests_per_minute=60)
+        turns = Scheduler(8)
+        model = limited(requests_per_minute=60)
         place = (model.endpoint, model.key_names)
         turns.line(model)
         turns.lend(Loan(8, {place: 8}, {place: 0.25}))
@@ -348,7 +354,9 @@ def test_a_stop_that_no_beat_has_seen_yet_is_not_put_down_to_another_turn(is_bef
 
 def test_who_waits_for_a_rate_is_not_sent_in_a_burst_after_a_stop() -> None:
     async def starts() -> list[float]:
-        turns, loop, went = Scheduler(8), asyncio.get_running_loop(), list[float]()
+        turns = Scheduler(8)
+        loop = asyncio.get_running_loop()
+        went = list[float]()
 
         async def call() -> None:
             turn = await take(turns, limited(requests_per_minute=60))

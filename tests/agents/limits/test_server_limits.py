@@ -51,7 +51,8 @@ class Server:
     """Output tokens of its replies, one after the other; 8 from there on."""
 
     def __post_init__(self) -> None:
-        self.script, self.journal = Script(self._speak), Pages()
+        self.script = Script(self._speak)
+        self.journal = Pages()
         self.said: list[str] = []
         self._left = list(self.tokens)
         self.limits.keep = lambda learnt: setattr(self, "kept", learnt)

@@ -80,7 +80,8 @@ class Odd:
     """Clients whose replies take a few turns of the loop and come to what the seed has it."""
 
     def __init__(self, seed: int, tokens: tuple[int, int]) -> None:
-        self._random, self._tokens = random.Random(seed), tokens
+        self._random = random.Random(seed)
+        self._tokens = tokens
 
     def __call__(self, _model: Model, _load: object) -> Odd:
         return self
@@ -105,7 +106,8 @@ class Played:
     def __init__(
         self, client: Odd, cap: float, *, likely: float, places: int, battles: int, wave: int = 0
     ) -> None:
-        self._wave, self._late = wave, random.Random(battles)
+        self._wave = wave
+        self._late = random.Random(battles)
         self.order = spend_order(battles, likely)
         estimates = Estimates()
         self.spend_cap = CappedBudget(Caps(cap), estimates, spend_order=self.order)
@@ -176,7 +178,8 @@ def test_it_ends_with_the_battles_or_with_the_money_whatever_was_expected(
 def test_a_cap_settles_about_its_share_of_the_battles_and_the_first_ones(
     share: float, places: int
 ) -> None:
-    battles, each = 60, CALLS * 4.5
+    battles = 60
+    each = CALLS * 4.5
     cap = share * battles * each
     played = Played(Odd(1, (3, 6)), cap, likely=each, places=places, battles=battles)
     assert not run(played.all())

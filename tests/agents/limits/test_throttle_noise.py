@@ -114,7 +114,8 @@ def test_noise_is_forgotten_after_a_while_and_the_next_time_later() -> None:
 
 
 def test_no_noise_is_believed_in_for_more_than_an_hour() -> None:
-    noise, now_s = noisy(), 0.0
+    noise = noisy()
+    now_s = 0.0
     for _ in range(8):
         now_s += LONGEST_TRUST_S + 1
         assert not noise.explains(send(noise, "....x")[-1], now_s)
@@ -167,7 +168,9 @@ def test_whatever_comes_back_a_gate_stays_within_bounds_and_does_the_same_again(
     ceiling: int, outcomes: list[Outcome]
 ) -> None:
     def places() -> list[int]:
-        gate, now_s, found = AdaptiveLimit(ceiling), 0.0, []
+        gate = AdaptiveLimit(ceiling)
+        now_s = 0.0
+        found = []
         for outcome in outcomes * 8:
             now_s = max(now_s, gate.opens_at(now_s))
             gate.leave(gate.enter(now_s), outcome, now_s + 1.0)

@@ -121,7 +121,8 @@ def test_an_answer_to_a_call_that_went_another_way_is_none(provider: str, book: 
 def test_a_client_of_another_make_goes_the_plain_way(
     provider: str, book: Book, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    chat, film = plain_chat(provider, book), Film()
+    chat = plain_chat(provider, book)
+    film = Film()
     monkeypatch.setattr("videoautoarena.agents.calls.clients.build_chat_model", lambda _model: chat)
 
     async def once() -> None:
@@ -136,7 +137,8 @@ def test_the_key_is_in_no_log_and_no_row(
     provider: str, tmp_path: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    film, journal = Film(), Pages()
+    film = Film()
+    journal = Pages()
     with serving(tmp_path / "log", brain=always("So.")) as server:
         model = model_at(provider, server.gemini_url)
         asker = Asker(journal, film.load)

@@ -120,7 +120,8 @@ def test_nobody_else_has_a_mark() -> None:
 
 def test_openai_itself_learns_which_calls_begin_alike() -> None:
     model = parse_model("openai:gpt-4o")
-    one, other = frames_of(4), frames_of(5)
+    one = frames_of(4)
+    other = frames_of(5)
     keys = [cache_options(model, frames)["prompt_cache_key"] for frames in (one, one, other)]
     assert keys[0] == keys[1] != keys[2]
     assert len(keys[0]) <= 64

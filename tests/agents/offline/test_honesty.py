@@ -49,7 +49,8 @@ def test_the_blind_speak_of_no_time_in_particular(story: Film) -> None:
 def test_an_answer_made_from_another_video_loses(
     story: Film, other_story: Film, question: str
 ) -> None:
-    mine, other = answer("hawk", story, question), answer("hawk", other_story, question)
+    mine = answer("hawk", story, question)
+    other = answer("hawk", other_story, question)
     assert battle(story, question, mine, other)["verdict"] == "A"
     assert battle(other_story, question, mine, other)["verdict"] == "B"
 
@@ -59,7 +60,8 @@ def test_shuffled_frames_make_order_claims_false_and_the_judge_says_so(story: Fi
     frame_features = [jpeg for _, jpeg in story][::-1]
     backwards = tuple(zip(times, frame_features, strict=True))
     question = "Where does the first cut fall, and at what point is the picture darkest?"
-    straight, turned = answer("hawk", story, question), answer("hawk", backwards, question)
+    straight = answer("hawk", story, question)
+    turned = answer("hawk", backwards, question)
     judged = battle(story, question, turned, straight)
     assert judged["verdict"] == "B"
     assert "for first cut; I find 0:03.1" in judged["accuracy"]["analysis"]
@@ -97,8 +99,10 @@ def test_equal_content_gives_equal_words_whatever_the_fence(story: Film) -> None
 def test_swapping_the_seats_mirrors_the_verdict(story: Film) -> None:
     mirror = {"A": "B", "B": "A"}
     for question in QUESTIONS:
-        a, b = answer("owl", story, question), answer("mole", story, question)
-        there, back = battle(story, question, a, b), battle(story, question, b, a)
+        a = answer("owl", story, question)
+        b = answer("mole", story, question)
+        there = battle(story, question, a, b)
+        back = battle(story, question, b, a)
         assert back["verdict"] == mirror.get(there["verdict"], there["verdict"])
 
 
@@ -168,7 +172,8 @@ def _imports(node: ast.AST) -> list[str]:
 
 def _everything(frames: Film) -> list[object]:
     question = QUESTIONS[0]
-    a, b = answer("hawk", frames, question), answer("mole", frames, question)
+    a = answer("hawk", frames, question)
+    b = answer("mole", frames, question)
     blocks = {"persona": "A person.", "question": question, "answer_a": a, "answer_b": b}
     evolved = play("evolver", frames, **blocks, analyses="", refused="")
     return [a, b, play("examiner", frames), play("judge", frames, **blocks), evolved]

@@ -109,7 +109,8 @@ def test_by_the_paper_nobody_is_told_of_a_brief_unless_a_prompt_of_ones_own_asks
 
 
 def test_only_what_differs_from_the_paper_is_written_anew_for_it() -> None:
-    usual, paper = PromptSet.load(), PromptSet.load(paper=True)
+    usual = PromptSet.load()
+    paper = PromptSet.load(paper=True)
     others = {role for role, text in paper.texts.items() if usual.texts[role] != text}
     assert others == {"persona", "questioner", "judge", "evolver", "grader"}
     again = PromptSet.from_texts(paper.texts, contracts=paper.contracts)

@@ -67,7 +67,8 @@ def test_a_cue_leaves_its_fence_in_no_case(texts: list[str]) -> None:
 
 def test_subtitles_enter_the_key_and_their_absence_does_not() -> None:
     model = Model(alias="m", provider="offline", name="hawk", max_frames=64)
-    plain, spoken = frames_of(3), titled(frames_of(3), *SAID)
+    plain = frames_of(3)
+    spoken = titled(frames_of(3), *SAID)
     other = titled(frames_of(3), *SAID[:3], cue(1.5, 1.6, "five"))
     keys = {journal_key(model, request_of(frames=f)) for f in (plain, spoken, other)}
     assert len(keys) == 3

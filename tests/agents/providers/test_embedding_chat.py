@@ -17,7 +17,8 @@ class Stuck(Pictures):
 
     def __init__(self, model: str) -> None:
         super().__init__(model)
-        self.let_go, self.is_done = Event(), False
+        self.let_go = Event()
+        self.is_done = False
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         self.let_go.wait(5)

@@ -12,7 +12,8 @@ from videoautoarena.agents.roles.choose import Chosen, read_choice, read_publish
 ANIMALS = ("a cat sleeps", "a dog runs", "a bird sings", "two cats and a dog")
 NUMBERS = ("3", "4", "12", "2")
 COLOURS = ("red", "blue", "no", "Yes")
-DEGREES, SIGNS = ("-1", "1", "0"), ("!", "?", "...")
+DEGREES = ("-1", "1", "0")
+SIGNS = ("!", "?", "...")
 MIXED = ("A dog runs", "The man does not jump", "The man jumps", "Plan B, because it rains")
 
 READ = {

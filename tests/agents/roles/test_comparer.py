@@ -31,7 +31,8 @@ def says(verdict: str, **more: Any) -> str:
 def compared(*lines: str, case: Case = CASE, seats: Seats = "ab") -> tuple[Compared, Script]:
     script = Script(lines)
     asker = Asker(Pages(), load_bytes, make_client=script)
-    prompter, place = Prompter(asker, PromptSet.load(bench=True)), Place("bench-1", 0, seats)
+    prompter = Prompter(asker, PromptSet.load(bench=True))
+    place = Place("bench-1", 0, seats)
     return run(compare_once(prompter, MODEL, frames=frames_of(4), case=case, place=place)), script
 
 
@@ -48,7 +49,8 @@ def test_the_answers_change_places_and_stand_in_fences() -> None:
 
 
 def test_two_answers_alike_are_compared_once_from_each_seat_by_each_judge() -> None:
-    script, same = Script([says("A=B")] * 4), Case("P.", "Q?", "Both.", "Both.")
+    script = Script([says("A=B")] * 4)
+    same = Case("P.", "Q?", "Both.", "Both.")
     asker = Asker(Pages(), load_bytes, make_client=script)
     prompter = Prompter(asker, PromptSet.load(bench=True))
     seatings: list[Seats] = ["ab", "ba"]

@@ -147,7 +147,8 @@ def test_what_a_contestant_thought_aloud_is_no_part_of_its_answer() -> None:
 
 
 def test_equal_questions_to_both_seats_are_two_calls() -> None:
-    script, journal = Script(["one", "two"]), Pages()
+    script = Script(["one", "two"])
+    journal = Pages()
     prompter = prompter_of(script, journal=journal)
     for seat in (0, 1):
         run(answer(prompter, MODEL, frames=FRAMES, question="Why?", slot=SLOT, seat=seat))  # type: ignore[arg-type]
@@ -325,7 +326,8 @@ def test_an_answer_stays_inside_its_block(answer_a: str) -> None:
 
 
 def test_a_reply_in_no_form_is_mended_in_a_second_round() -> None:
-    script, journal = Script(["Hm.", '{"question": "Why?"}']), Pages()
+    script = Script(["Hm.", '{"question": "Why?"}'])
+    journal = Pages()
     question = run(
         put_question(
             prompter_of(script, journal=journal),
@@ -364,7 +366,8 @@ def test_a_reply_that_echoes_its_fences_is_mended_behind_fresh_ones() -> None:
 
 
 def test_two_bad_replies_are_an_unusable_one_and_replay_says_the_same() -> None:
-    script, journal = Script(["Hm.", "Hm?"]), Pages()
+    script = Script(["Hm.", "Hm?"])
+    journal = Pages()
     told = []
     for _ in range(2):
         with pytest.raises(UnusableReply, match="examiner") as caught:

@@ -100,7 +100,8 @@ def test_of_all_stops_it_grows_by_as_much_as_it_was_at_most(
 
 @pytest.mark.parametrize("limit_s", [1.0, LIMIT_S, 300.0])
 def test_a_loop_that_stalls_again_and_again_is_not_read_for_ever(limit_s: float) -> None:
-    working_s, stall_s = 0.3, 1.0
+    working_s = 0.3
+    stall_s = 1.0
     at_s, why = cut_off(
         *[(place * (working_s + stall_s), stall_s) for place in range(800)], limit_s=limit_s
     )
@@ -141,7 +142,8 @@ def test_a_try_that_begins_behind_a_stop_has_its_own_time() -> None:
 @pytest.fixture
 def sleep(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     """Let the machine have slept for so long, by a clock that goes on meanwhile."""
-    read, slept_s = boot_s, 0.0
+    read = boot_s
+    slept_s = 0.0
 
     def doze(seconds: float) -> None:
         nonlocal slept_s

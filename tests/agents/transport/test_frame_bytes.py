@@ -30,7 +30,8 @@ def test_a_frame_is_loaded_once_for_all_calls_and_subsets() -> None:
     async def look() -> None:
         shelf = FrameBytes(film.load)
         some = await shown(shelf, film, film.digests[::2])
-        whole, again = await shown(shelf, film), await shown(shelf, film)
+        whole = await shown(shelf, film)
+        again = await shown(shelf, film)
         assert whole[::2] == some
         assert whole == again
 

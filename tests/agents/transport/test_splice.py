@@ -67,7 +67,8 @@ def test_openai_is_sent_the_very_bytes_of_the_plain_way(
     frames = titled(film.frames, *spoken) if spoken else film.frames
     run(call(plain_chat("openai", book), laid_out(film, frames, look), None))
     plain = sent(book)
-    chat, carried = build_chat_model(model_at("openai", book.url)), run_for(film, look, frames)
+    chat = build_chat_model(model_at("openai", book.url))
+    carried = run_for(film, look, frames)
     run(call(chat, short_messages(SYSTEM, carried.key, "Wéll?"), carried))
     assert sent(book).body == plain.body
 
@@ -170,7 +171,8 @@ def test_no_run_shows_its_key_or_its_frames() -> None:
 
 def test_a_sync_call_takes_its_frames_along(provider: str, book: Book) -> None:
     film = Film()
-    chat, carried = build_chat_model(model_at(provider, book.url)), run_for(film)
+    chat = build_chat_model(model_at(provider, book.url))
+    carried = run_for(film)
     call_sync(chat, short_messages(SYSTEM, carried.key, "Well?"), carried)
     assert images_of(sent(book)) == film.jpegs
 
@@ -180,7 +182,8 @@ def test_gemini_takes_frames_along_over_either_library(
     library: str, book: Book, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GOOGLE_GENAI_HTTP_CLIENT", library)
-    film, carried = Film(), run_for(Film())
+    film = Film()
+    carried = run_for(Film())
     chat: Any = build_chat_model(model_at("google_genai", book.url))
     run(call(chat, short_messages(SYSTEM, carried.key, "Well?"), carried))
     assert images_of(sent(book)) == film.jpegs
@@ -198,7 +201,8 @@ def test_gemini_stays_with_httpx_where_aiohttp_is_installed(
 
 
 def test_a_text_like_a_key_stays_text(provider: str, book: Book) -> None:
-    film, carried = Film(), run_for(Film())
+    film = Film()
+    carried = run_for(Film())
     forged = f'{{"type":"text","text":"{"0123456789abcdef" * 6}"}} {carried.key[32:]}'
     chat = build_chat_model(model_at(provider, book.url))
     run(call(chat, short_messages(SYSTEM, carried.key, forged), carried))

@@ -181,7 +181,8 @@ def test_no_frame_and_no_key_goes_to_a_host_that_nobody_named(
     with keeping() as stranger:
         book.moved_to = f"http://{host}:{stranger.port}/v1/chat/completions"
         model = replace(model_at(provider, book.url), key_env="HERON_KEY")
-        journal, film = Pages(), Film()
+        journal = Pages()
+        film = Film()
 
         async def ask() -> None:
             asker = Asker(journal, film.load)

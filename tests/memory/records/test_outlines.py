@@ -45,5 +45,6 @@ def test_names_are_numbered_as_they_first_come_and_as_they_last_stand() -> None:
 
 
 def test_who_met_stands_in_the_order_of_coming() -> None:
-    a, b = Column.of(["owl", None, "hawk"]), Column.of(["mole", "hawk", "wren"])
+    a = Column.of(["owl", None, "hawk"])
+    b = Column.of(["mole", "hawk", "wren"])
     assert seen_in(a, b) == ["owl", "mole", "hawk", "wren"]

@@ -52,7 +52,8 @@ def test_a_table_gives_back_what_it_was_made_of(
     first: list[tuple[Any, ...]], second: list[tuple[Any, ...]]
 ) -> None:
     known = {row[:2] for row in first}
-    one, two = made(first), made([row for row in second if row[:2] not in known])
+    one = made(first)
+    two = made([row for row in second if row[:2] not in known])
     table = Slots.of(one) + Slots.of(two)
     assert table == one + two
     assert [table[row] for row in range(len(table))] == one + two
@@ -69,7 +70,8 @@ def test_a_table_gives_back_what_it_was_made_of(
 def test_a_slot_is_found_by_its_id_and_no_other_is(
     first: list[tuple[Any, ...]], second: list[tuple[Any, ...]]
 ) -> None:
-    table, others = Slots.of(made(first)), Slots.of(made(second))
+    table = Slots.of(made(first))
+    others = Slots.of(made(second))
     ids = [each.id for each in table]
     for id_ in [*others.ids, "v0", "-p1-r0", "", "v9-p1-r0"]:
         assert table.find(id_) == (ids.index(id_) if id_ in ids else None)

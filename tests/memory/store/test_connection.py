@@ -86,7 +86,8 @@ def test_a_link_to_a_run_leads_to_its_log_and_its_lock(store: Store, path: Path)
 def test_fsync_keeps_the_names_of_a_new_run_and_its_folders(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    synced, sync = [], os.fsync
+    synced = []
+    sync = os.fsync
 
     def noting(number: int) -> None:
         synced.append(os.fstat(number).st_ino)

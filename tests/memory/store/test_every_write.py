@@ -133,9 +133,11 @@ def test_with_fsync_a_power_cut_at_any_moment_loses_nothing(
 def test_without_fsync_a_power_cut_loses_commits_and_no_run(
     children: Program, tmp_path: Path
 ) -> None:
-    out, record = tmp_path / "out", tmp_path / "ops"
+    out = tmp_path / "out"
+    record = tmp_path / "ops"
     assert children.run(script(out, Disk(record=str(record)))) == 0
-    ops, losses = recorded(record), 0
+    ops = recorded(record)
+    losses = 0
     for number in range(1, len(ops) + 1, 29):
         left = tmp_path / str(number)
         left.mkdir()
@@ -151,7 +153,8 @@ def stopped_in_a_checkpoint(
     children: Program, calm: tuple[set[str], list[str]], tmp_path: Path
 ) -> Path:
     """A run that was killed between two pages which went from its log into its file."""
-    out, page = tmp_path / "stopped", calm[1].count("page") * 2 // 3
+    out = tmp_path / "stopped"
+    page = calm[1].count("page") * 2 // 3
     assert children.run(script(out, Disk(kill_at=page, of_kind="page"))) == -9
     assert (out / "run.sqlite-wal").stat().st_size
     (out / "run.sqlite-shm").unlink()
@@ -177,7 +180,8 @@ def test_where_nothing_can_be_written_a_run_with_a_log_is_read_from_a_copy(
 def test_where_nothing_can_be_written_a_run_with_an_empty_log_is_read_as_it_is(
     children: Program, tmp_path: Path
 ) -> None:
-    out, says = tmp_path / "out", tmp_path / "said"
+    out = tmp_path / "out"
+    says = tmp_path / "said"
     assert children.run(script(out, Disk())) == 0
     (out / "run.sqlite-wal").touch()
     job = Job("read", [str(out / "run.sqlite")], Disk(unwritable=str(out)), says=str(says))

@@ -70,11 +70,9 @@ def test_draws_come_back_in_the_order_in_which_they_were_made(path: Path) -> Non
 
 
 def test_of_trials_in_one_place_the_last_counts() -> None:
-    first, again, other = (
-        trial("repeat:x:0", "failed"),
-        trial("repeat:x:0~1"),
-        trial("attack:y~2:0"),
-    )
+    first = trial("repeat:x:0", "failed")
+    again = trial("repeat:x:0~1")
+    other = trial("attack:y~2:0")
     assert standing_trials([again, other, first]) == [again, other]
     assert generation_of("repeat:x:0~1") == ("repeat:x:0", 1)
     assert generation_of("attack:y~2:0") == ("attack:y~2:0", 0)

@@ -98,7 +98,8 @@ def test_what_was_handed_in_is_written_whoever_wants_to_go(
 def test_a_reader_is_closed_once_no_thread_reads_from_it(
     store: Store, path: Path, ending: Ending, clock: Clock
 ) -> None:
-    reader, ends = Reader(path, live=True), list[KeyboardInterrupt]()
+    reader = Reader(path, live=True)
+    ends = list[KeyboardInterrupt]()
 
     def read() -> None:
         try:

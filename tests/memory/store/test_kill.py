@@ -24,7 +24,8 @@ class Victims:
     """The program whose children write, one at a time, until they are killed."""
 
     def __init__(self) -> None:
-        pipe, command = subprocess.PIPE, [sys.executable, "-m", "tests.support.crash"]
+        pipe = subprocess.PIPE
+        command = [sys.executable, "-m", "tests.support.crash"]
         self._program = subprocess.Popen(
             command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True, start_new_session=True
         )
@@ -79,7 +80,8 @@ def kept_in(run: Path) -> set[str]:
 
 
 def test_nothing_that_was_committed_is_lost_to_a_kill(run: Path, program: Victims) -> None:
-    chance, promised = random.Random(0), set()
+    chance = random.Random(0)
+    promised = set()
     for life in range(10):
         job = f"write {run} {life * 100_000}"
         promised.update(program.kill_after(job, chance.randrange(1, 120)))

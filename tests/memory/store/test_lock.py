@@ -47,7 +47,8 @@ def test_letting_go_twice_does_not_open_the_lock_of_the_next(path: Path) -> None
 def test_a_lock_whose_file_was_removed_meanwhile_is_taken_anew(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    take, lost = os.open, list[str]()
+    take = os.open
+    lost = list[str]()
 
     def open_late(*given: Any) -> int:
         file = take(*given)

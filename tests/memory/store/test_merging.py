@@ -71,7 +71,8 @@ def source(path: Path, name: str, *, slots: int = 2) -> Path:
     }
     with closing(sqlite3.connect(path)) as file:
         for table, row in rows.items():
-            columns, marks = ", ".join(TABLES[table].columns), ", ".join("?" * len(row))
+            columns = ", ".join(TABLES[table].columns)
+            marks = ", ".join("?" * len(row))
             file.execute(f"INSERT INTO {table} ({columns}) VALUES ({marks})", row)
         for k in range(3):
             call = (f"{name}{k}", film, "judge", 0, k, "m", f'"{name}"')
@@ -122,7 +123,8 @@ def test_what_a_kill_left_beside_the_target_is_no_part_of_a_merged_run(
     folder = tmp_path / "to"
     folder.mkdir()
     target = folder / "run.sqlite"
-    killed, draft = source(tmp_path / "c.sqlite", "c"), target.with_name("run.sqlite.new")
+    killed = source(tmp_path / "c.sqlite", "c")
+    draft = target.with_name("run.sqlite.new")
     with closing(connect(killed, "mode=rw")) as file:
         # Its own triggers call what SQLite lets no file call that nobody has looked at.
         file.execute("PRAGMA trusted_schema = ON")
@@ -143,7 +145,8 @@ def test_the_disk_has_a_merged_file_before_its_name_and_the_name_before_that_is_
     two: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done: list[tuple[str, int]] = []
-    sync, replace = os.fsync, os.replace
+    sync = os.fsync
+    replace = os.replace
 
     def fsync(file: int) -> None:
         sync(file)
@@ -157,7 +160,8 @@ def test_the_disk_has_a_merged_file_before_its_name_and_the_name_before_that_is_
     monkeypatch.setattr(os, "replace", rename)
     target = tmp_path / "to.sqlite"
     merge_files(two, target, lambda _: {})
-    file, folder = target.stat().st_ino, tmp_path.stat().st_ino
+    file = target.stat().st_ino
+    folder = tmp_path.stat().st_ino
     assert done == [("sync", file), ("rename", file), ("sync", folder)]
 
 

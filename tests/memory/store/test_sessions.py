@@ -20,7 +20,8 @@ class Clock:
 
 
 def test_a_session_lasts_until_its_last_commit(path: Path) -> None:
-    clock, before = Clock(), time.time()
+    clock = Clock()
+    before = time.time()
     with Store.create(path, {}) as store:
         store.sessions.begin(clock=clock)
         clock.now += 5

@@ -432,7 +432,8 @@ def test_a_link_beside_a_run_is_refused_and_what_it_leads_to_is_kept(
     ending: str, write: bool, store: Store, path: Path
 ) -> None:
     store.close()
-    victim, beside = path.with_name("mine"), path.with_name(path.name + ending)
+    victim = path.with_name("mine")
+    beside = path.with_name(path.name + ending)
     victim.write_text("mine alone")
     beside.unlink(missing_ok=True)
     beside.symlink_to(victim)

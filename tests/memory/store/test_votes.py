@@ -36,7 +36,8 @@ def run(path: Path) -> Path:
 
 
 def test_a_vote_that_was_taken_back_stays_as_superseded(run: Path) -> None:
-    first, second = vote("a"), vote("b")
+    first = vote("a")
+    second = vote("b")
     asyncio.run(write(run, ("put", first), ("withdraw", first), ("put", second)))
     with Store.open(run, write=False) as store:
         assert store.evidence.votes.cast(Vote) == [Cast(first, True), Cast(second, False)]
@@ -51,7 +52,8 @@ def test_a_second_vote_on_the_same_is_refused_and_the_first_one_stands(run: Path
 
 
 def test_taking_back_one_vote_leaves_those_of_others(run: Path) -> None:
-    mine, other = vote("a"), vote("a", labeller="ben")
+    mine = vote("a")
+    other = vote("a", labeller="ben")
     elsewhere = vote("a", battle="w-p1-r0")
     steps = [("put", one) for one in (mine, other, elsewhere)]
     asyncio.run(write(run, *steps, ("withdraw", mine)))
@@ -79,7 +81,8 @@ def test_a_vote_that_stands_is_a_label_and_what_could_not_be_told_is_none(run: P
 
 
 def test_rankings_of_the_same_questions_are_of_the_same_in_whatever_order(run: Path) -> None:
-    one, turned = ranking("p", "q"), ranking("q", "p")
+    one = ranking("p", "q")
+    turned = ranking("q", "p")
     assert one.subject == turned.subject != ranking("p", "r").subject
     with pytest.raises(StoreError):
         asyncio.run(write(run, ("put", one), ("put", turned)))

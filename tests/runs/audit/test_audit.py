@@ -38,7 +38,8 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_leaderboard_asks_for_no_figure_that_cannot_stand_under_it() -> None:
     given = Season(3, 20, Nature(length=50.0, mishaps=0.05), panel=True).audited()
-    every, asked = find_all(given), find_all(replace(given, is_brief=True))
+    every = find_all(given)
+    asked = find_all(replace(given, is_brief=True))
     assert chosen(asked) == chosen(every)
     assert {found.key.partition(".")[0] for found in every} >= {"labels", "truth", "attack"}
     idle = [f.key for f in asked if f.n and f.crosses is None and not is_usual(f.key)]

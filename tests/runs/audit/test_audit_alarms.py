@@ -15,7 +15,8 @@ from videoautoarena.runs.audit.report import find_all
 from videoautoarena.runs.rating.finding import ENOUGH, Finding, raise_alarms
 from videoautoarena.scoring.intervals.proportions import measure_share
 
-FAIR_RUNS, BIASED_RUNS = 120, 20
+FAIR_RUNS = 120
+BIASED_RUNS = 20
 SLOW = pytest.mark.slow
 
 
@@ -85,7 +86,8 @@ def test_few_cases_or_one_video_raise_no_alarm_and_say_so(
 
 def test_the_more_figures_a_fair_judge_may_cross_the_surer_each_has_to_be() -> None:
     # 65 of 100 lie 3.0 standard errors above a half: 0.27 % at both ends.
-    odd, even = judged(65, 100, videos=100), judged(50, 100, videos=100, number=1)
+    odd = judged(65, 100, videos=100)
+    even = judged(50, 100, videos=100, number=1)
     for others, alarm in ((0, True), (9, True), (39, False)):
         first, *rest = raise_alarms([odd, *[even] * others])
         assert (first.is_alarm, any(one.is_alarm for one in rest)) == (alarm, False)

@@ -52,7 +52,8 @@ def audit(
 
 def stand_ins(place: Path) -> Audited:
     """A run of stand-ins judged from both seatings, by two judges one of whom sees little."""
-    videos, arena = draw_folder(place / "videos", 4, seconds=3.5), place / "arena.toml"
+    videos = draw_folder(place / "videos", 4, seconds=3.5)
+    arena = place / "arena.toml"
     arena.write_text('[models.dim]\nmodel = "offline:judge"\nmax_frames = 2\n')
     models = tuple(f"offline:{kind}" for kind in STAND_INS)
     flags = {"models": models, "judge": ("offline:judge", "dim"), "config": arena, "rounds": 3}
@@ -74,7 +75,8 @@ def stand_ins(place: Path) -> Audited:
 
 def twins(place: Path) -> Audited:
     """A run of one stand-in under two names."""
-    videos, arena = draw_folder(place / "videos", 4, seconds=3.5), place / "arena.toml"
+    videos = draw_folder(place / "videos", 4, seconds=3.5)
+    arena = place / "arena.toml"
     arena.write_text("".join(f'[models.{name}]\nmodel = "offline:hawk"\n' for name in "xy"))
     play(videos, place / "out", models=("x", "y"), config=arena, rounds=6)
     cast: dict[str, tuple[str, int | None]] = dict.fromkeys("xy", ("offline:hawk", 64))

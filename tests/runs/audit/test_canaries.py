@@ -56,7 +56,8 @@ def test_a_canary_fails_only_where_its_interval_leaves_out_zero() -> None:
         battles = [fought(k, "windbag", "terse", "a" if k < wins else "b") for k in range(40)]
         return by_key(audit_canaries(audited(battles, cast=CAST)))["canary.windbag"]
 
-    chance, sure = of(26), of(27)
+    chance = of(26)
+    sure = of(27)
     assert "better than terse with a probability of 96" in chance.sentence
     assert chance.low < 0 < chance.high
     assert not chance.is_alarm

@@ -30,7 +30,8 @@ from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.rundir.reader import open_run
 from videoautoarena.runs.views.labels import labels_report, people_section
 
-LONG, SHORT = "word " * 30, "word " * 10
+LONG = "word " * 30
+SHORT = "word " * 10
 
 
 def said(

@@ -156,7 +156,8 @@ def test_what_was_not_decided_has_no_label(tmp_path: Path) -> None:
 
 def test_what_was_superseded_has_no_label(tmp_path: Path) -> None:
     film = video()
-    old, new = battle(slot(film, 0)), battle(slot(film, 0, generation=1, ordinal=1))
+    old = battle(slot(film, 0))
+    new = battle(slot(film, 0, generation=1, ordinal=1))
     slots = [slot(film, 0, ordinal=0), slot(film, 0, ordinal=1, generation=1)]
     run = play(tmp_path / "out", [old, new], slots=slots)
     told = refused(run, rows(tmp_path / "x.csv", (old.id, "anna", "a")))

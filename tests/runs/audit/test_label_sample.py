@@ -86,7 +86,8 @@ def test_a_draw_whose_folder_of_videos_is_not_known_names_no_other(
 
 
 def test_every_battle_is_as_likely_as_any_other_to_be_drawn(tmp_path: Path, run: Path) -> None:
-    counts, copies = Counter[str](), 200
+    counts = Counter[str]()
+    copies = 200
     with Store.open(run / "run.sqlite", write=False) as store:
         ids = [one.id for one in store.battles()]
     for seed in range(copies):

@@ -10,7 +10,8 @@ from tests.support.audited import audited, by_key, fought
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.audit.biases import audit_length
 
-LONG, SHORT = "word " * 40, "word " * 12
+LONG = "word " * 40
+SHORT = "word " * 12
 
 
 def written(number: int, verdict: str, a: str, b: str) -> Battle:

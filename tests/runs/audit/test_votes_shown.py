@@ -133,7 +133,8 @@ def test_shares_of_places_by_source_worked_by_hand(run: Path) -> None:
 def test_rankings_of_one_video_are_not_taken_for_independent() -> None:
     one_video = [Cast(ranking("v", (1, 2), who=f"p{k}"), False) for k in range(8)]
     apart = [Cast(ranking(f"v{k}", (1, 2)), False) for k in range(8)]
-    narrow, wide = rank_sources(apart), rank_sources(one_video)
+    narrow = rank_sources(apart)
+    wide = rank_sources(one_video)
     assert narrow is not None
     assert wide is not None
     assert (wide.sources[0].places[0].low, wide.sources[0].places[0].high) == (0.0, 1.0)

@@ -25,7 +25,8 @@ def out(tmp_path: Path) -> Path:
 def test_what_is_exported_is_imported_and_rated_as_the_run(
     out: Path, tmp_path: Path, form: str
 ) -> None:
-    there, lines = tmp_path / "there.jsonl", tmp_path / "lines.jsonl"
+    there = tmp_path / "there.jsonl"
+    lines = tmp_path / "lines.jsonl"
     words = ("export", out, "--what", "battles", "--format", form, "--to", there)
     assert invoke(*words).exit_code == 0
     assert f", {form}" in invoke("import", "battles", there, "--to", lines).stdout

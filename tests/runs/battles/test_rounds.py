@@ -22,7 +22,8 @@ def golden(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_each_round_is_what_its_exported_battles_add_up_to(golden: Path) -> None:
-    battles, found = exported(golden, "battles"), exported(golden, "rounds")
+    battles = exported(golden, "battles")
+    found = exported(golden, "rounds")
     theme_of = read_looks(battles_of(golden)).theme_of
     assert 1 < len(set(theme_of.values())) < len(theme_of)
     assert [one["round"] for one in found] == [0, 1, 2, 3]

@@ -40,7 +40,8 @@ def of(word: str) -> Said:
 
 
 def test_precision_and_recall_are_what_one_counts_by_hand() -> None:
-    said, truth = "yyyn?nny", "yynyy?ny"
+    said = "yyyn?nny"
+    truth = "yynyy?ny"
     rows = check_rows([*map(of, said)], [*map(of, truth)], VIDEOS)
     row = next(one for one in rows if one.category == "code")
     assert (row.truths, row.claims, row.both, row.unknown) == (5, 4, 3, 1)
@@ -51,7 +52,8 @@ def test_precision_and_recall_are_what_one_counts_by_hand() -> None:
 
 
 def test_questions_about_one_video_are_one_cluster() -> None:
-    said, truth = [of("y")] * 8, [*[of("y")] * 6, *[of("n")] * 2]
+    said = [of("y")] * 8
+    truth = [*[of("y")] * 6, *[of("n")] * 2]
     apart, together = (
         next(one for one in check_rows(said, truth, videos) if one.category == "code").precision
         for videos in (VIDEOS, ["v"] * 8)

@@ -302,7 +302,8 @@ def test_of_two_words_on_a_question_the_last_that_was_read_stands() -> None:
         about |= {"question": "q", "categories": {"code": word}, "reason": reason}
         return Tag(id=id_, **about)
 
-    first, again = said("q:c:0", "no"), said("q:c:0~1", "yes")
+    first = said("q:c:0", "no")
+    again = said("q:c:0~1", "yes")
     assert standing_tags([first, again]) == [again]
     assert standing_tags([again, first]) == [again]
     mute = said("q:c:0~1", "unknown", "mute")

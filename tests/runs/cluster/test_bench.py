@@ -125,7 +125,8 @@ def test_whoever_is_shown_another_video_pays_no_clip_of_it_twice(
 
 def test_only_what_is_not_known_is_played_by_workers(ground: Path, tmp_path: Path) -> None:
     bench = Path(shutil.copytree(ground / "tasks", tmp_path / "bench"))
-    how, engine = asked(ground, "tasks", Wanted(PAIR)), OneLoop()
+    how = asked(ground, "tasks", Wanted(PAIR))
+    engine = OneLoop()
     play(bench, replace(how, limit=4))
     known = {row.key for row in calls_of(bench)}
     assert play(bench, replace(how, engine=engine)).results
@@ -212,7 +213,8 @@ def test_a_refused_key_ends_a_bench_on_workers_as_in_one_process(
         config = write_config(tmp_path / "served.toml", "openai", server)
         how = asked(ground, "choice", Wanted(("hawk",), config=config))
         alone, shared = (Path(shutil.copytree(ground / "choice", tmp_path / name)) for name in "ab")
-        one, other = play(alone, how).tally, play(shared, replace(how, engine=OneLoop())).tally
+        one = play(alone, how).tally
+        other = play(shared, replace(how, engine=OneLoop())).tally
     assert one.hopeless.startswith("hawk: its API key is refused")
     assert other.hopeless == one.hopeless
     assert (other.is_interrupted, other.is_capped) == (False, False)

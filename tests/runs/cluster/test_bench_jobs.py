@@ -130,7 +130,8 @@ def finished(alias: str, fault: str | None) -> Event:
 
 def test_a_model_that_can_do_no_more_drains_all_workers_once() -> None:
     heard: list[Any] = []
-    tally, drained = BenchTally(4), list[str]()
+    tally = BenchTally(4)
+    drained = list[str]()
     hearing = DrainedOnce(tally, Listeners(lambda _line: None, heard.append))
     hearing.drain = lambda: drained.append("now")
     hearing.hear(finished("fine", None))

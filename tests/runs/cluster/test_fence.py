@@ -78,7 +78,8 @@ def test_the_clock_goes_on() -> None:
 def test_a_machine_that_slept_through_a_lease_finds_it_over(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    read, slept_s = time.clock_gettime, 0.0
+    read = time.clock_gettime
+    slept_s = 0.0
 
     def asleep(clock: int) -> float:
         return read(clock) + slept_s * (clock == time.CLOCK_BOOTTIME)

@@ -35,7 +35,8 @@ def path(tmp_path: Path) -> Path:
 def test_a_lease_runs_on_while_the_machine_sleeps(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read, slept_s = time.clock_gettime, 0.0
+    read = time.clock_gettime
+    slept_s = 0.0
 
     def asleep(clock: int) -> float:
         return read(clock) + slept_s * (clock == time.CLOCK_BOOTTIME)
@@ -231,7 +232,8 @@ def test_a_smaller_loan_frees_nothing_before_it_was_heard_of(path: Path) -> None
         await lender.begin()
         for name in ("a", "b"):
             await lender.enlist(name, "node")
-        all_, waiting = busy(0, 100), busy(0, 100)
+        all_ = busy(0, 100)
+        waiting = busy(0, 100)
         await lender.renew("b", "node", busy(0, 0))
         first = await lender.renew("a", "node", all_)
         assert first is not None

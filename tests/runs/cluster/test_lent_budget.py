@@ -23,13 +23,15 @@ class Books:
     """Stands for a lender: what it has set aside, in the life that it is in."""
 
     def __init__(self) -> None:
-        self.boot, self.held = "first", dict[int, Sum]()
+        self.boot = "first"
+        self.held = dict[int, Sum]()
         self.settled: list[int] = []
         self.paid: list[tuple[int, Sum, Sum]] = []
         """Step, cost, and what is set aside for the next try."""
 
     def die(self) -> None:
-        self.boot, self.held = "second", {}
+        self.boot = "second"
+        self.held = {}
 
     async def __call__(self, method: str, _worker: str, number: int, *values: Any) -> Any:
         if method == "hold":

@@ -43,7 +43,9 @@ class Desk:
     """A worker's store, whose writes go to an owner; messages can be sent again."""
 
     def __init__(self, owner: Owner, name: str = "w") -> None:
-        self.owner, self.name, self.number = owner, name, 0
+        self.owner = owner
+        self.name = name
+        self.number = 0
         self.mirror = Mirror()
         self.sent: list[tuple[int, Any]] = []
         self.writer = ForwardingWriter(self.mirror, self.send)

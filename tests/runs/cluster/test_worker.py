@@ -170,7 +170,8 @@ async def working(head: Head, ended: list[str]) -> AsyncIterator[Worker]:
     setup = Setup(RunConfig.of_manifest(manifest()), PromptSet.load(), 1.0)
     fence = Fence(on_end=lambda: ended.append("over"))
     worker = Worker("w", "node", setup, head, head, fence, LEASE_S)
-    worker._mirror, worker._asker = Mirror(), Asker(Pages(), load_bytes)
+    worker._mirror = Mirror()
+    worker._asker = Asker(Pages(), load_bytes)
     worker._writer = ForwardingWriter(worker._mirror, worker._send)
     CLAIM.set(CLAIMED)
     going = asyncio.ensure_future(worker._writer.run())
@@ -208,7 +209,8 @@ def test_a_battle_is_settled_once_all_that_was_handed_in_before_is_in_the_file()
 
 def test_a_worker_whose_writes_are_no_longer_taken_ends() -> None:
     async def live() -> None:
-        head, ended = Head(holds=False), list[str]()
+        head = Head(holds=False)
+        ended = list[str]()
         head.may_answer.set()
         async with working(head, ended) as worker:
             with pytest.raises(CutOff):
@@ -229,7 +231,8 @@ def test_a_worker_believes_in_a_lease_from_when_it_asked_whenever_the_answer_com
     async def live() -> None:
         ended = list[str]()
         async with working(Head(), ended) as worker:
-            worker.lender, worker.fence.clock = slow, clock
+            worker.lender = slow
+            worker.fence.clock = clock
             staying = asyncio.ensure_future(worker._stay_alive())
             while not worker._boot:
                 await asyncio.sleep(0)

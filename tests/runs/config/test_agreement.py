@@ -122,7 +122,8 @@ def test_a_folder_that_the_file_alone_names_is_listed_with_where_its_frames_go(
 
 
 def test_the_digest_of_the_list_agrees_to_it_and_to_nothing_else(received: Received) -> None:
-    config, folder = received(AWAY["address"]), Path("/clips")
+    config = received(AWAY["address"])
+    folder = Path("/clips")
     named = digest_in(refusal(config, stored=folder))
     free = agreed(config, config.cast, out=Path("run"), stored=folder, trust=Trust(digest=named))
     assert not any(entry.is_received for entry in free.cast.values())
@@ -169,7 +170,8 @@ def test_an_arena_toml_that_came_with_the_run_counts_for_nothing(received: Recei
 
 
 def test_what_was_called_once_asks_nothing_of_any_run(received: Received) -> None:
-    config, folder = received(AWAY["address"]), Path("clips")
+    config = received(AWAY["address"])
+    folder = Path("clips")
     remember(config, folder)
     stored = folder.resolve()
     for name in ("run", "copy of it"):

@@ -19,7 +19,8 @@ from videoautoarena.runs.tournament.plan import most_calls
 @pytest.fixture
 def arena_toml(tmp_path: Path) -> Path:
     path = tmp_path / "arena.toml"
-    near, far = "http://127.0.0.1:9/v1", "http://127.0.0.2:9/v1"
+    near = "http://127.0.0.1:9/v1"
+    far = "http://127.0.0.2:9/v1"
     path.write_text(
         toml(
             {
@@ -62,7 +63,8 @@ def test_a_finished_run_tells_of_no_call(arena_toml: Path) -> None:
 
 @pytest.mark.parametrize("swap", [0.0, "all"])
 def test_no_run_sends_more_than_was_said_and_planned(tmp_path: Path, swap: object) -> None:
-    videos, said = draw_folder(tmp_path / "videos", 1, seconds=2), list[str]()
+    videos = draw_folder(tmp_path / "videos", 1, seconds=2)
+    said = list[str]()
     with serving(tmp_path / "log") as server:
         table = {"base_url": server.openai_url, "timeout_s": 30}
         names = {"hawk": "hawk", "mole": "mole", "examiner": "examiner", "judge": "judge"}

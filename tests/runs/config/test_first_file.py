@@ -57,7 +57,8 @@ def test_a_server_of_ones_own_is_that_of_openai_models_alone() -> None:
     assert served == {"qwen2-5-vl-7b-instruct": 16, "gpt-4o": 16, "gpt-4-1": 64}
 
 
-A, B = "http://127.0.0.1:8000/v1", "http://127.0.0.1:8001/v1"
+A = "http://127.0.0.1:8000/v1"
+B = "http://127.0.0.1:8001/v1"
 
 
 def test_each_model_may_be_served_elsewhere_and_have_a_key_of_its_own() -> None:

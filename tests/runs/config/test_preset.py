@@ -41,7 +41,8 @@ def test_each_setting_that_the_preset_names_beats_the_file_and_a_flag_beats_it(
     name: str, tmp_path: Path
 ) -> None:
     table = "sampling" if name in Sampling.model_fields else "run"
-    path, other = tmp_path / "arena.toml", OTHERWISE[name]
+    path = tmp_path / "arena.toml"
+    other = OTHERWISE[name]
     path.write_text(f"[{table}]\n{name.removesuffix('_px')} = {json.dumps(other)}\n")
     assert said(resolve(Flags(config=path)).config)[name] == other
     assert said(resolve(Flags(config=path, preset="paper")).config)[name] == NAMED[name]
@@ -103,7 +104,8 @@ def served(tmp_path: Path) -> Path:
 def test_whatever_the_preset_changes_stands_in_its_table_and_the_other_way_round(
     served: Path,
 ) -> None:
-    usual, paper = manifest(served, None), manifest(served, "paper")
+    usual = manifest(served, None)
+    paper = manifest(served, "paper")
     changed = {name for name in paper if paper[name] != usual[name]} - {"preset"}
     listed = {name for one in TURNED for name in one.settings}
     same = {f"sampling.{name}" if name in PAPER_SAMPLING else name for name in NAMED} - changed

@@ -126,7 +126,8 @@ def test_every_setting_of_a_model_comes_to_the_model_and_through_the_manifest(fi
     config = resolve(Flags(config=file)).config
     manifest = json.loads(json.dumps(config.manifest("0.1.0", {})))
     for found in (config, RunConfig.of_manifest(manifest)):
-        near, far = found.model_of("near"), found.model_of("far")
+        near = found.model_of("near")
+        far = found.model_of("far")
         assert replace(near, is_received=False) == Model(
             alias="near",
             provider="openai",
@@ -369,7 +370,8 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_a_name_that_would_move_a_terminal_is_refused_in_any_part(
     part: str, tmp_path: Path
 ) -> None:
-    path, name = tmp_path / "arena.toml", "far\x1b[2J"
+    path = tmp_path / "arena.toml"
+    name = "far\x1b[2J"
     path.write_text('[models."far\\u001b[2J"]\nmodel = "openai:m"\n')
     parts = {"models": ("offline:hawk", "offline:mole"), "examiner": "openai:e", "judge": ("far",)}
     chosen = {"models": (name, "offline:mole"), "examiner": name, "judge": (name,)}[part]

@@ -33,7 +33,8 @@ def finished(alias: str, fault: str | None, text: str = "no more") -> Event:
 
 
 def told_of(*events: Happening, before: Forfeits | None = None) -> list[str]:
-    said, heard = list[str](), list[Happening]()
+    said = list[str]()
+    heard = list[Happening]()
 
     def count() -> Forfeits:
         found = before or Forfeits()
@@ -95,7 +96,8 @@ class Terminalless:
     """A run over HTTP with one mishap, shown in some way."""
 
     def __init__(self, videos: Path, place: Path, server: Loopback) -> None:
-        self.videos, self.out = videos, place / "out"
+        self.videos = videos
+        self.out = place / "out"
         self.config = write_config(place / "arena.toml", "openai", server)
         roles = {"models": ROSTER, "examiner": "examiner", "judge": ("judge",)}
         self.flags = Flags(**roles, rounds=2, config=self.config, max_void=1.0)

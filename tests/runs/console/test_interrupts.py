@@ -28,7 +28,8 @@ from videoautoarena.runs.console import interrupts
 from videoautoarena.runs.console.events import Listeners
 from videoautoarena.runs.console.interrupts import _interrupts, heard
 
-SLOW, ENDLESS = Manners(latency_s=(0.5, 0.5)), Manners(latency_s=(90, 90))
+SLOW = Manners(latency_s=(0.5, 0.5))
+ENDLESS = Manners(latency_s=(90, 90))
 LATER = Manners(mishaps=(Mishap("status", times=999, status=429, retry_after=100),))
 
 
@@ -183,7 +184,8 @@ def test_one_interrupt_while_a_cap_drains_a_run_cuts_no_call_off() -> None:
 def test_a_loop_that_hears_nothing_is_left_at_once_unless_something_paid_for_is_under_way(
     monkeypatch: pytest.MonkeyPatch, is_waited_for: bool
 ) -> None:
-    now, said = itertools.count(step=10), list[str]()
+    now = itertools.count(step=10)
+    said = list[str]()
     ending = Ending(lambda: float(next(now)))
     monkeypatch.setattr(interrupts, "ENDING", ending)
 
@@ -218,7 +220,8 @@ def test_calls_under_way_are_what_a_loop_that_hears_nothing_is_waited_for(
     monkeypatch.setattr(Asker, "under_way", under_way)
 
     async def stand_still() -> list[bool]:
-        said, found = list[str](), list[bool]()
+        said = list[str]()
+        found = list[bool]()
         main: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         listeners = Listeners(said.append, lambda _event: None)
         with _interrupts(Asker(Pages(), load_bytes), main, listeners):

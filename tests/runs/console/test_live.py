@@ -67,7 +67,8 @@ def test_the_last_picture_is_what_the_store_holds(
 ) -> None:
     out = tmp_path / "out"
     terminal = on_terminal(simulation(videos, out), columns=columns, rows=rows)
-    battles, board = battles_of(out), board_of(out)
+    battles = battles_of(out)
+    board = board_of(out)
     assert len(battles) == 12
     assert len(holds(terminal, "12/12 battles")) == 1
     assert "done" in holds(terminal, "12/12 battles")[0]

@@ -56,7 +56,8 @@ def test_earlier_processes_count_and_the_end_is_told_at_the_rate_so_far() -> Non
 
 
 def test_what_came_back_empty_before_a_reply_is_counted_with_it() -> None:
-    stands, usage = standing(Caps(2.0)), Usage(input_tokens=9, output_tokens=1)
+    stands = standing(Caps(2.0))
+    usage = Usage(input_tokens=9, output_tokens=1)
     tried = Attempt(kind="empty", reason="", waited_s=1.0, usage=usage, cost_usd=0.5)
     stands.hear(replace(call(0.25), attempts=(tried, tried)))
     assert (stands.calls, stands.tokens_in, stands.tokens_out, stands.usd) == (1, 27, 3, 1.25)
@@ -82,7 +83,8 @@ def test_a_run_of_stand_ins_tells_nothing_of_money() -> None:
 
 
 def test_draining_for_the_cap_is_told_apart_from_an_interrupt() -> None:
-    stands, size = standing(Caps(2.0)), Size(79, 22, ASCII)
+    stands = standing(Caps(2.0))
+    size = Size(79, 22, ASCII)
     stands.hear(Draining(3, is_capped=True))
     assert any(
         "cap reached: 0 calls to finish" in line.plain for line in picture(stands, None, size)

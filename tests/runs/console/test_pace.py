@@ -27,7 +27,8 @@ def after(pace: Pace, clock: Clock, seconds: float, *, done: int, total: int) ->
 
 
 def test_a_tenth_of_the_pieces_says_how_long_one_takes_and_ten_of_many(clock: Clock) -> None:
-    few, many = Pace(clock=clock), Pace(clock=clock)
+    few = Pace(clock=clock)
+    many = Pace(clock=clock)
     assert after(few, clock, 60.0, done=1, total=12) == " ~11 min"
     assert after(few, clock, 60.0, done=12, total=12) == ""
     assert many.words(9, 1000) == ""

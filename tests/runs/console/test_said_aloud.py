@@ -205,7 +205,8 @@ def test_a_server_that_its_process_waits_at_is_named_by_status_and_to_who_follow
     with Store.open(out / RUN_FILE, write=True) as store:
         kept = KeptWaits(store, 7)
         kept.hear(Wait("host:1", "waiting", 30.0, "http-429", "come\x1b[2J back"))
-    said, heard_of = list[str](), list[Happening]()
+    said = list[str]()
+    heard_of = list[Happening]()
     follower = Follower(out, Listeners(said.append, heard_of.append))
     follower.look(process=7)
     assert [line for line in said if "waiting at host:1" in line]

@@ -88,8 +88,11 @@ def test_every_part_has_its_place_from_twenty_rows_on(width: int) -> None:
 
 def test_what_went_wrong_is_not_what_eighty_columns_cut_off() -> None:
     stands = busy("hawk")
-    stands.calls, stands.retries, stands.failed = 118_000, 1005, 1115
-    stands.tokens_in, stands.tokens_out = 132_000_000, 13_400_000
+    stands.calls = 118_000
+    stands.retries = 1005
+    stands.failed = 1115
+    stands.tokens_in = 132_000_000
+    stands.tokens_out = 13_400_000
     assert "6 voids, 3 forfeits" in "\n".join(lines(stands, 79, 22))
 
 
@@ -179,7 +182,8 @@ class Slow:
     """Ratings that take a while, on virtual time, whoever makes them."""
 
     def __init__(self, takes_s: float) -> None:
-        self.takes_s, self.made = takes_s, 0
+        self.takes_s = takes_s
+        self.made = 0
 
     async def to_thread(self, work: Callable[[], tuple[Any, float]]) -> tuple[Any, float]:
         self.made += 1
@@ -193,7 +197,8 @@ class Slow:
 def test_the_board_is_two_seconds_or_a_twentieth_behind_at_most(
     monkeypatch: pytest.MonkeyPatch, takes_s: float, every_s: float
 ) -> None:
-    slow, told = Slow(takes_s), begun(12, 3)
+    slow = Slow(takes_s)
+    told = begun(12, 3)
     monkeypatch.setattr("videoautoarena.runs.console.live.asyncio.to_thread", slow.to_thread)
     monkeypatch.setattr(
         "videoautoarena.runs.console.live.build",

@@ -62,7 +62,8 @@ def test_status_counts_calls_failures_and_tokens_by_role(mixed: Path) -> None:
 
 
 def test_what_came_back_empty_is_part_of_a_calls_cost_and_tokens(tmp_path: Path) -> None:
-    usage, where = Usage(input_tokens=1000, output_tokens=1), slot(video(), 0).id
+    usage = Usage(input_tokens=1000, output_tokens=1)
+    where = slot(video(), 0).id
     tried = Attempt(kind="empty", reason="", waited_s=1.0, usage=usage, cost_usd=0.25)
     one = call(where, cost_usd=0.5, attempts=(tried, tried))
     out = play(tmp_path / "out", [battle(slot(video(), 0))], calls=[one])

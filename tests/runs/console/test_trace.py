@@ -104,7 +104,8 @@ def test_a_file_that_cannot_be_written_is_said(tmp_path: Path, path: str) -> Non
 
 
 def test_a_file_that_is_full_holds_whole_lines_and_is_told_once(tmp_path: Path) -> None:
-    path, said = tmp_path / "trace", list[str]()
+    path = tmp_path / "trace"
+    said = list[str]()
     file = TraceFile(path, clock=lambda: 12.0, say=said.append)
     file.hear(Watched("v0"))
     whole = path.read_bytes()

@@ -110,7 +110,8 @@ def test_contestants_see_the_very_frames_that_a_dialogue_was_made_of(stage: Stag
 
 
 def test_all_roles_and_all_turns_of_a_clip_send_one_prefix(stage: Stage) -> None:
-    by_clip, roles = defaultdict[str, dict[bytes, set[str]]](dict), set[str]()
+    by_clip = defaultdict[str, dict[bytes, set[str]]](dict)
+    roles = set[str]()
     for role, scope, request in requests_of(stage, CALLS):
         if role in SHOWN_ALL:
             clip = CLIP.match(scope)
@@ -131,7 +132,8 @@ def test_all_turns_of_all_contestants_send_one_prefix(stage: Stage) -> None:
         for item in items_of(stage)
         for number in range(1, len(item.rounds) + 1)
     }
-    prefixes, turns = defaultdict[object, set[bytes]](set), Counter[object]()
+    prefixes = defaultdict[object, set[bytes]](set)
+    turns = Counter[object]()
     for role, scope, request in requests_of(stage, "calls.sqlite"):
         if role == "contestant":
             who = clip_of[scope], json.loads(request.body)["model"]

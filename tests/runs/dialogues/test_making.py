@@ -141,7 +141,8 @@ def test_what_cannot_begin_is_refused_in_a_line_and_leaves_no_trace(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     place = tmp_path / "place"
     place.mkdir()
-    empty, there = tmp_path / "empty", tmp_path / "there"
+    empty = tmp_path / "empty"
+    there = tmp_path / "there"
     empty.mkdir()
     there.mkdir()
     (there / "mine.txt").touch()
@@ -186,7 +187,8 @@ def test_what_is_asked_again_is_no_longer_known_as_failed(tmp_path: Path) -> Non
 
 
 def test_subtitles_that_changed_are_refused_before_a_call(clips: Path, tmp_path: Path) -> None:
-    folder, to = tmp_path / "clips", tmp_path / "set"
+    folder = tmp_path / "clips"
+    to = tmp_path / "set"
     folder.mkdir()
     video = Path(shutil.copy(min(clips.iterdir()), folder / "one.mp4"))
     said = video.with_suffix(".srt")
@@ -273,7 +275,8 @@ def nameless(to: Path) -> list[dict[str, Any]]:
 def test_what_failed_is_asked_again_or_left_out_and_nothing_is_paid_twice(
     clips: Path, tmp_path: Path
 ) -> None:
-    to, less = tmp_path / "set", tmp_path / "less"
+    to = tmp_path / "set"
+    less = tmp_path / "less"
     mishaps = (Mishap("prose", nth=9, times=2), Mishap("status", nth=26, status=400))
     with serving(tmp_path / "log", Manners(mishaps=mishaps)) as server:
         named = far(tmp_path, server)
@@ -308,7 +311,8 @@ def test_what_hangs_on_a_failed_call_waits_for_it(clips: Path, tmp_path: Path) -
     calm = rows_of(tmp_path / "calm" / "results" / CALLS)[::-1]
     roles = [row.nonce.role for row in calm]
     for role in ("object_finder", "dialogist", "checklist_marker"):
-        to, nth = tmp_path / role, roles.index(role) + 1
+        to = tmp_path / role
+        nth = roles.index(role) + 1
         mishaps = (Mishap("status", nth=nth, status=400),)
         with serving(tmp_path / "log", Manners(mishaps=mishaps)) as server:
             typed = (tmp_path / "clips", to, *far(tmp_path, server), *FEW)
@@ -376,7 +380,8 @@ def stories(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_plan_is_within_a_fifth_of_what_is_asked_before_and_half_way(
     stories: Path, tmp_path: Path
 ) -> None:
-    to, half = tmp_path / "set", tmp_path / "half"
+    to = tmp_path / "set"
+    half = tmp_path / "half"
     before = json.loads(make(stories, to, "--plan", "--json").stdout)["plan"]
     assert make(stories, to).return_value == 0
     rows = rows_of(to / "results" / CALLS)

@@ -21,7 +21,8 @@ from videoautoarena.runs.tasks.drafting import CALLS
 
 pytestmark = pytest.mark.slow
 
-KILLS, AT_LEAST_IN_FLIGHT = 20, 10
+KILLS = 20
+AT_LEAST_IN_FLIGHT = 10
 IMPORTED = (
     "langchain_openai",
     "videoautoarena.runs.cli.sets.dialogues",
@@ -40,7 +41,8 @@ def made(children: Program, place: Path, to: Path, server: Loopback) -> Deaths:
     config = write_config(place / f"{to.name}.toml", "openai", server)
     typed = ("dialogues", "make", place / "videos", "--to", to, "--config", config, "-q")
     draft = to.with_name(f".{to.name}.writing") / CALLS
-    says, journals = Path(f"{to}.says"), [draft, to / "results" / CALLS]
+    says = Path(f"{to}.says")
+    journals = [draft, to / "results" / CALLS]
     return Deaths(children, server, (*typed, "--concurrency", 6), says, journals)
 
 

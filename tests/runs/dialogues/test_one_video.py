@@ -48,7 +48,9 @@ class Examiner:
     """Rates all as it is told, and writes dialogues with nothing wrong, or none."""
 
     def __init__(self, *, score: int = 5, is_mute: bool = False, fails: str = "") -> None:
-        self._score, self._is_mute, self._fails = score, is_mute, fails
+        self._score = score
+        self._is_mute = is_mute
+        self._fails = fails
         self.asked: list[tuple[str, list[str]]] = []
         """Ability of each dialogue that was asked for, and what it says was asked before."""
         self.script = Script(self._speak)
@@ -67,7 +69,8 @@ class Examiner:
         return {one: {"analysis": "It is so.", "score": self._score} for one in ABILITIES}
 
     def _dialogist(self, blocks: Any) -> Any:
-        ability, asked = blocks["ability"].split("\n")[0], json.loads(blocks["asked"] or "[]")
+        ability = blocks["ability"].split("\n")[0]
+        asked = json.loads(blocks["asked"] or "[]")
         self.asked.append((ability, asked))
         rounds = [] if self._is_mute else good(ability, len(asked))
         return {"rounds": [one.model_dump(mode="json") for one in rounds]}

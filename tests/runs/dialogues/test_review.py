@@ -240,7 +240,8 @@ def test_rounds_without_a_row_and_rows_of_nothing_change_nothing(
 
 
 def test_corrections_may_not_make_two_dialogues_one(tmp_path: Path) -> None:
-    one, other = dialogue("a"), dialogue("a", rounds=[turn(1, 0, 0), turn(2), turn(4)])
+    one = dialogue("a")
+    other = dialogue("a", rounds=[turn(1, 0, 0), turn(2), turn(4)])
     made = write_dialogues(tmp_path / "set", [one, other])
     texts = {"user": one.rounds[2].user, "reference": one.rounds[2].reference}
     texts |= {f"item_{k}": item.text for k, item in enumerate(one.rounds[2].checklist, 1)}
@@ -300,7 +301,8 @@ def test_the_command_says_what_was_done_to_people_and_programs(
     made: OpenBench[DialogueItem],
 ) -> None:
     play(made, "m:\x1bx", [5, 0, 0, 5])
-    file, to = made.folder.with_name("r.csv"), made.folder.with_name("new")
+    file = made.folder.with_name("r.csv")
+    to = made.folder.with_name("new")
     sheeted = invoke("dialogues", "review", made.folder, "--to", file, width=300)
     assert sheeted.stdout == f"{file}: 2 dialogues, 6 rounds, 4 scored\n"
     fill(file, {(2, "decision"): "drop"})

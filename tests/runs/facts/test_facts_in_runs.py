@@ -21,7 +21,8 @@ CONTENT = "path,title,category,licence,site\nclip00.mp4,Rain,Sport,CC0,north\ncl
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     """Return a folder with videos and a run over them, and what was said at its beginning."""
-    root, said = tmp_path_factory.mktemp("begun"), list[str]()
+    root = tmp_path_factory.mktemp("begun")
+    said = list[str]()
     folder = draw_folder(root / "videos", 2, seconds=2)
     (folder / "videos.csv").write_text(CONTENT)
     play(folder, root / "out", said=said, rounds=1)

@@ -80,7 +80,9 @@ def out(videos: Path) -> Path:
             cells = [
                 f"{cell}{'' if k else ' '}{k or ''}"[: table.LONGEST_NAME] for cell in DATA.values()
             ]
-            title, category, language = DATA["injection"], DATA["markup"], DATA["fence"]
+            title = DATA["injection"]
+            category = DATA["markup"]
+            language = DATA["fence"]
             said = [title, category, language] if k == 0 else ["", "", ""]
             writer.writerow([name, *said, *cells, CLEANED])
     play(videos, videos.parent / "out", rounds=1, facts=str(file))
@@ -153,7 +155,8 @@ def test_boards_by_such_a_column_hold_it_as_text(
 
 
 def test_the_report_and_the_card_hold_no_markup_of_anybodys(out: Path, terminal: Terminal) -> None:
-    page, bench = out.parent / "report.html", out.parent / "bench"
+    page = out.parent / "report.html"
+    bench = out.parent / "bench"
     assert terminal.arena("report", out, "--to", page).code == 0
     assert terminal.arena("freeze", out, "--to", bench, "--parquet").code == 0
     for text in (page.read_text(encoding="utf-8"), (bench / "card.md").read_text()):

@@ -68,7 +68,8 @@ def test_judgments_count_as_arena_hards_own_table_does(bench: OpenBench, tmp_pat
 
 
 def test_the_first_version_is_read_with_its_answers(bench: OpenBench, tmp_path: Path) -> None:
-    data, qids = tmp_path / "data", [item.qid for item in bench.items]
+    data = tmp_path / "data"
+    qids = [item.qid for item in bench.items]
     write(data / "model_judgment/gpt/owl.jsonl", [first(qids[0], "[[B>>A]]", "A>B")])
     for model in ("owl", "base"):
         turns = [{"content": f"{model} says", "token_len": 2}]
@@ -232,7 +233,8 @@ def their_score(file: Path) -> float:
 
 
 def test_our_score_is_what_arena_hards_script_makes_of_our_file(tmp_path: Path) -> None:
-    bench, dice = bench_of(tmp_path, 12, each=2), random.Random(7)
+    bench = bench_of(tmp_path, 12, each=2)
+    dice = random.Random(7)
     words = ["<<", "<", "=", ">", ">>", "?"]
     for model in ("owl", "mole", "hawk"):
         held(bench, model, [" ".join(dice.choices(words, k=2)) for _ in bench.items])

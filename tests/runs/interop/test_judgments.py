@@ -82,7 +82,8 @@ def test_what_is_void_or_missing_is_counted_and_shown(
 
 
 def test_the_content_binds_and_not_the_name(bench: OpenBench, folders: tuple[Path, Path]) -> None:
-    first, second = one_of(folders[0]), one_of(folders[0], QIDS[2])
+    first = one_of(folders[0])
+    second = one_of(folders[0], QIDS[2])
     first.rename(first.with_name("spare"))
     second.rename(first)
     first.with_name("spare").rename(first.with_name("elsewhere.json"))

@@ -49,7 +49,8 @@ def laid(folder: Path, spoken: dict[str, Any]) -> Path:
 
 
 def test_both_published_files_come_in_without_loss(tmp_path: Path) -> None:
-    rows, blind = lvb(6), lvb(8, keyed=False)
+    rows = lvb(6)
+    blind = lvb(8, keyed=False)
     for row in blind:
         row["id"] = f"test-{row['id']}"
     write(tmp_path / "in" / "lvb_val.json", rows)
@@ -95,7 +96,8 @@ def test_subtitles_are_written_on_the_clock_of_the_clip(tmp_path: Path) -> None:
             {"timestamp": [112.0, 113.0], "text": " "},
         ],
     }
-    place, folder = laid(tmp_path / "in", said), tmp_path / "srt"
+    place = laid(tmp_path / "in", said)
+    folder = tmp_path / "srt"
     words = ("import", "longvideobench", place, "--to", tmp_path / "set", "--subtitles", folder)
     answer = json.loads(invoke(*words, "--json").stdout)
     assert answer["subtitles"] == {"folder": str(folder), "files": 2, "lacking": []}
@@ -120,7 +122,8 @@ def test_a_bench_is_played_with_the_subtitles_that_were_written_and_no_others(
     tmp_path: Path,
 ) -> None:
     said = {"vid-0_en.json": [{"timestamp": [100.5, 101.5], "text": "it rains"}]}
-    place, videos = laid(tmp_path / "in", said), tmp_path / "videos"
+    place = laid(tmp_path / "in", said)
+    videos = tmp_path / "videos"
     videos.mkdir()
     for number in range(2):
         draw_clip(videos / f"vid-{number}.mp4", number, seconds=2)

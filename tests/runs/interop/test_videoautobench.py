@@ -41,7 +41,8 @@ def test_an_item_keeps_its_own_qid_and_words(tmp_path: Path) -> None:
     import_videoautobench(file, tmp_path / "bench", licence="CC-BY-NC-SA-4.0")
     bench = open_bench(tmp_path / "bench")
     assert [item.qid for item in bench.items] == list(published(6, 4))
-    first, source = bench.items[0], published(6, 4)["vid_0-x_1"]
+    first = bench.items[0]
+    source = published(6, 4)["vid_0-x_1"]
     assert first.question == source["question"]
     assert first.question.startswith("**\n\n")
     assert (first.chosen_by, first.category, first.duration_s) == ("source", None, None)

@@ -39,13 +39,15 @@ def ratings(table: Leaderboard) -> dict[str, float]:
 
 
 def test_the_judges_favourite_falls_to_where_people_see_it(labelled: Path) -> None:
-    judged, corrected = ratings(board_of(labelled)), labelled_board_of(labelled)
+    judged = ratings(board_of(labelled))
+    corrected = labelled_board_of(labelled)
     assert judged["mole"] > ratings(corrected)["mole"] + 50
     assert [row["model"] for row in corrected.to_json()["models"]] == ["hawk", "owl", "mole"]
 
 
 def test_the_shape_is_that_of_every_leaderboard_with_labels_beside(labelled: Path) -> None:
-    usual, table = board_of(labelled).to_json(), labelled_board_of(labelled).to_json()
+    usual = board_of(labelled).to_json()
+    table = labelled_board_of(labelled).to_json()
     assert set(table) == set(usual)
     assert set(table["settings"]) - set(usual["settings"]) == {"labels"}
     rows = {row["model"]: row for row in table["models"]}
@@ -106,7 +108,8 @@ def test_what_was_drawn_and_not_labelled_what_came_later_and_what_was_not_drawn_
     out = tmp_path / "out"
     words = season(out)
     ids = sorted(words)
-    known, later = ids[:200], ids[200:]
+    known = ids[:200]
+    later = ids[200:]
     order = np.random.default_rng(0).permutation(known).tolist()
     sample = Sample(seed=0, of=tuple(known), chance=0.4, drawn=tuple(order[:80]))
     with Store.open(out / "run.sqlite", write=True) as store:

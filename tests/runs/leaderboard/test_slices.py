@@ -103,7 +103,8 @@ def test_every_battle_stands_in_one_slice(by: Any) -> None:
 
 
 def test_the_board_of_a_slice_is_the_one_its_battles_alone_would_have() -> None:
-    part, alone = slices(season(12), "duration")["up to 8 s"], build(season(12), CAST).to_json()
+    part = slices(season(12), "duration")["up to 8 s"]
+    alone = build(season(12), CAST).to_json()
     for row in part["models"]:
         row["flags"].remove(THIN)
     assert {key: part[key] for key in ("models", "components", "settings")} == {

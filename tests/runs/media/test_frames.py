@@ -25,7 +25,8 @@ from videoautoarena.video.folder.find import read_video
 from videoautoarena.video.sampling.sampler import sample
 from videoautoarena.video.sampling.thinning import thin
 
-HAWK, MOLE = "offline:hawk", "offline:mole"
+HAWK = "offline:hawk"
+MOLE = "offline:mole"
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +87,8 @@ def test_the_frames_are_those_that_a_run_samples(clip: Path) -> None:
 
 
 def test_a_model_of_few_frames_is_shown_those_that_it_would_be_sent(clip: Path) -> None:
-    whole, few = told(clip, "--frames", 20), told(clip, "--frames", 20, "--seen", 5)
+    whole = told(clip, "--frames", 20)
+    few = told(clip, "--frames", 20, "--seen", 5)
     expected = thin(sample(clip, sampling=Sampling(frames=20)).frames, 5)
     assert [frame["digest"] for frame in few["frames"]] == [f.digest for f in expected.frames]
     assert (whole["total"], few["total"], len(few["frames"])) == (20, 20, 5)

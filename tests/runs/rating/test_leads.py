@@ -20,7 +20,10 @@ def board(text: str, method: RatingMethod | None = None) -> Leaderboard:
     """Return the leaderboard of battles written as for `fought`, A being the hawk."""
     cells = fought(text)
     assert cells.parts is not None
-    a, b, points, video = [], [], [], []
+    a = []
+    b = []
+    points = []
+    video = []
     for cell, cluster, counts in zip(
         cells.parts.cell, cells.parts.cluster, cells.parts.counts, strict=True
     ):

@@ -48,7 +48,8 @@ OF_RUNS = {"without", "reweight"}
 
 def season(videos: int, *, ties: int = 0) -> list[Battle]:
     """Battles in which the seat read first wins somewhat too often, and a long answer too."""
-    rng, made = np.random.default_rng(3), []
+    rng = np.random.default_rng(3)
+    made = []
     for k in range(videos):
         place = slot(video(f"clip {k}".encode()), 0)
         for n in range(6):
@@ -291,7 +292,8 @@ def test_an_answers_looks_are_counted_outside_its_code() -> None:
 
 
 def test_styles_are_compared_by_their_share_and_in_units_of_their_scatter() -> None:
-    first, second = np.array([[30.0, 0.0], [10.0, 0.0]]), np.array([[10.0, 0.0], [30.0, 0.0]])
+    first = np.array([[30.0, 0.0], [10.0, 0.0]])
+    second = np.array([[10.0, 0.0], [30.0, 0.0]])
     differ = compare_styles(first, second)
     assert differ.tolist() == [[0.5, 0.0], [-0.5, 0.0]]
     x, units = standardise(differ)
@@ -310,7 +312,8 @@ def test_the_command_takes_them_all_together(run: Path) -> None:
     line = ("leaderboard", run, "--style", "--seats", "--ties", "davidson", "--anchor", "owl",
             "--intervals", "bootstrap", "--simultaneous", "--elo", "--pairs", "--fragility",
             "--seed", 3)  # fmt: skip
-    whole, sliced = invoke(*line, "--json"), invoke(*line, "--by", "round", "--json")
+    whole = invoke(*line, "--json")
+    sliced = invoke(*line, "--by", "round", "--json")
     assert whole.exit_code == sliced.exit_code == 0, whole.output
     assert json.loads(whole.output)["settings"]["elo"]["seed"] == 3
     for part in json.loads(sliced.output)["slices"]:
@@ -342,7 +345,8 @@ def test_a_seed_below_zero_is_refused(run: Path) -> None:
 def test_further_figures_are_written_down() -> None:
     text = (Path(__file__).parents[3] / "docs" / "records.md").read_text()
     part = text.partition("## A leaderboard")[2].partition("### Slices")[0]
-    table, plain = board(EVERYTHING, ties=1).to_json(), board(RatingMethod()).to_json()
+    table = board(EVERYTHING, ties=1).to_json()
+    plain = board(RatingMethod()).to_json()
     further = set(table) - set(plain) | (set(table["settings"]) - set(plain["settings"]))
     for inner in ("fragility", "pairs"):
         further |= set(table[inner])

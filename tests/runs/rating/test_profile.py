@@ -20,7 +20,9 @@ from videoautoarena.runs.rating.profile import build_profiles
 from videoautoarena.runs.rundir.weaknesses import Look, Looks
 
 CONTESTANTS = ("hawk", "owl", "mole")
-BLIND, SLOW, ODD = "misses on-screen text", "gives wrong times", "hums a tune"
+BLIND = "misses on-screen text"
+SLOW = "gives wrong times"
+ODD = "hums a tune"
 HOSTILE = "\x1b[2J[bold]<script>alert(1)</script>\u202e"
 
 
@@ -39,9 +41,11 @@ def looked_at(of: Battle, a: Sequence[str], b: Sequence[str], **changed: Any) ->
 def season(out: Path, *, videos: int = 30, shares: dict[str, float] | None = None) -> Path:
     """Return a run in which each model shows BLIND with a share of its own, and SLOW half the
     time."""
-    rng, often = random.Random(2), shares or {"hawk": 0.1, "owl": 0.4, "mole": 0.9}
+    rng = random.Random(2)
+    often = shares or {"hawk": 0.1, "owl": 0.4, "mole": 0.9}
     films = [video(f"film {k}".encode(), path=f"{k}.mp4") for k in range(videos)]
-    battles, slots = [], []
+    battles = []
+    slots = []
 
     def drawn(model: str) -> list[str]:
         every = [BLIND] * (rng.random() < often[model]) + [SLOW] * (rng.random() < 0.5)
@@ -50,7 +54,8 @@ def season(out: Path, *, videos: int = 30, shares: dict[str, float] | None = Non
     for film in films:
         for round_ in range(4):
             a, b = rng.sample(CONTESTANTS, 2)
-            here, before = slot(film, round_, ordinal=len(slots)), battles[-1:] if round_ else []
+            here = slot(film, round_, ordinal=len(slots))
+            before = battles[-1:] if round_ else []
             attempts = [looked_at(of, drawn(of.model_a), drawn(of.model_b)) for of in before]
             slots.append(here)
             said = {"model_a": a, "model_b": b, "verdict": rng.choice(["a", "b", "tie_bad"])}
@@ -76,7 +81,8 @@ def recounted(out: Path) -> tuple[dict[str, int], dict[tuple[str, str], int]]:
             for seat in "ab":
                 texts = attempt[f"weaknesses_{seat}"]
                 written[attempt["battle"], seat] |= {text.casefold().rstrip(".") for text in texts}
-    looked, shown = defaultdict[str, int](int), defaultdict[tuple[str, str], int](int)
+    looked = defaultdict[str, int](int)
+    shown = defaultdict[tuple[str, str], int](int)
     for (id_, seat), texts in written.items():
         model = battles[id_][f"model_{seat}"]
         looked[model] += 1
@@ -143,7 +149,8 @@ def test_a_battle_counts_once_however_often_it_was_looked_at(tmp_path: Path) -> 
         third.model_copy(update={"evolution": (lost,)}),
     ]
     with va.open_run(play(tmp_path / "out", battles)) as run:
-        hawk, owl = run.profile("hawk").to_json(), run.profile("owl").to_json()
+        hawk = run.profile("hawk").to_json()
+        owl = run.profile("owl").to_json()
     assert (hawk["looked_at"], owl["looked_at"]) == (1, 1)
     assert [(row["theme"], row["n"], row["others_n"]) for row in hawk["themes"]] == [(BLIND, 1, 1)]
     assert hawk["other"] == {"n": 1, "quotes": [SLOW], "battles": [first.id]}
@@ -213,7 +220,8 @@ def test_a_rare_theme_is_not_tested_and_the_clearest_answers_speak_for_a_theme()
 
 
 def test_among_models_alike_hardly_any_is_marked_however_many_themes_there_are() -> None:
-    rng, themes = random.Random(6), [chr(97 + k) * 6 for k in range(20)]
+    rng = random.Random(6)
+    themes = [chr(97 + k) * 6 for k in range(20)]
     models = [f"model {k}" for k in range(12)]
     every = [
         Look(f"b{k}", f"v{k % 40}", model, tuple(t for t in themes if rng.random() < 0.3), ())
@@ -228,7 +236,8 @@ def test_among_models_alike_hardly_any_is_marked_however_many_themes_there_are()
 
 
 def test_weaknesses_that_never_come_again_are_no_themes(tmp_path: Path) -> None:
-    film, words = video(), ["aaaa", "bbbb", "cccc", "dddd", "eeee", "ffff"]
+    film = video()
+    words = ["aaaa", "bbbb", "cccc", "dddd", "eeee", "ffff"]
     battles = [battle(slot(film, round_)) for round_ in range(4)]
     for k in range(3):
         attempt = looked_at(battles[k], [words[2 * k]], [words[2 * k + 1]])
@@ -271,7 +280,8 @@ def test_a_model_that_there_is_not_is_refused_with_those_that_are_near(
 
 def test_the_library_returns_what_the_command_prints(run: Path) -> None:
     with va.open_run(run) as opened:
-        every, one = opened.profiles(), opened.profile("MOLE")
+        every = opened.profiles()
+        one = opened.profile("MOLE")
     assert json.loads(json.dumps(every.to_json())) == printed("profile", run)
     assert json.loads(json.dumps(one.to_json())) == printed("profile", run, "mole")
     assert str(every) == invoke("profile", run).stdout.removesuffix("\n")
@@ -282,7 +292,8 @@ def test_the_library_returns_what_the_command_prints(run: Path) -> None:
 
 def test_embeddings_make_the_themes_and_are_asked_for_once(tmp_path: Path) -> None:
     out = season(tmp_path / "out", videos=5)
-    before, name = Letters.asked, "tests.support.letters.Letters:plain"
+    before = Letters.asked
+    name = "tests.support.letters.Letters:plain"
     first = invoke("profile", out, "--embeddings", name, "--json")
     assert "weaknesses go to" in first.stderr
     assert invoke("profile", out, "--embeddings", name, "--json").stdout == first.stdout

@@ -59,7 +59,8 @@ def test_a_uniform_run_is_rated_as_without_and_another_one_is_not(tmp_path: Path
             for k, ((a, b, verdict), chance) in enumerate(zip(even, chances, strict=True))
         ]
         run = play(tmp_path / name, battles, videos=films)
-        plain, weighed = board(run), board(run, "--reweight")
+        plain = board(run)
+        weighed = board(run, "--reweight")
         same = [row["rating"] for row in plain["models"]] == pytest.approx(
             [row["rating"] for row in weighed["models"]], abs=1e-3
         )

@@ -27,7 +27,8 @@ HEADER = ("model_a", "model_b", "winner", "video", "style_length_a", "style_leng
 TRADEMARK = draw_styled(4, models=7, videos=30, own=0.97)
 WITHIN = draw_styled(4, models=5, videos=80, own=0.2, worth=0.4)
 SAID = "not taken out of the ratings: these battles do not tell"
-PLAIN, STYLE = RatingMethod(), RatingMethod(style=True)
+PLAIN = RatingMethod()
+STYLE = RatingMethod(style=True)
 
 
 def rows_of(drawn: Styled, name: str = "m") -> list[tuple[Any, ...]]:
@@ -137,7 +138,8 @@ def test_each_bound_that_is_passed_is_named(trademark: Path) -> None:
 
 
 def test_style_that_varies_within_models_is_taken_out(within: Path) -> None:
-    plain, styled = rate_file(within, PLAIN), rate_file(within, STYLE)
+    plain = rate_file(within, PLAIN)
+    styled = rate_file(within, STYLE)
     (terms,) = styled.to_json()["settings"]["terms"]
     assert terms["control"]["identified"] is True
     assert terms["style"]["length"]["low"] > 0
@@ -178,7 +180,8 @@ def test_each_group_is_decided_by_its_own_battles(tmp_path: Path, within: Path) 
 def test_a_seat_that_a_model_always_has_stays_in(tmp_path: Path) -> None:
     rows = [("p", "q", "a" if k % 3 else "b", f"v{k % 40}") for k in range(400)]
     file = written(tmp_path / "b.csv", rows, HEADER[:4])
-    plain, seated = rate_file(file, PLAIN), rate_file(file, RatingMethod(seats=True))
+    plain = rate_file(file, PLAIN)
+    seated = rate_file(file, RatingMethod(seats=True))
     assert bare(seated) == list(plain.models)
     (terms,) = seated.to_json()["settings"]["terms"]
     assert terms["control"]["inflation"] is None

@@ -143,7 +143,8 @@ def test_forfeits_and_voids_are_counted_and_never_rated() -> None:
         battle(3, "forfeit_a"),
         battle(4, "void"),
     ]
-    table, plain = build([*season(12), *lost], CAST), build(season(12), CAST)
+    table = build([*season(12), *lost], CAST)
+    plain = build(season(12), CAST)
     assert row(table, "hawk") == row(plain, "hawk") | {"forfeits": 2}
     assert row(table, "owl")["forfeits"] == 1
     assert table.to_json()["settings"]["totals"] == {

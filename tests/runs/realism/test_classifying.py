@@ -56,7 +56,8 @@ def realism(place: Path, *typed: object) -> Result:
 
 
 def stranger(place: Path, server: Loopback | None, price: str = "") -> tuple[object, ...]:
-    path, url = place / "models.toml", server.openai_url if server else "http://127.0.0.1:9"
+    path = place / "models.toml"
+    url = server.openai_url if server else "http://127.0.0.1:9"
     path.write_text(
         f'[models.stranger]\nmodel = "openai:judge"\nbase_url = "{url}"\nkey_env = "TEST_KEY"\n'
         f"{price}\n"

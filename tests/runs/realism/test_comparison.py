@@ -34,7 +34,8 @@ def compared(one: list[Question], other: list[Question]) -> dict[str, TraitCompa
     return {of.trait: of for of in compare_questions(one, other, rounds=999, seed=3)}
 
 
-SHORT, TABLE = "Why is the boat red?", "Give me a table of all of the boats in the old harbour."
+SHORT = "Why is the boat red?"
+TABLE = "Give me a table of all of the boats in the old harbour."
 
 
 def test_values_stand_side_by_side_with_what_they_stand_on() -> None:
@@ -92,7 +93,8 @@ def test_many_questions_about_few_videos_do_not_make_a_difference_sure() -> None
     by_video = compared(*(about(*side) for side in zip(sides, videos, strict=True)))["length"]
     alone = compared(asked(*sides[0]), asked(*sides[1], first=500))["length"]
     assert (by_video.differs, alone.differs) == (False, True)
-    mean, each = by_video.values[0], alone.values[0]
+    mean = by_video.values[0]
+    each = alone.values[0]
     for ours, theirs in ((mean.simulated, each.simulated), (mean.real, each.real)):
         assert ours.value == theirs.value
         assert half(ours) > 3 * half(theirs)

@@ -18,7 +18,9 @@ from videoautoarena.runs.realism.question_traits import (
 )
 from videoautoarena.runs.realism.real_mix import TARGET, weigh_to_real, weighted_board
 
-COUNT, CAUSE, TABLE = "How many boats?", "Why is it red?", "Give me a table of the boats."
+COUNT = "How many boats?"
+CAUSE = "Why is it red?"
+TABLE = "Give me a table of the boats."
 
 
 def fought(*questions: str, verdict: str = "a") -> tuple[list[Battle], dict[str, Question]]:

@@ -132,7 +132,8 @@ def test_the_files_categories_count_where_they_are_asked_for(ground: Path, tmp_p
 
 
 def test_tags_of_the_run_meet_the_categories_of_the_file(tmp_path: Path) -> None:
-    out, file = ran(tmp_path / "out"), written(tmp_path / "real.jsonl", category="Text_on-Screen")
+    out = ran(tmp_path / "out")
+    file = written(tmp_path / "real.jsonl", category="Text_on-Screen")
     films = [video(f"clip {k}".encode()).id for k in range(12)]
     put_tags(out, {(film, text): ("text_on_screen",) for film in films for text in ASKED})
     found = realism_of(out, file)

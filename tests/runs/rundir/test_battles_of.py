@@ -41,7 +41,8 @@ class Alive:
     """Counts how many battles there are at most while a run is read."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.most, real = 0, Store.each_battle
+        self.most = 0
+        real = Store.each_battle
 
         def each(store: Store, *given: Any) -> Iterator[Battle]:
             for number, found in enumerate(real(store, *given)):
@@ -77,7 +78,8 @@ def test_a_command_holds_few_battles_at_once(
     out: Path, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
     gc.collect()
-    before, alive = Alive.count(), Alive(monkeypatch)
+    before = Alive.count()
+    alive = Alive(monkeypatch)
     invoke(*line.replace("OUT", str(out)).split())
     assert alive.most - before <= MOST_ALIVE
 

@@ -149,9 +149,12 @@ def test_purse_restart_status_and_export_agree_on_what_empty_replies_cost(
     tmp_path: Path, config: RunConfig
 ) -> None:
     """At a dollar for a million tokens 1001 of them are $0.001001; one provider asks for none."""
-    usage, scope = Usage(input_tokens=1000, output_tokens=1), slot(film(), 0).id
-    free, empty = Received("", usage, cost_usd=0.0), Received("", usage)
-    script, heard = Script([empty, free, Received("yes", usage)]), list[Event]()
+    usage = Usage(input_tokens=1000, output_tokens=1)
+    scope = slot(film(), 0).id
+    free = Received("", usage, cost_usd=0.0)
+    empty = Received("", usage)
+    script = Script([empty, free, Received("yes", usage)])
+    heard = list[Event]()
     out = play(tmp_path / "run", [], slots=[slot(film(), 0)])
 
     async def ask(store: Store) -> Sum:
@@ -171,11 +174,13 @@ def test_purse_restart_status_and_export_agree_on_what_empty_replies_cost(
         keep_caps(store, Caps(2.0))
         spend_cap = asyncio.run(ask(store))
     with open_run(out) as run:
-        journal, costs = run.store.journal, Costs(settled=0)
+        journal = run.store.journal
+        costs = Costs(settled=0)
         (row,), (taken,) = journal.calls(), journal.each_taken()
         costs.add(taken)
         (exported,) = map(json.loads, lines_of(run, "calls").lines)
-        again, spent = spent_so_far(config, journal), journal.spent()
+        again = spent_so_far(config, journal)
+        spent = journal.spent()
     assert spend_cap.tokens == again.tokens == spent.input_tokens + spent.output_tokens == 3003
     # A sum of money is rounded up to a billionth.
     assert [spend_cap.nano, again.nano] == pytest.approx([2_002_000] * 2, abs=3)
@@ -204,7 +209,8 @@ def test_a_run_that_is_cut_off_while_it_begins_has_its_cap(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("videoautoarena.runs.rundir.opener.keep_subtitles", cut_off)
-    config, care = resolve(Flags()).config, Care(caps=Caps(2.0))
+    config = resolve(Flags()).config
+    care = Care(caps=Caps(2.0))
     found = Findings([video("a.mp4")], [], [])
     with pytest.raises(KeyboardInterrupt):
         begin(tmp_path, config, prompts=PromptSet.load(), found=found, folder=tmp_path, care=care)
@@ -270,7 +276,8 @@ def test_stopped_and_resumed_again_and_again_a_run_keeps_to_its_cap(
     tmp_path: Path, config: RunConfig
 ) -> None:
     """Each process is stopped in the pause behind a try that may have been charged."""
-    path, sent = tmp_path / "again" / "run.sqlite", 0
+    path = tmp_path / "again" / "run.sqlite"
+    sent = 0
     Store.create(path, {}).close()
     model = config.model_of("a")
     most = summed(Estimates().most(model, request_of()).usd, 0).nano
@@ -286,7 +293,8 @@ def test_stopped_and_resumed_again_and_again_a_run_keeps_to_its_cap(
 
 async def _stopped(store: Store, config: RunConfig, model: Model) -> int:
     """Return how many tries one process sends."""
-    script, budget = Script(lambda _: TimeoutError("nothing came back")), Budget.of(store, config)
+    script = Script(lambda _: TimeoutError("nothing came back"))
+    budget = Budget.of(store, config)
     asker = Asker(
         store.journal, load_bytes, make_client=script, spend_cap=budget.spend_cap, pause=_for_ever
     )

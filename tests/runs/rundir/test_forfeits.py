@@ -54,8 +54,11 @@ def test_a_contestant_that_never_answers_ends_a_run_and_a_bench_in_exit_code_thr
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("LOOPBACK_KEY", KEY)
-    terminal, clips = Terminal(capsys), draw_folder(tmp_path / "clips", 2, seconds=2)
-    out, bench, config = tmp_path / "run", tmp_path / "bench", tmp_path / "arena.toml"
+    terminal = Terminal(capsys)
+    clips = draw_folder(tmp_path / "clips", 2, seconds=2)
+    out = tmp_path / "run"
+    bench = tmp_path / "bench"
+    config = tmp_path / "arena.toml"
     sick = Manners(mishaps=(Mishap("status", "mole", times=10**6, status=400),))
     with serving(tmp_path / "log", sick) as server:
         write_config(config, "openai", server)

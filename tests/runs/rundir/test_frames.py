@@ -151,7 +151,8 @@ def test_a_cache_that_cannot_be_written_is_told_in_one_line(
 def test_a_video_without_frames_is_tried_again_only_when_asked(
     terminal: Terminal, videos: Path, tmp_path: Path
 ) -> None:
-    out, victim = tmp_path / "out", videos / "clip00.mp4"
+    out = tmp_path / "out"
+    victim = videos / "clip00.mp4"
     kept = victim.read_bytes()
     play(videos, out, said=Saboteur(victim))
     victim.write_bytes(kept)
@@ -176,7 +177,8 @@ def test_a_video_without_frames_is_tried_again_only_when_asked(
 def test_a_second_failure_is_written_down_and_both_are_replayed(
     terminal: Terminal, videos: Path, tmp_path: Path
 ) -> None:
-    out, victim = tmp_path / "out", videos / "clip00.mp4"
+    out = tmp_path / "out"
+    victim = videos / "clip00.mp4"
     kept = victim.read_bytes()
     play(videos, out, said=Saboteur(victim))
     for _ in range(2):

@@ -82,7 +82,8 @@ def test_a_run_that_began_with_contract_1_goes_on_with_it(
 ) -> None:
     begun_and_killed(tmp_path / "out", undisturbed, after="slots")
     alter(tmp_path / "out", "UPDATE manifest SET body = json_remove(body, '$.contracts')")
-    heard, said = list[str](), list[str]()
+    heard = list[str]()
+    said = list[str]()
 
     def listening(*given: Any) -> str:
         heard.append(worded(*given))

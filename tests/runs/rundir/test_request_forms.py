@@ -42,7 +42,9 @@ class Played(NamedTuple):
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
     root = tmp_path_factory.mktemp("forms")
-    videos, said, refused = draw_folder(root / "videos", 1, seconds=3), list[str](), list[int]()
+    videos = draw_folder(root / "videos", 1, seconds=3)
+    said = list[str]()
+    refused = list[int]()
     with pytest.MonkeyPatch.context() as env:
         env.setenv("LOOPBACK_KEY", "loopback-key")
         for name in ("learnt", "told"):

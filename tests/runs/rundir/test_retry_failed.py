@@ -47,8 +47,11 @@ class House:
 
     def __init__(self, terminal: Terminal, place: Path, videos: Path, *, concurrency: int) -> None:
         place.mkdir()
-        self.terminal, self.place, self.out = terminal, place, place / "out"
-        self.videos, self.concurrency = videos, str(concurrency)
+        self.terminal = terminal
+        self.place = place
+        self.out = place / "out"
+        self.videos = videos
+        self.concurrency = str(concurrency)
         self.servers = self.port = 0
 
     @contextmanager
@@ -136,7 +139,8 @@ def test_after_an_outage_a_run_ends_as_if_there_had_been_none(
     if who != "examiner":
         assert house.play(rounds=1)[0].code == 0
     house.play(rounds=3, broken=outage(who))
-    before, committed = battles(house.out), committed_keys(house.out)
+    before = battles(house.out)
+    committed = committed_keys(house.out)
     said, sent = house.play("--retry-failed", rounds=3)
     assert said.code == 0
     assert "that failed for a call" in said.err
@@ -274,7 +278,8 @@ def test_a_repair_that_is_killed_ends_as_one_that_is_not(
     with house.served(latency_s=0.1) as server:
         line = command("simulate", *house.line("--retry-failed", rounds=3))
         for _ in range(2):
-            committed, born = committed_keys(house.out), len(server.events())
+            committed = committed_keys(house.out)
+            born = len(server.events())
             with Life(line) as life:
                 life.until(lambda: answered(server, born) > 2)  # noqa: B023
             # A request that was cut off by the kill may be in the log without one.

@@ -50,7 +50,8 @@ class Played(NamedTuple):
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
     root = tmp_path_factory.mktemp("limited")
-    videos, said = draw_folder(root / "videos", 1, seconds=3), list[str]()
+    videos = draw_folder(root / "videos", 1, seconds=3)
+    said = list[str]()
     manners = Manners(limits=Limits(images=MOST))
     with serving(root / "log", manners, brain=brain) as server, pytest.MonkeyPatch.context() as env:
         env.setenv("LOOPBACK_KEY", "loopback-key")
@@ -183,7 +184,8 @@ def test_a_declared_limit_is_said_in_the_same_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal
 ) -> None:
     monkeypatch.setenv("LOOPBACK_KEY", "loopback-key")
-    videos, said = draw_folder(tmp_path / "videos", 1, seconds=2), list[str]()
+    videos = draw_folder(tmp_path / "videos", 1, seconds=2)
+    said = list[str]()
     with serving(tmp_path / "log", Manners(limits=Limits(images=MOST)), brain=brain) as server:
         config = write_arena(tmp_path / "arena.toml", server.openai_url, 1.0)
         limit = "limits = { images_per_request = 8 }\nbase_url ="
@@ -202,7 +204,8 @@ def test_a_refused_name_of_the_limit_is_paid_for_once_by_a_run_and_what_goes_on_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: Terminal
 ) -> None:
     monkeypatch.setenv("LOOPBACK_KEY", "loopback-key")
-    videos, said = draw_folder(tmp_path / "videos", 1, seconds=2), list[str]()
+    videos = draw_folder(tmp_path / "videos", 1, seconds=2)
+    said = list[str]()
     manners = Manners(limits=Limits(unknown_field="max_tokens"))
     with serving(tmp_path / "log", manners, brain=brain) as server:
         config = write_arena(tmp_path / "arena.toml", server.openai_url, 1.0)
@@ -219,7 +222,8 @@ def test_a_refused_name_of_the_limit_is_paid_for_once_by_a_run_and_what_goes_on_
 
 
 PLACES = 2
-LIMIT, TOOK = 1500, 6000
+LIMIT = 1500
+TOOK = 6000
 
 
 def test_a_cap_holds_where_servers_ignore_the_limit_but_for_what_was_under_way(
@@ -231,7 +235,8 @@ def test_a_cap_holds_where_servers_ignore_the_limit_but_for_what_was_under_way(
         return AIMessage.model_validate({"content": reply.content, "usage_metadata": usage})
 
     monkeypatch.setenv("LOOPBACK_KEY", "loopback-key")
-    videos, said = draw_folder(tmp_path / "videos", 1, seconds=2), list[str]()
+    videos = draw_folder(tmp_path / "videos", 1, seconds=2)
+    said = list[str]()
     with serving(tmp_path / "log", brain=chatty) as server:
         config = write_arena(tmp_path / "arena.toml", server.openai_url, 1.0)
         cast = {"models": ROSTER, "examiner": "examiner", "judge": ("judge",), "config": config}

@@ -183,7 +183,8 @@ def test_a_lineage_keeps_its_language_whatever_is_added_to_the_run() -> None:
     first = new_slots(VIDEOS[:3], rounds=2, block=2, existing=[])
     again = first + superseding_slots([first[4].id], existing=first)
     more = again + new_slots(VIDEOS, rounds=4, block=2, existing=again)
-    now, then = spoken(more, ("de", "en", "zh")), spoken(first, ("de", "en", "zh"))
+    now = spoken(more, ("de", "en", "zh"))
+    then = spoken(first, ("de", "en", "zh"))
     assert now[: len(then)] == then
     assert len(now) == 15
 

@@ -79,7 +79,8 @@ def test_what_battles_took_is_what_their_exported_calls_took(golden: Path) -> No
                 mine[f"{row['role']}:{row['alias']}"].append(row)
         assert found["battles"][one].keys() == mine.keys()
         for who, rows in mine.items():
-            sums, told = added(rows), found["battles"][one][who]
+            sums = added(rows)
+            told = found["battles"][one][who]
             assert told["calls"] == sums["calls"]
             assert (told["in"], told["out"]) == (sums["input_tokens"], sums["output_tokens"])
             assert told["s"] == pytest.approx(sum(row["latency_s"] for row in rows), abs=1e-6)

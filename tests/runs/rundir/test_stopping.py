@@ -40,7 +40,8 @@ class Game:
     def __init__(self, rule: str, slots: list[Slot] = SLOTS) -> None:
         named = parse_rule(rule)
         assert named
-        self.rule, self.slots = named, slots
+        self.rule = named
+        self.slots = slots
         self.waves = Waves(slots, CAST)
         self.told: list[Reading] = []
         self.watch = Watch(named, CONFIG, self.waves, self.told.append)

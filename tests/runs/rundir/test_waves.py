@@ -64,7 +64,8 @@ def test_a_wave_is_settled_with_its_last_battle_and_only_after_those_before() ->
 
 def test_whoever_waits_for_a_wave_goes_on_when_it_is_settled() -> None:
     async def wait() -> list[int]:
-        waves, met = Waves(SLOTS, MODELS), list[int]()
+        waves = Waves(SLOTS, MODELS)
+        met = list[int]()
 
         async def one(wave: int) -> None:
             await waves.until_settled(wave)
@@ -234,7 +235,8 @@ def test_many_videos_come_to_their_end(videos: int, block: int) -> None:
 
 
 def test_the_order_of_endings_changes_no_cell() -> None:
-    chance, waves = random.Random(1), Waves(SLOTS, MODELS)
+    chance = random.Random(1)
+    waves = Waves(SLOTS, MODELS)
     endings = [ended(slot, chance.choice("ab")) for slot in SLOTS]
     for ending in endings:
         waves.note(ending)

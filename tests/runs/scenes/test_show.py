@@ -270,7 +270,8 @@ def test_a_box_is_drawn_around_an_object_where_one_was_said() -> None:
     assert (first.label, first.note) == ("s1  0.0 s", "o1")
     assert second.jpeg == held.getvalue()
     with Image.open(io.BytesIO(first.jpeg)) as drawn:
-        edge, inside = drawn.getpixel((150, 50)), drawn.getpixel((100, 50))
+        edge = drawn.getpixel((150, 50))
+        inside = drawn.getpixel((100, 50))
     assert isinstance(edge, tuple)
     assert isinstance(inside, tuple)
     assert max(abs(a - b) for a, b in zip(edge, COLOURS[0], strict=True)) < 60
@@ -281,7 +282,8 @@ def test_a_box_is_drawn_around_an_object_where_one_was_said() -> None:
 def test_a_sheet_has_so_many_pictures_at_most_and_those_are_the_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory, jpegs = memory_of("kettle"), []
+    memory = memory_of("kettle")
+    jpegs = []
     for colour in ("red", "lime"):
         held = io.BytesIO()
         Image.new("RGB", (200, 100), colour).save(held, "JPEG", quality=95)
@@ -332,7 +334,8 @@ def test_a_plan_takes_off_what_the_journal_has_of_its_own_video_alone(tmp_path: 
     nonces = [Nonce(scope=f"{scope_of('v')}:shot-{n}", role="scene_captioner") for n in (1, 2)]
     calls = [call(nonce.scope, nonce=nonce) for nonce in nonces]
     out = play(tmp_path / "out", [battle(slot(video(), 0))], calls=calls)
-    config, shots = RunConfig.of_manifest(manifest()), [(0.0, 4.0), (4.0, 8.0)]
+    config = RunConfig.of_manifest(manifest())
+    shots = [(0.0, 4.0), (4.0, 8.0)]
 
     def captions(video: str, store: Store | None) -> tuple[float, int]:
         lines = {line.role: line for line in plan_scenes(config, video, shots, store).lines}
@@ -351,7 +354,8 @@ def test_frames_of_scenes_and_of_dialogues_lie_apart_and_are_loaded_by_their_id(
     film: Path, tmp_path: Path
 ) -> None:
     [video] = find_videos(film.parent).videos
-    files, videos = {video.id: film}, {video.id: video}
+    files = {video.id: film}
+    videos = {video.id: video}
     few = Sampling(frames=4, size_px=64)
 
     async def sizes() -> list[tuple[int, int]]:
@@ -360,7 +364,8 @@ def test_frames_of_scenes_and_of_dialogues_lie_apart_and_are_loaded_by_their_id(
                 store.add_videos([video])
                 scenes = scene_frames(store, decoders, files=files, videos=videos)
                 others = RunFrames(store, decoders, files=files, sampling=few, videos=videos)
-                load, found = load_of(scenes, others), []
+                load = load_of(scenes, others)
+                found = []
                 for one, spans in ((scenes, [(0.0, 2.5)]), (others, [(0.0, 2.5)]), (others, WHOLE)):
                     frames = await one.frames(video.id, spans)
                     (jpeg,) = await load(frames.video, [frames.frames[0].digest])

@@ -56,7 +56,9 @@ def test_a_model_fails_where_it_is_found_no_better_than_a_bad_answer(
 
 def test_a_question_is_hard_where_more_failed_than_did_not() -> None:
     bad = fought(0, "hawk", "owl", "tie_bad")
-    fails, passes, void = tried("a"), tried("b"), tried("void")
+    fails = tried("a")
+    passes = tried("b")
+    void = tried("void")
     assert BadQuestion(bad, (fails, fails, passes)).is_hard
     assert not BadQuestion(bad, (fails, passes)).is_hard
     assert not BadQuestion(bad, (void,)).is_hard

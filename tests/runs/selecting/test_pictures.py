@@ -63,7 +63,9 @@ def vectors_of(out: Path) -> list[CallRow]:
 
 
 def test_words_and_pictures_weigh_alike_however_many_frames_there_are() -> None:
-    words, red, blue = np.array([0.0, 0.0, 5.0]), np.array([2.0, 0, 0]), np.array([0, 8.0, 0])
+    words = np.array([0.0, 0.0, 5.0])
+    red = np.array([2.0, 0, 0])
+    blue = np.array([0, 8.0, 0])
     assert document_of(words, [red]) == pytest.approx([0.5, 0, 0.5])
     assert document_of(words, [red] * 7) == pytest.approx([0.5, 0, 0.5])
     half = 0.5 / np.sqrt(2)
@@ -95,7 +97,8 @@ def test_topics_follow_the_documents_where_words_say_nothing(tmp_path: Path) -> 
     things = ("kettle", "ladder", "pepper", "window")
     asked = [f"Who moves the {things[number // 2 % 4]}?" for number in range(40)]
     made = [battle(at, question=asked[number]) for number, at in enumerate(places)]
-    out, rng = lay(tmp_path / "out", made), np.random.default_rng(0)
+    out = lay(tmp_path / "out", made)
+    rng = np.random.default_rng(0)
     wish = Selection(size=40, by=("topic",), embeddings=MODEL)
     wanted = documents_wanted(out, wish, Told())
     kind = {one.qid: int(one.battle.rpartition("-r")[2]) % 2 for one in wanted}
@@ -142,7 +145,8 @@ def test_another_draw_asks_for_what_is_new_alone_and_the_first_keeps_its_bytes(o
 
 
 def test_a_plan_asks_nobody_and_writes_nothing(out: Path) -> None:
-    before, asked = (out / RUN_FILE).read_bytes(), Pictures.asked
+    before = (out / RUN_FILE).read_bytes()
+    asked = Pictures.asked
     plan = json.loads(drawn(out, "--plan", "--json").stdout)
     assert plan["hard"] is None
     topics = plan["topics"]
@@ -246,7 +250,8 @@ def test_vectors_that_were_had_before_a_kill_are_not_asked_for_again(
     assert not (out.parent / "bench").exists()
     with Life([*line, *slow], extra=extra) as life:
         assert life.end() == 0, life.said
-    rows, asked = vectors_of(out), log.read_text().splitlines()[len(before) :]
+    rows = vectors_of(out)
+    asked = log.read_text().splitlines()[len(before) :]
     assert rows[: len(had)] == had
     assert len(asked) == len(rows) - len(had)
     # What was sent when it was killed is not known; it is at most as many as are asked at once.

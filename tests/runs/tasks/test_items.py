@@ -107,7 +107,8 @@ def test_so_it_does_where_most_stretches_are_like_others(alike: tuple[Bank, list
 
 def check_options(items: list[Item], bank: Bank) -> None:
     for item in items:
-        shape, ground = item.ground.shape, ground_frames(item, bank)
+        shape = item.ground.shape
+        ground = ground_frames(item, bank)
         for stretch in item.stretches:
             own = own_frames(stretch, shape)
             worst = min(likeness(stretch.text, own))

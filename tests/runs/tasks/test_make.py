@@ -155,7 +155,8 @@ def test_what_was_encoded_before_an_interruption_is_used_if_it_is_whole(
     assert not order.to.exists()
     assert whole < plans
 
-    marked, damaged = min(whole), min(plans - whole)
+    marked = min(whole)
+    damaged = min(plans - whole)
     film, note = (order.draft / f"{marked}{suffix}" for suffix in (".mp4", ".json"))
     shutil.copy(film, order.draft / f"{damaged}.mp4")
     shutil.copy(note, order.draft / f"{damaged}.json")
@@ -337,7 +338,8 @@ def test_a_plan_writes_nothing(videos: Path, tmp_path: Path) -> None:
 
 
 def test_a_folder_that_gives_too_little_is_refused_with_how_much_and_why(tmp_path: Path) -> None:
-    one, some = draw_plain_videos(tmp_path / "one", 1), draw_plain_videos(tmp_path / "some", 5)
+    one = draw_plain_videos(tmp_path / "one", 1)
+    some = draw_plain_videos(tmp_path / "some", 5)
     to = tmp_path / "set"
     refused = invoke("tasks", "make", one, "--to", to, "--n", 3)
     assert "gives 0 of 3 items" in str(refused.exception)

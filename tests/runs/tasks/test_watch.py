@@ -122,7 +122,8 @@ def test_a_set_is_intact_and_each_item_says_who_wrote_and_checked_it(
     assert kinds == dict.fromkeys(("topic", "plot", "scene", "summary"), 2)
     for item in bench.items:
         made: Any = item.made
-        said, checked = made["written"], made["checked"]
+        said = made["written"]
+        checked = made["checked"]
         assert made["examiner"] == "offline:examiner"
         assert len(made["prompts"]) == 2
         assert len(said["frames_s"]) == len(checked["frames_s"]) > 16
@@ -183,7 +184,8 @@ def test_what_cannot_begin_is_refused_in_a_line_and_leaves_no_trace(
 
 
 def test_calls_that_a_killed_process_left_in_the_log_are_kept(clips: Path, tmp_path: Path) -> None:
-    to, typed = tmp_path / "set", ("--kind", "summary", "--n", 1)
+    to = tmp_path / "set"
+    typed = ("--kind", "summary", "--n", 1)
     assert make(clips, to, *typed).return_value == 0
     draft = draft_of(to).parent
     draft.mkdir()
@@ -216,7 +218,8 @@ def test_a_video_without_frames_is_looked_at_again_where_that_is_asked_for(
 def test_a_set_that_another_process_put_meanwhile_is_not_paid_again(
     clips: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    to, typed = tmp_path / "set", ("--kind", "summary", "--n", 1)
+    to = tmp_path / "set"
+    typed = ("--kind", "summary", "--n", 1)
     assert make(clips, to, *typed).return_value == 0
     # It looked before the other one was done.
     monkeypatch.setattr(watch, "_there", lambda _order, _found: None)
@@ -229,7 +232,9 @@ def test_a_set_that_another_process_put_meanwhile_is_not_paid_again(
 def test_subtitles_that_changed_are_refused_before_a_call_and_moved_ones_are_found(
     clips: Path, tmp_path: Path
 ) -> None:
-    folder, to, typed = tmp_path / "clips", tmp_path / "set", ("--kind", "summary", "--n", 1)
+    folder = tmp_path / "clips"
+    to = tmp_path / "set"
+    typed = ("--kind", "summary", "--n", 1)
     folder.mkdir()
     video = Path(shutil.copy(min(clips.iterdir()), folder / "one.mp4"))
     said = video.with_suffix(".srt")
@@ -392,7 +397,8 @@ def test_what_is_cut_off_goes_on_and_pays_nothing_twice(
 def test_a_journal_that_came_along_gives_the_same_set_with_nobody_to_ask(
     clips: Path, tmp_path: Path
 ) -> None:
-    to, copy = tmp_path / "set", tmp_path / "copy"
+    to = tmp_path / "set"
+    copy = tmp_path / "copy"
     with serving(tmp_path / "log") as server:
         named = ("--config", config(tmp_path, server))
         assert make(clips, to, *named).return_value == 0

@@ -52,6 +52,7 @@ def test_scripts_without_spaces_are_compared_as_well() -> None:
 
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_overlap_is_a_share_and_the_same_both_ways(one: str, other: str) -> None:
-    a, b = pieces_of(one), pieces_of(other)
+    a = pieces_of(one)
+    b = pieces_of(other)
     assert overlap(a, b) == overlap(b, a)
     assert 0 <= overlap(a, b) <= overlap(a, a) == 1

@@ -29,12 +29,10 @@ from videoautoarena.agents.offline import KINDS
 from videoautoarena.runs.audit.label_sample import draw_sample
 from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
 
-HOME, PLACE, VARIABLE, KEY = (
-    "home-of-somebody",
-    "a private place",
-    "VARIABLE_OF_MINE",
-    "key-of-mine",
-)
+HOME = "home-of-somebody"
+PLACE = "a private place"
+VARIABLE = "VARIABLE_OF_MINE"
+KEY = "key-of-mine"
 EXPORTS = ("calls", "battles", "labels", "trials", "setup", "videos", "users", "costs", "rounds",
            "standards", "preferences", "conversations")  # fmt: skip
 FORMS = ("fastchat", "videoautoarena")

@@ -140,7 +140,9 @@ def playing(ground: Ground, place: Path) -> dict[str, list[str]]:
     for name in ("out", "bench"):
         shutil.copytree(ground.place / name, place / name)
     alter(place / "out", "DELETE FROM battles WHERE id LIKE '%p1%'")
-    out, bench, videos = place / "out", place / "bench", ground.place / "videos"
+    out = place / "out"
+    bench = place / "bench"
+    videos = ground.place / "videos"
     return {
         "resume": command("arena", "resume", out),
         "add": command("arena", "add", out, "--model", "offline:parrot", "--battles", "3"),

@@ -64,7 +64,8 @@ def test_a_newcomer_takes_one_side_and_the_other_keeps_its_answer(run: Path) -> 
     assert len(new) == 6
     for battle in new:
         assert battle.borrowed is not None
-        source, seat = before[battle.borrowed.battle], battle.borrowed.seat
+        source = before[battle.borrowed.battle]
+        seat = battle.borrowed.seat
         other = "b" if seat == "a" else "a"
         for field in ("question", "origin", "aimed_at", "difficulty", "persona_text", "category"):
             assert getattr(battle, field) == getattr(source, field)

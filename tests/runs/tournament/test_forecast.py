@@ -22,7 +22,8 @@ from videoautoarena.runs.tournament.forecast import newcomers_left, work_left
 from videoautoarena.runs.tournament.plan import Whole
 from videoautoarena.video.folder.find import Findings
 
-FILM, OTHER = video(), video(b"other", path="other.mp4")
+FILM = video()
+OTHER = video(b"other", path="other.mp4")
 SLOTS = new_slots([FILM, OTHER], rounds=3, block=21, existing=[])
 OVER = [slot for slot in SLOTS if slot.video == OTHER.id]
 """Of the other video everything is settled; of the first two rounds of the first persona are."""

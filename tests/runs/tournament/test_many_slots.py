@@ -48,9 +48,11 @@ def histories(draw: st.DrawFn) -> tuple[list[Slot], set[str]]:
     """Return the slots of a run that has grown, was repaired and met newcomers, and what ended."""
     slots: list[Slot] = []
     settled: set[str] = set()
-    videos, rounds = 0, 0
+    videos = 0
+    rounds = 0
     for _ in range(draw(st.integers(1, 3))):
-        videos, rounds = max(videos, draw(st.integers(1, 4))), max(rounds, draw(st.integers(1, 3)))
+        videos = max(videos, draw(st.integers(1, 4)))
+        rounds = max(rounds, draw(st.integers(1, 3)))
         slots += records.new_slots(VIDEOS[:videos], rounds=rounds, block=2, existing=slots)
         standing = records.Lineup(slots).slots
         picked = {s.id for s in standing if draw(st.booleans())}
@@ -78,7 +80,8 @@ def histories(draw: st.DrawFn) -> tuple[list[Slot], set[str]]:
 @given(histories())
 def test_the_lineup_is_that_of_records(history: tuple[list[Slot], set[str]]) -> None:
     slots, _ = history
-    table, oracle = Lineup(slots), records.Lineup(slots)
+    table = Lineup(slots)
+    oracle = records.Lineup(slots)
     assert table.slots == oracle.slots
     assert table.ids == oracle.ids
     scopes = {base_of(slot.id) for slot in slots} | {slot.video for slot in slots} | {"nowhere"}
@@ -168,7 +171,8 @@ def test_a_tally_is_that_of_the_lineup(history: tuple[list[Slot], set[str]]) -> 
             await asyncio.gather(*(store.put_battle(battle(id_)) for id_ in settled))
 
         asyncio.run(settle())
-        tally, lineup = Tally.of(store), records.Lineup(store.slots())
+        tally = Tally.of(store)
+        lineup = records.Lineup(store.slots())
         assert store.slots() == slots
         assert tally.superseded == {slot.id for slot in slots} - lineup.ids
         assert tally.slots == len(lineup.slots)

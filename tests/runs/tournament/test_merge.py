@@ -124,7 +124,8 @@ def test_each_part_of_a_merged_run_is_the_run_that_it_was(ground: Path, tmp_path
 def test_users_and_facts_of_all_runs_are_known(ground: Path, tmp_path: Path) -> None:
     out = merged(ground, tmp_path / "to")
     with open_run(out) as run:
-        facts, users = run.known_facts, users_of(run.store, looks=False)
+        facts = run.known_facts
+        users = users_of(run.store, looks=False)
         assert facts.columns == ("title", "category", "of one", "of two")
         assert facts.categories == ("ones", "twos", "other")
         assert sorted(one.title or "" for one in run.facts().values()) == ["Film one", "Film two"]
@@ -225,12 +226,15 @@ def test_a_folder_that_cannot_be_is_refused_in_one_line(
 def test_killed_or_without_room_at_any_write_nothing_half_is_left(
     ground: Path, tmp_path: Path
 ) -> None:
-    to, record = tmp_path / "to", tmp_path / "ops"
+    to = tmp_path / "to"
+    record = tmp_path / "ops"
     line = ["merge", str(ground / "mix-one"), str(ground / "mix-two"), "--to", str(to), "-q"]
     with program("videoautoarena.runs.cli.playing.resume") as running:
         assert running.run(Job("arena", line, Disk(record=str(record)))) == 0
-        whole, size = bytes_of(to), (to / RUN_FILE).stat().st_size
-        writes, fates = len(recorded(record)), list[int]()
+        whole = bytes_of(to)
+        size = (to / RUN_FILE).stat().st_size
+        writes = len(recorded(record))
+        fates = list[int]()
         for disk in (
             *(Disk(kill_at=writes * part // 12) for part in range(1, 12)),
             *(Disk(room=size * part // 5) for part in range(5)),

@@ -27,7 +27,9 @@ from videoautoarena.runs.rundir.opener import Care
 from videoautoarena.runs.rundir.reader import RUN_FILE
 from videoautoarena.runs.tournament.simulate import Finished, simulate
 
-VIDEOS, ROUNDS, BLOCK = 2, 3, 1
+VIDEOS = 2
+ROUNDS = 3
+BLOCK = 1
 SLOTS = VIDEOS * 3 * ROUNDS
 PATIENCE_S = 120
 NEWCOMER = "offline:owl"
@@ -197,7 +199,8 @@ def test_a_newcomer_plays_in_added_rounds_and_everything_before_stays(
     before = battles(out)
     mixed(videos, out, models=(NEWCOMER, *TRIO), rounds=4)
     assert (config_of(out).models, config_of(out).joined) == ((*TRIO, NEWCOMER), {NEWCOMER: 1})
-    now, since = battles_of(out), generations(out)
+    now = battles_of(out)
+    since = generations(out)
     assert len(now) == VIDEOS * 3 * 4
     assert before.items() <= battles(out).items()
     assert not [b for b in now if NEWCOMER in players(b) and since[b.id] == 0]
@@ -213,12 +216,14 @@ def test_a_newcomer_plays_in_added_rounds_and_everything_before_stays(
 def test_a_newcomer_joins_with_added_videos_under_every_pairing(
     tmp_path: Path, pairing: str
 ) -> None:
-    folder, out = draw_folder(tmp_path / "videos", 1, seconds=2), tmp_path / "o"
+    folder = draw_folder(tmp_path / "videos", 1, seconds=2)
+    out = tmp_path / "o"
     mixed(folder, out, rounds=1, pairing=pairing)
     draw_clip(folder / "new1.mp4", 71, seconds=2)
     draw_clip(folder / "new2.mp4", 72, seconds=2)
     mixed(folder, out, rounds=1, models=(*TRIO, NEWCOMER), pairing=pairing)
-    found, since = battles_of(out), generations(out)
+    found = battles_of(out)
+    since = generations(out)
     assert {since[b.id] for b in found if NEWCOMER in players(b)} == {1}
     assert play_again(out).differences == []
 
@@ -262,7 +267,8 @@ def test_a_repair_amid_unsettled_waves_changes_no_draw_and_comes_to_its_end(
     videos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOOPBACK_KEY", "loopback-key")
-    out, broken = tmp_path / "o", Manners(mishaps=(Mishap("status", "judge", times=2, status=401),))
+    out = tmp_path / "o"
+    broken = Manners(mishaps=(Mishap("status", "judge", times=2, status=401),))
     with serving(tmp_path / "log", broken) as server:
         config = write_config(tmp_path / "arena.toml", "openai", server)
         cast = {"models": (), "config": config, "allow_offline_judge": True}
@@ -274,7 +280,8 @@ def test_a_repair_amid_unsettled_waves_changes_no_draw_and_comes_to_its_end(
         with pytest.raises(Crash):
             mixed(videos, out, **cast, retry_failed=True, hear=crash_after(3))
         mixed(videos, out, **cast, rounds=4)
-    now, since = draws(out), generations(out)
+    now = draws(out)
+    since = generations(out)
     again = [slot for slot in now if "~" in slot]
     assert again
     assert set(since.values()) == {0, 1, 2}

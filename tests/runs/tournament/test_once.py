@@ -24,7 +24,8 @@ def clips(tmp_path: Path) -> Path:
 @pytest.fixture
 def probed(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often each file was really looked into."""
-    counts, ask = Counter[str](), find.ask
+    counts = Counter[str]()
+    ask = find.ask
 
     def counting(want: str, fields: dict[str, Any], **more: Any) -> dict[str, Any]:
         counts[fields["name"]] += 1
@@ -37,7 +38,8 @@ def probed(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The files of runs that were opened for writing."""
-    files, open_ = list[Path](), Store.open
+    files = list[Path]()
+    open_ = Store.open
 
     def counting(path: Path, *, write: bool, fsync: bool = False) -> Store:
         files.extend([path] if write else [])

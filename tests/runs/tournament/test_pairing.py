@@ -32,7 +32,8 @@ def pairs(**flags: Any) -> list[frozenset[str]]:
 
 
 def test_the_same_slot_gets_the_same_draw_whatever_came_before() -> None:
-    one, other = draws(), draws()
+    one = draws()
+    other = draws()
     forth = {slot: one.of(slot) for slot in BY_ID}
     assert forth == {slot: other.of(slot) for slot in reversed(BY_ID)}
 

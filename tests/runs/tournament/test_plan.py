@@ -212,7 +212,8 @@ def test_a_cap_that_one_call_may_exceed_is_named_before_the_run(config: RunConfi
 
 
 def test_no_run_makes_more_calls_than_its_plan_said(tmp_path: Path) -> None:
-    videos, out = draw_folder(tmp_path / "videos", 2, seconds=2), tmp_path / "out"
+    videos = draw_folder(tmp_path / "videos", 2, seconds=2)
+    out = tmp_path / "out"
     flags = Flags(models=TRIO, rounds=2)
     plan, _ = plan_ahead(videos, out, flags, say=print)
     assert not out.exists()
@@ -232,7 +233,8 @@ def test_plan_sends_nothing_and_yes_goes_on(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    clips, terminal = draw_folder(tmp_path / "clips", 1, seconds=2), Terminal(capsys)
+    clips = draw_folder(tmp_path / "clips", 1, seconds=2)
+    terminal = Terminal(capsys)
     told = terminal.simulate("--videos", clips, *SMALL, "--plan", "--json")
     assert (told.code, json.loads(told.out)["battles"]) == (0, 6)
     told = terminal.simulate("--videos", clips, *SMALL, "--plan")

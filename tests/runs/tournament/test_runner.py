@@ -34,7 +34,8 @@ from videoautoarena.video.folder.find import Findings
 def run(tmp_path: Path) -> Iterator[Opened]:
     """Begin a run of one video and one round, that may stop after a battle."""
     config = resolve(Flags(models=TRIO, rounds=1)).config
-    found, care = Findings([video()], [], []), Care(until="battles=1")
+    found = Findings([video()], [], [])
+    care = Care(until="battles=1")
     ready = begin(
         tmp_path, config, prompts=PromptSet.load(), found=found, folder=tmp_path, care=care
     )
@@ -80,8 +81,10 @@ async def turn_often() -> None:
 
 
 def test_battles_and_draws_are_on_disk_when_anybody_hears_of_them(tmp_path: Path) -> None:
-    videos, out = draw_folder(tmp_path / "videos", 2, seconds=2), tmp_path / "out"
-    ears, flags = Ears(out), Flags(models=TRIO, rounds=2, block=1, until="battles=999")
+    videos = draw_folder(tmp_path / "videos", 2, seconds=2)
+    out = tmp_path / "out"
+    ears = Ears(out)
+    flags = Flags(models=TRIO, rounds=2, block=1, until="battles=999")
     run_async(simulate(videos, out, flags=flags, say=lambda _line: None, hear=ears))
     assert (ears.heard["Settled"], ears.heard["Drawn"]) == (12, 12)
     assert ears.heard["Looked"] > 0

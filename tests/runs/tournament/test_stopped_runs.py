@@ -24,7 +24,8 @@ from videoautoarena.runs.tournament.runner import Limits
 from videoautoarena.runs.tournament.simulate import Finished
 
 pytestmark = pytest.mark.xdist_group("mixed runs")
-RULE, UNPLAYED = "battles=4", SLOTS // 2
+RULE = "battles=4"
+UNPLAYED = SLOTS // 2
 
 
 @pytest.fixture(scope="module")

@@ -198,10 +198,13 @@ def test_thirty_videos_are_played_with_two_blocks_open_at_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flags = Flags(models=("offline:owl", "offline:mole"), rounds=2, block=5)
-    config, out, said = resolve(flags).config, tmp_path / "out", list[str]()
+    config = resolve(flags).config
+    out = tmp_path / "out"
+    said = list[str]()
     found = Findings(many(30), [], [])
     ready = begin(out, config, prompts=PromptSet.load(), found=found, folder=tmp_path)
-    store, blocks = ready.store, {slot.video: slot.block for slot in ready.store.slots()}
+    store = ready.store
+    blocks = {slot.video: slot.block for slot in ready.store.slots()}
     slots = {block: [s.id for s in store.slots() if s.block == block] for block in range(6)}
     most_open: list[int] = []
     begun: set[int] = set()

@@ -132,7 +132,8 @@ def test_an_attack_stands_on_the_losers_answer_and_nowhere_else(out: Path) -> No
     assert len(cases) == 4
     assert battles_in(cases) == [0, 1]
     for case in cases:
-        theirs, rival = case.case.answer_a, case.case.answer_b
+        theirs = case.case.answer_a
+        rival = case.case.answer_b
         if case.right == "b":
             theirs, rival = rival, theirs
         assert texts[case.name] in theirs

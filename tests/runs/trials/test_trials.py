@@ -95,7 +95,8 @@ def _without_calls(told: Result) -> object:
 
 def test_what_was_held_is_not_asked_again(out: Path) -> None:
     hold(out, "repeat", "--cases", 2)
-    calls, trials = calls_of(out), trials_of(out)
+    calls = calls_of(out)
+    trials = trials_of(out)
     assert len(trials) == 2
     again = hold(out, "repeat", "--cases", 3)
     assert "2 of them known" in again.stderr

@@ -52,7 +52,8 @@ def begun(videos: Path, out: Path) -> Path:
     """Begin a run of which nothing is played: known truth needs no battle."""
     config = resolve(Flags(models=TRIO, rounds=1)).config
     config = config.model_copy(update={"sampling": Sampling(frames=FRAMES)})
-    found, prompts = find_videos(videos), PromptSet.load()
+    found = find_videos(videos)
+    prompts = PromptSet.load()
     begin(out, config, prompts=prompts, found=found, folder=videos).store.close()
     return out
 

@@ -163,7 +163,8 @@ def test_a_judge_of_few_frames_gets_longer_pieces_not_lost_ones() -> None:
 
 @pytest.mark.parametrize("language", WORDS)
 def test_every_language_says_all_that_the_others_say(language: str) -> None:
-    english, words = WORDS["en"], WORDS[language]
+    english = WORDS["en"]
+    words = WORDS[language]
     for one, other in zip(english, words, strict=True):
         assert isinstance(one, str) or set(one) == set(other) or len(one) == len(other)
     assert words.questions["count"].count("{colour}") == 1
@@ -176,11 +177,13 @@ def test_every_language_says_all_that_the_others_say(language: str) -> None:
 def test_a_pair_in_another_language_has_the_same_clips_and_claims_what_is_true_of_each(
     language: str, stage: Stage, kind: Kind
 ) -> None:
-    spoken, english = plan_pair(kind, replace(stage, language=language)), plan_pair(kind, stage)
+    spoken = plan_pair(kind, replace(stage, language=language))
+    english = plan_pair(kind, stage)
     words = WORDS[language]
     assert spoken.clips == english.clips
     for claim, clip in zip(spoken.claims, spoken.clips, strict=True):
-        pieces, short = set_in(clip), claim.short
+        pieces = set_in(clip)
+        short = claim.short
         assert len(claim.long) > 3 * len(short)
         if kind == "count":
             assert words.numbers[len(pieces)] in short

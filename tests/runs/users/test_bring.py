@@ -15,7 +15,8 @@ from videoautoarena.memory.records.records import Skipped
 from videoautoarena.runs.users.bring import KEYS, LARGEST, UserFile, digest_of, read_users
 from videoautoarena.video.folder.find import Findings
 
-FILM, OTHER = video(path="sub/clip.mp4"), video(b"other", path="other.mp4")
+FILM = video(path="sub/clip.mp4")
+OTHER = video(b"other", path="other.mp4")
 FOUND = Findings(
     [FILM, OTHER], [Skipped(path="broken.mp4", reason="is empty")], [("copy.mp4", "other.mp4")]
 )

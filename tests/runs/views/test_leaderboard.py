@@ -98,7 +98,8 @@ def test_a_table_shows_the_figures_of_its_board(board: Leaderboard) -> None:
         cells = {name: table.cell(k, column) for name, column in read.items()}
         assert cells["record"] == f"{row.wins}-{row.ties}-{row.losses}"
         assert cells["rating"] == ("unrated" if row.rating is None else f"{row.rating:.0f}")
-        best, worst = row.rank_best, row.rank_worst
+        best = row.rank_best
+        worst = row.rank_worst
         places = f"{best}" if best == worst else f"{best}-{worst}"
         assert cells["rank"] == ("–" if best is None else places)
         assert cells["win_rate"] == ("–" if not row.battles else f"{100 * row.win_rate:.1f}")  # type: ignore[operator]
@@ -125,7 +126,8 @@ def test_every_form_says_the_same_in_one_sentence(board: Leaderboard) -> None:
 def test_what_was_counted_is_what_there_is(board: Leaderboard) -> None:
     counted = leaderboard_report(board).sentence("counted")
     assert counted is not None
-    totals, videos = board.settings.totals, board.settings.videos or (0,)
+    totals = board.settings.totals
+    videos = board.settings.videos or (0,)
     counts = (totals.decided, *videos, totals.ties, totals.splits, totals.forfeits, totals.voids)
     assert numbers(counted.text) == [f"{count:,}" for count in counts]
 
@@ -281,7 +283,8 @@ def test_three_lines_stand_under_a_table_and_say_how_many_more_there_are(
     )
     table = replace(build(season(9), CAST, stand_ins=stand_ins, warnings=warnings), audit=raised)
     report = leaderboard_report(table)
-    few, every = report.lines(), report.lines(notes=True)
+    few = report.lines()
+    every = report.lines(notes=True)
     assert len(few) == 3
     assert summarize(table) in few
     assert few[0] == (every[1] if alarms else every[0])

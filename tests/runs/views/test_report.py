@@ -201,7 +201,8 @@ def test_every_form_escapes_names_and_csv_holds_all_digits() -> None:
 
 
 def test_what_is_said_above_and_below_a_table_stands_there_in_every_form() -> None:
-    above, below = Sentence(("Before.",)), Sentence(("After.",))
+    above = Sentence(("Before.",))
+    below = Sentence(("After.",))
     report = Report((SCORES, SCORES), (below,), above=(above,))
     for text in (as_text(report), *(marked_up(report, of) for of in ("markdown", "latex", "html"))):
         assert text.count("Before.") == text.count("After.") == 1

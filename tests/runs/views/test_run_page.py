@@ -238,7 +238,8 @@ def test_the_points_of_a_round_are_those_of_the_first_rated_models_in_percent() 
 def test_pairs_that_contradict_the_ratings_are_named_or_counted() -> None:
     plain = build_pairs(season(12), CAST, method=RatingMethod())
     odd = tuple(replace(pair, flags=("unlike its ratings",)) for pair in plain.pairs)
-    few, many = replace(plain, pairs=odd[:2]), replace(plain, pairs=odd * 2)
+    few = replace(plain, pairs=odd[:2])
+    many = replace(plain, pairs=odd * 2)
     names = [(pair.model, pair.rival) for pair in odd[:2]]
     assert said(page(pairs=few), "pairs") == (
         f"{names[0][0]} against {names[0][1]} and {names[1][0]} against {names[1][1]} did not go "
@@ -280,7 +281,8 @@ def test_a_page_says_why_style_stays_in_where_it_does() -> None:
 def test_the_ladder_says_how_far_apart_the_first_two_are_whether_they_have_intervals_or_not() -> (
     None
 ):
-    many, one = build(season(12), CAST), build(season(1), CAST)
+    many = build(season(12), CAST)
+    one = build(season(1), CAST)
     assert re.fullmatch(
         r"hawk stands \d+ points above owl; intervals reach \S+ for \w+ and \S+ for \w+\.",
         said(page(many), "ladder"),

@@ -208,7 +208,8 @@ def forms_of(scores: Any, report: Report) -> dict[str, str]:
 
 def misranked(report: Report, *, is_few: bool) -> list[str]:
     """Return what is said of a first that the table has not, or below ten videos of any."""
-    table, headline = report.tables[0], report.headline
+    table = report.tables[0]
+    headline = report.headline
     assert headline is not None
     if is_few:
         columns = [column for column in table.columns if column.key == "rank"]

@@ -55,7 +55,8 @@ def test_so_do_ours_however_unevenly_pairs_met() -> None:
     rng = np.random.default_rng(11)
     a, b = np.triu_indices(11, 1)
     times = rng.integers(1, 300, len(a))
-    a, b = np.repeat(a, times), np.repeat(b, times)
+    a = np.repeat(a, times)
+    b = np.repeat(b, times)
     cells = count_cells(a, b, outcome=rng.choice([0, 0.5, 1], len(a)), models=11)
     ties = (cells.counts[:, 1] / cells.battles).mean()
     assert tally(cells).win_rate.mean() == pytest.approx((1 - ties) / 2)
@@ -102,7 +103,8 @@ def test_against_the_live_arena_what_the_paper_says_is_within_the_interval(
     # The paper: 97.3 % and 89.7 % over 16 models, whose live ratings it does not print. Its figure
     # of places has eleven of them in the same version, from its own votes.
     scores, places = against_arena(table)
-    ranks, orders = correlate_ranks(scores, places), correlate_orders(scores, places)
+    ranks = correlate_ranks(scores, places)
+    orders = correlate_orders(scores, places)
     assert ranks.value == pytest.approx(spearman, abs=5e-5)
     assert orders.value == pytest.approx(kendall, abs=5e-5)
     assert ranks.low < 0.973 < ranks.high

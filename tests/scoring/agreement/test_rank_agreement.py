@@ -65,7 +65,8 @@ def test_the_unit_of_a_rating_and_the_order_of_models_do_not_matter(
 ) -> None:
     a, b = split(pairs)
     order = np.random.default_rng(1).permutation(len(a))
-    one, two = board(*a, half=2.0), board(*b, half=3.0)
+    one = board(*a, half=2.0)
+    two = board(*b, half=3.0)
     scaled = board(*(10 * a[order] + 1000), half=20.0)
     first = compare_boards(one, two)
     second = compare_boards(scaled, board(*b[order], half=3.0))
@@ -78,7 +79,8 @@ def test_fishers_interval_reaches_as_far_as_the_number_of_models_says() -> None:
     rest = np.where(a % 2 == 0, 1.0, -1.0) * 14
     b = (a - a.mean()) / np.std(a) + math.sqrt(3) * rest / np.std(rest)
     found = correlate_ratings(a, b)
-    z, half = math.atanh(found.value), 1.959964 / 5
+    z = math.atanh(found.value)
+    half = 1.959964 / 5
     assert [found.low, found.high] == pytest.approx([math.tanh(z - half), math.tanh(z + half)])
 
 
@@ -89,7 +91,8 @@ def test_a_few_models_in_the_same_order_are_not_certainty() -> None:
 
 
 def test_with_too_few_models_an_interval_is_everything() -> None:
-    a, b = np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 2.0])
+    a = np.array([3.0, 2.0, 1.0])
+    b = np.array([3.0, 1.0, 2.0])
     assert correlate_ranks(a, b) == (0.5, -1, 1)
     assert correlate_orders(np.arange(4.0), np.arange(4.0)) == (1, -1, 1)
 
@@ -103,7 +106,8 @@ def test_fewer_than_three_or_all_equal_correlate_with_nothing(ratings: list[floa
 
 def test_how_often_intervals_of_correlations_hold_the_truth() -> None:
     rng = np.random.default_rng(3)
-    truth, held = 0.8, np.zeros(3)
+    truth = 0.8
+    held = np.zeros(3)
     drawn = rng.multivariate_normal([0, 0], [[1, truth], [truth, 1]], (400, 12))
     wanted = (6 / np.pi * np.arcsin(truth / 2), 2 / np.pi * np.arcsin(truth), truth)
     for a, b in drawn.transpose(0, 2, 1):
@@ -121,7 +125,8 @@ def test_pairs_apart_on_both_are_asked_whether_they_are_ordered_alike() -> None:
 
 
 def test_pairs_that_both_part_and_turn_are_found() -> None:
-    first, second = board(30, 20, 10, half=4), board(30, 10, 20, half=4)
+    first = board(30, 20, 10, half=4)
+    second = board(30, 10, 20, half=4)
     assert find_turned(first, second).tolist() == [[1, 2]]
     assert find_turned(second, first).tolist() == [[2, 1]]
     assert find_turned(first, board(30, 10, 20, half=5)).size == 0

@@ -70,13 +70,15 @@ def test_names_of_categories_and_order_of_raters_and_units_do_not_matter(seed: i
     moved = moved[rng.permutation(30)][:, rng.permutation(4)]
     np.testing.assert_allclose(krippendorff(moved), krippendorff(ratings), atol=1e-12)
     pair = np.maximum(ratings[:, :2], 0)
-    one, other = agree(*pair.T), agree(*pair.T[::-1])
+    one = agree(*pair.T)
+    other = agree(*pair.T[::-1])
     np.testing.assert_allclose(one.kappa, other.kappa, atol=1e-12)
 
 
 def test_a_higher_level_is_a_wider_interval_of_agreement() -> None:
     ratings = np.random.default_rng(1).integers(0, 2, (40, 2))
-    alpha, wide = krippendorff(ratings), krippendorff(ratings).at(0.999)
+    alpha = krippendorff(ratings)
+    wide = krippendorff(ratings).at(0.999)
     assert alpha.at(0.95) == alpha
     assert -1.0 <= wide.low < alpha.low < alpha.value < alpha.high < wide.high <= 1.0
 
@@ -95,7 +97,8 @@ def test_units_all_said_ten_times_over_are_no_more_evidence_within_their_cluster
 
 @pytest.mark.parametrize(("units", "videos"), [(60, 60), (120, 20)])
 def test_intervals_hold_the_truth_nineteen_times_in_twenty(units: int, videos: int) -> None:
-    rng, held = np.random.default_rng(11), []
+    rng = np.random.default_rng(11)
+    held = []
     for _ in range(400):
         video = np.arange(units) % videos
         often = np.clip(rng.normal(0.2, 0.1, videos), 0, 1)[video]  # differs by video
@@ -110,7 +113,8 @@ def test_intervals_hold_the_truth_nineteen_times_in_twenty(units: int, videos: i
     assert np.all(np.mean(held, axis=0) < 0.985)
 
 
-_WRONG, _UNEVEN = 0.2, 0.01
+_WRONG = 0.2
+_UNEVEN = 0.01
 _BOTH = 2 * (_WRONG - _WRONG**2 - _UNEVEN)
 _ALPHA = 1.0 - (_WRONG + _WRONG + _BOTH) / 3 / 0.5
 """Pairs differ with 0.2, 0.2 and, both wrong by the same video, 2 E[p(1 - p)]; by chance half."""

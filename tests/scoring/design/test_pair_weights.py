@@ -134,10 +134,12 @@ def test_a_roster_in_another_order_gives_the_same_pairs_the_same_weight(
     seed: int, order: list[int]
 ) -> None:
     cells = drawn(seed, 5, 60, videos=9)
-    first, second = np.array(order)[cells.i], np.array(order)[cells.j]
+    first = np.array(order)[cells.i]
+    second = np.array(order)[cells.j]
     parts = cells.parts
     assert parts is not None
-    a, b = np.repeat(first[parts.cell], 3), np.repeat(second[parts.cell], 3)
+    a = np.repeat(first[parts.cell], 3)
+    b = np.repeat(second[parts.cell], 3)
     times = parts.counts.ravel().astype(int)
     moved = count_cells(
         np.repeat(a, times), np.repeat(b, times), models=5,
@@ -145,7 +147,8 @@ def test_a_roster_in_another_order_gives_the_same_pairs_the_same_weight(
         cluster=np.repeat(np.repeat(parts.cluster, 3), times),
     )  # fmt: skip
     i, j = np.array(order)[roster_pairs(5)].T
-    low, high = np.minimum(i, j), np.maximum(i, j)
+    low = np.minimum(i, j)
+    high = np.maximum(i, j)
     row = {tuple(pair): k for k, pair in enumerate(roster_pairs(5).tolist())}
     there = [row[pair] for pair in zip(low.tolist(), high.tolist(), strict=True)]
     assert np.abs(mix_weights(moved)[there] - mix_weights(cells)).max() <= 4

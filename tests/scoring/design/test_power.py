@@ -27,14 +27,16 @@ ALIKE = Course(is_mixed=False)
 
 def judged(ladder: Ladder, *, battles: int = 200_000, seed: int = 0) -> Floats:
     """Half points of the better of two in many battles, each about a video of its own."""
-    rng, sides = np.random.default_rng(seed), np.tile([0, 1], (battles, 1))
+    rng = np.random.default_rng(seed)
+    sides = np.tile([0, 1], (battles, 1))
     quirks = ladder.quirk * rng.standard_normal((battles, 2))
     return judge(ladder, rng, sides, quirks=quirks)
 
 
 def test_a_gap_known_by_formula_needs_the_battles_of_the_formula() -> None:
     """Of two models, each battle tells 1/4 nats^-2: (1.96 + 0.84)^2 * 4 / gap^2 for 0.8."""
-    gap, at = 60.0, [63 * k for k in (1, 2, 3, 4, 5, 6, 8, 10)]
+    gap = 60.0
+    at = [63 * k for k in (1, 2, 3, 4, 5, 6, 8, 10)]
     ladder = make_ladder(2, gap, ties=0.0, quirk=0.0)
     hits = np.array(
         [[look(c).apart.mean() for c in play(ladder, ALIKE, seed=s, at=at)] for s in range(60)]
@@ -128,7 +130,8 @@ def test_the_same_seed_plays_the_same_tournament() -> None:
 
 
 def test_the_first_two_waves_know_nothing() -> None:
-    ladder, at = Ladder(np.array([3.0, 0.0, -3.0])), [63, 126]
+    ladder = Ladder(np.array([3.0, 0.0, -3.0]))
+    at = [63, 126]
     mixed = list(play(ladder, Course(), seed=5, at=at))
     alike = list(play(ladder, ALIKE, seed=5, at=at))
     assert all((a.counts == b.counts).all() for a, b in zip(mixed, alike, strict=True))
@@ -143,7 +146,8 @@ def test_a_mixed_course_plays_close_pairs_more_often() -> None:
 
 def test_a_look_shows_what_the_table_shows() -> None:
     (cells,) = play(make_ladder(3, 200.0), Course(), seed=0, at=[600])
-    seen, table = look(cells), rate(cells)
+    seen = look(cells)
+    table = rate(cells)
     assert seen.theta == pytest.approx(fit_strengths(cells, likelihood="firth"))
     assert seen.separation.width == pytest.approx(float((table.high - table.low).mean()))
     assert seen.is_right

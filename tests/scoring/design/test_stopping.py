@@ -29,9 +29,11 @@ LADDER = "A>B*45 B>A*20 B>C*40 C>B*21 A>C*48 C>A*10"
 
 
 def test_the_bound_is_robbins_normal_mixture_shared_by_all_neighbours() -> None:
-    error, models = 0.1, 11
+    error = 0.1
+    models = 11
     likelihood_ratio = 10 / 0.05
-    width, scale = error**2, 0.3**2
+    width = error**2
+    scale = 0.3**2
     at_bound = bound_ratios(np.array(error), models=models) ** 2
     mixed = -0.5 * log(1 + scale / width) + 0.5 * at_bound * scale / (scale + width)
     assert mixed == pytest.approx(log(likelihood_ratio))
@@ -139,7 +141,8 @@ def test_groups_that_never_lost_a_point_to_each_other_are_not_separated() -> Non
 
 def test_a_model_as_good_as_its_neighbour_hardly_ever_ends_below_it() -> None:
     def is_stopped(seed: int) -> bool:
-        rng, rows = np.random.default_rng(seed), np.empty((4, 0))
+        rng = np.random.default_rng(seed)
+        rows = np.empty((4, 0))
         for wave in range(12):
             a, b = roster_pairs(3)[rng.integers(0, 3, 20)].T
             video = np.repeat(np.arange(5), 4)
@@ -170,8 +173,10 @@ def play(seed: int, *, apart: float, models: int, waves: int) -> Iterator[Look]:
 
     Videos suit some models better; pairs are drawn by `mix`.
     """
-    rng, pairs = np.random.default_rng(seed), roster_pairs(models)
-    strength, rows = -apart * np.arange(models), np.empty((4, 0))
+    rng = np.random.default_rng(seed)
+    pairs = roster_pairs(models)
+    strength = -apart * np.arange(models)
+    rows = np.empty((4, 0))
     cells = count_cells([], [], outcome=[], models=models, cluster=[])
     for wave in range(waves):
         weights = mix_weights(cells)

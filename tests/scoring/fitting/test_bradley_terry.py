@@ -45,7 +45,9 @@ def test_a_ladder_of_two_to_one_has_equal_rungs() -> None:
 
 
 def test_the_two_seats_of_the_paper_are_nine_points_apart() -> None:
-    first, second, ties = 5620, 5941, 918
+    first = 5620
+    second = 5941
+    ties = 918
     assert first + second + ties == 12479
     ratings = to_ratings(fit_strengths(fought(f"A>B*{first} B>A*{second} A=B*{ties}")))
     assert ratings[1] - ratings[0] == pytest.approx(SCALE * np.log(6400 / 6079))
@@ -218,7 +220,8 @@ def test_the_plain_fit_of_points_made_up_for_by_hat_values_is_the_penalised_one(
 def test_every_component_has_finite_strengths_at_rest(seed: int, most: int) -> None:
     rng = np.random.default_rng(seed)
     a = rng.integers(0, 9, 14)
-    b, times = (a + rng.integers(1, 9, 14)) % 9, rng.integers(1, most + 1, 14)
+    b = (a + rng.integers(1, 9, 14)) % 9
+    times = rng.integers(1, most + 1, 14)
     y = rng.choice([0.0, 0.5, 1.0], 14, p=[0.6, 0.1, 0.3])
     given = [np.repeat(x, times) for x in (a, b, y)]
     cells = count_cells(given[0], given[1], outcome=given[2], models=9)

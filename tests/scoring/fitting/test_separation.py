@@ -93,7 +93,9 @@ def test_turning_every_result_turns_the_ends(direct: int, far: int, upsets: int)
 def test_evidence_never_misleads_on_average(seed: int) -> None:
     # What an equal of the neighbour would show: the mean of the ratio over all it may do is 1.
     rng = np.random.default_rng(seed)
-    wins, losses, times = int(rng.integers(2, 9)), int(rng.integers(1, 3)), int(rng.integers(1, 6))
+    wins = int(rng.integers(2, 9))
+    losses = int(rng.integers(1, 3))
+    times = int(rng.integers(1, 6))
     cells = fought(f"A>B*{wins} B>A*{losses} A>C*{times} B>C*{times}")
     theta = fit_strengths(cells, likelihood="firth")
     ends = find_extremes(cells, theta)

@@ -14,7 +14,8 @@ hits = st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=2, max_size=40)
 
 def test_independent_distances_add_as_squares() -> None:
     # Crossed on purpose: the two are not correlated at all.
-    first, second = np.tile([1.0, 1.0, 0.0, 0.0], 25), np.tile([1.0, 0.0, 1.0, 0.0], 25)
+    first = np.tile([1.0, 1.0, 0.0, 0.0], 25)
+    second = np.tile([1.0, 0.0, 1.0, 0.0], 25)
     one = measure_share(first)
     found = measure_average(first, second)
     assert found.value == 0.5
@@ -23,7 +24,8 @@ def test_independent_distances_add_as_squares() -> None:
 
 @given(hits)
 def test_a_share_with_itself_is_the_share(given_hits: list[float]) -> None:
-    one, found = measure_share(given_hits), measure_average(given_hits, given_hits)
+    one = measure_share(given_hits)
+    found = measure_average(given_hits, given_hits)
     assert found == pytest.approx(one) or np.ptp(given_hits) == 0
 
 

@@ -49,7 +49,8 @@ def test_the_sandwich_is_the_jackknife_of_one_newton_step(seed: int) -> None:
     cells = unequal(seed)
     theta = fit_strengths(cells)
     assert cells.parts is not None
-    whole, moved = pin_mean(information(cells, theta)), []
+    whole = pin_mean(information(cells, theta))
+    moved = []
     for video in range(cells.clusters):
         counts = cells.counts.copy()
         mine = cells.parts.cluster == video
@@ -67,7 +68,8 @@ def test_the_sandwich_is_the_jackknife_of_one_newton_step(seed: int) -> None:
 
 
 def test_a_cluster_that_alone_knows_a_direction_keeps_a_finite_score() -> None:
-    scores, bread = np.array([[1.0], [0.0]]), np.eye(1)
+    scores = np.array([[1.0], [0.0]])
+    bread = np.eye(1)
     whole = without_pull(scores, bread, lambda along: along * [[1.0], [0.0]])
     assert np.isfinite(whole).all()
 

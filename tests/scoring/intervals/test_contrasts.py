@@ -17,16 +17,19 @@ def counts(hits: list[int], sizes: list[int]) -> Counts:
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))
 def test_units_counted_by_cluster_have_the_share_of_the_units(pairs: list[tuple[int, int]]) -> None:
-    hits, sizes = np.array([min(p) for p in pairs]), np.array([max(p) for p in pairs])
+    hits = np.array([min(p) for p in pairs])
+    sizes = np.array([max(p) for p in pairs])
     cluster = np.repeat(np.arange(len(pairs)), sizes)
     units = np.concatenate([np.arange(n) < k for k, n in zip(hits, sizes, strict=True)])
-    found, expected = measure_counts(hits, sizes), measure_share(units, cluster)
+    found = measure_counts(hits, sizes)
+    expected = measure_share(units, cluster)
     assert found == pytest.approx(expected, nan_ok=True)
     assert found.spread == pytest.approx(expected.spread) or found.spread == expected.spread
 
 
 def test_the_distances_of_unrelated_shares_add_as_squares() -> None:
-    one, other = counts([4, 4, 2, 2], [6, 6, 6, 6]), counts([3, 1, 3, 1], [6, 6, 6, 6])
+    one = counts([4, 4, 2, 2], [6, 6, 6, 6])
+    other = counts([3, 1, 3, 1], [6, 6, 6, 6])
     found = measure_contrast(one, other)
     low, high = found.bounds()
     down = np.hypot(found.one.value - found.one.low, found.other.high - found.other.value)
@@ -36,15 +39,18 @@ def test_the_distances_of_unrelated_shares_add_as_squares() -> None:
 
 
 def test_what_is_hard_for_both_widens_nothing() -> None:
-    hard, easy = counts([9, 1, 8, 2] * 10, [10] * 40), counts([7, 0, 6, 1] * 10, [10] * 40)
+    hard = counts([9, 1, 8, 2] * 10, [10] * 40)
+    easy = counts([7, 0, 6, 1] * 10, [10] * 40)
     mixed = counts([0, 7, 1, 6] * 10, [10] * 40)
-    together, apart = measure_contrast(hard, easy), measure_contrast(hard, mixed)
+    together = measure_contrast(hard, easy)
+    apart = measure_contrast(hard, mixed)
     assert together.together > 0.9 > -0.9 > apart.together
     assert np.ptp(together.bounds()) < 0.4 * np.ptp(apart.bounds())
 
 
 def test_two_videos_that_go_together_by_chance_narrow_nothing() -> None:
-    one, other = counts([0, 4], [5, 5]), counts([2, 18], [20, 20])
+    one = counts([0, 4], [5, 5])
+    other = counts([2, 18], [20, 20])
     found = measure_contrast(one, other)
     assert found.together == 0.0
     assert found.bounds()[0] < -0.7
@@ -56,8 +62,10 @@ def test_bounds_hold_the_difference_and_turn_with_the_sides(data: st.DataObject)
     first = data.draw(sizes)
     second = data.draw(st.lists(st.integers(1, 6), min_size=len(first), max_size=len(first)))
     hits = [[data.draw(st.integers(0, n)) for n in side] for side in (first, second)]
-    one, other = counts(hits[0], first), counts(hits[1], second)
-    found, turned = measure_contrast(one, other), measure_contrast(other, one)
+    one = counts(hits[0], first)
+    other = counts(hits[1], second)
+    found = measure_contrast(one, other)
+    turned = measure_contrast(other, one)
     low, high = found.bounds()
     assert -1.0 <= low <= found.value + 1e-12
     assert found.value - 1e-12 <= high <= 1.0
@@ -68,7 +76,8 @@ def test_bounds_hold_the_difference_and_turn_with_the_sides(data: st.DataObject)
 
 
 def test_one_video_says_nothing_and_no_answer_less() -> None:
-    one, none = counts([2], [4]), counts([0], [0])
+    one = counts([2], [4])
+    none = counts([0], [0])
     assert measure_contrast(one, counts([1], [4])).bounds() == (-1.0, 1.0)
     assert np.isnan(measure_contrast(one, none).value)
     assert np.isnan(measure_contrast(one, none).bounds()).all()
@@ -86,7 +95,8 @@ def _drawn(rng: np.random.Generator, gap: float, *, videos: int) -> Contrast:
     """Return what some models' answers to shared videos come to; the first has a share of `gap`
     more."""
     ease = rng.beta(0.3 * 4, 0.7 * 4, videos)
-    one, rest = np.full(videos, 4), np.full(videos, 16)
+    one = np.full(videos, 4)
+    rest = np.full(videos, 16)
     first = rng.binomial(one, np.clip(ease + gap, 0, 1))
     return measure_contrast(Counts(first, one), Counts(rng.binomial(rest, ease), rest))
 

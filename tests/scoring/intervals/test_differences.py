@@ -23,7 +23,8 @@ def test_a_difference_is_that_of_the_two_shares() -> None:
 
 def test_independent_units_have_about_the_textbook_error() -> None:
     rng = np.random.default_rng(3)
-    hits, inside = rng.random(4000) < 0.3, np.arange(4000) % 2 == 0
+    hits = rng.random(4000) < 0.3
+    inside = np.arange(4000) % 2 == 0
     found = measure_difference(hits, inside, np.arange(4000))
     error = np.sqrt(0.3 * 0.7 * (1 / 2000 + 1 / 2000))
     assert (found.high - found.low) / 2 == pytest.approx(1.96 * error, rel=0.05)

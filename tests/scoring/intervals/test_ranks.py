@@ -110,7 +110,8 @@ def test_the_first_may_be_best_and_a_range_holds_its_place(
 @given(gaps)
 def test_renaming_the_models_renames_the_lead(found: list[float]) -> None:
     order = np.random.default_rng(len(found)).permutation(len(found))
-    plain, renamed = independent(found), independent([found[k] for k in order])
+    plain = independent(found)
+    renamed = independent([found[k] for k in order])
     assert renamed.may_be_best.tolist() == plain.may_be_best[order].tolist()
     assert renamed.best.tolist() == plain.best[order].tolist()
     assert renamed.worst.tolist() == plain.worst[order].tolist()

@@ -131,7 +131,8 @@ def test_a_gap_to_an_unbeaten_model_is_as_unsure_as_its_prior() -> None:
 @pytest.mark.parametrize("columns", [3, 400])
 def test_scores_sum_to_the_same_whether_they_stand_close_or_far_apart(columns: int) -> None:
     rng = np.random.default_rng(0)
-    cluster, column = rng.integers(0, 50, 300), rng.integers(0, columns, 300)
+    cluster = rng.integers(0, 50, 300)
+    column = rng.integers(0, columns, 300)
     value = rng.normal(size=300)
     scores = np.zeros((50, columns))
     np.add.at(scores, (cluster, column), value)
@@ -144,7 +145,8 @@ def coverage(runs: int, *, videos: int, battles: int, tau: float) -> tuple[float
 
     Five models, `battles` a video, and for each model and video an offset of sd `tau` nats.
     """
-    strength, pairs = np.linspace(1, -1, 5), roster_pairs(5)
+    strength = np.linspace(1, -1, 5)
+    pairs = roster_pairs(5)
     truth = true_ratings(strength, tau)
     video = np.repeat(np.arange(videos), battles)
     held = np.zeros(2)
@@ -200,7 +202,8 @@ def test_clustered_intervals_hold_whatever_the_videos_and_their_quirks(
 
 
 def test_a_sandwich_is_let_below_independent_battles_only_where_it_can_be_trusted() -> None:
-    least, half = np.ones(5), np.full(5, 0.5)
+    least = np.ones(5)
+    half = np.full(5, 0.5)
     seen = np.array([30, 30, 7, 14, 30])
     robust = np.where(np.arange(5) == 1, 0.2, half)
     # Trusted; too small to be chance; seven clusters; less than half of them; trusted when larger.

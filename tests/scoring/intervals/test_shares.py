@@ -42,7 +42,9 @@ def test_the_second_seat_gains_in_the_published_battles() -> None:
 
 def covering(share: float, videos: int, alike: float, *, rounds: int = 400) -> float:
     """How often the interval holds the share, where videos have shares of their own."""
-    rng, spread, held = np.random.default_rng(7), 1.0 / max(alike, 1e-9) - 1.0, 0
+    rng = np.random.default_rng(7)
+    spread = 1.0 / max(alike, 1e-9) - 1.0
+    held = 0
     for _ in range(rounds):
         chance = rng.beta(share * spread, (1 - share) * spread, videos) if alike else share
         video = np.repeat(np.arange(videos), rng.integers(1, 12, videos))
@@ -63,8 +65,10 @@ def test_the_interval_covers_where_battles_share_videos(
 
 
 def test_battles_of_one_video_that_go_together_tell_less() -> None:
-    hits, video = np.tile([1.0, 0.0], 20).repeat(10), np.arange(400) // 10
-    alone, together = measure_share(hits), measure_share(hits, video)
+    hits = np.tile([1.0, 0.0], 20).repeat(10)
+    video = np.arange(400) // 10
+    alone = measure_share(hits)
+    together = measure_share(hits, video)
     assert together.high - together.low > 2.5 * (alone.high - alone.low)
 
 
@@ -116,7 +120,9 @@ def test_a_wider_promise_is_a_wider_interval() -> None:
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
 def test_a_share_is_told_at_another_level_as_if_measured_at_it(level: float) -> None:
-    hits, hoped, video = votes(7, 13), votes(9, 11)[::-1], list(range(5)) * 4
+    hits = votes(7, 13)
+    hoped = votes(9, 11)[::-1]
+    video = list(range(5)) * 4
     for one, other in (
         (measure_share(hits, video), measure_share(hits, video, level=level)),
         (measure_excess(hits, hoped, video), measure_excess(hits, hoped, video, level=level)),

@@ -56,7 +56,8 @@ def test_the_same_units_twice_are_not_told_apart() -> None:
 
 def test_a_shift_is_found_in_the_column_that_it_lies_in() -> None:
     rng = np.random.default_rng(0)
-    one, other = rng.normal(size=(80, 3)), rng.normal(size=(40, 3))
+    one = rng.normal(size=(80, 3))
+    other = rng.normal(size=(40, 3))
     other[:, 1] += 1.5
     found = compare_samples(sample(one, 2), sample(other, first=99), rounds=ROUNDS, seed=1)
     assert found.p == found.columns[1] == 1 / (ROUNDS + 1)
@@ -76,7 +77,8 @@ def test_alike_units_of_a_cluster_do_not_make_a_difference_sure() -> None:
 def test_a_cluster_of_both_sides_is_held_against_itself() -> None:
     rng = np.random.default_rng(2)
     hard = rng.normal(0, 5, 20)
-    one, other = hard + rng.normal(0.5, 0.3, 20), hard + rng.normal(0, 0.3, 20)
+    one = hard + rng.normal(0.5, 0.3, 20)
+    other = hard + rng.normal(0, 0.3, 20)
     apart = compare_samples(sample(one), sample(other, first=99), rounds=ROUNDS, seed=1)
     shared = compare_samples(sample(one), sample(other), rounds=ROUNDS, seed=1)
     assert apart.p is not None
@@ -110,7 +112,8 @@ def test_few_clusters_that_scatter_widely_do_not_look_like_another_population() 
     alarms = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
-        few, many = rng.normal(0, 4, 12), rng.normal(0, 0.5, 60)
+        few = rng.normal(0, 4, 12)
+        many = rng.normal(0, 0.5, 60)
         p = compare_samples(sample(few), sample(many, first=99), rounds=99, seed=seed).p
         alarms += p is not None and p <= 0.05
     assert alarms <= 8

@@ -70,11 +70,13 @@ def test_two_models_by_davidson_have_the_shares_they_had() -> None:
 def test_davidson_gives_back_the_spread_that_half_wins_press_together() -> None:
     truth = np.linspace(1.5, -1.5, 6)
     i, j = np.triu_indices(6, 1)
-    gap, nu = truth[i] - truth[j], 0.8
+    gap = truth[i] - truth[j]
+    nu = 0.8
     weight = np.stack([np.exp(-gap / 2), np.full(len(gap), nu), np.exp(gap / 2)], axis=1)
     shares = 1000 * weight / weight.sum(axis=1, keepdims=True)
     rows = Rows(6, i, j, shares, np.empty((len(i), 0)), None)
-    found, half = fit_terms(rows, davidson=True), fit_terms(rows)
+    found = fit_terms(rows, davidson=True)
+    half = fit_terms(rows)
     assert found.theta == pytest.approx(truth, abs=1e-8)
     assert found.log_nu == pytest.approx(np.log(nu))
     assert half.theta[0] < 0.9 * truth[0]
@@ -91,8 +93,10 @@ def test_without_ties_davidson_is_bradley_terry() -> None:
 
 def penalised(rows: Rows, phi: Floats, *, davidson: bool) -> float:
     """The log-likelihood and half the log-determinant, the last strength held; row by row."""
-    n, width = rows.models, rows.x.shape[1]
-    height, matrix = 0.0, np.zeros((len(phi) + 1, len(phi) + 1))
+    n = rows.models
+    width = rows.x.shape[1]
+    height = 0.0
+    matrix = np.zeros((len(phi) + 1, len(phi) + 1))
     full = np.insert(phi, n - 1, 0.0)
     for i, j, counts, x in zip(rows.i, rows.j, rows.counts, rows.x, strict=True):
         side = np.zeros(len(full))
@@ -114,7 +118,8 @@ def penalised(rows: Rows, phi: Floats, *, davidson: bool) -> float:
 def test_scipy_finds_the_same_penalised_maximum(davidson: bool) -> None:
     rng = np.random.default_rng(4)
     a = rng.integers(0, 3, 14)
-    b, y = (a + rng.integers(1, 3, 14)) % 3, rng.choice([0.0, 0.5, 1.0], 14)
+    b = (a + rng.integers(1, 3, 14)) % 3
+    y = rng.choice([0.0, 0.5, 1.0], 14)
     rows = count_rows(a, b, outcome=y, models=3, x=rng.normal(size=(14, 1)), seat=True)
     found = np.zeros(2 + 2 + davidson)
     for _ in range(4):
@@ -161,7 +166,8 @@ def test_without_terms_rows_say_what_cells_say(videos: int | None) -> None:
     video = None if videos is None else np.random.default_rng(1).integers(5, 5 + videos, len(a))
     rows = count_rows(a, b, outcome=y, models=9, cluster=video)
     cells = count_cells(a, b, outcome=y, models=9, cluster=video)
-    terms, theta = fit_terms(rows), fit_strengths(cells)
+    terms = fit_terms(rows)
+    theta = fit_strengths(cells)
     assert terms.theta == pytest.approx(theta, abs=1e-9)
     spread, _ = measure_terms(rows, terms, one_sided=NOBODY)
     plain = measure_spread(cells, theta)
@@ -258,7 +264,8 @@ def test_no_patience_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_lopsided_ring_is_climbed_with_care() -> None:
     times = [1, 10, 1, 100_000, 10, 10_000, 1, 100_000]
-    i, j = np.array([0, 1, 0, 3, 1, 2, 2, 3]), np.array([1, 0, 3, 0, 2, 1, 3, 2])
+    i = np.array([0, 1, 0, 3, 1, 2, 2, 3])
+    j = np.array([1, 0, 3, 0, 2, 1, 3, 2])
     counts = np.zeros((8, 3))
     counts[:, 2] = times
     rows = Rows(4, i, j, counts, np.empty((8, 0)), None)

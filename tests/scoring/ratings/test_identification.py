@@ -51,7 +51,8 @@ def test_inflation_is_no_matter_of_how_many_battles_or_what_models_are_called(se
     once = identified(count_rows(a, b, outcome=y, models=9, x=x))
     assert once.inflation >= 1.0
     name = np.random.default_rng(seed).permutation(9)
-    a, b = name[a.astype(int)], name[b.astype(int)]
+    a = name[a.astype(int)]
+    b = name[b.astype(int)]
     many = [np.tile(of, (4, 1)) if of.ndim > 1 else np.tile(of, 4) for of in (a, b, y, x)]
     found = identified(count_rows(*many[:2], outcome=many[2], models=9, x=many[3]))
     assert found.inflation == pytest.approx(once.inflation)
@@ -103,7 +104,8 @@ def test_style_that_is_a_trademark_re_ranks_nobody() -> None:
     for seed in range(12):
         drawn = draw_styled(seed, models=7, videos=30, own=0.97)
         assert not identified(drawn.rows).holds
-        beside, plain = rate(drawn.rows), rate(to_cells(drawn.rows))
+        beside = rate(drawn.rows)
+        plain = rate(to_cells(drawn.rows))
         turned += int((np.argsort(beside.rating) != np.argsort(plain.rating)).any())
     # Without the refusal, nearly every order would be another.
     assert turned >= 8

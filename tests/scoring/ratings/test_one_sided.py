@@ -103,7 +103,8 @@ def test_a_model_that_lost_everything_counts_little_in_the_mean_of_a_thousand() 
 
 def test_the_first_win_of_a_parrot_moves_the_others_by_little() -> None:
     text = "A>B*30@1 B>A*20@2 B>C*30@3 C>B*25@4 A>C*30@5 C>A*12@6 A>D*40@7 B>D*40@8 C>D*40@9"
-    before, after = rate(fought(text)), rate(fought(text + " D>C@9"))
+    before = rate(fought(text))
+    after = rate(fought(text + " D>C@9"))
     assert before.one_sided[3]
     assert not after.one_sided.any()
     # The mean of models that are not one-sided moved by 150 points here.
@@ -127,7 +128,8 @@ def test_a_strength_is_open_to_the_side_where_no_point_bounds_it() -> None:
 
 def test_an_interval_reaches_further_to_the_open_side() -> None:
     table = rate(fought("A>B*9 B>A*6 B>C*5 C>B*5 A>D*6 B>D*6"))
-    down, up = table.rating - table.low, table.high - table.rating
+    down = table.rating - table.low
+    up = table.high - table.rating
     assert down[:3] == pytest.approx(up[:3])
     # What a profile of half the strength, less the points it would make, comes to: (z^2 + 1) nats.
     assert down[3] / up[3] == pytest.approx((1.959964**2 + 1) / (1.959964 * 2**0.5), rel=1e-4)

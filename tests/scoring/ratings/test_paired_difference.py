@@ -38,8 +38,10 @@ def test_what_makes_a_unit_hard_for_both_widens_nothing() -> None:
 
 
 def test_units_of_one_video_are_worth_less_than_as_many_videos() -> None:
-    one, two = np.repeat([1.0, 0.0, 1.0, 0.5], 10), np.repeat([0.0, 0.5, 0.5, 0.5], 10)
-    alone, together = measure_lead(one, two), measure_lead(one, two, np.repeat(range(4), 10))
+    one = np.repeat([1.0, 0.0, 1.0, 0.5], 10)
+    two = np.repeat([0.0, 0.5, 0.5, 0.5], 10)
+    alone = measure_lead(one, two)
+    together = measure_lead(one, two, np.repeat(range(4), 10))
     assert together.high - together.low > 1.5 * (alone.high - alone.low)
 
 
@@ -75,7 +77,8 @@ def test_figures_out_of_range_or_of_other_lengths_are_refused(
 @given(FIGURES)
 def test_to_change_sides_turns_everything_round(figures: list[tuple[float, float, int]]) -> None:
     one, two, videos = zip(*figures, strict=True)
-    there, back = measure_lead(one, two, videos), measure_lead(two, one, videos)
+    there = measure_lead(one, two, videos)
+    back = measure_lead(two, one, videos)
     assert (back.value, back.low, back.high) == pytest.approx(
         (-there.value, -there.high, -there.low)
     )
@@ -93,7 +96,9 @@ def test_interval_and_chance_tell_the_same(figures: list[tuple[float, float, int
 
 
 def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
-    rng, held, reps = np.random.default_rng(5), 0, 400
+    rng = np.random.default_rng(5)
+    held = 0
+    reps = 400
     videos = np.repeat(np.arange(24), 3)
     for _ in range(reps):
         lean = np.clip(rng.normal(0.2, 0.2, 24), -0.5, 0.5)[videos]

@@ -30,7 +30,8 @@ def drawn(
 ) -> Judged:
     """A tournament of five whose judge has a favourite, and labels of a random subset."""
     rng = np.random.default_rng(seed)
-    pairs, models = roster_pairs(5), 5
+    pairs = roster_pairs(5)
+    models = 5
     a, b = rng.permuted(pairs[rng.integers(0, len(pairs), battles)], axis=1).T
     video = np.arange(battles) % videos
     suits = rng.normal(0, 0.5, (videos, models))
@@ -105,7 +106,10 @@ def test_lambda_one_is_plain_prediction_powered_inference(
 
 
 def test_the_judge_alone_misses_the_scale_of_people_and_the_corrected_ratings_hold_it() -> None:
-    right, judged, held, narrower = truth(), [], [], []
+    right = truth()
+    judged = []
+    held = []
+    narrower = []
     for seed in range(150):
         data = drawn(seed)
         alone = rate(
@@ -130,7 +134,8 @@ def test_a_judge_that_throws_dice_costs_nothing() -> None:
 
 
 def test_battles_that_were_likelier_to_be_labelled_weigh_less() -> None:
-    data, rng = drawn(5, labels=600), np.random.default_rng(5)
+    data = drawn(5, labels=600)
+    rng = np.random.default_rng(5)
     # Twice as likely where the strongest model plays: by weight as if all had been equally likely.
     chance = np.where((data.a == 0) | (data.b == 0), 0.8, 0.4)
     shown = np.where(rng.random(600) < chance, data.people, np.nan)
@@ -154,9 +159,12 @@ def test_battles_that_were_likelier_to_be_labelled_weigh_less() -> None:
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10**6))
 def test_seats_names_order_and_a_common_factor_of_the_chances_do_not_matter(seed: int) -> None:
-    data, rng = drawn(6), np.random.default_rng(seed)
+    data = drawn(6)
+    rng = np.random.default_rng(seed)
     found = rate_on_labels(data, PLAIN).ratings
-    swapped, order, names = rng.random(600) < 0.5, rng.permutation(600), rng.permutation(5)
+    swapped = rng.random(600) < 0.5
+    order = rng.permutation(600)
+    names = rng.permutation(5)
     moved = Judged(
         5,
         names[np.where(swapped, data.b, data.a)][order],
@@ -208,7 +216,8 @@ def test_corrected_shares_at_one_have_no_strengths_unless_lambda_gives_way(more:
 
 
 def test_where_half_of_the_judge_leads_beyond_one_the_labels_stand_alone() -> None:
-    judge, people = np.ones(200), np.full(200, np.nan)
+    judge = np.ones(200)
+    people = np.full(200, np.nan)
     judge[:20] = 0.5
     people[:20] = np.arange(20) > 0
     pair = np.zeros(200, dtype=np.int64), np.ones(200, dtype=np.int64)
@@ -221,7 +230,8 @@ def test_where_half_of_the_judge_leads_beyond_one_the_labels_stand_alone() -> No
 
 
 def test_islands_are_rated_apart() -> None:
-    one, two = drawn(9), drawn(10)
+    one = drawn(9)
+    two = drawn(10)
     both = Judged(
         10,
         np.concatenate([one.a, two.a + 5]),

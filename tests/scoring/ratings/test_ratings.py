@@ -40,7 +40,8 @@ def test_two_islands_have_a_scale_each() -> None:
 
 
 def test_a_battle_on_one_island_does_not_move_the_other() -> None:
-    before, after = rate(fought("A>B*3 B>A C=D")), rate(fought("A>B*3 B>A C=D C>D*9"))
+    before = rate(fought("A>B*3 B>A C=D"))
+    after = rate(fought("A>B*3 B>A C=D C>D*9"))
     assert after.rating[:2].tolist() == before.rating[:2].tolist()
     assert after.low[:2].tolist() == before.low[:2].tolist()
 
@@ -68,7 +69,8 @@ def test_all_ties_are_equal_and_not_certain() -> None:
 
 
 def test_a_star_and_a_chain_of_single_wins_are_held_by_the_prior() -> None:
-    star, chain = rate(fought("A>B A>C A>D")), rate(fought("A>B B>C C>D"))
+    star = rate(fought("A>B A>C A>D"))
+    chain = rate(fought("A>B B>C C>D"))
     assert star.one_sided.all()
     assert star.rating[1:] == pytest.approx([star.rating[1]] * 3)
     assert chain.one_sided.all()
@@ -105,13 +107,15 @@ def test_no_battles_rate_nobody(models: int) -> None:
 
 
 def test_a_model_without_a_battle_does_not_disturb_the_others() -> None:
-    with_it, without = rate(fought(FOUR_VIDEOS, models=4)), rate(fought(FOUR_VIDEOS))
+    with_it = rate(fought(FOUR_VIDEOS, models=4))
+    without = rate(fought(FOUR_VIDEOS))
     assert with_it.rating[:3].tolist() == without.rating.tolist()
     assert np.isnan(with_it.rating[3])
 
 
 def test_a_wider_level_is_a_wider_interval() -> None:
-    narrow, wide = rate(fought(FOUR_VIDEOS), Method(level=0.8)), rate(fought(FOUR_VIDEOS))
+    narrow = rate(fought(FOUR_VIDEOS), Method(level=0.8))
+    wide = rate(fought(FOUR_VIDEOS))
     assert (wide.high > narrow.high).all()
 
 
@@ -148,7 +152,8 @@ def many_videos(*, seed: int = 1) -> tuple[Cells, Rows]:
 
 def test_bootstrapped_intervals_are_much_the_sandwichs() -> None:
     for battles in many_videos():
-        plain, drawn = rate(battles), rate(battles, Method(rounds=400, seed=3))
+        plain = rate(battles)
+        drawn = rate(battles, Method(rounds=400, seed=3))
         assert drawn.rating.tolist() == plain.rating.tolist()
         assert drawn.high - drawn.low == pytest.approx(plain.high - plain.low, rel=0.25)
         assert (drawn.low < drawn.rating).all()
@@ -171,7 +176,8 @@ def test_a_bootstrap_leaves_an_unbeaten_model_at_least_the_width_of_its_prior() 
 def test_davidson_spreads_the_models_wider_and_keeps_their_order() -> None:
     a, b, y = draw_battles(4, 5, battles=900)
     rows = count_rows(a, b, outcome=y, models=5)
-    half, davidson = rate(rows), rate(rows, Method(davidson=True))
+    half = rate(rows)
+    davidson = rate(rows, Method(davidson=True))
     assert davidson.place.tolist() == half.place.tolist()
     assert np.ptp(davidson.rating) > np.ptp(half.rating)
     assert davidson.fits[0].terms is not None
@@ -189,7 +195,8 @@ def test_rows_fall_into_components_as_cells_do() -> None:
 
 def test_places_at_once_are_no_narrower() -> None:
     cells, _ = many_videos()
-    loose, strict = rate(cells), rate(cells, Method(simultaneous=True, level=0.999))
+    loose = rate(cells)
+    strict = rate(cells, Method(simultaneous=True, level=0.999))
     assert strict.place.tolist() == loose.place.tolist()
     assert (strict.best <= strict.place).all()
     assert strict.worst.tolist() != [1, 2, 3, 4, 5]
@@ -278,7 +285,8 @@ def test_renaming_the_models_renames_the_table(
     rows: list[tuple[int, int, float, int]], order: list[int]
 ) -> None:
     a, step, y, video = (np.array(column) for column in zip(*rows, strict=True))
-    b, name = (a + step) % 6, np.array(order)
+    b = (a + step) % 6
+    name = np.array(order)
     plain = rate(count_cells(a, b, outcome=y, models=6, cluster=video))
     renamed = rate(count_cells(name[b], name[a], outcome=1 - y, models=6, cluster=video + 7))
     assert renamed.rating[name] == pytest.approx(plain.rating, abs=1e-6, nan_ok=True)

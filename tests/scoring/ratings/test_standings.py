@@ -73,7 +73,8 @@ def test_one_video_parts_nobody_and_a_model_seen_on_one_says_nothing_of_others()
 def test_what_models_are_called_changes_nothing(seed: int, order: list[int]) -> None:
     scores, video = equals(seed, models=4, videos=12, missing=0.1)
     scores[:, 0] = np.where(np.isnan(scores[:, 0]), np.nan, np.maximum(scores[:, 0], video % 2))
-    found, turned = lead_on_units(scores, video), lead_on_units(scores[:, order], video)
+    found = lead_on_units(scores, video)
+    turned = lead_on_units(scores[:, order], video)
     assert turned.errors == pytest.approx(found.errors[np.ix_(order, order)])
     if len(set(found.mean.tolist())) == 4:
         assert turned.lead.may_be_best.tolist() == found.lead.may_be_best[order].tolist()

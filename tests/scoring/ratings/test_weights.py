@@ -26,7 +26,8 @@ def test_a_whole_weight_counts_a_battle_so_often() -> None:
     repeat = [np.repeat(x, times) for x in (a, b, points, video)]
     repeated = count_cells(repeat[0], repeat[1], outcome=repeat[2], models=4, cluster=repeat[3])
     assert weighted.counts == pytest.approx(repeated.counts)
-    mine, theirs = rate(weighted), rate(repeated)
+    mine = rate(weighted)
+    theirs = rate(repeated)
     assert mine.rating == pytest.approx(theirs.rating)
     # Their sums over videos are the same, and so is the clustered sandwich.
     assert mine.fits[0].spread.robust == pytest.approx(theirs.fits[0].spread.robust)
@@ -56,7 +57,8 @@ def test_rows_and_cells_of_weighted_battles_agree() -> None:
     cells = count_cells(a, b, outcome=points, models=4, cluster=video, weight=weight)
     rows = count_rows(a, b, outcome=points, models=4, cluster=video, weight=weight)
     assert to_cells(rows).counts == pytest.approx(cells.counts)
-    mine, theirs = rate(rows), rate(cells)
+    mine = rate(rows)
+    theirs = rate(cells)
     assert mine.high == pytest.approx(theirs.high)
     assert mine.fits[0].spread.least == pytest.approx(theirs.fits[0].spread.least)
 
@@ -85,7 +87,8 @@ def test_weights_without_clusters_are_refused() -> None:
 
 def test_weighted_intervals_cover_what_battles_drawn_alike_would_come_to() -> None:
     """Of models that no line orders, so that who meets whom how often changes the fit."""
-    theta, pairs = np.array([0.8, 0.2, -0.2, -0.8]), roster_pairs(4)
+    theta = np.array([0.8, 0.2, -0.2, -0.8])
+    pairs = roster_pairs(4)
     odd = np.array([0.9, -0.6, 0.0, 0.3, -0.8, 0.5])
     gaps = theta[pairs[:, 0]] - theta[pairs[:, 1]] + odd
     target = _target(expit(gaps), pairs)
@@ -112,7 +115,8 @@ def test_weighted_intervals_cover_what_battles_drawn_alike_would_come_to() -> No
 def _target(chance: Floats, pairs: Ints) -> Floats:
     """The ratings of endlessly many battles, every pair equally often."""
     times = np.concatenate([chance, 1.0 - chance]) * 1e6
-    a, b = np.tile(pairs[:, 0], 2), np.tile(pairs[:, 1], 2)
+    a = np.tile(pairs[:, 0], 2)
+    b = np.tile(pairs[:, 1], 2)
     points = np.repeat([1.0, 0.0], len(pairs))
     alone = np.arange(len(a))
     cells = count_cells(a, b, outcome=points, models=4, cluster=alone, weight=times)

@@ -58,7 +58,9 @@ def test_picks_that_all_options_share_say_nothing() -> None:
 
 
 def test_items_that_say_nothing_change_nothing() -> None:
-    hit, shared, offered = np.array([1, 1, 0]), np.array([1, 2, 3]), np.array([4, 4, 6])
+    hit = np.array([1, 1, 0])
+    shared = np.array([1, 2, 3])
+    offered = np.array([4, 4, 6])
     more = measure_tails(
         np.append(hit, [1, 1]), np.append(shared, [4, 5]), np.append(offered, [4, 5])
     )
@@ -71,7 +73,8 @@ def test_ties_of_more_than_six_are_rounded_against_a_finding() -> None:
     shared = rng.integers(5, 11, 9) % offered + 1
     hit = np.array([1, 1, 1, 0, 0, 1, 0, 1, 0]) | (shared == offered)
     rows = [(bool(h), int(t), int(m)) for h, t, m in zip(hit, shared, offered, strict=True)]
-    found, exact = measure_tails(hit, shared, offered), counted(rows)
+    found = measure_tails(hit, shared, offered)
+    exact = counted(rows)
     assert all(a >= b - 1e-11 for a, b in zip(found, exact, strict=True))
 
 
@@ -82,8 +85,10 @@ def test_a_tail_beyond_what_adding_up_can_tell_is_small_and_not_nothing() -> Non
 
 
 def test_rough_tails_take_a_shared_pick_as_one_of_those_drawn() -> None:
-    credits, offered = np.array([1.0, 0.5, 0.5, 0.5, 0.0]), np.array([4, 4, 3, 3, 2])
-    two, three = np.array([1, 1, 0, 0, 0]), np.array([1, 1, 1, 0, 0])
+    credits = np.array([1.0, 0.5, 0.5, 0.5, 0.0])
+    offered = np.array([4, 4, 3, 3, 2])
+    two = np.array([1, 1, 0, 0, 0])
+    three = np.array([1, 1, 1, 0, 0])
     found = measure_rough_tails(credits, offered)
     assert found.above == measure_tails(two, np.ones(5, np.int64), offered).above
     assert found.below == measure_tails(three, np.ones(5, np.int64), offered).below

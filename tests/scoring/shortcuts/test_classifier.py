@@ -39,7 +39,8 @@ def by_hand() -> tuple[np.ndarray, np.ndarray]:
 
 def test_it_is_the_regression_of_scikit_learn_on_words_length_overlap_and_place() -> None:
     x, right = by_hand()
-    found, of = classify(LAYOUT, describe(LAYOUT), FOLD), FOLD[LAYOUT.owner]
+    found = classify(LAYOUT, describe(LAYOUT), FOLD)
+    of = FOLD[LAYOUT.owner]
     for part in range(5):
         model = LogisticRegression(C=3, solver="liblinear", max_iter=200)
         model.fit(x[of != part], right[of != part])
@@ -50,9 +51,11 @@ def test_it_is_the_regression_of_scikit_learn_on_words_length_overlap_and_place(
 def test_its_linear_form_is_the_first_step_of_newton() -> None:
     x, right = by_hand()
     x = np.column_stack([x, np.ones(len(x))])
-    learned, of = learn_linearly(LAYOUT, describe(LAYOUT), FOLD), FOLD[LAYOUT.owner]
+    learned = learn_linearly(LAYOUT, describe(LAYOUT), FOLD)
+    of = FOLD[LAYOUT.owner]
     for part in range(5):
-        inner, test = x[of != part], of == part
+        inner = x[of != part]
+        test = of == part
         # Where every weight is 0 but for odds of 1 to 3, the slope is C X'(y - 1/4).
         bend = np.eye(x.shape[1]) + SOFTNESS * 3 / 16 * inner.T @ inner
         step = np.linalg.solve(bend, SOFTNESS * inner.T @ (right[of != part] - 0.25))

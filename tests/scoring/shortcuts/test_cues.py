@@ -70,7 +70,8 @@ def test_rates_are_those_of_the_other_items(label: str) -> None:
 def test_one_of_four_is_as_even_as_it_can_be() -> None:
     items = [Item(f"{i}", ("a", "b", "c", "d"), i % 4) for i in range(40)]
     layout = lay_out(items)
-    even, skewed = layout.key, layout.start
+    even = layout.key
+    skewed = layout.start
     found = measure_unevenness(layout, layout.place, np.stack([even, skewed]))
     assert found[0] == 0.0
     assert found[1] == pytest.approx((30**2 + 3 * 10**2) / (40 * 3 / 16))

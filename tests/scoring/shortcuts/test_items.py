@@ -69,7 +69,8 @@ def test_items_without_a_key_are_not_laid_out_and_those_whose_key_is_no_option_c
 
 def test_items_that_differ_in_the_order_of_options_alone_keep_an_order() -> None:
     twins = [item("a", "b", key=0), item("b", "a", key=1)]
-    one, other = lay_out(twins), lay_out(twins[::-1])
+    one = lay_out(twins)
+    other = lay_out(twins[::-1])
     assert one.place.tolist() == other.place.tolist() == [0, 1, 1, 0]
     assert one.given.tolist() == [0, 1]
     assert other.given.tolist() == [1, 0]

@@ -261,7 +261,8 @@ def test_any_texts_are_probed(item: Item, times: int) -> None:
 def test_items_without_a_key_change_nothing_but_the_length_of_the_list() -> None:
     items = plant("prior", 60, 2)
     more = [Item("x", ("a", "b"), None), *items, Item("y", ("c",), 0)]
-    one, other = probe_items(items), probe_items(more)
+    one = probe_items(items)
+    other = probe_items(more)
     assert figures(one, list(PROBES)) == figures(other, list(PROBES))
     assert np.isnan(other.results[0].credits[[0, -1]]).all()
 

@@ -29,7 +29,8 @@ def test_of_items_with_a_video_each_the_interval_is_wilsons(hits: int, n: int) -
 
 
 def test_items_that_share_a_video_are_not_independent() -> None:
-    right, video = np.repeat([1.0, 0.0, 1.0, 1.0, 0.0, 1.0], 10), np.repeat(np.arange(6), 10)
+    right = np.repeat([1.0, 0.0, 1.0, 1.0, 0.0, 1.0], 10)
+    video = np.repeat(np.arange(6), 10)
     found = measure_accuracy(right, video)
     assert found == measure_share(right, video)
     assert found.high - found.low > 2 * (np.subtract(*measure_accuracy(right)[2:0:-1]))
@@ -54,17 +55,22 @@ def test_of_equal_tasks_apart_the_mean_is_as_sure_as_their_number_says() -> None
 def test_tasks_on_the_same_videos_tell_less() -> None:
     rng = np.random.default_rng(3)
     right = np.tile(rng.integers(0, 2, 40), 4).astype(float)
-    task, video = np.repeat(np.arange(4), 40), np.tile(np.arange(40), 4)
-    apart, together = measure_tasks(right, task), measure_tasks(right, task, video)
+    task = np.repeat(np.arange(4), 40)
+    video = np.tile(np.arange(40), 4)
+    apart = measure_tasks(right, task)
+    together = measure_tasks(right, task, video)
     assert together.mean.value == apart.mean.value
     assert together.mean.high - together.mean.low > 1.9 * (apart.mean.high - apart.mean.low)
 
 
 def test_the_interval_of_the_mean_holds_it_as_often_as_it_says() -> None:
-    rng, held, chances = np.random.default_rng(8), 0, np.array([0.85, 0.6, 0.3])
+    rng = np.random.default_rng(8)
+    held = 0
+    chances = np.array([0.85, 0.6, 0.3])
     for _ in range(300):
         ease = rng.normal(0, 0.1, 30)
-        video, task = np.repeat(np.arange(30), 6), np.tile(np.repeat(np.arange(3), 2), 30)
+        video = np.repeat(np.arange(30), 6)
+        task = np.tile(np.repeat(np.arange(3), 2), 30)
         right = rng.random(180) < chances[task] + ease[video]
         found = measure_tasks(right.astype(float), task, video).mean
         held += found.low <= chances.mean() <= found.high

@@ -49,7 +49,8 @@ def test_of_equally_good_ones_the_cheapest_is_the_best() -> None:
 
 
 def test_the_order_of_settings_changes_nothing() -> None:
-    results, costs = np.array([losing(0.3), losing(0.005), BEST]), np.array([1, 2, 4])
+    results = np.array([losing(0.3), losing(0.005), BEST])
+    costs = np.array([1, 2, 4])
     turn = [2, 0, 1]
     found = choose_cheapest(results[turn], costs[turn])
     assert (turn[found.best], turn[found.cheapest]) == (2, 1)

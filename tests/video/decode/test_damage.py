@@ -65,7 +65,8 @@ def overwritten(source: Path, to: Path, *, packet: int, count: int = 200) -> Pat
 
 
 def decoded(path: Path, wanted: Sequence[int] | None = None) -> Catch:
-    decoder, index = AvDecoder(), read_index(path)
+    decoder = AvDecoder()
+    index = read_index(path)
     ticks = index.shown if wanted is None else wanted
     return decoder.pictures(
         path, index, wanted=ticks, size=SIZE, develop=lambda image: image.tobytes()
@@ -73,13 +74,15 @@ def decoded(path: Path, wanted: Sequence[int] | None = None) -> Catch:
 
 
 def visibly_wrong(before: Path, after: Path) -> set[int]:
-    known, now = decoded(before).pictures, decoded(after)
+    known = decoded(before).pictures
+    now = decoded(after)
     shown = now.pictures
     return {t for t in now.wanted if psnr(shown.get(t, b""), known.get(t, b"")) < SEEN_DB}
 
 
 def test_frames_behind_damage_are_damaged_up_to_the_next_key_frame(whole: Path, hurt: Path) -> None:
-    index, catch = read_index(hurt), decoded(hurt)
+    index = read_index(hurt)
+    catch = decoded(hurt)
     damaged = sorted(catch.missing)
     places = [index.shown.index(tick) for tick in damaged]
     assert 8 < len(damaged)
@@ -91,7 +94,8 @@ def test_frames_behind_damage_are_damaged_up_to_the_next_key_frame(whole: Path, 
 
 
 def test_a_frame_is_damaged_or_not_whatever_else_is_asked_for(hurt: Path) -> None:
-    index, all_of_them = read_index(hurt), decoded(hurt)
+    index = read_index(hurt)
+    all_of_them = decoded(hurt)
     for wanted in (index.shown[::3], index.shown[1::7], index.shown[40:41], index.shown[55:]):
         catch = decoded(hurt, wanted)
         assert catch.missing == all_of_them.missing & catch.wanted
@@ -114,7 +118,8 @@ def test_lost_packets_of_a_transport_stream_damage_up_to_the_next_key_frame(
 ) -> None:
     streamed = encode(tmp_path / "whole.ts", CODINGS["H.264"], count=90)
     lose_stretch(streamed, tmp_path / "lost.ts", random.Random(3), count=40)
-    index, catch = read_index(tmp_path / "lost.ts"), decoded(tmp_path / "lost.ts")
+    index = read_index(tmp_path / "lost.ts")
+    catch = decoded(tmp_path / "lost.ts")
     (problem,) = index.problems
     assert problem.startswith("damaged, first at ")
     assert index.hurt
@@ -130,7 +135,8 @@ def test_damage_where_only_counting_tells_the_frames_ends_at_a_key_frame(
 ) -> None:
     path = encode(tmp_path / "whole.avi", CODINGS["H.264"], count=90)
     after = told(path, range(31, 48))
-    catch, index = decoded(after), read_index(after)
+    catch = decoded(after)
+    index = read_index(after)
     places = {index.shown.index(tick) for tick in catch.missing}
     assert 10 < len(places)
     assert places <= set(range(28, 60))
@@ -140,10 +146,14 @@ def test_damage_where_only_counting_tells_the_frames_ends_at_a_key_frame(
 class Packet:
     """What `Gaps` asks of a packet."""
 
-    size, duration, pos = 1, 1, 0
+    size = 1
+    duration = 1
+    pos = 0
 
     def __init__(self, sign: str, dts: int | None = None) -> None:
-        self.is_keyframe, self.is_corrupt, self.dts = sign in "KX", sign in "cX", dts
+        self.is_keyframe = sign in "KX"
+        self.is_corrupt = sign in "cX"
+        self.dts = dts
 
 
 @pytest.mark.parametrize(
@@ -177,7 +187,8 @@ def test_what_is_torn_damages_all_up_to_a_fresh_start(stored: str, damaged: set[
 def test_a_hole_in_both_times_of_frames_damages_what_follows(
     shown: list[int], damaged: set[int]
 ) -> None:
-    gaps, decoded_at = Gaps(), [0, 1, 2, 4, 5, 6, 7]
+    gaps = Gaps()
+    decoded_at = [0, 1, 2, 4, 5, 6, 7]
     for sign, dts, tick in zip("KppppKp", decoded_at, shown, strict=True):
         gaps.pass_by(Packet(sign, dts), tick, is_behind=False)  # type: ignore[arg-type]
     gaps.look_for_holes(shown, {0, shown[5]})
@@ -221,7 +232,8 @@ def test_a_clean_stream_whose_frames_last_as_they_please_loses_none(
     ticks = [0, *accumulate(VARIED * 8)]
     recipe = Recipe(suffix, codec, {"g": "12", "bf": "2", "b": "2M"}, ticks=ticks)
     path = stamped(tmp_path / f"varied.{suffix}", recipe)
-    index, sampled = read_index(path), sample(path, sampling=Sampling(frames=128))
+    index = read_index(path)
+    sampled = sample(path, sampling=Sampling(frames=128))
     assert (index.problems, index.hurt, sampled.frames.damaged) == ((), frozenset(), 0)
     assert [read_stamp(jpeg) for jpeg in sampled.jpegs] == list(range(len(ticks)))
 
@@ -241,7 +253,8 @@ def remuxed(source: Path, to: Path, *, keys: int, later: int, lost: int = 0) -> 
     """
     with av.open(str(source)) as old, av.open(str(to), "w") as new:
         stream = old.streams.video[0]
-        copy, packets = new.add_stream_from_template(stream), [*old.demux(stream)][:-1]
+        copy = new.add_stream_from_template(stream)
+        packets = [*old.demux(stream)][:-1]
         place = [n for n, packet in enumerate(packets) if packet.is_keyframe][keys]
         for packet in packets[place:]:
             packet.pts = (packet.pts or 0) + STEP * later
@@ -257,7 +270,8 @@ def test_a_pause_of_the_recorder_at_a_key_frame_is_no_damage(
     clip: Clip, tmp_path: Path, suffix: str
 ) -> None:
     path = remuxed(clip("mpeg2 in ts"), tmp_path / f"pause.{suffix}", keys=2, later=50)
-    index, sampled = read_index(path), sample(path, sampling=Sampling(frames=128))
+    index = read_index(path)
+    sampled = sample(path, sampling=Sampling(frames=128))
     assert index.seconds(index.shown[-1]) == pytest.approx((74 + 50) / 25)
     assert (index.problems, index.hurt, sampled.frames.damaged) == ((), frozenset(), 0)
     assert [read_stamp(jpeg) for jpeg in sampled.jpegs] == list(range(75))
@@ -267,7 +281,8 @@ def test_frames_in_front_of_a_key_frame_are_damaged_where_others_before_are_miss
     clip: Clip, tmp_path: Path
 ) -> None:
     path = remuxed(clip("mpeg2 in ts"), tmp_path / "lost.ts", keys=2, later=0, lost=6)
-    index, catch = read_index(path), decoded(path)
+    index = read_index(path)
+    catch = decoded(path)
     key = min(tick for tick in index.keys if tick > max(index.hurt))
     assert len(index.hurt) == 2
     assert index.hurt == set(index.shown[index.shown.index(key) - 2 : index.shown.index(key)])
@@ -276,7 +291,8 @@ def test_frames_in_front_of_a_key_frame_are_damaged_where_others_before_are_miss
 
 def test_a_sound_frame_in_front_of_the_next_key_frame_keeps_its_picture(clip: Clip) -> None:
     path = clip("mpeg2 in ts")
-    index, before = read_index(path), decoded(path)
+    index = read_index(path)
+    before = decoded(path)
     for place in (20, 25):
         hurt = frozenset({index.shown[place]})
         # Without seeking all is decoded through, and damage is behind it by the next key frame.
@@ -301,7 +317,8 @@ def test_a_stream_that_starts_between_key_frames_begins_with_what_can_be_decoded
     clip: Clip, tmp_path: Path, name: str
 ) -> None:
     path = started_late(clip(name), tmp_path / "late.ts", packet=5)
-    index, sampled = read_index(path), sample(path, sampling=Sampling(frames=128))
+    index = read_index(path)
+    sampled = sample(path, sampling=Sampling(frames=128))
     numbers = [read_stamp(jpeg) for jpeg in sampled.jpegs]
     first = {"h264 in ts": 12, "mpeg2 in ts": 15}[name]
     assert numbers == list(range(first, 75))

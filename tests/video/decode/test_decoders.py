@@ -99,7 +99,8 @@ def asked_for(recipe: Recipe, count: int) -> list[int]:
 
 def cut_out(jpeg: bytes, shape: tuple[int, int]) -> bytes:
     """Return what stands in the middle of a black square and has this shape."""
-    image, out = Image.open(BytesIO(jpeg)), BytesIO()
+    image = Image.open(BytesIO(jpeg))
+    out = BytesIO()
     wide, high = (round(side * image.width / max(shape) / 2) for side in shape)
     middle = image.width // 2
     image.crop((middle - wide, middle - high, middle + wide, middle + high)).save(out, "JPEG")
@@ -167,7 +168,8 @@ def test_each_picture_is_the_frame_of_its_time(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_frames_are_those_on_screen_at_even_instants(coded: Coded, kind: str) -> None:
-    recipe, index = KINDS[kind], read_index(coded(kind))
+    recipe = KINDS[kind]
+    index = read_index(coded(kind))
     assert (index.problems, index.hurt) == ((), frozenset())
     for count in (2, 5, 16, 128):
         places = asked_for(recipe, count)
@@ -186,7 +188,8 @@ def test_pictures_have_the_shape_that_a_player_shows(coded: Coded, kind: str) ->
     "kind", ["h264, key frames only", "mjpeg in avi", "prores in mov", "h264, groups of 12"]
 )
 def test_key_frames_are_those_of_their_times(coded: Coded, kind: str) -> None:
-    path, index = coded(kind), read_index(coded(kind))
+    path = coded(kind)
+    index = read_index(coded(kind))
     catch = decoder_named("av").pictures(
         path, index, wanted=index.keys, size=(96, 64), develop=lambda shot: to_jpeg(shot, 85)
     )

@@ -42,7 +42,8 @@ def packets(path: Path) -> list[tuple[int, bool]]:
 
 def leading(path: Path) -> int:
     """Return how many frames follow a key frame in the file and are shown before it."""
-    found, key = 0, 0
+    found = 0
+    key = 0
     for tick, is_key in packets(path):
         key = tick if is_key else key
         found += tick < key

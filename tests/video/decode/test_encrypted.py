@@ -13,8 +13,12 @@ from tests.support.boxes import cluster, element, matroska, track
 from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.video.decode.av import probe
 
-CODINGS, CODING, CODING_KIND = 0x6D80, 0x6240, 0x5033
-ENCRYPTION, ALGORITHM, KEY_ID = 0x5035, 0x47E1, 0x47E2
+CODINGS = 0x6D80
+CODING = 0x6240
+CODING_KIND = 0x5033
+ENCRYPTION = 0x5035
+ALGORITHM = 0x47E1
+KEY_ID = 0x47E2
 LOCKED = {
     "encryption_scheme": "cenc-aes-ctr",
     "encryption_key": "76a6c65c5ea762046bd749a2e632ccbb",
@@ -28,7 +32,9 @@ def film(path: Path, codec: str = "libx264", **muxing: str) -> Path:
     picture = patches.repeat(10, 0).repeat(10, 1)
     with av.open(str(path), "w", options=muxing) as output:
         stream = output.add_stream(codec, rate=25)
-        stream.width, stream.height, stream.pix_fmt = 320, 180, "yuv420p"
+        stream.width = 320
+        stream.height = 180
+        stream.pix_fmt = "yuv420p"
         stream.gop_size = 10
         for number in range(50):
             shown = np.ascontiguousarray(np.roll(picture, 3 * number, axis=1))
@@ -45,7 +51,8 @@ def scrambled(path: Path, *, clear: float = 0.0) -> Path:
     with av.open(str(path)) as container:
         packets = [packet for packet in container.demux(video=0) if packet.size]
         places = [(packet.pos or 0, packet.size) for packet in packets]
-    data, noise = bytearray(path.read_bytes()), Random(3)
+    data = bytearray(path.read_bytes())
+    noise = Random(3)
     for at, size in places[round(len(places) * clear) :]:
         kept = min(size, 64)
         data[at + kept : at + size] = noise.randbytes(size - kept)

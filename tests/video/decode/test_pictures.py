@@ -47,7 +47,9 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     path = tmp_path_factory.mktemp("turned") / "v.mp4"
     with av.open(str(path), "w") as file:
         stream = file.add_stream("libx264", rate=5, options={"crf": "5", "threads": "1"})
-        stream.width, stream.height, stream.pix_fmt = 96, 64, "yuv444p"
+        stream.width = 96
+        stream.height = 64
+        stream.pix_fmt = "yuv444p"
         file.mux(stream.encode(av.VideoFrame.from_ndarray(four_corners(), format="rgb24")))
         file.mux(stream.encode())
     return path.read_bytes()
@@ -67,7 +69,8 @@ def test_a_picture_is_shown_as_its_matrix_says(stored: bytes, name: str, tmp_pat
     path = tmp_path / "v.mp4"
     path.write_bytes(turned(stored, matrix))
     shown: list[NDArray[np.uint8]] = []
-    decoder, index = decoder_named("av"), read_index(path)
+    decoder = decoder_named("av")
+    index = read_index(path)
     width, height = decoder.shape(path)
 
     def develop(picture: object) -> bytes:
@@ -92,8 +95,10 @@ def codes(levels: Sequence[float], curve: int) -> av.VideoFrame:
         step = plane.width // len(levels)
         for place, level in enumerate(levels):
             rows[:, place * step : (place + 1) * step] = neutral or round(64 + 876 * level)
-    frame.colorspace, frame.color_range = 9, 1
-    frame.color_trc, frame.color_primaries = ColorTrc(curve), ColorPrimaries.BT2020
+    frame.colorspace = 9
+    frame.color_range = 1
+    frame.color_trc = ColorTrc(curve)
+    frame.color_primaries = ColorPrimaries.BT2020
     return frame
 
 
@@ -129,7 +134,8 @@ def flat(width: int, height: int, matrix: int, colour: tuple[int, int, int]) -> 
         frame.planes, (16 + 219 * y, 128 + 224 * u, 128 + 224 * v), strict=True
     ):
         np.frombuffer(memoryview(plane), np.uint8)[:] = round(level)
-    frame.colorspace, frame.color_range = matrix, 1
+    frame.colorspace = matrix
+    frame.color_range = 1
     return frame
 
 

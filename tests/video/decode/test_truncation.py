@@ -36,11 +36,14 @@ def filmed(path: Path, *, sound_s: float = 0.0, late_s: float = 0.0, seconds: fl
     codec, options = {**CONTAINERS, **UNCLAIMED}[path.suffix[1:]]
     with av.open(str(path), "w", options=options) as file:
         stream = file.add_stream(codec, rate=25, options={"g": "12", "threads": "1"})
-        stream.width, stream.height, stream.pix_fmt = 96, 64, "yuv420p"
+        stream.width = 96
+        stream.height = 64
+        stream.pix_fmt = "yuv420p"
         sound = file.add_stream("aac", rate=16000) if sound_s else None
         for number in range(round(seconds * 25)):
             frame = av.VideoFrame.from_ndarray(stamp(number, (96, 64)), format="rgb24")
-            frame.pts, frame.time_base = number + round(late_s * 25), Fraction(1, 25)
+            frame.pts = number + round(late_s * 25)
+            frame.time_base = Fraction(1, 25)
             file.mux(stream.encode(frame))
         file.mux(stream.encode())
         if sound:

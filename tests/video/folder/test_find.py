@@ -128,7 +128,8 @@ def test_cover_art_is_no_video(tmp_path: Path) -> None:
 def test_a_header_without_decodable_frames_is_refused(clip, tmp_path: Path) -> None:
     path = tmp_path / "hollow.mp4"
     data = bytearray(clip("two seconds").read_bytes())
-    start, end = data.index(b"mdat") + 4, data.index(b"moov") - 4
+    start = data.index(b"mdat") + 4
+    end = data.index(b"moov") - 4
     data[start:end] = bytes(end - start)
     path.write_bytes(data)
     with pytest.raises(UnusableVideo, match="holds no frame that can be decoded"):

@@ -37,7 +37,8 @@ def test_a_blurred_picture_is_less_sharp_than_the_same_one() -> None:
     grain = np.random.default_rng(0).integers(0, 255, (90, 160, 3), np.uint8)
     image = Image.fromarray(grain)
     blurred = image.filter(ImageFilter.GaussianBlur(2))
-    sharp, soft = measure(jpeg_of(image)), measure(jpeg_of(blurred))
+    sharp = measure(jpeg_of(image))
+    soft = measure(jpeg_of(blurred))
     assert soft.sharpness < 0.1 * sharp.sharpness
     assert sharp_and_distinct([soft, sharp, sharp]) == [1]
 
@@ -54,7 +55,8 @@ def test_the_sharpness_of_a_grid_is_what_the_laplacian_gives_by_hand() -> None:
 
 def test_a_region_has_the_colours_within_its_box_alone() -> None:
     jpeg = jpeg_of(halves("red", "blue"))
-    left, right = region_histogram(jpeg, (0, 0, 0.5, 1)), region_histogram(jpeg, (0.5, 0, 1, 1))
+    left = region_histogram(jpeg, (0, 0, 0.5, 1))
+    right = region_histogram(jpeg, (0.5, 0, 1, 1))
     assert alike(left, measure(jpeg_of(Image.new("RGB", (9, 9), "red"))).histogram) > 0.95
     assert alike(left, right) < 0.05
     assert alike(left, region_histogram(jpeg, (0, 0, 1, 1))) == pytest.approx(0.5, abs=0.05)

@@ -104,7 +104,8 @@ def test_the_scenes_kept_beside_frames_count_and_go_with_the_rest(cache: FrameCa
 
 
 def test_nothing_but_entries_is_counted_or_removed(cache: FrameCache, tmp_path: Path) -> None:
-    mine, aside = cache.folder / "ab", tmp_path / "aside.frames"
+    mine = cache.folder / "ab"
+    aside = tmp_path / "aside.frames"
     mine.mkdir(exist_ok=True)
     others = [cache.folder / "notes.frames", mine / "notes.txt", aside]
     for path in others:
@@ -152,7 +153,8 @@ def test_a_cap_that_is_no_size_is_refused(said: str, monkeypatch: pytest.MonkeyP
 
 def full_for(times: int) -> Callable[..., Any]:
     """Return what stands where `os.replace` stands on a disk that is full so many times."""
-    left, move = [times], os.replace
+    left = [times]
+    move = os.replace
 
     def replace(*paths: Path) -> None:
         left[0] -= 1

@@ -162,9 +162,13 @@ def test_a_still_that_stands_before_the_film_is_not_taken_for_it(tmp_path: Path)
     path = tmp_path / "still first.mkv"
     with av.open(str(path), "w") as output:
         still = output.add_stream("mjpeg", rate=1)
-        still.width, still.height, still.pix_fmt = 32, 32, "yuvj420p"
+        still.width = 32
+        still.height = 32
+        still.pix_fmt = "yuvj420p"
         film = output.add_stream("libx264", rate=25)
-        film.width, film.height, film.pix_fmt = 64, 48, "yuv420p"
+        film.width = 64
+        film.height = 48
+        film.pix_fmt = "yuv420p"
         for stream, frames in ((still, 1), (film, 10)):
             for number in range(frames):
                 picture = np.full((stream.height, stream.width, 3), 20 * number, np.uint8)

@@ -67,8 +67,10 @@ def test_a_long_video_has_more_time_for_its_scenes(clip: Path, tmp_path: Path) -
 
 
 def test_frames_go_by_the_scenes_that_were_kept(clip: Path, tmp_path: Path) -> None:
-    sha256, index = sha256_of(clip), read_index(clip)
-    cache, by_scenes = FrameCache(tmp_path), Sampling(policy="scenes", frames=3)
+    sha256 = sha256_of(clip)
+    index = read_index(clip)
+    cache = FrameCache(tmp_path)
+    by_scenes = Sampling(policy="scenes", frames=3)
     # Not the clip's: one long scene and a last one of a single frame.
     keep_scenes(tmp_path, sha256, [Stretch(0, 5.8), Stretch(5.8, index.duration_s)])
     kept = decode_into_cache(clip, sha256, sampling=by_scenes, cache=cache).frames

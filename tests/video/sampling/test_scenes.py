@@ -33,12 +33,15 @@ def draw(
     grounds = [COLOURS[n % 5] for n, length in enumerate(lengths) for _ in range(length)]
     with av.open(str(path), "w") as file:
         stream = file.add_stream(codec, rate=10)
-        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        stream.width = 64
+        stream.height = 48
+        stream.pix_fmt = "yuv420p"
         stream.codec_context.time_base = Fraction(1, 100)
         for number, ground in enumerate(grounds):
             picture = np.full((48, 64, 3), ground, np.uint8)
             frame = av.VideoFrame.from_ndarray(picture, format="rgb24")
-            frame.pts, frame.time_base = (ticks or range(0, 10**6, 10))[number], Fraction(1, 100)
+            frame.pts = (ticks or range(0, 10**6, 10))[number]
+            frame.time_base = Fraction(1, 100)
             file.mux(stream.encode(frame))
         file.mux(stream.encode())
     return path
@@ -54,7 +57,8 @@ def test_a_scene_begins_with_its_first_frame(tmp_path: Path) -> None:
 
 
 def test_scenes_are_told_in_the_time_they_are_shown_at(tmp_path: Path) -> None:
-    slow, fast = range(0, 500, 50), range(500, 600, 10)
+    slow = range(0, 500, 50)
+    fast = range(500, 600, 10)
     clip = draw(tmp_path / "c.mkv", [10, 10], ticks=[*slow, *fast])
     assert [scene.start_s for scene in scenes(clip)] == [0, 5.0]
 

@@ -70,7 +70,9 @@ def check_stamps(plan: Plan, recipes: dict[Path, Recipe], to: Path) -> Encoded:
 def test_a_needle_is_at_its_frame_and_the_ground_goes_on_behind_it(
     clip: Clip, tmp_path: Path
 ) -> None:
-    ground, other, needle = clip("two seconds"), clip("mpeg4 in avi"), clip("vp9")
+    ground = clip("two seconds")
+    other = clip("mpeg4 in avi")
+    needle = clip("vp9")
     plan = Plan(
         ground=(whole(ground), whole(other)),
         probes=(probe(needle, 70, start_s=1.6), probe(needle, 20, start_s=2.2), probe(other, 20)),
@@ -93,7 +95,8 @@ def test_a_needle_is_at_its_frame_and_the_ground_goes_on_behind_it(
 def test_every_kind_of_video_can_be_ground_and_needle(
     clip: Clip, coded: Clip, tmp_path: Path, kind: str
 ) -> None:
-    path, recipe = coded(kind), KINDS[kind]
+    path = coded(kind)
+    recipe = KINDS[kind]
     width, height = recipe.size
     like = h264(size=(width // 2 * 2, height // 2 * 2))
     other = encode_clip(tmp_path / "other.mp4", like)
@@ -138,7 +141,8 @@ def _with_sound(source: Path, to: Path) -> Path:
 
 
 def test_equal_plans_give_equal_bytes(clip: Clip, tmp_path: Path) -> None:
-    ground, needle = clip("two seconds"), clip("odd size")
+    ground = clip("two seconds")
+    needle = clip("odd size")
     plan = Plan(ground=(whole(ground),), probes=(probe(needle, 20),))
     made = []
     for name in ("one.mp4", "two.mp4"):
@@ -186,7 +190,9 @@ POLICIES = (
     ids=lambda how: f"{how.policy} {how.fit}",
 )
 def test_frames_alone_are_those_of_the_file(clip: Clip, tmp_path: Path, sampling: Sampling) -> None:
-    ground, other, needle = clip("h264 in matroska"), clip("h264 in ts"), clip("upright")
+    ground = clip("h264 in matroska")
+    other = clip("h264 in ts")
+    needle = clip("upright")
     grounds = (whole(ground), whole(other)) * (6 if sampling.policy == "keyframes" else 1)
     plan = Plan(ground=grounds, probes=(probe(needle, 40), probe(other, 90, start_s=1.9)))
     sources = files(ground, other, needle)
@@ -211,7 +217,8 @@ def test_frames_alone_cannot_be_chosen_by_scenes(clip: Clip) -> None:
 
 
 def test_a_broken_source_is_named_and_leaves_nothing_behind(clip: Clip, tmp_path: Path) -> None:
-    ground, out = clip("two seconds"), tmp_path / "out"
+    ground = clip("two seconds")
+    out = tmp_path / "out"
     out.mkdir()
     torn = tmp_path / "torn needle.ts"
     data = bytearray(clip("h264 in ts").read_bytes())
@@ -261,7 +268,8 @@ encode(Plan.model_validate_json(sys.argv[1]), sources, Path(sys.argv[4]))
 
 
 def test_a_kill_leaves_no_half_film_at_the_name(clip: Clip, tmp_path: Path) -> None:
-    ground, to = clip("larger than asked"), tmp_path / "film.mp4"
+    ground = clip("larger than asked")
+    to = tmp_path / "film.mp4"
     to.write_bytes(b"what was there")
     plan = Plan(ground=(whole(ground),) * 400)
     command = [plan.model_dump_json(), sha256_of(ground), str(ground), str(to)]
@@ -281,7 +289,8 @@ def test_a_kill_leaves_no_half_film_at_the_name(clip: Clip, tmp_path: Path) -> N
 
 
 def test_a_worker_writes_and_samples_films_as_this_process_does(clip: Clip, tmp_path: Path) -> None:
-    ground, needle = clip("two seconds"), clip("vp9")
+    ground = clip("two seconds")
+    needle = clip("vp9")
     plan = Plan(ground=(whole(ground),), probes=(probe(needle, 20),))
     sources = files(ground, needle)
     here = encode(plan, sources, tmp_path / "here.mp4").film

@@ -68,7 +68,8 @@ def psnr(one: Picture, other: Picture) -> float:
 def test_every_picture_is_that_of_its_source_and_fills_the_film(
     smooth: Callable[[str], Path], tmp_path: Path, needle: str, ground: str
 ) -> None:
-    under, over = smooth(ground), smooth(needle)
+    under = smooth(ground)
+    over = smooth(needle)
     plan = Plan(ground=(whole(under),), probes=(probe(over, 7),))
     film, runs = encode(plan, files(under, over), tmp_path / "film.mp4")
     assert (film.width_px, film.height_px) == tuple(side // 2 * 2 for side in SHAPES[ground].size)

@@ -41,7 +41,8 @@ def opened(png: bytes) -> Image.Image:
 def place_of(png: bytes, colour: tuple[int, int, int]) -> tuple[int, int, int, int]:
     """Return left and top of the picture of that colour, and its width and height."""
     is_it = np.abs(np.asarray(opened(png), int) - colour).max(axis=2) < 8
-    rows, columns = np.nonzero(is_it.any(axis=1))[0], np.nonzero(is_it.any(axis=0))[0]
+    rows = np.nonzero(is_it.any(axis=1))[0]
+    columns = np.nonzero(is_it.any(axis=0))[0]
     return columns[0], rows[0], columns[-1] - columns[0] + 1, rows[-1] - rows[0] + 1
 
 
@@ -50,7 +51,8 @@ def test_pictures_stand_in_rows_at_their_own_size() -> None:
     left, top = place_of(png, COLOURS[0])[:2]
     # A slot is as large as the picture and its line of 13 + 6, and 8 are between.
     places = [place_of(png, colour) for colour in COLOURS]
-    across, down = 160 + 8, 90 + 19 + 8
+    across = 160 + 8
+    down = 90 + 19 + 8
     assert places == [
         (left + column * across, top + row * down, 160, 90)
         for row, column in [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0)]

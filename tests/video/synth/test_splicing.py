@@ -135,7 +135,9 @@ def test_a_piece_with_nothing_in_it_is_refused(tmp_path: Path, other: Path) -> N
 def _blank(path: Path) -> Path:
     with av.open(str(path), "w") as file:
         stream = file.add_stream("mpeg4", rate=5)
-        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        stream.width = 64
+        stream.height = 48
+        stream.pix_fmt = "yuv420p"
         for _ in range(20):
             grey = np.full((48, 64, 3), 90, np.uint8)
             file.mux(stream.encode(av.VideoFrame.from_ndarray(grey, format="rgb24")))
@@ -182,7 +184,8 @@ def test_instants_are_uniform_and_within_their_parts(seconds: list[float], count
 def test_a_worker_splices_as_this_process_does_and_lost_pictures_are_made_again(
     clip, other: Path, tmp_path: Path
 ) -> None:
-    ground, cache = clip("two seconds"), FrameCache(tmp_path)
+    ground = clip("two seconds")
+    cache = FrameCache(tmp_path)
     splice = spliced(ground, other)
     files = {sha256_of(path): path for path in (ground, other)}
     expected = sampled(splice, ground, other)

@@ -77,7 +77,8 @@ def test_a_second_look_needs_no_decoder(clip, tmp_path: Path) -> None:
 
 
 def test_lost_pictures_are_made_again(clip, tmp_path: Path) -> None:
-    path, cache = clip("two seconds"), FrameCache(tmp_path)
+    path = clip("two seconds")
+    cache = FrameCache(tmp_path)
     video = described(path)
     sampled = sample(path, sampling=FEW, video=video.id)
     digests = [frame.digest for frame in sampled.frames.frames]
@@ -286,7 +287,9 @@ def test_frames_that_are_cleared_away_before_they_are_read_are_made_again(
     clip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = clip("two seconds")
-    video, read, left = described(path), FrameCache.jpegs, [3]
+    video = described(path)
+    read = FrameCache.jpegs
+    left = [3]
 
     def cleared(self: FrameCache, *asked: Any) -> list[bytes]:
         if left[0]:
@@ -311,7 +314,8 @@ class Quick:
     """A worker that has answered before anybody listens."""
 
     def __init__(self) -> None:
-        self.has_answered, self.ways = threading.Event(), list[str]()
+        self.has_answered = threading.Event()
+        self.ways = list[str]()
 
     def ask(self, _want: str, _fields: object, *, deadline_s: float) -> dict[str, Any]:
         assert deadline_s > 0

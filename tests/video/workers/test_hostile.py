@@ -59,7 +59,8 @@ def good() -> hostile.Goods:
 
 @pytest.fixture(scope="module")
 def zoo(good: hostile.Goods, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zoo]:
-    folder, aside = tmp_path_factory.mktemp("zoo"), tmp_path_factory.mktemp("aside")
+    folder = tmp_path_factory.mktemp("zoo")
+    aside = tmp_path_factory.mktemp("aside")
     bird = aside / "canary.mp4"
     bird.write_bytes(good.mp4)
     bad = {f"{n}.{file.suffix}": file for n, file in hostile.bad_files(good, bird).items()}

@@ -134,7 +134,8 @@ def test_no_more_workers_than_fit_into_memory_or_may_run(monkeypatch: pytest.Mon
 
 def test_a_damaged_large_video_gives_the_same_frames_each_time(tmp_path: Path) -> None:
     path = write(tmp_path / "damaged.mp4", (2560, 1440), count=24, picture=noise)
-    data, chance = bytearray(path.read_bytes()), Random(7)
+    data = bytearray(path.read_bytes())
+    chance = Random(7)
     for _ in range(30):
         data[chance.randrange(len(data) // 10, len(data) * 9 // 10)] ^= 1 << chance.randrange(8)
     path.write_bytes(data)
@@ -182,7 +183,9 @@ class Halves:
     """A worker's process that says half of what it has to say, and the rest once that is read."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, stop_s: float) -> None:
-        self.now_s, self.stop_s, self.looks = 0.0, stop_s, 0
+        self.now_s = 0.0
+        self.stop_s = stop_s
+        self.looks = 0
         self.line = b"x" * 50_000 + b"\n"
         reader, self._writer = os.pipe()
         self.stdout = os.fdopen(reader, "rb")

@@ -120,7 +120,8 @@ def test_more_frames_find_more_needles() -> None:
 
 
 def test_a_count_is_the_least_that_allows_what_was_seen() -> None:
-    question, options = word_count(TEXTS[0], Dice(1)), ("6", "4", "5", "3")
+    question = word_count(TEXTS[0], Dice(1))
+    options = ("6", "4", "5", "3")
     shown = film((0, 5), (0, 20))
     assert picked("hawk", shown, question, options) == 3
     assert picked("hawk", film(*((0, 6 * n) for n in range(9))), question, options) == 0

@@ -60,7 +60,8 @@ def test_a_stretch_of_colour_and_its_denial_are_told_apart_in_every_book(
     gone: list[Check] = [Absent(), Denies(colour)]
     elsewhere = Overlaps(20.5, 30.0)
     for seed in range(8):
-        style, dice = book(name), Dice(seed)
+        style = book(name)
+        dice = Dice(seed)
         run = hear_answer(say_run(colour, (12.3, 20.3), style=style, dice=dice), [])
         none = hear_answer(say_none(colour, style=style, dice=dice), [])
         assert [run.meets(one) for one in (*there, *gone, elsewhere)] == [1, 1, 0, 0, 0]

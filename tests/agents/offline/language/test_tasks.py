@@ -97,7 +97,8 @@ def test_every_wording_of_a_count_is_understood() -> None:
 
 
 def test_what_is_not_so_worded_is_no_task_of_this_kind() -> None:
-    needle, order = word_needle(Dice(1)), word_order(Dice(1))
+    needle = word_needle(Dice(1))
+    order = word_order(Dice(1))
     count = word_count(TEXTS[0], Dice(1))
     several = [in_order(TEXTS[:2]), in_order(TEXTS[1::-1])]
     for question, options in (

@@ -102,7 +102,8 @@ def test_every_form_is_heard_alike_in_any_language(code: str, form: None) -> Non
         key: values(key)[-1] for key in ("darkest", "shots", "main_colour", "returns", "still")
     }
     for name in BOOKS:
-        style, words = book(name, code), tongue(code)
+        style = book(name, code)
+        words = tongue(code)
         rows = [
             (words.label(key, FACETS[key].label), say(key, value, style=style, dice=Dice(1)))
             for key, value in facts.items()

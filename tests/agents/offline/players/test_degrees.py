@@ -19,7 +19,8 @@ def battle(story: Film, a: str, b: str, question: str = SHOTS) -> dict[str, Any]
 
 
 def test_the_offline_judge_knows_much_better_from_a_little_better(story: Film) -> None:
-    right, wrong = "It has seven shots.", "It has three shots."
+    right = "It has seven shots."
+    wrong = "It has three shots."
     assert battle(story, right, wrong)["verdict"] == "A>>B"
     assert battle(story, wrong, right)["verdict"] == "B>>A"
     assert battle(story, right, right)["verdict"] == "A=B"

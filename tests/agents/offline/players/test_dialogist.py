@@ -74,7 +74,8 @@ def test_a_twin_is_asked_in_the_words_of_its_refusal(drawn: Film) -> None:
     twin = written(drawn, "refusal_twin", asked=json.dumps([refused]))
     (there,) = (r["user"] for r in twin if r["scored"] == "yes")
     assert there != refused
-    before, now = read(refused), read(there)
+    before = read(refused)
+    now = read(there)
     assert isinstance(before, ColourRun)
     assert isinstance(now, ColourRun)
     assert there == refused.replace(before.colour, now.colour)

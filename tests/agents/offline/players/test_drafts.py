@@ -94,7 +94,8 @@ def test_a_round_beside_which_nothing_else_could_be_meant_is_not_fair(found: Sea
 def test_a_round_that_frames_which_no_player_gets_do_not_bear_out_is_not_fair(
     found: Search,
 ) -> None:
-    draft, other = drafted(found, "content_summary"), copy(found)
+    draft = drafted(found, "content_summary")
+    other = copy(found)
     other.left = coarser(found.seen, 3)
     assert not is_fair(other, draft, "content_summary")
 

@@ -51,7 +51,8 @@ def test_right_beats_wrong_from_either_seat(story: Film) -> None:
 
 
 def test_equal_answers_tie_and_the_tie_says_how_good_they_are(story: Film) -> None:
-    right, wrong = "It has seven shots.", "It has three shots."
+    right = "It has seven shots."
+    wrong = "It has three shots."
     assert battle(story, SHOTS, right, right)["verdict"] == "tie_good"
     assert battle(story, SHOTS, wrong, wrong)["verdict"] == "tie_bad"
 
@@ -79,7 +80,8 @@ def test_no_attack_gains_anything(story: Film) -> None:
 
 
 def test_trickster_adds_an_attack_to_what_terse_says(story: Film) -> None:
-    terse, trickster = answer("terse", story, QUESTION), answer("trickster", story, QUESTION)
+    terse = answer("terse", story, QUESTION)
+    trickster = answer("trickster", story, QUESTION)
     added = {attacked(terse, attack, question=QUESTION) for attack in attacks()}
     assert trickster in added
 
@@ -101,7 +103,8 @@ def test_saying_everything_is_saying_nothing(story: Film) -> None:
 
 def test_a_wide_answer_earns_less_than_a_close_one(story: Film) -> None:
     question = "When is it darkest?"
-    close, wide = "It is darkest at 0:09.5.", "It is darkest in the first half."
+    close = "It is darkest at 0:09.5."
+    wide = "It is darkest in the first half."
     assert battle(story, question, wide, close)["verdict"] == "B"
 
 

@@ -34,7 +34,8 @@ def told(text: str) -> str | None:
 def asked(role: Role, frames: Film, code: str, **blocks: str) -> dict[str, Any]:
     """Return what the panel replies in a role whose task has a note on the language."""
     kind = "judge" if role == "judge" else "examiner"
-    text, ending = task(role, **blocks), contract(role)
+    text = task(role, **blocks)
+    ending = contract(role)
     noted = text.replace(ending, f"{language_note(code, 'It is about that.')}\n\n{ending}")
     assert noted != text
     sent = message(thinned(frames, KINDS[kind]), noted)
@@ -145,13 +146,15 @@ def test_an_answer_in_another_language_follows_the_instruction_less(story: Film,
 @pytest.mark.parametrize("code", OTHERS)
 def test_a_right_answer_in_another_language_beats_a_wrong_one(story: Film, code: str) -> None:
     question = ask_of(code, "shots")
-    right, wrong = answer("hawk", story, ask_of("en", "shots")), answer("mole", story, question)
+    right = answer("hawk", story, ask_of("en", "shots"))
+    wrong = answer("mole", story, question)
     assert judged(story, code, question, right, wrong)["verdict"] == "A"
 
 
 @pytest.mark.parametrize("code", OTHERS)
 def test_each_user_is_described_in_their_own_language(story: Film, code: str) -> None:
-    text, ending = task("persona", brief="{}"), contract("persona")
+    text = task("persona", brief="{}")
+    ending = contract("persona")
     for codes in ((code, "en", "en"), ("en", code, "en"), ("en", "en", code)):
         about = (f"User {n} asks in it and expects answers in it." for n in (1, 2, 3))
         note = "\n".join(map(language_note, codes, about))
@@ -166,7 +169,8 @@ def test_each_user_is_described_in_their_own_language(story: Film, code: str) ->
 def test_the_evolver_makes_a_harder_question_in_the_same_language(story: Film, code: str) -> None:
     for throw, keys in enumerate((["shots"], ["first_cut", "main_colour"], ["darkest"])):
         question = ask_of(code, *keys, throw=throw)
-        a, b = answer("owl", story, question), answer("mole", story, question)
+        a = answer("owl", story, question)
+        b = answer("mole", story, question)
         blocks = {"persona": "-", "question": question, "answer_a": a, "answer_b": b}
         blocks |= {"analyses": "", "refused": ""}
         evolved = asked("evolver", story, code, **blocks)
@@ -181,6 +185,7 @@ def test_the_evolver_makes_a_harder_question_in_the_same_language(story: Film, c
 @pytest.mark.parametrize("code", OTHERS)
 def test_a_question_is_as_hard_in_one_language_as_in_another(story: Film, code: str) -> None:
     for key in FACETS:
-        one, other = ask_of("en", key), ask_of(code, key)
+        one = ask_of("en", key)
+        other = ask_of(code, key)
         graded = asked("grader", story, code, question_1=one, question_2=other)
         assert graded["question_1"] == graded["question_2"], key

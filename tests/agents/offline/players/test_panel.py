@@ -28,7 +28,8 @@ BLOCKS: dict[Role, tuple[str, ...]] = {
 
 
 def _evolve(story: Film, **changed: str) -> dict[str, object]:
-    a, b = answer("owl", story, QUESTION), answer("mole", story, QUESTION)
+    a = answer("owl", story, QUESTION)
+    b = answer("mole", story, QUESTION)
     blocks = {"persona": PERSONA, "question": QUESTION, "answer_a": a, "answer_b": b}
     return play("evolver", story, **{**blocks, "analyses": "", "refused": "", **changed})
 
@@ -118,7 +119,8 @@ def test_without_a_fault_there_still_is_another_question(story: Film) -> None:
 
 
 def test_grades_do_not_depend_on_the_order_of_the_questions(story: Film) -> None:
-    one, other = QUESTION, "What is the main colour overall?"
+    one = QUESTION
+    other = "What is the main colour overall?"
     there = play("grader", story, persona=PERSONA, question_1=one, question_2=other)
     back = play("grader", story, persona=PERSONA, question_1=other, question_2=one)
     assert there["question_1"] == back["question_2"]

@@ -12,14 +12,17 @@ from PIL import Image, ImageDraw
 from tests.support.pictures import Film, play
 from videoautoarena.agents.offline.vision.areas import find_areas
 
-GREEN, RED, BLUE = (40, 152, 62), (204, 28, 38), (38, 82, 206)
+GREEN = (40, 152, 62)
+RED = (204, 28, 38)
+BLUE = (38, 82, 206)
 
 
 def picture(draw: str, *, size: int = 40, colour: Any = RED, ground: Any = GREEN) -> bytes:
     """One shape on a plain ground; "nothing" is the ground alone."""
     image = Image.new("RGB", (240, 160), ground)
     pen = ImageDraw.Draw(image)
-    left, top = 90, 50
+    left = 90
+    top = 50
     box = (left, top, left + size - 1, top + size - 1)
     middle = (left + size // 2, top + size // 2)
     if draw == "disc":
@@ -107,7 +110,8 @@ def test_pairs_that_cannot_be_read_are_not_the_same(line: str) -> None:
 
 
 def test_captions_say_light_and_colours_and_like_ones_are_merged() -> None:
-    green, dark = picture("nothing"), picture("nothing", ground=(12, 12, 14))
+    green = picture("nothing")
+    dark = picture("nothing", ground=(12, 12, 14))
     captions = [
         play("scene_captioner", reel(jpeg, jpeg))["caption"] for jpeg in (green, green, dark)
     ]

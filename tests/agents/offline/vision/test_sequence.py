@@ -30,7 +30,8 @@ def test_a_single_take_has_no_cut_and_is_one_shot() -> None:
 
 
 def test_a_flash_is_no_cut() -> None:
-    calm, odd = film([Shot("green", 5.0)], frames=20), film([Shot("red", 5.0)], frames=20)
+    calm = film([Shot("green", 5.0)], frames=20)
+    odd = film([Shot("red", 5.0)], frames=20)
     assert sight(seen((*calm[:9], odd[9], *calm[10:]))).cuts == ()
 
 
@@ -82,7 +83,8 @@ def test_the_stamps_belong_to_what_is_seen(story: Film) -> None:
 
 @pytest.mark.parametrize("key", sorted(FACETS))
 def test_who_says_what_is_measured_is_right(story: Film, key: str) -> None:
-    view, facet = sight(seen(story)), FACETS[key]
+    view = sight(seen(story))
+    facet = FACETS[key]
     value = facet.measure(view)
     score = None if value is None else facet.score(value, view, fine=True)
     assert score is None or score.right == 1.0

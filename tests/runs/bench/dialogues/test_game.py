@@ -156,7 +156,8 @@ def test_own_history_asks_every_round_and_is_a_player_of_its_own(place: Path) ->
     # The first round has no history, so it alone is the same; it was not asked, being unscored.
     assert plan["calls_at_most"] == {"able": 6, "judge": 8}
     play(place, "--model", "able", "--history", "own")
-    golden, own = results_in(place)["able"], results_in(place)["able (own history)"]
+    golden = results_in(place)["able"]
+    own = results_in(place)["able (own history)"]
     assert (golden.history, own.history) == ("golden", "own")
     assert [line.round for line in own.lines] == [2, 3, 2, 3]
     asked = Counter(row.nonce.role for row in calls_of(place / "set"))

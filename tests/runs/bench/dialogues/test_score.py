@@ -44,7 +44,8 @@ def whole(tmp_path: Path) -> OpenBench[DialogueItem]:
 def test_a_mean_of_rounds_then_dialogues_then_abilities(tmp_path: Path) -> None:
     # Object reference: (4/5 + 2/5) / 2 = .6 and (1 + 1) / 2 = 1, so .8. Memory recall: its one
     # scored dialogue has a round of 3 items, 1 right, and one without an answer: 1/6.
-    first, second = dialogue("film1"), dialogue("film2", 1)
+    first = dialogue("film1")
+    second = dialogue("film2", 1)
     third = dialogue(
         "film3", 2, ability="memory_recall", rounds=[turn(1, 0, 0), turn(2, 2, 1), turn(3)]
     )
@@ -107,7 +108,8 @@ def test_what_all_items_answered_alike_come_to_is_what_a_model_that_does_so_come
     whole: OpenBench[DialogueItem],
 ) -> None:
     hand_in(whole, "silent", said_alike(whole, SILENT))
-    row, scores = only(whole), score_dialogues(whole)
+    row = only(whole)
+    scores = score_dialogues(whole)
     silence = next(one for one in scores.constants if one.name == "silence")
     figures = [*row.abilities, *([row.twin] if row.twin else [])]
     assert {one.ability: one.figure.value for one in figures} == silence.abilities
@@ -170,7 +172,8 @@ def test_a_perfect_reply_on_three_items_is_sixty_percent_as_published(tmp_path: 
     item = dialogue("film", rounds=[turn(1, 2, 1)])
     bench = write_dialogues(tmp_path / "set", [item])
     hand_in(bench, "able", [line(item, 1, [Y, Y, N])])
-    right, published = only(bench), only(bench, as_published=True)
+    right = only(bench)
+    published = only(bench, as_published=True)
     assert right.overall is not None
     assert published.overall is not None
     assert (right.overall.value, published.overall.value) == (100.0, 60.0)

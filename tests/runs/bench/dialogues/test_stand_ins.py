@@ -120,7 +120,8 @@ def _encode(path: Path) -> None:
     with av.open(str(path), "w") as file:
         stream = file.add_stream("mpeg4", rate=FRAMES_A_SECOND)
         stream.width, stream.height = pictures[0].size
-        stream.pix_fmt, stream.bit_rate = "yuv420p", 4_000_000
+        stream.pix_fmt = "yuv420p"
+        stream.bit_rate = 4_000_000
         for picture in pictures:
             file.mux(stream.encode(av.VideoFrame.from_image(picture)))
         file.mux(stream.encode())

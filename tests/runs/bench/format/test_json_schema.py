@@ -14,7 +14,8 @@ from videoautoarena.runs.bench.format.schema import schemas, write_schemas
 from videoautoarena.runs.bench.freeze.freeze import freeze
 
 DOCS = Path(__file__).parents[4] / "docs"
-QUESTION, MANIFEST = "bench-question.schema.json", "bench-manifest.schema.json"
+QUESTION = "bench-question.schema.json"
+MANIFEST = "bench-manifest.schema.json"
 
 
 @pytest.mark.parametrize("name", [QUESTION, MANIFEST])

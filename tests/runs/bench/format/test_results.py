@@ -156,7 +156,8 @@ def test_a_link_in_the_place_of_a_result_is_not_followed(bench: OpenBench, tmp_p
 def test_copies_of_videos_that_are_links_are_not_followed(
     which: str, bench: OpenBench, tmp_path: Path
 ) -> None:
-    copies, elsewhere = bench.folder / "videos", tmp_path / "elsewhere"
+    copies = bench.folder / "videos"
+    elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "clip.mp4").touch()
     if which:

@@ -122,7 +122,8 @@ def test_a_bench_names_no_place_on_this_machine(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("is_offline", "more"), [(True, ""), (False, " --model MODEL")])
 def test_a_frozen_bench_says_how_it_is_played(tmp_path: Path, is_offline: bool, more: str) -> None:
     out = play(tmp_path / "out", lineage(video()), settings=manifest(offline=is_offline))
-    bench, videos = tmp_path / "bench", tmp_path / "my clips"
+    bench = tmp_path / "bench"
+    videos = tmp_path / "my clips"
     told = invoke("freeze", out, "--to", bench).stderr.splitlines()
     assert told[-1] == f"to play it: arena bench run {bench} --videos VIDEOS{more}"
     told = invoke("freeze", out, "--to", bench, "--videos", videos).stderr.splitlines()

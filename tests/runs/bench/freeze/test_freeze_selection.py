@@ -114,7 +114,8 @@ def test_a_newcomer_without_frames_shows_leaks_too(tmp_path: Path) -> None:
 
 
 def test_a_battle_over_a_stored_answer_ends_nothing_that_comes_after_it(tmp_path: Path) -> None:
-    first, second = slot(video(), 0), slot(video(), 1, ordinal=2, generation=2)
+    first = slot(video(), 0)
+    second = slot(video(), 1, ordinal=2, generation=2)
     guest = first.model_copy(update={"id": f"{first.id}+1", "generation": 1, "ordinal": 1})
     stored = Borrowed(battle=first.id, seat="b")
     battles = [battle(first), battle(guest, borrowed=stored), battle(second)]
@@ -174,7 +175,8 @@ def test_the_manifest_says_how_questions_were_chosen(big: Path, tmp_path: Path) 
     told = open_bench(tmp_path / "bench").manifest
     assert (told.selection["size"], told.selection["seed"]) == (20, 3)
     assert told.licence == "CC0-1.0"
-    without, left = told.selection["without_winner"], told.selection["left_out"]
+    without = told.selection["without_winner"]
+    left = told.selection["left_out"]
     assert isinstance(without, dict)
     assert isinstance(left, dict)
     assert told.count + sum(map(int, (*without.values(), *left.values()))) == 120
@@ -261,7 +263,8 @@ def spoken(tmp_path: Path) -> Path:
 def test_copies_lie_in_the_bench_under_their_ids_and_are_checked(
     spoken: Path, tmp_path: Path
 ) -> None:
-    bench, clips = tmp_path / "bench", tmp_path / "clips"
+    bench = tmp_path / "bench"
+    clips = tmp_path / "clips"
     freeze(spoken, bench, extras=Extras(with_videos=True, videos=clips))
     names = [f"{video().id}.mp4", f"{video().id}.srt"]
     assert sorted(path.name for path in (bench / "videos").iterdir()) == names
@@ -314,7 +317,8 @@ def test_a_video_that_is_gone_or_changed_is_not_copied(spoken: Path, tmp_path: P
 def test_parquet_and_readme_hold_the_same_questions(tmp_path: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet")
     asked = battle(slot(video(), 0), question="\ud800 or what?")
-    out, bench = play(tmp_path / "out", [asked]), tmp_path / "bench"
+    out = play(tmp_path / "out", [asked])
+    bench = tmp_path / "bench"
     freeze(out, bench, extras=Extras(parquet=True, licence="CC BY 4.0"))
     (row,) = pq.read_table(bench / "test.parquet").to_pylist()
     (item,) = items(bench)
@@ -338,7 +342,8 @@ def test_a_changed_byte_of_the_parquet_file_is_named(tmp_path: Path) -> None:
 
 
 def test_results_beside_a_bench_do_not_make_it_another(tmp_path: Path) -> None:
-    out, bench = play(tmp_path / "out", lineage(video())), tmp_path / "bench"
+    out = play(tmp_path / "out", lineage(video()))
+    bench = tmp_path / "bench"
     freeze(out, bench)
     (bench / "results").mkdir()
     (bench / "results" / "hawk.jsonl").write_text("{}\n")

@@ -131,7 +131,8 @@ def test_separating_alone_would_do_nothing_and_is_refused() -> None:
 
 def ladder() -> list[Battle]:
     """Battles between four models of which each beats all below it three times of four."""
-    names, made = ("best", "good", "fair", "last"), list[Battle]()
+    names = ("best", "good", "fair", "last")
+    made = list[Battle]()
     for turn in range(4):
         for high in range(4):
             for low in range(high + 1, 4):

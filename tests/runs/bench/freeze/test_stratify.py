@@ -65,7 +65,8 @@ PARTS = st.tuples(st.sampled_from("abc"), st.sampled_from("xyz"))
 def test_a_draw_never_repeats_exceeds_or_tips(
     items: list[tuple[tuple[str, str], int]], size: int
 ) -> None:
-    strata, sides = [parts for parts, _ in items], [side for _, side in items]
+    strata = [parts for parts, _ in items]
+    sides = [side for _, side in items]
     drawn = draw_evenly(strata, size)
     assert len(drawn) == len(set(drawn)) == min(size, len(items))
     drawn = draw_evenly(strata, size, sides)

@@ -72,7 +72,8 @@ def test_the_same_command_asks_nobody_and_comes_to_the_same(ground: Path, bench:
     assert planned["anchor"] == "offline:terse"
     assert planned["calls_at_most"] == {"offline:terse": 3, "offline:mole": 3, "offline:judge": 12}
     run(bench, "--videos", ground / "videos", *MOLE, *TERSE)
-    rows, before = calls_of(bench), results_of(bench)
+    rows = calls_of(bench)
+    before = results_of(bench)
     for file in (bench / "results").glob("*.jsonl"):
         file.unlink()
     again = run(bench, *MOLE, *TERSE)

@@ -76,7 +76,8 @@ def test_videos_that_have_lost_their_subtitles_are_as_good_as_lost(tmp_path: Pat
         write_titles(videos / name, cue(0.2, 0.6, f"Hello, {name}."))
     play(videos, tmp_path / "out", rounds=1)
     freeze(tmp_path / "out", tmp_path / "bench")
-    bench, typed = tmp_path / "bench", ("--videos", videos, "--model", "offline:mole")
+    bench = tmp_path / "bench"
+    typed = ("--videos", videos, "--model", "offline:mole")
     spoken = (videos / "clip00.srt").read_bytes()
     (videos / "clip00.srt").unlink()
     write_titles(videos / "clip01.srt", cue(0.2, 0.6, "Something else."))

@@ -25,7 +25,8 @@ from videoautoarena.video.folder.find import find_videos
 
 pytestmark = pytest.mark.slow
 
-KILLS, AT_LEAST_IN_FLIGHT = 20, 10
+KILLS = 20
+AT_LEAST_IN_FLIGHT = 10
 ITEMS = 40
 """Of choice as many as of free text."""
 DIALOGUES = 100

@@ -349,13 +349,16 @@ def test_a_bench_that_is_killed_pays_for_no_caption_vector_or_answer_twice(
     with House(pause_s=0.05) as server:
         typed = far_set(place, tmp_path, server)
         line = command("arena", "bench", "run", tmp_path / "set", *typed, "--concurrency", "4")
-        kept, before, moments = set[str](), 0, (3, 14, 26)
+        kept = set[str]()
+        before = 0
+        moments = (3, 14, 26)
         for arrived in moments:
             with Life(line) as life:
                 life.until(lambda most=arrived: len(server.keys) >= most)
             # What was answered and written down is asked for by nobody who comes later.
             assert not kept & set(server.keys[before:])
-            kept, before = {row.key for row in calls_of(tmp_path / "set")}, len(server.keys)
+            kept = {row.key for row in calls_of(tmp_path / "set")}
+            before = len(server.keys)
         end_well(line)
         assert not kept & set(server.keys[before:])
         rows = calls_of(tmp_path / "set")

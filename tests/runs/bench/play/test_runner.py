@@ -58,7 +58,8 @@ def videos(ground: Path, tmp_path: Path) -> Path:
 def test_every_answer_is_held_against_both_references(ground: Path, bench: Path) -> None:
     told = run(bench, "--videos", ground / "videos", *PAIR, "--json")
     assert told.return_value == 0, told.output
-    found, played = json.loads(told.stdout), results_of(bench)
+    found = json.loads(told.stdout)
+    played = results_of(bench)
     asked = [item.qid for item in open_bench(bench).items]
     assert found["scores"]["models"][0]["model"] == "offline:hawk"
     assert sorted(found["results"]) == sorted(
@@ -86,7 +87,8 @@ def test_every_answer_is_held_against_both_references(ground: Path, bench: Path)
 def test_the_same_command_asks_nobody_and_comes_to_the_same(ground: Path, bench: Path) -> None:
     few = ("--model", "offline:mole", "--limit", 2)
     run(bench, "--videos", ground / "videos", *few)
-    rows, before = calls_of(bench), results_of(bench)
+    rows = calls_of(bench)
+    before = results_of(bench)
     for file in (bench / "results").glob("*.jsonl"):
         file.unlink()
     again = run(bench, *few)  # what was seen is not looked for again
@@ -100,7 +102,8 @@ def test_the_same_command_asks_nobody_and_comes_to_the_same(ground: Path, bench:
 
 
 def test_what_a_kill_cut_off_is_told_when_a_bench_goes_on(ground: Path, bench: Path) -> None:
-    films, few = ("--videos", ground / "videos"), ("--model", "offline:mole", "--limit", 1)
+    films = ("--videos", ground / "videos")
+    few = ("--model", "offline:mole", "--limit", 1)
     assert "possibly paid" not in run(bench, *films, *few).stderr
     with Store.open(bench / "results" / CALLS, write=True) as store:
         asyncio.run(store.journal.intend(intent(usd=0.25)))
@@ -178,7 +181,8 @@ def test_a_plan_of_what_is_half_played_counts_the_other_half(ground: Path, bench
     run(bench, "--videos", ground / "videos", "--model", "offline:hawk", "--limit", 2, "--swap", 0)
     typed = ("--videos", ground / "videos", "--model", "offline:hawk", "--swap", 0)
     told = run(bench, *typed, "--plan", "--json")
-    plan, left = json.loads(told.stdout), len(open_bench(bench).items) - 2
+    plan = json.loads(told.stdout)
+    left = len(open_bench(bench).items) - 2
     assert plan["known"] == 2
     assert plan["calls_at_most"] == {"offline:hawk": left, "offline:judge": 4 * left}
 

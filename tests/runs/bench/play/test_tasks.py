@@ -112,7 +112,8 @@ def test_a_sweep_plays_a_model_once_a_number_of_frames(ground: Path, tasks: Path
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_player_is_shown_its_view_and_nothing_else(ground: Path, tasks: Path, view: View) -> None:
     run_bench(tasks, "--videos", ground / "videos", "--model", "offline:owl")
-    bench, wanted = open_bench(tasks), Wanted(("offline:owl",), views=(view,))
+    bench = open_bench(tasks)
+    wanted = Wanted(("offline:owl",), views=(view,))
     cast = TaskRules().cast(bench, wanted)
     (player,) = cast.players
     with Store.open(tasks / "results" / CALLS, write=False) as store:
@@ -123,7 +124,8 @@ def test_a_player_is_shown_its_view_and_nothing_else(ground: Path, tasks: Path, 
         game = TaskGame(cast, Prompter(None, None), frames, films)  # type: ignore[arg-type]
         for item in bench.items:
             seen = asyncio.run(game.seen(item, player))
-            shown, own = [frame.digest for frame in seen.frames], whole[item.video_id]
+            shown = [frame.digest for frame in seen.frames]
+            own = whole[item.video_id]
             again = asyncio.run(game.seen(item, player))
             assert [frame.digest for frame in again.frames] == shown
             times = [frame.time_s for frame in seen.frames]

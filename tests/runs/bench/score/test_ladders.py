@@ -73,7 +73,8 @@ def test_intervals_know_that_items_share_the_videos_they_were_cut_from() -> None
     assert found.clusters == 8
     groups = np.array([k % 2 + 2 * (k // 10) for k in range(40)])
     half = [float(k % 2 == 0) for k in range(40)]
-    share, lead = measure_accuracy(half, groups), measure_lead(half, [1.0] * 40, groups)
+    share = measure_accuracy(half, groups)
+    lead = measure_lead(half, [1.0] * 40, groups)
     middle = found.rungs[1]
     assert (middle.accuracy.low, middle.change.low) == pytest.approx(
         (100 * share.low, 100 * lead.low), abs=1e-4

@@ -107,7 +107,8 @@ def test_the_larger_part_of_those_who_can_tell_decides(said: str, verdict: str) 
 
 
 def test_every_judge_is_asked_once_a_seating_and_its_vote_is_kept(ground: Path) -> None:
-    bench, result = ground / "played", result_of(ground / "played")
+    bench = ground / "played"
+    result = result_of(ground / "played")
     questions = len(open_bench(bench).items)
     asked = Counter(row.alias for row in calls_of(bench) if row.nonce.role == "judge")
     assert asked == dict.fromkeys(PANEL.split(","), 2 * questions)

@@ -61,7 +61,8 @@ def test_needles_in_films_cut_from_one_video_are_one_piece_of_evidence() -> None
     )
     assert wide is not None
     assert narrow is not None
-    one, other = wide.by_length[0], narrow.by_length[0]
+    one = wide.by_length[0]
+    other = narrow.by_length[0]
     assert one is not None
     assert other is not None
     assert one.low is not None

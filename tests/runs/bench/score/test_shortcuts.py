@@ -83,7 +83,8 @@ def test_the_rungs_of_a_ladder_are_probed_as_the_one_item_that_they_are() -> Non
         for item in single
         for s in (60, 180, 360, 600)
     ]
-    one, many = probe_set(single), probe_set(rungs)
+    one = probe_set(single)
+    many = probe_set(rungs)
     assert many.parts[0].keyed == one.parts[0].keyed == 60
     assert [p.share for p in many.parts[0].results] == [p.share for p in one.parts[0].results]
     assert (many.choice, many.given_away, many.defects) == (240, 0, ())

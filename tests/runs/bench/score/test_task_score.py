@@ -155,7 +155,8 @@ def test_parts_of_a_set_are_never_put_together(tmp_path: Path) -> None:
 def test_the_order_of_items_changes_no_figure(drawn: list[tuple[str, bool]]) -> None:
     items = [choice(f"v{k % 4}", k, task=task) for k, (task, _) in enumerate(drawn)]
     points = {item.qid: float(one[1]) for item, one in zip(items, drawn, strict=True)}
-    forward, backward = measured(items, points), measured(items[::-1], points)
+    forward = measured(items, points)
+    backward = measured(items[::-1], points)
     assert forward is not None
     assert backward is not None
     assert forward.mean.value == pytest.approx(backward.mean.value)

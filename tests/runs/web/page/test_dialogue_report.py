@@ -68,7 +68,8 @@ def test_a_page_shows_what_the_commands_print(played: Path, tmp_path: Path) -> N
     assert "56 dialogues, 3 results" in done.output
     found = written(tmp_path / "page.html")
     scores = printed("bench", "score", played)
-    board, by_ability = fields(found, "board"), fields(found, "abilities")
+    board = fields(found, "board")
+    by_ability = fields(found, "abilities")
     for row, shown, each in zip(scores["models"], board, by_ability, strict=False):
         assert shown["model"] == each["model"] == row["model"]
         assert shown["overall_low"] == row["overall"]["low"]
@@ -101,7 +102,8 @@ def test_who_was_sent_its_own_history_alone_is_held_against_nothing(tmp_path: Pa
 def test_every_dialogue_stands_there_with_each_reply_and_item(
     played: Path, summary: dict[str, Any]
 ) -> None:
-    shown, bench = summary["shown"], open_bench(played)
+    shown = summary["shown"]
+    bench = open_bench(played)
     order = [row["model"] for row in fields(summary, "board")][:3]
     assert [one["model"] for one in shown["results"]] == order
     assert {one["qid"] for one in shown["dialogues"]} == set(bench.by_qid)

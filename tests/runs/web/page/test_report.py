@@ -98,7 +98,8 @@ def as_read(found: Any) -> Any:
 
 def test_what_a_report_shows_is_what_open_run_returns(played: Path) -> None:
     blocks = written(played, thumbs=0)
-    summary, run = blocks.read("summary"), va.open_run(played)
+    summary = blocks.read("summary")
+    run = va.open_run(played)
     board = run.leaderboard(pairs=True, fragility=True).to_json()
     rows = {row["model"]: row for row in summary["models"]}
     for row in as_read(board["models"]):
@@ -131,8 +132,10 @@ def test_what_a_report_shows_is_what_open_run_returns(played: Path) -> None:
 
 
 def test_every_battle_is_in_a_part_with_its_words_and_what_it_took(played: Path) -> None:
-    blocks, run = written(played, thumbs=0), va.open_run(played)
-    index, costs = blocks.read("index"), run.costs().to_json()["battles"]
+    blocks = written(played, thumbs=0)
+    run = va.open_run(played)
+    index = blocks.read("index")
+    costs = run.costs().to_json()["battles"]
     told = json.loads(invoke("battles", played, "--sort", "surprise", "--json").stdout)
     by_surprise = sorted(range(len(told)), key=index["surprise"].__getitem__)
     assert [index["id"][k] for k in by_surprise] == [one["id"] for one in told]
@@ -273,7 +276,8 @@ def test_of_more_battles_than_a_file_holds_those_of_some_videos_are_listed(
     index = blocks.read("index")
     assert (len(index["id"]), len(index["videos"])) == (6, 2)
     assert set(blocks.read("videos")) == set(index["videos"])
-    part, summary = blocks.read("part-0"), blocks.read("summary")
+    part = blocks.read("part-0")
+    summary = blocks.read("summary")
     assert [one["id"] for one in part] == index["id"]
     assert summary["settings"]["warnings"] == [*whole["settings"]["warnings"], told["note"]]
     for same in ("models", "pairs", "slices", "audit", "status"):
@@ -298,7 +302,8 @@ def test_more_battles_than_a_file_lists_go_beside_it(
 def test_a_report_replaces_an_earlier_one_and_nothing_else_unless_asked(
     small: Path, tmp_path: Path
 ) -> None:
-    page, named = small / "report.html", tmp_path / "named.html"
+    page = small / "report.html"
+    named = tmp_path / "named.html"
     assert invoke("report", small).exit_code == 0
     before = page.stat().st_mtime_ns
     assert invoke("report", small).exit_code == 0

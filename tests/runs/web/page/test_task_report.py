@@ -28,7 +28,8 @@ class Summary(HTMLParser):
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.text, self._is_in = "", False
+        self.text = ""
+        self._is_in = False
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -75,7 +76,8 @@ def test_a_page_shows_what_the_commands_print(played: Path, tmp_path: Path) -> N
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     found = json.loads(Summary(text).text)
     (board,) = json.loads(invoke("bench", "score", played, "--json").stdout)["boards"]
-    scored, by_task = fields(found, "board-0"), fields(found, "tasks-0")
+    scored = fields(found, "board-0")
+    by_task = fields(found, "tasks-0")
     for row, shown, each in zip(board["models"], scored, by_task, strict=True):
         assert shown["model"] == each["model"] == row["model"]
         assert figure(shown, "m_avg") == bounds(row["m_avg"])

@@ -281,7 +281,8 @@ def test_one_session_has_so_many_streams_and_leaves_the_others_theirs(
     monkeypatch.setattr(guard, "MOST_ANSWERS", 2)
 
     async def happens(opened: Site, ann: Visitor) -> None:
-        first, second = await listen_to(ann), await listen_to(ann)
+        first = await listen_to(ann)
+        second = await listen_to(ann)
         refused = await ann.ask("/events")
         assert (refused.status, refused.text) == (503, "too many pages are open; close some\n")
         bob = await opened.visitor("bob")

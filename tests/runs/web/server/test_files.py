@@ -118,7 +118,8 @@ def test_what_a_file_is_called_follows_from_its_bytes(
 
 
 def test_a_file_that_changed_is_not_given_out(cinema: Cinema) -> None:
-    path, file = cinema.film(), cinema.folder / "a.mp4"
+    path = cinema.film()
+    file = cinema.folder / "a.mp4"
     assert cinema.ask(path).status == 200
     about = file.stat()
     file.write_bytes(FILM[:-1] + b"!")
@@ -137,7 +138,8 @@ def test_a_file_that_changed_is_not_given_out(cinema: Cinema) -> None:
 def test_a_file_is_read_once_to_see_that_it_is_the_one(
     cinema: Cinema, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, whole = cinema.film("once.mp4"), module._sha256
+    path = cinema.film("once.mp4")
+    whole = module._sha256
     read: list[int] = []
 
     def counted(handle: int) -> str:

@@ -62,7 +62,8 @@ def test_a_link_opens_in_one_browser_and_becomes_a_cookie_that_no_script_reads(
     guarded: Site,
 ) -> None:
     async def run() -> None:
-        sessions, visitor = guarded.sessions, Visitor(guarded.sessions.port)
+        sessions = guarded.sessions
+        visitor = Visitor(guarded.sessions.port)
         link = sessions.link("ann")
         entered = await visitor.enter(link)
         assert (entered.status, entered.headers["location"]) == (303, "/")
@@ -87,7 +88,8 @@ def test_a_link_opens_in_one_browser_and_becomes_a_cookie_that_no_script_reads(
 
 def test_links_name_who_comes_and_the_later_one_counts(guarded: Site) -> None:
     async def run() -> None:
-        sessions, visitor = guarded.sessions, Visitor(guarded.sessions.port)
+        sessions = guarded.sessions
+        visitor = Visitor(guarded.sessions.port)
         links = {name: sessions.link(name) for name in ("ann", "bob")}
         assert len(set(links.values())) == 2
         await visitor.enter(links["ann"])
@@ -107,7 +109,8 @@ def test_links_name_who_comes_and_the_later_one_counts(guarded: Site) -> None:
 
 def test_looking_ahead_uses_up_no_link(guarded: Site) -> None:
     async def run() -> None:
-        sessions, visitor = guarded.sessions, Visitor(guarded.sessions.port)
+        sessions = guarded.sessions
+        visitor = Visitor(guarded.sessions.port)
         link = sessions.link()
         path = link.partition(f":{visitor.port}")[2]
         assert (await visitor.ask(path, "HEAD")).status == 403
@@ -134,7 +137,8 @@ def test_a_link_of_an_earlier_start_says_so_and_leads_whoever_is_in_to_the_page(
 )
 def test_a_stranger_is_refused_whatever_the_token(guarded: Site, query: str) -> None:
     async def run() -> None:
-        sessions, visitor = guarded.sessions, Visitor(guarded.sessions.port)
+        sessions = guarded.sessions
+        visitor = Visitor(guarded.sessions.port)
         sessions.link("ann")
         for path in (f"/{query}", f"/api/seen{query}"):
             assert (await visitor.ask(path)).status == 403
@@ -144,7 +148,8 @@ def test_a_stranger_is_refused_whatever_the_token(guarded: Site, query: str) -> 
 
 def test_a_token_opens_nothing_but_the_page(guarded: Site) -> None:
     async def run() -> None:
-        sessions, visitor = guarded.sessions, Visitor(guarded.sessions.port)
+        sessions = guarded.sessions
+        visitor = Visitor(guarded.sessions.port)
         token = sessions.link("ann").partition("=")[2]
         assert (await visitor.ask(f"/api/seen?token={token}")).status == 403
         cookie = f"arena-{visitor.port}={token}"

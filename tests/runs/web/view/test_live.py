@@ -38,7 +38,9 @@ async def heard(visitor: Visitor) -> list[tuple[str, Any]]:
     reader, writer = await asyncio.open_connection("127.0.0.1", visitor.port)
     lines = ["GET /api/events HTTP/1.0", f"Host: 127.0.0.1:{visitor.port}"]
     writer.write("\r\n".join([*lines, f"Cookie: {visitor.cookie}", "", ""]).encode())
-    found, name, seen = [], "", [await ids(visitor)]
+    found = []
+    name = ""
+    seen = [await ids(visitor)]
     async for line in reader:
         kind, _, value = line.decode().strip().partition(": ")
         name = value if kind == "event" else name
@@ -68,7 +70,8 @@ class Watched(NamedTuple):
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory: pytest.TempPathFactory) -> Watched:
     place = tmp_path_factory.mktemp("watched")
-    videos, out = draw_folder(place / "videos", 1, seconds=3.0), place / "out"
+    videos = draw_folder(place / "videos", 1, seconds=3.0)
+    out = place / "out"
     line = command("simulate", "--videos", videos, "--rounds", str(ROUNDS), "--out", out, "-q")
 
     async def watch() -> list[tuple[str, Any]]:

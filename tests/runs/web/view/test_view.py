@@ -81,7 +81,8 @@ def test_the_data_are_what_the_commands_print(shown: Site, out: Path) -> None:
     board = json.loads(invoke("leaderboard", out, "--json").stdout)
     ratings = {row["model"]: row["rating"] for row in board["models"]}
     assert {row["model"]: row["rating"] for row in summary["models"]} == ratings
-    index, battles = parsed(shown.ask("/api/index")), invoke("battles", out, "--jsonl").stdout
+    index = parsed(shown.ask("/api/index"))
+    battles = invoke("battles", out, "--jsonl").stdout
     listed = [json.loads(line) for line in battles.splitlines()]
     assert index["id"] == [battle["id"] for battle in listed]
     part = parsed(shown.ask("/api/part/0"))
