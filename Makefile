@@ -8,7 +8,7 @@ RAY := .venv-ray
 REAL := .venv-real
 BROWSER := .venv-browser
 NODE := .venv-node
-FRONT := runs/web/front
+FRONT := runs/views/page/front
 NPM := PATH="$(CURDIR)/$(NODE)/bin:$$PATH" npm --prefix $(FRONT)
 CHROMIUMS := chromium chromium-browser google-chrome
 WHEELS := .wheels

@@ -48,14 +48,14 @@ from videoautoarena.memory.records.records import (
 )
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.config.agreement import Trust, agreed
-from videoautoarena.runs.config.arena_file import Pairing
-from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
-from videoautoarena.runs.console.events import Listeners, nobody
-from videoautoarena.runs.rundir.opener import Opened, begin, go_on
-from videoautoarena.runs.rundir.reader import Run, run_file
-from videoautoarena.runs.rundir.slots import new_slots
-from videoautoarena.runs.rundir.waves import Waves, ending_of
+from videoautoarena.runs.console.progress.events import Listeners, nobody
+from videoautoarena.runs.run.config.agreement import Trust, agreed
+from videoautoarena.runs.run.config.arena_file import Pairing
+from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.run.rundir.opener import Opened, begin, go_on
+from videoautoarena.runs.run.rundir.reader import Run, run_file
+from videoautoarena.runs.run.rundir.slots import new_slots
+from videoautoarena.runs.run.rundir.waves import Waves, ending_of
 from videoautoarena.runs.tournament.pairing import Draws, WrittenDraws
 from videoautoarena.runs.tournament.runner import Finished, Limits, play_run
 from videoautoarena.video.folder.find import Findings
@@ -331,7 +331,7 @@ async def played(
 
 def answered_by(client: MakeClient) -> AbstractContextManager[object]:
     """Return a block in which `client` makes the clients of every run."""
-    return patch("videoautoarena.runs.rundir.context.Asker", partial(Asker, make_client=client))
+    return patch("videoautoarena.runs.run.rundir.context.Asker", partial(Asker, make_client=client))
 
 
 def check_whole(finished: Finished, battles: int) -> None:

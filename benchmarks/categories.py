@@ -29,7 +29,7 @@ from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.classify import read_categories
 from videoautoarena.agents.roles.prompter import Task, worded
 from videoautoarena.memory.records.questions import QUESTION_CATEGORIES
-from videoautoarena.runs.categories.check import Row, Said, check_rows
+from videoautoarena.runs.analysis.categories.check import Row, Said, check_rows
 
 HAND_MADE = Path(__file__).with_suffix(".json")
 GERMAN = Path(__file__).with_name("categories_de.json")

@@ -27,12 +27,12 @@ from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.digests import unit_interval
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.config.run_config import Flags, resolve
-from videoautoarena.runs.console.events import Begun, Ended, Happening, Listeners
-from videoautoarena.runs.console.live import LiveConsole
-from videoautoarena.runs.console.snapshot import Result
+from videoautoarena.runs.console.progress.events import Begun, Ended, Happening, Listeners
+from videoautoarena.runs.console.progress.live import LiveConsole
+from videoautoarena.runs.console.progress.snapshot import Result
 from videoautoarena.runs.rating.leaderboard import Leaderboard
-from videoautoarena.runs.rundir.opener import begin
+from videoautoarena.runs.run.config.run_config import Flags, resolve
+from videoautoarena.runs.run.rundir.opener import begin
 from videoautoarena.runs.tournament.runner import Limits, play_run
 from videoautoarena.video.folder.find import Findings
 

@@ -17,15 +17,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from videoautoarena.runs.figures.canvas import render
-from videoautoarena.runs.figures.ranking import ladder
-from videoautoarena.runs.leaderboard.head_to_head import Pairs
+from videoautoarena.runs.analysis.leaderboard.head_to_head import Pairs
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.table import build
-from videoautoarena.runs.views.forms import as_text, csv_text, marked_up
-from videoautoarena.runs.views.leaderboard import leaderboard_report
-from videoautoarena.runs.views.run_page import LeftOut, RunRecords, page_words, run_page
+from videoautoarena.runs.views.figures.canvas import render
+from videoautoarena.runs.views.figures.ranking import ladder
+from videoautoarena.runs.views.results.forms import as_text, csv_text, marked_up
+from videoautoarena.runs.views.results.leaderboard import leaderboard_report
+from videoautoarena.runs.views.results.run_page import LeftOut, RunRecords, page_words, run_page
 
 VIDEOS = (1, 4, 9, 10, 12, 30, 100)
 MOST_MODELS = 40

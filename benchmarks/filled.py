@@ -38,10 +38,10 @@ from videoautoarena.memory.records.records import (
     Video,
 )
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
-from videoautoarena.runs.leaderboard.board import board_in
-from videoautoarena.runs.rundir.opener import begin
-from videoautoarena.runs.rundir.reader import open_run, run_file
+from videoautoarena.runs.analysis.leaderboard.board import board_in
+from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.run.rundir.opener import begin
+from videoautoarena.runs.run.rundir.reader import open_run, run_file
 from videoautoarena.video.folder.find import Findings
 
 FRAMES = 8

@@ -22,7 +22,7 @@ from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.verify import verify
 from videoautoarena.runs.bench.freeze.freeze import freeze
 from videoautoarena.runs.bench.freeze.selection import Selection
-from videoautoarena.runs.rundir.reader import RUN_FILE
+from videoautoarena.runs.run.rundir.reader import RUN_FILE
 
 BOUND_S = 10.0
 """Of freezing 10,000 questions, whatever is wished; a second and a half of it imports libraries."""

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from tests.support.seasons import FAIR, Nature, Season
-from videoautoarena.runs.audit.report import find_all
+from videoautoarena.runs.analysis.audit.report import find_all
 
 CODES = ("en", "de", "zh", "ar", "es", "hi")
 EVEN = ((2, 12), (2, 40), (3, 40), (6, 40))

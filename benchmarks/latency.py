@@ -44,7 +44,7 @@ from videoautoarena.agents.models.registry import Model
 from videoautoarena.memory.records.records import Nonce
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.rundir.reader import RUN_FILE
+from videoautoarena.runs.run.rundir.reader import RUN_FILE
 
 STEPS = {"questioner": 0, "evolver": 1, "grader": 1, "contestant": 2, "judge": 3}
 """What follows what in a round."""

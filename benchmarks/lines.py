@@ -19,9 +19,9 @@ from collections import Counter
 PARTS = {
     "cli": r"runs/cli/.*\.py",
     "views": r"runs/views/.*\.py",
-    "figures": r"runs/figures/.*\.py",
-    "pages and servers": r"runs/web/.*\.py",
-    "front end": r"runs/web/front/(?!vendor/|dist/).*\.(js|css|html)",
+    "figures": r"runs/views/figures/.*\.py",
+    "pages and servers": r"runs/serve/.*\.py",
+    "front end": r"runs/views/page/front/(?!vendor/|dist/).*\.(js|css|html)",
     "text in other rooms": r"runs/(?!text/(style|refusals|language|themes|traits|files|publishing|"
     r"battle_table)|rating/table|rundir/).*"
     r"(text|card|sheet|sentences|markup|tables?|listing|extras|screen|show|words|terminal|finding)"

@@ -32,9 +32,9 @@ from videoautoarena.agents.offline.vision.frame_features import (
 from videoautoarena.agents.prompting.options import with_options
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.records import Frame, Frames, Sampling
-from videoautoarena.runs.tasks.items import Item
-from videoautoarena.runs.tasks.options import Bank
-from videoautoarena.runs.tasks.sight import look
+from videoautoarena.runs.making.tasks.items import Item
+from videoautoarena.runs.making.tasks.options import Bank
+from videoautoarena.runs.making.tasks.sight import look
 from videoautoarena.video.decode.av import AvDecoder
 from videoautoarena.video.decode.decoders import decoder_named
 from videoautoarena.video.decode.index import Index, choose

@@ -42,10 +42,10 @@ from benchmarks.canned import (
     timed,
 )
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.console.events import Hear, Listeners, Settled, all_of
-from videoautoarena.runs.console.live import LiveConsole, plain_lines
-from videoautoarena.runs.console.trace import TraceFile
-from videoautoarena.runs.rundir.reader import RUN_FILE
+from videoautoarena.runs.console.progress.events import Hear, Listeners, Settled, all_of
+from videoautoarena.runs.console.progress.live import LiveConsole, plain_lines
+from videoautoarena.runs.console.progress.trace import TraceFile
+from videoautoarena.runs.run.rundir.reader import RUN_FILE
 from videoautoarena.runs.tournament.simulate import introduce
 
 MOST_MB = 500

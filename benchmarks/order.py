@@ -21,9 +21,9 @@ from pathlib import Path
 from videoautoarena.agents.offline.answers.scoring import asked_right, read_share
 from videoautoarena.agents.offline.vision.frame_features import Picture, picture
 from videoautoarena.memory.records.records import DECIDED, Battle, Sampling, Video
-from videoautoarena.runs.config.run_config import Flags
 from videoautoarena.runs.rating.table import build
-from videoautoarena.runs.rundir.reader import Run, open_run
+from videoautoarena.runs.run.config.run_config import Flags
+from videoautoarena.runs.run.rundir.reader import Run, open_run
 from videoautoarena.runs.tournament.simulate import simulate
 from videoautoarena.video.folder.find import find_videos
 from videoautoarena.video.sampling.cache import FrameCache

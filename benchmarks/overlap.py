@@ -36,7 +36,7 @@ from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.transport.splice import FrameBytes
 from videoautoarena.memory.records.records import Sampling
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.rundir.opener import begin
+from videoautoarena.runs.run.rundir.opener import begin
 from videoautoarena.runs.tournament.runner import Finished, Limits, play_run
 from videoautoarena.video.folder.find import Findings, find_videos
 from videoautoarena.video.sampling.cache import FrameCache

@@ -37,9 +37,9 @@ from videoautoarena.runs.bench.play.tally import BenchTally
 from videoautoarena.runs.bench.play.tasks import TaskRules
 from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.rundir.budget import Budget
-from videoautoarena.runs.rundir.context import work_off
-from videoautoarena.runs.rundir.frames import RunFrames
+from videoautoarena.runs.run.rundir.budget import Budget
+from videoautoarena.runs.run.rundir.context import work_off
+from videoautoarena.runs.run.rundir.frames import RunFrames
 
 BOUND_MS = 5.0
 TASK_BOUND_MS = 4.0

@@ -22,11 +22,11 @@ import numpy as np
 from scipy.special import expit
 
 from benchmarks.coverage import Coverage
+from videoautoarena.runs.analysis.realism.comparison import TRAITS, compare_questions
+from videoautoarena.runs.analysis.realism.question_file import RealQuestion
+from videoautoarena.runs.analysis.realism.question_traits import Question, real_questions
+from videoautoarena.runs.analysis.realism.real_mix import weigh_to_real, weighted_board
 from videoautoarena.runs.rating.table import build
-from videoautoarena.runs.realism.comparison import TRAITS, compare_questions
-from videoautoarena.runs.realism.question_file import RealQuestion
-from videoautoarena.runs.realism.question_traits import Question, real_questions
-from videoautoarena.runs.realism.real_mix import weigh_to_real, weighted_board
 from videoautoarena.scoring.design.pairing import roster_pairs
 from videoautoarena.scoring.fitting.bradley_terry import fit_strengths, to_ratings
 from videoautoarena.scoring.fitting.counts import Cells

@@ -23,10 +23,10 @@ from typing import NamedTuple
 from benchmarks.canned import Canned, Shape, begun, continued, keep, parser_of, played, timed
 from videoautoarena.agents.calls.clients import Load, Received, Sending
 from videoautoarena.agents.models.registry import Model
+from videoautoarena.runs.analysis.leaderboard.board import board_of, slices_of
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.console.status import status_of
-from videoautoarena.runs.leaderboard.board import board_of, slices_of
-from videoautoarena.runs.rundir.reader import RUN_FILE
+from videoautoarena.runs.console.progress.status import status_of
+from videoautoarena.runs.run.rundir.reader import RUN_FILE
 from videoautoarena.runs.tournament.replay import replay
 
 BOUND = 20.0

@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.canned import keep, parser_of
 from tests.support.returns import Recalled, draw_story, invent, recalled
-from videoautoarena.runs.scenes.show import ScenesOrder, show
+from videoautoarena.runs.making.scenes.show import ScenesOrder, show
 
 PRECISION = 0.9
 RECALL = 0.8

@@ -36,7 +36,15 @@ from videoautoarena.agents.offline.players.viewers import answer
 from videoautoarena.agents.offline.vision.frame_features import Glance, Memo, Sent
 from videoautoarena.agents.prompting.options import offered
 from videoautoarena.agents.roles.choose import read_choice
-from videoautoarena.runs.tasks.items import EDGE_S, KINDS, OPTIONS, Item, Kind, Wish, draw_items
+from videoautoarena.runs.making.tasks.items import (
+    EDGE_S,
+    KINDS,
+    OPTIONS,
+    Item,
+    Kind,
+    Wish,
+    draw_items,
+)
 from videoautoarena.scoring.ratings.differences import measure_lead
 from videoautoarena.scoring.tasks.averages import measure_accuracy
 from videoautoarena.scoring.tasks.predictions import predict_right, share_hit

@@ -39,11 +39,18 @@ from videoautoarena.agents.providers import Declaration
 from videoautoarena.graph.dialogue import dialogue
 from videoautoarena.graph.tournament import tournament
 from videoautoarena.memory.records.records import CallLimits, Price
-from videoautoarena.runs.battles.export import DIALECT, records_schema
+from videoautoarena.runs.analysis.leaderboard.board import board_of
 from videoautoarena.runs.bench.format.schema import write_schemas
 from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.cli.program.main import COMMANDS, SECTIONS, load
-from videoautoarena.runs.config.arena_file import (
+from videoautoarena.runs.console.progress.events import Begun, Happening
+from videoautoarena.runs.console.progress.screen import Board, Size, picture
+from videoautoarena.runs.console.progress.snapshot import Standing
+from videoautoarena.runs.exchange.training.rows import rows_schema
+from videoautoarena.runs.formats.terminal_text import UNICODE
+from videoautoarena.runs.rating.table import build
+from videoautoarena.runs.run.battles.export import DIALECT, records_schema
+from videoautoarena.runs.run.config.arena_file import (
     ArenaFile,
     ModelTable,
     RetrievalTable,
@@ -51,19 +58,12 @@ from videoautoarena.runs.config.arena_file import (
     RunTable,
     SamplingTable,
 )
-from videoautoarena.runs.config.first_file import SCHEMA_FILE
-from videoautoarena.runs.config.preset import LEFT, TURNED
-from videoautoarena.runs.config.run_config import Flags
-from videoautoarena.runs.console.events import Begun, Happening
-from videoautoarena.runs.console.screen import Board, Size, picture
-from videoautoarena.runs.console.snapshot import Standing
-from videoautoarena.runs.leaderboard.board import board_of
-from videoautoarena.runs.rating.table import build
-from videoautoarena.runs.text.terminal_text import UNICODE
+from videoautoarena.runs.run.config.first_file import SCHEMA_FILE
+from videoautoarena.runs.run.config.preset import LEFT, TURNED
+from videoautoarena.runs.run.config.run_config import Flags
 from videoautoarena.runs.tournament.simulate import simulate
-from videoautoarena.runs.training.rows import rows_schema
-from videoautoarena.runs.views.forms import ReportView
-from videoautoarena.runs.views.leaderboard import leaderboard_report
+from videoautoarena.runs.views.results.forms import ReportView
+from videoautoarena.runs.views.results.leaderboard import leaderboard_report
 from videoautoarena.video.synth.samples import make_samples
 
 DOCS = Path(__file__).parent

@@ -17,7 +17,7 @@ import videoautoarena as va
 from tests.support.browser import Browser, Page, lacking
 from tests.support.page_servers import serving
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.web.page.report import Order, report_file, write_report
+from videoautoarena.runs.views.page.report import Order, report_file, write_report
 
 DOCS = Path(__file__).parent
 WINDOW = (1280, 1000)

@@ -36,9 +36,9 @@ from docs.generate import (
 from tests.support.pages import OF_THE_READER, by_hand, section, sentences
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.cli.program.main import arena, load
-from videoautoarena.runs.config.arena_file import read_arena_file
-from videoautoarena.runs.config.run_config import Flags, resolve
-from videoautoarena.runs.text.words import roughly
+from videoautoarena.runs.formats.words import roughly
+from videoautoarena.runs.run.config.arena_file import read_arena_file
+from videoautoarena.runs.run.config.run_config import Flags, resolve
 from videoautoarena.runs.tournament.plan import Whole, Work, plan_of
 
 README = ROOT / "README.md"

@@ -39,9 +39,6 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.tags import Tag
 from videoautoarena.memory.store.votes import Posed, Ranking
 from videoautoarena.memory.store.votes import Vote as BattleVote
-from videoautoarena.runs.battles.export import KINDS, records_schema
-from videoautoarena.runs.battles.rounds import Difficulty, Gate, Points, Round
-from videoautoarena.runs.battles.standards import StandardVerdicts
 from videoautoarena.runs.bench.dialogues.compare import DialogueComparison, DialogueGap
 from videoautoarena.runs.bench.dialogues.score import (
     AbilityFigure,
@@ -76,22 +73,25 @@ from videoautoarena.runs.bench.score.task_score import (
     TaskScores,
 )
 from videoautoarena.runs.cli.program.ending import state_of
-from videoautoarena.runs.config.arena_file import (
+from videoautoarena.runs.exchange.interop.mt_video_bench import TakenDialogues
+from videoautoarena.runs.exchange.interop.task_sets import TakenTasks
+from videoautoarena.runs.exchange.training import rows
+from videoautoarena.runs.formats.record_json import SPREAD, fields_json, keyed, record_json
+from videoautoarena.runs.run.battles.export import KINDS, records_schema
+from videoautoarena.runs.run.battles.rounds import Difficulty, Gate, Points, Round
+from videoautoarena.runs.run.battles.standards import StandardVerdicts
+from videoautoarena.runs.run.config.arena_file import (
     ModelTable,
     RetrievalTable,
     RolesTable,
     RunTable,
     SamplingTable,
 )
-from videoautoarena.runs.interop.mt_video_bench import TakenDialogues
-from videoautoarena.runs.interop.task_sets import TakenTasks
-from videoautoarena.runs.rundir.films import RunVideo
-from videoautoarena.runs.rundir.setup import Member, Roles, Setup
-from videoautoarena.runs.rundir.spending import RunCosts, Spending, Took, Waits
-from videoautoarena.runs.text.record_json import SPREAD, fields_json, keyed, record_json
+from videoautoarena.runs.run.rundir.films import RunVideo
+from videoautoarena.runs.run.rundir.setup import Member, Roles, Setup
+from videoautoarena.runs.run.rundir.spending import RunCosts, Spending, Took, Waits
+from videoautoarena.runs.run.users.summary import RunUser
 from videoautoarena.runs.tournament.simulate import Finished
-from videoautoarena.runs.training import rows
-from videoautoarena.runs.users.summary import RunUser
 
 
 class Written(BaseModel):

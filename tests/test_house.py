@@ -32,11 +32,17 @@ OFFENCES = {
     "agents/calls": "import sqlite3, videoautoarena.scoring",
     "agents/limits": "import videoautoarena.memory.store.journal",
     "scoring/fitting": "import videoautoarena.memory.records.records",
-    "runs/rating": "import rich.table, videoautoarena.runs.leaderboard.board, matplotlib",
-    "runs/views": "import numpy, videoautoarena.runs.figures.canvas",
+    "runs/rating": "import rich.table, videoautoarena.runs.analysis.leaderboard.board, matplotlib",
+    "runs/views/results": "import numpy, videoautoarena.runs.views.figures.canvas",
     "runs/cli/results": "import videoautoarena.runs.cli.playing.resume",
-    "runs/web/page": "import starlette.requests, videoautoarena.runs.web.server",
+    "runs/serve/server": "import videoautoarena.runs.serve.view.app",
+    "runs/views/page": "import starlette.requests",
     "runs/bench/format": "import click, videoautoarena.runs.bench.play.runner",
+    "runs/making/tasks": "import videoautoarena.runs.making.dialogues.making",
+    "runs/exchange/training": "import videoautoarena.runs.exchange.interop.mlvu",
+    "runs/analysis/trials": "import videoautoarena.runs.analysis.realism.report",
+    "runs/console/progress": "import videoautoarena.runs.console.media.videos",
+    "runs/run/config": "import videoautoarena.runs.run.rundir.opener",
 }
 """A room, and what no module in it may import."""
 
@@ -201,8 +207,8 @@ def test_git_keeps_the_package_runs_and_leaves_out_what_a_run_writes() -> None:
     paths = [
         "runs/cli/program/main.py",
         "runs/new/file.json",
-        "runs/web/front/dist/report.js",
-        "runs/web/front/node_modules/preact/package.json",
+        "runs/views/page/front/dist/report.js",
+        "runs/views/page/front/node_modules/preact/package.json",
         "arena-out/run.sqlite",
         ".venv/bin/python",
     ]
@@ -222,8 +228,8 @@ def test_every_file_of_a_package_is_shipped_with_it() -> None:
     files = [path for package in PACKAGES for path in (ROOT / package).rglob("*") if path.is_file()]
     data = [path for path in files if path.suffix != ".py" and "__pycache__" not in path.parts]
     assert len(data) > len(PACKAGES)
-    front = ROOT / "runs" / "web" / "front"
-    made = shipped["package-data"][f"{NAMESPACE}.runs.web"]
+    front = ROOT / "runs" / "views" / "page" / "front"
+    made = shipped["package-data"][f"{NAMESPACE}.runs.views.page"]
     assert made == ["front/page.html", "front/dist/*.js", "front/dist/*.css", "front/licences/*"]
     others = [path for path in data if not path.is_relative_to(front)]
     assert [path for path in others if not any(path.match(p) for p in patterns)] == []

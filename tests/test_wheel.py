@@ -13,7 +13,7 @@ import pytest
 from tests.support.wheels import PACKAGES, ROOT, build, copy_sources
 
 CODE = {".py", ".txt", ".json", ".typed"}
-FRONT = ROOT / "runs" / "web" / "front"
+FRONT = ROOT / "runs" / "views" / "page" / "front"
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def test_every_file_of_a_package_is_in_it_and_no_other(wheel: Path) -> None:
         "videoautoarena/__init__.py",
         "videoautoarena/py.typed",
     }
-    front = {name for name in expected if name.startswith("videoautoarena/runs/web/front/")}
+    front = {name for name in expected if name.startswith("videoautoarena/runs/views/page/front/")}
     assert {Path(name).suffix for name in front} == {".js", ".css", ".html", ".txt"}
     kinds = {Path(name).suffix or Path(name).name for name in expected - front}
     assert kinds <= CODE | {"py.typed"}

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from videoautoarena.runs.api.results import Json, Reported, ReportedBoard, Result, cell, html_table
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.audit.label_report import LabelReport
-    from videoautoarena.runs.rundir.setup import Setup as KnownSetup
-    from videoautoarena.runs.rundir.spending import RunCosts, Spending, Took
-    from videoautoarena.runs.views.report import Report
+    from videoautoarena.runs.analysis.audit.label_report import LabelReport
+    from videoautoarena.runs.run.rundir.setup import Setup as KnownSetup
+    from videoautoarena.runs.run.rundir.spending import RunCosts, Spending, Took
+    from videoautoarena.runs.views.results.report import Report
 
 
 class Setup(Result):
@@ -73,8 +73,8 @@ class Costs(ReportedBoard):
         return json.dumps(self._json)
 
     def _report(self) -> Report:
-        from videoautoarena.runs.views.report import Report
-        from videoautoarena.runs.views.run_page import spending_table
+        from videoautoarena.runs.views.results.report import Report
+        from videoautoarena.runs.views.results.run_page import spending_table
 
         table = spending_table("calls", "Calls", self._found.models, names=("role", "model"))
         return Report((table,), ())
@@ -100,6 +100,6 @@ class Labels(Reported):
         return list(self.to_json()["labellers"])
 
     def _report(self) -> Report:
-        from videoautoarena.runs.views.labels import labels_report
+        from videoautoarena.runs.views.results.labels import labels_report
 
         return labels_report(self._found)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from videoautoarena.runs.api.results import Json, ReportedBoard
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.categories.figures import CategoryReport
-    from videoautoarena.runs.views.report import Report
+    from videoautoarena.runs.analysis.categories.figures import CategoryReport
+    from videoautoarena.runs.views.results.report import Report
 
 
 class Categories(ReportedBoard):
@@ -36,7 +36,7 @@ class Categories(ReportedBoard):
         return [{**one, **_of(groups.get(one["category"]))} for one in found["counts"]]
 
     def _report(self) -> Report:
-        from videoautoarena.runs.views.categories import categories_report
+        from videoautoarena.runs.views.results.categories import categories_report
 
         return categories_report(self._found)
 

@@ -9,7 +9,7 @@ from videoautoarena.runs.api.results import Json, Reported
 if TYPE_CHECKING:
     from videoautoarena.runs.rating.profile import Profile as KnownProfile
     from videoautoarena.runs.rating.profile import Profiles as KnownProfiles
-    from videoautoarena.runs.views.report import Report
+    from videoautoarena.runs.views.results.report import Report
 
 
 class Profile(Reported):
@@ -28,7 +28,7 @@ class Profile(Reported):
         return list(self.to_json()["themes"])
 
     def _report(self) -> Report:
-        from videoautoarena.runs.views.profiles import profile_report
+        from videoautoarena.runs.views.results.profiles import profile_report
 
         return profile_report(self._found)
 
@@ -44,6 +44,6 @@ class Profiles(Reported):
         return list(self.to_json()["profiles"])
 
     def _report(self) -> Report:
-        from videoautoarena.runs.views.profiles import profiles_report
+        from videoautoarena.runs.views.results.profiles import profiles_report
 
         return profiles_report(self._found)

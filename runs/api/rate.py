@@ -36,8 +36,8 @@ def rate(
         BadInput: no battles, a column that is missing, a row that cannot be used (which is named),
             or an option that cannot be.
     """
+    from videoautoarena.runs.formats.battle_table import sheet_of
     from videoautoarena.runs.rating.rate import rate_file, rate_sheet, wanted_columns
-    from videoautoarena.runs.text.battle_table import sheet_of
 
     method = RatingMethod.of(options)
     if method.reweight or method.without:

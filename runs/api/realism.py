@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from videoautoarena.runs.api.results import Json, Leaderboard, Markup, ReportedBoard
-from videoautoarena.runs.views.forms import as_text, marked_up
+from videoautoarena.runs.views.results.forms import as_text, marked_up
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.realism.report import Realism as KnownRealism
-    from videoautoarena.runs.views.report import Report
+    from videoautoarena.runs.analysis.realism.report import Realism as KnownRealism
+    from videoautoarena.runs.views.results.report import Report
 
 
 class Realism(ReportedBoard):
@@ -59,7 +59,7 @@ class Realism(ReportedBoard):
         return None if boards is None else Leaderboard(boards.real_mix)
 
     def _report(self) -> Report:
-        from videoautoarena.runs.views.realism import realism_report
+        from videoautoarena.runs.views.results.realism import realism_report
 
         return realism_report(self._found)
 
@@ -67,6 +67,6 @@ class Realism(ReportedBoard):
         return as_text(self._report(), notes=True)
 
     def to_markup(self, form: Markup) -> str:
-        from videoautoarena.runs.views.realism import realism_report
+        from videoautoarena.runs.views.results.realism import realism_report
 
         return marked_up(realism_report(self._found, most=None), form, notes=True)

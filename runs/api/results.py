@@ -14,15 +14,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.views.forms import as_text, marked_up
-from videoautoarena.runs.views.report import Column, Report, Sentence, Table, Verbatim
+from videoautoarena.runs.views.results.forms import as_text, marked_up
+from videoautoarena.runs.views.results.report import Column, Report, Sentence, Table, Verbatim
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from videoautoarena.memory.records.records import Frame, Video
-    from videoautoarena.runs.console.status import Status as KnownStatus
-    from videoautoarena.runs.media.frames import View
+    from videoautoarena.runs.console.media.frames import View
+    from videoautoarena.runs.console.progress.status import Status as KnownStatus
 
 Markup = Literal["markdown", "latex", "html", "csv"]
 Json = dict[str, Any]
@@ -162,7 +162,7 @@ class Leaderboard(ReportedBoard):
         return list(copy.deepcopy(self._json.get("facts", [])))
 
     def _report(self) -> Report:
-        from videoautoarena.runs.views.leaderboard import leaderboard_report
+        from videoautoarena.runs.views.results.leaderboard import leaderboard_report
 
         return leaderboard_report(self._found)
 
@@ -180,7 +180,7 @@ class Slices(ReportedBoard):
         return [{"slice": part["slice"], **row} for part in parts for row in part["models"]]
 
     def _report(self) -> Report:
-        from videoautoarena.runs.views.slices import slices_report
+        from videoautoarena.runs.views.results.slices import slices_report
 
         return slices_report(self._found)
 
@@ -195,7 +195,7 @@ class Pairs(ReportedBoard):
     _key = "pairs"
 
     def _report(self) -> Report:
-        from videoautoarena.runs.views.pairs import pairs_report
+        from videoautoarena.runs.views.results.pairs import pairs_report
 
         return pairs_report(self._found)
 
@@ -216,12 +216,12 @@ class Audit(ReportedBoard):
         return [found["sentence"] for found in self._json["findings"] if found["alarm"]]
 
     def _report(self) -> Report:
-        from videoautoarena.runs.views.audit import audit_report
+        from videoautoarena.runs.views.results.audit import audit_report
 
         return audit_report(self._found)
 
     def to_markup(self, form: Markup) -> str:
-        from videoautoarena.runs.views.audit import audit_sheet
+        from videoautoarena.runs.views.results.audit import audit_sheet
 
         return marked_up(audit_sheet(self._found), form, notes=True)
 
@@ -257,7 +257,7 @@ class Status(Result):
         return self._found.next
 
     def to_text(self) -> str:
-        from videoautoarena.runs.text.terminal import folded
+        from videoautoarena.runs.formats.terminal import folded
 
         return folded("\n".join(self._found.as_lines()), COLUMNS)
 
@@ -377,7 +377,7 @@ class Frames(Sequence["Frame"]):
         return frame_of(self.to_json()["frames"])
 
     def _repr_html_(self) -> str:
-        from videoautoarena.runs.media.frames import about_frames, warnings
+        from videoautoarena.runs.console.media.frames import about_frames, warnings
 
         notes = [about_frames(self._view), *warnings(self._view)]
         below = html_table("What was sent", ("Frames",), [[note] for note in notes])

@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from videoautoarena.runs.api.categories import Categories
     from videoautoarena.runs.api.profiles import Profile, Profiles
     from videoautoarena.runs.api.realism import Realism
-    from videoautoarena.runs.battles.rounds import Round
-    from videoautoarena.runs.battles.standards import StandardVerdicts
     from videoautoarena.runs.rating.profile import Profiles as KnownProfiles
-    from videoautoarena.runs.rundir.films import RunVideo
-    from videoautoarena.runs.rundir.reader import Run as OpenRun
-    from videoautoarena.runs.users.summary import RunUser
+    from videoautoarena.runs.run.battles.rounds import Round
+    from videoautoarena.runs.run.battles.standards import StandardVerdicts
+    from videoautoarena.runs.run.rundir.films import RunVideo
+    from videoautoarena.runs.run.rundir.reader import Run as OpenRun
+    from videoautoarena.runs.run.users.summary import RunUser
 
 T = TypeVar("T")
 _LISTED = ("id", "video", "question", "model_a", "model_b", "verdict", "reason")
@@ -61,7 +61,7 @@ def open_run(path: str | os.PathLike[str]) -> Run:
     Raises:
         BadInput: there is no such folder, or no run in it.
     """
-    from videoautoarena.runs.rundir.reader import run_file
+    from videoautoarena.runs.run.rundir.reader import run_file
 
     folder = Path(path)
     run_file(folder)
@@ -93,14 +93,14 @@ class Run:
         return self._folder
 
     def _opened(self) -> AbstractContextManager[OpenRun]:
-        from videoautoarena.runs.rundir.reader import open_run as opened
+        from videoautoarena.runs.run.rundir.reader import open_run as opened
 
         return opened(self.folder)
 
     @property
     def models(self) -> dict[str, str]:
         """Each contestant's name in the run, with the `provider:model` behind it."""
-        from videoautoarena.runs.config.run_config import RunConfig
+        from videoautoarena.runs.run.config.run_config import RunConfig
 
         with self._opened() as run:
             config = RunConfig.of_manifest(run.manifest)
@@ -147,7 +147,7 @@ class Run:
             BadInput: an option that there is not, a value that it cannot have, or a method that
                 these battles do not allow.
         """
-        from videoautoarena.runs.leaderboard import board as boards
+        from videoautoarena.runs.analysis.leaderboard import board as boards
         from videoautoarena.runs.rating.method import RatingMethod
 
         method = RatingMethod.of(options)
@@ -176,7 +176,7 @@ class Run:
 
     def audit(self) -> Audit:
         """Return what the run says of its judges, as `arena audit` prints it; calls no model."""
-        from videoautoarena.runs.audit.report import audit
+        from videoautoarena.runs.analysis.audit.report import audit
 
         return Audit(audit(self.folder))
 
@@ -205,7 +205,7 @@ class Run:
         return Profiles(self._profiles(embeddings))
 
     def _profiles(self, embeddings: str | None) -> KnownProfiles:
-        from videoautoarena.runs.leaderboard.board import profiles_of
+        from videoautoarena.runs.analysis.leaderboard.board import profiles_of
 
         return profiles_of(self.folder, embeddings)
 
@@ -226,7 +226,7 @@ class Run:
             FramesChanged: the file gives other frames now than the run has shown.
         """
         from videoautoarena.memory.records.records import Sampling
-        from videoautoarena.runs.media.frames import Asked, view
+        from videoautoarena.runs.console.media.frames import Asked, view
 
         if model is not None and seen is not None:
             raise WrongArgument("model and seen ask for different things; give one")
@@ -237,20 +237,20 @@ class Run:
 
     def status(self) -> Status:
         """Return how far the run is, as `arena status` prints it; money is in US dollars."""
-        from videoautoarena.runs.console.status import status_of
+        from videoautoarena.runs.console.progress.status import status_of
 
         return Status(status_of(self.folder))
 
     def labels(self) -> Labels:
         """Return what people say of the run, as `arena labels show` prints it."""
-        from videoautoarena.runs.audit.label_report import show_labels
+        from videoautoarena.runs.analysis.audit.label_report import show_labels
 
         with self._opened() as run:
             return Labels(show_labels(run))
 
     def setup(self) -> Setup:
         """Return what the run was set up to do, as `arena export --what setup` prints it."""
-        from videoautoarena.runs.rundir.setup import setup_of
+        from videoautoarena.runs.run.rundir.setup import setup_of
 
         with self._opened() as run:
             return Setup(setup_of(run))
@@ -270,7 +270,7 @@ class Run:
         the frames that it was sent, as places in `times`. `to_json()` is what `arena export --what
         videos` prints, an object a line.
         """
-        from videoautoarena.runs.rundir.films import videos_of
+        from videoautoarena.runs.run.rundir.films import videos_of
 
         with self._opened() as run:
             return Records(list(videos_of(run)), "videos", shown=_FILMS)
@@ -280,14 +280,14 @@ class Run:
 
         `line` is where a user stands in a file that was brought; None: it was invented.
         """
-        from videoautoarena.runs.users.summary import run_users
+        from videoautoarena.runs.run.users.summary import run_users
 
         with self._opened() as run:
             return Records(list(run_users(run.store, run.battles)), "users", shown=_USERS)
 
     def costs(self) -> Costs:
         """Return what the calls of the run took, as `arena export --what costs` prints it."""
-        from videoautoarena.runs.rundir.spending import costs_of
+        from videoautoarena.runs.run.rundir.spending import costs_of
 
         with self._opened() as run:
             return Costs(costs_of(run))
@@ -298,7 +298,7 @@ class Run:
         Their themes are those of `profiles`; `to_json()` is what `arena export --what rounds`
         prints.
         """
-        from videoautoarena.runs.battles.rounds import rounds_in
+        from videoautoarena.runs.run.battles.rounds import rounds_in
 
         with self._opened() as run:
             return Records(rounds_in(run), "rounds", shown=_ROUNDS)
@@ -310,7 +310,7 @@ class Run:
         for them. `to_json()` is what `arena export --what standards` prints.
         """
         from videoautoarena.memory.records.records import STANDARDS
-        from videoautoarena.runs.battles.standards import standards_of
+        from videoautoarena.runs.run.battles.standards import standards_of
 
         with self._opened() as run:
             found = list(standards_of(run))
@@ -332,8 +332,8 @@ class Run:
         takes the file's where the run is tagged, too. `cap` is the largest weight of a battle (the
         average is 1). Raises BadInput for a file or a value that cannot be used.
         """
+        from videoautoarena.runs.analysis.realism.report import Wish, realism_of
         from videoautoarena.runs.api.realism import Realism
-        from videoautoarena.runs.realism.report import Wish, realism_of
 
         wish = Wish(categories, cap, permutations, seed)
         return Realism(realism_of(self.folder, Path(against), wish))
@@ -344,8 +344,8 @@ class Run:
         `classifier`: by whose tags; None: who tagged the most. Raises BadInput where no question
         was tagged, by it or at all: `arena categories tag` does that.
         """
+        from videoautoarena.runs.analysis.categories.figures import report_of
         from videoautoarena.runs.api.categories import Categories
-        from videoautoarena.runs.categories.figures import report_of
 
         with self._opened() as run:
             return Categories(report_of(run, classifier))

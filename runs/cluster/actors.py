@@ -17,8 +17,8 @@ from videoautoarena.runs.cluster.fence import GAP_S, Fence, Fenced
 from videoautoarena.runs.cluster.jobs import Setup
 from videoautoarena.runs.cluster.owner import Owner
 from videoautoarena.runs.cluster.worker import Worker
-from videoautoarena.runs.console.logs import hear_logs
-from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.console.progress.logs import hear_logs
+from videoautoarena.runs.formats.terminal import safe
 
 AWAY_S = 120.0
 """How long owner or lender may be gone before the run stops: a process begins anew in seconds."""

@@ -19,9 +19,9 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.play.game import scope_of
 from videoautoarena.runs.bench.play.work import AT_WORK, Due, Pair, Remaining, Work
 from videoautoarena.runs.cluster.jobs import Job, Setup, setup_from
-from videoautoarena.runs.console.events import Happening, Listeners, pass_on
-from videoautoarena.runs.rundir.context import EarlyEnd, Pace, work_off
-from videoautoarena.runs.rundir.frames import RunFrames
+from videoautoarena.runs.console.progress.events import Happening, Listeners, pass_on
+from videoautoarena.runs.run.rundir.context import EarlyEnd, Pace, work_off
+from videoautoarena.runs.run.rundir.frames import RunFrames
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput, MissingExtra
-from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.formats.terminal import safe
 
 HEAD = "node:__internal_head__"
 """The resource that Ray gives to the head of a cluster, and to no other machine."""

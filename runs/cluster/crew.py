@@ -25,9 +25,9 @@ from videoautoarena.runs.cluster.actors import ClusterWorker, Hand, Head, calls_
 from videoautoarena.runs.cluster.connection import Connection, Node, own_version
 from videoautoarena.runs.cluster.jobs import Job, Refused, Roll, Setup
 from videoautoarena.runs.cluster.worker import Ready
-from videoautoarena.runs.console.events import Hear, Say
-from videoautoarena.runs.console.machines import Machine, Machines
-from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.console.progress.events import Hear, Say
+from videoautoarena.runs.console.progress.machines import Machine, Machines
+from videoautoarena.runs.formats.terminal import safe
 
 LOOK_S = 0.5
 """Between two looks at all workers."""

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Protocol
 
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.cluster.connection import Node, connected, own_version
-from videoautoarena.runs.rundir.reader import counted
-from videoautoarena.runs.text.record_json import value_json
+from videoautoarena.runs.formats.record_json import value_json
+from videoautoarena.runs.run.rundir.reader import counted
 
 LEAST_FREE_BYTES = 1 << 30
 """A disk with less room than this for the frame cache is pointed out."""

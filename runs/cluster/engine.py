@@ -19,14 +19,21 @@ from videoautoarena.runs.cluster.connection import Connection
 from videoautoarena.runs.cluster.crew import LOOK_S, Crew
 from videoautoarena.runs.cluster.jobs import LEASE_S, Job, Setup, setup_from
 from videoautoarena.runs.cluster.lender import limits_in
-from videoautoarena.runs.config.stopping_rule import Reading, kept_rule
-from videoautoarena.runs.console.events import Happening, Hear, Listeners, Looked, Settled, all_of
-from videoautoarena.runs.console.interrupts import until_done
-from videoautoarena.runs.console.machines import Machines
-from videoautoarena.runs.rundir.context import EarlyEnd, Pace
-from videoautoarena.runs.rundir.opener import Opened
-from videoautoarena.runs.rundir.reader import run_file
-from videoautoarena.runs.rundir.slots import Lineup, newcomers_among
+from videoautoarena.runs.console.progress.events import (
+    Happening,
+    Hear,
+    Listeners,
+    Looked,
+    Settled,
+    all_of,
+)
+from videoautoarena.runs.console.progress.interrupts import until_done
+from videoautoarena.runs.console.progress.machines import Machines
+from videoautoarena.runs.run.config.stopping_rule import Reading, kept_rule
+from videoautoarena.runs.run.rundir.context import EarlyEnd, Pace
+from videoautoarena.runs.run.rundir.opener import Opened
+from videoautoarena.runs.run.rundir.reader import run_file
+from videoautoarena.runs.run.rundir.slots import Lineup, newcomers_among
 from videoautoarena.runs.tournament.runner import Early, Limits
 from videoautoarena.runs.tournament.schedule import Visit, blocks_of, one_after_another, play_blocks
 

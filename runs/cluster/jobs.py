@@ -18,9 +18,9 @@ from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.forwarding import Claim
 from videoautoarena.memory.store.shares import Share, Unit
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.rundir.caps import NO_CAPS, kept_caps
-from videoautoarena.runs.rundir.frames import RunFrames
+from videoautoarena.runs.run.config.run_config import RunConfig
+from videoautoarena.runs.run.rundir.caps import NO_CAPS, kept_caps
+from videoautoarena.runs.run.rundir.frames import RunFrames
 
 LEASE_S = 15.0
 """For how long a worker may go on without hearing from the head, unless it is told otherwise."""

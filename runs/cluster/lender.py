@@ -21,7 +21,7 @@ from videoautoarena.agents.transport.deadlines import boot_s
 from videoautoarena.memory.records.records import Nonce
 from videoautoarena.runs.cluster.jobs import Grant, Hand, Lease, Report, Roll
 from videoautoarena.runs.cluster.purse import Purse
-from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.run.config.run_config import RunConfig
 
 TICK_S = 0.5
 GRACE = 1.2

@@ -20,12 +20,12 @@ from videoautoarena.memory.store.forwarding import Claim, Write
 from videoautoarena.memory.store.shares import Share
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cluster.jobs import Claimed, Job, Part
-from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.config.stopping_rule import Reading, kept_rule
-from videoautoarena.runs.console.machines import Machines, keep_machines
-from videoautoarena.runs.rundir.failures import condemn
-from videoautoarena.runs.rundir.slots import LineageLanguages, Lineup, newcomers_among
-from videoautoarena.runs.rundir.waves import Watch, Waves, ending_of
+from videoautoarena.runs.console.progress.machines import Machines, keep_machines
+from videoautoarena.runs.run.config.run_config import RunConfig
+from videoautoarena.runs.run.config.stopping_rule import Reading, kept_rule
+from videoautoarena.runs.run.rundir.failures import condemn
+from videoautoarena.runs.run.rundir.slots import LineageLanguages, Lineup, newcomers_among
+from videoautoarena.runs.run.rundir.waves import Watch, Waves, ending_of
 from videoautoarena.runs.tournament.newcomers import NewcomerDraws, write_draws
 from videoautoarena.runs.tournament.pairing import Draws, WrittenDraws
 

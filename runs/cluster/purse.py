@@ -22,9 +22,9 @@ from videoautoarena.agents.limits.prices import NOTHING, Sum, summed
 from videoautoarena.graph.slot_ids import base_of
 from videoautoarena.memory.records.records import CallRow, Intent, Nonce
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.config.stopping_rule import kept_rule
-from videoautoarena.runs.rundir.budget import Budget
+from videoautoarena.runs.run.config.run_config import RunConfig
+from videoautoarena.runs.run.config.stopping_rule import kept_rule
+from videoautoarena.runs.run.rundir.budget import Budget
 from videoautoarena.runs.tournament.forecast import spend_order_of
 
 Who = tuple[str, int]

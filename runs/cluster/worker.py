@@ -32,16 +32,16 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cluster.fence import Ask, Fence
 from videoautoarena.runs.cluster.jobs import Claimed, Job, Part, Refused, Report, Setup
 from videoautoarena.runs.cluster.lent_budget import LentBudget
-from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.console.events import Drawn, Happening, Watched, why_hopeless
-from videoautoarena.runs.facts.facts import stored_facts
-from videoautoarena.runs.rundir.budget import Budget
-from videoautoarena.runs.rundir.context import Calling, asker_of, assemble
-from videoautoarena.runs.rundir.frames import RunFrames
-from videoautoarena.runs.rundir.server_limits import limits_of
-from videoautoarena.runs.rundir.slots import Lineup
+from videoautoarena.runs.console.progress.events import Drawn, Happening, Watched, why_hopeless
+from videoautoarena.runs.run.config.run_config import RunConfig
+from videoautoarena.runs.run.facts.facts import stored_facts
+from videoautoarena.runs.run.rundir.budget import Budget
+from videoautoarena.runs.run.rundir.context import Calling, asker_of, assemble
+from videoautoarena.runs.run.rundir.frames import RunFrames
+from videoautoarena.runs.run.rundir.server_limits import limits_of
+from videoautoarena.runs.run.rundir.slots import Lineup
+from videoautoarena.runs.run.users.seats import personas_of
 from videoautoarena.runs.tournament.newcomers import play_newcomers
-from videoautoarena.runs.users.seats import personas_of
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
 

@@ -1,1 +1,1 @@
-"""Owns following work as it goes: events, live screen, lines, status; changes no run."""
+"""Owns work seen from a terminal, and looking at what goes in: videos, machine; plays nothing."""

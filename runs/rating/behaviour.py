@@ -16,10 +16,10 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.rating.finding import figure_of
 from videoautoarena.runs.rating.leaderboard import SHARES, AnswerLength, Behaviour
 from videoautoarena.runs.rating.method import Rated
-from videoautoarena.runs.text.refusals import is_refusal
-from videoautoarena.runs.text.style import count_words
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 from videoautoarena.scoring.intervals.proportions import measure_mean, measure_share
+from videoautoarena.scoring.texts.refusals import is_refusal
+from videoautoarena.scoring.texts.style import count_words
 
 _NOBODY, _UNKNOWN = -2, -1
 """Stand for the tokens of a seat that was never asked, and of an answer nobody counted."""
@@ -92,7 +92,7 @@ def measure_behaviour(
     """Return for each model its shares and the length of its answers.
 
     - refusals: of the questions it answered or refused, those refused, be it marked by the provider
-      or in plain words as `runs.text.traits` knows them
+      or in plain words as `scoring.texts.traits` knows them
     - forfeits: of the slots in which it was asked, those in which it gave no answer
     - voids: of the slots it was drawn for, those that ended void
     - both bad: of its decided battles, those in which both answers were called bad

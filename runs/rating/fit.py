@@ -34,7 +34,6 @@ from videoautoarena.runs.rating.method import (
     read_anchor,
     too_few,
 )
-from videoautoarena.runs.text.style import standardise
 from videoautoarena.scoring.fitting.bradley_terry import MEAN, SCALE, K, play_elo
 from videoautoarena.scoring.fitting.counts import (
     Cells,
@@ -64,6 +63,7 @@ from videoautoarena.scoring.ratings.ratings import (
     rate,
 )
 from videoautoarena.scoring.ratings.ratings import Method as How
+from videoautoarena.scoring.texts.style import standardise
 
 COMFORTABLE_VIDEOS = 50
 """With fewer videos in a group the table carries a warning."""
@@ -169,7 +169,7 @@ def rate_as_in_paper(bouts: Bouts, method: RatingMethod) -> RatedBouts:
 def rater_of(manifest: Mapping[str, Any]) -> Callable[[Bouts, RatingMethod], RatedBouts]:
     """Return what rates the battles of a run where nobody names a fit."""
     # A file of battles is rated without opening a store, which costs more to import.
-    from videoautoarena.runs.rundir.reader import is_as_in_paper
+    from videoautoarena.runs.run.rundir.reader import is_as_in_paper
 
     return rate_as_in_paper if is_as_in_paper(manifest) else rate_bouts
 

@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from videoautoarena.runs.rating.finding import UNKNOWN, Figure, Finding
-from videoautoarena.runs.rating.method import Anchored, Totals
-from videoautoarena.runs.text.record_json import (
+from videoautoarena.runs.formats.record_json import (
     LEFT_OUT,
     SPREAD,
     fields_json,
     keyed,
     record_json,
 )
+from videoautoarena.runs.rating.finding import UNKNOWN, Figure, Finding
+from videoautoarena.runs.rating.method import Anchored, Totals
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.rundir.call_facts import CallFact
+    from videoautoarena.runs.run.rundir.call_facts import CallFact
 
 SHARES = ("refusal_share", "forfeit_share", "void_share", "both_bad_share")
 

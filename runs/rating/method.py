@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Protocol, get_type_hints
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
-from videoautoarena.runs.text.words import in_full
+from videoautoarena.runs.formats.words import in_full
 
 if TYPE_CHECKING:
     from videoautoarena.memory.records.records import Battle, Slot

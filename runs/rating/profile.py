@@ -12,11 +12,11 @@ import numpy as np
 
 from videoautoarena.memory.records.errors import WrongArgument
 from videoautoarena.memory.records.records import DECIDED
+from videoautoarena.runs.formats.record_json import fields_json, record_json
+from videoautoarena.runs.formats.words import in_full
 from videoautoarena.runs.rating.finding import ENOUGH, SURE, figure_json
 from videoautoarena.runs.rating.fit import number_names
-from videoautoarena.runs.rundir.weaknesses import Fought, Look, Looks
-from videoautoarena.runs.text.record_json import fields_json, record_json
-from videoautoarena.runs.text.words import in_full
+from videoautoarena.runs.run.rundir.weaknesses import Fought, Look, Looks
 from videoautoarena.scoring.fitting.counts import Ints
 from videoautoarena.scoring.intervals.contrasts import Contrast, Counts, measure_contrast
 

@@ -13,11 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.rating.fit import Bouts, rate_bouts
-from videoautoarena.runs.rating.leaderboard import Leaderboard
-from videoautoarena.runs.rating.method import USUAL, RatingMethod
-from videoautoarena.runs.rating.table import count_verdicts, points_of, tabulate
-from videoautoarena.runs.text.battle_table import (
+from videoautoarena.runs.formats.battle_table import (
     Coded,
     Shaped,
     Sheet,
@@ -29,9 +25,13 @@ from videoautoarena.runs.text.battle_table import (
     read_numbers,
     read_sheet,
 )
-from videoautoarena.runs.text.style import FEATURES, compare_styles, measure_styles
-from videoautoarena.runs.text.words import composed, outline, respellings
+from videoautoarena.runs.formats.words import composed, outline, respellings
+from videoautoarena.runs.rating.fit import Bouts, rate_bouts
+from videoautoarena.runs.rating.leaderboard import Leaderboard
+from videoautoarena.runs.rating.method import USUAL, RatingMethod
+from videoautoarena.runs.rating.table import count_verdicts, points_of, tabulate
 from videoautoarena.scoring.fitting.counts import Floats, Ints
+from videoautoarena.scoring.texts.style import FEATURES, compare_styles, measure_styles
 
 NEEDED = ("model_a", "model_b", "winner")
 UNDECIDED = ("forfeit_a", "forfeit_b", "void")

@@ -27,9 +27,9 @@ from videoautoarena.runs.rating.fit import (
 )
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.method import USUAL, Rated, RatingMethod, Totals
-from videoautoarena.runs.text.refusals import is_refusal
-from videoautoarena.runs.text.style import FEATURES, compare_styles, count_style
 from videoautoarena.scoring.fitting.counts import Floats, Ints
+from videoautoarena.scoring.texts.refusals import is_refusal
+from videoautoarena.scoring.texts.style import FEATURES, compare_styles, count_style
 
 if TYPE_CHECKING:
     from videoautoarena.runs.rating.behaviour import Asked, Seat
@@ -71,7 +71,7 @@ def build(
         BadInput: the method's anchor is no model of the run.
     """
     # What reads a run opens stores, which cost more to import than a file of battles to rate.
-    from videoautoarena.runs.rundir.reader import STAND_INS
+    from videoautoarena.runs.run.rundir.reader import STAND_INS
 
     fought = fought_of(battles)
     names = list(dict.fromkeys([*roster, *fought.models]))

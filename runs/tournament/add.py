@@ -13,9 +13,13 @@ from videoautoarena.graph.slot_ids import joining_of, place_of
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Slot
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.config.agreement import Trust, agreed, remember
-from videoautoarena.runs.config.arena_file import arena_file
-from videoautoarena.runs.config.cast import (
+from videoautoarena.runs.console.progress.events import Listeners, Say
+from videoautoarena.runs.console.progress.listeners import gather
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.formats.words import in_full, written_as
+from videoautoarena.runs.run.config.agreement import Trust, agreed, remember
+from videoautoarena.runs.run.config.arena_file import arena_file
+from videoautoarena.runs.run.config.cast import (
     OFFLINE_EXAMINER,
     OFFLINE_JUDGE,
     CastEntry,
@@ -23,24 +27,20 @@ from videoautoarena.runs.config.cast import (
     contestant_of,
     scouts,
 )
-from videoautoarena.runs.config.disclosure import REPAIR, judges_notice
-from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.console.events import Listeners, Say
-from videoautoarena.runs.console.listeners import gather
-from videoautoarena.runs.rundir.budget import check_caps, priced
-from videoautoarena.runs.rundir.caps import (
+from videoautoarena.runs.run.config.disclosure import REPAIR, judges_notice
+from videoautoarena.runs.run.config.run_config import RunConfig
+from videoautoarena.runs.run.rundir.budget import check_caps, priced
+from videoautoarena.runs.run.rundir.caps import (
     NO_CAPS,
     describe_caps,
     keep_caps,
     kept_caps,
     merged_caps,
 )
-from videoautoarena.runs.rundir.opener import Opened, keep_config, stored_folder, stored_prompts
-from videoautoarena.runs.rundir.reader import counted, run_file
-from videoautoarena.runs.rundir.slots import Lineup, newcomers_among, next_generation
-from videoautoarena.runs.rundir.subtitles import has_subtitles
-from videoautoarena.runs.text.terminal import safe
-from videoautoarena.runs.text.words import in_full, written_as
+from videoautoarena.runs.run.rundir.opener import Opened, keep_config, stored_folder, stored_prompts
+from videoautoarena.runs.run.rundir.reader import counted, run_file
+from videoautoarena.runs.run.rundir.slots import Lineup, newcomers_among, next_generation
+from videoautoarena.runs.run.rundir.subtitles import has_subtitles
 from videoautoarena.runs.tournament.forecast import newcomers_left
 from videoautoarena.runs.tournament.newcomers import newcomer_slots, past_battles
 from videoautoarena.runs.tournament.plan import Plan, plan_of

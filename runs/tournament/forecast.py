@@ -18,13 +18,13 @@ from videoautoarena.memory.records.records import Role, Slot, Video
 from videoautoarena.memory.records.slots import NO_SLOTS, Ints, Longs, Mask, Slots
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
-from videoautoarena.runs.console.events import Say
-from videoautoarena.runs.console.listeners import gather_usable
-from videoautoarena.runs.facts.facts import read_facts
-from videoautoarena.runs.rundir.budget import priced
-from videoautoarena.runs.rundir.failures import failed_slots, with_unsettled
-from videoautoarena.runs.rundir.opener import (
+from videoautoarena.runs.console.progress.events import Say
+from videoautoarena.runs.console.progress.listeners import gather_usable
+from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.run.facts.facts import read_facts
+from videoautoarena.runs.run.rundir.budget import priced
+from videoautoarena.runs.run.rundir.failures import failed_slots, with_unsettled
+from videoautoarena.runs.run.rundir.opener import (
     Care,
     added_videos,
     allowed_as_begun,
@@ -32,8 +32,8 @@ from videoautoarena.runs.rundir.opener import (
     holds_run,
     named_in_full,
 )
-from videoautoarena.runs.rundir.reader import problems, run_file
-from videoautoarena.runs.rundir.slots import (
+from videoautoarena.runs.run.rundir.reader import problems, run_file
+from videoautoarena.runs.run.rundir.slots import (
     Lineup,
     lineages_of,
     new_slots,
@@ -42,10 +42,10 @@ from videoautoarena.runs.rundir.slots import (
     numbered,
     superseding_slots,
 )
+from videoautoarena.runs.run.users.keeping import kept_file, with_users
+from videoautoarena.runs.run.users.seats import seats, seats_of
 from videoautoarena.runs.tournament.plan import SAMPLE, Plan, Whole, Work, plan_of
 from videoautoarena.runs.tournament.schedule import numbers_of_visits
-from videoautoarena.runs.users.keeping import kept_file, with_users
-from videoautoarena.runs.users.seats import seats, seats_of
 from videoautoarena.video.folder.find import Findings
 
 

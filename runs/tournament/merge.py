@@ -16,10 +16,11 @@ from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.connection import RunLock, lock_of, real_file, size_of
 from videoautoarena.memory.store.merging import MergedPart, OnPage, merge_files
 from videoautoarena.memory.store.new_file import sync_folder
-from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.facts.facts import merged_facts, stored_facts
-from videoautoarena.runs.rundir.opener import brief_setting, holds_run
-from videoautoarena.runs.rundir.reader import (
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.run.config.run_config import RunConfig
+from videoautoarena.runs.run.facts.facts import merged_facts, stored_facts
+from videoautoarena.runs.run.rundir.opener import brief_setting, holds_run
+from videoautoarena.runs.run.rundir.reader import (
     MERGED,
     RUN_FILE,
     Run,
@@ -28,9 +29,8 @@ from videoautoarena.runs.rundir.reader import (
     open_run,
     run_file,
 )
-from videoautoarena.runs.text.terminal import safe
-from videoautoarena.runs.users.keeping import FILE as USERS
-from videoautoarena.runs.users.keeping import kept_file, merged_users
+from videoautoarena.runs.run.users.keeping import FILE as USERS
+from videoautoarena.runs.run.users.keeping import kept_file, merged_users
 
 
 class Merged(NamedTuple):

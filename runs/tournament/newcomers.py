@@ -21,8 +21,8 @@ from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import DECIDED, Battle, Borrowed, Draw, Slot
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.store import Ending, Store
-from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.rundir.slots import Lineup, newcomers_among, next_generation
+from videoautoarena.runs.run.config.run_config import RunConfig
+from videoautoarena.runs.run.rundir.slots import Lineup, newcomers_among, next_generation
 
 AT_ONCE = 256
 """Guest slots under way; most of them wait for a call."""

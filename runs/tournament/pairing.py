@@ -1,8 +1,8 @@
 """Who meets in a slot: drawn from the seed and the slot's id, and written down first.
 
 `mix` also looks at results, and waits until those of the waves up to two before are whole
-(`runs/rundir/waves.py`). Nothing here depends on which battle ended when, so a run draws the same
-pairs at any concurrency.
+(`runs/run/rundir/waves.py`). Nothing here depends on which battle ended when, so a run draws the
+same pairs at any concurrency.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from videoautoarena.memory.records.errors import StoreError
 from videoautoarena.memory.records.records import Draw, Slot
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.rundir.waves import Waves
+from videoautoarena.runs.run.config.run_config import RunConfig
+from videoautoarena.runs.run.rundir.waves import Waves
 from videoautoarena.runs.tournament.newcomers import NewcomerDraws
 from videoautoarena.scoring.design.pairing import (
     Pick,

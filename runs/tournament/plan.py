@@ -17,10 +17,10 @@ from videoautoarena.agents.limits.prices import cost_of, most_usd, price_of
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.graph.state import DIVERSE_ASKS
 from videoautoarena.memory.records.records import SCOUTS, CallRow, Role, Sampling, Usage
-from videoautoarena.runs.config.disclosure import REPAIR, clip_calls, embedders, frames_of
-from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.formats.record_json import record_json
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS
-from videoautoarena.runs.text.record_json import record_json
+from videoautoarena.runs.run.config.disclosure import REPAIR, clip_calls, embedders, frames_of
+from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.scoring.design.power import separable_gap
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 

@@ -9,11 +9,11 @@ from textwrap import wrap
 
 from videoautoarena.agents.limits.caps import Caps
 from videoautoarena.agents.limits.prices import TABLE
-from videoautoarena.runs.config.sampling import about_sampling
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.formats.words import dollars, roughly, short
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS
-from videoautoarena.runs.rundir.reader import counted, one_line
-from videoautoarena.runs.text.terminal import safe
-from videoautoarena.runs.text.words import dollars, roughly, short
+from videoautoarena.runs.run.config.sampling import about_sampling
+from videoautoarena.runs.run.rundir.reader import counted, one_line
 from videoautoarena.runs.tournament.plan import Line, Plan, billed_tokens, most_calls
 
 LEAST_NAME = 12

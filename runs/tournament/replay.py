@@ -18,19 +18,19 @@ from videoautoarena.memory.records.errors import JournalMiss, StoreError
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.memory.records.slots import Ids, Slots
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.facts.facts import Facts, facts_told
-from videoautoarena.runs.rundir.context import assemble
-from videoautoarena.runs.rundir.frames import RunFrames
-from videoautoarena.runs.rundir.opener import stored_prompts
-from videoautoarena.runs.rundir.reader import run_file
-from videoautoarena.runs.rundir.slots import Lineup, newcomers_among
-from videoautoarena.runs.rundir.waves import Waves
+from videoautoarena.runs.run.config.run_config import RunConfig
+from videoautoarena.runs.run.facts.facts import Facts, facts_told
+from videoautoarena.runs.run.rundir.context import assemble
+from videoautoarena.runs.run.rundir.frames import RunFrames
+from videoautoarena.runs.run.rundir.opener import stored_prompts
+from videoautoarena.runs.run.rundir.reader import run_file
+from videoautoarena.runs.run.rundir.slots import Lineup, newcomers_among
+from videoautoarena.runs.run.rundir.waves import Waves
+from videoautoarena.runs.run.users.seats import personas_of
 from videoautoarena.runs.tournament.merge import runs_in
 from videoautoarena.runs.tournament.newcomers import NewcomerDraws
 from videoautoarena.runs.tournament.pairing import Draws, WrittenDraws
 from videoautoarena.runs.tournament.schedule import Visit, blocks_of, play_blocks
-from videoautoarena.runs.users.seats import personas_of
 
 
 @dataclass

@@ -21,8 +21,7 @@ from videoautoarena.memory.records.records import Battle, Draw, Frames
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.journal import NOTHING_SPENT, Spent
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.config.stopping_rule import Reading, keep_met, kept_rule
-from videoautoarena.runs.console.events import (
+from videoautoarena.runs.console.progress.events import (
     Alarm,
     Begun,
     Drawn,
@@ -35,19 +34,20 @@ from videoautoarena.runs.console.events import (
     Watched,
     all_of,
 )
-from videoautoarena.runs.console.interrupts import until_done
-from videoautoarena.runs.console.waiting import KeptWaits
-from videoautoarena.runs.facts.facts import stored_facts
-from videoautoarena.runs.rundir.budget import Budget
-from videoautoarena.runs.rundir.call_facts import FactCount
-from videoautoarena.runs.rundir.caps import NO_CAPS, kept_caps
-from videoautoarena.runs.rundir.context import Calling, asker_of, assemble
-from videoautoarena.runs.rundir.failures import Faulty, Forfeits
-from videoautoarena.runs.rundir.frames import RunFrames
-from videoautoarena.runs.rundir.opener import Opened
-from videoautoarena.runs.rundir.reader import Run, damage, run_file
-from videoautoarena.runs.rundir.slots import Lineup, Tally, newcomers_among
-from videoautoarena.runs.rundir.waves import (
+from videoautoarena.runs.console.progress.interrupts import until_done
+from videoautoarena.runs.console.progress.waiting import KeptWaits
+from videoautoarena.runs.run.config.stopping_rule import Reading, keep_met, kept_rule
+from videoautoarena.runs.run.facts.facts import stored_facts
+from videoautoarena.runs.run.rundir.budget import Budget
+from videoautoarena.runs.run.rundir.call_facts import FactCount
+from videoautoarena.runs.run.rundir.caps import NO_CAPS, kept_caps
+from videoautoarena.runs.run.rundir.context import Calling, asker_of, assemble
+from videoautoarena.runs.run.rundir.failures import Faulty, Forfeits
+from videoautoarena.runs.run.rundir.frames import RunFrames
+from videoautoarena.runs.run.rundir.opener import Opened
+from videoautoarena.runs.run.rundir.reader import Run, damage, run_file
+from videoautoarena.runs.run.rundir.slots import Lineup, Tally, newcomers_among
+from videoautoarena.runs.run.rundir.waves import (
     NOTHING_LEFT,
     Outlook,
     Watch,
@@ -55,6 +55,7 @@ from videoautoarena.runs.rundir.waves import (
     ending_of,
     look_ahead,
 )
+from videoautoarena.runs.run.users.seats import personas_of
 from videoautoarena.runs.tournament.forecast import spend_order_of
 from videoautoarena.runs.tournament.newcomers import NewcomerDraws, play_newcomers, write_draws
 from videoautoarena.runs.tournament.pairing import Draws, WrittenDraws
@@ -65,7 +66,6 @@ from videoautoarena.runs.tournament.schedule import (
     one_after_another,
     play_blocks,
 )
-from videoautoarena.runs.users.seats import personas_of
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
 

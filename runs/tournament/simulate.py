@@ -14,18 +14,19 @@ from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Sampling
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.config.agreement import agreed, remember
-from videoautoarena.runs.config.disclosure import remote_notice
-from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
-from videoautoarena.runs.config.sampling import about_sampling, refuse_missing
-from videoautoarena.runs.config.stopping_rule import kept_rule
-from videoautoarena.runs.console.events import Hear, Listeners, Say
-from videoautoarena.runs.console.listeners import gather_usable
-from videoautoarena.runs.console.live import plain_lines
-from videoautoarena.runs.facts.facts import Facts, read_facts, stored_facts, summary
-from videoautoarena.runs.rundir.budget import check_caps
-from videoautoarena.runs.rundir.caps import NO_CAPS, describe_caps, kept_caps, merged_caps
-from videoautoarena.runs.rundir.opener import (
+from videoautoarena.runs.console.progress.events import Hear, Listeners, Say
+from videoautoarena.runs.console.progress.listeners import gather_usable
+from videoautoarena.runs.console.progress.live import plain_lines
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.run.config.agreement import agreed, remember
+from videoautoarena.runs.run.config.disclosure import remote_notice
+from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.run.config.sampling import about_sampling, refuse_missing
+from videoautoarena.runs.run.config.stopping_rule import kept_rule
+from videoautoarena.runs.run.facts.facts import Facts, read_facts, stored_facts, summary
+from videoautoarena.runs.run.rundir.budget import check_caps
+from videoautoarena.runs.run.rundir.caps import NO_CAPS, describe_caps, kept_caps, merged_caps
+from videoautoarena.runs.run.rundir.opener import (
     NO_CARE,
     Care,
     Opened,
@@ -37,16 +38,15 @@ from videoautoarena.runs.rundir.opener import (
     refuse_merged,
     stored_folder,
 )
-from videoautoarena.runs.rundir.reader import Run, blind_lines, counted, problems, run_file
-from videoautoarena.runs.rundir.server_limits import declared_lines, kept_limits, limit_lines
-from videoautoarena.runs.rundir.slots import Lineup
-from videoautoarena.runs.rundir.subtitles import has_subtitles
-from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.run.rundir.reader import Run, blind_lines, counted, problems, run_file
+from videoautoarena.runs.run.rundir.server_limits import declared_lines, kept_limits, limit_lines
+from videoautoarena.runs.run.rundir.slots import Lineup
+from videoautoarena.runs.run.rundir.subtitles import has_subtitles
+from videoautoarena.runs.run.users.keeping import with_users
 from videoautoarena.runs.tournament.forecast import slots_left, work_left
 from videoautoarena.runs.tournament.plan import Plan, most_calls, plan_of
 from videoautoarena.runs.tournament.plan_text import cap_notice, money_notice
 from videoautoarena.runs.tournament.runner import Engine, Finished, Limits, Play, play_run
-from videoautoarena.runs.users.keeping import with_users
 from videoautoarena.video.folder.find import Findings
 
 __all__ = ["Finished", "Limits", "Play", "introduce", "play_run", "resume", "simulate"]

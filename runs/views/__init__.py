@@ -1,1 +1,1 @@
-"""Results as tables and sentences, and the forms they take; computes nothing of them."""
+"""Owns results shown to people: tables, sentences, figures, pages; computes nothing of them."""

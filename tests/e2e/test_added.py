@@ -19,8 +19,8 @@ from videoautoarena.agents.limits.caps import Caps
 from videoautoarena.graph.slot_ids import is_newcomer
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.cli.program.ending import ending, run_async
-from videoautoarena.runs.console.events import Listeners, nobody
-from videoautoarena.runs.rundir.opener import Care
+from videoautoarena.runs.console.progress.events import Listeners, nobody
+from videoautoarena.runs.run.rundir.opener import Care
 from videoautoarena.runs.tournament.add import AddRequest, add
 from videoautoarena.runs.tournament.simulate import Finished, Limits, resume
 

@@ -23,9 +23,9 @@ from tests.support.votes import written
 from tests.support.whole_runs import command, environment
 from videoautoarena.memory.records.records import Battle, Sampling
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.config.agreement import remember
-from videoautoarena.runs.config.run_config import Flags, resolve
-from videoautoarena.runs.rundir.opener import FOLDER_FILE
+from videoautoarena.runs.run.config.agreement import remember
+from videoautoarena.runs.run.config.run_config import Flags, resolve
+from videoautoarena.runs.run.rundir.opener import FOLDER_FILE
 from videoautoarena.video.folder.find import read_video
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders

@@ -21,7 +21,7 @@ from tests.support.typed import Terminal
 from tests.support.whole_runs import KEY
 from videoautoarena.graph.slot_ids import base_of
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.rundir.reader import RUN_FILE
+from videoautoarena.runs.run.rundir.reader import RUN_FILE
 
 BIG, SMALL = ("hawk", "owl", "windbag"), ("mole", "terse")
 """Who is behind the server that does well, and behind the one that does not."""

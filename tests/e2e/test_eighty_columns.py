@@ -18,8 +18,8 @@ from tests.support.played import battle, call, invoke, manifest, slot, video
 from tests.support.played import play as lay
 from tests.support.small_runs import play
 from videoautoarena.memory.records.errors import ArenaError
-from videoautoarena.runs.config.arena_file import ArenaFile
-from videoautoarena.runs.config.cast import entry_of
+from videoautoarena.runs.run.config.arena_file import ArenaFile
+from videoautoarena.runs.run.config.cast import entry_of
 
 pytestmark = pytest.mark.slow
 

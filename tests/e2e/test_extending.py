@@ -16,8 +16,8 @@ from tests.support.small_runs import battles_of
 from tests.support.typed import Terminal
 from tests.support.whole_runs import command
 from videoautoarena.memory.records.records import Battle
-from videoautoarena.runs.config.arena_file import ArenaFile, read_arena_file
-from videoautoarena.runs.config.run_config import Flags, resolve
+from videoautoarena.runs.run.config.arena_file import ArenaFile, read_arena_file
+from videoautoarena.runs.run.config.run_config import Flags, resolve
 
 PAGE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text()
 SERVERS, ANTHROPIC, CAST, ENTRY_POINT = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.S | re.M)

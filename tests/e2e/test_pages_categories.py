@@ -12,8 +12,8 @@ from tests.support.played import battle, manifest, play, slot, video
 from tests.support.reports import Shown, report_of
 from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.tags import Tag
-from videoautoarena.runs.categories.tags import asked_of
-from videoautoarena.runs.rundir.reader import RUN_FILE
+from videoautoarena.runs.analysis.categories.tags import asked_of
+from videoautoarena.runs.run.rundir.reader import RUN_FILE
 
 pytestmark = pytest.mark.slow
 FILM = video()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.runs.leaderboard.test_effects_by_slice import film_of, fought
+from tests.runs.analysis.leaderboard.test_effects_by_slice import film_of, fought
 from tests.support.browser import Browser, Page
 from tests.support.played import invoke, play
 from tests.support.reports import (

@@ -15,7 +15,7 @@ from typing import Any
 from tests.support.served import Answer, Visitor
 from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.votes import Cast, Ranking, Vote
-from videoautoarena.runs.web.annotate.session import Asked, Begun, annotate
+from videoautoarena.runs.serve.annotate.session import Asked, Begun, annotate
 
 
 @dataclass

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.support.played import battle, manifest, slot, video
 from videoautoarena.memory.records.records import TIES, Battle, Judging
-from videoautoarena.runs.audit.evidence import AuditInput
+from videoautoarena.runs.analysis.audit.evidence import AuditInput
 from videoautoarena.runs.rating.finding import Finding, raise_alarms
 
 _PATTERN = battle(slot(video(), 0))

@@ -9,8 +9,8 @@ from typing import Any
 from tests.support.clips import draw_folder
 from tests.support.loopback import Loopback
 from tests.support.small_runs import altered, play
-from videoautoarena.runs.config.agreement import remember
-from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.run.config.agreement import remember
+from videoautoarena.runs.run.config.run_config import RunConfig
 
 MODELS = ("offline:hawk", "offline:mole", "offline:terse", "offline:blind")
 

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from videoautoarena.runs.text.style import compare_styles, standardise
 from videoautoarena.scoring.design.pairing import roster_pairs
 from videoautoarena.scoring.fitting.bradley_terry import SCALE
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 from videoautoarena.scoring.fitting.design_matrix import Rows, count_rows
+from videoautoarena.scoring.texts.style import compare_styles, standardise
 
 
 def draw_battles(seed: int, models: int, *, battles: int) -> tuple[Ints, Ints, Floats]:

@@ -16,12 +16,12 @@ from videoautoarena.runs.cluster.jobs import Job, Setup, Unit
 from videoautoarena.runs.cluster.lender import Lender
 from videoautoarena.runs.cluster.owner import RunOwner
 from videoautoarena.runs.cluster.worker import Worker
-from videoautoarena.runs.config.stopping_rule import kept_rule
-from videoautoarena.runs.console.events import Listeners
-from videoautoarena.runs.rundir.caps import kept_caps
-from videoautoarena.runs.rundir.opener import Opened
-from videoautoarena.runs.rundir.reader import run_file
-from videoautoarena.runs.rundir.slots import Lineup, newcomers_among
+from videoautoarena.runs.console.progress.events import Listeners
+from videoautoarena.runs.run.config.stopping_rule import kept_rule
+from videoautoarena.runs.run.rundir.caps import kept_caps
+from videoautoarena.runs.run.rundir.opener import Opened
+from videoautoarena.runs.run.rundir.reader import run_file
+from videoautoarena.runs.run.rundir.slots import Lineup, newcomers_among
 from videoautoarena.runs.tournament.runner import Early, Limits
 from videoautoarena.runs.tournament.schedule import Visit, blocks_of, one_after_another, play_blocks
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from tests.support.runfiles import battle
 from videoautoarena.agents.calls.ask import Event
 from videoautoarena.memory.records.records import Analyses, Battle, Judging, Nonce, Slot, Usage
-from videoautoarena.runs.console.events import Begun
+from videoautoarena.runs.console.progress.events import Begun
 
 MODELS = ("offline:hawk", "offline:owl", "openai:gpt-4o")
 HOSTILE = "Why\x1b[2J\x1b]0;owned\x07\n\u202egnirts\u2066 \x00\x9b31m{0} [red]x[/red] 漢字 e\u0301?"

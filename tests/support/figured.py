@@ -12,13 +12,20 @@ import numpy as np
 from tests.support.played import battle, judging, slot, video
 from tests.support.votes import season, written
 from videoautoarena.memory.records.records import Battle
-from videoautoarena.runs.figures.canvas import Picture
-from videoautoarena.runs.figures.ranking import battles, by_category, ladder, panels, style, wins
-from videoautoarena.runs.leaderboard.slices import Slice, Slices
+from videoautoarena.runs.analysis.leaderboard.slices import Slice, Slices
 from videoautoarena.runs.rating.finding import UNKNOWN
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.rate import rate_file
+from videoautoarena.runs.views.figures.canvas import Picture
+from videoautoarena.runs.views.figures.ranking import (
+    battles,
+    by_category,
+    ladder,
+    panels,
+    style,
+    wins,
+)
 
 HEADER = ("model_a", "model_b", "winner", "video")
 STYLED = (*HEADER, "style_length_a", "style_length_b", "style_bold_a", "style_bold_b")

@@ -9,7 +9,7 @@ import numpy as np
 from videoautoarena.agents.offline.vision.frame_features import COLOURS
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.records import Video
-from videoautoarena.runs.tasks.sight import LOOKS_A_SECOND, Footage, Seen
+from videoautoarena.runs.making.tasks.sight import LOOKS_A_SECOND, Footage, Seen
 
 SHAPE = 1.78
 SCENE_ROWS = 40

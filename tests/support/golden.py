@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.played import invoke
-from videoautoarena.runs.rundir.reader import RUN_FILE
+from videoautoarena.runs.run.rundir.reader import RUN_FILE
 
 GOLDEN = Path(__file__).parents[1] / "runs" / "golden" / "run-contracts-1.sqlite.xz"
 

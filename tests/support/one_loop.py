@@ -19,9 +19,9 @@ from videoautoarena.runs.cluster.jobs import Job, Refused, Setup
 from videoautoarena.runs.cluster.lender import Lender
 from videoautoarena.runs.cluster.owner import Owner
 from videoautoarena.runs.cluster.worker import Worker
-from videoautoarena.runs.console.events import Listeners
-from videoautoarena.runs.console.interrupts import until_done
-from videoautoarena.runs.rundir.context import EarlyEnd, Pace
+from videoautoarena.runs.console.progress.events import Listeners
+from videoautoarena.runs.console.progress.interrupts import until_done
+from videoautoarena.runs.run.rundir.context import EarlyEnd, Pace
 
 LEASE_S = 600.0
 """Longer than any test: nobody is given up."""

@@ -30,7 +30,7 @@ from tests.support.small_runs import battles_of, play_again
 from tests.support.virtual import skipping
 from tests.support.whole_runs import KEY, opened
 from videoautoarena.runs.cli.program.main import arena, guarded, load
-from videoautoarena.runs.text import terminal
+from videoautoarena.runs.formats import terminal
 
 LATE_S = 3600
 """How long a call may take by its clock, of which pauses of others are skipped."""

@@ -26,9 +26,9 @@ from videoautoarena.memory.records.records import (
 )
 from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.tags import Tag
-from videoautoarena.runs.categories.tags import asked_of
+from videoautoarena.runs.analysis.categories.tags import asked_of
 from videoautoarena.runs.cli.program.main import arena
-from videoautoarena.runs.text import terminal
+from videoautoarena.runs.formats import terminal
 
 CLIP_BYTES = b"no video, but its bytes are what counts"
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from itertools import permutations
 
-from videoautoarena.runs.views.report import Report, Sentence, Verbatim
+from videoautoarena.runs.views.results.report import Report, Sentence, Verbatim
 
 SETTINGS = {"10", "100", "95"}
 """Videos to rank by, battles that are many, the level."""

@@ -26,9 +26,9 @@ from videoautoarena.runs.bench.format.schema import (
     question_bytes,
 )
 from videoautoarena.runs.bench.format.writer import Copy, put, seal
-from videoautoarena.runs.dialogues.review import Reviewed, Wish, review
-from videoautoarena.runs.dialogues.review_sheet import write_sheet
-from videoautoarena.runs.text.csv_text import quote_formula
+from videoautoarena.runs.formats.csv_text import quote_formula
+from videoautoarena.runs.making.dialogues.review import Reviewed, Wish, review
+from videoautoarena.runs.making.dialogues.review_sheet import write_sheet
 
 Row = dict[str, str]
 At = tuple[int, str]

@@ -10,7 +10,7 @@ import numpy as np
 from tests.support.audited import audited, entry, fought
 from videoautoarena.memory.records.records import Battle, Judging
 from videoautoarena.memory.store.evidence import Label, Trial, TrialKind
-from videoautoarena.runs.audit.evidence import AuditInput
+from videoautoarena.runs.analysis.audit.evidence import AuditInput
 
 STRENGTHS = {"hawk": 1.2, "mole": 0.0, "unseeing": -1.0, "terse": 0.3, "windbag": 0.3, "kin": 0.6}
 CAST = {name: entry(f"offline:{name}", frames=0 if name == "unseeing" else 8) for name in STRENGTHS}

@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from socket import socket
 
-from videoautoarena.runs.web.server.guard import App, Guard
-from videoautoarena.runs.web.server.serve import listen, port_of, serve
-from videoautoarena.runs.web.server.sessions import Sessions
+from videoautoarena.runs.serve.server.guard import App, Guard
+from videoautoarena.runs.serve.server.serve import listen, port_of, serve
+from videoautoarena.runs.serve.server.sessions import Sessions
 
 
 @dataclass(frozen=True)

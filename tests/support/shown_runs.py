@@ -33,8 +33,8 @@ from videoautoarena.memory.records.records import (
     Video,
 )
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.config.cast import CastEntry
-from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.run.config.cast import CastEntry
+from videoautoarena.runs.run.config.run_config import RunConfig
 
 FRAMES = (0, 4, 8, 16, 32, 64, 128)
 """Of the models, in turn."""

@@ -12,8 +12,8 @@ from videoautoarena.memory.records.records import Battle
 from videoautoarena.memory.store.migrations import MIGRATIONS, migrate
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.config.run_config import Flags
-from videoautoarena.runs.rundir.reader import RUN_FILE
+from videoautoarena.runs.run.config.run_config import Flags
+from videoautoarena.runs.run.rundir.reader import RUN_FILE
 from videoautoarena.runs.tournament.replay import Replayed, replay
 from videoautoarena.runs.tournament.simulate import Finished, simulate
 

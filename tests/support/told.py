@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from videoautoarena.runs.bench.score.anchor_score import Scores
-from videoautoarena.runs.views.forms import as_text
-from videoautoarena.runs.views.report import Report
-from videoautoarena.runs.views.scores import set_reports
+from videoautoarena.runs.views.results.forms import as_text
+from videoautoarena.runs.views.results.report import Report
+from videoautoarena.runs.views.results.scores import set_reports
 
 
 def sentences(report: Report) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.whole_runs import KEY
 from videoautoarena.runs.cli.program.main import arena, guarded, load
-from videoautoarena.runs.text import terminal
+from videoautoarena.runs.formats import terminal
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from videoautoarena.runs.rundir.reader import RUN_FILE
+from videoautoarena.runs.run.rundir.reader import RUN_FILE
 
 
 def stored(out: Path, table: str, key: str) -> str | None:

@@ -15,8 +15,8 @@ from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import DialogueResult
 from videoautoarena.runs.bench.format.schema import DialogueItem
 from videoautoarena.runs.bench.score.task_points import Figure, lead_figure, weights_of
-from videoautoarena.runs.text.battle_table import quoted
-from videoautoarena.runs.text.words import in_full
+from videoautoarena.runs.formats.battle_table import quoted
+from videoautoarena.runs.formats.words import in_full
 from videoautoarena.scoring.ratings.differences import measure_lead
 
 

@@ -30,8 +30,8 @@ from videoautoarena.runs.bench.play.plan import Unknown
 from videoautoarena.runs.bench.play.rules import Rules
 from videoautoarena.runs.bench.play.tally import Outcomes, facts_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
-from videoautoarena.runs.rundir.frames import RunFrames
-from videoautoarena.runs.text.battle_table import quoted
+from videoautoarena.runs.formats.battle_table import quoted
+from videoautoarena.runs.run.rundir.frames import RunFrames
 
 OWN_HISTORY = "own history"
 FACTS = ("model", "max_frames", "judge", "seed", "prompts", "contracts", "reading")

@@ -44,9 +44,9 @@ from videoautoarena.runs.bench.score.sweep import (
     usd_of,
 )
 from videoautoarena.runs.bench.score.task_points import Figure, figure_of
-from videoautoarena.runs.text.battle_table import quoted
-from videoautoarena.runs.text.traits import BUCKET_NAMES
-from videoautoarena.runs.text.words import in_full
+from videoautoarena.runs.formats.battle_table import quoted
+from videoautoarena.runs.formats.words import in_full
+from videoautoarena.scoring.texts.traits import BUCKET_NAMES
 
 _Key = TypeVar("_Key", bound=Hashable)
 By = Literal["turns", "length", "scenes"]

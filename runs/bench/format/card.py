@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from videoautoarena.runs.bench.format.schema import SLICES
-from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
-from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.formats.publishing import BEFORE_PASSING_ON
+from videoautoarena.runs.formats.terminal import safe
 
 UNSTATED = "Not stated. Whoever passes this on should state one."
 UNSTATED_BY_PUBLISHER = "not stated; ask whoever published it before passing it on"

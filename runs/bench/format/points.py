@@ -23,8 +23,8 @@ from videoautoarena.runs.bench.format.results import (
     TaskResult,
 )
 from videoautoarena.runs.bench.format.schema import Entry, Item
-from videoautoarena.runs.text.battle_table import quoted
-from videoautoarena.runs.text.words import in_full
+from videoautoarena.runs.formats.battle_table import quoted
+from videoautoarena.runs.formats.words import in_full
 from videoautoarena.scoring.fitting.counts import Ints
 
 WORTH: dict[Against, dict[str, float]] = {

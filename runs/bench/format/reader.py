@@ -36,7 +36,7 @@ from videoautoarena.runs.bench.format.schema import (
     digest_of,
     manifest_bytes,
 )
-from videoautoarena.runs.rundir.reader import counted, one_line
+from videoautoarena.runs.run.rundir.reader import counted, one_line
 
 LARGEST_MANIFEST = 16 * 2**20
 LONGEST_LINE = 16 * 2**20

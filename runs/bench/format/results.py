@@ -42,8 +42,8 @@ from videoautoarena.runs.bench.format.result_lines import TaskResult as TaskResu
 from videoautoarena.runs.bench.format.result_lines import View as View
 from videoautoarena.runs.bench.format.result_lines import Vote as Vote
 from videoautoarena.runs.bench.format.schema import Shape, digest_of
-from videoautoarena.runs.text.battle_table import quoted
-from videoautoarena.runs.text.files import refuse_existing, write_whole
+from videoautoarena.runs.formats.battle_table import quoted
+from videoautoarena.runs.formats.files import refuse_existing, write_whole
 
 RESULT = "result"
 ANSWERS = "answers"

@@ -30,7 +30,7 @@ from videoautoarena.runs.bench.format.entries import Shape as Shape
 from videoautoarena.runs.bench.format.entries import TaskItem as TaskItem
 from videoautoarena.runs.bench.format.entries import Votes as Votes
 from videoautoarena.runs.bench.format.entries import digest_of as digest_of
-from videoautoarena.runs.text.traits import BUCKET_NAMES, bucket
+from videoautoarena.scoring.texts.traits import BUCKET_NAMES, bucket
 
 BENCH_SCHEMA = 2
 """Version of the manifest and of the questions; no other is read."""

@@ -18,8 +18,8 @@ from videoautoarena.runs.bench.format.schema import (
     Manifest,
     SealedFile,
 )
-from videoautoarena.runs.rundir.reader import counted, one_line
-from videoautoarena.runs.text.record_json import record_json
+from videoautoarena.runs.formats.record_json import record_json
+from videoautoarena.runs.run.rundir.reader import counted, one_line
 from videoautoarena.video.folder.find import refuse_no_folder
 
 PRINTED = 50

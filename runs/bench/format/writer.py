@@ -28,9 +28,9 @@ from videoautoarena.runs.bench.format.schema import (
     sealed,
     sealed_file,
 )
-from videoautoarena.runs.rundir.opener import videos_folder
-from videoautoarena.runs.rundir.subtitles import stored_subtitles
-from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.run.rundir.opener import videos_folder
+from videoautoarena.runs.run.rundir.subtitles import stored_subtitles
 
 CHUNK = 1 << 20
 

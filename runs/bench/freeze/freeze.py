@@ -14,9 +14,9 @@ import numpy as np
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
 from videoautoarena.memory.records.records import SCHEMA
-from videoautoarena.runs.audit.canaries import blind_of
-from videoautoarena.runs.audit.evidence import AuditInput
-from videoautoarena.runs.audit.report import find_all, read_input
+from videoautoarena.runs.analysis.audit.canaries import blind_of
+from videoautoarena.runs.analysis.audit.evidence import AuditInput
+from videoautoarena.runs.analysis.audit.report import find_all, read_input
 from videoautoarena.runs.bench.format.schema import (
     CARD,
     PARQUET,
@@ -68,12 +68,12 @@ from videoautoarena.runs.bench.freeze.selection import (
     candidates_of,
     choose_items,
 )
-from videoautoarena.runs.facts.table import plain_licence
-from videoautoarena.runs.rundir.opener import videos_folder
-from videoautoarena.runs.rundir.reader import Run, counted, one_line, open_run
-from videoautoarena.runs.selecting.asking import HardFound, counts_in_words
-from videoautoarena.runs.selecting.pictures import FRAMES, Asked, Documents
-from videoautoarena.runs.text.terminal import safe, say
+from videoautoarena.runs.bench.selecting.asking import HardFound, counts_in_words
+from videoautoarena.runs.bench.selecting.pictures import FRAMES, Asked, Documents
+from videoautoarena.runs.formats.terminal import safe, say
+from videoautoarena.runs.run.facts.table import plain_licence
+from videoautoarena.runs.run.rundir.opener import videos_folder
+from videoautoarena.runs.run.rundir.reader import Run, counted, one_line, open_run
 
 FACTS = (
     "version", "seed", "rounds", "models", "cast", "judges", "examiner", "pairing", "swap",
@@ -448,7 +448,7 @@ def _embed(folder: Path, selection: Selection, told: Told) -> Embed | None:
         return lambda items: np.array([vectors[item.qid] for item in items])
     if (model := selection.embeddings) is None:
         return None
-    from videoautoarena.runs.rundir.embeddings import vectors_of
+    from videoautoarena.runs.run.rundir.embeddings import vectors_of
 
     return lambda items: vectors_of([i.question for i in items], model, folder=folder, say=say)
 

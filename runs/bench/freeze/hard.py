@@ -9,15 +9,15 @@ from typing import TypedDict
 
 from videoautoarena.memory.records.digests import derive, unit_interval
 from videoautoarena.memory.records.records import Battle
-from videoautoarena.runs.audit.canaries import is_leak_test
-from videoautoarena.runs.audit.evidence import AuditInput
-from videoautoarena.runs.audit.report import read_input
+from videoautoarena.runs.analysis.audit.canaries import is_leak_test
+from videoautoarena.runs.analysis.audit.evidence import AuditInput
+from videoautoarena.runs.analysis.audit.report import read_input
 from videoautoarena.runs.bench.format.schema import Hardness, Item
 from videoautoarena.runs.bench.freeze.items import Choice, Pool, Topical, as_item, choose, votes_of
 from videoautoarena.runs.bench.freeze.selection import LEAKED, Selection
-from videoautoarena.runs.rundir.reader import Run
-from videoautoarena.runs.selecting.asking import HardFound
-from videoautoarena.runs.selecting.hard import BadQuestion, Side, Tried, WhyNot
+from videoautoarena.runs.bench.selecting.asking import HardFound
+from videoautoarena.runs.bench.selecting.hard import BadQuestion, Side, Tried, WhyNot
+from videoautoarena.runs.run.rundir.reader import Run
 
 EASY = "most models did not fail"
 UNTRIED = "no model has a verdict"

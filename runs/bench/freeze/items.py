@@ -14,13 +14,13 @@ from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.records.outlines import Outline
 from videoautoarena.memory.records.records import DECIDED, TIES, Battle, VideoFacts
 from videoautoarena.memory.store.evidence import Label
-from videoautoarena.runs.audit.canaries import is_leak_test
-from videoautoarena.runs.audit.evidence import AuditInput
+from videoautoarena.runs.analysis.audit.canaries import is_leak_test
+from videoautoarena.runs.analysis.audit.evidence import AuditInput
+from videoautoarena.runs.analysis.categories.tags import categories_of
 from videoautoarena.runs.bench.format.schema import Item, JudgeVerdict, Votes
 from videoautoarena.runs.bench.freeze.selection import Selection
-from videoautoarena.runs.categories.tags import categories_of
 from videoautoarena.runs.rating.table import points_of
-from videoautoarena.runs.rundir.reader import Run
+from videoautoarena.runs.run.rundir.reader import Run
 from videoautoarena.scoring.fitting.counts import Floats, count_cells
 from videoautoarena.scoring.ratings.ratings import rate
 

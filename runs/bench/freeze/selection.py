@@ -21,12 +21,12 @@ from videoautoarena.runs.bench.format.schema import (
     part_of,
     parts_of,
 )
-from videoautoarena.runs.facts.table import plain_licence
-from videoautoarena.runs.text.battle_table import quoted
-from videoautoarena.runs.text.language import UNKNOWN, asked_language
-from videoautoarena.runs.text.terminal import safe
-from videoautoarena.runs.text.traits import near_duplicates
+from videoautoarena.runs.formats.battle_table import quoted
+from videoautoarena.runs.formats.language import UNKNOWN, asked_language
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.run.facts.table import plain_licence
 from videoautoarena.scoring.fitting.counts import Floats, Ints
+from videoautoarena.scoring.texts.traits import near_duplicates
 
 Strata = Sequence[tuple[str, ...]]
 """Of each item its part by every dimension, such as its duration bucket and its category."""

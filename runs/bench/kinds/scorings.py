@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.runs.text.battle_table import quoted
+from videoautoarena.runs.formats.battle_table import quoted
 
 if TYPE_CHECKING:
+    from videoautoarena.runs.analysis.leaderboard.given_board import GivenBoard
     from videoautoarena.runs.bench.format.reader import OpenBench
     from videoautoarena.runs.bench.format.schema import Kind
     from videoautoarena.runs.bench.play.plan import BenchPlan
     from videoautoarena.runs.bench.play.rules import Rules
     from videoautoarena.runs.bench.play.runner import Asked, OnSettled, Ran
     from videoautoarena.runs.bench.score.anchor_score import WantedScores
-    from videoautoarena.runs.console.events import Listeners
-    from videoautoarena.runs.leaderboard.given_board import GivenBoard
+    from videoautoarena.runs.console.progress.events import Listeners
 
 
 class Report(Protocol):
@@ -293,8 +293,8 @@ def is_bench(place: Path) -> bool:
 
 def read_any_board(place: Path) -> GivenBoard:
     """Return the board of a run, a file, or the results on a bench; or BadInput."""
+    from videoautoarena.runs.analysis.leaderboard.given_board import board_of_rows, read_board
     from videoautoarena.runs.bench.format.reader import open_bench
-    from videoautoarena.runs.leaderboard.given_board import board_of_rows, read_board
 
     if not is_bench(place):
         return read_board(place)

@@ -16,8 +16,8 @@ from videoautoarena.memory.records.records import SCHEMA
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import OpenBench, is_folder
 from videoautoarena.runs.bench.format.schema import RUN
-from videoautoarena.runs.rundir.opener import PROMPT_FILE, stored_prompts
-from videoautoarena.runs.rundir.reader import one_line
+from videoautoarena.runs.run.rundir.opener import PROMPT_FILE, stored_prompts
+from videoautoarena.runs.run.rundir.reader import one_line
 
 CALLS = "calls.sqlite"
 """Its name below the results of a bench."""

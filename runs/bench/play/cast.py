@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Sampling
+from videoautoarena.runs.analysis.trials.trial import Leave
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import (
     REFERENCES,
@@ -23,8 +24,11 @@ from videoautoarena.runs.bench.format.results import (
     result_files,
 )
 from videoautoarena.runs.bench.format.schema import RUN, Item, digest_of
-from videoautoarena.runs.config.arena_file import ArenaFile, arena_file
-from videoautoarena.runs.config.cast import (
+from videoautoarena.runs.formats.battle_table import quoted
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.formats.words import in_full
+from videoautoarena.runs.run.config.arena_file import ArenaFile, arena_file
+from videoautoarena.runs.run.config.cast import (
     OFFLINE_CAST,
     OFFLINE_JUDGE,
     CastEntry,
@@ -35,14 +39,10 @@ from videoautoarena.runs.config.cast import (
     refuse_blind,
     scouts,
 )
-from videoautoarena.runs.config.run_config import RunConfig
-from videoautoarena.runs.config.sampling import refuse_text_read
-from videoautoarena.runs.rundir.budget import priced
-from videoautoarena.runs.rundir.reader import blind_lines
-from videoautoarena.runs.text.battle_table import quoted
-from videoautoarena.runs.text.terminal import safe
-from videoautoarena.runs.text.words import in_full
-from videoautoarena.runs.trials.trial import Leave
+from videoautoarena.runs.run.config.run_config import RunConfig
+from videoautoarena.runs.run.config.sampling import refuse_text_read
+from videoautoarena.runs.run.rundir.budget import priced
+from videoautoarena.runs.run.rundir.reader import blind_lines
 
 Swap = float | Literal["all"]
 Preset = Literal["paper"]

@@ -27,8 +27,8 @@ from videoautoarena.runs.bench.format.schema import DialogueItem, Item, TaskItem
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
 from videoautoarena.runs.bench.play.game import scope_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
-from videoautoarena.runs.config.disclosure import REPAIR, frames_of
-from videoautoarena.runs.rundir.frames import part_id, stored_frames
+from videoautoarena.runs.run.config.disclosure import REPAIR, frames_of
+from videoautoarena.runs.run.rundir.frames import part_id, stored_frames
 from videoautoarena.runs.tournament.plan import (
     FREE,
     SAMPLE,

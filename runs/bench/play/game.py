@@ -21,7 +21,7 @@ from videoautoarena.memory.records.records import CallRow, Frames
 from videoautoarena.runs.bench.format.schema import Entry, Item, Shape, digest_of
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
 from videoautoarena.runs.bench.play.videos import BenchVideos
-from videoautoarena.runs.rundir.frames import RunFrames
+from videoautoarena.runs.run.rundir.frames import RunFrames
 
 NO_VIDEO = "no video"
 """How the reason begins of what is void since its video is lost."""

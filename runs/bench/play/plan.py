@@ -21,12 +21,12 @@ from videoautoarena.runs.bench.play.forecast import MARKS, Ask, Forecast
 from videoautoarena.runs.bench.play.game import Game, Said
 from videoautoarena.runs.bench.play.question import Answered, JudgedGame, seatings_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
-from videoautoarena.runs.config.disclosure import clip_calls, embedders, judges_notice
-from videoautoarena.runs.rundir.reader import counted
-from videoautoarena.runs.rundir.subtitles import has_subtitles
-from videoautoarena.runs.text.record_json import LEFT_OUT, keyed, record_json
-from videoautoarena.runs.text.terminal import safe
-from videoautoarena.runs.text.words import dollars
+from videoautoarena.runs.formats.record_json import LEFT_OUT, keyed, record_json
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.formats.words import dollars
+from videoautoarena.runs.run.config.disclosure import clip_calls, embedders, judges_notice
+from videoautoarena.runs.run.rundir.reader import counted
+from videoautoarena.runs.run.rundir.subtitles import has_subtitles
 from videoautoarena.runs.tournament.plan import (
     ROUND_TRIPS,
     Costing,

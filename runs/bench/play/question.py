@@ -37,7 +37,7 @@ from videoautoarena.runs.bench.format.results import (
 from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
 from videoautoarena.runs.bench.play.game import Game, Outcome, Said, no_frames, scope_of
-from videoautoarena.runs.rundir.context import all_done
+from videoautoarena.runs.run.rundir.context import all_done
 
 _OTHER: dict[Seats, Seats] = {"ab": "ba", "ba": "ab"}
 Found = TypeVar("Found", Judging, Compared)

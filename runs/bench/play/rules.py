@@ -27,7 +27,7 @@ from videoautoarena.runs.bench.play.plan import Unknown, unknown_of
 from videoautoarena.runs.bench.play.question import AnchorGame, JudgedGame, ReferenceGame
 from videoautoarena.runs.bench.play.tally import Outcomes, results_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
-from videoautoarena.runs.rundir.frames import RunFrames
+from videoautoarena.runs.run.rundir.frames import RunFrames
 
 
 class Rules(ABC):

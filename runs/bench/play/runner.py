@@ -49,13 +49,13 @@ from videoautoarena.runs.bench.play.work import (
     Repetition,
     Work,
 )
-from videoautoarena.runs.console.events import Listeners, pass_on
-from videoautoarena.runs.console.interrupts import until_done
-from videoautoarena.runs.rundir.budget import check_caps
-from videoautoarena.runs.rundir.caps import NO_CAPS, keep_caps, kept_caps, merged_caps
-from videoautoarena.runs.rundir.context import Calling, draining_asker, work_off
-from videoautoarena.runs.rundir.failures import pardon
-from videoautoarena.runs.text.battle_table import quoted
+from videoautoarena.runs.console.progress.events import Listeners, pass_on
+from videoautoarena.runs.console.progress.interrupts import until_done
+from videoautoarena.runs.formats.battle_table import quoted
+from videoautoarena.runs.run.rundir.budget import check_caps
+from videoautoarena.runs.run.rundir.caps import NO_CAPS, keep_caps, kept_caps, merged_caps
+from videoautoarena.runs.run.rundir.context import Calling, draining_asker, work_off
+from videoautoarena.runs.run.rundir.failures import pardon
 from videoautoarena.video.sampling.cache import FrameCache
 from videoautoarena.video.workers.decoders import Decoders
 

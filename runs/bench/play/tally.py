@@ -29,9 +29,9 @@ from videoautoarena.runs.bench.format.results import (
 from videoautoarena.runs.bench.format.schema import Item
 from videoautoarena.runs.bench.play.cast import BenchCast, Player
 from videoautoarena.runs.bench.play.game import NO_VIDEO, Outcome
-from videoautoarena.runs.rundir.context import EarlyEnd
-from videoautoarena.runs.rundir.failures import Faulty, Forfeits
-from videoautoarena.runs.text.battle_table import quoted
+from videoautoarena.runs.formats.battle_table import quoted
+from videoautoarena.runs.run.rundir.context import EarlyEnd
+from videoautoarena.runs.run.rundir.failures import Faulty, Forfeits
 
 MOST_VOID = 0.05
 """Share of voids, or of one model's forfeits, above which the exit code says so, as in a run."""

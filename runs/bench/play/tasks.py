@@ -38,8 +38,8 @@ from videoautoarena.runs.bench.play.plan import Unknown
 from videoautoarena.runs.bench.play.rules import Rules
 from videoautoarena.runs.bench.play.tally import Outcomes, facts_of, retrieval_of
 from videoautoarena.runs.bench.play.videos import BenchVideos
-from videoautoarena.runs.rundir.frames import RunFrames
-from videoautoarena.runs.rundir.reader import counted
+from videoautoarena.runs.run.rundir.frames import RunFrames
+from videoautoarena.runs.run.rundir.reader import counted
 
 FACTS = (
     "model", "max_frames", "judge", "seed", "questions", "forfeits", "voids", "prompts",

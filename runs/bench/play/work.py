@@ -24,9 +24,9 @@ from videoautoarena.runs.bench.play.cast import BenchCast, Player
 from videoautoarena.runs.bench.play.game import Game, Outcome
 from videoautoarena.runs.bench.play.rules import Rules
 from videoautoarena.runs.bench.play.videos import BenchVideos
-from videoautoarena.runs.console.events import Listeners
-from videoautoarena.runs.rundir.context import EarlyEnd, Pace
-from videoautoarena.runs.rundir.frames import WHOLE, RunFrames, Spans
+from videoautoarena.runs.console.progress.events import Listeners
+from videoautoarena.runs.run.rundir.context import EarlyEnd, Pace
+from videoautoarena.runs.run.rundir.frames import WHOLE, RunFrames, Spans
 from videoautoarena.video.workers.decoders import Decoders
 
 AT_WORK = 2

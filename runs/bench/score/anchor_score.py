@@ -47,18 +47,18 @@ from videoautoarena.runs.bench.score.score import (
     results_by,
     sliced,
 )
+from videoautoarena.runs.formats.battle_table import quoted
+from videoautoarena.runs.formats.record_json import SPREAD, fields_json
 from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.rating.fit import by_feature, identified_of, worth_of
 from videoautoarena.runs.rating.leaderboard import Terms
-from videoautoarena.runs.rundir.reader import SAW_NONE
-from videoautoarena.runs.text.battle_table import quoted
-from videoautoarena.runs.text.record_json import SPREAD, fields_json
-from videoautoarena.runs.text.style import FEATURES, compare_styles, measure_styles, standardise
+from videoautoarena.runs.run.rundir.reader import SAW_NONE
 from videoautoarena.scoring.fitting.bradley_terry import MEAN, SCALE
 from videoautoarena.scoring.fitting.counts import Floats, Ints, count_cells
 from videoautoarena.scoring.fitting.design_matrix import count_rows
 from videoautoarena.scoring.ratings.covariates import Identification
 from videoautoarena.scoring.ratings.differences import Gaps, measure_gaps, to_win_rates
+from videoautoarena.scoring.texts.style import FEATURES, compare_styles, measure_styles, standardise
 
 Intervals = Literal["clustered", "bootstrap"]
 ROUNDS = 1000

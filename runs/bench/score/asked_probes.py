@@ -29,7 +29,7 @@ from videoautoarena.runs.bench.score.task_points import (
     percent,
     points_of,
 )
-from videoautoarena.runs.text.record_json import SPREAD, record_json, value_json
+from videoautoarena.runs.formats.record_json import SPREAD, record_json, value_json
 from videoautoarena.scoring.shortcuts.chance import measure_tails
 from videoautoarena.scoring.shortcuts.leaks import GIVEN_AWAY
 

@@ -13,9 +13,9 @@ from videoautoarena.runs.bench.format.points import points_of, shares_of
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import Anchored, Result, read_anchored, read_results
 from videoautoarena.runs.bench.score.score import lead_of
-from videoautoarena.runs.rundir.reader import counted
-from videoautoarena.runs.text.battle_table import quoted
-from videoautoarena.runs.text.words import in_full
+from videoautoarena.runs.formats.battle_table import quoted
+from videoautoarena.runs.formats.words import in_full
+from videoautoarena.runs.run.rundir.reader import counted
 
 FEW_VIDEOS = 50
 TOO_FEW = 10

@@ -10,9 +10,9 @@ import numpy as np
 
 from videoautoarena.runs.bench.format.points import videos_of
 from videoautoarena.runs.bench.format.schema import Entry
+from videoautoarena.runs.formats.record_json import fields_json
 from videoautoarena.runs.rating.leaderboard import Lead
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS
-from videoautoarena.runs.text.record_json import fields_json
 from videoautoarena.scoring.fitting.counts import Floats
 from videoautoarena.scoring.intervals import ranks
 from videoautoarena.scoring.intervals.ranks import videos_needed

@@ -15,6 +15,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput, WrongArgument
+from videoautoarena.runs.analysis.categories.tags import NONE, SHOWN
 from videoautoarena.runs.bench.format.points import WORTH, groups_of, points_of, videos_of
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import (
@@ -35,15 +36,14 @@ from videoautoarena.runs.bench.format.schema import (
     parts_of,
 )
 from videoautoarena.runs.bench.score.leads import NOBODY, Places, rank_on_items
-from videoautoarena.runs.categories.tags import NONE, SHOWN
+from videoautoarena.runs.formats.battle_table import quoted
+from videoautoarena.runs.formats.language import asked_language
+from videoautoarena.runs.formats.record_json import LEFT_OUT, SPREAD, fields_json
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.formats.words import in_full
 from videoautoarena.runs.rating.method import RANKABLE_VIDEOS
-from videoautoarena.runs.rundir.reader import SAW_NONE
-from videoautoarena.runs.text.battle_table import quoted
-from videoautoarena.runs.text.language import asked_language
-from videoautoarena.runs.text.record_json import LEFT_OUT, SPREAD, fields_json
-from videoautoarena.runs.text.terminal import safe
-from videoautoarena.runs.text.traits import BUCKET_NAMES
-from videoautoarena.runs.text.words import in_full
+from videoautoarena.runs.run.rundir.reader import SAW_NONE
+from videoautoarena.scoring.texts.traits import BUCKET_NAMES
 
 if TYPE_CHECKING:
     from videoautoarena.scoring.ratings.differences import Lead

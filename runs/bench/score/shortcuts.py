@@ -17,9 +17,9 @@ import numpy as np
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.schema import DIALOGUE, MADE, TASK_KINDS, TaskItem
-from videoautoarena.runs.rundir.reader import counted
-from videoautoarena.runs.text.record_json import record_json
-from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.formats.record_json import record_json
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.run.rundir.reader import counted
 from videoautoarena.scoring.shortcuts.items import NO_OPTION, Item, find_defects
 from videoautoarena.scoring.shortcuts.probes import DRAWS, ProbeResult, probe_items
 

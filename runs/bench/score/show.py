@@ -31,9 +31,9 @@ from videoautoarena.runs.bench.format.schema import (
     TaskItem,
 )
 from videoautoarena.runs.bench.score.task_points import ended
-from videoautoarena.runs.rundir.reader import counted, one_line
-from videoautoarena.runs.text.battle_table import quoted
-from videoautoarena.runs.text.terminal import safe
+from videoautoarena.runs.formats.battle_table import quoted
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.run.rundir.reader import counted, one_line
 
 NAMED = 3
 """Items that a message names, of those that may be meant."""

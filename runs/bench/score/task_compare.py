@@ -20,8 +20,8 @@ from videoautoarena.runs.bench.score.task_points import (
     weights_of,
 )
 from videoautoarena.runs.bench.score.task_score import wanted_results
-from videoautoarena.runs.text.battle_table import quoted
-from videoautoarena.runs.text.words import in_full
+from videoautoarena.runs.formats.battle_table import quoted
+from videoautoarena.runs.formats.words import in_full
 from videoautoarena.scoring.ratings.differences import measure_lead
 
 Kind = Literal["choice", "generation"]

@@ -33,8 +33,8 @@ from videoautoarena.runs.bench.score.task_points import (
     measured,
     percent,
 )
-from videoautoarena.runs.text.battle_table import quoted
-from videoautoarena.runs.text.words import in_full
+from videoautoarena.runs.formats.battle_table import quoted
+from videoautoarena.runs.formats.words import in_full
 from videoautoarena.scoring.intervals.proportions import Share
 from videoautoarena.scoring.tasks.averages import Tasks, measure_accuracy
 

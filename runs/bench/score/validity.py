@@ -16,10 +16,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from videoautoarena.runs.audit.canaries import MOST_LEAKED, NO_FRAMES
-from videoautoarena.runs.audit.evidence import finding, unknown
-from videoautoarena.runs.audit.languages import Figure, Hits, compare_languages, known_languages
-from videoautoarena.runs.audit.verdicts import abstention_of, agreement_of
+from videoautoarena.runs.analysis.audit.canaries import MOST_LEAKED, NO_FRAMES
+from videoautoarena.runs.analysis.audit.evidence import finding, unknown
+from videoautoarena.runs.analysis.audit.languages import (
+    Figure,
+    Hits,
+    compare_languages,
+    known_languages,
+)
+from videoautoarena.runs.analysis.audit.verdicts import abstention_of, agreement_of
+from videoautoarena.runs.analysis.leaderboard.agreement import Agreed, agree_boards
+from videoautoarena.runs.analysis.leaderboard.given_board import Entry, GivenBoard, read_board
 from videoautoarena.runs.bench.format.points import (
     Heard,
     Points,
@@ -37,12 +44,10 @@ from videoautoarena.runs.bench.format.results import (
     read_results,
 )
 from videoautoarena.runs.bench.score.score import lead_of
-from videoautoarena.runs.leaderboard.agreement import Agreed, agree_boards
-from videoautoarena.runs.leaderboard.given_board import Entry, GivenBoard, read_board
+from videoautoarena.runs.formats.language import asked_language
+from videoautoarena.runs.formats.record_json import record_json
+from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.rating.finding import Finding, alarms, raise_alarms
-from videoautoarena.runs.text.language import asked_language
-from videoautoarena.runs.text.record_json import record_json
-from videoautoarena.runs.text.terminal import safe
 from videoautoarena.scoring.agreement.rater_agreement import MISSING
 from videoautoarena.scoring.fitting.counts import Ints
 from videoautoarena.scoring.intervals.proportions import Share, measure_share

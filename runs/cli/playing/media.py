@@ -20,18 +20,18 @@ import click
 from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.program.engine import CLUSTER
 from videoautoarena.runs.cli.program.main import EXIT_INTERRUPTED, EXIT_VOIDS
-from videoautoarena.runs.text.publishing import say_before_publishing
-from videoautoarena.runs.text.terminal import print_result, safe, say
+from videoautoarena.runs.formats.publishing import say_before_publishing
+from videoautoarena.runs.formats.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.agents.models.registry import Model
-    from videoautoarena.runs.config.first_file import NamedCast
-    from videoautoarena.runs.media.doctor import Checkup
-    from videoautoarena.runs.media.doctor_text import Entries
-    from videoautoarena.runs.media.frame_cache import Wish
-    from videoautoarena.runs.media.live_check import ModelCheck
-    from videoautoarena.runs.rundir.context import EarlyEnd
-    from videoautoarena.runs.scenes.show import Shown
+    from videoautoarena.runs.console.media.doctor import Checkup
+    from videoautoarena.runs.console.media.doctor_text import Entries
+    from videoautoarena.runs.console.media.frame_cache import Wish
+    from videoautoarena.runs.console.media.live_check import ModelCheck
+    from videoautoarena.runs.making.scenes.show import Shown
+    from videoautoarena.runs.run.config.first_file import NamedCast
+    from videoautoarena.runs.run.rundir.context import EarlyEnd
     from videoautoarena.runs.tournament.plan import Plan
 
 
@@ -57,8 +57,8 @@ def videos_command(
     The frames that a run would use are decoded, so that damage is found. A videos.csv is read and
     checked as a run would read it; the exit code is 1 if a run would refuse it.
     """
-    from videoautoarena.runs.media import videos
-    from videoautoarena.runs.text.terminal import whole_lines
+    from videoautoarena.runs.console.media import videos
+    from videoautoarena.runs.formats.terminal import whole_lines
 
     library = videos.read_library(folder, say, facts)
     if not quick:
@@ -95,7 +95,7 @@ def frames_command(
     video: str, *, to: Path | None, columns: int | None, force: bool, as_json: bool, **typed: Any
 ) -> None:
     """Show the frames that a model sees of VIDEO, with their times, as one picture."""
-    from videoautoarena.runs.media import frames
+    from videoautoarena.runs.console.media import frames
 
     seen, out, model = (typed.pop(name) for name in ("seen", "out", "model"))
     _refuse_contradictions(out, model, seen, typed)
@@ -152,8 +152,8 @@ def scenes_command(
 
     Its replies are kept in the cache (XDG_CACHE_HOME): a second time nothing is paid.
     """
-    from videoautoarena.runs.media.frames import sheet_file
-    from videoautoarena.runs.scenes.show import ScenesOrder, plan_show, show
+    from videoautoarena.runs.console.media.frames import sheet_file
+    from videoautoarena.runs.making.scenes.show import ScenesOrder, plan_show, show
 
     order = ScenesOrder(video, **typed)
     file = sheet_file(str(video), sheet, force=force) if sheet else None
@@ -170,10 +170,10 @@ def scenes_command(
 
 def _shown(found: Shown, end: EarlyEnd, sheet: Path | None, *, as_json: bool) -> int:
     """Print what is remembered of a video, or why it ended early; return the exit code."""
-    from videoautoarena.runs.scenes.sheet import write_scene_sheet
-    from videoautoarena.runs.text.terminal import whole_lines
-    from videoautoarena.runs.views.forms import ReportView
-    from videoautoarena.runs.views.scenes import scenes_report
+    from videoautoarena.runs.formats.terminal import whole_lines
+    from videoautoarena.runs.making.scenes.sheet import write_scene_sheet
+    from videoautoarena.runs.views.results.forms import ReportView
+    from videoautoarena.runs.views.results.scenes import scenes_report
 
     memory = found.memory
     if memory is None:
@@ -200,7 +200,7 @@ def cache_command(context: click.Context, as_json: bool) -> None:
     """Show the disk space that decoded frames take, by video."""
     if context.invoked_subcommand is not None:
         return
-    from videoautoarena.runs.media.frame_cache import held
+    from videoautoarena.runs.console.media.frame_cache import held
 
     found = held()
     options.print_text(
@@ -215,9 +215,9 @@ def cache_command(context: click.Context, as_json: bool) -> None:
 @options.AS_JSON
 def clear(videos: tuple[str, ...], older_than: str | None, yes: bool, as_json: bool) -> None:
     """Remove cached frames of VIDEOS, given by id, or of all; they can be decoded again."""
-    from videoautoarena.runs.media.frame_cache import Wish, bytes_text, seconds_of, wished
-    from videoautoarena.runs.media.frame_cache import clear as remove
-    from videoautoarena.runs.rundir.reader import counted
+    from videoautoarena.runs.console.media.frame_cache import Wish, bytes_text, seconds_of, wished
+    from videoautoarena.runs.console.media.frame_cache import clear as remove
+    from videoautoarena.runs.run.rundir.reader import counted
 
     wish = Wish(videos, None if older_than is None else seconds_of(older_than))
     entries = wished(wish)
@@ -281,8 +281,8 @@ def init_command(
     Models that are not named are asked for on a terminal. No model is called and no key is read.
     """
     from videoautoarena.memory.records.records import SCHEMA
-    from videoautoarena.runs.config.first_file import first_file
-    from videoautoarena.runs.text.files import refuse_existing, write_whole
+    from videoautoarena.runs.formats.files import refuse_existing, write_whole
+    from videoautoarena.runs.run.config.first_file import first_file
 
     refuse_existing(to, force=force)
     try:
@@ -301,7 +301,7 @@ def init_command(
 
 def _cast_of(typed: dict[str, Any]) -> NamedCast:
     """Return the cast as it was typed; who is missing is asked for where somebody can answer."""
-    from videoautoarena.runs.config.first_file import (
+    from videoautoarena.runs.run.config.first_file import (
         CONTESTANT_IMAGES,
         REFEREE_IMAGES,
         check_posts,
@@ -374,8 +374,8 @@ class _Servers:
         """Return what a model is called; one without a provider has a server or a full name."""
         from videoautoarena.agents.models.parameters import check_key_env
         from videoautoarena.memory.records.errors import BadInput
-        from videoautoarena.runs.config.cast import check_url
-        from videoautoarena.runs.config.first_file import has_provider, images_of, served_name
+        from videoautoarena.runs.run.config.cast import check_url
+        from videoautoarena.runs.run.config.first_file import has_provider, images_of, served_name
 
         if has_provider(name):
             return name
@@ -417,7 +417,7 @@ class _Servers:
 
 def _is_told(name: str, typed: Sequence[str]) -> bool:
     """Return whether something was typed for a model, or for all."""
-    from videoautoarena.runs.config.first_file import is_bare
+    from videoautoarena.runs.run.config.first_file import is_bare
 
     return any(is_bare(one) or one.startswith(f"{name}=") for one in typed)
 
@@ -428,7 +428,7 @@ FIRST_LIMIT, FIRST_ROUNDS = 2, 1
 
 def _first_plan(videos: Path, text: str) -> Plan:
     """Return what a first try with a file of this text takes, before it is written anywhere."""
-    from videoautoarena.runs.config.run_config import Flags
+    from videoautoarena.runs.run.config.run_config import Flags
     from videoautoarena.runs.tournament.forecast import plan_ahead
 
     with TemporaryDirectory() as folder:
@@ -503,9 +503,9 @@ def doctor_command(
     needs.
     """
     from videoautoarena.memory.records.errors import BadInput
-    from videoautoarena.runs.config.run_config import Flags
-    from videoautoarena.runs.media.doctor import examine_house
-    from videoautoarena.runs.media.doctor_text import as_lines
+    from videoautoarena.runs.console.media.doctor import examine_house
+    from videoautoarena.runs.console.media.doctor_text import as_lines
+    from videoautoarena.runs.run.config.run_config import Flags
 
     if frames is not None and not live:
         raise click.UsageError(f"--{'' if frames else 'no-'}frames needs --live")
@@ -540,7 +540,7 @@ def _with_machines(
 
 def _visit(models: Sequence[Model], most: Mapping[str, int], *, is_full: bool) -> list[ModelCheck]:
     """Say what leaves the machine, ask the models and return what they answered."""
-    from videoautoarena.runs.media.live_check import ask_models, warnings
+    from videoautoarena.runs.console.media.live_check import ask_models, warnings
 
     frames = most if is_full else {}
     for line in warnings(models, frames):

@@ -11,7 +11,7 @@ import click
 
 from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.program.engine import STAGE, Stage
-from videoautoarena.runs.text.terminal import safe, say
+from videoautoarena.runs.formats.terminal import safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.tournament.add import AddRequest
@@ -40,8 +40,8 @@ def resume_command(out: Path, *, stage: Stage, **typed: Any) -> int:
     A run that was begun elsewhere is not believed where it leads: --videos and arena.toml say so,
     or --trust-run agrees to what the refusal lists.
     """
-    from videoautoarena.runs.config.agreement import Trust
-    from videoautoarena.runs.rundir.opener import Care
+    from videoautoarena.runs.run.config.agreement import Trust
+    from videoautoarena.runs.run.rundir.opener import Care
     from videoautoarena.runs.tournament.simulate import Limits, resume
 
     trust = Trust(typed.pop("config"), typed.pop("trust"))
@@ -134,7 +134,7 @@ def replay_command(out: Path, as_json: bool) -> int:
 def compact_command(out: Path, as_json: bool) -> None:
     """Rewrite the file of the run in OUT without unused space; its content stays the same."""
     from videoautoarena.memory.store.connection import compact, size_of
-    from videoautoarena.runs.rundir.reader import open_run, run_file
+    from videoautoarena.runs.run.rundir.reader import open_run, run_file
 
     path = run_file(out)
     with open_run(out):
@@ -157,7 +157,7 @@ def merge_command(folders: tuple[Path, ...], to: Path, is_quiet: bool, as_json: 
     rated, audited, frozen and exported as any other; only its videos cannot be played on. The runs
     stay as they are, and no model is called.
     """
-    from videoautoarena.runs.console.listeners import progress
+    from videoautoarena.runs.console.progress.listeners import progress
     from videoautoarena.runs.tournament.merge import in_words, merge_runs
 
     with progress(say, is_quiet=is_quiet) as on_progress:

@@ -15,8 +15,7 @@ import click
 from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.program.ending import EXIT_CODES, ending, if_whole, run_async
 from videoautoarena.runs.cli.program.engine import STAGE, Stage
-from videoautoarena.runs.config.preset import left_by_preset
-from videoautoarena.runs.text.terminal import (
+from videoautoarena.runs.formats.terminal import (
     finish_though_unread,
     folded,
     print_result,
@@ -24,11 +23,12 @@ from videoautoarena.runs.text.terminal import (
     safe,
     say,
 )
+from videoautoarena.runs.run.config.preset import left_by_preset
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.config.run_config import Flags
-    from videoautoarena.runs.console.display import Display
-    from videoautoarena.runs.rundir.opener import Care
+    from videoautoarena.runs.console.progress.display import Display
+    from videoautoarena.runs.run.config.run_config import Flags
+    from videoautoarena.runs.run.rundir.opener import Care
     from videoautoarena.video.folder.find import Findings
 
 PAIRINGS = ("mix", "uniform", "round-robin", "keep-pair")
@@ -163,16 +163,16 @@ def simulate_command(
     videos: Path, out: Path, *, plan: bool, yes: bool, stage: Stage, **typed: Any
 ) -> int:
     """Run a tournament over a folder of videos, or continue the one that --out holds."""
-    from videoautoarena.runs.config.arena_file import arena_file
+    from videoautoarena.runs.run.config.arena_file import arena_file
 
     # A mistake in it is told before all that plays is loaded, which takes a second. A pipe gives
     # what it holds once.
     if typed["config"] is None or typed["config"].is_file():
         arena_file(typed["config"])
 
-    from videoautoarena.runs.config.agreement import Trust
-    from videoautoarena.runs.config.run_config import Flags
-    from videoautoarena.runs.rundir.opener import Care
+    from videoautoarena.runs.run.config.agreement import Trust
+    from videoautoarena.runs.run.config.run_config import Flags
+    from videoautoarena.runs.run.rundir.opener import Care
     from videoautoarena.runs.tournament.simulate import simulate
 
     flags = options.take(Flags, typed)
@@ -242,8 +242,8 @@ def demo_command(out: Path, clips: Path, display: Display) -> int:
     """
     from videoautoarena.runs.cli.results.inspect import show_battle
     from videoautoarena.runs.cli.results.leaderboard import show_leaderboard
-    from videoautoarena.runs.config.run_config import Flags
-    from videoautoarena.runs.console.listeners import audience
+    from videoautoarena.runs.console.progress.listeners import audience
+    from videoautoarena.runs.run.config.run_config import Flags
     from videoautoarena.runs.tournament.simulate import simulate
     from videoautoarena.video.synth.samples import make_samples
 
@@ -280,7 +280,7 @@ def demo_command(out: Path, clips: Path, display: Display) -> int:
 
 async def _report(out: Path) -> Path:
     """Write the page of the demo's run, in place of one of an earlier demo; return where it is."""
-    from videoautoarena.runs.web.page.report import Order, report_file, write_report
+    from videoautoarena.runs.views.page.report import Order, report_file, write_report
 
     return (await write_report(Order(out, report_file(out, None, force=True)))).to
 

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from videoautoarena.memory.store.connection import ENDING
 from videoautoarena.runs.cli.program import main, options
-from videoautoarena.runs.text.publishing import say_before_publishing
-from videoautoarena.runs.text.terminal import finish_though_unread, print_result, safe, say
+from videoautoarena.runs.formats.publishing import say_before_publishing
+from videoautoarena.runs.formats.terminal import finish_though_unread, print_result, safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.agents.limits.outages import Outage
-    from videoautoarena.runs.config.stopping_rule import Reading
-    from videoautoarena.runs.console.events import Listeners
-    from videoautoarena.runs.rundir.context import EarlyEnd
-    from videoautoarena.runs.rundir.failures import Faulty
+    from videoautoarena.runs.console.progress.events import Listeners
+    from videoautoarena.runs.run.config.stopping_rule import Reading
+    from videoautoarena.runs.run.rundir.context import EarlyEnd
+    from videoautoarena.runs.run.rundir.failures import Faulty
     from videoautoarena.runs.tournament.runner import Finished
 
 T = TypeVar("T")
@@ -107,7 +107,7 @@ async def _alone(work: Coroutine[object, object, T]) -> T:
 def ending(finished: Finished, out: Path, *, as_json: bool) -> int:
     """Say how the run stands and what to type next; return the exit code."""
     if as_json:
-        from videoautoarena.runs.text.record_json import record_json
+        from videoautoarena.runs.formats.record_json import record_json
 
         print_result(json.dumps(record_json(state_of(finished, out))))
     shown = safe(shlex.quote(str(out)))
@@ -169,8 +169,8 @@ def rule_lines(finished: Finished, shown: str) -> Iterator[str]:
 
 def spent_line(finished: Finished) -> str:
     """Return what the whole run has spent; empty where it cost nothing and nothing is capped."""
-    from videoautoarena.runs.rundir.reader import counted
-    from videoautoarena.runs.text.words import cost_words, dollars
+    from videoautoarena.runs.formats.words import cost_words, dollars
+    from videoautoarena.runs.run.rundir.reader import counted
 
     spent = finished.spent
     caps = finished.caps
@@ -229,8 +229,8 @@ def followed(
     is_quiet: bool,
 ) -> T:
     """Return what a job comes to that says how far it is: so many of so many, and in words."""
-    from videoautoarena.runs.console.events import Listeners, nobody
-    from videoautoarena.runs.console.listeners import progress
+    from videoautoarena.runs.console.progress.events import Listeners, nobody
+    from videoautoarena.runs.console.progress.listeners import progress
 
     with progress(say, is_quiet=is_quiet) as on_progress:
         work = job(Listeners(say, nobody), lambda tally: on_progress(*how_far(tally)))

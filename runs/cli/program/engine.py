@@ -15,8 +15,8 @@ from videoautoarena.runs.cli.program.ending import ending, if_whole, run_async
 
 if TYPE_CHECKING:
     from videoautoarena.runs.cluster.engine import RayEngine
-    from videoautoarena.runs.console.display import Display
-    from videoautoarena.runs.console.events import Listeners
+    from videoautoarena.runs.console.progress.display import Display
+    from videoautoarena.runs.console.progress.events import Listeners
     from videoautoarena.runs.tournament.runner import Finished
 
     Engine: TypeAlias = AbstractContextManager[RayEngine | None]
@@ -82,7 +82,7 @@ class Stage:
         start: Callable[[Listeners, RayEngine | None], Coroutine[object, object, Finished]],
     ) -> int:
         """Play the run in `out` that `start` opens, to its end; return the exit code."""
-        from videoautoarena.runs.console.listeners import audience
+        from videoautoarena.runs.console.progress.listeners import audience
 
         with self.engine as engine, audience(self.display) as listeners:
             finished = run_async(start(listeners, engine))

@@ -21,7 +21,7 @@ from typing import Any
 import click
 
 from videoautoarena.memory.records.errors import ArenaError, WrongArgument
-from videoautoarena.runs.text.terminal import ResultsLost, lost_results, open_streams
+from videoautoarena.runs.formats.terminal import ResultsLost, lost_results, open_streams
 
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Begin": {
@@ -217,7 +217,7 @@ def _bug() -> int:
     import traceback
 
     from videoautoarena.agents.transport.redaction import trace_without_keys
-    from videoautoarena.runs.text.terminal import safe
+    from videoautoarena.runs.formats.terminal import safe
 
     click.echo(safe(trace_without_keys(traceback.format_exc()), lines=True), err=True)
     _line("this is a bug in videoautoarena; please report it with the trace above")
@@ -263,6 +263,6 @@ def interrupted_by(handler: Callable[[int, FrameType | None], None]) -> Iterator
 
 
 def _line(text: str) -> None:
-    from videoautoarena.runs.text.terminal import safe
+    from videoautoarena.runs.formats.terminal import safe
 
     click.echo(f"arena: {safe(text)}", err=True)

@@ -25,16 +25,16 @@ from typing import (
 import click
 from click.core import ParameterSource
 
-from videoautoarena.runs.text.terminal import print_result, print_results
+from videoautoarena.runs.formats.terminal import print_result, print_results
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from videoautoarena.agents.limits.caps import Caps
+    from videoautoarena.runs.analysis.trials.trial import Leave
     from videoautoarena.runs.bench.format.reader import OpenBench
-    from videoautoarena.runs.console.display import Display
-    from videoautoarena.runs.trials.trial import Leave
-    from videoautoarena.runs.views.report import Report
+    from videoautoarena.runs.console.progress.display import Display
+    from videoautoarena.runs.views.results.report import Report
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -114,7 +114,7 @@ def read_cap(text: str) -> float:
 def read_rule(text: str) -> str:
     """Return a rule that stops a run early, as it was typed."""
     from videoautoarena.memory.records.errors import BadInput
-    from videoautoarena.runs.config.stopping_rule import FORMS, parse_rule
+    from videoautoarena.runs.run.config.stopping_rule import FORMS, parse_rule
 
     try:
         parse_rule(text)
@@ -444,7 +444,7 @@ CAPS = gathered("caps", _caps, CAPS_AS_TYPED)
 def _leave(
     allow_offline_judge: bool, allow_blind_referee: bool, allow_self_judging: bool = True
 ) -> Leave:
-    from videoautoarena.runs.trials.trial import Leave
+    from videoautoarena.runs.analysis.trials.trial import Leave
 
     return Leave(allow_offline_judge, allow_self_judging, allow_blind_referee)
 
@@ -501,7 +501,7 @@ CARE = together(
 
 
 def _display(quiet: bool, plain: bool, trace: str | None) -> Display:
-    from videoautoarena.runs.console.display import Display
+    from videoautoarena.runs.console.progress.display import Display
 
     return Display(quiet, plain, trace)
 
@@ -643,7 +643,7 @@ def print_view(
     report: Report, form: str = "table", *, notes: bool = False, details: bool = False
 ) -> None:
     """Print a report on the terminal, or as `markdown`, `latex`, `html` or `csv`."""
-    from videoautoarena.runs.views.forms import ReportView, marked_up
+    from videoautoarena.runs.views.results.forms import ReportView, marked_up
 
     if form == "table":
         results().print(ReportView(report, notes=notes, details=details))
@@ -659,7 +659,7 @@ def results() -> Console:
     """Return the console of results; a pipe that says nothing of its width is PIPED wide."""
     import os
 
-    from videoautoarena.runs.text.terminal import out
+    from videoautoarena.runs.formats.terminal import out
 
     console = out()
     if not console.is_terminal and "COLUMNS" not in os.environ:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from videoautoarena.runs.cli.program import ending, options
-from videoautoarena.runs.text.terminal import safe, say
+from videoautoarena.runs.formats.terminal import safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.memory.store.evidence import TrialKind
-    from videoautoarena.runs.trials.runner import Asked
+    from videoautoarena.runs.analysis.trials.runner import Asked
 
 EXIT_CODES = ending.exit_codes("more than 5 % of the judgings failed, or a judge became unusable")
 KINDS: tuple[TrialKind, ...] = ("repeat", "attack", "constant", "truth")
@@ -90,9 +90,9 @@ def audit_command(
     Without --trials, the report uses only what the run has stored, and no model is called. Trials
     change no battle. Their results are stored in the run and appear in every later audit.
     """
-    from videoautoarena.runs.audit.report import audit
-    from videoautoarena.runs.trials.runner import Asked, plan_trials
-    from videoautoarena.runs.views.audit import audit_report
+    from videoautoarena.runs.analysis.audit.report import audit
+    from videoautoarena.runs.analysis.trials.runner import Asked, plan_trials
+    from videoautoarena.runs.views.results.audit import audit_report
 
     code = 0
     if trials is None:
@@ -127,9 +127,9 @@ def rejudge_command(out: Path, *, as_json: bool, plan: bool, is_quiet: bool, **t
 
     No battle of the run changes. Each judge is compared with the run separately.
     """
-    from videoautoarena.runs.audit.rejudge import rejudged
-    from videoautoarena.runs.trials.runner import Asked, plan_trials
-    from videoautoarena.runs.views.audit import rejudged_reports
+    from videoautoarena.runs.analysis.audit.rejudge import rejudged
+    from videoautoarena.runs.analysis.trials.runner import Asked, plan_trials
+    from videoautoarena.runs.views.results.audit import rejudged_reports
 
     asked = Asked(("rejudge",), **typed)
     if plan:
@@ -145,8 +145,8 @@ def rejudge_command(out: Path, *, as_json: bool, plan: bool, is_quiet: bool, **t
 
 def _hold(out: Path, asked: Asked, *, is_quiet: bool) -> int:
     """Hold trials and say how they went; return the exit code."""
-    from videoautoarena.runs.console.events import Listeners, nobody
-    from videoautoarena.runs.trials.runner import hold_trials, in_words, showing
+    from videoautoarena.runs.analysis.trials.runner import hold_trials, in_words, showing
+    from videoautoarena.runs.console.progress.events import Listeners, nobody
 
     with showing(say, is_quiet=is_quiet) as on_held:
         tally = ending.run_async(
@@ -172,7 +172,7 @@ def import_(file: Path, out: Path, labeller: str | None, as_json: bool) -> None:
     FILE is CSV, TSV, JSON lines or Parquet with the columns battle, labeller and verdict (a, b,
     tie, tie_good or tie_bad), and optionally the four judging standards by name.
     """
-    from videoautoarena.runs.audit.label_import import import_labels
+    from videoautoarena.runs.analysis.audit.label_import import import_labels
 
     found = import_labels(out, file, labeller=labeller)
     say(f"to compare the judge with them: arena labels show {safe(str(out))}")
@@ -195,7 +195,7 @@ def import_(file: Path, out: Path, labeller: str | None, as_json: bool) -> None:
 @options.AS_JSON
 def sample(out: Path, to: Path, *, rest: bool, as_json: bool, **drawn: Any) -> None:
     """Draw a random sample of battles for people to label; model names are hidden."""
-    from videoautoarena.runs.audit.label_sample import draw_sample, write_rest
+    from videoautoarena.runs.analysis.audit.label_sample import draw_sample, write_rest
 
     found = write_rest(out, to) if rest else draw_sample(out, to, **drawn)
     say("fill in labeller and verdict (a, b, tie_good, tie_bad or tie)")
@@ -208,9 +208,9 @@ def sample(out: Path, to: Path, *, rest: bool, as_json: bool, **drawn: Any) -> N
 @options.AS_JSON
 def show(out: Path, as_json: bool) -> None:
     """Show the number of labels by labeller, and how far the judge agrees with them."""
-    from videoautoarena.runs.audit.label_report import show_labels
-    from videoautoarena.runs.rundir.reader import open_run
-    from videoautoarena.runs.views.labels import labels_report
+    from videoautoarena.runs.analysis.audit.label_report import show_labels
+    from videoautoarena.runs.run.rundir.reader import open_run
+    from videoautoarena.runs.views.results.labels import labels_report
 
     with open_run(out) as run:
         shown = show_labels(run)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from videoautoarena.runs.cli.program import ending, options
-from videoautoarena.runs.text.terminal import safe, say
+from videoautoarena.runs.formats.terminal import safe, say
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.categories.tagging import TagOrder, TagTally
+    from videoautoarena.runs.analysis.categories.tagging import TagOrder, TagTally
 
 EXIT_CODES = ending.exit_codes(
     "more than 5 % of the calls failed, or the classifier became unusable"
@@ -47,7 +47,7 @@ def tag(out: Path, *, as_json: bool, plan: bool, is_quiet: bool, **typed: Any) -
     frames go with each. Tags are kept beside the battles, which do not change. A reply that cannot
     be read is unknown, never a no. The same command continues after an interruption.
     """
-    from videoautoarena.runs.categories.tagging import TagOrder, plan_tagging
+    from videoautoarena.runs.analysis.categories.tagging import TagOrder, plan_tagging
 
     order = TagOrder(**typed)
     if plan:
@@ -62,7 +62,7 @@ def tag(out: Path, *, as_json: bool, plan: bool, is_quiet: bool, **typed: Any) -
 
 def _tag(out: Path, order: TagOrder, *, is_quiet: bool) -> tuple[int, TagTally]:
     """Tag and say how it went; return the exit code and the tally."""
-    from videoautoarena.runs.categories.tagging import tag_questions
+    from videoautoarena.runs.analysis.categories.tagging import tag_questions
 
     tally = ending.followed(
         lambda listeners, on_tagged: tag_questions(
@@ -97,9 +97,9 @@ def show(out: Path, classifier: str | None, as_json: bool) -> None:
     For each category: its share of questions, its battles, how many of them both answers lost
     (both bad), each model's place, and how many places it moves when style is held equal.
     """
-    from videoautoarena.runs.categories.figures import report_of
-    from videoautoarena.runs.rundir.reader import open_run
-    from videoautoarena.runs.views.categories import categories_report
+    from videoautoarena.runs.analysis.categories.figures import report_of
+    from videoautoarena.runs.run.rundir.reader import open_run
+    from videoautoarena.runs.views.results.categories import categories_report
 
     with open_run(out) as run:
         report = report_of(run, classifier)
@@ -142,7 +142,7 @@ def check(
     Reports precision and recall of each category, with intervals. With --to, write a sheet of
     random questions for people to fill in with yes and no, and compare with --against later.
     """
-    from videoautoarena.runs.categories.tagging import TagOrder, plan_tagging
+    from videoautoarena.runs.analysis.categories.tagging import TagOrder, plan_tagging
 
     if typed["sample"] < 1:
         raise click.UsageError("--sample is a number from 1")
@@ -165,8 +165,8 @@ def check(
 
 def _write(out: Path, to: Path, size: int, seed: int, *, force: bool, as_json: bool) -> None:
     from videoautoarena.memory.records.records import SCHEMA
-    from videoautoarena.runs.categories.check import write_sheet
-    from videoautoarena.runs.rundir.reader import counted, open_run
+    from videoautoarena.runs.analysis.categories.check import write_sheet
+    from videoautoarena.runs.run.rundir.reader import counted, open_run
 
     if to.suffix.lower() != ".csv":
         raise click.UsageError(f"--to {str(to)!a} is no .csv file")
@@ -179,10 +179,10 @@ def _write(out: Path, to: Path, size: int, seed: int, *, force: bool, as_json: b
 
 
 def _compare(out: Path, against: str, *, is_file: bool, as_json: bool) -> None:
-    from videoautoarena.runs.categories.check import check_against, read_labels
-    from videoautoarena.runs.categories.tags import tags_of
-    from videoautoarena.runs.rundir.reader import open_run
-    from videoautoarena.runs.views.categories import check_report
+    from videoautoarena.runs.analysis.categories.check import check_against, read_labels
+    from videoautoarena.runs.analysis.categories.tags import tags_of
+    from videoautoarena.runs.run.rundir.reader import open_run
+    from videoautoarena.runs.views.results.categories import check_report
 
     with open_run(out) as run:
         if is_file:

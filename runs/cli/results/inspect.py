@@ -12,18 +12,18 @@ import click
 
 from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.text.publishing import say_before_publishing
-from videoautoarena.runs.text.terminal import print_result, safe, say
+from videoautoarena.runs.formats.publishing import say_before_publishing
+from videoautoarena.runs.formats.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.battles.export import ExportForm, What
-    from videoautoarena.runs.battles.listing import ListForm
+    from videoautoarena.runs.exchange.training.rows import TrainingKind
     from videoautoarena.runs.rating.leaderboard import Row
-    from videoautoarena.runs.rundir.reader import Run
-    from videoautoarena.runs.training.rows import TrainingKind
-    from videoautoarena.runs.web.annotate.session import Begun
-    from videoautoarena.runs.web.page.report import Written
-    from videoautoarena.runs.web.page.set_report import WrittenSet
+    from videoautoarena.runs.run.battles.export import ExportForm, What
+    from videoautoarena.runs.run.battles.listing import ListForm
+    from videoautoarena.runs.run.rundir.reader import Run
+    from videoautoarena.runs.serve.annotate.session import Begun
+    from videoautoarena.runs.views.page.report import Written
+    from videoautoarena.runs.views.page.set_report import WrittenSet
 
 
 @options.command("arena status arena-out")
@@ -39,7 +39,7 @@ def status_command(out: Path, follow: bool, plain: bool, as_json: bool) -> None:
         _stay(out, plain=plain)
         return
 
-    from videoautoarena.runs.console.status import status_of
+    from videoautoarena.runs.console.progress.status import status_of
 
     status = status_of(out)
     options.print_report(status.to_json(), status.as_lines(), as_json=as_json)
@@ -47,9 +47,9 @@ def status_command(out: Path, follow: bool, plain: bool, as_json: bool) -> None:
 
 def _stay(out: Path, *, plain: bool) -> None:
     from videoautoarena.runs.cli.program.ending import run_async
-    from videoautoarena.runs.console.display import Display
-    from videoautoarena.runs.console.follow import follow
-    from videoautoarena.runs.console.listeners import audience
+    from videoautoarena.runs.console.progress.display import Display
+    from videoautoarena.runs.console.progress.follow import follow
+    from videoautoarena.runs.console.progress.listeners import audience
 
     with audience(Display(plain=plain)) as listeners:
         end = run_async(follow(out, listeners))
@@ -115,7 +115,7 @@ def battles_command(
 
     All of them, or those for which all that is given holds. A model may be given by its short name.
     """
-    from videoautoarena.runs.battles.listing import Selection, listing
+    from videoautoarena.runs.run.battles.listing import Selection, listing
 
     if pair and len(pair) != 2:
         raise click.UsageError(f"--pair takes two models, as in hawk,owl; {len(pair)} were given")
@@ -158,8 +158,8 @@ def show_command(out: Path, battle: str | None, as_json: bool) -> None:
 
 def show_battle(out: Path, battle: str | None = None, *, as_json: bool = False) -> None:
     """Print a battle of the run in `out`; the most telling one where none is named."""
-    from videoautoarena.runs.battles.detail import show, show_most_telling
-    from videoautoarena.runs.battles.detail_text import page
+    from videoautoarena.runs.run.battles.detail import show, show_most_telling
+    from videoautoarena.runs.run.battles.detail_text import page
 
     shown = show_most_telling(out, _rated) if battle is None else show(out, battle)
     columns = shutil.get_terminal_size().columns
@@ -180,9 +180,9 @@ def profile_command(out: Path, model: str | None, embeddings: str | None, as_jso
     Weaknesses that the evolver wrote of answers are put together in themes. With MODEL, that one
     is shown in full, else a line for each.
     """
-    from videoautoarena.runs.leaderboard.board import profiles_of
+    from videoautoarena.runs.analysis.leaderboard.board import profiles_of
     from videoautoarena.runs.rating.profile import profile_of
-    from videoautoarena.runs.views.profiles import profile_report, profiles_report
+    from videoautoarena.runs.views.results.profiles import profile_report, profiles_report
 
     found = profiles_of(out, embeddings)
     one = None if model is None else profile_of(found, model)
@@ -235,7 +235,7 @@ def export_command(
     Of a bench or a set of tasks OUT is its file of calls, BENCH/results/calls.sqlite or
     SET/results/making.sqlite.
     """
-    from videoautoarena.runs.battles.export import export, lines_of, opened
+    from videoautoarena.runs.run.battles.export import export, lines_of, opened
 
     if top is not None and what != "conversations":
         raise click.UsageError("--top needs --what conversations")
@@ -263,7 +263,7 @@ def export_command(
 
 
 def _logs(out: Path, to: Path | None, *, frames: int, force: bool) -> None:
-    from videoautoarena.runs.interop.inspect_run import export_run
+    from videoautoarena.runs.exchange.interop.inspect_run import export_run
 
     if to is None:
         raise click.UsageError("--format inspect writes a folder of logs; name it with --to")
@@ -277,7 +277,7 @@ def _logs(out: Path, to: Path | None, *, frames: int, force: bool) -> None:
 def _train(
     out: Path, to: Path | None, what: str, form: str, *, top: int | None, force: bool
 ) -> None:
-    from videoautoarena.runs.training.write import (
+    from videoautoarena.runs.exchange.training.write import (
         REPORT_EVERY,
         Wanted,
         export_rows,
@@ -358,13 +358,13 @@ def report_command(
         if split or thumbs is not None or videos is not None:
             options_of_runs = "--thumbs, --videos and --split are of battles"
             raise click.UsageError(f"{options_of_runs}; a task set has none")
-        from videoautoarena.runs.web.page.set_report import write_set_report
+        from videoautoarena.runs.views.page.set_report import write_set_report
 
         written = write_set_report(out, to, force=force)
     else:
-        from videoautoarena.runs.console.listeners import progress
-        from videoautoarena.runs.rundir.reader import run_file
-        from videoautoarena.runs.web.page.report import THUMBS, Order, report_file, write_report
+        from videoautoarena.runs.console.progress.listeners import progress
+        from videoautoarena.runs.run.rundir.reader import run_file
+        from videoautoarena.runs.views.page.report import THUMBS, Order, report_file, write_report
 
         run_file(out)
         least = THUMBS if thumbs is None else thumbs
@@ -399,10 +399,10 @@ def view_command(out: Path, *, videos: Path | None, port: int | None, opens: boo
     Where OUT is a folder of runs, they are listed, up to three folders deep. The page is served on
     this machine alone, and the link opens it in one browser. Nothing is written. Ctrl-C ends it.
     """
-    from videoautoarena.runs.web.server.serve import refuse_without_web
+    from videoautoarena.runs.serve.server.serve import refuse_without_web
 
     refuse_without_web()
-    from videoautoarena.runs.web.view.app import view
+    from videoautoarena.runs.serve.view.app import view
 
     run_async(view(out, port, films=videos, opens=opens))
 
@@ -443,11 +443,11 @@ def annotate_command(out: Path, *, labellers: tuple[str, ...], opens: bool, **ty
     vote is in the run before the next battle is shown. The page is served on this machine alone,
     and each link opens it in one browser. Ctrl-C ends it; the same command goes on later.
     """
-    from videoautoarena.runs.web.server.serve import refuse_without_web
+    from videoautoarena.runs.serve.server.serve import refuse_without_web
 
     refuse_without_web()
-    from videoautoarena.runs.web.annotate.session import LABELLER, Asked, annotate
-    from videoautoarena.runs.web.server.serve import announce
+    from videoautoarena.runs.serve.annotate.session import LABELLER, Asked, annotate
+    from videoautoarena.runs.serve.server.serve import announce
 
     asked = Asked(out, labellers=labellers or (LABELLER,), **typed)
 

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from videoautoarena.runs.cli.program import options
+from videoautoarena.runs.formats.terminal import print_result, safe, say
 from videoautoarena.runs.rating.method import USUAL, RatingMethod
-from videoautoarena.runs.text.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from videoautoarena.runs.figures.canvas import Form
-    from videoautoarena.runs.leaderboard.head_to_head import Pairs
-    from videoautoarena.runs.leaderboard.power import Question
-    from videoautoarena.runs.leaderboard.slices import Slices
+    from videoautoarena.runs.analysis.leaderboard.head_to_head import Pairs
+    from videoautoarena.runs.analysis.leaderboard.power import Question
+    from videoautoarena.runs.analysis.leaderboard.slices import Slices
     from videoautoarena.runs.rating.leaderboard import Leaderboard
-    from videoautoarena.runs.views.report import Report
+    from videoautoarena.runs.views.figures.canvas import Form
+    from videoautoarena.runs.views.results.report import Report
 
 _ENDINGS = (".svg", ".png", ".pdf")
 _OF_RUNS = ("without", "reweight")
@@ -42,7 +42,7 @@ class Drawing:
     def check(self) -> None:
         """Refuse a file of another ending or that is there, before anything is rated."""
         from videoautoarena.memory.records.errors import BadInput
-        from videoautoarena.runs.text.files import refuse_existing
+        from videoautoarena.runs.formats.files import refuse_existing
 
         if self.picture is not None:
             if self.picture.suffix.lower() not in _ENDINGS:
@@ -55,9 +55,9 @@ class Drawing:
         """Draw a leaderboard, or those of slices, and say so."""
         if self.picture is None:
             return
-        from videoautoarena.runs.figures.album import picture_of
-        from videoautoarena.runs.figures.canvas import render
-        from videoautoarena.runs.text.files import write_whole
+        from videoautoarena.runs.formats.files import write_whole
+        from videoautoarena.runs.views.figures.album import picture_of
+        from videoautoarena.runs.views.figures.canvas import render
 
         picture = picture_of(board)
         form = cast("Form", self.picture.suffix.lower()[1:])
@@ -93,16 +93,16 @@ def _report_of(board: Leaderboard | Slices | Pairs) -> Report:
     from videoautoarena.runs.rating.leaderboard import Leaderboard
 
     if isinstance(board, Leaderboard):
-        from videoautoarena.runs.views.leaderboard import leaderboard_report
+        from videoautoarena.runs.views.results.leaderboard import leaderboard_report
 
         return leaderboard_report(board)
-    from videoautoarena.runs.leaderboard.slices import Slices
+    from videoautoarena.runs.analysis.leaderboard.slices import Slices
 
     if isinstance(board, Slices):
-        from videoautoarena.runs.views.slices import slices_report
+        from videoautoarena.runs.views.results.slices import slices_report
 
         return slices_report(board)
-    from videoautoarena.runs.views.pairs import pairs_report
+    from videoautoarena.runs.views.results.pairs import pairs_report
 
     return pairs_report(board)
 
@@ -148,7 +148,7 @@ def leaderboard_command(
         raise click.UsageError("--labels rates the whole run; leave out --by")
     drawing.check()
     if labels:
-        from videoautoarena.runs.leaderboard.board import labelled_board_of
+        from videoautoarena.runs.analysis.leaderboard.board import labelled_board_of
 
         board: Any = labelled_board_of(out, method, assume_random=assume_random)
     else:
@@ -170,7 +170,7 @@ def rate_run(
 
     Without `behaviour` nothing is known of refusals and lengths, which takes a look at each answer.
     """
-    from videoautoarena.runs.leaderboard.board import board_of, pairs_of, slices_of
+    from videoautoarena.runs.analysis.leaderboard.board import board_of, pairs_of, slices_of
 
     if by is None:
         return board_of(folder, method, behaviour=behaviour)
@@ -208,9 +208,9 @@ def agree_command(a: Path, b: Path, rename: Path | None, as_json: bool) -> None:
     Each is the folder of a run, a bench or task set with its results, a leaderboard printed with
     --json, or a CSV or JSON table with the columns model, rating and, optionally, low and high.
     """
+    from videoautoarena.runs.analysis.leaderboard.agreement import agree
     from videoautoarena.runs.bench.kinds.scorings import read_any_board
-    from videoautoarena.runs.leaderboard.agreement import agree
-    from videoautoarena.runs.views.agreement import agreement_report
+    from videoautoarena.runs.views.results.agreement import agreement_report
 
     found = agree(a, b, rename=rename, read=read_any_board)
     options.print_viewed(
@@ -243,8 +243,8 @@ def power_command(*, as_json: bool, **asked: object) -> None:
 
     The models' ratings are equally spaced. No model is called; a dozen models take seconds.
     """
-    from videoautoarena.runs.leaderboard.power import Question, answer, check_question
-    from videoautoarena.runs.views.power import power_json, power_report
+    from videoautoarena.runs.analysis.leaderboard.power import Question, answer, check_question
+    from videoautoarena.runs.views.results.power import power_json, power_report
 
     question = Question(**asked)  # type: ignore[arg-type]  # click read them by its types
     check_question(question)
@@ -301,7 +301,7 @@ def pictures_command(
 
     is_set = is_bench(out)
     chosen = _chosen(only, (*SET_NAMES, *DIALOGUE_NAMES) if is_set else NAMES)
-    from videoautoarena.runs.figures.album import Wish, draw_run, draw_set
+    from videoautoarena.runs.views.figures.album import Wish, draw_run, draw_set
 
     wish = Wish(to, cast("Sequence[Form]", _PICTURE_FORMS[form]), chosen, force, bare)
     album = draw_set(out, wish) if is_set else draw_run(out, wish)

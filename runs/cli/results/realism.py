@@ -52,11 +52,14 @@ def realism_command(
     category and form. No model is called but with --classifier; what it says stays in the run, and
     the same command continues after an interruption.
     """
-    from videoautoarena.runs.categories.tagging import TagOrder
-    from videoautoarena.runs.realism.classifying import classify_questions, plan_classifying
-    from videoautoarena.runs.realism.report import Wish, check_wish, realism_of
-    from videoautoarena.runs.views.forms import ReportView
-    from videoautoarena.runs.views.realism import realism_report
+    from videoautoarena.runs.analysis.categories.tagging import TagOrder
+    from videoautoarena.runs.analysis.realism.classifying import (
+        classify_questions,
+        plan_classifying,
+    )
+    from videoautoarena.runs.analysis.realism.report import Wish, check_wish, realism_of
+    from videoautoarena.runs.views.results.forms import ReportView
+    from videoautoarena.runs.views.results.realism import realism_report
 
     wish = options.take(Wish, typed)
     check_wish(wish)

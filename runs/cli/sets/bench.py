@@ -12,8 +12,8 @@ import click
 
 from videoautoarena.runs.cli.program import options
 from videoautoarena.runs.cli.sets.bench_run import probe, run_command
-from videoautoarena.runs.text.publishing import say_before_publishing
-from videoautoarena.runs.text.terminal import print_result, safe, say
+from videoautoarena.runs.formats.publishing import say_before_publishing
+from videoautoarena.runs.formats.terminal import print_result, safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.reader import OpenBench
@@ -33,7 +33,7 @@ def compare(bench: OpenBench[Any], a: str, b: str, *, as_json: bool, **whose: An
     against an anchor, those results are used without --anchor.
     """
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
-    from videoautoarena.runs.views.comparisons import comparison_json, comparison_report
+    from videoautoarena.runs.views.results.comparisons import comparison_json, comparison_report
 
     found = scoring_of(bench).compare(bench, a, b, **whose)
     options.print_viewed(
@@ -69,7 +69,7 @@ def show(bench: OpenBench[Any], item: str | None, as_json: bool) -> None:
 def diff(bench: Path, other: Path, as_json: bool) -> None:
     """Show what changed from BENCH to OTHER: questions, videos, settings."""
     from videoautoarena.runs.bench.format import diff as bench_diff
-    from videoautoarena.runs.views.checks import diff_report
+    from videoautoarena.runs.views.results.checks import diff_report
 
     found = bench_diff.diff(bench, other)
     options.print_viewed(found, lambda: diff_report(found), as_json=as_json)
@@ -87,7 +87,7 @@ def check(bench: OpenBench[Any], *, as_json: bool, **against: Any) -> None:
     left, and how well the scores reproduce the run's order of models.
     """
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
-    from videoautoarena.runs.views.checks import validity_report
+    from videoautoarena.runs.views.results.checks import validity_report
 
     found = scoring_of(bench).check(bench, **against)
     options.print_viewed(
@@ -163,8 +163,8 @@ Exported = tuple[dict[str, Any], list[str]]
 
 
 def _file(bench: OpenBench, to: Path, *, force: bool, **_: Any) -> Exported:
-    from videoautoarena.runs.interop.videoautobench import export_videoautobench
-    from videoautoarena.runs.rundir.reader import counted
+    from videoautoarena.runs.exchange.interop.videoautobench import export_videoautobench
+    from videoautoarena.runs.run.rundir.reader import counted
 
     number = export_videoautobench(bench, to, force=force)
     line = f"{safe(str(to))}: {counted(number, 'question')} as a videoautobench file"
@@ -173,9 +173,9 @@ def _file(bench: OpenBench, to: Path, *, force: bool, **_: Any) -> Exported:
 
 def _predictions(bench: OpenBench[Any], to: Path, *, model: str, force: bool, **_: Any) -> Exported:
     from videoautoarena.runs.bench.score.task_score import choices_of
-    from videoautoarena.runs.interop.mlvu import as_mlvu_predictions
-    from videoautoarena.runs.rundir.reader import counted
-    from videoautoarena.runs.text.files import refuse_existing, write_whole
+    from videoautoarena.runs.exchange.interop.mlvu import as_mlvu_predictions
+    from videoautoarena.runs.formats.files import refuse_existing, write_whole
+    from videoautoarena.runs.run.rundir.reader import counted
 
     refuse_existing(to, force=force)
     found = as_mlvu_predictions(bench.items, choices_of(bench, model))
@@ -188,7 +188,7 @@ def _predictions(bench: OpenBench[Any], to: Path, *, model: str, force: bool, **
 def _dialogues(
     bench: OpenBench[Any], to: Path, *, model: str | None, force: bool, **_: Any
 ) -> Exported:
-    from videoautoarena.runs.interop import mt_video_bench
+    from videoautoarena.runs.exchange.interop import mt_video_bench
 
     if model is None:
         found = mt_video_bench.export_mt_video_bench(bench, to, force=force)
@@ -200,7 +200,7 @@ def _dialogues(
 
 def _logs(bench: OpenBench, to: Path, **given: Any) -> Exported:
     from videoautoarena.runs.cli.results.inspect import on_terminal
-    from videoautoarena.runs.interop.inspect_bench import export_results
+    from videoautoarena.runs.exchange.interop.inspect_bench import export_results
 
     del given["model"]
     written = export_results(bench, to, **given, on_progress=on_terminal)
@@ -209,7 +209,7 @@ def _logs(bench: OpenBench, to: Path, **given: Any) -> Exported:
 
 
 def _folder(bench: OpenBench, to: Path, *, judge: str | None, force: bool, **_: Any) -> Exported:
-    from videoautoarena.runs.interop.arena_hard_export import export_arena_hard
+    from videoautoarena.runs.exchange.interop.arena_hard_export import export_arena_hard
 
     exported = export_arena_hard(bench, to, judge=judge, force=force)
     return exported.as_json(), [safe(exported.as_line())]
@@ -265,7 +265,7 @@ def score(bench: OpenBench[Any], *, form: str, **typed: Any) -> None:
     """
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
     from videoautoarena.runs.bench.score.anchor_score import Scores, WantedScores, Way
-    from videoautoarena.runs.views.scores import pasted, set_reports
+    from videoautoarena.runs.views.results.scores import pasted, set_reports
 
     way = options.take(Way, typed)
     scores = scoring_of(bench).score(bench, WantedScores(**typed, way=way))

@@ -14,7 +14,7 @@ from videoautoarena.agents.models.frame_counts import MOST_FRAMES
 from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.program.engine import ENGINE
 from videoautoarena.runs.cli.program.main import EXIT_CAP, EXIT_VOIDS
-from videoautoarena.runs.text.terminal import safe, say
+from videoautoarena.runs.formats.terminal import safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.reader import OpenBench
@@ -31,7 +31,7 @@ def _how_far(tally: BenchTally) -> tuple[int, int, str]:
 
 
 def _so_far(tally: BenchTally) -> str:
-    from videoautoarena.runs.rundir.reader import counted
+    from videoautoarena.runs.run.rundir.reader import counted
 
     lost = tally.lost_videos
     voids = tally.voids - lost
@@ -160,7 +160,7 @@ def run_command(
     reused for other models and judges.
     """
     from videoautoarena.runs.bench.kinds.scorings import scoring_of
-    from videoautoarena.runs.views.scores import set_reports
+    from videoautoarena.runs.views.results.scores import set_reports
 
     asked = _asked(typed)
     if plan:
@@ -208,7 +208,7 @@ def probe(
     knows answers without the video shows that the items give them away.
     """
     from videoautoarena.runs.bench.score.asked_probes import probe_all
-    from videoautoarena.runs.views.checks import probes_report
+    from videoautoarena.runs.views.results.checks import probes_report
 
     found = probe_all(bench)
     code = 0
@@ -261,7 +261,7 @@ def _run(opened: OpenBench[Any], asked: Asked, engine: Engine, *, is_quiet: bool
 def _print_json(ran: Ran, scores: Report | None, *, folder: Path) -> None:
     """Print the scores of those who played; where not all was played, how far it is."""
     from videoautoarena.runs.bench.play.tally import MOST_VOID, BenchEnd
-    from videoautoarena.runs.text.record_json import record_json
+    from videoautoarena.runs.formats.record_json import record_json
 
     tally = ran.tally
     board = None if scores is None else scores.to_json()
@@ -288,7 +288,7 @@ def _print_json(ran: Ran, scores: Report | None, *, folder: Path) -> None:
 def _ending(ran: Ran) -> int:
     """Say how it went and what to type next; return the exit code."""
     from videoautoarena.runs.bench.play.tally import MOST_VOID
-    from videoautoarena.runs.console.costs import possibly_paid_lines
+    from videoautoarena.runs.console.progress.costs import possibly_paid_lines
 
     tally = ran.tally
     ending.say_reasons(tally.told_reasons, "lost")

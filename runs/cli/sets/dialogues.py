@@ -9,12 +9,12 @@ import click
 
 from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.program.main import EXIT_VOIDS
-from videoautoarena.runs.text.terminal import safe, say
+from videoautoarena.runs.formats.terminal import safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.entries import Ability
-    from videoautoarena.runs.dialogues.dialogue_set import DialogueOrder, MadeDialogues
-    from videoautoarena.runs.dialogues.making import DialogueTally
+    from videoautoarena.runs.making.dialogues.dialogue_set import DialogueOrder, MadeDialogues
+    from videoautoarena.runs.making.dialogues.making import DialogueTally
 
 
 def _abilities(names: tuple[str, ...]) -> tuple[Ability, ...]:
@@ -72,9 +72,9 @@ def make_command(folder: Path, to: Path, *, plan: bool, as_json: bool, **typed: 
     Paid calls are kept if the command is interrupted; repeat it to continue.
     """
     from videoautoarena.graph.dialogue_checks import TURNS
-    from videoautoarena.runs.dialogues.dialogue_set import DialogueOrder
-    from videoautoarena.runs.dialogues.make import make_dialogues, plan_dialogues
-    from videoautoarena.runs.dialogues.making import DialogueWish
+    from videoautoarena.runs.making.dialogues.dialogue_set import DialogueOrder
+    from videoautoarena.runs.making.dialogues.make import make_dialogues, plan_dialogues
+    from videoautoarena.runs.making.dialogues.making import DialogueWish
 
     typed["turns"] = options.span("--turns", typed["turns"], TURNS)
     wish = options.take(DialogueWish, typed)
@@ -92,7 +92,7 @@ def make_command(folder: Path, to: Path, *, plan: bool, as_json: bool, **typed: 
 
 def _ending(order: DialogueOrder, made: MadeDialogues, tally: DialogueTally) -> int:
     """Say how making went and what to type next; return the exit code."""
-    from videoautoarena.runs.console.costs import possibly_paid_lines
+    from videoautoarena.runs.console.progress.costs import possibly_paid_lines
 
     for path, why in made.unusable:
         say(safe(f"not used: {path} {why[:300]}"))
@@ -148,13 +148,13 @@ def review_command(bench: Path, *, to: Path | None, force: bool, as_json: bool, 
     """
     _check(to=to, force=force, **how)
     if to is None or (how["sheet"] is None and how["easy"] is None):
-        from videoautoarena.runs.dialogues.review_sheet import write_sheet
+        from videoautoarena.runs.making.dialogues.review_sheet import write_sheet
 
         sheeted = write_sheet(bench, to, force=force)
         options.print_report(sheeted.as_json(), sheeted.as_lines(), as_json=as_json)
         return
     from videoautoarena.runs.bench.format.schema import VIDEOS
-    from videoautoarena.runs.dialogues.review import Wish, review
+    from videoautoarena.runs.making.dialogues.review import Wish, review
 
     made = review(Wish(bench, to, **how))
     options.print_report(made.as_json(), made.as_lines(), as_json=as_json)

@@ -11,12 +11,12 @@ import click
 
 from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.sets.selecting import ASKING, Before, refuse_idle, refuse_nameless
-from videoautoarena.runs.text.publishing import say_before_publishing
-from videoautoarena.runs.text.terminal import safe, say
+from videoautoarena.runs.formats.publishing import say_before_publishing
+from videoautoarena.runs.formats.terminal import safe, say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.format.reader import OpenBench
-    from videoautoarena.runs.interop.task_sets import TakenTasks
+    from videoautoarena.runs.exchange.interop.task_sets import TakenTasks
 
 
 def _names(typed: str) -> tuple[str, ...]:
@@ -101,7 +101,7 @@ def freeze_command(
     """
     from videoautoarena.runs.bench.freeze.freeze import Extras, freeze, playing_command, refuse_vain
     from videoautoarena.runs.bench.freeze.selection import Selection
-    from videoautoarena.runs.selecting.ground import Asking
+    from videoautoarena.runs.bench.selecting.ground import Asking
 
     extras = options.take(Extras, typed)
     asking = options.take(Asking, typed, videos=extras.videos)
@@ -150,7 +150,7 @@ def videoautobench(file: Path, to: Path, licence: str | None, as_json: bool) -> 
     FILE is a JSON object of questions by qid: video_id, persona, question, selected answer,
     rejected answer. Other keys are kept. arena bench export writes the same file again.
     """
-    from videoautoarena.runs.interop.videoautobench import import_videoautobench
+    from videoautoarena.runs.exchange.interop.videoautobench import import_videoautobench
 
     taken = import_videoautobench(file, to, licence=licence)
     if taken.extra:
@@ -186,7 +186,7 @@ def mlvu(folder: Path, to: Path, *, as_json: bool, **given: Any) -> None:
     questions of the test set, which have no answers. Nothing is corrected; defects and what the
     options give away are printed.
     """
-    from videoautoarena.runs.interop.mlvu import import_mlvu
+    from videoautoarena.runs.exchange.interop.mlvu import import_mlvu
 
     _say_tasks(import_mlvu(folder, to, **given), {}, as_json=as_json)
 
@@ -210,7 +210,10 @@ def longvideobench(source: Path, to: Path, *, as_json: bool, **given: Any) -> No
     defects and what the options give away are printed. With --subtitles, the JSON files in the
     folder subtitles beside them become .srt files on the clock of each clip.
     """
-    from videoautoarena.runs.interop.longvideobench import import_longvideobench, subtitles_beside
+    from videoautoarena.runs.exchange.interop.longvideobench import (
+        import_longvideobench,
+        subtitles_beside,
+    )
 
     taken, spoken = import_longvideobench(source, to, **given)
     if spoken is not None:
@@ -236,7 +239,7 @@ def mt_video_bench(source: Path, to: Path, *, as_json: bool, **given: Any) -> No
     SOURCE is the folder with mtqa and checklist, whose abilities become one set, or one file of
     mtqa. Nothing is corrected. arena bench export writes the same files again.
     """
-    from videoautoarena.runs.interop.mt_video_bench import import_mt_video_bench
+    from videoautoarena.runs.exchange.interop.mt_video_bench import import_mt_video_bench
 
     taken = import_mt_video_bench(source, to, **given)
     for line in taken.notes():
@@ -266,7 +269,7 @@ def videoautobench_judgments(
     Both are folders, nested or not, of one-line <qid>.jsonl files. The reference answer is A, so
     [[B>A]] after the last [Overall Judge] is a win. A judgment that cannot be read is void.
     """
-    from videoautoarena.runs.interop.judgments import import_judgments
+    from videoautoarena.runs.exchange.interop.judgments import import_judgments
 
     taken = import_judgments(selected, rejected, bench, model, **given)
     say(f"to score them: arena bench score {safe(str(bench.folder))}")
@@ -286,7 +289,7 @@ def videoautobench_submission(
     file: Path, *, bench: OpenBench, model: str, as_json: bool, **given: Any
 ) -> None:
     """Import a model's answers from FILE, a JSON object keyed by qid, to be judged later."""
-    from videoautoarena.runs.interop.videoautobench import import_submission
+    from videoautoarena.runs.exchange.interop.videoautobench import import_submission
 
     taken = import_submission(file, bench, model, **given)
     options.print_line(taken.as_json(), taken.as_line(), as_json=as_json)
@@ -311,7 +314,7 @@ def battles(files: tuple[Path, ...], to: Path, *, as_json: bool, **given: Any) -
     FILES are VideoAutoArena histories, Chatbot Arena or FastChat battles, or arena-hard judgments,
     as JSON or JSON lines. A verdict that cannot be read is void.
     """
-    from videoautoarena.runs.interop.battles import import_battles
+    from videoautoarena.runs.exchange.interop.battles import import_battles
 
     found = import_battles(files, to, **given)
     say(f"to rate them: arena rate {safe(str(to))}")
@@ -332,7 +335,7 @@ def arena_hard(folder: Path, *, bench: OpenBench, as_json: bool, **given: Any) -
     hold model_answer and question.jsonl. Question ids must be those of the bench. A judgment
     without a readable verdict is void.
     """
-    from videoautoarena.runs.interop.arena_hard import import_arena_hard
+    from videoautoarena.runs.exchange.interop.arena_hard import import_arena_hard
 
     taken = import_arena_hard(folder, bench, **given)
     say(f"to score them: arena bench score {safe(str(bench.folder))}")

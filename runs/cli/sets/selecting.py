@@ -12,15 +12,15 @@ import click
 
 from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.program.main import EXIT_VOIDS
-from videoautoarena.runs.text.terminal import say
+from videoautoarena.runs.formats.terminal import say
 
 if TYPE_CHECKING:
     from videoautoarena.runs.bench.freeze.freeze import Extras, Told
     from videoautoarena.runs.bench.freeze.selection import Selection
-    from videoautoarena.runs.console.events import Listeners
-    from videoautoarena.runs.selecting.asking import Wanted
-    from videoautoarena.runs.selecting.ground import Asking, Progress
-    from videoautoarena.runs.selecting.pictures import DocumentPlan, Embedder
+    from videoautoarena.runs.bench.selecting.asking import Wanted
+    from videoautoarena.runs.bench.selecting.ground import Asking, Progress
+    from videoautoarena.runs.bench.selecting.pictures import DocumentPlan, Embedder
+    from videoautoarena.runs.console.progress.events import Listeners
 
 T = TypeVar("T")
 _Ask: TypeAlias = (
@@ -69,7 +69,7 @@ class Before:
         name = self.selection.embeddings
         if name is None:
             return None
-        from videoautoarena.runs.selecting.pictures import picture_embedder
+        from videoautoarena.runs.bench.selecting.pictures import picture_embedder
 
         return picture_embedder(name, self.asking.file)
 
@@ -87,7 +87,7 @@ class Before:
     def print_plan(self, *, as_json: bool) -> int:
         """Print what asking will take; return the exit code."""
         from videoautoarena.runs.bench.freeze.freeze import Told
-        from videoautoarena.runs.selecting.asking import plan_hard
+        from videoautoarena.runs.bench.selecting.asking import plan_hard
 
         hard = topics = None
         if self.selection.hard:
@@ -116,10 +116,10 @@ class Before:
 
     def named(self, namer: str, to: Path, extras: Extras, told: Told | None) -> Extras:
         """Return the extras with a name for each topic, asked for once and kept in the run."""
+        from videoautoarena.runs.analysis.categories.naming import name_topics
         from videoautoarena.runs.bench.format.schema import MANIFEST
         from videoautoarena.runs.bench.freeze.freeze import Told, topics_in
-        from videoautoarena.runs.categories.naming import name_topics
-        from videoautoarena.runs.config.agreement import Trust
+        from videoautoarena.runs.run.config.agreement import Trust
 
         if not (to / MANIFEST).is_file():
             # What is there may be this bench, whose names are known.
@@ -131,7 +131,7 @@ class Before:
 
     def _ask_hard(self) -> Told | int:
         from videoautoarena.runs.bench.freeze.freeze import Told
-        from videoautoarena.runs.selecting.asking import ask_hard
+        from videoautoarena.runs.bench.selecting.asking import ask_hard
 
         ask = partial(ask_hard, self.out, self.asking, self._wanted, check=self.check)
         found, ended = self._run(
@@ -150,7 +150,7 @@ class Before:
 
     def _embed(self, embedder: Embedder, told: Told) -> Told | int:
         from videoautoarena.runs.bench.freeze.freeze import documents_wanted
-        from videoautoarena.runs.selecting.pictures import Documents, embed_documents
+        from videoautoarena.runs.bench.selecting.pictures import Documents, embed_documents
 
         wanted = documents_wanted(self.out, self.selection, told)
         if not wanted:
@@ -170,7 +170,7 @@ class Before:
 
     async def _planned_topics(self, embedder: Embedder, told: Told) -> DocumentPlan:
         from videoautoarena.runs.bench.freeze.freeze import documents_wanted
-        from videoautoarena.runs.selecting.pictures import plan_documents
+        from videoautoarena.runs.bench.selecting.pictures import plan_documents
 
         wanted = documents_wanted(self.out, self.selection, told)
         return await plan_documents(self.out, self.asking, embedder, wanted)

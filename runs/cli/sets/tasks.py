@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.program.main import EXIT_VOIDS
-from videoautoarena.runs.text.terminal import safe, say
+from videoautoarena.runs.formats.terminal import safe, say
 
 if TYPE_CHECKING:
-    from videoautoarena.runs.tasks.watched_set import Watched, WatchOrder
-    from videoautoarena.runs.tasks.watching import WatchTally
+    from videoautoarena.runs.making.tasks.watched_set import Watched, WatchOrder
+    from videoautoarena.runs.making.tasks.watching import WatchTally
 
 CUT_KINDS = ("needle", "order", "count")
 WATCHED = ("topic", "plot", "scene", "summary")
@@ -87,11 +87,11 @@ def make_command(
 
     Encoded videos and paid calls are kept if the command is interrupted; repeat it to continue.
     """
-    from videoautoarena.runs.tasks.items import PROBES, Wish
-    from videoautoarena.runs.tasks.make import Order, make
-    from videoautoarena.runs.tasks.watch import plan_watch, watch
-    from videoautoarena.runs.tasks.watched_set import WatchOrder
-    from videoautoarena.runs.tasks.watching import WatchWish
+    from videoautoarena.runs.making.tasks.items import PROBES, Wish
+    from videoautoarena.runs.making.tasks.make import Order, make
+    from videoautoarena.runs.making.tasks.watch import plan_watch, watch
+    from videoautoarena.runs.making.tasks.watched_set import WatchOrder
+    from videoautoarena.runs.making.tasks.watching import WatchWish
 
     kinds = _kinds(kind)
     if kinds[0] in WATCHED:
@@ -160,7 +160,7 @@ def _kinds(names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _seconds(texts: tuple[str, ...], *, is_ladder: bool) -> tuple[int, ...]:
     from videoautoarena.memory.records.errors import WrongArgument
-    from videoautoarena.runs.tasks.items import SECONDS
+    from videoautoarena.runs.making.tasks.items import SECONDS
 
     shortest, longest = SECONDS
     texts = texts or tuple((RUNGS if is_ladder else "60").split(","))

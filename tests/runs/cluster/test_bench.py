@@ -20,13 +20,13 @@ from tests.support.small_benches import calls_of, freeze_ground
 from tests.support.task_sets import choice, free, write_set
 from tests.support.whole_runs import write_config
 from videoautoarena.agents.limits.caps import Caps
+from videoautoarena.runs.analysis.trials.trial import Leave
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.kinds.scorings import scoring_of
 from videoautoarena.runs.bench.play.calls import CALLS
 from videoautoarena.runs.bench.play.cast import Wanted
 from videoautoarena.runs.bench.play.runner import Asked, Ran
-from videoautoarena.runs.console.events import Listeners, nobody
-from videoautoarena.runs.trials.trial import Leave
+from videoautoarena.runs.console.progress.events import Listeners, nobody
 from videoautoarena.video.folder.find import find_videos
 
 QUIET = Listeners(lambda _line: None, nobody)

@@ -23,7 +23,7 @@ from videoautoarena.runs.bench.play.videos import BenchVideos
 from videoautoarena.runs.bench.play.work import Due, Remaining, Work
 from videoautoarena.runs.cluster.bench import DrainedOnce, jobs_of, play_apart
 from videoautoarena.runs.cluster.jobs import Job
-from videoautoarena.runs.console.events import Listeners
+from videoautoarena.runs.console.progress.events import Listeners
 from videoautoarena.video.folder.find import find_videos
 
 

@@ -18,7 +18,7 @@ from videoautoarena.memory.store.shares import Mirror, Unit
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cluster.jobs import Job
 from videoautoarena.runs.cluster.owner import Owner, RunOwner
-from videoautoarena.runs.config.run_config import RunConfig
+from videoautoarena.runs.run.config.run_config import RunConfig
 
 T = TypeVar("T")
 SLOT = slot()

@@ -31,9 +31,9 @@ from videoautoarena.runs.cli.program.ending import run_async
 from videoautoarena.runs.cluster.fence import Fence
 from videoautoarena.runs.cluster.jobs import Lease, Setup
 from videoautoarena.runs.cluster.worker import Worker, elsewhere
-from videoautoarena.runs.config.run_config import Flags, RunConfig
-from videoautoarena.runs.console.events import Listeners
-from videoautoarena.runs.rundir.reader import RUN_FILE
+from videoautoarena.runs.console.progress.events import Listeners
+from videoautoarena.runs.run.config.run_config import Flags, RunConfig
+from videoautoarena.runs.run.rundir.reader import RUN_FILE
 from videoautoarena.runs.tournament.add import AddRequest, add
 from videoautoarena.runs.tournament.runner import Limits
 from videoautoarena.runs.tournament.simulate import simulate

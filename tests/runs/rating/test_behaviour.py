@@ -12,8 +12,8 @@ import pytest
 
 from tests.support.played import battle, call, invoke, play, slot, video
 from videoautoarena.memory.records.records import Battle, Borrowed, CallRow, Nonce, Usage
+from videoautoarena.runs.formats.record_json import fields_json
 from videoautoarena.runs.rating.behaviour import Asked, measure_behaviour
-from videoautoarena.runs.text.record_json import fields_json
 
 FILM = video()
 REFUSAL = "I'm sorry, but I can't help with that."

@@ -9,8 +9,8 @@ import pytest
 
 from tests.support.played import invoke
 from tests.support.votes import refused, written
-from videoautoarena.runs.interop.battles import import_battles
-from videoautoarena.runs.leaderboard.given_board import read_board
+from videoautoarena.runs.analysis.leaderboard.given_board import read_board
+from videoautoarena.runs.exchange.interop.battles import import_battles
 from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.rate import rate_file
 

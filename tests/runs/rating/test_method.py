@@ -19,15 +19,15 @@ from videoautoarena.runs.cli.program.main import load
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.method import RatingMethod, read_anchor
 from videoautoarena.runs.rating.table import build
-from videoautoarena.runs.text.style import (
+from videoautoarena.runs.views.results.forms import ReportView, marked_up
+from videoautoarena.runs.views.results.leaderboard import extra_sentences, leaderboard_report
+from videoautoarena.scoring.texts.style import (
     FEATURES,
     compare_styles,
     count_style,
     measure_styles,
     standardise,
 )
-from videoautoarena.runs.views.forms import ReportView, marked_up
-from videoautoarena.runs.views.leaderboard import extra_sentences, leaderboard_report
 
 CAST = ["hawk", "owl", "mole"]
 EVERYTHING = RatingMethod(

@@ -17,7 +17,7 @@ from tests.support.played import battle, evolution, invoke, lineage, play, slot,
 from videoautoarena.memory.records.errors import WrongArgument
 from videoautoarena.memory.records.records import Battle, Evolution
 from videoautoarena.runs.rating.profile import build_profiles
-from videoautoarena.runs.rundir.weaknesses import Look, Looks
+from videoautoarena.runs.run.rundir.weaknesses import Look, Looks
 
 CONTESTANTS = ("hawk", "owl", "mole")
 BLIND = "misses on-screen text"

@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from tests.runs.views.test_leaderboard import may_be_said, numbers
+from tests.runs.views.results.test_leaderboard import may_be_said, numbers
 from tests.support.battles import Styled, draw_styled
 from tests.support.drawn import texts_of
 from tests.support.votes import written
-from videoautoarena.runs.categories.figures import places_of
-from videoautoarena.runs.figures.canvas import render
-from videoautoarena.runs.figures.ranking import ladder, style
+from videoautoarena.runs.analysis.categories.figures import places_of
 from videoautoarena.runs.rating.fit import UNCONTROLLED
 from videoautoarena.runs.rating.leaderboard import Leaderboard, Row
 from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.rate import rate_file
-from videoautoarena.runs.views.forms import as_text, marked_up
-from videoautoarena.runs.views.leaderboard import leaderboard_report
+from videoautoarena.runs.views.figures.canvas import render
+from videoautoarena.runs.views.figures.ranking import ladder, style
+from videoautoarena.runs.views.results.forms import as_text, marked_up
+from videoautoarena.runs.views.results.leaderboard import leaderboard_report
 from videoautoarena.scoring.ratings.covariates import MOST_HALF_WIDTH, MOST_INFLATION
 
 HEADER = ("model_a", "model_b", "winner", "video", "style_length_a", "style_length_b")

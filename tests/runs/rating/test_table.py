@@ -15,8 +15,8 @@ from videoautoarena.memory.records.records import Battle
 from videoautoarena.runs.rating.leaderboard import Leaderboard
 from videoautoarena.runs.rating.method import RatingMethod
 from videoautoarena.runs.rating.table import build
-from videoautoarena.runs.views.forms import ReportView
-from videoautoarena.runs.views.leaderboard import leaderboard_report
+from videoautoarena.runs.views.results.forms import ReportView
+from videoautoarena.runs.views.results.leaderboard import leaderboard_report
 
 CAST = ["hawk", "owl", "mole"]
 

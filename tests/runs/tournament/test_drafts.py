@@ -17,7 +17,7 @@ from tests.support.typed import Terminal
 from tests.support.whole_runs import KEY, write_config
 from videoautoarena.agents.prompting.contracts import FORMAT_LINE
 from videoautoarena.memory.records.records import Battle, CallRow
-from videoautoarena.runs.rundir.reader import open_run
+from videoautoarena.runs.run.rundir.reader import open_run
 
 DRAFT = json.dumps(judged("B", "So far."))
 FINAL = json.dumps(judged("A", "A names it."))

@@ -15,9 +15,9 @@ from tests.support.small_runs import TRIO
 from videoautoarena.graph.slot_ids import newcomer_id, slot_id
 from videoautoarena.memory.records.records import CallRow, Nonce, Role
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
-from videoautoarena.runs.rundir.reader import RUN_FILE
-from videoautoarena.runs.rundir.slots import new_slots, superseding_slots
+from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.run.rundir.reader import RUN_FILE
+from videoautoarena.runs.run.rundir.slots import new_slots, superseding_slots
 from videoautoarena.runs.tournament.forecast import newcomers_left, work_left
 from videoautoarena.runs.tournament.plan import Whole
 from videoautoarena.video.folder.find import Findings

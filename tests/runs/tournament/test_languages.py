@@ -12,7 +12,7 @@ from tests.support.clips import draw_folder
 from tests.support.small_runs import battles_of, play, play_again
 from tests.support.typed import Terminal
 from videoautoarena.memory.records.errors import ForeignRun
-from videoautoarena.runs.leaderboard.board import slices_of
+from videoautoarena.runs.analysis.leaderboard.board import slices_of
 
 LANGUAGES = ("de", "en")
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.canned import film
-from tests.runs.rundir.test_slots import VIDEOS
+from tests.runs.run.rundir.test_slots import VIDEOS
 from tests.support import slot_records as records
 from tests.support.runfiles import battle
 from videoautoarena.agents.prompting.prompts import PromptSet
@@ -19,14 +19,14 @@ from videoautoarena.graph.slot_ids import base_of, is_newcomer, newcomer_id, pla
 from videoautoarena.memory.records.records import Slot
 from videoautoarena.memory.records.slots import Slots
 from videoautoarena.memory.store.store import Ending, Store
-from videoautoarena.runs.config.run_config import Flags, resolve
-from videoautoarena.runs.console.events import Begun, nobody
-from videoautoarena.runs.console.snapshot import Standing
-from videoautoarena.runs.rundir.budget import Budget
-from videoautoarena.runs.rundir.failures import with_unsettled
-from videoautoarena.runs.rundir.opener import begin
-from videoautoarena.runs.rundir.reader import Run
-from videoautoarena.runs.rundir.slots import (
+from videoautoarena.runs.console.progress.events import Begun, nobody
+from videoautoarena.runs.console.progress.snapshot import Standing
+from videoautoarena.runs.run.config.run_config import Flags, resolve
+from videoautoarena.runs.run.rundir.budget import Budget
+from videoautoarena.runs.run.rundir.failures import with_unsettled
+from videoautoarena.runs.run.rundir.opener import begin
+from videoautoarena.runs.run.rundir.reader import Run
+from videoautoarena.runs.run.rundir.slots import (
     Lineup,
     Tally,
     new_slots,
@@ -34,7 +34,7 @@ from videoautoarena.runs.rundir.slots import (
     next_generation,
     superseding_slots,
 )
-from videoautoarena.runs.rundir.waves import Waves
+from videoautoarena.runs.run.rundir.waves import Waves
 from videoautoarena.runs.tournament.forecast import Places, _keep_answers
 from videoautoarena.runs.tournament.runner import Limits, playing
 from videoautoarena.runs.tournament.schedule import blocks_of

@@ -30,10 +30,10 @@ from videoautoarena.memory.store.evidence import Label
 from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.votes import Vote
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.config.stopping_rule import keep_rule
-from videoautoarena.runs.rundir.reader import RUN_FILE, open_run, warnings_of
+from videoautoarena.runs.run.config.stopping_rule import keep_rule
+from videoautoarena.runs.run.rundir.reader import RUN_FILE, open_run, warnings_of
+from videoautoarena.runs.run.users.summary import users_of
 from videoautoarena.runs.tournament.merge import runs_in
-from videoautoarena.runs.users.summary import users_of
 
 NEW = "offline:trickster"
 

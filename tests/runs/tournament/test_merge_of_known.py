@@ -11,7 +11,7 @@ import videoautoarena as va
 from tests.support.clips import draw_clip
 from tests.support.played import invoke
 from tests.support.small_runs import battles_of, play, play_again
-from videoautoarena.runs.leaderboard.board import slices_of
+from videoautoarena.runs.analysis.leaderboard.board import slices_of
 
 USERS = [
     {"text": "A nurse on the night shift.", "index": 1, "language": "ar"},

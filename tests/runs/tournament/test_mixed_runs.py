@@ -21,10 +21,10 @@ from videoautoarena.memory.records.errors import BadInput, ForeignRun
 from videoautoarena.memory.records.records import Battle
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cli.program.ending import ending, run_async
-from videoautoarena.runs.config.run_config import Flags, RunConfig
-from videoautoarena.runs.console.events import Happening, Settled
-from videoautoarena.runs.rundir.opener import Care
-from videoautoarena.runs.rundir.reader import RUN_FILE
+from videoautoarena.runs.console.progress.events import Happening, Settled
+from videoautoarena.runs.run.config.run_config import Flags, RunConfig
+from videoautoarena.runs.run.rundir.opener import Care
+from videoautoarena.runs.run.rundir.reader import RUN_FILE
 from videoautoarena.runs.tournament.simulate import Finished, simulate
 
 VIDEOS = 2
@@ -294,7 +294,7 @@ def test_a_video_that_cannot_be_watched_settles_its_waves(
     videos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from videoautoarena.memory.records.errors import UnusableVideo
-    from videoautoarena.runs.rundir.frames import RunFrames
+    from videoautoarena.runs.run.rundir.frames import RunFrames
 
     watch = RunFrames.frames
     lost = min(path.name for path in videos.iterdir())

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests.runs.rundir.test_slots import VIDEOS
+from tests.runs.run.rundir.test_slots import VIDEOS
 from videoautoarena.graph.slot_ids import base_of
-from videoautoarena.runs.config.run_config import Flags, resolve
-from videoautoarena.runs.rundir.slots import new_slots, superseding_slots
-from videoautoarena.runs.rundir.waves import Waves
+from videoautoarena.runs.run.config.run_config import Flags, resolve
+from videoautoarena.runs.run.rundir.slots import new_slots, superseding_slots
+from videoautoarena.runs.run.rundir.waves import Waves
 from videoautoarena.runs.tournament.pairing import Draws
 
 CAST = ("offline:hawk", "offline:owl", "offline:mole", "offline:blind")

@@ -16,8 +16,8 @@ from tests.support.typed import Terminal
 from videoautoarena.agents.limits.caps import Caps
 from videoautoarena.memory.records.records import Attempt, CallRow, Nonce, Role, Usage
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
-from videoautoarena.runs.rundir.reader import RUN_FILE
+from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.run.rundir.reader import RUN_FILE
 from videoautoarena.runs.tournament.forecast import plan_ahead
 from videoautoarena.runs.tournament.plan import Plan, Whole, Work, most_calls, plan_of
 from videoautoarena.runs.tournament.plan_text import as_lines, cap_notice, money_notice

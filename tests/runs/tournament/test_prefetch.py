@@ -14,8 +14,8 @@ from tests.support.clips import draw_clip
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.config.run_config import Flags, resolve
-from videoautoarena.runs.rundir.frames import RunFrames
+from videoautoarena.runs.run.config.run_config import Flags, resolve
+from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.runs.tournament.schedule import AHEAD, Ahead
 from videoautoarena.video.folder.find import find_videos
 from videoautoarena.video.sampling.cache import FrameCache

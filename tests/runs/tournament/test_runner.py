@@ -21,10 +21,10 @@ from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.digests import write_body
 from videoautoarena.memory.records.records import Slot
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.config.run_config import Flags, resolve
-from videoautoarena.runs.console.events import Drawn, Happening, Hear, Settled, nobody
-from videoautoarena.runs.rundir.budget import Budget
-from videoautoarena.runs.rundir.opener import Care, Opened, begin
+from videoautoarena.runs.console.progress.events import Drawn, Happening, Hear, Settled, nobody
+from videoautoarena.runs.run.config.run_config import Flags, resolve
+from videoautoarena.runs.run.rundir.budget import Budget
+from videoautoarena.runs.run.rundir.opener import Care, Opened, begin
 from videoautoarena.runs.tournament.runner import Finished, Game, Limits, playing
 from videoautoarena.runs.tournament.simulate import simulate
 from videoautoarena.video.folder.find import Findings
@@ -203,7 +203,7 @@ def test_connections_are_closed_when_a_run_is_over(
 ) -> None:
     script = Closing(["words"])
     monkeypatch.setattr(
-        "videoautoarena.runs.rundir.context.Asker", partial(Asker, make_client=script)
+        "videoautoarena.runs.run.rundir.context.Asker", partial(Asker, make_client=script)
     )
 
     ends: list[asyncio.Task[None] | None] = []

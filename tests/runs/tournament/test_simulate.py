@@ -12,7 +12,7 @@ from tests.support.loopback import serving
 from tests.support.small_runs import toml
 from tests.support.typed import Terminal
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.rundir.reader import RUN_FILE
+from videoautoarena.runs.run.rundir.reader import RUN_FILE
 
 SMALL = ("--rounds", "2", "--models", "offline:hawk,offline:mole,offline:parrot")
 

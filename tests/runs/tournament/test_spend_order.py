@@ -7,8 +7,8 @@ from typing import Any
 
 from tests.support.played import battle, play, slot, video
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.config.run_config import Flags, RunConfig, resolve
-from videoautoarena.runs.rundir.reader import RUN_FILE
+from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.run.rundir.reader import RUN_FILE
 from videoautoarena.runs.tournament.forecast import spend_order_of
 
 

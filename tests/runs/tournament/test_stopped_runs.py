@@ -14,11 +14,11 @@ from tests.support.small_runs import alter, play_again
 from tests.support.typed import Terminal
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.cli.program.ending import ending, run_async
-from videoautoarena.runs.config.stopping_rule import UNTIL_FILE
-from videoautoarena.runs.console.events import Happening, Listeners, Looked, nobody
-from videoautoarena.runs.console.follow import Follower
-from videoautoarena.runs.rundir.reader import RUN_FILE
-from videoautoarena.runs.rundir.waves import look_ahead
+from videoautoarena.runs.console.progress.events import Happening, Listeners, Looked, nobody
+from videoautoarena.runs.console.progress.follow import Follower
+from videoautoarena.runs.run.config.stopping_rule import UNTIL_FILE
+from videoautoarena.runs.run.rundir.reader import RUN_FILE
+from videoautoarena.runs.run.rundir.waves import look_ahead
 from videoautoarena.runs.tournament.add import AddRequest, add
 from videoautoarena.runs.tournament.runner import Limits
 from videoautoarena.runs.tournament.simulate import Finished

@@ -24,11 +24,11 @@ from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.agents.prompting.prompts import SLOTS, PromptSet
 from videoautoarena.memory.records.records import STANDARDS, Battle, Video
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.config.run_config import Flags, resolve
-from videoautoarena.runs.console.events import Listeners
-from videoautoarena.runs.console.live import plain_lines
-from videoautoarena.runs.rundir.opener import begin
-from videoautoarena.runs.rundir.reader import RUN_FILE
+from videoautoarena.runs.console.progress.events import Listeners
+from videoautoarena.runs.console.progress.live import plain_lines
+from videoautoarena.runs.run.config.run_config import Flags, resolve
+from videoautoarena.runs.run.rundir.opener import begin
+from videoautoarena.runs.run.rundir.reader import RUN_FILE
 from videoautoarena.runs.tournament.runner import Limits, play_run
 from videoautoarena.video.folder.find import Findings
 
@@ -229,7 +229,7 @@ def test_thirty_videos_are_played_with_two_blocks_open_at_most(
 
     told = Listeners(said.append, plain_lines(said.append))
     monkeypatch.setattr(
-        "videoautoarena.runs.rundir.context.Asker", partial(Asker, make_client=Script(speak))
+        "videoautoarena.runs.run.rundir.context.Asker", partial(Asker, make_client=Script(speak))
     )
     run(play_all())
     assert begun == set(range(6))

@@ -38,8 +38,8 @@ from videoautoarena.runs.bench.play import runner
 from videoautoarena.runs.bench.play.cast import BenchCast, Wanted
 from videoautoarena.runs.bench.play.runner import Asked
 from videoautoarena.runs.bench.play.videos import BenchVideos
-from videoautoarena.runs.console.events import Listeners, nobody
-from videoautoarena.runs.rundir.frames import RunFrames
+from videoautoarena.runs.console.progress.events import Listeners, nobody
+from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.video.folder.find import find_videos
 
 MODELS = ("able", "silent", "failing", "judge")

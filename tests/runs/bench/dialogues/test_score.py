@@ -22,8 +22,8 @@ from videoautoarena.runs.bench.format.entries import ABILITIES, TWIN
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.schema import DialogueItem
 from videoautoarena.runs.bench.kinds.scorings import read_any_board
-from videoautoarena.runs.web.page.dialogue_report import summary_of
-from videoautoarena.runs.web.page.sentences import as_text
+from videoautoarena.runs.views.page.dialogue_report import summary_of
+from videoautoarena.runs.views.page.sentences import as_text
 
 
 def only(bench: OpenBench[DialogueItem], **how: bool) -> DialogueScore:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from videoautoarena.runs.bench.format.card import UNSTATED, count_table, licence_section
-from videoautoarena.runs.text.publishing import BEFORE_PASSING_ON
+from videoautoarena.runs.formats.publishing import BEFORE_PASSING_ON
 
 
 def test_a_card_counts_what_there_is_and_says_where_there_is_nothing() -> None:

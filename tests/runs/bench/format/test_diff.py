@@ -12,8 +12,8 @@ from tests.support.played import battle, invoke, manifest, play, slot, video
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.diff import diff
 from videoautoarena.runs.bench.freeze.freeze import freeze
-from videoautoarena.runs.views.checks import diff_report
-from videoautoarena.runs.views.forms import as_text
+from videoautoarena.runs.views.results.checks import diff_report
+from videoautoarena.runs.views.results.forms import as_text
 
 FILMS = [video(b"clip %d" % k, path=f"clip{k}.mp4") for k in range(3)]
 

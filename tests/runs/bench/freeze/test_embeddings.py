@@ -15,7 +15,7 @@ from tests.support.played import battle, invoke, play, slot, video
 from videoautoarena.agents.models.parameters import embed
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import open_bench
-from videoautoarena.runs.rundir.embeddings import vectors_of
+from videoautoarena.runs.run.rundir.embeddings import vectors_of
 
 MODEL = "tests.support.letters.Letters:plain"
 QUESTIONS = ["aab", "", "bb \ud800"]

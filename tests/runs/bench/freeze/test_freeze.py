@@ -17,9 +17,9 @@ from tests.support.played import battle, invoke, judging, lineage, manifest, pla
 from videoautoarena.agents.prompting.contracts import PAPER_CONTRACTS
 from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.records.records import Borrowed
-from videoautoarena.runs.config.preset import left_by_preset
-from videoautoarena.runs.rundir.reader import open_run
-from videoautoarena.runs.text.traits import bucket
+from videoautoarena.runs.run.config.preset import left_by_preset
+from videoautoarena.runs.run.rundir.reader import open_run
+from videoautoarena.scoring.texts.traits import bucket
 
 
 @pytest.fixture

@@ -31,9 +31,9 @@ from videoautoarena.runs.bench.freeze.selection import (
     Selection,
     choose_items,
 )
-from videoautoarena.runs.rundir.reader import open_run
-from videoautoarena.runs.selecting.asking import HardFound
-from videoautoarena.runs.selecting.hard import BadQuestion, Tried
+from videoautoarena.runs.bench.selecting.asking import HardFound
+from videoautoarena.runs.bench.selecting.hard import BadQuestion, Tried
+from videoautoarena.runs.run.rundir.reader import open_run
 
 SAID = (Judging(judge="judge", seats="ab", verdict="b"),)
 

@@ -22,7 +22,7 @@ from videoautoarena.runs.bench.format.results import (
     write_answers,
     write_result,
 )
-from videoautoarena.runs.interop.videoautobench import import_videoautobench
+from videoautoarena.runs.exchange.interop.videoautobench import import_videoautobench
 
 MOLE = ("--model", "offline:mole", "--limit", 3)
 TERSE = ("--anchor", "offline:terse")

@@ -28,8 +28,8 @@ from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.results import read_tasks
 from videoautoarena.runs.bench.play.calls import CALLS
 from videoautoarena.runs.cli.program.ending import run_async
-from videoautoarena.runs.console.events import Listeners, nobody
-from videoautoarena.runs.rundir.reader import RUN_FILE
+from videoautoarena.runs.console.progress.events import Listeners, nobody
+from videoautoarena.runs.run.rundir.reader import RUN_FILE
 from videoautoarena.runs.tournament.add import AddRequest, add
 from videoautoarena.runs.tournament.simulate import Care, Limits, resume
 from videoautoarena.video.folder.find import find_videos

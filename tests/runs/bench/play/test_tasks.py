@@ -28,7 +28,7 @@ from videoautoarena.runs.bench.play.calls import CALLS
 from videoautoarena.runs.bench.play.cast import Wanted
 from videoautoarena.runs.bench.play.tasks import TaskGame, TaskRules
 from videoautoarena.runs.bench.play.videos import BenchVideos
-from videoautoarena.runs.rundir.frames import RunFrames
+from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.video.folder.find import find_videos
 
 PAIR = ("--model", "offline:hawk,offline:blind")

@@ -12,7 +12,7 @@ from videoautoarena.memory.records.errors import JournalMiss, UnusableVideo
 from videoautoarena.memory.records.records import Sampling
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.play.work import _KnownFrames
-from videoautoarena.runs.rundir.failures import UNUSABLE
+from videoautoarena.runs.run.rundir.failures import UNUSABLE
 
 
 def test_a_video_without_frames_is_known_as_one_and_another_was_not_looked_at(

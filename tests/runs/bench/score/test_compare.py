@@ -12,7 +12,7 @@ from tests.support.played import invoke
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.points import Points, points_of
 from videoautoarena.runs.bench.score.compare import Comparison, compare
-from videoautoarena.runs.views.comparisons import comparison_report
+from videoautoarena.runs.views.results.comparisons import comparison_report
 
 
 def test_a_question_is_worth_what_the_published_rule_says(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tests.support.task_sets import choice, write_set
 from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, write_result
 from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.bench.score.sweep import Ladder, ladders_of
-from videoautoarena.runs.views.sets import ladder_sentences, ladders_table
+from videoautoarena.runs.views.results.sets import ladder_sentences, ladders_table
 from videoautoarena.scoring.ratings.differences import measure_lead
 from videoautoarena.scoring.tasks.averages import measure_accuracy
 

@@ -18,7 +18,7 @@ from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.schema import TaskItem
 from videoautoarena.runs.bench.score.shortcuts import probe_bench, probe_set
-from videoautoarena.runs.interop.mlvu import import_mlvu
+from videoautoarena.runs.exchange.interop.mlvu import import_mlvu
 
 
 def items_of(count: int, *, task: str = "needle", longest: bool = False, **changed: Any) -> Any:

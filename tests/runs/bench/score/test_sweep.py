@@ -13,7 +13,7 @@ from tests.support.task_sets import choice, write_set
 from videoautoarena.runs.bench.format.results import TaskLine, TaskResult, write_result
 from videoautoarena.runs.bench.score.sweep import Sweep
 from videoautoarena.runs.bench.score.task_score import score_tasks
-from videoautoarena.runs.views.sets import sweep_sentences, sweeps_table
+from videoautoarena.runs.views.results.sets import sweep_sentences, sweeps_table
 
 ITEMS = 300
 

@@ -1,0 +1,1 @@
+"""Owns what a run says when looked into: boards, audits, trials, categories; plays none."""

@@ -1,0 +1,204 @@
+"""What the sections of an audit look at, and how they make a finding of a share."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from videoautoarena.memory.records.outlines import Outlines
+from videoautoarena.memory.records.records import DECIDED, TIES, Battle, Video
+from videoautoarena.memory.store.evidence import Label, Sample, Trial
+from videoautoarena.runs.rating.finding import ENOUGH, Crosses, Finding, Told
+from videoautoarena.runs.run.rundir.reader import BattlesOf, is_blind
+from videoautoarena.runs.run.rundir.server_limits import Shortfall
+from videoautoarena.scoring.fitting.counts import Ints
+from videoautoarena.scoring.intervals.proportions import Share
+
+Mask = NDArray[np.bool_]
+ABSTAINED = 3
+FAILED = 4
+_CAMPS = {"a": 0, "b": 1, **dict.fromkeys(TIES, 2), "abstain": ABSTAINED, "failed": FAILED}
+"""Codes of what a judge said; ties of both kinds are one."""
+POINTS = np.array([1.0, 0.0, 0.5])
+"""What each camp gives model_a."""
+_OWNER = re.compile(r"\A.*[/:]", re.DOTALL)
+_FIRST_WORD = re.compile(r"[^\W\d_]+")
+
+
+@dataclass(frozen=True, eq=False)
+class Ballots:
+    """Every judging of a run as a row of arrays, in the order of the battles."""
+
+    battle: Ints
+    """Place in the battles of the input."""
+    judge: Ints
+    """Place in its judges."""
+    is_back: Mask
+    """Whether model_b was read first."""
+    camp: Ints
+    """0 for model_a, 1 for model_b, 2 a tie, ABSTAINED or FAILED."""
+
+    @property
+    def has_voted(self) -> Mask:
+        """Which of them say who is better, or that nobody is."""
+        return self.camp < ABSTAINED
+
+
+@dataclass(frozen=True, eq=False)
+class AuditInput:
+    """The battles of a run that count, and what is known of its judges beside them."""
+
+    battles: Collection[Battle]
+    """Those of a run are read each time they are gone through."""
+    manifest: Mapping[str, Any]
+    labels: Sequence[Label] = ()
+    samples: Sequence[Sample] = ()
+    trials: Sequence[Trial] = ()
+    films: Mapping[str, Video] = field(default_factory=dict)
+    """By id; what is said of a battle names the file it is about."""
+    shortfalls: Sequence[Shortfall] = ()
+    """Who saw fewer frames than it was to."""
+    unequal_frames: Sequence[Shortfall] = ()
+    """Which contestants saw fewer frames than others, by their own limit."""
+    is_brief: bool = False
+    """Ask for no figure but those that raise alarms or stand under every leaderboard."""
+    by_language: bool = False
+    """Ask for all figures by language, also where a question's own words have to tell it."""
+
+    @cached_property
+    def outlines(self) -> Outlines:
+        """The battles without their texts, which is all that most sections look at."""
+        if isinstance(self.battles, BattlesOf):
+            return self.battles.outlines
+        return Outlines.of(self.battles)
+
+    @cached_property
+    def decided(self) -> Outlines:
+        """The battles that enter the ratings, without their texts."""
+        return self.outlines.where(self.outlines.texts["verdict"].among(DECIDED))
+
+    def void_reasons(self) -> list[str | None]:
+        """Return why battles are void, in their order."""
+        is_void = self.outlines.texts["verdict"].among(["void"])
+        if isinstance(self.battles, BattlesOf):
+            return [why for (why,) in self.battles.where(is_void).fields("reason")]
+        return [battle.reason for battle in self.battles if battle.verdict == "void"]
+
+    def answers(self, rows: Mask) -> list[tuple[str | None, str | None]]:
+        """Return both answers of some battles, in their order."""
+        if isinstance(self.battles, BattlesOf):
+            return list(self.battles.where(rows).answers())
+        some = (b for b, is_one in zip(self.battles, rows, strict=True) if is_one)
+        return [(battle.answer_a, battle.answer_b) for battle in some]
+
+    def find(self, ids: Iterable[str]) -> dict[str, Battle]:
+        """Return the battles that have one of these ids, in whole."""
+        if isinstance(self.battles, BattlesOf):
+            each = map(self.battles.find, dict.fromkeys(ids))
+            return {battle.id: battle for battle in each if battle is not None}
+        wanted = set(ids)
+        return {battle.id: battle for battle in self.battles if battle.id in wanted}
+
+    @cached_property
+    def judges(self) -> list[str]:
+        """Names of all who were asked to judge, in the order of the panel."""
+        told = self.outlines.told
+        codes = self.outlines.texts["ballots"].counts_by_code()
+        asked = {ballot.judge: None for code in codes for ballot in told[code]}
+        panel = [judge for judge in self.manifest.get("judges") or () if judge in asked]
+        return list(dict.fromkeys([*panel, *asked]))
+
+    @cached_property
+    def ballots(self) -> Ballots:
+        """What every judge said of every battle, from every seating."""
+        place = {judge: k for k, judge in enumerate(self.judges)}
+        told = self.outlines.told
+        codes = self.outlines.texts["ballots"].codes
+        # What judges said of a battle occurs again and again: each such set is coded once.
+        size = [len(ballots) for ballots in told]
+        every = [b for ballots in told for b in ballots]
+        asked = np.array(size, dtype=np.int64)[codes] if len(codes) else np.empty(0, dtype=np.int64)
+        first = (np.cumsum(size, dtype=np.int64) - size)[codes] if len(codes) else asked
+        behind = np.arange(asked.sum()) - np.repeat(np.cumsum(asked) - asked, asked)
+        row = np.repeat(first, asked) + behind
+        return Ballots(
+            np.repeat(np.arange(len(codes)), asked),
+            np.array([place.get(b.judge, -1) for b in every], dtype=np.int64)[row],
+            np.array([b.seats == "ba" for b in every], dtype=np.bool_)[row],
+            np.array([_CAMPS[b.verdict] for b in every], dtype=np.int64)[row],
+        )
+
+    @cached_property
+    def videos(self) -> Ints:
+        """Shape (battles,), a number for the video of each: the clusters of their shares."""
+        return self.outlines.videos
+
+    def model_of(self, name: str) -> str:
+        """Return the `provider:model` that a name of the run stands for."""
+        return str(self._entry(name).get("model") or name)
+
+    def is_blind(self, name: str) -> bool:
+        """Return whether a contestant is sent no frame."""
+        return is_blind(self._entry(name))
+
+    def _entry(self, name: str) -> Mapping[str, Any]:
+        return (self.manifest.get("cast") or {}).get(name) or {}
+
+
+def family_of(model: str) -> str:
+    """Return the family of a `provider:model`: the first word of the model's name.
+
+    So `openai:gpt-4o`, `azure:gpt-4o-mini` and `openrouter:openai/gpt-5` are one, `gpt`. The
+    provider is left out, since one model is to be had from many; stand-ins are a family by kind.
+    """
+    word = _FIRST_WORD.search(_OWNER.sub("", model))
+    return word[0].casefold() if word else model.casefold()
+
+
+def finding(
+    key: str,
+    share: Share,
+    words: str,
+    *,
+    crosses: Crosses | None = None,
+    is_even: bool = False,
+    is_alarm: bool = False,
+    **told: Told,
+) -> Finding:
+    """Return a share as a finding; `words` and `told` are as there.
+
+    `crosses` is for figures that are one of many, among which `raise_alarms` chooses, and `is_even`
+    as there; `is_alarm` is for one that stands alone.
+    """
+    return Finding(
+        *(key, *share, words, is_alarm, crosses, is_enough(share), is_even),
+        told=told,
+        videos=share.spread.clusters if share.spread else min(share.n, 1),
+    )
+
+
+def is_enough(share: Share) -> bool:
+    """Return whether a share stands on cases enough, of more than one video, for an alarm."""
+    return share.n >= ENOUGH and share.spread is not None
+
+
+def above(share: Share, most: float) -> Crosses:
+    """Return what says whether a share is surely above a threshold."""
+    return lambda level: share.at(level).low > most
+
+
+def below(share: Share, least: float) -> Crosses:
+    """Return what says whether a share is surely below a threshold."""
+    return lambda level: share.at(level).high < least
+
+
+def unknown(key: str, words: str, **told: Told) -> Finding:
+    """Return what an audit says where there is nothing to say a figure from."""
+    return Finding(key, math.nan, math.nan, math.nan, 0, words, told=told)

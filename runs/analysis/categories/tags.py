@@ -1,0 +1,91 @@
+"""Which categories the questions of a run are of, by the tags that it has."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
+
+from videoautoarena.memory.records.digests import canonical_json, digest
+from videoautoarena.memory.records.questions import QUESTION_CATEGORIES, QuestionCategory
+from videoautoarena.memory.records.records import Battle
+from videoautoarena.memory.store.evidence import generation_of
+from videoautoarena.memory.store.tags import Tag
+from videoautoarena.runs.run.rundir.reader import Run
+
+NONE = "none of these"
+"""What a question is shown under that was read and is of no category."""
+UNTAGGED = "not tagged"
+"""What a question is shown under of which nothing is known."""
+SHOWN: Mapping[str, str] = {name: name.replace("_", " ") for name in QUESTION_CATEGORIES}
+"""Category to what people read."""
+
+
+class Asked(NamedTuple):
+    """A question as it is tagged: once for each video, however often it was put."""
+
+    id: str
+    video: str
+    text: str
+
+
+def asked_of(video: str, question: str) -> Asked:
+    """Return a question about a video with its id."""
+    return Asked(digest(canonical_json([video, question]))[:16], video, question)
+
+
+def questions_of(battles: Iterable[Battle]) -> list[Asked]:
+    """Return the questions of battles, equal ones about one video once, in slot order."""
+    found = (asked_of(one.video, one.question) for one in battles if one.question is not None)
+    return list(dict.fromkeys(found))
+
+
+def standing_tags(tags: Iterable[Tag]) -> list[Tag]:
+    """Return the tags that count: of one classifier on one question the last that was read."""
+    found: dict[tuple[str, str], Tag] = {}
+    for tag in sorted(tags, key=lambda tag: generation_of(tag.id)[1]):
+        place = (tag.classifier, tag.question)
+        if tag.reason is None or place not in found or found[place].reason is not None:
+            found[place] = tag
+    return list(found.values())
+
+
+def classifier_of(tags: Collection[Tag]) -> str | None:
+    """Return who counts where several classified a run: who read the most questions.
+
+    Of two that read as many, the one that began earlier; None where nobody did.
+    """
+    read = Counter(tag.classifier for tag in tags if tag.reason is None)
+    return max(read, key=read.__getitem__, default=None)
+
+
+def tags_of(run: Run, classifier: str | None = None) -> dict[str, Tag]:
+    """Return the tags of one classifier that could be read, by the id of the question.
+
+    Nobody named: the one of `classifier_of`. Empty where the run has none.
+    """
+    standing = standing_tags(run.store.tags.all())
+    who = classifier_of(standing) if classifier is None else classifier
+    return {tag.question: tag for tag in standing if tag.classifier == who and tag.reason is None}
+
+
+def said_yes(tag: Tag) -> tuple[QuestionCategory, ...]:
+    """Return the categories of a question, in their order; what is unknown is none of them."""
+    return tuple(name for name in QUESTION_CATEGORIES if tag.categories.get(name) == "yes")
+
+
+def categories_of(run: Run, classifier: str | None = None) -> Mapping[str, tuple[str, ...]]:
+    """Return the names of its question's categories for each battle whose question was tagged.
+
+    A battle is in none of them where its tuple is empty; one that was not tagged, or whose tag
+    could not be read, is left out.
+    """
+    tags = tags_of(run, classifier)
+    if not tags:
+        return {}
+    return {
+        battle.id: said_yes(tags[asked.id])
+        for battle in run.battles
+        if battle.question is not None
+        and (asked := asked_of(battle.video, battle.question)).id in tags
+    }

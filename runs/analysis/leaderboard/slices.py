@@ -1,0 +1,321 @@
+"""The boards of a run's slices: battles parted by a trait, each part rated apart."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import CATEGORIES, DECIDED, SCHEMA, STANDARDS, Battle
+from videoautoarena.runs.analysis.categories.tags import NONE, SHOWN, UNTAGGED
+from videoautoarena.runs.analysis.leaderboard.head_to_head import both_bad
+from videoautoarena.runs.formats.record_json import LEFT_OUT, SPREAD, fields_json, keyed, value_json
+from videoautoarena.runs.rating.finding import UNKNOWN as NO_FIGURE
+from videoautoarena.runs.rating.finding import Figure, Finding, figure_of
+from videoautoarena.runs.rating.leaderboard import Leaderboard, Term
+from videoautoarena.runs.rating.method import (
+    RANKABLE_VIDEOS,
+    SOLID_BATTLES,
+    THIN,
+    TOO_FEW,
+    USUAL,
+    RatingMethod,
+)
+from videoautoarena.runs.rating.table import answered, build, fought_of, points_of
+from videoautoarena.runs.run.rundir.reader import BattlesOf
+from videoautoarena.runs.run.users.summary import BROUGHT, PLAIN
+from videoautoarena.scoring.intervals.proportions import measure_share
+from videoautoarena.scoring.ratings.covariates import MOST_HALF_WIDTH
+from videoautoarena.scoring.texts.traits import BUCKET_NAMES, FORMS, asked_form, bucket
+
+By = Literal["duration", "category", "round", "origin", "persona", "format", "judge", "standard"]
+UNKNOWN = "unknown"
+"""Of battles that never came to a category or a question; they are void."""
+AIMED = ("aimed at neither", "aimed at one", "aimed at both")
+QUESTION_SLICES = (*SHOWN.values(), NONE, UNTAGGED)
+ORIGINS = ("first", "evolved", *reversed(AIMED), "fresh")
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A part of the battles, and the leaderboard of those alone."""
+
+    name: str = field(metadata=keyed("slice"))
+    """Its name, such as `8-15 s`, `q2`, `P1 close`, or a cell of `videos.csv`; `unknown` of battles
+    without category or question."""
+    battles: int
+    """Decided ones."""
+    both_bad_share: Figure
+    """As in a row, but with `--without refusals` of battles that no answer refuses in; null by
+    standard."""
+    flags: tuple[str, ...]
+    """`under 100 battles`, and every flag of its rows."""
+    board: Leaderboard = field(metadata=SPREAD)
+    agreement: Figure | None = field(default=None, metadata=LEFT_OUT)
+    """By standard: of the battles decided both by it and overall, the share decided alike; ties of
+    any kind are one."""
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What position and style are worth in one slice, in the largest group of its models."""
+
+    slice: str
+    """Its name."""
+    battles: int
+    """Decided ones."""
+    videos: int | None
+    """That they are about, of its largest group."""
+    effects: Mapping[str, Term | None]
+    """`points`, `low` and `high` of each feature and of `seat`; None for one that never differs, on
+    fewer than ten videos, or if its interval reaches beyond 75 points to either side."""
+
+
+@dataclass(frozen=True)
+class Slices:
+    """A leaderboard for each part of the battles."""
+
+    by: str
+    """A trait of battles, or one that their run knows of."""
+    parts: tuple[Slice, ...] = field(metadata=keyed("slices"))
+    """The [slices](#slices)."""
+    audit: tuple[Finding, ...] | None = field(default=None, metadata=LEFT_OUT)
+    """As under the leaderboard of the whole run; by language before the slices."""
+
+    @property
+    def effects(self) -> tuple[Effects, ...]:
+        """What position and style are worth in each slice; empty where nobody asked."""
+        return tuple(effects for part in self.parts for effects in _effects(part))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return them as `arena leaderboard --by` prints them with `--json`."""
+        parts = fields_json(self)
+        effects = value_json(self.effects)
+        if self.by == "language":
+            # No board by language is read before what the judge is like in each.
+            parts = {key: parts[key] for key in ("by", "audit") if key in parts} | parts
+        return {"schema": SCHEMA, **parts, **({"effects": effects} if effects else {})}
+
+
+def _effects(part: Slice) -> Iterator[Effects]:
+    """Yield what is known of position and style in a slice, where anybody asked."""
+    settings = part.board.settings
+    for terms in (settings.terms or ())[:1]:
+        if terms.control is None:
+            return
+        group = part.board.components[0]
+        seats = sum(row.battles for row in part.board.models if row.model in group)
+        videos = None if settings.videos is None else settings.videos[0]
+        is_bounded = terms.control.inflation is not None
+        is_enough = is_bounded and settings.evidence[0][0] >= RANKABLE_VIDEOS
+        effects = {
+            name: of if is_enough and _is_known(of) else None for name, of in terms.effects.items()
+        }
+        yield Effects(part.name, seats // 2, videos, effects)
+
+
+def _is_known(term: Term | None) -> bool:
+    """Return whether the interval of a term is as narrow as it has to be to be identified."""
+    if term is None or term.low is None or term.high is None:
+        return False
+    return term.high - term.low <= 2 * MOST_HALF_WIDTH
+
+
+def build_slices(
+    battles: Collection[Battle],
+    roster: Sequence[str],
+    *,
+    by: str,
+    seats_count: bool = False,
+    known: Callable[[Battle], Iterable[str]] | None = None,
+    **given: Any,
+) -> Slices:
+    """Return a board for every slice that holds a battle.
+
+    Each has a scale of its own: mean 1000 over the models of one component in that slice. A battle
+    stands in one slice; by origin, an evolved one stands also with those whose question was made
+    from the faults of as many of its two players. By judge, a battle stands with every judge of the
+    panel, and ends as that one alone would have it. By standard it stands with each of the four,
+    and ends as the panel decided by that one alone; these slices say how often that is how the
+    battle ended.
+
+    Args:
+        battles: those that count, in slot order.
+        roster: every model of the run.
+        by: the trait that parts them, or the name of what `known` says.
+        known: the slices of each battle by a trait that no battle holds; it may stand in several.
+        seats_count: both seatings of a judge decide.
+        given: how each part is rated, as for `runs.rating.table.build`.
+    """
+    parts = parts_of(battles, {by: known}, seats_count=seats_count)[by]
+    return slices_of_parts(battles, roster, by=by, parts=parts, **given)
+
+
+@dataclass
+class Part:
+    """Which battles stand in one slice."""
+
+    rows: array[int] = field(default_factory=lambda: array("i"))
+    """Their places among all, ascending."""
+    verdicts: list[str] = field(default_factory=list)
+    """How they end in it, where a slice is a way to decide them."""
+
+    def of(self, battles: Collection[Battle]) -> Collection[Battle]:
+        """Return its battles."""
+        rows = np.array(self.rows, dtype=np.int64)
+        if isinstance(battles, BattlesOf):
+            found = battles.where(rows)
+            return found.ended(self.verdicts) if self.verdicts else found
+        listed = list(battles)
+        some = [listed[row] for row in rows]
+        if not self.verdicts:
+            return some
+        pairs = zip(some, self.verdicts, strict=True)
+        return [battle.model_copy(update={"verdict": verdict}) for battle, verdict in pairs]
+
+
+Known = Callable[[Battle], Iterable[str]]
+"""The slices that a battle stands in; it may stand in several."""
+
+
+def parts_of(
+    battles: Iterable[Battle], traits: Mapping[str, Known | None], *, seats_count: bool = False
+) -> dict[str, dict[str, Part]]:
+    """Return the slices by each trait, from one look at every battle.
+
+    Args:
+        battles: those that count, in slot order.
+        traits: each with the slices of a battle, where it is none of the battles' own.
+        seats_count: both seatings of a judge decide.
+    """
+    found: dict[str, dict[str, Part]] = {by: {} for by in traits}
+    slices = {by: known or _TRAITS.get(by, lambda _: [UNKNOWN]) for by, known in traits.items()}
+    for row, battle in enumerate(battles):
+        for by, parts in found.items():
+            if by in _RULINGS:
+                for name, verdict in _RULINGS[by](battle, seats_count):
+                    part = parts.setdefault(name, Part())
+                    part.rows.append(row)
+                    part.verdicts.append(verdict)
+                continue
+            for name in slices[by](battle):
+                parts.setdefault(name, Part()).rows.append(row)
+    return found
+
+
+def slices_of_parts(
+    battles: Collection[Battle],
+    roster: Sequence[str],
+    *,
+    by: str,
+    parts: Mapping[str, Part],
+    **given: Any,
+) -> Slices:
+    """Return a board for every slice of battles that were parted by a trait; see `build_slices`."""
+    if by == "standard" and battles and not parts:
+        raise BadInput(
+            "the judges of this run gave no verdict by standard, as those of new "
+            "runs do; leave out --by standard"
+        )
+    order = [name for name in _order(by, parts) if name in parts]
+    method: RatingMethod = given.get("method", USUAL)
+    found = []
+    for name in order:
+        mine = parts[name].of(battles)
+        one = _slice(name, build(mine, roster, **given), answered(mine, method))
+        found.append(_by_itself(one, battles, parts[name]) if by == "standard" else one)
+    return Slices(by, tuple(found))
+
+
+def _by_judge(battle: Battle, seats_count: bool) -> Iterable[tuple[str, str]]:
+    """Return how each judge of a battle decided it alone; nothing where none was asked."""
+    from videoautoarena.agents.roles.judge import settle_verdict
+
+    for judge in dict.fromkeys(one.judge for one in battle.verdicts):
+        own = [one for one in battle.verdicts if one.judge == judge]
+        yield judge, settle_verdict(own, audit_only=not seats_count)[0]
+
+
+def _by_standard(battle: Battle, seats_count: bool) -> Iterable[tuple[str, str]]:
+    """Return how the panel decided a battle by each standard; nothing where it was not asked."""
+    from videoautoarena.runs.run.battles.standards import by_standard
+
+    for standard, verdict in by_standard(battle, seats_count=seats_count).items():
+        if verdict is not None:
+            yield standard.replace("_", " "), verdict
+
+
+def _by_itself(found: Slice, battles: Collection[Battle], part: Part) -> Slice:
+    """Return the slice of a standard, with how often it decides as the verdict does.
+
+    A tie of any kind is one, and none by a standard is called good or bad.
+    """
+    mine = fought_of(battles).where(np.array(part.rows, dtype=np.int64))
+    ended = list(mine.verdict.each())
+    ends = part.verdicts
+    both = np.array([{one, other} <= DECIDED for one, other in zip(ended, ends, strict=True)])
+    same = [points_of(one) == points_of(other)
+            for one, other, counts in zip(ended, ends, both, strict=True) if counts]  # fmt: skip
+    agreement = measure_share(same, mine.video.where(both).numbered())
+    rows = (
+        replace(row, behaviour=row.behaviour and replace(row.behaviour, both_bad_share=NO_FIGURE))
+        for row in found.board.models
+    )
+    board = replace(found.board, models=tuple(rows))
+    return replace(found, board=board, both_bad_share=NO_FIGURE, agreement=figure_of(agreement))
+
+
+def _slice(name: str, board: Leaderboard, battles: Collection[Battle]) -> Slice:
+    decided = board.settings.totals.decided
+    flags = [THIN] if decided < SOLID_BATTLES else []
+    flags += sorted(
+        {flag for row in board.models for flag in row.flags},
+        key=lambda flag: (flag == TOO_FEW, flag),
+    )
+    bad = both_bad(battles)
+    rows = (
+        replace(row, flags=(*row.flags, *[THIN] * (row.battles < SOLID_BATTLES)))
+        for row in board.models
+    )
+    return Slice(name, decided, figure_of(bad), tuple(flags), replace(board, models=tuple(rows)))
+
+
+def _origin(battle: Battle) -> Iterable[str]:
+    yield battle.origin or UNKNOWN
+    if battle.origin == "evolved" and battle.aimed_at is not None:
+        yield AIMED[len({battle.model_a, battle.model_b} & set(battle.aimed_at))]
+
+
+_TRAITS: dict[str, Callable[[Battle], Iterable[str]]] = {
+    "duration": lambda battle: [bucket(battle.duration_s)],
+    "category": lambda battle: [battle.category or UNKNOWN],
+    "round": lambda battle: [f"q{battle.round}"],
+    "origin": _origin,
+    "persona": lambda battle: [PLAIN.get(battle.persona, UNKNOWN)],
+    "format": lambda b: [UNKNOWN if b.question is None else asked_form(b.question)],
+}
+_RULINGS: dict[str, Callable[[Battle, bool], Iterable[tuple[str, str]]]] = {
+    "judge": _by_judge,
+    "standard": _by_standard,
+}
+"""Traits that are no battle's own but a way to decide it."""
+_ORDERS: dict[str, tuple[str, ...]] = {
+    "standard": tuple(standard.replace("_", " ") for standard in STANDARDS),
+    "duration": BUCKET_NAMES,
+    "category": CATEGORIES,
+    "origin": ORIGINS,
+    "persona": (*PLAIN.values(), BROUGHT),
+    "format": FORMS,
+    "question-category": QUESTION_SLICES,
+}
+
+
+def _order(by: str, found: Iterable[str]) -> list[str]:
+    """Return the slices as they are shown; what no list foresees stands behind."""
+    known = _ORDERS.get(by, ())
+    others = sorted(set(found) - {*known, UNKNOWN}, key=lambda name: (len(name), name))
+    return [*known, *others, UNKNOWN]

@@ -1,0 +1,425 @@
+"""What `arena doctor` finds: packages, keys, the frame cache, videos, models and their answers."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, packages_distributions, requires, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.prompts import PromptSet
+from videoautoarena.agents.providers import provider_keys
+from videoautoarena.agents.transport.redaction import NAMES, is_traced, trace_host
+from videoautoarena.graph.slot_ids import PERSONAS
+from videoautoarena.memory.records.errors import ArenaError
+from videoautoarena.memory.records.records import Role, Skipped
+from videoautoarena.runs.console.media.live_check import PROXIES, ModelCheck, lacking_key
+from videoautoarena.runs.formats.record_json import record_json
+from videoautoarena.runs.formats.terminal import out
+from videoautoarena.runs.run.config.disclosure import (
+    calls_at_most,
+    embedders,
+    frames_of,
+    most_frames,
+    remote_notice,
+)
+from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve
+from videoautoarena.runs.run.config.sampling import refuse_missing
+from videoautoarena.runs.run.rundir.reader import one_line
+
+if TYPE_CHECKING:
+    from videoautoarena.video.folder.find import Duplicate
+
+US = "videoautoarena"
+LONGEST_REASON = 300
+"""Characters of what a server said that are repeated."""
+Visit = Callable[[Sequence[Model], Mapping[str, int]], list[ModelCheck]]
+"""Asks models something small, with so many frames; returns a report of each not offline."""
+
+
+class Decoder(NamedTuple):
+    """What decodes videos; None where it is not installed."""
+
+    name: str
+    version: str | None
+    decord: str | None
+
+
+class Cache(NamedTuple):
+    """The frame cache."""
+
+    folder: str
+    writable: bool
+    videos: int
+    entries: int
+    bytes: int
+
+
+class Disk(NamedTuple):
+    """What the working folder lies on."""
+
+    free_bytes: int
+
+
+class Terminal(NamedTuple):
+    """What standard output is."""
+
+    is_terminal: bool
+    columns: int
+    colours: str | None
+    encoding: str
+    no_color: bool
+
+
+class Tracing(NamedTuple):
+    """Whether requests go to LangSmith, where, and by which variables."""
+
+    on: bool
+    host: str | None
+    set: list[str]
+
+
+class Usable(NamedTuple):
+    """A video that a run could use."""
+
+    path: str
+    duration_s: float
+    width_px: int
+    height_px: int
+    codec: str
+
+
+@dataclass(frozen=True)
+class Folder:
+    """What a folder of videos holds."""
+
+    SHOWN: ClassVar = ("folder", "usable", "skipped", "duplicates")
+    folder: str
+    usable: list[Usable]
+    skipped: list[Skipped]
+    duplicates: list[Duplicate]
+    problems: dict[str, tuple[str, ...]]
+    """What is wrong with usable ones, by path; not in JSON, where a run's status has it."""
+
+
+@dataclass(frozen=True)
+class Cast:
+    """A model of the cast; `key_set` is None where it needs no key."""
+
+    SHOWN: ClassVar = ("model", "resolved", "roles", "host", "keys", "key_set")
+    model: str
+    resolved: str
+    roles: list[Role]
+    host: str
+    keys: list[str]
+    key_set: bool | None
+    frames: dict[Role, int]
+    """The most frames of a call, by role; not in JSON."""
+
+
+class Calls(NamedTuple):
+    """The most calls that a run makes, by model, and what leaves the machine."""
+
+    videos: int
+    rounds: int
+    battles: int
+    at_most: dict[str, int]
+    notice: list[str]
+
+
+@dataclass(frozen=True)
+class Checkup:
+    """All that a run would find before it starts."""
+
+    SHOWN: ClassVar = (
+        *("ready", "missing", "version", "python", "packages", "decoder", "keys", "cache", "disk"),
+        *("terminal", "tracing", "proxies", "videos", "models", "calls", "live", "cluster"),
+    )
+    missing: list[str]
+    """A sentence for each thing that prevents it."""
+    packages: dict[str, str | None]
+    """Name to version of what a run needs; None: not installed."""
+    decoder: Decoder
+    """`name` and `version`, and in `decord` the package behind that name with its version, or
+    None."""
+    keys: dict[str, bool]
+    """Name of a variable to whether it is set."""
+    cache: Cache
+    """Of frames: `folder`, `writable`, number of `videos` and `entries`, and their `bytes`."""
+    disk: Disk
+    """`free_bytes` in the working folder."""
+    terminal: Terminal
+    """`is_terminal`, `columns`, `colours`, `encoding` and `no_color`."""
+    tracing: Tracing
+    """Whether LangSmith's is `on`, to which `host`, and which of its variables are `set`."""
+    proxies: list[str]
+    """Proxy variables that are set."""
+    videos: Folder | None
+    """`folder`, `usable`, `skipped` and `duplicates`; None without `--videos`."""
+    models: list[Cast]
+    """Of each model `model`, `resolved`, `roles`, `host`, `keys` and `key_set` (None where it needs
+    none)."""
+    calls: Calls | None
+    """`videos` (1 if none were looked at), `rounds` and `battles` of a run, `at_most` calls a
+    model, and the `notice` it would begin with."""
+    live: list[ModelCheck] | None
+    """Of each remote model [what it answered](#a-model-that-was-asked); None without `--live`."""
+    doubts: Sequence[str] = ()
+    """What of `missing` only the models' own answers show; no run looks at it before it starts."""
+    cluster: Mapping[str, Any] | None = None
+    """`machines` that have processors, or the `refusal` why there is no cluster; None without
+    `--engine ray`."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether a run could start."""
+        return not self.missing
+
+    @property
+    def python(self) -> str:
+        """Its version."""
+        return platform.python_version()
+
+    @property
+    def outlook(self) -> str:
+        """Whether a run could start with all this, and should."""
+        if not self.missing:
+            return "could start"
+        is_refused = any(one not in self.doubts for one in self.missing)
+        return "could not start" if is_refused else "should not start yet, though simulate would"
+
+    @property
+    def version(self) -> str:
+        """Of videoautoarena."""
+        return version(US)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it in the shape of `arena doctor --json`."""
+        return record_json(self)
+
+
+def examine_house(
+    flags: Flags, videos: Path | None, *, visit: Visit | None = None, calls_here: bool = True
+) -> Checkup:
+    """Return what a run with these flags over these videos would find.
+
+    `missing` names everything that keeps it from starting; of keys only names are given. No model
+    is asked anything but by `visit`. Without `calls_here` other machines call the models, and need
+    the keys.
+    """
+    missing: list[str] = []
+    config = _config(flags, missing)
+    packages = _packages()
+    missing += [f"the package {name} is not installed" for name in packages if not packages[name]]
+    cache = _cache(missing)
+    host = trace_host() if is_traced() else None
+    found = None if videos is None else _videos(videos, missing)
+    models = [] if config is None else _models(config, missing if calls_here else [])
+    doubts: list[str] = []
+    live = None if visit is None or config is None else _live(config, visit, doubts)
+    return Checkup(
+        missing=list(dict.fromkeys([*missing, *doubts])),
+        packages=packages,
+        decoder=_decoder(packages),
+        keys=_keys(config),
+        cache=cache,
+        disk=Disk(shutil.disk_usage(Path.cwd()).free),
+        terminal=_terminal(),
+        tracing=Tracing(is_traced(), host, [name for name in NAMES if _is_set(name)]),
+        proxies=[name for name in PROXIES if _is_set(name)],
+        videos=found,
+        models=models,
+        calls=None if config is None else _calls(config, found),
+        live=live,
+        doubts=doubts,
+    )
+
+
+def _config(flags: Flags, missing: list[str]) -> RunConfig | None:
+    try:
+        settings = resolve(flags)
+        PromptSet.load(settings.prompts, paper=settings.config.preset == "paper")
+        refuse_missing(settings.config.sampling)
+    except ArenaError as wrong:
+        missing.append(str(wrong))
+        return None
+    return settings.config
+
+
+def _packages() -> dict[str, str | None]:
+    """Return the version of each package that a run needs; None where it is not installed."""
+    needed = (line for line in requires(US) or () if "extra ==" not in line)
+    return {name: _version(name) for name in sorted(re.split(r"[^\w.-]", n)[0] for n in needed)}
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _decoder(packages: dict[str, str | None]) -> Decoder:
+    # decord, decord2 and eva-decord are imported by one name and overwrite each other.
+    named = sorted(set(packages_distributions().get("decord", ())))
+    decord = ", ".join(f"{name} {_version(name)}" for name in named)
+    return Decoder("PyAV", packages.get("av"), decord or None)
+
+
+def _keys(config: RunConfig | None) -> dict[str, bool]:
+    """Return which variables that hold keys are set."""
+    models = [] if config is None else [config.model_of(alias) for alias in config.cast]
+    named = [name for model in models for name in model.key_names]
+    return {name: _is_set(name) for name in dict.fromkeys([*named, *provider_keys()])}
+
+
+def _is_set(name: str) -> bool:
+    return bool(os.environ.get(name, "").strip())
+
+
+def _cache(missing: list[str]) -> Cache:
+    from videoautoarena.video.sampling.cache import FrameCache
+
+    cache = FrameCache()
+    entries = cache.entries()
+    trouble = _cannot_write(cache.folder)
+    if trouble:
+        missing.append(
+            f"the frame cache {os.fspath(cache.folder)!a} cannot be written: {trouble}; "
+            "set XDG_CACHE_HOME to a writable folder"
+        )
+    return Cache(
+        folder=str(cache.folder),
+        writable=not trouble,
+        videos=len({entry.video for entry in entries}),
+        entries=len(entries),
+        bytes=sum(entry.size_bytes for entry in entries),
+    )
+
+
+def _cannot_write(folder: Path) -> str | None:
+    """Return why nothing can be written into a folder that is there or could be made."""
+    there = next(place for place in (folder, *folder.parents) if place.exists())
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            return None
+    except OSError as wrong:
+        return wrong.strerror or type(wrong).__name__
+
+
+def _terminal() -> Terminal:
+    console = out()
+    return Terminal(
+        is_terminal=console.is_terminal,
+        columns=console.width,
+        colours=console.color_system,
+        encoding=sys.stdout.encoding,
+        no_color=_is_set("NO_COLOR"),
+    )
+
+
+def _videos(folder: Path, missing: list[str]) -> Folder:
+    from videoautoarena.video.folder.find import Findings, find_videos
+
+    try:
+        found = find_videos(folder)
+        if not found.videos:
+            missing.append(f"{os.fspath(folder)!a} contains no usable video; pass another folder")
+    except ArenaError as wrong:
+        missing.append(str(wrong))
+        found = Findings([], [], [])
+    return Folder(
+        folder=str(folder),
+        usable=[
+            Usable(video.path, video.duration_s, video.width_px, video.height_px, video.codec)
+            for video in found.videos
+        ],
+        skipped=found.skipped,
+        duplicates=found.duplicates,
+        problems={video.path: video.problems for video in found.videos},
+    )
+
+
+def _models(config: RunConfig, missing: list[str]) -> list[Cast]:
+    models = [config.model_of(alias) for alias in config.cast]
+    missing += filter(None, map(lacking_key, models))
+    return [
+        Cast(
+            model=model.alias,
+            resolved=model.resolved,
+            roles=_roles(config, model.alias),
+            host=model.endpoint,
+            keys=list(model.key_names),
+            key_set=any(map(_is_set, model.key_names)) if model.key_names else None,
+            frames={
+                role: frames_of(config, model.alias, role) for role in _roles(config, model.alias)
+            },
+        )
+        for model in models
+    ]
+
+
+def _live(config: RunConfig, visit: Visit, doubts: list[str]) -> list[ModelCheck]:
+    # What only embeds can say nothing of a picture.
+    speaking = [alias for alias in config.cast if alias not in embedders(config, config.models)]
+    most = {alias: most_frames(config, alias) for alias in speaking}
+    found = visit([config.model_of(alias) for alias in speaking], most)
+    for one in found:
+        if not one.answered:
+            # Its settings were found wanting already.
+            if one.failure != "settings":
+                why = one_line(one.reason or "", LONGEST_REASON)
+                doubts.append(f"{one.model!a} does not answer: {why}")
+            continue
+        posts = [post for post in _roles(config, one.model) if post != "contestant"]
+        if posts and not one.json:
+            advice = "raise its max_tokens, where its reply was cut off, or name another model"
+            doubts.append(
+                f"{one.model!a} does not reply in JSON when asked to, as it must to be "
+                f"{' and '.join(posts)}; {advice if one.was_cut else 'name another model'}"
+            )
+        if one.sees is False:
+            doubts.append(f"{one.model!a} does not see the images it is sent: {one.reason}")
+        if one.frames_taken == 0:
+            images = f"{one.frames_asked} images"
+            doubts.append(f"{one.model!a} fails with {images}: {one.frames_reason}")
+    return found
+
+
+def _roles(config: RunConfig, alias: str) -> list[Role]:
+    posts: tuple[tuple[Role, tuple[str, ...]], ...] = (
+        ("contestant", config.models),
+        ("examiner", (config.examiner,)),
+        ("judge", config.judges),
+    )
+    return [role for role, names in posts if alias in names]
+
+
+def _calls(config: RunConfig, found: Folder | None) -> Calls:
+    """Return what a run makes at most; for one video where no folder was given."""
+    videos = 1 if found is None else len(found.usable)
+    videos = videos if config.limit is None else min(videos, config.limit)
+    first = videos * len(PERSONAS)
+    slots = first * config.rounds
+    most = calls_at_most(config, videos=videos, first=first, later=slots - first)
+
+    def most_calls(aliases: Collection[str]) -> int:
+        answers = sum(most[alias] for alias in aliases if alias in config.models)
+        others = sum(most[alias] for alias in aliases if alias not in config.models)
+        return min(answers, 2 * slots) + others
+
+    return Calls(
+        videos=videos,
+        rounds=config.rounds,
+        battles=slots,
+        at_most={alias: most[alias] for alias in config.cast},
+        notice=list(remote_notice(config, most_calls, videos=videos)),
+    )

@@ -1,0 +1,266 @@
+"""What happens in a run while it goes on, who listens, and what is said at once.
+
+A call is an `agents.calls.ask.Event`; everything else has a record below. Listeners are called in
+the event loop, at once and in order, and must be quick.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from videoautoarena.agents.calls.ask import Event
+from videoautoarena.agents.limits.caps import Caps
+from videoautoarena.agents.limits.outages import Outage
+from videoautoarena.agents.limits.waits import Wait
+from videoautoarena.memory.records.records import Battle, CallEnds, Draw, Slot
+from videoautoarena.memory.store.journal import NOTHING_SPENT, Spent
+from videoautoarena.runs.console.progress.machines import Machines
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.run.config.stopping_rule import Reading
+from videoautoarena.runs.run.rundir.call_facts import FactCount
+from videoautoarena.runs.run.rundir.caps import NO_CAPS
+from videoautoarena.runs.run.rundir.failures import Forfeits
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A run is open and about to be played."""
+
+    out: Path
+    seed: int
+    rounds: int
+    models: tuple[str, ...]
+    examiner: str
+    judges: tuple[str, ...]
+    videos: Mapping[str, str]
+    """Video id to the file's name, which may hold anything."""
+    slots: Sequence[Slot]
+    """Those that count, in stored order."""
+    battles: Collection[Battle]
+    """Those that were settled before; to be counted or gone through on hearing this, not kept."""
+    played_s: float = 0.0
+    """For how long its process has been at it already; above 0 only for a follower."""
+    caps: Caps = NO_CAPS
+    spent: Spent = NOTHING_SPENT
+    """What its calls came to before, in all its processes."""
+    facts: FactCount | None = None
+    """What was so of its calls and answers before, to be copied; None: what was counted stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A video's frames are being looked for, and decoded where they are new."""
+
+    video: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """It is decided and written down who meets in a slot."""
+
+    draw: Draw
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A battle is safe on disk."""
+
+    battle: Battle
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A rule that may stop the run has looked at a wave."""
+
+    reading: Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """A worker's process has logged a warning, or worse; for a trace alone."""
+
+    node: str
+    level: str
+    logger: str
+    text: str
+    """One line without keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draining:
+    """Calls under way are being finished, nothing more is sent."""
+
+    calls: int
+    is_capped: bool = False
+    """A cap is reached; else somebody interrupted, or an endpoint is gone."""
+    gone: str = ""
+    """The address of an endpoint that was waited for in vain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Nothing more will happen in this process."""
+
+    interrupted: bool
+    """There are slots left."""
+    is_capped: bool = False
+    """Since a cap was reached."""
+    spent: Spent | None = None
+    """What its calls came to by the run's file; None where nobody read it."""
+    gone: str = ""
+    """The address of an endpoint that was waited for in vain."""
+
+
+Happening = (
+    Event
+    | Outage
+    | Wait
+    | Begun
+    | Watched
+    | Drawn
+    | Settled
+    | Looked
+    | Machines
+    | Logged
+    | Draining
+    | Ended
+)
+Hear = Callable[[Happening], None]
+
+
+@dataclass(frozen=True)
+class Listeners:
+    """Who listens to a run: `say` takes lines for a person, `hear` every event."""
+
+    say: Say
+    hear: Hear
+    unwritten: list[str] = field(default_factory=list)
+    """What of it could not be written down, as it was said."""
+
+
+def all_of(*listeners: Hear) -> Hear:
+    """Return what passes an event on to each listener, in order."""
+
+    def hear(event: Happening) -> None:
+        for listener in listeners:
+            listener(event)
+
+    return hear
+
+
+def nobody(_event: Happening) -> None:
+    """Let an event pass."""
+
+
+def end_of(event: Event) -> CallEnds:
+    """Return how a finished call ended, to be counted."""
+    return CallEnds(
+        event.alias,
+        event.nonce.role,
+        event.fault is None,
+        (event.ending or "").lower(),
+        event.fault or "",
+        any(attempt.kind == TIMED_OUT for attempt in event.attempts),
+        is_blind=False,
+    )
+
+
+TIMED_OUT = "timeout"
+"""Kind of a try that took too long."""
+HOPELESS = {
+    "quota": "its provider's quota or credit is used up",
+    "http-401": "its API key is refused",
+    "http-403": "its API key is refused, or may not do this",
+}
+"""Faults that the next call will meet as well, and what they mean."""
+KEY_REFUSED = (HOPELESS["http-401"], HOPELESS["http-403"])
+_BAD_KEY = "API key not valid"
+"""How Gemini says with a 400 that a key is wrong."""
+
+
+class Alarm:
+    """Says one line, the first time that a model fails so, and for all that a server teaches.
+
+    `count_forfeits` counts those of the whole run, and is called at the first one that is heard of;
+    `accepted` is the share of them that is no matter; `key_of` says where a model's key is from.
+    """
+
+    def __init__(
+        self,
+        out: Path,
+        say: Say,
+        count_forfeits: Callable[[], Forfeits],
+        *,
+        accepted: float,
+        key_of: Callable[[str], str],
+    ) -> None:
+        self._out = shlex.quote(str(out))
+        self._say = say
+        self._count_forfeits = count_forfeits
+        self._accepted = accepted
+        self._key_of = key_of
+        self._forfeits: Forfeits | None = None
+        self._named: set[str] = set()
+
+    def hear(self, event: Happening) -> None:
+        """Say what failed, what becomes of the run, and what to do; or what was learnt."""
+        if isinstance(event, Settled):
+            self._settle(event.battle)
+        if line := _what_was_learnt(event):
+            self._say(line)
+        if not isinstance(event, Event) or event.alias in self._named:
+            return
+        if why := why_hopeless(event):
+            self._named.add(event.alias)
+            if why in KEY_REFUSED:
+                why = f"{why}, {self._key_of(event.alias)}"
+            line = (
+                f"{event.alias} ({event.nonce.role}) fails: {why}: {event.text} - the run "
+                "continues, and battles that need it end void or forfeit; Ctrl-C stops; later, "
+                f"arena resume {self._out} --retry-failed repeats them and reuses paid calls"
+            )
+            self._say(safe(line))
+
+    def _settle(self, battle: Battle) -> None:
+        is_forfeit = battle.verdict in ("forfeit_a", "forfeit_b")
+        if self._forfeits is not None:
+            a = battle.model_a
+            b = battle.model_b
+            self._forfeits.note(a, b, battle.verdict, reason=battle.reason)
+        elif is_forfeit:
+            # It is written down by now, and counted with those before.
+            self._forfeits = self._count_forfeits()
+        if not is_forfeit or self._forfeits is None:
+            return
+        for faulty in self._forfeits.faulty(self._accepted):
+            if faulty.model not in self._named:
+                self._named.add(faulty.model)
+                self._say(
+                    f"{faulty.sentence(self._accepted)} - the run continues; later, arena resume "
+                    f"{safe(self._out)} --retry-failed repeats them"
+                )
+
+
+def why_hopeless(event: Happening) -> str | None:
+    """Return why every later call of a model will fail, too; None where that is not so."""
+    if not isinstance(event, Event) or event.kind != "finished":
+        return None
+    fault = "http-401" if event.fault and _BAD_KEY in event.text else event.fault
+    return HOPELESS.get(fault or "")
+
+
+def pass_on(event: Happening, listeners: Listeners) -> str | None:
+    """Pass an event on, and say what it teaches; return why its model can do no more, if so."""
+    listeners.hear(event)
+    if line := _what_was_learnt(event):
+        listeners.say(line)
+    return why_hopeless(event)
+
+
+def _what_was_learnt(event: Happening) -> str | None:
+    return safe(event.text) if isinstance(event, Event) and event.kind == "learnt" else None

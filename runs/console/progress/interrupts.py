@@ -1,0 +1,186 @@
+"""Letting work that makes calls come to a good end when somebody interrupts or a cap is reached."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, Protocol
+
+from videoautoarena.agents.limits.outages import Outage
+from videoautoarena.agents.limits.waits import Wait
+from videoautoarena.memory.store.connection import ENDING
+from videoautoarena.runs.console.progress.events import Draining, Listeners
+from videoautoarena.runs.console.progress.waiting import about_wait
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.formats.words import spent
+from videoautoarena.runs.run.rundir.reader import counted
+
+
+class InFlight(Protocol):
+    """What makes all calls of some work, here or elsewhere."""
+
+    @property
+    def drained(self) -> asyncio.Event:
+        """Set once `drain` was called and every call that was under way is recorded."""
+
+    @property
+    def under_way(self) -> int:
+        """How many tries have been sent and have not come back."""
+
+    @property
+    def is_broke(self) -> bool:
+        """Whether a cap is reached."""
+
+    def announce(
+        self, on_empty: Callable[[], None], on_outage: Callable[[Outage | Wait], None]
+    ) -> None:
+        """Have it said when the cap is reached, and when an endpoint is gone, full or back."""
+
+    def drain(self) -> None:
+        """Send nothing more; calls under way are finished."""
+
+
+async def until_done(
+    asker: InFlight, work: Coroutine[Any, Any, None], listeners: Listeners
+) -> bool:
+    """Await `work`, all of whose calls go through `asker`; return whether it was ended early.
+
+    The first interrupt lets calls under way finish and sends no other, a second one stops; a cap
+    that is reached, an endpoint that was waited for in vain and a terminal that hangs up do what
+    the first one does.
+    """
+    _announce(asker, listeners)
+    main = asyncio.ensure_future(work)
+    drained = asyncio.ensure_future(asker.drained.wait())
+    with _interrupts(asker, main, listeners):
+        await asyncio.wait({main, drained}, return_when=asyncio.FIRST_COMPLETED)
+    drained.cancel()
+    if not main.done():
+        main.cancel()
+    try:
+        await main
+    except asyncio.CancelledError:
+        return True
+    return False
+
+
+def _announce(asker: InFlight, listeners: Listeners) -> None:
+    """Let listeners hear when a cap is reached, and of endpoints that cannot be reached."""
+
+    def announce_cap() -> None:
+        calls = counted(asker.under_way, "call")
+        listeners.say(f"budget cap reached: finishing {calls} in flight")
+        listeners.hear(Draining(asker.under_way, is_capped=True))
+
+    def announce_outage(outage: Outage | Wait) -> None:
+        if isinstance(outage, Wait):
+            listeners.say(about_wait(outage))
+            listeners.hear(outage)
+            return
+        listeners.say(safe(_about_outage(outage)))
+        listeners.hear(outage)
+        if outage.state == "given-up":
+            listeners.say(f"finishing {counted(asker.under_way, 'call')} in flight")
+            listeners.hear(Draining(asker.under_way, gone=outage.address))
+
+    asker.announce(announce_cap, announce_outage)
+
+
+def _about_outage(outage: Outage) -> str:
+    time = spent(outage.seconds)
+    if outage.state == "over":
+        return f"{outage.address} is back after {time}"
+    if outage.state == "given-up":
+        return f"{outage.address} could not be reached for {time}"
+    return (
+        f"waiting up to {time} for {outage.address}: it cannot be reached ({outage.reason}); "
+        "other work continues"
+    )
+
+
+@contextmanager
+def _interrupts(
+    asker: InFlight, main: asyncio.Future[None], listeners: Listeners
+) -> Iterator[None]:
+    """Let the first interrupt drain the asker and the second one stop all work."""
+    is_asked = is_hung_up = False
+
+    def stop() -> None:
+        nonlocal is_asked
+        if is_asked:
+            main.cancel()
+            return
+        # One interrupt costs no call that is paid for, not even where a cap has drained the run.
+        is_asked = True
+        _drain(asker, listeners)
+
+    def hang_up() -> None:
+        # Nobody is left to ask again: kernel, shell and service manager each send their own.
+        nonlocal is_hung_up
+        if not (is_hung_up or is_asked):
+            _drain(asker, listeners)
+        is_hung_up = True
+
+    def is_waited_for() -> bool:
+        return not (is_asked or is_hung_up) and asker.under_way > 0
+
+    handlers = {signal.SIGINT: stop, signal.SIGTERM: stop, signal.SIGHUP: hang_up}
+    with heard(handlers, is_waited_for=is_waited_for):
+        yield
+    if is_hung_up:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
+def _drain(asker: InFlight, listeners: Listeners) -> None:
+    """Say that calls under way are being finished, and send no other."""
+    calls = counted(asker.under_way, "call")
+    listeners.say(f"stopping: finishing {calls} in flight; interrupt again to stop at once")
+    listeners.hear(Draining(asker.under_way, is_capped=asker.is_broke))
+    asker.drain()
+
+
+@contextmanager
+def heard(
+    handlers: Mapping[signal.Signals, Callable[[], None]],
+    *,
+    is_waited_for: Callable[[], bool] = lambda: False,
+) -> Iterator[None]:
+    """Have each signal call its handler in the event loop; then let all be as it was.
+
+    A hang-up that is ignored, as under nohup, stays so. Where the loop stands still in a query, it
+    hears nothing; so that query ends soon, as if it had been interrupted. Something that is paid
+    for may be waited for instead: then it takes a second signal.
+    """
+    loop = asyncio.get_running_loop()
+    before = {number: signal.getsignal(number) for number in handlers}
+    if before.get(signal.SIGHUP) == signal.SIG_IGN:
+        del before[signal.SIGHUP]
+    unheard = 0
+
+    def note(_number: int, _frame: FrameType | None) -> None:
+        nonlocal unheard
+        unheard += 1
+        if unheard > 1 or not is_waited_for():
+            ENDING.ask()
+
+    def hear(handler: Callable[[], None]) -> None:
+        nonlocal unheard
+        unheard = 0
+        ENDING.clear()
+        handler()
+
+    for number in before:
+        loop.add_signal_handler(number, hear, handlers[number])
+        # The loop is told by way of a descriptor, whatever stands here.
+        signal.signal(number, note)
+        signal.siginterrupt(number, False)
+    try:
+        yield
+    finally:
+        ENDING.clear()
+        for number, handler in before.items():
+            loop.remove_signal_handler(number)
+            signal.signal(number, handler or signal.SIG_DFL)

@@ -1,0 +1,148 @@
+"""Who listens to a run: console, plain lines, trace and progress bars."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.console.progress.display import ON_TERMINAL, Display
+from videoautoarena.runs.console.progress.events import Hear, Listeners, Say, all_of
+from videoautoarena.runs.console.progress.live import plain_lines
+from videoautoarena.runs.console.progress.pace import Pace
+from videoautoarena.runs.formats.terminal import safe, say
+from videoautoarena.video.folder.find import Findings, find_videos
+
+DUMB = ("dumb", "unknown", "")
+
+
+@contextmanager
+def audience(display: Display) -> Iterator[Listeners]:
+    """Give who listens to a run until the end; BadInput where the trace cannot be written."""
+    with ExitStack() as stack:
+        speak, listeners = _shown(display, stack)
+        unwritten: list[str] = []
+
+        def miss(line: str) -> None:
+            unwritten.append(line)
+            speak(line)
+
+        if display.trace not in (None, ON_TERMINAL):
+            from videoautoarena.runs.console.progress.trace import TraceFile
+
+            file = TraceFile(Path(display.trace or ""), say=miss)
+            stack.callback(file.close)
+            listeners.append(file.hear)
+        yield Listeners(speak, all_of(*listeners), unwritten)
+
+
+def _shown(display: Display, stack: ExitStack) -> tuple[Say, list[Hear]]:
+    if display.trace == ON_TERMINAL:
+        from videoautoarena.runs.console.progress.trace import Stories
+
+        return say, [Stories(say).hear]
+    if display.quiet:
+        return say, []
+    if display.plain or not is_live():
+        return say, [plain_lines(say)]
+    from rich.console import Console
+
+    from videoautoarena.runs.console.progress.live import LiveConsole
+
+    live = LiveConsole(Console(stderr=True, highlight=False, emoji=False, markup=False))
+    stack.callback(live.close)
+    return live.say, [live.hear]
+
+
+def is_live() -> bool:
+    """Return whether standard error is a terminal that can be drawn on."""
+    return sys.stderr.isatty() and os.environ.get("TERM", "") not in DUMB
+
+
+OnProgress = Callable[[int, int, str], None]
+"""Takes how many pieces are done, of how many, and how they went in a few words."""
+
+
+def unheard(_done: int, _total: int, _words: str) -> None:
+    """Show nothing of how far work is."""
+
+
+LINES = 10
+"""About so many lines are printed into a pipe for all of the work."""
+
+
+@contextmanager
+def progress(say: Say, *, is_quiet: bool = False) -> Iterator[OnProgress]:
+    """Give what hears of every piece that is done and shows how far the work is."""
+    if is_quiet:
+        yield unheard
+    elif is_live():
+        with _bar() as bar:
+            yield bar
+    else:
+        pace = Pace()
+
+        def on_progress(done: int, total: int, words: str) -> None:
+            left = pace.words(done, total)
+            if done and (done % max(1, total // LINES) == 0 or done == total):
+                say(f"[{done}/{total}{left}] {words}")
+
+        yield on_progress
+
+
+@contextmanager
+def _bar() -> Iterator[OnProgress]:
+    from rich import progress as rich
+    from rich.console import Console
+
+    columns = (
+        rich.BarColumn(),
+        rich.MofNCompleteColumn(),
+        rich.TextColumn("{task.description}", markup=False),
+    )
+    pace = Pace()
+    with rich.Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        bar = shown.add_task("", total=None)
+
+        def on_progress(done: int, total: int, words: str) -> None:
+            left = f"{pace.words(done, total)} {words}".strip()
+            shown.update(bar, total=total, completed=done, description=left)
+
+        yield on_progress
+
+
+MANY = 100
+"""Fewer files than this are read before anybody wonders: small ones by the hundred a second."""
+
+
+def gather(folder: Path, say: Say) -> Findings:
+    """Return what the folder holds, as `find_videos` does; many files are counted on the way."""
+    with ExitStack() as shown:
+        on_progress: OnProgress | None = None
+
+        def count(done: int, total: int) -> None:
+            nonlocal on_progress
+            if total >= MANY:
+                on_progress = on_progress or shown.enter_context(progress(say))
+                on_progress(done, total, "files read")
+
+        return find_videos(folder, count)
+
+
+def gather_usable(folder: Path, say: Say, found: Findings | None = None) -> Findings:
+    """Return what a folder holds, or `found` of it, and say what is no use.
+
+    Raises:
+        BadInput: there is no usable video.
+    """
+    found = found or gather(folder, say)
+    for path, same in found.duplicates:
+        say(f"{safe(path)} is the same video as {safe(same)}; it is used once")
+    for skipped in found.skipped:
+        say(f"skipped {safe(skipped.path)}: {safe(skipped.reason)}")
+    if not found.videos:
+        raise BadInput(f"{safe(str(folder))} contains no usable video; pass another folder")
+    return found

@@ -1,0 +1,131 @@
+"""The machines of a cluster, as whoever looks at a run sees them: kept in its file, and in words.
+
+The process that owns a run's file keeps them there under its own id, so that nobody takes those of
+an earlier process for machines at work.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import NamedTuple
+
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
+
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.run.rundir.reader import counted
+
+NODES_FILE = "local/nodes"
+"""Name in the run's file of how the machines stand that play it; no part of the run."""
+NAMED = 8
+"""Machines that lines of text name; of more, the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """How a machine of a cluster stands."""
+
+    node: str
+    workers: int = 0
+    """Processes that play there."""
+    under_way: int = 0
+    """Tries that they have sent."""
+    calls: int = 0
+    """That they have finished."""
+    lost: int = 0
+    """Workers that were given up there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machines:
+    """How the machines of a cluster stand."""
+
+    machines: tuple[Machine, ...]
+    """By name."""
+    losses: int = 0
+    """Workers that were given up since the process began."""
+
+
+class Kept(NamedTuple):
+    """How machines stood, and the process that owned the run's file then."""
+
+    machines: Machines
+    process: int
+
+
+class _Written(TypedDict):
+    process: int
+    machines: tuple[Machine, ...]
+    losses: int
+
+
+_WRITTEN = TypeAdapter(_Written)
+
+
+def keep_machines(store: Store, machines: Machines, process: int) -> None:
+    """Keep in the run's file how its machines stand."""
+    text = json.dumps({"process": process, **asdict(machines)})
+    store.put_file(NODES_FILE, text, replace=True)
+
+
+def kept_machines(store: Store) -> Kept | None:
+    """Return what was kept last; None of a run that no cluster played."""
+    found = store.file_as(_WRITTEN, NODES_FILE)
+    if found is None:
+        return None
+    return Kept(Machines(found["machines"], found["losses"]), found["process"])
+
+
+def machines_at_work(store: Store, process: int | None) -> Machines | None:
+    """Return the machines that play a run now, which `process` holds; None where none do."""
+    kept = kept_machines(store)
+    return kept.machines if kept and kept.process == process and kept.machines.machines else None
+
+
+def summed(machines: Sequence[Machine], name: str = "") -> Machine:
+    """Return the sum of machines, as one."""
+    return Machine(
+        name,
+        sum(one.workers for one in machines),
+        sum(one.under_way for one in machines),
+        sum(one.calls for one in machines),
+        sum(one.lost for one in machines),
+    )
+
+
+def troubled_first(machines: Machines) -> list[Machine]:
+    """Return the machines, those first that lost the most workers, then by name."""
+    return sorted(machines.machines, key=lambda one: (-one.lost, one.node))
+
+
+def about(machine: Machine) -> str:
+    """Return how a machine stands, or a sum of them, in words."""
+    flying = f"{counted(machine.under_way, 'call')} in flight, {machine.calls:,} finished"
+    lost = f", {counted(machine.lost, 'worker')} lost" if machine.lost else ""
+    return f"{counted(machine.workers, 'worker')}, {flying}{lost}"
+
+
+def machine_lines(machines: Machines) -> list[str]:
+    """Return machines at work as lines for a person, the sum first."""
+    ordered = troubled_first(machines)
+    if len(ordered) == 1:
+        return [f"on machine {safe(ordered[0].node)}: {about(ordered[0])}"]
+    lines = [f"on {counted(len(ordered), 'machine')}: {about(summed(ordered))}"]
+    lines += (f"  {safe(one.node)}: {about(one)}" for one in ordered[:NAMED])
+    if more := ordered[NAMED:]:
+        lines.append(f"  {len(more)} more: {about(summed(more))}")
+    return lines
+
+
+def past_line(machines: Machines) -> str:
+    """Return in a line on what a cluster has played a run that it plays no longer."""
+    ordered = troubled_first(machines)
+    names = ", ".join(safe(one.node) for one in ordered[:NAMED])
+    more = f" and {len(ordered) - NAMED} more" if len(ordered) > NAMED else ""
+    total = summed(ordered)
+    lost = f"; {counted(total.lost, 'worker')} lost" if total.lost else ""
+    calls = counted(total.calls, "call")
+    return f"last time on a cluster: {calls} on {names}{more}{lost}"

@@ -1,0 +1,353 @@
+"""How a run stands, by its events: what is in flight, what was settled, what calls cost.
+
+It holds no terminal and reads no file; the live console draws it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from videoautoarena.agents.calls.ask import Event
+from videoautoarena.agents.limits.caps import Caps
+from videoautoarena.agents.limits.outages import Outage
+from videoautoarena.agents.limits.waits import Wait
+from videoautoarena.agents.transport.faults import UNREACHED
+from videoautoarena.graph.slot_ids import base_of, is_newcomer
+from videoautoarena.memory.records.records import Attempt, Battle, Role, Slot
+from videoautoarena.memory.records.slots import Slots
+from videoautoarena.memory.store.journal import Spent
+from videoautoarena.runs.console.progress import events
+from videoautoarena.runs.console.progress.machines import Machines
+from videoautoarena.runs.run.config.stopping_rule import Reading
+from videoautoarena.runs.run.rundir.call_facts import FactCount
+from videoautoarena.runs.run.rundir.caps import NO_CAPS
+from videoautoarena.runs.run.rundir.slots import Lineup, lineages_of, newcomers_among
+
+_OPEN = -1
+KEPT_WHOLE = 60
+"""Battles whose words are kept, which is more than any terminal shows."""
+TIMED = 6
+"""Battles that must be settled before one can say how long the rest will take."""
+
+
+class Result(NamedTuple):
+    """How a battle ended, without a word of what was said in it."""
+
+    id: str
+    video: str
+    model_a: str | None
+    model_b: str | None
+    verdict: str
+
+
+@dataclass(slots=True)
+class Voice:
+    """A call under way."""
+
+    role: Role
+    alias: str
+    since_s: float
+    paused_until_s: float = 0.0
+    """It failed on the way and is tried again then."""
+    awaits_server: bool = False
+    """Nobody was there, and it is sent again once somebody is."""
+
+
+@dataclass(slots=True)
+class Flight:
+    """A lineage under way, or a video whose users are still being invented (`persona` 0)."""
+
+    video: str
+    persona: int = 0
+    round: int = 0
+    pair: tuple[str, str] | None = None
+    voices: dict[int | str, Voice] = field(default_factory=dict)
+    after: Role | None = None
+    """Who spoke last."""
+    since_s: float = 0.0
+    """When something last happened to it."""
+
+
+class Standing:
+    """How a run stands. `clock` gives seconds that never go back."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        self.began_s = self.heard_s = clock()
+        """When its process began, and when it was first heard of here."""
+        self.run: events.Begun | None = None
+        self.draining: int | None = None
+        self.ended: bool | None = None
+        """None while it runs; then whether it was interrupted."""
+        self.flights: dict[str, Flight] = {}
+        self.latest: deque[Battle] = deque(maxlen=KEPT_WHOLE)
+        self.verdicts: Counter[str] = Counter()
+        self.calls = self.recalled = self.failed = self.retries = 0
+        self.tokens_in = self.tokens_out = 0
+        self.usd = 0.0
+        """Known cost of the whole run."""
+        self.unknown = 0
+        """Calls of unknown cost."""
+        self.is_capped = False
+        """A cap stops it, or has."""
+        self.gone = ""
+        """The address of an endpoint that was waited for in vain, which stops it, or has."""
+        self.awaited: dict[str, float] = {}
+        """Addresses that cannot be reached, and since when."""
+        self.refusing: dict[str, tuple[float, str]] = {}
+        """Addresses that refuse calls for now, since when, and with what."""
+        self.facts = FactCount()
+        """What is so of its calls and answers."""
+        self.reading: Reading | None = None
+        """What a rule that may stop it saw last."""
+        self.machines: Machines | None = None
+        """None where no cluster plays it."""
+        self.fresh = 0
+        self._lineup = Lineup(())
+        self._endings = Endings(self._lineup.slots)
+        self._open: Counter[str] = Counter()
+
+    def hear(self, event: events.Happening) -> None:
+        """Take an event in."""
+        match event:
+            case Event():
+                self._call(event)
+            case events.Begun():
+                self._begin(event)
+            case events.Watched(video):
+                self.flights.setdefault(video, Flight(video, since_s=self.clock()))
+            case events.Drawn(draw):
+                if flight := self._flight(draw.slot):
+                    flight.pair = (draw.model_a, draw.model_b)
+            case events.Settled(battle):
+                self.fresh += 1
+                self.facts.add_answers(battle)
+                self._settle(battle)
+            case events.Looked(reading):
+                self.reading = reading
+            case Machines():
+                self.machines = event
+            case Wait(address, "waiting", fault=fault):
+                self.refusing[address] = (self.clock(), fault)
+            case Wait(address):
+                self.refusing.pop(address, None)
+            case Outage(address, "waiting"):
+                self.awaited[address] = self.clock()
+            case Outage(address):
+                self.awaited.pop(address, None)
+                self._stop_waiting()
+            case events.Draining(calls, is_capped, gone):
+                self.draining = calls
+                self.is_capped = is_capped
+                self.gone = gone
+            case events.Ended(interrupted, is_capped, spent, gone):
+                self.ended = interrupted
+                self.is_capped = is_capped
+                self.gone = gone
+                if spent is not None:
+                    self._take(spent)
+                self.flights.clear()
+
+    @property
+    def total(self) -> int:
+        """How many slots the run has."""
+        return len(self._lineup.slots)
+
+    @property
+    def done(self) -> int:
+        """How many slots are settled."""
+        return self.verdicts.total()
+
+    @property
+    def voids(self) -> int:
+        """How many slots are void."""
+        return self.verdicts["void"]
+
+    @property
+    def forfeits(self) -> int:
+        """How many battles were forfeit."""
+        return self.verdicts["forfeit_a"] + self.verdicts["forfeit_b"]
+
+    @property
+    def speaking(self) -> int:
+        """How many calls are under way."""
+        return sum(not voice.awaits_server for voice in self._voices())
+
+    @property
+    def elapsed_s(self) -> float:
+        """How long the process that plays it has been at it."""
+        return self.clock() - self.began_s
+
+    @property
+    def left_s(self) -> float | None:
+        """Seconds that are left at the pace so far; None where nobody can say."""
+        if self.fresh < TIMED or self.ended is not None or self.draining is not None:
+            return None
+        return (self.clock() - self.heard_s) / self.fresh * (self.total - self.done)
+
+    @property
+    def caps(self) -> Caps:
+        """What may be spent on the whole run."""
+        return self.run.caps if self.run else NO_CAPS
+
+    @property
+    def usd_in_all(self) -> float | None:
+        """What the whole run comes to at the cost so far; None where nobody can say."""
+        if self.done < TIMED or self.unknown:
+            return None
+        return self.usd / self.done * self.total
+
+    def _voices(self) -> Iterator[Voice]:
+        return (voice for flight in self.flights.values() for voice in flight.voices.values())
+
+    def _stop_waiting(self) -> None:
+        if not self.awaited:
+            for voice in self._voices():
+                voice.awaits_server = False
+
+    def battles(self) -> list[Result]:
+        """Return how the settled battles ended, in stored order."""
+        return list(self._endings)
+
+    def _begin(self, run: events.Begun) -> None:
+        self.run = run
+        self.heard_s = self.clock()
+        self.began_s = self.heard_s - run.played_s
+        self._lineup = Lineup(run.slots)
+        if run.spent.calls:
+            self._take(run.spent)
+        if run.facts is not None:
+            self.facts = run.facts.copy()
+        # Heard again when the run has grown, or some of it is played again.
+        self._open = _lineages(self._lineup.slots)
+        self._endings = Endings(self._lineup.slots)
+        self.verdicts = Counter()
+        self.latest.clear()
+        for battle in run.battles:
+            self._settle(battle)
+
+    def _take(self, spent: Spent) -> None:
+        """Take figures from the run's file, which also has what was committed unheard."""
+        self.calls = spent.calls
+        self.usd = spent.usd
+        self.unknown = spent.unknown
+        self.tokens_in = spent.input_tokens
+        self.tokens_out = spent.output_tokens
+
+    def _settle(self, battle: Battle) -> None:
+        row = self._lineup.slots.find(battle.id)
+        if row is None or not self._endings.note(row, battle):
+            return
+        slot = self._lineup.slots[row]
+        self.verdicts[battle.verdict] += 1
+        self.latest.append(battle)
+        lineage = _lineage(slot)
+        if not is_newcomer(slot.id):
+            self._open[lineage] -= 1
+        if not self._open[lineage]:
+            self.flights.pop(lineage, None)
+        elif lineage in self.flights:
+            self.flights[lineage] = Flight(
+                slot.video, slot.persona, slot.round + 1, after="judge", since_s=self.clock()
+            )
+        if slot.video in self.flights and not any(
+            self._open[f"{slot.video}-p{p}"] for p in (1, 2, 3)
+        ):
+            del self.flights[slot.video]
+
+    def _flight(self, scope: str) -> Flight | None:
+        """Return the flight that a call or a draw belongs to; None where it has landed."""
+        row = self._lineup.find(base_of(scope))
+        if row is None:
+            return self.flights.setdefault(scope, Flight(scope, since_s=self.clock()))
+        if self._endings.has(row):
+            return None
+        slot = self._lineup.slots[row]
+        self.flights.pop(slot.video, None)
+        flight = self.flights.setdefault(_lineage(slot), Flight(slot.video, slot.persona))
+        flight.round = slot.round
+        return flight
+
+    def _call(self, event: Event) -> None:
+        if event.kind == "learnt":
+            return
+        if event.kind in ("finished", "recalled"):
+            self._count(event)
+        flight = self._flight(event.nonce.scope)
+        if flight is None:
+            return
+        place = f"{event.nonce.role}{event.nonce.ordinal}"
+        now = self.clock()
+        flight.since_s = now
+        if event.kind == "started":
+            flight.voices[place] = Voice(event.nonce.role, event.alias, now)
+        elif event.kind == "retry":
+            self.retries += 1
+            if place in flight.voices:
+                flight.voices[place].paused_until_s = now + event.seconds
+                flight.voices[place].awaits_server = event.fault == UNREACHED
+        else:
+            flight.voices.pop(place, None)
+            flight.after = event.nonce.role
+
+    def _count(self, event: Event) -> None:
+        self.failed += event.fault is not None
+        if event.kind == "recalled":
+            self.recalled += 1
+            return
+        self.calls += 1
+        self.facts.add(events.end_of(event))
+        tries: tuple[Event | Attempt, ...] = (*event.attempts, event)
+        for attempt in tries:
+            self.tokens_in += attempt.usage.input_tokens or 0
+            self.tokens_out += attempt.usage.output_tokens or 0
+            self.usd += attempt.cost_usd or 0.0
+        self.unknown += event.cost_usd is None
+
+
+class Endings:
+    """How the battles of a run's slots ended: twelve bytes each, whoever met."""
+
+    def __init__(self, slots: Slots) -> None:
+        self._slots = slots
+        self._names: dict[str | None, int] = {}
+        self._codes = np.full((len(slots), 3), _OPEN, dtype=np.int32)
+
+    def has(self, row: int) -> bool:
+        """Return whether the slot in a row is settled."""
+        return bool(self._codes[row, 2] != _OPEN)
+
+    def note(self, row: int, battle: Battle) -> bool:
+        """Take note of the battle in a row, and return whether it is new."""
+        if self.has(row):
+            return False
+        names = (battle.model_a, battle.model_b, battle.verdict)
+        self._codes[row] = [self._names.setdefault(name, len(self._names)) for name in names]
+        return True
+
+    def __iter__(self) -> Iterator[Result]:
+        names = list(self._names)
+        videos = self._slots.videos
+        for row in np.flatnonzero(self._codes[:, 2] != _OPEN).tolist():
+            a, b, verdict = (names[name] for name in self._codes[row])
+            video = videos[self._slots.columns.video[row]]
+            yield Result(self._slots.id(row), video, a, b, verdict or "")
+
+
+def _lineages(slots: Slots) -> Counter[str]:
+    """Return how many slots each lineage has; what newcomers meet is part of none."""
+    slots = slots.where(~newcomers_among(slots))
+    _, first, counts = np.unique(lineages_of(slots), return_index=True, return_counts=True)
+    names = (_lineage(slots[row]) for row in first.tolist())
+    return Counter(dict(zip(names, counts.tolist(), strict=True)))
+
+
+def _lineage(slot: Slot) -> str:
+    """Return what goes through a slot: a lineage, or a newcomer over a stored answer."""
+    return base_of(slot.id) if is_newcomer(slot.id) else f"{slot.video}-p{slot.persona}"

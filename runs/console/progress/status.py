@@ -1,0 +1,410 @@
+"""How far a run is: what is settled and how, what the calls came to, what to type next."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shlex
+import struct
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from videoautoarena.agents.limits.caps import Caps
+from videoautoarena.memory.records import records
+from videoautoarena.memory.records.records import DECIDED, TIES, Intent
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.console.progress.costs import Costs, in_flight_line, possibly_paid_lines
+from videoautoarena.runs.console.progress.machines import (
+    Kept,
+    kept_machines,
+    machine_lines,
+    past_line,
+)
+from videoautoarena.runs.console.progress.waiting import Waiting, waiting_now
+from videoautoarena.runs.formats.record_json import SPREAD, fields_json, record_json
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.run.config.stopping_rule import Reading
+from videoautoarena.runs.run.rundir import reader
+from videoautoarena.runs.run.rundir.call_facts import CallFact, fact_lines
+from videoautoarena.runs.run.rundir.caps import describe_caps, kept_caps
+from videoautoarena.runs.run.rundir.failures import Forfeits, Quarantined, failed_slots, quarantine
+from videoautoarena.runs.run.rundir.reader import counted, one_line, shortened
+from videoautoarena.runs.run.rundir.server_limits import Shortfall, kept_limits, limit_lines
+from videoautoarena.runs.run.rundir.slots import Tally
+from videoautoarena.runs.run.rundir.waves import Outlook, look_ahead
+from videoautoarena.runs.run.users.summary import Users, users_of
+
+_MAC = sys.platform == "darwin"
+_FLOCK = "qqihh" if _MAC else "hhqqi4x"
+"""struct flock: start, length, pid, type, whence on macOS; else type first, pid last."""
+
+
+@dataclass(frozen=True)
+class Endings:
+    """How the battles that count ended."""
+
+    SHOWN: ClassVar = ("verdicts", "void_reasons", "forfeits", "forfeit_reasons")
+    verdicts: Counter[str]
+    """Verdict to number."""
+    void_reasons: Counter[str]
+    """Reason to number, the most frequent first."""
+    of_models: Forfeits
+
+    @property
+    def forfeits(self) -> dict[str, int]:
+        """Model to number."""
+        return self.of_models.counts
+
+    @property
+    def forfeit_reasons(self) -> dict[str, dict[str, int]]:
+        """Model to reasons with their numbers, most frequent first."""
+        return self.of_models.most_frequent
+
+    @classmethod
+    def of(cls, store: Store, tally: Tally) -> Endings:
+        """Count a run's; a battle is read whole only where it has no answers to be judged by."""
+        verdicts = Counter[str]()
+        void_reasons = Counter[str]()
+        forfeits = Forfeits()
+        for ending in store.each_ending():
+            if ending.id in tally.superseded:
+                continue
+            verdict = ending.verdict
+            reason = None
+            if verdict is None or verdict not in DECIDED:
+                battle = store.battle(ending.id)
+                if battle is None:
+                    continue
+                verdict = battle.verdict
+                reason = battle.reason
+                if verdict == "void":
+                    void_reasons[reader.readable_reason(reason or "no reason recorded")] += 1
+            verdicts[verdict] += 1
+            forfeits.note(ending.model_a, ending.model_b, verdict, reason=reason)
+        by_name = Counter(dict(sorted(verdicts.items())))
+        return cls(by_name, Counter(dict(void_reasons.most_common())), forfeits)
+
+    def as_lines(self) -> list[str]:
+        """Return it as lines for a person."""
+        won, ties = (sum(self.verdicts[v] for v in kinds) for kinds in (("a", "b"), TIES))
+        void = self.verdicts["void"]
+        forfeits = sum(self.forfeits.values())
+        reasons = [
+            f"  void, {count}: {shortened(reason, 120)}"
+            for reason, count in self.void_reasons.most_common()
+        ]
+        kinds = f"won {won}, ties {ties}, void {void}, forfeits {forfeits}"
+        return [kinds, *reasons, *self.of_models.as_lines()]
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a run is."""
+
+    SHOWN: ClassVar = (
+        *("slots", "settled", "decided", "endings", "costs", "lost", "possibly_paid", "in_flight"),
+        *("max_usd", "max_tokens", "models", "seed", "skipped", "quarantine", "damage"),
+        *("server_limits", "frames_short", "facts", "waiting", "users", "process", "cluster"),
+        *("work", "until", "failed", "next"),
+    )
+    folder: Path
+    manifest: dict[str, Any]
+    slots: int
+    """Places for a battle."""
+    skipped: list[records.Skipped]
+    """Files not used: `path` and `reason`."""
+    endings: Endings = field(metadata=SPREAD)
+    costs: Costs = field(metadata=SPREAD)
+    caps: Caps
+    outlook: Outlook
+    """What is left, and how its stopping rule was met, or how near it is."""
+    failed: int
+    """Void or forfeit battles whose call failed: what `--retry-failed` plays again."""
+    work: reader.Work
+    """Over all processes, to their last commits: `seconds`, number of `processes`, and
+    `calls_per_minute` or None."""
+    damage: list[str]
+    """A sentence for each video with damaged frames, or anything else that is wrong with it."""
+    server_limits: tuple[records.Learnt, ...]
+    """Limits that servers turned out to have: `model`, `endpoint`, most `images` a request, fewest
+    `refused_images`, the `stated_images` of `limits` at that time, `token_limit_field`, what it is
+    asked for in place of the `structured` output that it refused (`json_object` or `off`), and the
+    `output_limit` not kept to with the most `output_tokens` of such a reply; None: nothing learnt;
+    and only where it is so, `system_role` `user`: it takes no message of the system, and
+    `is_streaming` true: it answers in pieces alone."""
+    frames_short: list[Shortfall]
+    """Who saw fewer frames than wanted because of its server: `model`, `role` (`contestant`,
+    `judge`, or `examiner` with all its roles), `least` and `most` frames of those calls, how many
+    were `wanted`, how many `calls`, `of` how many answered."""
+    quarantine: list[Quarantined]
+    """Files that are not used, and videos that gave no frames: `path`, `video` (its id in the run,
+    or None), `when` refused (`found` or `decoded`) and `reason`."""
+    users: Users
+    """Where its users come from: `file` of those that were brought (None: none were), how many are
+    `in_file` and how many of them `not_drawn` for any video, how many places of videos are
+    `brought` and `invented`, and with `--diverse` the videos `asked_again` and those `still_alike`
+    then (None without it)."""
+    waiting: list[Waiting]
+    """Servers that refuse calls of the running process for now: `address`, `since_s` (since 1970),
+    `fault` and `reason`."""
+    facts: list[CallFact]
+    """[What is so of the calls](#facts-of-calls) of its models."""
+    process: int | None
+    """Id of the process running it, or None."""
+    intents: list[Intent]
+    """Attempts without a reply: those that a process left behind, and those in flight now."""
+    lost: records.Lost
+    """Possibly paid, in no other figure: `tries` whose process ended before the reply or was
+    stopped for too long, and at most how much, in `usd` (None: no price) and `tokens`."""
+    nodes: Kept | None = None
+    """The machines of the cluster that played it last."""
+
+    @property
+    def settled(self) -> int:
+        """Ended, in whatever way."""
+        return self.endings.verdicts.total()
+
+    @property
+    def decided(self) -> int:
+        """Counted by the ratings."""
+        return sum(n for verdict, n in self.endings.verdicts.items() if verdict in DECIDED)
+
+    @property
+    def is_stopped(self) -> bool:
+        """Return whether its rule was met before all slots were played."""
+        return self.outlook.is_stopped
+
+    @property
+    def is_merged(self) -> bool:
+        """Return whether it was put together from other runs, and ends with them."""
+        return bool(self.manifest.get(reader.MERGED))
+
+    @property
+    def next(self) -> str:
+        """The command to type next."""
+        out = self._out
+        if self.process is not None:
+            return f"arena status {out}"
+        if self.is_merged:
+            # It is not played on, whatever is left of it.
+            return f"arena leaderboard {out}"
+        if self.settled < self.slots and not self.is_stopped:
+            return f"arena resume {out}"
+        if self.failed:
+            return f"arena resume {out} --retry-failed"
+        return f"arena leaderboard {out}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it in the shape of `arena status --json`."""
+        return record_json(self)
+
+    def as_lines(self) -> list[str]:
+        """Return it as lines for a person."""
+        settled = f"{self.settled} of {self.slots} slots settled"
+        return [
+            f"{settled}, {self.decided} decided; {self._state()}",
+            *self._machine_lines(),
+            *(one.line() for one in self.waiting),
+            *self.endings.as_lines(),
+            *self._repair(),
+            *([self.work.as_line()] if self.work.processes else []),
+            *self.costs.as_lines(),
+            *possibly_paid_lines(self.lost, self._left_over),
+            *([in_flight_line(self._in_flight)] if self._in_flight else []),
+            *([f"cap on the whole run: {describe_caps(self.caps)}"] if self.caps else []),
+            *self._rule(),
+            f"seed {self.seed}; models: "
+            + safe(", ".join(reader.named(*pair) for pair in self.models.items())),
+            *self.users.as_lines(),
+            *(f"skipped {safe(one.path)}: {one_line(one.reason, 120)}" for one in self.skipped),
+            *self._quarantined(),
+            *self.damage,
+            *limit_lines(self.server_limits),
+            *(one.line for one in self.frames_short),
+            *fact_lines(self.facts),
+            *(f"note: {mark}" for mark in reader.marks(self.manifest)),
+            f"next: {safe(self.next)}",
+        ]
+
+    @property
+    def _out(self) -> str:
+        return shlex.quote(str(self.folder))
+
+    @property
+    def _left_over(self) -> list[Intent]:
+        return [intent for intent in self.intents if intent not in self._in_flight]
+
+    @property
+    def _in_flight(self) -> list[Intent]:
+        if self.process is None:
+            return []
+        return [intent for intent in self.intents if not intent.is_left_over]
+
+    @property
+    def possibly_paid(self) -> list[dict[str, Any]]:
+        """Those one by one: `key`, `scope`, `role`, `model`, `attempt`, `usd`, `tokens`."""
+        return [_intent_json(intent) for intent in self._left_over]
+
+    @property
+    def in_flight(self) -> list[dict[str, Any]]:
+        """Attempts the running process waits for, likewise; not part of `lost`."""
+        return [_intent_json(intent) for intent in self._in_flight]
+
+    @property
+    def max_usd(self) -> float | None:
+        """Cap on the cost of the whole run, or None."""
+        return self.caps.usd
+
+    @property
+    def max_tokens(self) -> float | None:
+        """Cap on its tokens, or None."""
+        return self.caps.tokens
+
+    @property
+    def models(self) -> dict[str, str]:
+        """Name to `provider:model`."""
+        cast = self.manifest.get("cast") or {}
+        names = self.manifest.get("models") or []
+        return {name: cast.get(name, {}).get("model", "?") for name in names}
+
+    @property
+    def seed(self) -> int | None:
+        """Of the run."""
+        return self.manifest.get("seed")
+
+    @property
+    def until(self) -> Reading | None:
+        """Latest reading of [the stopping rule](#a-stopping-rule), or None."""
+        return self.outlook.reading
+
+    @property
+    def _is_on_cluster(self) -> bool:
+        return self.nodes is not None and self.nodes.process == self.process
+
+    @property
+    def cluster(self) -> dict[str, Any] | None:
+        """The machines of the Ray cluster that played it last; None: none has.
+
+        Whether it `is_playing` it now, how many workers its process lost (`losses`), and of the
+        `machines` each `node` (its name), `workers`, calls `under_way`, `calls` finished and
+        workers `lost`.
+        """
+        if self.nodes is None:
+            return None
+        return {"is_playing": self._is_on_cluster, **fields_json(self.nodes.machines)}
+
+    def _machine_lines(self) -> list[str]:
+        # What a cluster did before is of no matter while this machine alone plays it.
+        if self.nodes is None or not self.nodes.machines.machines:
+            return []
+        if self._is_on_cluster:
+            return machine_lines(self.nodes.machines)
+        return [past_line(self.nodes.machines)] if self.process is None else []
+
+    def _repair(self) -> list[str]:
+        if not self.failed:
+            return []
+        failed = f"{counted(self.failed, 'battle')} failed because of a call"
+        if self.is_merged:
+            return [failed]
+        return [f"{failed}; to repeat: arena resume {safe(self._out)} --retry-failed"]
+
+    def _quarantined(self) -> list[str]:
+        lost = [one for one in self.quarantine if one.when == "decoded"]
+        lines = [f"no frames of {safe(one.path)}: {one_line(one.reason, 120)}" for one in lost]
+        again = f"  to try again: arena resume {safe(self._out)} --retry-failed"
+        return [*lines, again] if lost and not self.is_merged else lines
+
+    def _rule(self) -> list[str]:
+        rule = self.outlook.rule
+        reading = self.outlook.reading
+        if rule is None:
+            return []
+        if reading is None:
+            return [f"--until {rule} cannot be evaluated yet: no wave is settled"]
+        is_met = "is met" if reading.is_met else "is not met"
+        lines = [f"--until {rule} {is_met}: {reading.where}"]
+        if self.is_stopped:
+            again = f"to play the rest: arena resume {safe(self._out)} --until rounds"
+            lines += [rule.promise, again]
+        return lines
+
+    def _state(self) -> str:
+        if self.process is not None:
+            return f"process {self.process} is running it"
+        if self.is_stopped:
+            return "stopped by --until"
+        if self.is_merged:
+            return f"merged from {len(self.manifest[reader.MERGED])} runs"
+        return "finished" if self.settled >= self.slots else "stopped; no process is running it"
+
+
+def status_of(folder: Path) -> Status:
+    """Return how far the run in `folder` is."""
+    with reader.open_run(folder) as run:
+        store = run.store
+        journal = run.store.journal
+        tally = Tally.of(store)
+        endings = Endings.of(store, tally)
+        costs = Costs(settled=endings.verdicts.total())
+        for call in journal.each_taken():
+            costs.add(call)
+        process = holder(reader.lock_file(folder))
+        return Status(
+            folder=folder,
+            manifest=run.manifest,
+            slots=tally.slots,
+            skipped=store.skipped(),
+            endings=endings,
+            costs=costs,
+            caps=kept_caps(store),
+            outlook=look_ahead(store),
+            failed=len(failed_slots(store)),
+            work=reader.work_on(store, costs.total.calls - sum(one.calls for one in costs.beside)),
+            damage=[*reader.problems(store.videos()), *reader.damage(store)],
+            server_limits=kept_limits(store),
+            frames_short=run.shortfalls,
+            quarantine=quarantine(store),
+            waiting=waiting_now(store, process),
+            facts=[one for one in run.call_facts if "status" in one.fact.surfaces],
+            users=users_of(store, looks=run.manifest.get("diverse") is True),
+            process=process,
+            intents=journal.intents(),
+            lost=journal.lost(besides="offline:*", in_flight=process is None),
+            nodes=kept_machines(store),
+        )
+
+
+def _intent_json(intent: Intent) -> dict[str, Any]:
+    return {
+        "key": intent.key,
+        "scope": intent.nonce.scope,
+        "role": intent.nonce.role,
+        "model": intent.model,
+        "attempt": intent.attempt,
+        "usd": intent.usd,
+        "tokens": intent.tokens,
+    }
+
+
+def holder(lock: Path) -> int | None:
+    """Return the id of the process that holds the lock of a run; None when nobody does.
+
+    Only asks: taking the lock, however shortly, could refuse a run that is just starting. Not for
+    the holder itself, which would lose its lock when the file is closed here.
+    """
+    try:
+        file = os.open(lock, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fields = (0, 0, 0, fcntl.F_WRLCK, 0) if _MAC else (fcntl.F_WRLCK, 0, 0, 0, 0)
+        answer = fcntl.fcntl(file, fcntl.F_GETLK, struct.pack(_FLOCK, *fields))
+    finally:
+        os.close(file)
+    found = struct.unpack(_FLOCK, answer)
+    kind, pid = (found[3], found[2]) if _MAC else (found[0], found[4])
+    return None if kind == fcntl.F_UNLCK else pid

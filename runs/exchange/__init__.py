@@ -1,0 +1,1 @@
+"""Owns files that others read or wrote: their formats, training data; corrects nothing."""

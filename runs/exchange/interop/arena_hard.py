@@ -1,0 +1,325 @@
+"""Judgments of arena-hard's folder, of either version, taken in as they stand.
+
+A folder holds `model_judgment/<judge>/<model>.jsonl`, beside it `model_answer/<model>.jsonl` and
+`question.jsonl` where somebody kept them. Everything is checked against the bench before anything
+is written; what a line cannot say is named with its file and line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import SCHEMA
+from videoautoarena.runs.bench.format.points import DEGREES, LABELS, by_question
+from videoautoarena.runs.bench.format.reader import OpenBench
+from videoautoarena.runs.bench.format.results import (
+    Anchored,
+    Comparison,
+    read_anchored,
+    write_result,
+)
+from videoautoarena.runs.bench.format.schema import Item
+from videoautoarena.runs.exchange.interop.arena_hard_export import ANSWERS, JUDGMENTS, QUESTIONS
+from videoautoarena.runs.exchange.interop.judgments import files_below, named
+from videoautoarena.runs.formats.battle_table import quoted
+from videoautoarena.runs.formats.files import decode, kind_of, oddity, parse_json, read_bytes
+from videoautoarena.runs.run.rundir.reader import counted
+
+FIRST = {
+    **{label: lead for lead, label in LABELS.items()},
+    **{"A<<B": 2, "A<B": 1, "B=A": 0, "B<A": -1, "B<<A": -2},
+}
+"""How far the candidate is ahead by the label of the game in which the anchor is A."""
+IDS = ("uid", "question_id")
+_AROUND = re.compile(r"[\s\[\]]")
+_LONGEST = 40
+"""Characters of a verdict, wrapped in whatever."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Judgments that were taken in."""
+
+    results: int
+    models: int
+    judgments: int
+    void: int
+    """Of them, those with a game that has no verdict that can be read."""
+    missing: int
+    """Questions of the bench without a judgment, summed over results."""
+    answers: int
+    """Judgments of which both answers are there."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of `arena import arena-hard --json`."""
+        return {"schema": SCHEMA, **asdict(self)}
+
+    def as_lines(self) -> list[str]:
+        """Return it as lines for a person."""
+        head = (
+            f"{counted(self.judgments, 'judgment')} of {counted(self.models, 'model')} in "
+            f"{counted(self.results, 'result')}, {self.answers} with both answers"
+        )
+        odd = {"void": self.void, "missing": self.missing}
+        return [head, *(f"  {number} {what}" for what, number in odd.items() if number)]
+
+
+class _Line(NamedTuple):
+    """One object of a JSON lines file, and where it stands."""
+
+    where: str
+    content: Mapping[str, Any]
+
+
+Answers = Mapping[tuple[str, str], str]
+"""By model and qid."""
+
+
+def import_arena_hard(
+    folder: Path,
+    bench: OpenBench,
+    *,
+    baseline: str | None = None,
+    allow_differing: bool = False,
+    force: bool = False,
+) -> Taken:
+    """Take in all judgments of a folder, or none of them.
+
+    Args:
+        folder: as arena-hard has it below `data/<bench>`.
+        bench: whose questions were judged, by their qid.
+        baseline: whom all were held against, where a line does not name it.
+        allow_differing: take in what is about another text of a question than the bench's.
+        force: replace what the same judges said of the same models.
+
+    Raises:
+        BadInput: a file or a line cannot be used, which is named; or a result is there already.
+    """
+    items = {item.qid: item for item in bench.items}
+    if not allow_differing:
+        _check_questions(folder, items)
+    answers = _answers(folder, items)
+    found = _judgments(folder, items, answers, baseline)
+    results = [
+        Anchored(
+            bench=bench.bench,
+            model=model,
+            judge=judge,
+            anchor=anchor,
+            how="import",
+            rulings=comparisons,
+            facts={"format": "arena-hard"},
+        )
+        for (model, judge, anchor), comparisons in found.items()
+    ]
+    there = (
+        set[tuple[str, ...]]()
+        if force
+        else {(r.model, r.judge, r.anchor) for r in read_anchored(bench)}
+    )
+    for one in results:
+        if (one.model, one.judge, one.anchor) in there:
+            raise BadInput(
+                f"{bench.folder} has a result of {quoted(one.model)} by {quoted(one.judge)} "
+                f"against {quoted(one.anchor)} already; pass --force to replace it"
+            )
+    for result in results:
+        write_result(bench, result, force=force)
+    return _taken(results, questions=len(items))
+
+
+def _taken(results: Sequence[Anchored], *, questions: int) -> Taken:
+    judged = [games for one in results for games in by_question(one).values()]
+    return Taken(
+        results=len(results),
+        models=len({one.model for one in results}),
+        judgments=len(judged),
+        void=sum(any(game.verdict == "void" for game in games) for games in judged),
+        missing=len(results) * questions - len(judged),
+        answers=sum(
+            games[0].response is not None and games[0].anchor_response is not None
+            for games in judged
+        ),
+    )
+
+
+def _check_questions(folder: Path, items: Mapping[str, Item]) -> None:
+    """Refuse questions of other words; what the bench does not ask is of no concern here."""
+    file = folder / QUESTIONS
+    if not file.is_file():
+        return
+    for line in _lines(file):
+        item = items.get(_qid(line))
+        text = _prompt(line)
+        if item is not None and text is not None and text.strip() != item.question.strip():
+            raise BadInput(
+                f"{line.where}: the question {quoted(item.qid)} differs from the bench; "
+                "import it with --allow-differing; nothing was imported"
+            )
+
+
+def _prompt(line: _Line) -> str | None:
+    prompt = line.content.get("prompt")
+    if prompt is None and (turns := line.content.get("turns")) is not None:
+        first = turns[0] if isinstance(turns, list) and turns else None
+        prompt = first.get("content") if isinstance(first, dict) else None
+    if prompt is not None and not isinstance(prompt, str):
+        raise _bad(line, f"its question is {kind_of(prompt)}, not text")
+    return prompt
+
+
+def _answers(folder: Path, items: Mapping[str, Item]) -> Answers:
+    found: dict[tuple[str, str], str] = {}
+    for file in files_below(folder / ANSWERS, (".jsonl",)):
+        for line in _lines(file):
+            model = _name(line, ("model", "model_id")) or file.stem
+            key = (model, _qid(line))
+            if key in found:
+                raise _bad(line, f"{quoted(model)} answers {quoted(key[1])} again")
+            if key[1] in items:
+                found[key] = _text(line)
+    return found
+
+
+def _text(line: _Line) -> str:
+    """Return the answer in a line: the last message of the second version, or of the first."""
+    messages = line.content.get("messages")
+    choices = line.content.get("choices")
+    last: Any = None
+    if isinstance(messages, list) and messages:
+        last = messages[-1]
+    elif isinstance(choices, list) and choices and isinstance(choices[0], dict):
+        turns = choices[0].get("turns")
+        last = turns[-1] if isinstance(turns, list) and turns else None
+    text = last.get("content") if isinstance(last, dict) else None
+    if isinstance(text, dict):
+        text = text.get("answer")
+    if not isinstance(text, str):
+        raise _bad(line, "there is no answer in it")
+    return text
+
+
+def _judgments(
+    folder: Path, items: Mapping[str, Item], answers: Answers, baseline: str | None
+) -> dict[tuple[str, str, str], list[Comparison]]:
+    """Return the comparisons by model, judge and anchor, in the order of the bench."""
+    place = {qid: k for k, qid in enumerate(items)}
+    found = defaultdict[tuple[str, str, str], list[Comparison]](list)
+    seen: dict[tuple[str, str, str, str], str] = {}
+    for line, judge, stem in _judged(folder):
+        model = _name(line, ("model",)) or stem
+        anchor = _name(line, ("baseline",)) or baseline
+        if anchor is None:
+            raise _bad(line, "it names no baseline; pass --baseline")
+        judge = named("judge", _name(line, ("judge",)) or judge)
+        key = (named("model", model), judge, named("baseline", anchor))
+        qid = _qid(line)
+        if qid not in items:
+            raise _bad(line, f"it judges {quoted(qid)}, which is not in the bench")
+        if (before := seen.setdefault((*key, qid), line.where)) != line.where:
+            raise _bad(line, f"it judges {quoted(qid)} again, after {before}")
+        texts = (answers.get((model, qid)), answers.get((anchor, qid)))
+        found[key] += _games(line, qid, texts)
+    for comparisons in found.values():
+        comparisons.sort(key=lambda one: place[one.qid])
+    return dict(found)
+
+
+def _judged(folder: Path) -> Iterator[tuple[_Line, str, str]]:
+    """Yield each judgment, with the names that its folder and its file have."""
+    if not folder.is_dir():
+        raise BadInput(f"{folder} is no folder; pass one that holds {JUDGMENTS}")
+    files = list(files_below(folder / JUDGMENTS, (".jsonl",)))
+    if not files:
+        raise BadInput(f"{folder} holds no judgment; there must be {JUDGMENTS}/<judge>/*.jsonl")
+    for file in files:
+        if file.parent.name == JUDGMENTS:
+            raise BadInput(f"{file} lies in no judge's folder; move it into {JUDGMENTS}/<judge>")
+        for line in _lines(file):
+            yield line, file.parent.name, file.stem
+
+
+def _games(line: _Line, qid: str, texts: tuple[str | None, str | None]) -> list[Comparison]:
+    games = line.content.get("games")
+    if not isinstance(games, list) or len(games) != 2:
+        raise _bad(line, "it must have two games")
+    return [
+        _comparison(line, qid, game, is_second=bool(k), texts=texts) for k, game in enumerate(games)
+    ]
+
+
+def _comparison(
+    line: _Line, qid: str, game: Any, *, is_second: bool, texts: tuple[str | None, str | None]
+) -> Comparison:
+    if game is not None and not isinstance(game, dict):
+        raise _bad(line, f"a game of it is {kind_of(game)}, no object")
+    score = game.get("score") if game else None
+    if score is not None and not isinstance(score, str):
+        raise _bad(line, f"a score of it is {kind_of(score)}, no text")
+    lead = None
+    why = "the judge gave no verdict"
+    if score is not None:
+        label = _AROUND.sub("", score[: _LONGEST + 1]).upper()
+        lead = FIRST.get(label) if len(score) <= _LONGEST else None
+        why = f"{quoted(score[:_LONGEST])} is no verdict"
+    if lead is not None and is_second:
+        lead = -lead
+    return Comparison(
+        qid=qid,
+        verdict="void" if lead is None else DEGREES[lead],
+        seats="ba" if is_second else "ab",
+        response=texts[0],
+        anchor_response=texts[1],
+        words=_words(game),
+        reason=why if lead is None else None,
+    )
+
+
+def _words(game: Mapping[str, Any] | None) -> str | None:
+    said = game.get("judgment") if game else None
+    if isinstance(said, dict):
+        said = said.get("answer")
+    return said if isinstance(said, str) and said else None
+
+
+def _qid(line: _Line) -> str:
+    for key in IDS:
+        value = line.content.get(key)
+        if isinstance(value, str) and value:
+            return value
+    raise _bad(line, 'it has no "uid" and no "question_id"')
+
+
+def _name(line: _Line, keys: Sequence[str]) -> str | None:
+    for key in keys:
+        value = line.content.get(key)
+        if value is None:
+            continue
+        if not isinstance(value, str) or not value.strip():
+            raise _bad(line, f'"{key}" is {kind_of(value)}, no name')
+        return value
+    return None
+
+
+def _lines(file: Path) -> Iterator[_Line]:
+    """Yield the objects of a file; lines are as JSON lines have them, between line feeds."""
+    for place, row in enumerate(decode(read_bytes(file), str(file)).split("\n"), start=1):
+        if not row.strip():
+            continue
+        where = f"{file}, line {place}"
+        value = parse_json(row, where)
+        if not isinstance(value, dict):
+            raise BadInput(f"{where}: it is {kind_of(value)}, no object; nothing was imported")
+        if wrong := oddity(value):
+            raise BadInput(f"{where}: it {wrong}; nothing was imported")
+        yield _Line(where, value)
+
+
+def _bad(line: _Line, why: str) -> BadInput:
+    return BadInput(f"{line.where}: {why}; nothing was imported")

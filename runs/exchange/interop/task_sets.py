@@ -1,0 +1,376 @@
+"""Task sets that others publish: lists of records, read strictly, and one set made of them.
+
+All of it is text that somebody else wrote: none of it is ever a path, nothing is corrected, and
+where one record cannot be used nothing is imported.
+"""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import JsonValue
+
+from videoautoarena.memory.records.digests import digest
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import SCHEMA
+from videoautoarena.runs.bench.format.card import (
+    CHECKSUMS,
+    UNSTATED_BY_PUBLISHER,
+    count_tables,
+    licence_section,
+    plain,
+)
+from videoautoarena.runs.bench.format.reader import LARGEST_MANIFEST, LONGEST_LINE
+from videoautoarena.runs.bench.format.schema import (
+    CARD,
+    IMPORT,
+    MANIFEST,
+    QUESTIONS,
+    BenchVideo,
+    Generator,
+    Kind,
+    Manifest,
+    Source,
+    TaskItem,
+    counts_of,
+    digest_of,
+    question_bytes,
+)
+from videoautoarena.runs.bench.format.writer import put, seal
+from videoautoarena.runs.bench.score.shortcuts import Shortcuts, probe_set
+from videoautoarena.runs.formats.battle_table import quoted
+from videoautoarena.runs.formats.files import (
+    Odd,
+    decode,
+    kind_of,
+    oddity,
+    parse_json,
+    read_bytes,
+)
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.run.rundir.reader import counted
+
+LONGEST_ID = 1000
+LONGEST_FILE_NAME = 255
+"""Bytes that a file system takes for one name."""
+MOST_FILES = 100
+OPTIONS = "candidates"
+MOST_OPTIONS = 26
+"""As many as there are letters to choose by."""
+MOST_TASKS = 1000
+_NAMED = 8
+
+
+class Wrong(Exception):
+    """Why one record cannot be used."""
+
+
+class Row(dict[str, Any]):
+    """One record, read strictly: Wrong says why it cannot be used."""
+
+    @classmethod
+    def of(cls, raw: Any) -> Row:
+        """Return a record if it is an object without anything odd inside."""
+        if not isinstance(raw, dict):
+            raise Wrong(f"is {kind_of(raw)}, no object")
+        if wrong := oddity(raw):
+            raise Wrong(wrong)
+        return cls(raw)
+
+    def text(self, key: str, *, longest: int | None = None) -> str:
+        """Return a text that must be there; with `longest`, of 1 to so many characters."""
+        if key not in self:
+            raise Wrong(f"has no {quoted(key)}")
+        value = self[key]
+        if not isinstance(value, str):
+            raise Wrong(f"has {kind_of(value)} under {quoted(key)}; it must be a text")
+        if longest is not None and not (value.strip() and len(value) <= longest):
+            raise Wrong(f"needs a {quoted(key)} of 1 to {longest} characters")
+        return value
+
+    def optional_text(self, key: str) -> str | None:
+        """Return a text; None where there is none."""
+        return None if self.get(key) is None else self.text(key)
+
+    def texts(self, key: str) -> list[str]:
+        """Return a list of texts; empty where there is none."""
+        value = self.get(key)
+        if value is None:
+            return []
+        if not isinstance(value, list):
+            raise Wrong(f"has {kind_of(value)} under {quoted(key)}; it must be a list of texts")
+        for text in value:
+            if not isinstance(text, str):
+                raise Wrong(f"has {kind_of(text)} in the list {quoted(key)}; it must be a text")
+        return value
+
+    def options(self) -> list[str]:
+        """Return the options of a record, which can be fewer or more than can be asked."""
+        options = self.texts(OPTIONS)
+        if len(options) > MOST_OPTIONS:
+            raise Wrong(
+                f"has {len(options):,} options under {quoted(OPTIONS)}; at most {MOST_OPTIONS}"
+            )
+        return options
+
+    def number(self, key: str) -> float | None:
+        """Return a number from 0 on; None where there is none."""
+        value = self.get(key)
+        if value is None:
+            return None
+        if isinstance(value, bool | Odd) or not isinstance(value, int | float):
+            raise Wrong(f"has {kind_of(value)} under {quoted(key)}; it must be a number of seconds")
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if not 0 <= number < math.inf or number != value:
+            raise Wrong(f"has {quoted(value)} under {quoted(key)}; it must be a number of seconds")
+        return number
+
+    def rest(self, known: Collection[str]) -> dict[str, JsonValue]:
+        """Return what an item does not say of it: other keys, and those that say nothing."""
+        return {key: self[key] for key in self if key not in known or self[key] in (None, [])}
+
+
+class Records(NamedTuple):
+    """The records of one published file, not looked at yet."""
+
+    file: Path
+    digest: str
+    rows: list[Any]
+
+    def any_has(self, key: str) -> bool:
+        """Return whether a record has this key."""
+        return any(isinstance(row, dict) and key in row for row in self.rows)
+
+
+class Part(NamedTuple):
+    """The items of one published file, in its order."""
+
+    file: Path
+    digest: str
+    items: list[TaskItem]
+
+
+def files_of(place: Path, pattern: str) -> list[Path]:
+    """Return the published files: `place`, or those of a folder by name; BadInput of none."""
+    if not place.is_dir():
+        return [place]
+    found = sorted(file for file in place.glob(pattern) if not file.name.startswith("."))
+    if not found:
+        raise BadInput(f"{place} holds no file {pattern}")
+    if len(found) > MOST_FILES:
+        raise BadInput(f"{place} holds {len(found):,} files {pattern}; more than {MOST_FILES}")
+    return found
+
+
+def read_records(file: Path) -> Records:
+    """Return the records of a file; BadInput where it is no list of any."""
+    content = read_bytes(file)
+    raw = parse_json(decode(content, str(file)), str(file))
+    if not isinstance(raw, list):
+        raise BadInput(f"{file} holds {kind_of(raw)}; it must be a list of items")
+    if not raw:
+        raise BadInput(f"{file} holds no item")
+    return Records(file, digest(content), raw)
+
+
+def make_items(records: Records, make: Callable[[Row], TaskItem]) -> Part:
+    """Return an item of each record; BadInput naming all that cannot be used."""
+    made = list[TaskItem]()
+    refused = dict[int, str]()
+    for number, row in enumerate(records.rows, start=1):
+        try:
+            item = make(Row.of(row))
+            if len(question_bytes([item])) >= LONGEST_LINE:
+                raise Wrong(f"is longer than {LONGEST_LINE >> 20} MB")
+            made.append(item)
+        except Wrong as why:
+            refused[number] = str(why)
+    if refused:
+        raise BadInput(_refusal(records.file, refused))
+    return Part(records.file, records.digest, made)
+
+
+def _refusal(file: Path, refused: Mapping[int, str]) -> str:
+    first, *others = refused
+    named = ", ".join(map(str, others[:_NAMED]))
+    more = f" and {len(others) - _NAMED:,} more" if len(others) > _NAMED else ""
+    nor = f"; {named}{more} cannot be used either" if others else ""
+    return f"{file}, item {first}: {refused[first]}{nor}; nothing was imported"
+
+
+def named_video(name: str) -> BenchVideo:
+    """Return the entry of a video that is found by the name of its file, if it can be one."""
+    can_be = len(name.encode("utf-8", "surrogatepass")) <= LONGEST_FILE_NAME
+    return BenchVideo(path=name if can_be else None)
+
+
+@dataclass(frozen=True)
+class TakenTasks:
+    """A task set that was imported, or was already there."""
+
+    folder: Path
+    """Where it lies."""
+    bench: str
+    """Its digest."""
+    kind: Kind
+    """As in the manifest."""
+    questions: int
+    """Items in it."""
+    videos: int
+    """That they are about."""
+    tasks: dict[str, int]
+    """Task to number of items."""
+    splits: dict[str, int]
+    """Part of the set to number of items."""
+    without_key: int
+    """Items without an answer."""
+    shortcuts: Shortcuts
+    """[What it gives away](#what-a-set-gives-away)."""
+    was_there: bool
+    """The folder held this set already."""
+    one_video: str
+    """The path, or else the id, of one of its videos: how the others are named, too."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of `arena import mlvu --json`."""
+        rest = {key: value for key, value in asdict(self).items() if key != "shortcuts"}
+        found = {"shortcuts": self.shortcuts.to_json()}
+        return {"schema": SCHEMA, **rest, "folder": str(self.folder), **found}
+
+    def as_line(self) -> str:
+        """Return it as a line for a person."""
+        made = "already holds this set" if self.was_there else "imported"
+        tasks = ", ".join(f"{safe(task)} {number}" for task, number in self.tasks.items())
+        keyless = f", {self.without_key:,} without a key" if self.without_key else ""
+        return (
+            f"{safe(str(self.folder))} {made}: {counted(self.questions, 'item')} "
+            f"({', '.join(map(safe, self.splits))}: {tasks}) about "
+            f"{counted(self.videos, 'video')}{keyless}, bench {self.bench[:12]}"
+        )
+
+    def next_lines(self) -> list[str]:
+        """Return what it takes to play the set, as lines for a person."""
+        films = f"its {counted(self.videos, 'video')}"
+        return [
+            f"to play it, put {films} into a folder, named as in the set ({safe(self.one_video)}):",
+            f"arena bench run {safe(shlex.quote(str(self.folder)))} --videos FOLDER --model MODEL",
+            "with a part of them: add --allow-missing; without any: a model with max_frames = 0",
+        ]
+
+
+def put_tasks(
+    parts: Sequence[Part],
+    to: Path,
+    *,
+    form: str,
+    licence: str | None,
+    videos: Mapping[str, BenchVideo],
+) -> TakenTasks:
+    """Make one set of the items of published files, whole or not at all.
+
+    Raises:
+        BadInput: two items have one id, or `to` holds something else.
+    """
+    _refuse_twins(parts)
+    items = [item for part in parts for item in part.items]
+    if len({item.task for item in items}) > MOST_TASKS:
+        raise BadInput(f"{parts[0].file} has more than {MOST_TASKS:,} tasks; nothing was imported")
+    draft = Manifest(
+        kind=kind_of_set(items),
+        generator=Generator(name="videoautoarena", version=version("videoautoarena")),
+        source=_source(parts, form),
+        selection={"how": "every item of the files"},
+        licence=licence,
+        counts=counts_of(items),
+        files={},
+        videos=dict(videos),
+        count=len(items),
+    )
+    shortcuts = probe_set(items)
+    card = task_card(draft, items, shortcuts).encode("utf-8", "backslashreplace")
+    bench = seal(draft, {QUESTIONS: question_bytes(items), CARD: card})
+    if len(bench.files[MANIFEST]) > LARGEST_MANIFEST:
+        raise BadInput(f"{parts[0].file} has too many videos for one set; split it")
+    return TakenTasks(
+        was_there=put(bench.files, to),
+        folder=to,
+        bench=bench.manifest["bench"],
+        kind=draft.kind,
+        questions=len(items),
+        videos=len(videos),
+        tasks=dict(Counter(item.task for item in items)),
+        splits=dict(Counter(item.split or "no split" for item in items)),
+        without_key=sum(item.answer is None for item in items),
+        shortcuts=shortcuts,
+        one_video=next((entry.path or id_ for id_, entry in videos.items()), ""),
+    )
+
+
+def kind_of_set(items: Sequence[TaskItem]) -> Kind:
+    """Return what the items of a set ask for."""
+    choice = {item.is_choice for item in items}
+    return "tasks" if len(choice) > 1 else "choice" if True in choice else "generation"
+
+
+def _refuse_twins(parts: Sequence[Part]) -> None:
+    seen: set[str] = set()
+    for part in parts:
+        for number, item in enumerate(part.items, start=1):
+            if item.qid in seen:
+                where = f"{part.file}, item {number}"
+                raise BadInput(f"{where}: the id {quoted(item.qid)} is taken; nothing was imported")
+            seen.add(item.qid)
+
+
+def _source(parts: Sequence[Part], form: str) -> Source:
+    """Return what a set was made from; the layout says which items are of which file."""
+    digests = {part.file.name: part.digest for part in parts}
+    files: list[JsonValue] = [
+        {"name": part.file.name, "sha256": part.digest, "items": len(part.items)} for part in parts
+    ]
+    whole = parts[0].digest if len(parts) == 1 else digest_of(digests)
+    return Source(kind=IMPORT, format=form, digest=whole, layout={"files": files})
+
+
+def task_card(manifest: Manifest, items: Sequence[TaskItem], found: Shortcuts) -> str:
+    """Return card.md of an imported task set; equal input gives equal text."""
+    source = manifest.source
+    ours = manifest.generator
+    choice = sum(item.is_choice for item in items)
+    keyless = sum(item.answer is None for item in items)
+    without = f"\nIt is not said of {counted(keyless, 'item')}, which are not scored."
+    unknown = without if keyless else ""
+    return f"""# Task set of {counted(len(items), "item")}
+
+## What it is
+
+Imported from {source.format} files, sha256 `{source.digest}`, by {ours.name} {ours.version}.
+Each line of `questions.jsonl` asks about a video: for one of its options ({choice:,}), or for free
+text that is scored by a reference ({len(items) - choice:,}). What is right was said by whoever
+published the files.{unknown} Nothing was
+corrected, and nothing left out.
+
+{licence_section(manifest.licence, unstated=UNSTATED_BY_PUBLISHER)}
+## Counts
+
+{chr(10).join(count_tables(manifest.counts, of="items"))}
+Videos are known by the names in the files alone: there are no
+digests to check them by.
+
+## What it gives away
+
+{"".join(f"- {plain(line)}{chr(10)}" for line in found.as_lines())}
+`arena bench probe` shows every probe and names every item.
+
+{CHECKSUMS}
+"""

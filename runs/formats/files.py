@@ -1,0 +1,198 @@
+"""Files that are written whole or not at all, and strict JSON that somebody else wrote.
+
+Python's JSON reader keeps the last of two equal keys, takes NaN for a number and an enormous one
+for infinity. Here such places are kept, so that whoever knows what a part is called can name them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.formats.battle_table import quoted
+
+
+def refuse_existing(file: Path, *, force: bool) -> None:
+    """Raise BadInput for a file that cannot be made, or is there and not to be replaced."""
+    if file.is_dir():
+        raise BadInput(f"{file} is a folder; pass the name of a file")
+    refuse_special(file)
+    if file.exists() and not force:
+        raise BadInput(f"{file} already exists; pass another name, or --force to replace it")
+
+
+def refuse_special(file: Path) -> None:
+    """Raise BadInput for a device, pipe or socket, which would be replaced and not written to."""
+    if file.exists() and not (file.is_file() or file.is_dir()):
+        raise BadInput(f"{file} is no ordinary file; pass another name")
+
+
+def write_whole(to: Path, content: bytes) -> None:
+    """Write a file beside `to`, then give it the name, so that no reader sees a part."""
+    with whole_file(to) as file:
+        file.write(content)
+
+
+def write_lines(to: Path, lines: Iterable[Mapping[str, Any]]) -> None:
+    """Write objects as JSON lines, whole or not at all.
+
+    Raises:
+        BadInput: the file cannot be written.
+    """
+    content = "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
+    write_whole(to, content.encode("ascii"))
+
+
+def make_folder(to: Path) -> None:
+    """Make a folder that is not there.
+
+    Raises:
+        BadInput: it cannot be made.
+    """
+    try:
+        to.mkdir(parents=True, exist_ok=True)
+    except OSError as wrong:
+        raise BadInput(f"{to} cannot be made: {wrong.strerror}; pass another with --to") from wrong
+
+
+@contextmanager
+def whole_file(to: Path) -> Iterator[BinaryIO]:
+    """Yield a file beside `to`, which gets the name at the end, or is gone after an error."""
+    refuse_special(to)
+    draft = None
+    try:
+        number, name = tempfile.mkstemp(dir=to.parent, prefix=f".{to.name[:40]}-")
+        draft = Path(name)
+        with os.fdopen(number, "wb") as file:
+            yield file
+        draft.chmod(0o644)  # mkstemp keeps it to its owner
+        draft.replace(to)
+    except OSError as wrong:
+        raise BadInput(f"{to} cannot be written: {wrong.strerror}") from wrong
+    finally:
+        if draft is not None:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
+
+
+LARGEST_FILE = 2**29
+"""Bytes; the published bench is a megabyte."""
+DEEPEST = 50
+"""Levels below a part; what people publish has three."""
+
+
+class Odd:
+    """A number that JSON does not know, where it stood."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+class Twice(dict[str, Any]):
+    """An object that has a key more than once."""
+
+    key: str
+
+
+def read_json(file: Path) -> Any:
+    """Return what a JSON file holds, or BadInput; `oddity` finds what is wrong in a part of it."""
+    return parse_json(decode(read_bytes(file), str(file)), str(file))
+
+
+def read_bytes(file: Path) -> bytes:
+    """Return what is in a file; BadInput where it cannot be read, or is far too large."""
+    if not file.is_file():
+        raise BadInput(f"{file} is no file; pass a JSON file")
+    try:
+        if file.stat().st_size > LARGEST_FILE:
+            raise BadInput(f"{file} is larger than {LARGEST_FILE >> 20} MB")
+        content = file.read_bytes()
+    except OSError as wrong:
+        raise BadInput(f"{file} cannot be read: {wrong.strerror}") from wrong
+    from videoautoarena.video.decode.disguise import HEAD, pointer_in
+
+    if pointer := pointer_in(content[: HEAD + 1]):
+        raise BadInput(f"{file} {pointer}")
+    return content
+
+
+def decode(content: bytes, name: str) -> str:
+    """Return the text of a file without a byte order mark; BadInput if blank or not UTF-8."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise BadInput(f"{name} is not UTF-8 text; save it as UTF-8") from None
+    if not text.strip():
+        raise BadInput(f"{name} is empty")
+    return text
+
+
+def parse_json(text: str, name: str) -> Any:
+    """Return what a JSON text says, odd places kept; BadInput, with `name`, if it is none."""
+    try:
+        return json.loads(text, object_pairs_hook=_object, parse_constant=Odd, parse_float=_number)
+    except RecursionError:
+        raise BadInput(f"{name} is nested too deep") from None
+    except json.JSONDecodeError as wrong:
+        raise BadInput(f"{name} is no JSON: line {wrong.lineno}: {wrong.msg}") from None
+    except ValueError:  # an integer of thousands of digits
+        raise BadInput(f"{name} is no JSON: a number in it is too long") from None
+
+
+def oddity(value: Any) -> str | None:
+    """Return what is wrong somewhere inside a value that was read; None where nothing is."""
+    level = [value]
+    for _ in range(DEEPEST):
+        below: list[Any] = []
+        for one in level:
+            if isinstance(one, Odd):
+                return f"holds {one.text}, which is no JSON number"
+            if isinstance(one, Twice):
+                return f"has the key {quoted(one.key)} twice"
+            if isinstance(one, dict):
+                below += one.values()
+            elif isinstance(one, list):
+                below += one
+        level = below
+        if not level:
+            return None
+    return f"is nested deeper than {DEEPEST} levels"
+
+
+def kind_of(value: Any) -> str:
+    """Return what JSON calls a value, with an article."""
+    if value is None:
+        return "null"
+    return _KINDS.get(type(value), "an object")
+
+
+_KINDS = {
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    Odd: "no number",
+    str: "a text",
+    list: "a list",
+}
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) == len(pairs):
+        return made
+    seen: set[str] = set()
+    odd = Twice(made)
+    odd.key = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+    return odd
+
+
+def _number(text: str) -> float | Odd:
+    number = float(text)
+    return number if math.isfinite(number) else Odd(text[:40])

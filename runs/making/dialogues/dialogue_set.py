@@ -1,0 +1,283 @@
+"""A set of dialogues that was made: what was ordered, what came of it, and its folder."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, TypedDict, cast
+
+from pydantic import JsonValue
+
+from videoautoarena.graph.dialogue_checks import FALLS, Fall
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.bench.format.entries import Ability, DialogueItem
+from videoautoarena.runs.bench.format.schema import (
+    CARD,
+    DIALOGUE,
+    MADE,
+    QUESTIONS,
+    Generator,
+    Manifest,
+    Source,
+    counts_of,
+    question_bytes,
+)
+from videoautoarena.runs.bench.format.writer import copied, copies_of, entries_of, put, seal
+from videoautoarena.runs.formats.record_json import keyed, record_json
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.making.dialogues.card import dialogue_card
+from videoautoarena.runs.making.dialogues.entries import MAKER
+from videoautoarena.runs.making.dialogues.making import DialogueTally, DialogueWish
+from videoautoarena.runs.making.tasks.drafting import WritingOrder
+from videoautoarena.runs.making.tasks.watch_plan import WatchPlan
+from videoautoarena.runs.making.tasks.watched_set import placed
+from videoautoarena.runs.run.rundir.reader import counted
+
+
+@dataclass(frozen=True)
+class DialogueOrder(WritingOrder):
+    """Which dialogues are made of which folder by whom, and where they go."""
+
+    wish: DialogueWish = DialogueWish()  # noqa: RUF009 - frozen
+
+
+class AbilityCount(NamedTuple):
+    """How many dialogues of an ability there are."""
+
+    ability: Ability
+    wanted: int
+    made: int
+    videos: int
+    """That have one."""
+    dropped: dict[Fall, int]
+
+
+class LostVideo(NamedTuple):
+    """A video of which something is lost."""
+
+    video: str
+    """Its path."""
+    reason: str
+
+
+@dataclass(frozen=True)
+class MadeDialogues:
+    """A set of dialogues that was made, was there, or would be made."""
+
+    SHOWN: ClassVar = (
+        "folder", "bench", "examiner", "dialogues", "rounds", "scored", "abilities", "videos",
+        "dropped", "repaired", "failures", "unusable", "was_there", "plan",
+    )  # fmt: skip
+
+    folder: Path
+    """Where it lies."""
+    examiner: str
+    """`provider:model`."""
+    bench: str | None
+    """Its digest; None where it is not finished, or only planned."""
+    wanted: Mapping[Ability, int]
+    made: Mapping[Ability, int]
+    rounds: int = 0
+    """Of all dialogues."""
+    scored: int = field(default=0, metadata=keyed("scored_rounds"))
+    """Rounds of these that have a checklist."""
+    videos: int = 0
+    """Of the folder that could be used."""
+    served: Mapping[Ability, int] = field(default_factory=dict)
+    """Videos that have a dialogue of each ability."""
+    fallen: Counter[tuple[Ability, Fall]] = field(default_factory=Counter)
+    repaired: Counter[Fall] = field(default_factory=Counter)
+    """What was wrong with first tries, to how many."""
+    failures: tuple[LostVideo, ...] = field(default=(), metadata=keyed("failed"))
+    """`video` and `reason` of each call that failed for good."""
+    unusable: tuple[LostVideo, ...] = ()
+    """`video` and `reason` of each that gives no frames."""
+    was_there: bool = False
+    """The folder held this set already."""
+    plan: WatchPlan | None = None
+    """Only with `--plan`, as of [a written task](#a-made-task)."""
+
+    @property
+    def dialogues(self) -> int:
+        """In it."""
+        return sum(self.made.values())
+
+    @property
+    def abilities(self) -> list[AbilityCount]:
+        """One an ability: `ability`, `wanted`, `made`, `videos` that have one, and `dropped`."""
+        return [
+            AbilityCount(
+                ability,
+                wanted,
+                self.made.get(ability, 0),
+                self.served.get(ability, 0),
+                dict(sorted(self._dropped(ability).items())),
+            )
+            for ability, wanted in self.wanted.items()
+        ]
+
+    @property
+    def dropped(self) -> dict[Fall, int]:
+        """Why dialogues were dropped, to how many."""
+        return dict(sorted(self.reasons.items()))
+
+    @property
+    def reasons(self) -> Counter[Fall]:
+        """Why dialogues were dropped, of all abilities."""
+        return reasons_of(self.fallen)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of `arena dialogues make --json`."""
+        return {**record_json(self), "repaired": dict(sorted(self.repaired.items()))}
+
+    def as_lines(self) -> list[str]:
+        """Return it as lines for a person."""
+        shown = safe(str(self.folder))
+        wanted = sum(self.wanted.values())
+        if self.plan is not None:
+            about = f"at most {counted(wanted, 'dialogue')} about {counted(self.videos, 'video')}"
+            return [f"{shown} would have {about}", *self.plan.as_lines()]
+        verb = "already holds this set" if self.was_there else "made"
+        size = (
+            f"{counted(self.dialogues, 'dialogue')} of {wanted}, {self.rounds} rounds, "
+            f"{self.scored} of them scored"
+        )
+        lines = [f"{shown} {verb}: {size}, bench {(self.bench or '')[:12]}"]
+        for ability, count in self.wanted.items():
+            made = self.made.get(ability, 0)
+            served = self.served.get(ability, 0)
+            of = f"{made} of {count}, {served} of {counted(self.videos, 'video')}"
+            fell = self._dropped(ability)
+            if unserved := fell.pop("fitness", 0):
+                of += f"; {unserved} {'does' if unserved == 1 else 'do'} not serve it"
+            lines.append(f"  {ability.replace('_', ' ')}: {of}")
+            if fell:
+                lines.append(f"    dropped: {fall_words(fell)}")
+        lines.append(f"written and checked by {safe(self.examiner)}")
+        if self.repaired:
+            lines.append(f"repaired: {fall_words(self.repaired)}")
+        return lines
+
+    def _dropped(self, ability: Ability) -> Counter[Fall]:
+        return Counter({why: count for (of, why), count in self.fallen.items() if of == ability})
+
+
+def fall_words(fallen: Mapping[Fall, int]) -> str:
+    """Return reasons and how often each was met, in words."""
+    return ", ".join(f"{FALLS[why]} ({count})" for why, count in sorted(fallen.items()))
+
+
+def reasons_of(fallen: Mapping[tuple[Ability, Fall], int]) -> Counter[Fall]:
+    """Return how often each reason was met, of all abilities."""
+    found = Counter[Fall]()
+    for (_, why), count in fallen.items():
+        found[why] += count
+    return found
+
+
+def outcome_of(
+    order: DialogueOrder, items: Sequence[DialogueItem], *, videos: int, **more: Any
+) -> MadeDialogues:
+    """Return what came of an order by the dialogues that there are."""
+    kinds = order.wish.kinds
+    made = Counter(item.ability for item in items)
+    served = Counter(ability for ability, _ in {(item.ability, item.video_id) for item in items})
+    return MadeDialogues(
+        folder=order.to,
+        wanted=dict.fromkeys(kinds, order.wish.per_video * videos),
+        made={kind: made[kind] for kind in kinds},
+        rounds=sum(len(item.rounds) for item in items),
+        scored=sum(one.is_scored for item in items for one in item.rounds),
+        videos=videos,
+        served={kind: served[kind] for kind in kinds},
+        **more,
+    )
+
+
+def put_dialogues(
+    order: DialogueOrder,
+    tally: DialogueTally,
+    *,
+    examiner: str,
+    store: Store,
+    paths: Mapping[str, str],
+    spoken: Mapping[str, str],
+    origin: str,
+) -> str:
+    """Write a set in one step, with copies of its videos; return its digest.
+
+    `paths` says by id where each video lies in the folder now, `spoken` where its subtitles do.
+    """
+    items = tally.items
+    asked = {item.video_id for item in items}
+    videos = {
+        id_: placed(entry, paths[id_], spoken.get(id_))
+        for id_, entry in entries_of(store, asked).items()
+    }
+    draft = Manifest(
+        kind=DIALOGUE,
+        generator=Generator(name="videoautoarena", version=version("videoautoarena")),
+        source=Source(kind=MADE, format="videoautoarena", digest=origin),
+        selection=cast(dict[str, JsonValue], _selection(order.wish, tally, examiner)),
+        licence=order.licence,
+        counts=counts_of(items),
+        files={},
+        videos=copied(videos),
+        with_videos=True,
+        count=len(items),
+    )
+    card = dialogue_card(draft).encode("utf-8", "backslashreplace")
+    files = {QUESTIONS: question_bytes(items), CARD: card}
+    bench = seal(draft, files, copies_of(store, videos, order.folder))
+    put(bench.files, order.to)
+    return str(bench.manifest["bench"])
+
+
+class DialogueSelection(TypedDict):
+    """What `selection` of the manifest says of dialogues that were made."""
+
+    maker: str
+    """Version of the rules."""
+    examiner: str
+    """`provider:model`."""
+    abilities: list[str]
+    """That were asked for."""
+    per_video: int
+    """Dialogues of each ability that were asked for of a video."""
+    turns: list[int]
+    """Rounds of a dialogue, from and to."""
+    seed: int
+    """Of all draws."""
+    videos: int
+    """Of the folder that could be used."""
+    dropped: dict[str, int]
+    """Why dialogues were dropped, to how many: `fitness` (no part rated 5 or 6), `unwritten`,
+    `rounds`, `length`, `repeated`, `asked`, `unscored`, `refers` (form), `object`, `mention`,
+    `referents`, `recall`, `summary`, `refusal`, `shift`, `question` (the ability), `items`,
+    `balance` (the checklist), `unsolved`, `memory`, `referent`, `leak`, `values` (the trials) and
+    `failed`."""
+    repaired: dict[str, int]
+    """What was wrong with first tries, to how many."""
+    failed: int
+    """Calls that failed for good."""
+    unusable: int
+    """Videos that give no frames."""
+
+
+def _selection(wish: DialogueWish, tally: DialogueTally, examiner: str) -> DialogueSelection:
+    return {
+        "maker": MAKER,
+        "examiner": examiner,
+        "abilities": list(wish.kinds),
+        "per_video": wish.per_video,
+        "turns": list(wish.turns),
+        "seed": wish.seed,
+        "videos": tally.total,
+        "dropped": dict(sorted(reasons_of(tally.fallen).items())),
+        "repaired": dict(sorted(tally.repaired.items())),
+        "failed": len(tally.failures),
+        "unusable": len(tally.unusable),
+    }

@@ -1,0 +1,374 @@
+"""Making the dialogues about one video: what it is remembered by, what it serves, who is asked.
+
+Nothing is decided here that the journal does not say again: to repeat a video costs nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.roles.prompter import Prompter
+from videoautoarena.agents.roles.write_dialogue import Dialogist
+from videoautoarena.graph.dialogue import Made, Workshop, make_dialogue
+from videoautoarena.graph.dialogue_checks import TURNS, Fall
+from videoautoarena.memory.records.calls import Lost
+from videoautoarena.memory.records.clips import clips_of
+from videoautoarena.memory.records.digests import derive, unit_interval
+from videoautoarena.memory.records.errors import CallFailed, JournalMiss, UnusableVideo
+from videoautoarena.memory.records.records import Frames, Video
+from videoautoarena.memory.records.scenes import Clip, SceneMemory, Span
+from videoautoarena.memory.store.journal import NOTHING_LOST
+from videoautoarena.runs.bench.format.entries import ABILITIES, TWIN, Ability, DialogueItem
+from videoautoarena.runs.making.dialogues.entries import entry_of
+from videoautoarena.runs.making.scenes.bank import Remembering, known_memory
+from videoautoarena.runs.run.rundir.context import EarlyEnd, all_done
+from videoautoarena.runs.run.rundir.frames import RunFrames
+from videoautoarena.runs.run.rundir.reader import counted
+
+FIT = 5
+"""What a clip has to be rated at least for an ability, of 6 (MT-Video-Bench)."""
+MOST_CLIPS = 6
+"""Of one video so many are rated: the whole, then others in an order that the seed draws."""
+SPARE = 2
+"""So many dialogues more than were wanted are tried of one ability of one video."""
+
+
+@dataclass(frozen=True)
+class DialogueWish:
+    """What is to be made."""
+
+    abilities: tuple[Ability, ...] = ABILITIES
+    per_video: int = 1
+    """Dialogues of each ability about each video."""
+    turns: tuple[int, int] = TURNS
+    """Rounds of each, from and to."""
+    seed: int = 0
+
+    @property
+    def kinds(self) -> tuple[Ability, ...]:
+        """Everything that is made: each answer refusal has its twin."""
+        found = list[Ability]()
+        for one in self.abilities:
+            found += (one, TWIN) if one == "answer_refusal" else (one,)
+        return tuple(dict.fromkeys(found))
+
+
+@dataclass
+class Outcome:
+    """What came of one video."""
+
+    video: Video
+    items: list[DialogueItem] = field(default_factory=list)
+    fallen: Counter[tuple[Ability, Fall]] = field(default_factory=Counter)
+    """Why dialogues were dropped, after one repair; and abilities that no clip serves."""
+    repaired: Counter[Fall] = field(default_factory=Counter)
+    """What was wrong with those that a repair saved."""
+    failures: dict[str, str] = field(default_factory=dict)
+    """Scope of whatever a call that failed for good put an end to, and why."""
+    unusable: str | None = None
+    """Why nothing can be made: the video gives no frames."""
+    is_remembered: bool = False
+    """Whether its scenes and objects are known."""
+    open: list[Ability] = field(default_factory=list)
+    """What is not known to the end, where only what is known was repeated."""
+    doubtful: set[Ability] = field(default_factory=set)
+    """Of that, what no clip serves that was rated so far."""
+
+
+@dataclass
+class DialogueTally(EarlyEnd):
+    """How videos went in one process."""
+
+    total: int
+    outcomes: list[Outcome] = field(default_factory=list)
+    lost: Lost = NOTHING_LOST
+    """Tries without a reply, by this process and those before it."""
+
+    @property
+    def items(self) -> list[DialogueItem]:
+        """Dialogues that stay."""
+        return [item for one in self.outcomes for item in one.items]
+
+    @property
+    def fallen(self) -> Counter[tuple[Ability, Fall]]:
+        """Why others do not, by ability."""
+        return sum((one.fallen for one in self.outcomes), Counter[tuple[Ability, Fall]]())
+
+    @property
+    def repaired(self) -> Counter[Fall]:
+        """What was wrong with those that a repair saved."""
+        return sum((one.repaired for one in self.outcomes), Counter[Fall]())
+
+    @property
+    def failures(self) -> list[tuple[Video, str]]:
+        """Calls that failed for good, by the video."""
+        return [(one.video, why) for one in self.outcomes for why in one.failures.values()]
+
+    @property
+    def unusable(self) -> list[tuple[Video, str]]:
+        """Videos that give no frames, and why."""
+        return [(one.video, one.unusable) for one in self.outcomes if one.unusable is not None]
+
+    @property
+    def so_far(self) -> str:
+        """How it went, in a few words."""
+        words = [counted(len(self.items), "dialogue")]
+        fell = sum(n for (_, why), n in self.fallen.items() if why not in ("fitness", "failed"))
+        words += [f"{fell} dropped"] * bool(fell)
+        words += [f"{counted(len(self.failures), 'call')} failed"] * bool(self.failures)
+        return ", ".join(words)
+
+
+class Lenses(NamedTuple):
+    """The ways to frames."""
+
+    whole: RunFrames
+    """As contestants see them."""
+    scenes: RunFrames
+    """As scenes are looked at."""
+
+
+@dataclass(frozen=True)
+class Making:
+    """Makes the dialogues of a set through a prompter."""
+
+    prompter: Prompter
+    examiner: Model
+    remembering: Remembering
+    lenses: Lenses
+    shots: Callable[[Video], Awaitable[Sequence[Span]]]
+    """A video to its stretches between cuts; raises UnusableVideo, or JournalMiss."""
+    wish: DialogueWish
+    is_past: bool = False
+    """Only what is known is repeated; what is not stays open."""
+    is_upper_bound: bool = False
+    """Whether what hangs on a failed call is made without it; else it waits for the reply."""
+    on_failed: Callable[[str], None] = lambda _scope: None
+    """Called with the scope of every call that failed for good."""
+
+    async def play(self, video: Video) -> Outcome:
+        """Return what came of a video."""
+        outcome = Outcome(video)
+        try:
+            memory = await self._memory(video)
+        except UnusableVideo as why:
+            outcome.unusable = str(why)
+            return outcome
+        except JournalMiss:
+            outcome.open += self.wish.kinds
+            return outcome
+        outcome.is_remembered = True
+        outcome.failures.update(memory.failures)
+        for scope in memory.failures:
+            self.on_failed(scope)
+        if memory.failures and not self.is_upper_bound:
+            return outcome
+        about = _OneVideo(self, outcome, memory)
+        made = await all_done(about.make(kinds) for kinds in self._chains())
+        order = {kind: place for place, kind in enumerate(self.wish.kinds)}
+        outcome.items = sorted(
+            (one for each in made for one in each), key=lambda i: order[i.ability]
+        )
+        return outcome
+
+    def _chains(self) -> list[tuple[Ability, ...]]:
+        """Return abilities that are made one after the other: a twin asks like its refusals."""
+        kinds = self.wish.kinds
+        return [
+            (kind, TWIN) if kind == "answer_refusal" and TWIN in kinds else (kind,)
+            for kind in kinds
+            if kind != TWIN or "answer_refusal" not in kinds
+        ]
+
+    async def _memory(self, video: Video) -> SceneMemory:
+        shots = await self.shots(video)
+        if self.is_past:
+            known = known_memory(
+                self.remembering.store,
+                video.id,
+                examiner=self.examiner,
+                prompts=self.prompter.prompts,
+            )
+            if known is None:
+                raise JournalMiss(f"{video.id} was not remembered")
+            return known
+        return await self.remembering.remember(video, shots)
+
+    async def seen(self, video: str, clip: Clip) -> Frames:
+        """Return the frames of a clip."""
+        if self.is_past and not self.lenses.whole.has(video, clip.spans):
+            raise JournalMiss(f"{video} was not looked at")
+        return await self.lenses.whole.frames(video, clip.spans)
+
+
+class _Waits(Exception):
+    """A call failed, and what follows hangs on its reply."""
+
+
+@dataclass(frozen=True)
+class _OneVideo:
+    """One video on which dialogues are made."""
+
+    making: Making
+    outcome: Outcome
+    memory: SceneMemory
+    _ratings: dict[str, Mapping[str, int]] = field(default_factory=dict)
+    _locks: dict[str, asyncio.Lock] = field(default_factory=dict)
+
+    async def make(self, kinds: Sequence[Ability]) -> list[DialogueItem]:
+        """Return the dialogues of these abilities, each in words like those before it."""
+        found = list[DialogueItem]()
+        asked = tuple[str, ...]()
+        for place, kind in enumerate(kinds):
+            try:
+                made = await self._made(kind, asked)
+            except JournalMiss:
+                self.outcome.open += kinds[place:]
+                rated = list(self._ratings.values())
+                is_served = any(map(partial(_serves, ability=kind), rated))
+                self.outcome.doubtful |= {kind} if rated and not is_served else set()
+                break
+            except _Waits:
+                break
+            found += made
+            asked += tuple(one.user for item in made for one in item.rounds if one.is_scored)
+        return found
+
+    async def _made(self, ability: Ability, asked: tuple[str, ...]) -> list[DialogueItem]:
+        wish = self.making.wish
+        found = list[DialogueItem]()
+        used = Counter[str]()
+        is_served = False
+        tries = wish.per_video + SPARE
+        clips = self._clips()
+        for _ in range(tries):
+            for clip in clips:
+                if len(found) == wish.per_video or used.total() == tries:
+                    return found
+                rated = await self._rated(clip)
+                if not rated:
+                    self._wait()
+                if not _serves(rated, ability):
+                    continue
+                is_served = True
+                slot = f"{self._scope(clip)}-{ability}-{used[clip.id]}"
+                used[clip.id] += 1
+                made = await self._dialogue(clip, ability, asked, slot)
+                if made is None or any(fault.reason == "failed" for fault in made.faults):
+                    self._wait()
+                elif made.is_done:
+                    item = entry_of(self._facts(clip, ability, rated), made)
+                    found.append(item)
+                    asked += tuple(one.user for one in item.rounds if one.is_scored)
+            if not is_served:
+                # What was not rated might have served.
+                why: Fall = "fitness" if all(self._ratings[clip.id] for clip in clips) else "failed"
+                self.outcome.fallen[ability, why] += 1
+                break
+        return found
+
+    def _wait(self) -> None:
+        """Make nothing after a failed call that its reply would make otherwise, or needless."""
+        if not self.making.is_upper_bound:
+            raise _Waits
+
+    async def _dialogue(
+        self, clip: Clip, ability: Ability, asked: tuple[str, ...], slot: str
+    ) -> Made | None:
+        making, (fewest, most) = self.making, self.making.wish.turns
+        dialogist = await self._dialogist(clip)
+        if dialogist is None:
+            return None
+        drawn = unit_interval(making.wish.seed, "turns", slot)
+        made = await make_dialogue(
+            Workshop(
+                dialogist=dialogist,
+                marker=making.examiner,
+                ability=ability,
+                turns=(fewest, most),
+                slot=slot,
+                asked=asked,
+                wanted=fewest + int(drawn * (most - fewest + 1)),
+                on_failed=making.on_failed,
+            )
+        )
+        if not made.is_done:
+            self.outcome.fallen[ability, made.faults[-1].reason] += 1
+        elif made.faults:
+            self.outcome.repaired[made.faults[0].reason] += 1
+        for fault in made.faults:
+            if fault.reason == "failed":
+                self.outcome.failures[slot] = fault.why
+        return made
+
+    def _facts(self, clip: Clip, ability: Ability, rated: Mapping[str, int]) -> dict[str, Any]:
+        prompter = self.making.prompter
+        examiner = self.making.examiner
+        names = {one.id: one.name for one in self.memory.seen_in(clip.scenes)}
+        return {
+            "video": self.outcome.video,
+            "ability": ability,
+            "clip": clip,
+            "fitness": dict(rated),
+            "objects": names,
+            "prompter": prompter,
+            "examiner": examiner,
+            "seed": self.making.wish.seed,
+        }
+
+    def _scope(self, clip: Clip) -> str:
+        return f"{scope_of(self.outcome.video.id)}-{clip.id}"
+
+    def _clips(self) -> list[Clip]:
+        """Return the whole, then other clips in an order that the seed draws."""
+        seed = self.making.wish.seed
+        video = self.outcome.video
+        every = clips_of(self.memory)
+        others = sorted(
+            (one for one in every if one.why != "whole"),
+            key=lambda one: derive(seed, "clips", video.sha256, one.id),
+        )
+        return [*(one for one in every if one.why == "whole"), *others][:MOST_CLIPS]
+
+    async def _rated(self, clip: Clip) -> Mapping[str, int]:
+        """Return how well a clip serves each ability; nothing where that could not be had."""
+        async with self._locks.setdefault(clip.id, asyncio.Lock()):
+            if clip.id not in self._ratings:
+                self._ratings[clip.id] = await self._rate(clip)
+        return self._ratings[clip.id]
+
+    async def _rate(self, clip: Clip) -> Mapping[str, int]:
+        dialogist = await self._dialogist(clip)
+        if dialogist is None:
+            return {}
+        try:
+            return await dialogist.rate(slot=self._scope(clip))
+        except CallFailed as failure:
+            self.outcome.failures[self._scope(clip)] = str(failure)
+            self.making.on_failed(self._scope(clip))
+            return {}
+
+    async def _dialogist(self, clip: Clip) -> Dialogist | None:
+        making = self.making
+        video = self.outcome.video
+        try:
+            frames = await making.seen(video.id, clip)
+        except UnusableVideo as why:
+            self.outcome.failures[self._scope(clip)] = f"no frames: {why}"
+            return None
+        return Dialogist(making.prompter, making.examiner, self.memory, clip, frames)
+
+
+def _serves(rated: Mapping[str, int], ability: Ability) -> bool:
+    return rated.get("answer_refusal" if ability == TWIN else ability, 0) >= FIT
+
+
+def scope_of(video: str) -> str:
+    """Return how the scopes of all calls about dialogues of a video begin."""
+    return f"dialogues-{video}"

@@ -1,0 +1,91 @@
+"""The scenes and objects of a video, remembered once for a file of calls and read from it after.
+
+What is remembered without a failed call is kept whole in that file; else the calls that succeeded
+are in its journal, and the next time asks what is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from videoautoarena.agents.calls.clients import Load
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.agents.prompting.prompts import SCENE_SLOTS, PromptSet
+from videoautoarena.agents.roles.prompter import Prompter
+from videoautoarena.agents.roles.remember import LOOKS, Watching, remember, scope_of
+from videoautoarena.memory.records.digests import canonical_json, digest, read_body, write_body
+from videoautoarena.memory.records.records import Role, Video
+from videoautoarena.memory.records.scenes import SceneMemory, Span
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.run.rundir.frames import RunFrames
+from videoautoarena.video.workers.decoders import Decoders
+
+
+def scene_frames(
+    store: Store,
+    decoders: Decoders | None,
+    *,
+    files: Mapping[str, Path],
+    videos: Mapping[str, Video],
+) -> RunFrames:
+    """Return the way to frames of stretches as scenes are looked at."""
+    return RunFrames(store, decoders, files=files, sampling=LOOKS, videos=videos, preset="scenes")
+
+
+def load_of(scenes: RunFrames, others: RunFrames) -> Load:
+    """Return the way to bytes of frames, be they of scenes as they are looked at or of others."""
+
+    async def load(video: str, digests: Sequence[str]) -> list[bytes]:
+        return await (scenes if scenes.has_part(video) else others).jpegs(video, digests)
+
+    return load
+
+
+def known_memory(
+    store: Store, video: str, *, examiner: Model, prompts: PromptSet
+) -> SceneMemory | None:
+    """Return what is kept of a video by an examiner; None where that is not all there."""
+    file = store.file(name_of(video, examiner, prompts))
+    return read_body(SceneMemory, file.text) if file else None
+
+
+def name_of(video: str, examiner: Model, prompts: PromptSet) -> str:
+    """Return the name of what is kept: of this video, by this model with these prompts."""
+    role: Role = "scene_captioner"
+    who = [examiner.resolved, examiner.keyed(role), examiner.frame_limit(role)]
+    how = [prompts.contracts, *(prompts.digests[role] for role in SCENE_SLOTS)]
+    return f"{scope_of(video)}/{digest(canonical_json([who, how]))[:12]}"
+
+
+@dataclass(frozen=True)
+class Remembering:
+    """Remembers videos through a prompter."""
+
+    prompter: Prompter
+    examiner: Model
+    store: Store
+    frames: RunFrames
+    """As `scene_frames` gives them; the asker's way to bytes has to lead there for their parts."""
+    on_progress: Callable[[int, int, str], None] = lambda _done, _of, _what: None
+
+    async def remember(self, video: Video, shots: Sequence[Span]) -> SceneMemory:
+        """Return the scenes and objects of a video between cuts; nothing is asked twice."""
+        examiner = self.examiner
+        prompts = self.prompter.prompts
+        known = known_memory(self.store, video.id, examiner=examiner, prompts=prompts)
+        if known is not None:
+            return known
+        watching = Watching(
+            self.prompter,
+            examiner,
+            video,
+            frames=lambda spans: self.frames.frames(video.id, spans),
+            jpegs=self.frames.jpegs,
+            on_progress=self.on_progress,
+        )
+        memory = await remember(watching, shots)
+        if not memory.failures:
+            self.store.put_file(name_of(video.id, examiner, prompts), write_body(memory))
+        return memory

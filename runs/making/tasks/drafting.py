@@ -1,0 +1,158 @@
+"""The draft of a set that a model writes: its calls, kept beside the set until that is put.
+
+The same order goes on from there, and never pays twice. Afterwards the calls lie below the set's
+results.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from videoautoarena.agents.limits.caps import Caps
+from videoautoarena.agents.limits.outages import PATIENCE_S
+from videoautoarena.agents.models.registry import check_keys
+from videoautoarena.agents.prompting.prompts import PromptSet
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import SCHEMA, Video
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.bench.format.schema import RESULTS
+from videoautoarena.runs.bench.play.calls import keep_prompts
+from videoautoarena.runs.formats.files import make_folder
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.making.tasks.make import is_free
+from videoautoarena.runs.run.config.run_config import RunConfig
+from videoautoarena.runs.run.rundir.budget import check_caps
+from videoautoarena.runs.run.rundir.caps import NO_CAPS, keep_caps, kept_caps, merged_caps
+from videoautoarena.runs.run.rundir.failures import pardon
+from videoautoarena.runs.run.rundir.frames import LEAVE_OUT, changed_subtitles, keep_subtitles
+from videoautoarena.video.folder.find import Findings
+
+CALLS = "making.sqlite"
+"""The journal's name, in the draft and below the results of the set."""
+
+
+@dataclass(frozen=True)
+class WritingOrder:
+    """Which folder is written about by whom, and where the set goes."""
+
+    folder: Path
+    to: Path
+    examiner: str | None = None
+    """None for the one of the configuration file, else the stand-in."""
+    config: Path | None = None
+    licence: str | None = None
+    is_upper_bound: bool = False
+    """Whether fewer items will do where the examiner gives no more."""
+    concurrency: int = 16
+    patience_s: float = PATIENCE_S
+    caps: Caps = NO_CAPS
+    retry_failed: bool = False
+    is_quiet: bool = False
+
+    @property
+    def draft(self) -> Path:
+        """Where calls lie until the set is there; films that are cut have another place."""
+        real = Path(os.path.realpath(self.to))
+        return real.with_name(f".{real.name}.writing")
+
+    @property
+    def calls(self) -> Path:
+        """The journal of a set that is not finished."""
+        return self.draft / CALLS
+
+
+@contextmanager
+def drafted(
+    order: WritingOrder,
+    config: RunConfig,
+    *,
+    prompts: PromptSet,
+    found: Findings,
+    videos: Mapping[str, Video],
+    write: bool,
+) -> Iterator[tuple[Store | None, list[str]]]:
+    """Yield the journal of a set, ready for these videos, and what a person should know.
+
+    None where there is none and nothing may be written. BadInput where the set was begun with other
+    subtitles, may not cost what was typed, or was made meanwhile; RunLocked.
+    """
+    store = _opened(order, config, prompts, write=write)
+    notes = list[str]()
+    try:
+        caps = merged_caps(kept_caps(store) if store else NO_CAPS, order.caps)
+        check_caps(config, caps)
+        known = {video.id for video in store.videos()} & set(videos) if store else set()
+        if store is not None:
+            _refuse_changed(store, known, found=found, folder=order.folder)
+        if write and store is not None:
+            keep_caps(store, caps)
+            new = [video for id_, video in videos.items() if id_ not in known]
+            lines = keep_subtitles(store, new, found=found, folder=order.folder, seed=config.seed)
+            notes += [line.removesuffix(LEAVE_OUT) for line in lines]
+            store.add_videos(new)
+            if order.retry_failed:
+                pardon(store, list(videos), 0)
+        yield store, notes
+    finally:
+        if store is not None:
+            store.close()
+
+
+def keep_calls(order: WritingOrder) -> None:
+    """Move the journal of a finished set below its results, and remove the draft."""
+    if order.calls.is_file():
+        # A process that was killed may have left the last calls in the log beside it.
+        Store.open(order.calls, write=True).close()
+        results = Path(os.path.realpath(order.to)) / RESULTS
+        results.mkdir(exist_ok=True)
+        os.replace(order.calls, results / CALLS)
+    shutil.rmtree(order.draft, ignore_errors=True)
+
+
+async def no_bytes(_video: str, _digests: list[str]) -> list[bytes]:
+    """Refuse frames to what only repeats what is known."""
+    raise RuntimeError("what only repeats what is known asked for frames")
+
+
+def _refuse_changed(store: Store, known: set[str], *, found: Findings, folder: Path) -> None:
+    """Raise BadInput, before anything is paid, where a set could not hold what was sent."""
+    if any(changed_subtitles(store, known, found=found, folder=folder)):
+        raise BadInput(
+            f"subtitles in {safe(str(folder))} are not those that this set was begun with; put "
+            "those back, or pass a new --to"
+        )
+
+
+def _opened(
+    order: WritingOrder, config: RunConfig, prompts: PromptSet, *, write: bool
+) -> Store | None:
+    """Return the journal of a set, begun where there is none; None where nothing may be written."""
+    if order.calls.is_file():
+        return Store.open(order.calls, write=write)
+    if not write:
+        return None
+    # Only what is not refused leaves a trace.
+    check_caps(config, merged_caps(NO_CAPS, order.caps))
+    check_keys([config.model_of(config.examiner)])
+    make_folder(order.draft)
+    facts = {
+        "schema": SCHEMA,
+        "version": version("videoautoarena"),
+        "prompts": prompts.digests,
+        "contracts": prompts.contracts,
+        "reading": prompts.reading,
+    }
+    store = Store.create(order.calls, facts)
+    if not is_free(order.to):
+        # Another process put the set, and took its calls along, after this one had looked.
+        store.close()
+        shutil.rmtree(order.draft, ignore_errors=True)
+        raise BadInput(f"{safe(str(order.to))} was made meanwhile; repeat the command to see it")
+    keep_prompts(store, prompts)
+    return store

@@ -1,0 +1,281 @@
+"""Items drawn by chance from a seed: the question, its options, the key last, and the film's plan.
+
+Nothing is balanced: where keys or places were dealt out evenly, what was right less often so far
+would be the answer. A film's length follows from the options, and never from the key.
+
+A ladder is one item at several lengths: drawn and checked on the longest ground, of which each
+shorter one is the beginning, with the same stretches at the same places of the room between them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import permutations, product
+from typing import Literal, NamedTuple
+
+from videoautoarena.agents.offline.language.tasks import (
+    in_order,
+    word_count,
+    word_needle,
+    word_order,
+)
+from videoautoarena.agents.offline.language.values import Dice
+from videoautoarena.memory.records.records import Video
+from videoautoarena.runs.making.tasks.options import (
+    Bank,
+    Ground,
+    Stretch,
+    draw_ground,
+    draw_stretches,
+)
+from videoautoarena.runs.making.tasks.sight import LOOKS_A_SECOND
+from videoautoarena.video.synth.timeline import Plan, Probe
+
+Kind = Literal["needle", "order", "count"]
+KINDS: tuple[Kind, ...] = ("needle", "order", "count")
+Reason = Literal["alike", "repeated"]
+"""Why a ground gave no item: too few options passed the checks, or they were asked before."""
+REASONS: tuple[Reason, ...] = ("alike", "repeated")
+MAKER = "3"
+"""Goes up whenever the same folder and seed would give other items by this code."""
+OPTIONS = 4
+LENGTHS_S: Mapping[Kind, tuple[float, float]] = {
+    "needle": (2.0, 8.0),
+    "order": (2.0, 5.0),
+    "count": (2.0, 4.0),
+}
+"""How long what is set in may last; all that is set into one film lasts as long."""
+LENGTH_STEP_S = 0.5
+MOST_COUNTED = 6
+PROBES = (3, 5)
+"""The fewest and the most that a question for the order may be about."""
+EDGE_S, GAP_S = 0.5, 2.0
+"""Ground at either end of a film, and between what is set in, at least."""
+SECONDS = (15, 3600)
+"""The shortest and the longest ground."""
+BITS_A_PIXEL = 0.25
+"""Of an encoded film. Real clips take .02 to .3 at 640 pixels, .04 to .4 at 320."""
+TRIES = 200
+"""So many grounds in a row without an item, and there are no more."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is to be drawn."""
+
+    kinds: tuple[Kind, ...] = KINDS
+    n: int = 60
+    """Items in all, dealt to kinds and lengths in turn."""
+    seconds: tuple[int, ...] = (60,)
+    probes: tuple[int, int] = PROBES
+    seed: int = 0
+    longest_px: int = 640
+    """The longer side of a film's pictures, at most."""
+    is_ladder: bool = False
+    """Whether each item is made at every length; `n` then counts it once."""
+
+    @property
+    def cells(self) -> list[tuple[Kind, tuple[int, ...]]]:
+        """Each kind, and the lengths of the ground at which an item of it is made."""
+        lengths = [tuple(sorted(self.seconds))] if self.is_ladder else [(s,) for s in self.seconds]
+        return list(product(self.kinds, lengths))
+
+
+class Item(NamedTuple):
+    """An item without its file."""
+
+    kind: Kind
+    seconds: int
+    question: str
+    options: tuple[str, ...]
+    key: int
+    plan: Plan
+    stretches: tuple[Stretch, ...]
+    """What the options are about, all that passed the checks; of a needle one in turn each."""
+    texts: tuple[str, ...]
+    """What is set in, in the order of the film."""
+    ground: Ground
+    """That the options were checked by; the film's is as long or shorter."""
+    ladder: str | None = None
+    """What the same item at other lengths has, too: the id of the longest film."""
+    rung: int = 1
+    """Which of these lengths it is, from the shortest on."""
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """What no other item of a set may ask: the options in any order, and of what."""
+        about = [self.stretches[0].text] if self.kind == "count" else []
+        return (self.kind, *about, *sorted(self.options))
+
+    @property
+    def ground_s(self) -> float:
+        """How long the film's ground is."""
+        return sum(excerpt.seconds for excerpt in self.plan.ground)
+
+    @property
+    def film_s(self) -> float:
+        """How long the film is."""
+        return sum(excerpt.seconds for excerpt in self.plan.excerpts)
+
+
+@dataclass
+class Cell:
+    """How many items there are of one kind at one length, or at each of a ladder."""
+
+    kind: Kind
+    lengths: tuple[int, ...]
+    """Seconds of the ground, ascending."""
+    wanted: int = 0
+    made: int = 0
+    tries_in_vain: int = 0
+    why: Counter[Reason] = field(default_factory=Counter)
+    """Of the last grounds in vain."""
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether there are no more."""
+        return self.made < self.wanted
+
+    @property
+    def where(self) -> str:
+        """Return kind and lengths in words."""
+        every = "each of " * (len(self.lengths) > 1)
+        return f"{self.kind} at {every}{', '.join(map(str, self.lengths))} s"
+
+
+class Drawn(NamedTuple):
+    """What a folder gives."""
+
+    items: list[Item]
+    cells: list[Cell]
+
+    @property
+    def wanted(self) -> int:
+        """How many were asked for."""
+        return sum(cell.wanted * len(cell.lengths) for cell in self.cells)
+
+
+def expect_bytes(items: Sequence[Item], videos: Sequence[Video]) -> int:
+    """Return roughly what the films take on disk; some clips need a tenth of it."""
+    shapes = {video.sha256: (video.width_px, video.height_px) for video in videos}
+    bits = 0.0
+    for item in items:
+        width, height = item.plan.size_of(shapes[item.plan.ground[0].video])
+        bits += BITS_A_PIXEL * width * height * item.ground.rate * item.film_s
+    return round(bits / 8)
+
+
+def draw_items(bank: Bank, wish: Wish) -> Drawn:
+    """Return the items of a wish, or those that there are; the same for the same footage."""
+    cells = [Cell(*cell) for cell in wish.cells]
+    items: list[Item] = []
+    asked: set[tuple[str, ...]] = set()
+    for number in range(wish.n):
+        cell = cells[number % len(cells)]
+        cell.wanted += 1
+        if cell.tries_in_vain < TRIES and bank.grounds and len(bank.footage) > 1:
+            rungs = _next_rungs(bank, wish, cell, number=number, asked=asked)
+            items += rungs
+            asked.update(item.asked for item in rungs)
+    return Drawn(items, cells)
+
+
+def _next_rungs(
+    bank: Bank, wish: Wish, cell: Cell, *, number: int, asked: set[tuple[str, ...]]
+) -> list[Item]:
+    cell.tries_in_vain = 0
+    cell.why.clear()
+    while cell.tries_in_vain < TRIES:
+        of = (wish.seed, cell.kind, *cell.lengths, number, cell.tries_in_vain)
+        dice = Dice("tasks", MAKER, *of)
+        rungs = draw_rungs(bank, wish, cell.kind, cell.lengths, dice=dice)
+        if rungs and rungs[0].asked not in asked:
+            cell.made += 1
+            return rungs
+        cell.tries_in_vain += 1
+        cell.why["repeated" if rungs else "alike"] += 1
+    return []
+
+
+def draw_rungs(
+    bank: Bank, wish: Wish, kind: Kind, lengths: Sequence[int], *, dice: Dice
+) -> list[Item]:
+    """Return one item at each of the lengths; none where the ground has too few options."""
+    length_s = _length_s(kind, dice)
+    rows = int(length_s * LOOKS_A_SECOND) + 1
+    numbers = dice.shuffled(range(1, MOST_COUNTED + 1))[:OPTIONS] if kind == "count" else [1]
+    # Of the longest film that a key could ask for: where more is set in there is less ground.
+    spread_s = (max(numbers) - min(numbers)) * (length_s + 1 / LOOKS_A_SECOND)
+    ground = draw_ground(bank, max(lengths) + spread_s, dice)
+    low, high = wish.probes
+    count = {"needle": OPTIONS, "order": low + dice.below(high - low + 1), "count": 1}[kind]
+    stretches = draw_stretches(bank, ground, dice, rows=rows, count=count)
+    if len(stretches) < count:
+        return []
+    if kind == "needle":
+        options = [one.text for one in stretches]
+        built = [[one] for one in stretches]
+        question = word_needle(dice)
+    elif kind == "order":
+        built = [list(order) for order in dice.shuffled(list(permutations(stretches)))[:OPTIONS]]
+        options = [in_order([one.text for one in order]) for order in built]
+        question = word_order(dice)
+    else:
+        options = [str(m) for m in numbers]
+        built = [stretches * m for m in numbers]
+        question = word_count(stretches[0].text, dice)
+    key = dice.below(OPTIONS)
+    grounds_s = [float(seconds) for seconds in lengths]
+    if kind == "count":
+        # In whole frames, as what is set in: to the frame no film is longer than another would be.
+        more = (max(numbers) - len(built[key])) * max(1, round(length_s * ground.rate))
+        grounds_s = [float((round(s * ground.rate) + more) / ground.rate) for s in lengths]
+    plans = _plans(ground, built[key], grounds_s, dice=dice, longest_px=wish.longest_px)
+    ladder = plans[-1].id if wish.is_ladder else None
+    texts = tuple(one.text for one in built[key])
+    same = (question, tuple(options), key)
+    return [
+        Item(kind, seconds, *same, plan, tuple(stretches), texts, ground, ladder, rung)
+        for rung, (seconds, plan) in enumerate(zip(lengths, plans, strict=True), start=1)
+    ]
+
+
+def _length_s(kind: Kind, dice: Dice) -> float:
+    shortest, longest = LENGTHS_S[kind]
+    return shortest + LENGTH_STEP_S * dice.below(int((longest - shortest) / LENGTH_STEP_S) + 1)
+
+
+def _plans(
+    ground: Ground,
+    built: Sequence[Stretch],
+    grounds_s: Sequence[float],
+    *,
+    dice: Dice,
+    longest_px: int,
+) -> list[Plan]:
+    """Return the film of each length, the longest last."""
+    rooms_s = [_room_s(len(built), ground_s) for ground_s in grounds_s]
+    # Whole milliseconds of the longest; any places are as likely.
+    drawn = sorted(dice.below(round(1000 * rooms_s[-1]) + 1) / 1000 for _ in built)
+    shares = [room_s / rooms_s[-1] for room_s in rooms_s]
+    return [
+        Plan(
+            ground=ground.shortened(ground_s),
+            probes=tuple(
+                Probe(
+                    **stretch.excerpt.model_dump(),
+                    before=round((EDGE_S + at_s * share + place * GAP_S) * ground.rate),
+                )
+                for place, (stretch, at_s) in enumerate(zip(built, drawn, strict=True))
+            ),
+            longest_px=longest_px,
+        )
+        for ground_s, share in zip(grounds_s, shares, strict=True)
+    ]
+
+
+def _room_s(count: int, ground_s: float) -> float:
+    """Return how far what is set in can be moved between the ends, keeping its gaps."""
+    return ground_s - 2 * EDGE_S - (count - 1) * GAP_S

@@ -1,0 +1,230 @@
+"""A set that is made by watching: what was ordered, what came of it, and its folder."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, TypedDict, cast
+
+from pydantic import JsonValue
+
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.bench.format.schema import (
+    CARD,
+    MADE,
+    QUESTIONS,
+    BenchVideo,
+    Generator,
+    Kind,
+    Manifest,
+    Source,
+    TaskItem,
+    counts_of,
+    question_bytes,
+)
+from videoautoarena.runs.bench.format.writer import copied, copies_of, entries_of, put, seal
+from videoautoarena.runs.bench.score.shortcuts import Shortcuts
+from videoautoarena.runs.formats.record_json import keyed, record_json
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.making.tasks.card import watched_card
+from videoautoarena.runs.making.tasks.drafting import WritingOrder
+from videoautoarena.runs.making.tasks.watch_plan import WatchPlan
+from videoautoarena.runs.making.tasks.watched_items import WATCHER, Fall, fallen_words
+from videoautoarena.runs.making.tasks.watching import WatchWish
+from videoautoarena.runs.run.rundir.reader import counted
+
+
+@dataclass(frozen=True)
+class WatchOrder(WritingOrder):
+    """What is written of which folder by whom, and where it goes."""
+
+    wish: WatchWish = WatchWish()  # noqa: RUF009 - frozen
+
+
+class KindCount(NamedTuple):
+    """How many items of a kind there are."""
+
+    kind: str
+    wanted: int
+    made: int
+
+
+class FailedCall(NamedTuple):
+    """A call that failed for good."""
+
+    kind: str
+    video: str
+    """Its path."""
+    reason: str
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A set that was written, was there, or would be written."""
+
+    SHOWN: ClassVar = (
+        "folder", "bench", "examiner", "items", "wanted", "tasks", "videos", "fallen", "failures",
+        "was_there", "plan", "shortcuts",
+    )  # fmt: skip
+
+    folder: Path
+    """Where it lies."""
+    examiner: str
+    """`provider:model`."""
+    bench: str | None
+    """Its digest; None where it is not finished, or only planned."""
+    wanted: int
+    """Items that were asked for."""
+    tasks: tuple[KindCount, ...]
+    """One a kind: `kind`, `wanted`, `made`."""
+    videos: int
+    """That they are about."""
+    least: int = 0
+    """With fewer items there is no set."""
+    fallen: Counter[Fall] = field(default_factory=Counter)
+    """Why items fell, to how many: `repeated`, `length`, `options`, `points`, `moment` (form),
+    `key`, `place`, `names`, `unshown` (the second ask), `failed` (of which there was none)."""
+    failures: tuple[FailedCall, ...] = field(default=(), metadata=keyed("failed"))
+    """`kind`, `video` and `reason` of each call that failed for good."""
+    was_there: bool = False
+    """The folder held this set already."""
+    plan: WatchPlan | None = None
+    """Only with `--plan`: `lines` to `cost_usd_at_most` as in [a plan](#a-plan), `known` (parts of
+    which nothing is left) and `notices`."""
+    shortcuts: Shortcuts | None = None
+    """[What its text gives away](#what-a-set-gives-away); None where nothing has options."""
+
+    @property
+    def items(self) -> int:
+        """In it."""
+        return sum(one.made for one in self.tasks)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether there are too few of them."""
+        return self.items < self.least
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of `arena tasks make --json`, of what was watched."""
+        return record_json(self)
+
+    def as_lines(self) -> list[str]:
+        """Return it as lines for a person."""
+        shown = safe(str(self.folder))
+        kinds = ", ".join(
+            f"{made} {kind}" + (f" of {wanted}" if made < wanted else "")
+            for kind, wanted, made in self.tasks
+        )
+        if self.plan is not None:
+            wanted = ", ".join(f"{one.wanted} {one.kind}" for one in self.tasks)
+            about = (
+                f"{counted(self.wanted, 'item')} ({wanted}) about {counted(self.videos, 'video')}"
+            )
+            return [f"{shown} would have {about}", *self.plan.as_lines()]
+        verb = "already holds this set" if self.was_there else "made"
+        whole = f"{counted(self.items, 'item')} of {self.wanted}"
+        lines = [
+            f"{shown} {verb}: {whole}, bench {(self.bench or '')[:12]}",
+            f"{kinds}; written and checked by {safe(self.examiner)}",
+        ]
+        if self.fallen:
+            lines.append(f"dropped: {fallen_words(self.fallen)}")
+        return [*lines, *(self.shortcuts.as_lines() if self.shortcuts else ())]
+
+
+def shortfall(watched: Watched) -> str:
+    short = ", ".join(
+        f"{made} of {wanted} {kind}" for kind, wanted, made in watched.tasks if made < wanted
+    )
+    dropped = f" ({fallen_words(watched.fallen)})" if watched.fallen else ""
+    help_ = "ask for fewer"
+    if watched.items:
+        help_ += ", or repeat with --at-most to take what there is; nothing is paid again"
+    return (
+        f"{safe(watched.examiner)} gives {watched.items} of {watched.wanted} items: {short}; "
+        f"{watched.fallen.total()} dropped{dropped}; {help_}"
+    )
+
+
+def put_set(
+    order: WatchOrder,
+    watched: Watched,
+    *,
+    entries: Sequence[TaskItem],
+    store: Store,
+    paths: Mapping[str, str],
+    spoken: Mapping[str, str],
+    origin: str,
+) -> str:
+    """Write a set in one step, with copies of its videos; return its digest.
+
+    `paths` says by id where each video lies in the folder now, `spoken` where its subtitles do.
+    """
+    asked = {item.video_id for item in entries}
+    videos = {
+        id_: placed(entry, paths[id_], spoken.get(id_))
+        for id_, entry in entries_of(store, asked).items()
+    }
+    draft = Manifest(
+        kind=_kind(entries),
+        generator=Generator(name="videoautoarena", version=version("videoautoarena")),
+        source=Source(kind=MADE, format="videoautoarena", digest=origin),
+        selection=cast(dict[str, JsonValue], _selection(order.wish, watched)),
+        licence=order.licence,
+        counts=counts_of(entries),
+        files={},
+        videos=copied(videos),
+        with_videos=True,
+        count=len(entries),
+    )
+    card = watched_card(draft).encode("utf-8", "backslashreplace")
+    files = {QUESTIONS: question_bytes(entries), CARD: card}
+    bench = seal(draft, files, copies_of(store, videos, order.folder))
+    put(bench.files, order.to)
+    return str(bench.manifest["bench"])
+
+
+def placed(entry: BenchVideo, path: str, spoken: str | None) -> BenchVideo:
+    said = entry.subtitles
+    if said is not None and spoken is not None:
+        said = said.model_copy(update={"path": spoken})
+    return entry.model_copy(update={"path": path, "subtitles": said})
+
+
+def _kind(entries: Sequence[TaskItem]) -> Kind:
+    kinds = {item.is_choice for item in entries}
+    return "tasks" if len(kinds) > 1 else "choice" if True in kinds else "generation"
+
+
+class WatchedSelection(TypedDict):
+    """What `selection` of the manifest says of items that an examiner wrote."""
+
+    maker: str
+    """Version of the rules."""
+    examiner: str
+    """`provider:model`."""
+    kinds: list[str]
+    """Of items that were asked for."""
+    n: int
+    """Items that were asked for."""
+    seed: int
+    """Of all draws."""
+    fallen: dict[str, int]
+    """Why items fell, to how many."""
+    failed: int
+    """Calls that failed for good."""
+
+
+def _selection(wish: WatchWish, watched: Watched) -> WatchedSelection:
+    return {
+        "maker": WATCHER,
+        "examiner": watched.examiner,
+        "kinds": list(wish.kinds),
+        "n": watched.wanted,
+        "seed": wish.seed,
+        "fallen": dict(sorted(watched.fallen.items())),
+        "failed": len(watched.failures),
+    }

@@ -1,0 +1,1 @@
+"""Owns one run: what it is asked to be, on disk, its users, facts, battles; plays nothing."""

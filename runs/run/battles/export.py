@@ -1,0 +1,298 @@
+"""What a run holds and what follows from it as JSON lines, for whatever reads them elsewhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from videoautoarena.agents.limits.prices import is_providers
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import DECIDED, SCHEMA, Battle, CallRow, Published
+from videoautoarena.memory.store.evidence import Label, Trial
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.run.battles.listing import as_json
+from videoautoarena.runs.run.battles.rounds import Round, rounds_in
+from videoautoarena.runs.run.battles.standards import StandardVerdicts, standards_of
+from videoautoarena.runs.run.rundir.films import RunVideo, videos_of
+from videoautoarena.runs.run.rundir.reader import RUN_FILE, Run, open_run
+from videoautoarena.runs.run.rundir.setup import Setup, setup_of
+from videoautoarena.runs.run.rundir.spending import RunCosts, costs_of
+from videoautoarena.runs.run.users.summary import RunUser, run_users
+
+ExportForm = Literal["arena", "fastchat", "videoautoarena"]
+_WINNERS = {"a": "model_a", "b": "model_b", "tie_bad": "tie (bothbad)"}
+"""As FastChat names them; whatever else is decided is a tie."""
+_OVERALL = {"a": "A", "b": "B"}
+
+
+def published_battles(run: Run, form: ExportForm) -> Iterator[dict[str, Any]]:
+    """Yield the decided battles that count, in slot order; others have no word for the rest."""
+    written = _as_fastchat if form == "fastchat" else _as_video_arena
+    for battle in run.battles:
+        if battle.verdict in DECIDED:
+            yield written(battle)
+
+
+def _as_fastchat(battle: Battle) -> dict[str, Any]:
+    return {
+        "question_id": battle.id,
+        "model_a": battle.model_a,
+        "model_b": battle.model_b,
+        "winner": _WINNERS.get(battle.verdict, "tie"),
+        "judge": ",".join(dict.fromkeys(one.judge for one in battle.verdicts)),
+        "video": battle.video,
+        "turn": 1,
+    }
+
+
+def _as_video_arena(battle: Battle) -> dict[str, Any]:
+    return {
+        "video_id": battle.video,
+        "qid": battle.id,
+        "persona": battle.persona_text,
+        "question": battle.question,
+        "model a": battle.model_a,
+        "model b": battle.model_b,
+        "model a answer": battle.answer_a,
+        "model b answer": battle.answer_b,
+        "evol": battle.origin == "evolved",
+        "Overall Judge": _OVERALL.get(battle.verdict, "Tie"),
+    }
+
+
+What = Literal[
+    "calls", "battles", "labels", "trials", "setup", "videos", "users", "costs", "rounds",
+    "standards",
+]  # fmt: skip
+Kind = Literal["setup", "videos", "users", "costs", "rounds", "standards"]
+"""Those of them that are records, computed from what the run holds."""
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+IN_PROCESS = "in-process"
+OWN_SERVER = "own server"
+"""What stands for the address of a server that is no provider's."""
+PAGE = 200
+"""Calls that are in memory at once."""
+REPORT_EVERY = 500
+"""Lines between two reports of how far it is."""
+OnCount = Callable[[int, int], None]
+"""Takes how many lines are written, and how many there will be."""
+
+
+class Lines(NamedTuple):
+    """What is exported: how many lines, and the lines, made as they are asked for."""
+
+    total: int
+    lines: Iterator[str]
+
+
+def lines_of(run: Run, what: What, form: ExportForm = "arena") -> Lines:
+    """Return a run's calls or labels in the order in which they were recorded, or its battles.
+
+    Battles stand by their slots; those that were superseded are among them and say so. Labels stand
+    as `arena labels import` reads them, trials by their ids. In another form than the arena's only
+    decided battles that count are there. All else are records that follow from what it holds.
+    """
+    if what == "battles" and form != "arena":
+        decided = sum(battle.verdict in DECIDED for battle in run.battles)
+        return Lines(decided, map(json.dumps, published_battles(run, form)))
+    if what == "labels":
+        labels = run.store.evidence.labels()
+        return Lines(len(labels), map(json.dumps, map(_label, labels)))
+    if what == "trials":
+        trials = run.store.evidence.trials()
+        names = _own_servers_of(run)
+        return Lines(len(trials), (json.dumps(_trial(trial, names)) for trial in trials))
+    if what == "calls":
+        return Lines(run.store.journal.spent().calls, map(json.dumps, _calls(run)))
+    if what == "battles":
+        return Lines(len(run.store.settled_ids()), map(json.dumps, _battles(run)))
+    found = [json.dumps(record.to_json()) for record in records_of(run, what)]
+    return Lines(len(found), iter(found))
+
+
+def records_of(run: Run, what: Kind) -> Iterable[Published]:
+    """Return the records that a run is described by, of one kind."""
+    if what == "setup":
+        return [setup_of(run)]
+    if what == "videos":
+        return videos_of(run)
+    if what == "users":
+        return run_users(run.store, run.battles)
+    if what == "costs":
+        return [costs_of(run)]
+    if what == "rounds":
+        return rounds_in(run)
+    return standards_of(run)
+
+
+KINDS: Mapping[Kind, type[Published]] = {
+    "setup": Setup,
+    "videos": RunVideo,
+    "users": RunUser,
+    "costs": RunCosts,
+    "rounds": Round,
+    "standards": StandardVerdicts,
+}
+"""What each line of such an export is."""
+
+
+def records_schema() -> dict[str, Any]:
+    """Return the JSON Schema of those records, each by the name of its export."""
+    from pydantic.json_schema import models_json_schema
+
+    kinds: list[tuple[type[Published], Literal["serialization"]]] = [
+        (kind, "serialization") for kind in KINDS.values()
+    ]
+    found, whole = models_json_schema(kinds, by_alias=True)
+    places = zip(KINDS, found.values(), strict=True)
+    return {"$schema": DIALECT, "properties": dict(places), **whole}
+
+
+def _calls(run: Run) -> Iterator[dict[str, object]]:
+    place, rows = run.store.journal.after(0, most=PAGE)
+    while rows:
+        yield from map(_call, rows)
+        place, rows = run.store.journal.after(place, most=PAGE)
+
+
+def _call(row: CallRow) -> dict[str, object]:
+    fields = row.model_dump(mode="json")
+    if names := _own_servers([row.endpoint]):
+        fields["endpoint"] = OWN_SERVER
+        fields["failure"] = _without(names, row.failure)
+        for attempt in fields["attempts"]:
+            attempt["reason"] = _without(names, attempt["reason"])
+    return {"schema": SCHEMA, "key": fields.pop("key"), **fields.pop("nonce"), **fields}
+
+
+def _own_servers(endpoints: Iterable[str]) -> list[str]:
+    """Return the names under which servers of one's own may be spoken of, longest first."""
+    own = {one for one in endpoints if not (one == IN_PROCESS or is_providers(one))}
+    hosts = {one.rpartition(":")[0] for one in own if ":" in one}
+    return sorted(own | hosts, key=len, reverse=True)
+
+
+def _own_servers_of(run: Run) -> list[str]:
+    """Return the same of all models of a run."""
+    cast = (run.manifest.get("cast") or {}).values()
+    return _own_servers(entry.get("endpoint", IN_PROCESS) for entry in cast)
+
+
+def _without(names: Iterable[str], text: str | None) -> str | None:
+    """Return what was said of a failure, without where the server stands."""
+    for name in names:
+        # A host may be called "time": what only holds its name says another thing.
+        whole = rf"(?<![\w-]){re.escape(name)}(?![\w-])"
+        text = text and re.sub(whole, OWN_SERVER, text, flags=re.IGNORECASE)
+    return text
+
+
+def _judged_without(names: Sequence[str], judging: dict[str, Any]) -> dict[str, Any]:
+    """Return one judge's view; where its call failed, without where the server stands."""
+    return {**judging, "reason": _without(names, judging["reason"])}
+
+
+def _trial(trial: Trial, names: Sequence[str]) -> dict[str, object]:
+    fields = trial.model_dump(mode="json")
+    return {"schema": SCHEMA, **fields, "judging": _judged_without(names, fields["judging"])}
+
+
+def _label(label: Label) -> dict[str, object]:
+    fields = label.model_dump()
+    standards = fields.pop("standards")
+    return {"schema": SCHEMA, **fields, **standards}
+
+
+def _battles(run: Run) -> Iterator[dict[str, object]]:
+    names = _own_servers_of(run)
+    for battle in run.store.each_battle():
+        fields = as_json(battle)
+        fields["reason"] = _without(names, battle.reason)
+        fields["verdicts"] = [_judged_without(names, one) for one in fields["verdicts"]]
+        yield {**fields, "superseded": battle.id not in run.lineup.ids}
+
+
+def write_whole(to: Path, lines: Iterable[str]) -> int:
+    """Write lines to a file whole or not at all; return how many.
+
+    A file next to it is filled and then given the name. Raises OSError.
+    """
+    number, name = tempfile.mkstemp(dir=to.parent, prefix=f".{to.name[:40]}-")
+    draft = Path(name)
+    count = 0
+    try:
+        with os.fdopen(number, "w", encoding="utf-8") as file:
+            for line in lines:
+                file.write(f"{line}\n")
+                count += 1
+            file.flush()
+            os.fsync(file.fileno())
+        draft.chmod(0o644)  # mkstemp keeps it to its owner
+        draft.replace(to)
+    except BaseException:
+        with suppress(OSError):
+            draft.unlink()
+        raise
+    return count
+
+
+@contextmanager
+def opened(out: Path, what: What) -> Iterator[Run]:
+    """Open the run in a folder, or a file of calls alone, such as that of a bench; or BadInput."""
+    if what != "calls" or not out.is_file():
+        with open_run(out) as run:
+            yield run
+        return
+    with Store.open(out, write=False) as store:
+        yield Run(out.parent, store)
+
+
+def export(
+    out: Path,
+    to: Path,
+    *,
+    what: What,
+    force: bool,
+    on_count: OnCount,
+    form: ExportForm = "arena",
+) -> int:
+    """Write the file `to`, whole or not at all; return how many lines it has.
+
+    Raises:
+        BadInput: it is there and not to be replaced, it is part of the run, or cannot be written.
+    """
+    refuse_place(out, to, force=force)
+    with opened(out, what) as run:
+        total, lines = lines_of(run, what, form)
+        try:
+            return write_whole(to, _counted(lines, total, on_count))
+        except OSError as wrong:
+            reason = wrong.strerror or type(wrong).__name__
+            raise BadInput(f"{safe(str(to))} cannot be written: {reason}") from wrong
+
+
+def refuse_place(out: Path, to: Path, *, force: bool) -> None:
+    """Raise BadInput for a file that is part of the run, or there and not to be replaced."""
+    is_part = to.resolve().parent == out.resolve() and to.name.startswith(RUN_FILE)
+    if is_part or to.resolve() == out.resolve():
+        raise BadInput(f"{to} is the run itself; pass another --to")
+    if to.is_dir():
+        raise BadInput(f"{to} is a folder; pass the name of a file with --to")
+    if to.exists() and not to.is_file():
+        raise BadInput(f"{to} is no ordinary file; leave out --to to write to standard output")
+    if to.exists() and not force:
+        raise BadInput(f"{to} already exists; pass another --to, or --force to replace it")
+
+
+def _counted(lines: Iterable[str], total: int, on_count: OnCount) -> Iterator[str]:
+    for number, line in enumerate(lines, 1):
+        yield line
+        if number % REPORT_EVERY == 0 or number == total:
+            on_count(number, total)

@@ -1,0 +1,295 @@
+"""What the user of this machine has agreed to: where calls of a run go, with what, and its videos.
+
+A run's file may come from anybody. It names addresses, variables that hold keys, classes to import
+and a folder. None of them counts unless this machine says the same: in its arena.toml, in a flag,
+or in the list of what was agreed to before. That list is kept by what was agreed to and not by the
+run, so that a copy, a merged run or one under a new name asks nothing again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
+from typing import Literal
+
+from pydantic import BaseModel, Field, ValidationError
+
+from videoautoarena.agents.limits.prices import is_own
+from videoautoarena.agents.models.parameters import check_key_env
+from videoautoarena.memory.records.digests import canonical_json, digest
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import Record
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.run.config.arena_file import ArenaFile, arena_file
+from videoautoarena.runs.run.config.cast import (
+    CastEntry,
+    Destination,
+    check_url,
+    contestant_of,
+    embedder_of,
+)
+from videoautoarena.runs.run.config.run_config import RunConfig
+
+DIGITS = 32
+"""Hex digits by which an agreement is named."""
+_LONGEST = 300
+"""Characters of a place that can be asked about: what cannot be shown whole is not agreed to."""
+_MOST = 40
+"""Places that can be asked about at once; a run has as many models at most."""
+
+
+class Agreement(Record):
+    """Where frames may go, what is imported and sent along, and the folder they come from."""
+
+    destinations: tuple[Destination, ...] = ()
+    videos: str | None = None
+    """None where the command names the folder, or needs none."""
+
+    @property
+    def digest(self) -> str:
+        """What it is known by, whatever the run is called."""
+        return digest(canonical_json(self.model_dump(mode="json")))[:DIGITS]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to agree to."""
+        return not self.destinations and self.videos is None
+
+    def covers(self, other: Agreement) -> bool:
+        """Return whether who agreed to this has agreed to the other."""
+        is_same = other.videos is None or other.videos == self.videos
+        return is_same and all(one in self.destinations for one in other.destinations)
+
+
+@dataclass(frozen=True)
+class Trust:
+    """What this machine says now of a run that a command goes on with."""
+
+    config: Path | None = None
+    """A configuration file; None: ./arena.toml, if it is there."""
+    digest: str | None = None
+    """What `--trust-run` names."""
+
+
+NO_TRUST = Trust()
+
+
+def agreed(
+    config: RunConfig,
+    names: Iterable[str],
+    *,
+    out: Path,
+    stored: Path | None = None,
+    trust: Trust = NO_TRUST,
+) -> RunConfig:
+    """Return a run's settings in which these models, and those who help them, may be called.
+
+    `stored` is the folder of videos where the run's file in `out` alone names it. What this
+    machine's arena.toml says of a model of the same name and kind counts in place of what the file
+    says. Imports no class of the file, and reads no variable but those of providers' addresses.
+
+    Raises:
+        BadInput: the file leads where nobody here has agreed to; it lists all of it.
+    """
+    names = frozenset(names)
+    called = sorted(names | config.helpers(names))
+    received = {name: config.cast[name] for name in called if config.cast[name].is_received}
+    is_asked = any(map(_leads_away, received.values()))
+    file = arena_file(trust.config) if is_asked else ArenaFile()
+    own = {name: _as_configured(name, entry, file) for name, entry in received.items()}
+    still = [entry for entry in own.values() if entry.is_received]
+    if stored is None:
+        still = [entry for entry in still if _leads_away(entry)]
+    asked = Agreement(
+        destinations=_places(entry.destination for entry in still),
+        videos=None if stored is None else str(stored.absolute()),
+    )
+    if not asked.is_empty and not _is_known(asked):
+        _check_places(out, asked)
+        if trust.digest != asked.digest:
+            raise BadInput(_question(out, asked, own, typed=trust.digest))
+        _keep(asked)
+    free = {name: _as_agreed(entry) for name, entry in own.items()}
+    return config.model_copy(update={"cast": {**config.cast, **free}})
+
+
+def remember(config: RunConfig, folder: Path | None, names: Iterable[str] | None = None) -> None:
+    """Keep that these models, or all, were called for the videos of a folder; once is enough.
+
+    Where nothing can be kept, later commands ask.
+    """
+    called = config.cast if names is None else names
+    agreement = Agreement(
+        destinations=_places(config.cast[name].destination for name in called),
+        videos=_text(folder),
+    )
+    _keep(agreement)
+
+
+def _keep(agreement: Agreement) -> None:
+    if agreement.is_empty or agreement.digest in _read():
+        return
+    with suppress(OSError, RuntimeError), _writing() as file:
+        kept = {**_read(), agreement.digest: agreement}
+        lists = {name: one.model_dump(mode="json") for name, one in sorted(kept.items())}
+        file.write_text(canonical_json({"schema": 1, "lists": lists}) + "\n", encoding="utf-8")
+
+
+def is_agreed_folder(folder: Path) -> bool:
+    """Return whether a folder that a run's file names was ever named on this machine."""
+    text = str(folder.absolute())
+    return any(one.videos == text for one in _read().values())
+
+
+def _as_agreed(entry: CastEntry) -> CastEntry:
+    """Return an entry that may be called; what the price table says of it is that of today."""
+    price = entry.price if is_own(entry.price) else None
+    return entry.model_copy(update={"is_received": False, "price": price})
+
+
+def _leads_away(entry: CastEntry) -> bool:
+    """Return whether calls go anywhere but to a provider's own address with its own key."""
+    return entry.destination is not None and not entry.destination.is_own
+
+
+def _as_configured(name: str, entry: CastEntry, file: ArenaFile) -> CastEntry:
+    """Return an entry with the destination that this machine gives to a model of its name.
+
+    What leads where some model of this machine's file leads counts as its own, too.
+    """
+    is_embedder = entry.model.startswith("embeddings:")
+    for alias in dict.fromkeys((name, *file.models)):
+        if file.table(alias) is None:
+            continue
+        # A table that cannot be used gives leave to nothing.
+        with suppress(BadInput):
+            here = (
+                embedder_of(alias, file, place=f"models.{alias}")
+                if is_embedder
+                else contestant_of(alias, file)
+            )
+            if alias == name and here.model == entry.model:
+                places = {key: getattr(here, key) for key in _PLACES}
+                return entry.model_copy(update={**places, "is_received": False})
+            if here.destination == entry.destination:
+                return entry.model_copy(update={"is_received": False})
+    return entry.model_copy(update={"is_received": False}) if entry.is_offline else entry
+
+
+_PLACES = ("endpoint", "base_url", "key_env", "declared", "timeout_s", "price")
+"""What of a model says where it is served, and for how much, and is no part of what it is."""
+
+
+def _places(found: Iterable[Destination | None]) -> tuple[Destination, ...]:
+    """Return each once, in an order of their own."""
+    by_text = {canonical_json(one.model_dump(mode="json")): one for one in found if one is not None}
+    return tuple(by_text[text] for text in sorted(by_text))
+
+
+def _text(folder: Path | None) -> str | None:
+    """Return a folder as a run's file names it; None where it is none, or its name no text."""
+    if folder is None:
+        return None
+    text = str(folder.resolve())
+    return text if text.encode(errors="replace").decode() == text else None
+
+
+def _check_places(out: Path, asked: Agreement) -> None:
+    """Refuse what no arena.toml may hold: an address with a name before its host misleads."""
+    for place in asked.destinations:
+        if place.address is not None:
+            check_url(safe(str(out)), place.address)
+        if place.key_env is not None:
+            check_key_env(str(out), place.key_env)
+
+
+def _question(
+    out: Path, asked: Agreement, cast: Mapping[str, CastEntry], *, typed: str | None
+) -> str:
+    """Return the line that says where a run leads, and how to agree to it."""
+    remedies = []
+    if not all(place.is_own for place in asked.destinations):
+        remedies.append("give its models tables of their names in arena.toml")
+    if asked.videos is not None:
+        remedies.append("pass --videos DIR")
+    remedy = " and ".join(remedies)
+    places = []
+    for place in asked.destinations:
+        users = ", ".join(quote(name) for name, one in cast.items() if one.destination == place)
+        # Letters that look like others must not pass for them.
+        there = str(place).encode("ascii", "backslashreplace").decode()
+        places.append(f"calls to {users} go {there}")
+    if asked.videos is not None:
+        places.append(f"videos are read from {quote(asked.videos)}")
+    told = [safe(place) for place in places]
+    run = safe(str(out))
+    if len(told) > _MOST or max(map(len, told)) > _LONGEST:
+        return f"{run} leads to more places than can be shown here; {remedy}"
+    said = "; ".join(told)
+    other = "" if typed is None else f"--trust-run={safe(typed)[:DIGITS]} is for something else: "
+    return (
+        f"{other}{run} was begun elsewhere or by an older version, and nobody here has agreed to "
+        f"where it leads: {said}; to agree to all of this add --trust-run={asked.digest}, "
+        f"otherwise {remedy}"
+    )
+
+
+def _is_known(asked: Agreement) -> bool:
+    return any(one.covers(asked) for one in _read().values())
+
+
+def _state() -> Path:
+    """Return where agreements are kept, by the XDG rules."""
+    base = os.environ.get("XDG_STATE_HOME", "")
+    root = Path(base) if os.path.isabs(base) else Path.home() / ".local" / "state"
+    return root / "videoautoarena" / "agreed.json"
+
+
+def _read() -> dict[str, Agreement]:
+    """Return what was agreed to, by digest; nothing of what others could have written."""
+    try:
+        with _state().open("rb") as file:
+            status = os.fstat(file.fileno())
+            if status.st_uid != os.geteuid() or status.st_mode & 0o022:
+                return {}
+            lists = _Kept.model_validate_json(file.read()).lists
+    # Where there is no home, Path.home() raises RuntimeError.
+    except (OSError, RuntimeError, ValidationError):
+        return {}
+    return {one.digest: one for one in lists.values()}
+
+
+class _Kept(BaseModel):
+    """The file of agreements."""
+
+    schema_version: Literal[1] = Field(default=1, alias="schema")
+    lists: dict[str, Agreement] = {}
+
+
+@contextmanager
+def _writing() -> Iterator[Path]:
+    """Yield a new file that takes the place of the state when the block ends; nobody else may read.
+
+    One process at a time, so that no list is lost.
+    """
+    state = _state()
+    state.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with open(state.with_suffix(".lock"), "a", opener=_private) as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        number, name = tempfile.mkstemp(dir=state.parent, prefix="agreed-")
+        os.close(number)
+        try:
+            yield Path(name)
+            os.replace(name, state)
+        finally:
+            Path(name).unlink(missing_ok=True)
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

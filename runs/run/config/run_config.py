@@ -1,0 +1,371 @@
+"""What a run is: flags, preset, file and defaults resolved into one record, kept with the run.
+
+A flag beats the preset, the preset beats the file, the file beats the default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+
+from videoautoarena.agents.limits.outages import PATIENCE_S
+from videoautoarena.agents.models.registry import Model, Retrieval
+from videoautoarena.agents.prompting.contracts import CONTRACTS, READINGS
+from videoautoarena.agents.prompting.languages import LANGUAGES
+from videoautoarena.memory.records.errors import BadInput, StoreError, WrongArgument
+from videoautoarena.memory.records.records import SCHEMA, Record, Sampling
+from videoautoarena.runs.run.config import cast as casting
+from videoautoarena.runs.run.config.arena_file import ArenaFile, Pairing, arena_file
+from videoautoarena.runs.run.config.cast import OFFLINE_CAST, CastEntry, entry_of
+from videoautoarena.runs.run.config.preset import PAPER, PAPER_RULES
+from videoautoarena.runs.run.config.sampling import choose_sampling, refuse_text_read
+from videoautoarena.runs.run.config.stopping_rule import parse_rule
+
+MAX_VOID = 0.05
+_LONGEST_NAME = 500
+"""Letters of a model's name in a run; what is longer was put there to be shown."""
+BLOCK = 21
+"""About so many videos are admitted together; 42 keeps 64 calls and more busy."""
+
+
+@dataclass(frozen=True)
+class Flags:
+    """What was typed; None where it was not."""
+
+    models: tuple[str, ...] = ()
+    examiner: str | None = None
+    judge: tuple[str, ...] = ()
+    config: Path | None = None
+    rounds: int | None = None
+    seed: int | None = None
+    concurrency: int | None = None
+    pairing: Pairing | None = None
+    swap: float | Literal["all"] | None = None
+    preset: Literal["paper"] | None = None
+    limit: int | None = None
+    prompts: Path | None = None
+    max_void: float | None = None
+    patience: float | None = None
+    """Minutes."""
+    block: int | None = None
+    until: str | None = None
+    languages: tuple[str, ...] = ()
+    """Codes; none leaves the file's."""
+    subtitles: bool | None = None
+    personas: Path | None = None
+    diverse: bool | None = None
+    facts: str | None = None
+    """A file that says what the videos are; "none" leaves the one beside them unread."""
+    policy: str | None = None
+    fps: float | None = None
+    frames: int | None = None
+    size_px: int | None = None
+    fit: str | None = None
+    quality: int | None = None
+    decoder: str | None = None
+    max_usd: float | None = None
+    max_tokens: float | None = None
+    """Caps; infinite lifts one."""
+    allow_self_judging: bool = False
+    allow_offline_judge: bool = False
+    allow_blind_referee: bool = False
+
+
+class RunRules(Record):
+    """Choices that `--preset paper` turns."""
+
+    overall_only: bool = False
+    share_analyses: bool = True
+    fixed_seats: bool = False
+    """A lineage keeps its seats, too."""
+
+
+class RunConfig(Record):
+    """Everything that decides what a run does; holds no key, no clock and no absolute path."""
+
+    seed: int = 0
+    rounds: int = Field(ge=1)
+    models: tuple[str, ...]
+    """Contestants' names in roster order; whoever joined later stands behind."""
+    joined: dict[str, int] = Field(default_factory=dict)
+    """Since which generation of slots a newcomer plays; all others play from the first."""
+    guests: dict[str, tuple[int, ...]] = Field(default_factory=dict)
+    """Newcomers that met stored answers, and the generations of those slots."""
+    examiner: str
+    judges: tuple[str, ...]
+    cast: dict[str, CastEntry]
+    """Every name that plays any role."""
+    pairing: Pairing = "mix"
+    swap: float | Literal["all"] = 0.1
+    preset: Literal["paper"] | None = None
+    rules: RunRules = RunRules()
+    sampling: Sampling = Sampling()
+    subtitles: bool = True
+    """What stands beside a video as .srt or .vtt is sent with its frames."""
+    personas: str | None = None
+    """Digest of the file of users that were brought; None: all are invented."""
+    diverse: bool = False
+    """Where users of a video are alike, they are invented anew."""
+    languages: tuple[str, ...] = ()
+    """Codes of what users ask in, sorted, each in equally many lineages; none: nobody is told."""
+    limit: int | None = None
+    block: int = BLOCK
+    offline: bool
+    """Every model is a stand-in."""
+    self_judging: bool = False
+    """The judge or the examiner also competes."""
+    offline_judge_on_real: bool = False
+
+    def model_of(self, alias: str) -> Model:
+        """Return the model behind a name of this run."""
+        if alias not in self.cast:
+            raise _undefined(alias)
+        entry = self.cast[alias]
+        model = entry.as_model(alias)
+        found = entry.retrieval
+        if found is None:
+            return model
+        retrieval = Retrieval(
+            found.frames_per_clip,
+            found.keep,
+            self.model_of(found.embeddings),
+            None if found.captioner is None else self.model_of(found.captioner),
+        )
+        return replace(model, retrieval=retrieval)
+
+    @property
+    def scouts(self) -> frozenset[str]:
+        """Return who finds clips for contestants, and does nothing else."""
+        return self.helpers(self.cast) - {self.examiner, *self.judges, *self.models}
+
+    def helpers(self, names: Iterable[str]) -> frozenset[str]:
+        """Return who finds clips for these models."""
+        found = (self.cast[name].retrieval for name in names)
+        both = ((one.embeddings, one.captioner) for one in found if one is not None)
+        return frozenset(name for pair in both for name in pair if name is not None)
+
+    @property
+    def blind_referees(self) -> tuple[str, ...]:
+        """Return who examines or judges without being sent a frame."""
+        return casting.blind_among((self.examiner, *self.judges), self.cast)
+
+    def roster(self, generation: int) -> tuple[str, ...]:
+        """Return the contestants among whom pairs of a generation are drawn."""
+        return tuple(m for m in self.models if self.joined.get(m, 0) <= generation)
+
+    def identity(self) -> dict[str, Any]:
+        """Return what must be equal for two runs to be the same one."""
+        # Users are copied when a run begins: the file may be gone or another when it goes on.
+        no_part = {"cast", "rounds", "joined", "guests", "personas"}
+        data = self.model_dump(mode="json", exclude=no_part)
+        data["cast"] = {
+            alias: entry.identity(self.sampling.frames) for alias, entry in self.cast.items()
+        }
+        return data
+
+    def recorded(self) -> dict[str, Any]:
+        """Return it as the run's file keeps it, marked where a referee sees no frames."""
+        marked = {"blind_referee": True} if self.blind_referees else {}
+        return {**self.model_dump(mode="json"), **marked}
+
+    def manifest(
+        self,
+        version: str,
+        prompts: Mapping[str, str],
+        *,
+        contracts: int = CONTRACTS,
+        reading: int = READINGS,
+    ) -> dict[str, Any]:
+        """Return what the run's file says of itself; `prompts` maps role to digest."""
+        return {
+            "schema": SCHEMA,
+            "version": version,
+            **self.recorded(),
+            "prompts": dict(prompts),
+            "contracts": contracts,
+            "reading": reading,
+        }
+
+    @classmethod
+    def of_manifest(cls, manifest: Mapping[str, Any]) -> RunConfig:
+        """Return the configuration that a run was started with; StoreError where it is damaged.
+
+        No model of it can be called before `agreed` has seen where it leads.
+        """
+        try:
+            said = cls.model_validate({k: v for k, v in manifest.items() if k in cls.model_fields})
+        except ValidationError as wrong:
+            place = ".".join(map(str, wrong.errors()[0]["loc"]))
+            raise StoreError(f"the run's settings cannot be read ({place})") from None
+        called = (*said.cast, *(entry.model for entry in said.cast.values()))
+        if any(len(name) > _LONGEST_NAME for name in called):
+            raise StoreError(f"the run names a model in more than {_LONGEST_NAME} letters")
+        named = (*said.models, *said.guests, said.examiner, *said.judges)
+        for name in (*named, *said.helpers(said.cast)):
+            if name not in said.cast:
+                raise _undefined(name)
+        if any(said.cast[name].retrieval for name in said.helpers(said.cast)):
+            raise StoreError("the run's settings have clips found by whoever needs clips itself")
+        received = {
+            name: entry.model_copy(update={"is_received": True})
+            for name, entry in said.cast.items()
+        }
+        return said.model_copy(update={"cast": received})
+
+    @classmethod
+    def to_go_on(cls, manifest: Mapping[str, Any]) -> RunConfig:
+        """Return the configuration of a run that is to make new calls.
+
+        Raises:
+            StoreError: it is damaged.
+            ForeignRun: what its models were shown is no longer made.
+        """
+        config = cls.of_manifest(manifest)
+        refuse_text_read(config.sampling, "start another run with a new --out")
+        return config
+
+
+def _undefined(name: str) -> StoreError:
+    shown = name if len(name) <= 80 else f"{name[:79]}…"
+    return StoreError(f"the run's settings name {shown!a}, but do not define it")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A resolved run and what may change from one process to the next."""
+
+    config: RunConfig
+    prompts: Path | None
+    personas: Path | None
+    """A file of users; read only when a run begins."""
+    concurrency: int
+    max_void: float
+    patience_s: float
+    max_usd: float | None
+    max_tokens: float | None
+    assumed_cast: bool
+    """Nobody named a roster, so the offline cast plays."""
+    assumed_rounds: bool
+    """Nobody said how many; a run that is continued keeps its own number."""
+    assumed_pairing: bool
+    """Nobody said which; likewise."""
+    until: str | None
+    """When to stop early; None leaves the run's rule as it is."""
+    facts: str | None
+    """A file that says what the videos are, or "none"; None: the one beside them."""
+
+
+def resolve(flags: Flags) -> Settings:
+    """Return the settings that flags, preset, file and defaults amount to.
+
+    Raises:
+        BadInput: a value that cannot be, a model that is not known, a judge that competes.
+    """
+    file = arena_file(flags.config)
+    run = _layered(flags, file)
+    roster = flags.models or file.roles.models
+    is_assumed = not roster
+    is_paper = run["config"]["preset"] == "paper"
+    roster = tuple(roster or OFFLINE_CAST)
+    cast = {name: casting.contestant_of(name, file) for name in roster}
+    if is_paper:
+        cast = {name: casting.as_in_paper(entry) for name, entry in cast.items()}
+    casting.check_roster(roster, cast)
+    examiner, judges = casting.officials(flags.examiner, flags.judge, file=file, cast=cast)
+    cast |= {name: entry_of(name, file) for name in (examiner, *judges)}
+    casting.check_stand_ins(examiner, judges, cast=cast)
+    casting.refuse_blind((examiner, *judges), cast=cast, allowed=flags.allow_blind_referee)
+    cast |= casting.scouts(cast, file)
+    config = RunConfig(
+        models=roster,
+        examiner=examiner,
+        judges=judges,
+        cast=cast,
+        offline=all(entry.is_offline for entry in cast.values()),
+        self_judging=casting.is_self_judging(
+            roster, (examiner, *judges), cast=cast, allowed=flags.allow_self_judging
+        ),
+        offline_judge_on_real=casting.is_offline_judge(
+            roster, judges, cast=cast, allowed=flags.allow_offline_judge
+        ),
+        sampling=choose_sampling(vars(flags), file.sampling, is_paper=is_paper),
+        **run["config"],
+    )
+    return Settings(config=config, assumed_cast=is_assumed, **run["process"])
+
+
+def preset_of(flags: Flags, file: ArenaFile) -> Literal["paper"] | None:
+    """Return the preset that was typed, else the file's."""
+    return flags.preset or file.run.preset
+
+
+def _layered(flags: Flags, file: ArenaFile) -> dict[str, dict[str, Any]]:
+    """Return run settings in two groups: those of the run, those of this process."""
+    preset = preset_of(flags, file)
+    paper = preset == "paper"
+
+    def pick(name: str, default: Any) -> Any:
+        named = PAPER.get(name) if paper else None
+        layers = (getattr(flags, name), named, getattr(file.run, name))
+        return next((value for value in layers if value is not None), default)
+
+    until = pick("until", None)
+    if until is not None:
+        parse_rule(until)
+    config = {
+        "seed": pick("seed", 0),
+        "rounds": _at_least(1, pick("rounds", 3), "--rounds"),
+        "pairing": pick("pairing", "mix"),
+        "swap": _share(pick("swap", 0.1), "--swap"),
+        "preset": preset,
+        "limit": _at_least(1, pick("limit", None), "--limit"),
+        "block": _at_least(1, pick("block", BLOCK), "--block"),
+        "rules": RunRules(**PAPER_RULES) if paper else RunRules(),
+        "subtitles": pick("subtitles", True),
+        "diverse": pick("diverse", False),
+        "languages": _languages(flags, () if paper else file.run.languages),
+    }
+    process = {
+        "prompts": flags.prompts or (Path(file.run.prompts) if file.run.prompts else None),
+        "personas": flags.personas or (Path(file.run.personas) if file.run.personas else None),
+        "concurrency": _at_least(1, pick("concurrency", 16), "--concurrency"),
+        "max_void": _share(pick("max_void", MAX_VOID), "--max-void"),
+        "patience_s": 60 * pick("patience", PATIENCE_S / 60),
+        "max_usd": pick("max_usd", None),
+        "max_tokens": pick("max_tokens", None),
+        "assumed_rounds": pick("rounds", None) is None,
+        "assumed_pairing": pick("pairing", None) is None,
+        "until": until,
+        "facts": pick("facts", None),
+    }
+    return {"config": config, "process": process}
+
+
+def _at_least(least: int, value: int | None, flag: str) -> int | None:
+    if value is not None and value < least:
+        raise WrongArgument(f"{flag} is {value}; give {least} or more")
+    return value
+
+
+def _share(value: float | str, flag: str) -> float | str:
+    if not isinstance(value, str) and not 0 <= value <= 1:
+        raise WrongArgument(f"{flag} is {value:g}; give a share from 0 to 1")
+    return value
+
+
+def _languages(flags: Flags, otherwise: tuple[str, ...]) -> tuple[str, ...]:
+    place, wrong = (
+        ("--languages", WrongArgument) if flags.languages else ("run.languages", BadInput)
+    )
+    found = sorted(code.strip().lower() for code in flags.languages or otherwise)
+    if unknown := next((code for code in found if code not in LANGUAGES), None):
+        there = ", ".join(f"{code} ({name})" for code, (name, _) in LANGUAGES.items())
+        raise wrong(f"{place} knows no {unknown!a}; there are {there}")
+    if double := next((code for code, again in pairwise(found) if code == again), None):
+        raise wrong(f"{place} names {double} twice; name each language once")
+    return tuple(found)

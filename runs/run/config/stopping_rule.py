@@ -1,0 +1,180 @@
+"""Rules that stop a run before its rounds are played: what they are called, see and promise.
+
+A rule is no part of a run and may change, as a cap may. `runs/run/rundir/waves.py` looks after it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, Literal, NamedTuple
+
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from videoautoarena.memory.records.errors import BadInput, StoreError
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.formats.terminal import safe
+
+UNTIL_FILE = "local/until"
+"""The rule that was given last, and how it was met; no part of the run."""
+LIFTED = "rounds"
+"""Stands for no rule: the run ends with its rounds."""
+FORMS = "separated, ci=POINTS, battles=N or rounds"
+_PROMISES = {
+    "separated": (
+        "at most 5 % of runs that stop so have a wrong order (asymptotic in the number of videos, "
+        "for videos like these and this judge)"
+    ),
+    "ci": (
+        "no order is guaranteed; that these narrow intervals keep their coverage is measured in "
+        "simulations, not proven"
+    ),
+    "battles": "a fixed number of battles guarantees no order and adds no bias",
+}
+_INTERVALS = {
+    "separated": "in simulations, intervals keep their coverage and gaps are 2 to 6 % too large",
+    "ci": "gaps and intervals keep their usual meaning",
+    "battles": "gaps and intervals keep their usual meaning",
+}
+
+
+class Rule(NamedTuple):
+    """When a run stops early."""
+
+    kind: Literal["separated", "ci", "battles"]
+    size: float = 0.0
+    """Of `ci` the mean width of the 95 % intervals in points, of `battles` how many are decided."""
+
+    def __str__(self) -> str:
+        return self.kind if self.kind == "separated" else f"{self.kind}={self.size:g}"
+
+    @property
+    def promise(self) -> str:
+        """What stopping by it promises, and what it does not."""
+        return _PROMISES[self.kind]
+
+    @property
+    def on_intervals(self) -> str:
+        """What stopping by it means for the intervals of a leaderboard."""
+        return _INTERVALS[self.kind]
+
+
+class Reading(NamedTuple):
+    """What a rule saw in the battles up to a wave."""
+
+    rule: Rule
+    """As given: `separated`, `ci=POINTS` or `battles=N`."""
+    wave: int
+    """Latest wave it looked at, from 0; the first that met it, if any did."""
+    battles: int
+    """Decided up to there."""
+    is_met: bool
+    """Whether it is met."""
+    ratio: float | None = None
+    """Of the two models least apart: gap over its error; None if some cannot be compared."""
+    bound: float | None = None
+    """What it must exceed; likewise."""
+    pair: tuple[str, str] | None = None
+    """Those two, the higher rated first; likewise."""
+    width: float | None = None
+    """Mean width of the 95 % intervals in points; None if one is unknown."""
+
+    @property
+    def where(self) -> str:
+        """How near the rule is, and when that was seen."""
+        return f"{self.how_near}, after wave {self.wave}"
+
+    @property
+    def how_near(self) -> str:
+        """How near the rule is, for a person."""
+        if self.rule.kind == "battles":
+            return f"{self.battles} battles decided, {self.rule.size:g} required"
+        if self.rule.kind == "ci":
+            is_known = self.width is not None
+            width = f"{self.width:.1f} points wide" if is_known else "not yet known for all"
+            return f"intervals {width}, {self.rule.size:g} required"
+        if self.pair is None or self.ratio is None or self.bound is None:
+            return "smallest gap not yet known, because some models cannot be compared"
+        pair = " and ".join(map(safe, self.pair))
+        return f"smallest gap {self.ratio:.1f} of {self.bound:.1f}, {pair}"
+
+    @property
+    def promise(self) -> str:
+        """What stopping by this rule promises, in a sentence."""
+        return self.rule.promise
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it in the shape of `arena status --json`."""
+        return {**self._asdict(), "rule": str(self.rule), "promise": self.promise}
+
+
+def parse_rule(text: str) -> Rule | None:
+    """Return the rule that a text names, None where it lifts one; BadInput where it names none."""
+    kind, _, figure = text.strip().partition("=")
+    if not figure and kind in (LIFTED, "separated"):
+        return Rule("separated") if kind == "separated" else None
+    try:
+        size = float(figure)
+    except ValueError:
+        size = math.nan
+    if kind == "ci" and 0 < size < math.inf:
+        return Rule("ci", size)
+    if kind == "battles" and size >= 1 and size == size // 1 < math.inf:
+        return Rule("battles", size)
+    raise BadInput(f"--until {text!a} is not a rule; give {FORMS}")
+
+
+class _Written(TypedDict):
+    rule: str
+    met: dict[str, Any] | None
+
+
+_WRITTEN = TypeAdapter(_Written)
+_READING = TypeAdapter(Reading)
+
+
+class Kept(NamedTuple):
+    """What a run's file says of its rule."""
+
+    rule: Rule | None = None
+    met: Reading | None = None
+    """How it was met when the run was last played."""
+
+
+def keep_rule(store: Store, text: str | None) -> None:
+    """Write down which rule holds from now on; None leaves things as they are."""
+    if text is None:
+        return
+    rule = parse_rule(text)
+    if rule != kept_rule(store).rule:
+        _put(store, Kept(rule))
+
+
+def keep_met(store: Store, met: Reading | None) -> None:
+    """Write down how a run's rule was met, or that it was not."""
+    kept = kept_rule(store)
+    if kept.met != met:
+        _put(store, kept._replace(met=met))
+
+
+def kept_rule(store: Store) -> Kept:
+    """Return the rule of a run; StoreError where it is damaged."""
+    said = store.file_as(_WRITTEN, UNTIL_FILE)
+    if said is None:
+        return Kept()
+    try:
+        rule = parse_rule(said["rule"])
+        if rule is None or said["met"] is None:
+            return Kept(rule)
+        return Kept(rule, _READING.validate_python({**said["met"], "rule": rule}))
+    except (BadInput, ValidationError):
+        raise StoreError(f"what the run's file holds as {UNTIL_FILE} cannot be read") from None
+
+
+def _put(store: Store, kept: Kept) -> None:
+    met = None if kept.met is None else kept.met._asdict()
+    if met is not None:
+        del met["rule"]
+    said = {"rule": str(kept.rule) if kept.rule else LIFTED, "met": met}
+    store.put_file(UNTIL_FILE, json.dumps(said), replace=True)

@@ -1,0 +1,249 @@
+"""What a run knows of its videos from somebody's file: matched, kept in the run, sliced by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from videoautoarena.agents.prompting.categories import OTHER, plain_category, read_category
+from videoautoarena.memory.records.digests import digest, read_body, write_body
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import CATEGORIES, Record, VideoFacts
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.formats.battle_table import quoted
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.run.facts.table import KNOWN, NAME, Row, Table, read_bytes, read_table
+
+if TYPE_CHECKING:
+    from videoautoarena.video.folder.find import Findings
+
+FILE = "facts"
+"""Name in the run's file."""
+NONE = "none"
+"""The value of `--facts` that leaves the file beside the videos unread."""
+MOST_CATEGORIES = 50
+"""Of a file's own, between which an examiner can be asked to choose."""
+_NAMED = 3
+"""So many are named of what is wrong in the same way."""
+
+
+class Facts(Record):
+    """What a file says of videos, and what a run makes of it."""
+
+    sha256: str | None = None
+    """Of the file's bytes; None where there was none, or where runs with several were merged."""
+    is_beside: bool = True
+    """It is the one beside the videos, and none that was passed."""
+    categories: tuple[str, ...] = CATEGORIES
+    """What the examiner chooses from: the ten, or the file's own; always with "other"."""
+    columns: tuple[str, ...] = ()
+    """The file's columns besides the path, in their order."""
+    videos: dict[str, VideoFacts] = Field(default_factory=dict)
+    """By id; videos of which the file says nothing are left out."""
+
+    def cell(self, video: str, column: str) -> str | None:
+        """Return what the file says of a video in a column; None where it says nothing."""
+        said = self.videos.get(video)
+        if said is None:
+            return None
+        if column in KNOWN:
+            found: str | None = getattr(said, column)
+            return found
+        return said.columns.get(column)
+
+
+NO_FACTS = Facts()
+
+
+def file_of(folder: Path, asked: str | None) -> Path | None:
+    """Return the file to read: the one that was `asked` for, else the one beside the videos."""
+    if asked == NONE:
+        return None
+    if asked is not None:
+        return Path(asked)
+    beside = folder / NAME
+    return beside if beside.is_symlink() or beside.exists() else None
+
+
+def read_facts(folder: Path, found: Findings, asked: str | None = None) -> Facts:
+    """Return what a file says of the videos found in a folder; NO_FACTS where there is none.
+
+    Raises BadInput for a file that cannot be read, and for rows of no video or of the same one.
+    """
+    file = file_of(folder, asked)
+    if file is None:
+        return NO_FACTS
+    table = read_table(file)
+    rows = _matched(table, found)
+    categories, names = _categories(table, rows.values())
+    videos = {video: _facts(row, names) for video, row in rows.items()}
+    return Facts(
+        sha256=table.sha256,
+        is_beside=asked is None,
+        categories=categories,
+        columns=table.columns,
+        videos=videos,
+    )
+
+
+def _matched(table: Table, found: Findings) -> dict[str, Row]:
+    """Return the rows by the id of their video; rows of files that cannot be used are left out."""
+    from videoautoarena.video.folder.find import Places
+
+    places = Places(found)
+    rows: dict[str, Row] = {}
+    strangers = list[Row]()
+    twice = list[tuple[Row, Row]]()
+    for row in table.rows:
+        video = places.id_of(row.path)
+        if video is not None:
+            earlier = rows.setdefault(video, row)
+            if earlier is not row:
+                twice.append((earlier, row))
+        elif places.why_skipped(row.path) is None:
+            strangers.append(row)
+    if strangers:
+        are = "is no video" if len(strangers) == 1 else "are no videos"
+        raise table.refuse(
+            strangers[0].line,
+            f"{_some(quoted(row.path) for row in strangers)} {are} of the folder; write paths as "
+            "`arena videos` lists them, or leave the rows out",
+        )
+    if twice:
+        pairs = (f"{quoted(b.path)} (line {a.line})" for a, b in twice)
+        raise table.refuse(
+            twice[0][1].line, f"{_some(pairs)}: a video has one row; leave the others out"
+        )
+    return rows
+
+
+def _some(names: Iterable[str]) -> str:
+    every = list(names)
+    more = f" and {len(every) - _NAMED} more" if len(every) > _NAMED else ""
+    return f"{', '.join(every[:_NAMED])}{more}"
+
+
+def _categories(table: Table, rows: Iterable[Row]) -> tuple[tuple[str, ...], Mapping[str, str]]:
+    """Return what the examiner chooses from, and what each category in the file is called then.
+
+    Those are the ten where the file names no others; else its own, each as it is spelled first.
+    """
+    said = list(dict.fromkeys(row.cells["category"] for row in rows if "category" in row.cells))
+    among_ten = {name: read_category(name) for name in said}
+    if all(among_ten.values()):
+        return CATEGORIES, {name: among or OTHER for name, among in among_ten.items()}
+    first: dict[str, str] = {}
+    for name in said:
+        if read_category(name, ()) != OTHER:
+            first.setdefault(plain_category(name), name)
+    if len(first) > MOST_CATEGORIES:
+        raise BadInput(
+            f"{table.file} has {len(first)} different categories; {MOST_CATEGORIES} are the most "
+            "to choose from: give fewer, or call the column something else"
+        )
+    names = {name: first.get(plain_category(name), OTHER) for name in said}
+    return (*first.values(), OTHER), names
+
+
+def _facts(row: Row, names: Mapping[str, str]) -> VideoFacts:
+    said = {name: cell for name, cell in row.cells.items() if name in KNOWN}
+    if "category" in said:
+        said["category"] = names[said["category"]]
+    own = {name: cell for name, cell in row.cells.items() if name not in KNOWN}
+    return VideoFacts(**said, columns=own)
+
+
+def facts_text(facts: Facts) -> dict[str, str]:
+    """Return what a run that begins keeps of what is known of its videos, by its name there."""
+    return {FILE: write_body(facts)}
+
+
+def keep_more(store: Store, facts: Facts, videos: Iterable[str]) -> None:
+    """Take in what a file says of videos that are new to a run; all else stays as it is."""
+    kept = stored_facts(store)
+    new = {id_: facts.videos[id_] for id_ in videos if id_ in facts.videos}
+    known = {id_: said for id_, said in new.items() if id_ not in (kept or NO_FACTS).videos}
+    if kept is None or not known:
+        return
+    own = {plain_category(name): name for name in kept.categories}
+    for id_, said in known.items():
+        category = said.category and (
+            read_category(said.category, kept.categories)
+            or own.setdefault(plain_category(said.category), said.category)
+        )
+        known[id_] = said.model_copy(update={"category": category})
+    columns = tuple(dict.fromkeys((*kept.columns, *facts.columns)))
+    update = {"videos": kept.videos | known, "columns": columns}
+    store.put_file(FILE, write_body(kept.model_copy(update=update)), replace=True)
+
+
+def stored_facts(store: Store) -> Facts | None:
+    """Return what a run knows of its videos; None of one begun when none was read."""
+    file = store.file(FILE)
+    return read_body(Facts, file.text) if file else None
+
+
+def merged_facts(kept: Sequence[Facts | None]) -> dict[str, str]:
+    """Return the texts of a run merged from runs with such facts; none where all have the same.
+
+    The first is what all of them know. An examiner chose from the categories of its own run, so
+    that what each was told stands behind it, by the run's place from 0.
+    """
+    told = [facts for facts in kept if facts is not None]
+    if len(told) == len(kept) and all(facts == told[0] for facts in told):
+        return {}
+    categories = [name for facts in told for name in facts.categories if name != OTHER]
+    every = Facts(
+        is_beside=all(facts.is_beside for facts in told),
+        categories=(*dict.fromkeys(categories), OTHER),
+        columns=tuple(dict.fromkeys(name for facts in told for name in facts.columns)),
+        videos={id_: said for facts in told for id_, said in facts.videos.items()},
+    )
+    own = {f"{FILE}/{n}": write_body(facts) if facts else "" for n, facts in enumerate(kept)}
+    return {FILE: write_body(every), **own}
+
+
+def facts_told(store: Store, part: int) -> Facts | None:
+    """Return what was told in one of the runs that this one was merged from, from 0.
+
+    Of a run that was not merged, or merged from runs with the same facts, what it knows.
+    """
+    file = store.file(f"{FILE}/{part}")
+    if file is None:
+        return stored_facts(store)
+    return read_body(Facts, file.text) if file.text else None
+
+
+def changed_facts(store: Store, folder: Path, asked: str | None = None) -> str | None:
+    """Return a line where the file at hand is not the one that the run has kept.
+
+    That is the file that was `asked` for, else the one beside the videos.
+    """
+    kept = stored_facts(store) or NO_FACTS
+    if asked is None and not kept.is_beside:
+        return None
+    file = file_of(folder, asked)
+    name = NAME if asked is None else safe(asked)
+    try:
+        now = digest(read_bytes(file)) if file else None
+    except BadInput:
+        now = ""
+    if now == kept.sha256:
+        return None
+    if asked == NONE:
+        return "the facts this run began with stay; --facts none is for new runs"
+    if kept.sha256 is None:
+        return f"{name} was not there when this run began; nothing in it is used"
+    what = "is gone" if now is None else "differs from the one this run began with"
+    return f"{name} {what}; the recorded facts are used"
+
+
+def summary(facts: Facts) -> str:
+    """Return in a line what was read."""
+    named = ", ".join(safe(column) for column in facts.columns) or "no column but path"
+    count = 0 if facts.categories == CATEGORIES else len(facts.categories) - 1
+    own = f"; {count} own {'category' if count == 1 else 'categories'}" if count else ""
+    return f"facts on {len(facts.videos)} of the videos: {named}{own}"

@@ -1,0 +1,155 @@
+"""What a run may spend, and what it has spent: over all its processes, by its journal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from videoautoarena.agents.limits.budget import CappedBudget, SpendOrder
+from videoautoarena.agents.limits.caps import Caps
+from videoautoarena.agents.limits.estimates import (
+    SEEN_FRAMES,
+    Estimates,
+    extra_body,
+    frame_tokens,
+    may_be_charged,
+    output_limit,
+    stands_apart,
+)
+from videoautoarena.agents.limits.prices import (
+    REFUSED,
+    Boundless,
+    SpendCap,
+    Sum,
+    cost_of,
+    is_own,
+    most_usd,
+    price_of,
+    summed,
+)
+from videoautoarena.agents.models.registry import Model
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.records import Attempt, CallRow
+from videoautoarena.memory.store.journal import Journal
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.run.config.run_config import RunConfig
+from videoautoarena.runs.run.rundir.caps import NO_CAPS, kept_caps
+from videoautoarena.runs.run.rundir.server_limits import limits_of
+
+
+def priced(config: RunConfig) -> RunConfig:
+    """Return a run's settings with the prices that hold now, or BadInput if a provider lacks."""
+    cast = {}
+    for alias, entry in config.cast.items():
+        known = None if entry.is_offline else price_of(config.model_of(alias))
+        cast[alias] = entry if known is None else entry.model_copy(update={"price": known})
+    return config.model_copy(update={"cast": cast})
+
+
+def unpriced(config: RunConfig) -> list[str]:
+    """Return the names in a cast that stand for models whose price nobody knows."""
+    return [alias for alias in config.cast if price_of(config.model_of(alias)) is None]
+
+
+def check_caps(config: RunConfig, caps: Caps) -> None:
+    """Raise BadInput for a cap in dollars where a model or its service tier has no price."""
+    if caps.usd is None:
+        return
+    if unknown := unpriced(config):
+        raise BadInput(
+            f"--max-usd cannot be kept, since no price is known for {', '.join(unknown)}; "
+            f"write it under [models.{_quoted(unknown[0])}] in arena.toml, in dollars a million "
+            "tokens: price = { input_usd = 1.0, output_usd = 4.0 }; or cap with --max-tokens"
+        )
+    models = {alias: config.model_of(alias) for alias in config.cast}
+    tiered = [
+        alias
+        for alias, model in models.items()
+        if "service_tier" in extra_body(model.parameters) and not is_own(model.price)
+    ]
+    if tiered:
+        raise BadInput(
+            f"--max-usd cannot be kept, since the service_tier of {', '.join(tiered)} has its own "
+            f"price; write it as price under [models.{_quoted(tiered[0])}] in arena.toml"
+        )
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a process may spend."""
+
+    caps: Caps = NO_CAPS
+    spend_cap: SpendCap = field(default_factory=Boundless)
+    estimates: Estimates = field(default_factory=Estimates)
+
+    @classmethod
+    def of(
+        cls, store: Store, config: RunConfig, *, spend_order: Callable[[], SpendOrder] | None = None
+    ) -> Budget:
+        """Return the budget of a run as its file has it, with what all its processes have spent.
+
+        `spend_order` is asked, where something is capped, which battles come first.
+        """
+        caps = kept_caps(store)
+        seen = store.journal.frame_tokens(SEEN_FRAMES)
+        estimates = Estimates(seen, limits=limits_of(store))
+        if not caps:
+            return cls(caps, estimates=estimates)
+        spent = spent_so_far(config, store.journal)
+        order = spend_order() if spend_order else None
+        return cls(caps, CappedBudget(caps, estimates, spent=spent, spend_order=order), estimates)
+
+
+def spent_so_far(config: RunConfig, journal: Journal) -> Sum:
+    """Return what counts against a cap: what calls cost, or may have where nobody says."""
+    known = journal.spent(besides="offline:*")
+    total = summed(known.usd, known.input_tokens + known.output_tokens)
+    total = total.plus(summed(known.lost.usd, known.lost.tokens))
+    for row in journal.loose():
+        if row.model.startswith("offline:"):
+            continue
+        entry = config.cast.get(row.alias)
+        same = entry is not None and entry.model == row.model
+        model = config.model_of(row.alias) if same else None
+        tries: list[CallRow | Attempt] = [] if row.cost_from == REFUSED else [row]
+        tries += [
+            attempt
+            for attempt in row.attempts
+            if may_be_charged(attempt.kind) and not stands_apart(attempt.kind)
+        ]
+        most = _most(row, model)
+        for one in tries:
+            total = total.plus(_unreported_of(one, model, most))
+    return total
+
+
+def _unreported_of(one: CallRow | Attempt, model: Model | None, most: _Most) -> Sum:
+    """Return what one try may have come to beyond the cost and the tokens that it reports."""
+    tokens = most.tokens if one.usage.total is None else 0
+    if one.cost_usd is not None:
+        return Sum(0, tokens)
+    counted = cost_of(model, one.usage).usd if model else None
+    known = (usd for usd in (counted, one.may_have_cost_usd, most.usd) if usd is not None)
+    return summed(next(known, None), tokens)
+
+
+class _Most(NamedTuple):
+    """What one try may have come to at most."""
+
+    usd: float | None
+    tokens: int
+
+
+def _most(row: CallRow, model: Model | None) -> _Most:
+    """Return about the most that one try of a call may have come to."""
+    if model is None:
+        return _Most(None, 0)
+    tokens = row.text_chars + (row.frames or 0) * frame_tokens(model).most
+    output = output_limit(model, row.nonce.role)
+    usd = most_usd(model, input_tokens=tokens, output_tokens=output)
+    return _Most(usd, tokens + output)
+
+
+def _quoted(alias: str) -> str:
+    return alias if alias.replace("-", "").replace("_", "").isalnum() else f'"{alias}"'

@@ -1,0 +1,299 @@
+"""What a reader must know of how a model's calls went: each fact is counted and worded once, here.
+
+A fact says how many calls, or answers, of a model it holds of; the surfaces that show runs ask for
+those that are meant for them. What nothing is known of is silent.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
+
+from videoautoarena.agents.transport.endings import is_filtered, was_cut
+from videoautoarena.memory.records.records import SCOUTS, Battle, CallEnds, Role
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.run.rundir.slots import Tally
+
+Post = Literal["contestant", "judge", "examiner"]
+POSTS: dict[Role, Post] = {
+    "contestant": "contestant",
+    **dict.fromkeys(
+        ("judge", "comparer", "scene_marker", "summary_marker", "checklist_marker"), "judge"
+    ),
+}
+"""Who speaks in a role; the examiner in all others."""
+Surface = Literal["console", "lines", "status", "board", "audit"]
+"""Who shows facts: the live console, its lines, `arena status`, boards with all that repeats their
+warnings (reports, pictures, the API), and audits."""
+EVERYWHERE: frozenset[Surface] = frozenset(get_args(Surface))
+REFEREES: frozenset[Post] = frozenset({"judge", "examiner"})
+MOST_NAMED = 3
+"""Models of one fact with a sentence each on a board; more of them share a line."""
+MOST_LISTED = 6
+"""Models that such a line names."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing that may be so of a model's calls."""
+
+    key: str
+    """Stable name for programs."""
+    title: str
+    """What is so, as it stands before a list of models and counts."""
+    wording: str
+    """The sentence, with places for `count`, `of`, `calls` (what is counted), `model`, `were` and
+    `example`."""
+    sign: str
+    """Words that title and wording share and no other warning has."""
+    holds: Callable[[CallEnds], bool]
+    """Whether calls that ended so are counted."""
+    among: Callable[[CallEnds], bool]
+    """Whether calls that ended so are among those that it might hold of."""
+    noun: str = "answers"
+    """What is counted, of a contestant."""
+    referees_noun: str = "replies"
+    """The same of judges and examiners."""
+    of_referees: bool = True
+    """Whether it is counted of judges and examiners, too."""
+    surfaces: frozenset[Surface] = EVERYWHERE
+
+    def to_json(self) -> str:
+        """Return what JSON has of it."""
+        return self.key
+
+
+def _is_answered(end: CallEnds) -> bool:
+    return end.is_answered
+
+
+def _is_any(_end: CallEnds) -> bool:
+    return True
+
+
+CUT = Fact(
+    "cut",
+    "cut off at the token limit",
+    "{count} of {of} {calls} of {model} {were} cut off at the token limit",
+    "cut off at the token limit",
+    holds=lambda end: end.is_answered and was_cut(end.ending),
+    among=_is_answered,
+)
+TIMED_OUT = Fact(
+    "timed-out",
+    "timed out and asked again, which favours short answers",
+    "{count} of {of} {calls} of {model} timed out and {were} asked again, which favours short "
+    "answers",
+    "asked again, which favours short answers",
+    holds=lambda end: end.is_late,
+    among=_is_any,
+    noun="calls",
+    referees_noun="calls",
+)
+FILTERED = Fact(
+    "filtered",
+    "broken off or kept back by a filter",
+    "{count} of {of} {calls} of {model} {were} broken off or kept back by a filter and taken "
+    "as none",
+    "broken off or kept back by a filter",
+    holds=lambda end: end.failure == "content-filter",
+    among=_is_any,
+)
+CUT_BY_FILTER = Fact(
+    "cut-by-filter",
+    "cut by a filter and taken as they stood",
+    "{count} of {of} {calls} of {model} {were} cut by a filter and taken as they stood",
+    "cut by a filter and taken as they stood",
+    holds=lambda end: end.is_answered and is_filtered(end.ending),
+    among=_is_answered,
+)
+THOUGHT_MARKS = Fact(
+    "thought-marks",
+    "judged with a mark of thought in them",
+    "{count} of {of} {calls} of {model} held a mark of thought, such as {example}, and {were} "
+    "judged with it",
+    "a mark of thought",
+    # Counted over the answers that are stored: what was taken off a reply is judged by nobody.
+    holds=lambda _end: False,
+    among=_is_answered,
+    of_referees=False,
+)
+NO_FRAMES = Fact(
+    "no-frames",
+    "saw no frames",
+    "{model} saw no frames",
+    "saw no frames",
+    holds=lambda end: end.is_answered and end.is_blind,
+    among=_is_answered,
+    # Consoles name the cast, a board flags the row, and an audit has a finding of its own.
+    surfaces=frozenset({"status"}),
+)
+FACTS: tuple[Fact, ...] = (CUT, TIMED_OUT, FILTERED, CUT_BY_FILTER, THOUGHT_MARKS, NO_FRAMES)
+"""In the order in which they are shown."""
+
+
+@dataclass(frozen=True)
+class CallFact:
+    """A fact that holds of a model's calls in a run."""
+
+    SHOWN: ClassVar = ("fact", "model", "role", "count", "of", "sentence")
+    fact: Fact
+    """One of the keys below."""
+    model: str
+    """Name in the roster."""
+    role: Post
+    """`contestant`, `judge`, or `examiner` with all its roles."""
+    count: int
+    """Calls or answers of which it is so."""
+    of: int
+    """Those of which it could be."""
+    example: str = ""
+    """A mark, where the fact is about marks."""
+
+    @property
+    def sentence(self) -> str:
+        """The same for a person, without its full stop."""
+        is_contestant = self.role == "contestant"
+        noun = self.fact.noun if is_contestant else self.fact.referees_noun
+        name = safe(self.model)
+        return self.fact.wording.format(
+            count=f"{self.count:,}",
+            of=f"{self.of:,}",
+            calls=noun if self.of != 1 else _SINGULAR[noun],
+            were="was" if self.count == 1 else "were",
+            model=name if is_contestant else f"{name} ({self.role})",
+            example=safe(self.example),
+        )
+
+
+_SINGULAR = {"answers": "answer", "replies": "reply", "calls": "call"}
+_Of = tuple[str, str, Post]
+"""Key of a fact, model and post."""
+
+
+class FactCount:
+    """Counts facts as calls end and battles are settled."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[_Of] = Counter()
+        self._among: Counter[_Of] = Counter()
+        self._examples: dict[str, str] = {}
+
+    @classmethod
+    def of(cls, store: Store) -> FactCount:
+        """Count those of a run; reads no call, and of its battles those that may hold a mark."""
+        found = cls.of_answers(store)
+        for end in store.journal.ends():
+            found.add(end)
+        return found
+
+    @classmethod
+    def of_answers(cls, store: Store) -> FactCount:
+        """Count those of the answers that are stored, and of no call."""
+        found = cls()
+        superseded = Tally.of(store).superseded
+        for battle in store.each_marked():
+            if battle.id not in superseded:
+                found.add_answers(battle)
+        return found
+
+    def copy(self) -> FactCount:
+        """Return one that counts on by itself."""
+        return deepcopy(self)
+
+    def add(self, end: CallEnds) -> bool:
+        """Count calls that ended alike; return whether any fact holds of them."""
+        if end.role in SCOUTS:
+            return False
+        is_any = False
+        post = post_of(end.role)
+        for fact in FACTS:
+            if post in REFEREES and not fact.of_referees:
+                continue
+            place = (fact.key, end.alias, post)
+            if fact.among(end):
+                self._among[place] += end.calls
+            if fact.holds(end):
+                self._counts[place] += end.calls
+                is_any = True
+        return is_any
+
+    def add_answers(self, battle: Battle) -> bool:
+        """Count what the answers of a battle hold, but one that it borrowed; return as `add`."""
+        from videoautoarena.agents.calls.thoughts import thought_mark
+
+        is_any = False
+        borrowed = battle.borrowed.seat if battle.borrowed else None
+        seats = {"a": (battle.model_a, battle.answer_a), "b": (battle.model_b, battle.answer_b)}
+        for seat, (model, answer) in seats.items():
+            if model is None or answer is None or seat == borrowed:
+                continue
+            mark = thought_mark(answer)
+            if mark is not None:
+                self._counts[THOUGHT_MARKS.key, model, "contestant"] += 1
+                self._examples.setdefault(model, mark)
+                is_any = True
+        return is_any
+
+    def found(self, surface: Surface | None = None) -> list[CallFact]:
+        """Return the facts that hold of any call, or those a surface shows, contestants first."""
+        facts = [fact for fact in FACTS if surface is None or surface in fact.surfaces]
+        order = [(fact, post) for post in get_args(Post) for fact in facts]
+        return [
+            CallFact(
+                fact,
+                model,
+                post,
+                count,
+                max(count, self._among[key, model, of]),
+                self._examples.get(model, ""),
+            )
+            for fact, post in order
+            for (key, model, of), count in sorted(self._counts.items())
+            if (key, of) == (fact.key, post) and count > 0
+        ]
+
+
+def post_of(role: Role) -> Post:
+    """Return as what a model speaks in a role."""
+    return POSTS.get(role, "examiner")
+
+
+def call_facts(store: Store) -> list[CallFact]:
+    """Return the facts that hold of the calls of a run."""
+    return FactCount.of(store).found()
+
+
+def warning_lines(found: Iterable[CallFact]) -> Iterator[str]:
+    """Yield what stands with a board: a line a fact and model, or a fact where it is of many."""
+    return fact_lines(one for one in found if "board" in one.fact.surfaces)
+
+
+def fact_lines(found: Iterable[CallFact]) -> Iterator[str]:
+    """Yield a sentence a fact and model; those of contestants share one where there are many."""
+    every = list(found)
+    for fact in FACTS:
+        of_it = [one for one in every if one.fact is fact]
+        contestants = [one for one in of_it if one.role == "contestant"]
+        if len(contestants) > MOST_NAMED:
+            yield f"{fact.noun} {fact.title}: {listed(contestants)}"
+            of_it = [one for one in of_it if one.role != "contestant"]
+        yield from (one.sentence for one in of_it)
+
+
+def listed(found: Sequence[CallFact]) -> str:
+    """Return models with their counts, those first of which it holds most often."""
+    most = sorted(found, key=lambda one: (-one.count / one.of, one.model))
+    named = [f"{safe(one.model)} {one.count:,} of {one.of:,}" for one in most[:MOST_LISTED]]
+    more = len(most) - len(named)
+    several = "1 more model" if more == 1 else f"{more} more models"
+    return ", ".join(named) + (f" and {several}" if more else "")
+
+
+def is_fact(line: str) -> bool:
+    """Return whether a warning says a fact of a model's calls."""
+    return any(fact.sign in line for fact in FACTS)

@@ -1,0 +1,180 @@
+"""Putting together what makes calls: who asks for a run, a bench or trials, and a run's context."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple, Protocol, TypeVar
+
+from videoautoarena.agents.calls.ask import Asker, Event
+from videoautoarena.agents.calls.clients import Load
+from videoautoarena.agents.calls.together import all_done as all_done
+from videoautoarena.agents.limits.outages import Outage
+from videoautoarena.agents.prompting.prompts import PromptSet
+from videoautoarena.agents.roles.prompter import Prompter
+from videoautoarena.graph.context import Arena, Rules
+from videoautoarena.memory.records.records import Video
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.run.config.run_config import RunConfig
+from videoautoarena.runs.run.facts.facts import Facts
+from videoautoarena.runs.run.rundir.budget import Budget
+from videoautoarena.runs.run.rundir.slots import LineageLanguages, Lineup
+from videoautoarena.runs.run.users.seats import repeated_users
+
+
+class Pace(Protocol):
+    """What whoever continues may choose anew each time."""
+
+    @property
+    def concurrency(self) -> int:
+        """Model calls under way at once."""
+
+    @property
+    def patience_s(self) -> float:
+        """How long an endpoint is waited for that cannot be reached."""
+
+
+class Endable(Protocol):
+    """What makes all calls of some work, here or elsewhere."""
+
+    @property
+    def is_broke(self) -> bool:
+        """Whether a cap is reached."""
+
+    @property
+    def lost(self) -> Outage | None:
+        """An endpoint that was waited for in vain."""
+
+
+@dataclass(kw_only=True)
+class EarlyEnd:
+    """Why a process stopped before everything was asked, if it did."""
+
+    is_interrupted: bool = False
+    is_capped: bool = False
+    gone: Outage | None = None
+    """An endpoint that was waited for in vain."""
+    hopeless: str = ""
+    """Why nothing more was asked, where a model can do no more; may hold a provider's words."""
+
+    @property
+    def is_early(self) -> bool:
+        """Whether it did."""
+        return bool(self.is_interrupted or self.is_capped or self.gone or self.hopeless)
+
+    def note(self, event: object, why: str | None) -> bool:
+        """Take note of why a model can do no more, if so; return whether nothing more is asked."""
+        if not why or self.hopeless or not isinstance(event, Event):
+            return False
+        self.hopeless = f"{event.alias}: {why}: {event.text}"
+        return True
+
+    def end(self, asker: Endable, *, stopped: bool) -> None:
+        """Take note of why it was stopped early, if it was."""
+        self.is_capped = stopped and asker.is_broke
+        self.gone = asker.lost if stopped else None
+        self.is_interrupted = stopped and not (self.is_capped or self.hopeless or self.gone)
+
+
+T = TypeVar("T")
+
+
+async def work_off(
+    jobs: Iterable[T], work: Callable[[T], Awaitable[None]], *, workers: int
+) -> None:
+    """Do jobs in order, so many at a time; after an exception only those begun end."""
+    left = iter(jobs)
+
+    async def go_on() -> None:
+        nonlocal left
+        try:
+            while (job := next(left, None)) is not None:
+                await work(job)
+        except BaseException:
+            left = iter(())
+            raise
+
+    await all_done(go_on() for _ in range(workers))
+
+
+class Calling(NamedTuple):
+    """What calls are made for."""
+
+    store: Store
+    """Has the journal, and what may be spent."""
+    config: RunConfig
+    load: Load
+    """The way to frames."""
+
+
+async def no_frames(_video: str, _digests: list[str]) -> list[bytes]:
+    """Stand for the way to frames where no call carries any."""
+    raise RuntimeError("a call without frames asked for some")
+
+
+def asker_of(
+    calling: Calling, budget: Budget, *, pace: Pace, hear: Callable[[Event], None]
+) -> Asker:
+    """Return what makes the calls of a process, within what it may spend."""
+    return Asker(
+        calling.store.journal,
+        calling.load,
+        seed=calling.config.seed,
+        concurrency=pace.concurrency,
+        patience_s=pace.patience_s,
+        on_event=hear,
+        spend_cap=budget.spend_cap,
+        estimates=budget.estimates,
+    )
+
+
+def draining_asker(
+    calling: Calling, ending: EarlyEnd, *, pace: Pace, hear: Callable[[Event], str | None]
+) -> Asker:
+    """Return an asker that sends nothing more once a model can do no more, and notes it.
+
+    `hear` says of an event why its model can do no more, if so.
+    """
+
+    def listen(event: Event) -> None:
+        if ending.note(event, hear(event)):
+            asker.drain()
+
+    budget = Budget.of(calling.store, calling.config)
+    asker = asker_of(calling, budget, pace=pace, hear=listen)
+    return asker
+
+
+def assemble(
+    config: RunConfig,
+    asker: Asker,
+    *,
+    prompts: PromptSet,
+    videos: Mapping[str, Video],
+    lineup: Lineup,
+    facts: Facts | None = None,
+) -> partial[Arena]:
+    """Return the arena of a run, to be called with its ways to frames, draws and battles."""
+    is_past = asker.is_replay
+    languages = LineageLanguages(config.languages, lineup.lineages, seed=config.seed)
+    return partial(
+        Arena,
+        prompter=Prompter(asker, prompts, config.seed, lineup.generations, is_past),
+        examiner=config.model_of(config.examiner),
+        judges=tuple(config.model_of(alias) for alias in config.judges),
+        cast={alias: config.model_of(alias) for alias in config.models},
+        rules=Rules(
+            rounds=config.rounds,
+            overall_only=config.rules.overall_only,
+            share_analyses=config.rules.share_analyses,
+            seats_count=config.swap == "all",
+        ),
+        videos=videos,
+        prompts=prompts.digests,
+        language=languages.of,
+        current=lineup.current,
+        alike=repeated_users if config.diverse else None,
+        facts=facts.videos if facts else {},
+        categories=facts.categories if facts else None,
+    )

@@ -1,0 +1,1 @@
+"""Owns pages served on this machine: live view, labelling; rates and plays nothing."""

@@ -1,0 +1,288 @@
+"""What every request has to pass before a page hears of it, and what every answer carries.
+
+A page of another origin, another user of the machine and a name that was made to lead here are all
+refused: by the host that was asked for, the origin that asks, and a session that only the link from
+the terminal opens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import traceback
+from collections import Counter
+from collections.abc import Awaitable, Callable, Container, MutableMapping
+from typing import Any, NamedTuple, cast
+from urllib.parse import parse_qs
+
+from videoautoarena.agents.transport.redaction import trace_without_keys
+from videoautoarena.memory.records.errors import ArenaError
+from videoautoarena.runs.formats.terminal import safe, say
+from videoautoarena.runs.serve.server.sessions import Sessions
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+
+MOST_BYTES = 64 * 1024
+"""Of the body of a request."""
+MOST_ANSWERS = 64
+"""To one session at a time; streams of events and videos on which nobody waits stay open."""
+READING = ("GET", "HEAD")
+PLAIN_PATH = re.compile(rb"/|(/(?!\.{1,2}(/|$))[\w.~-]+)+", re.ASCII)
+"""No page has a name that would have to be encoded; what is, or climbs, leads nowhere."""
+ICON = b"/favicon.ico"
+"""Browsers ask for it unasked, and complain where it is missing."""
+NO_CONTENT = 204
+OWN_SITES = ("none", "same-origin")
+"""What a browser says of a request that a person typed, or that one of our pages made."""
+
+
+class Refusal(NamedTuple):
+    """Why a request is not answered."""
+
+    status: int
+    reason: str
+    more: tuple[tuple[str, str], ...] = ()
+    """Headers."""
+
+
+class Guard:
+    """Hands on the requests of sessions, made from our own pages; says no to all others.
+
+    `posts` are the paths that take JSON by POST, and `new_link` says what makes another link. The
+    application finds who asks in `request.state.session`, as `Sessions.link` named them, and sees
+    neither tokens nor cookies.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        sessions: Sessions,
+        *,
+        policy: str,
+        posts: Container[str] = (),
+        new_link: str = "start the command again",
+    ) -> None:
+        self._app = app
+        self._sessions = sessions
+        self._posts = posts
+        self._new_link = new_link
+        self._hosts = tuple(f"{name}:{sessions.port}" for name in ("127.0.0.1", "localhost"))
+        # A page cannot say this of itself.
+        whole = f"{policy}; frame-ancestors 'none'"
+        self._headers = tuple(_raw(pair) for pair in (*ALWAYS, ("Content-Security-Policy", whole)))
+        self._reading: set[asyncio.Task[Any]] = set()
+        self._writing: set[asyncio.Task[Any]] = set()
+        self._open: Counter[str] = Counter()
+        """Answers under way, by who gets them."""
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            return
+        answer = _Answer(send, self._headers)
+        request = _Request(scope)
+        refusal = self._refusal(request)
+        if refusal is None and request.token is not None:
+            refusal = self._opened(request)
+        who = self._sessions.who(request.header("cookie"))
+        if refusal is None and who is None:
+            refusal = Refusal(403, "open the link that the command printed")
+        if refusal is not None:
+            await answer.refuse(refusal)
+            return
+        body = await _body(receive) if request.method == "POST" else b""
+        if body is None:
+            await answer.refuse(Refusal(413, "too long"))
+            return
+        inner = {**scope, "state": {**scope.get("state", {}), "session": who}}
+        inner["headers"] = [pair for pair in scope["headers"] if pair[0] != b"cookie"]
+        await self._pass_on(inner, _given(body, receive), answer)
+
+    async def end(self, patience_s: float) -> None:
+        """End what only reads, however long it would last; let what writes finish."""
+        for task in self._reading:
+            task.cancel()
+        if self._writing:
+            await asyncio.wait(self._writing, timeout=patience_s)
+
+    def _refusal(self, request: _Request) -> Refusal | None:
+        """Return why a request is refused, whoever sends it."""
+        host = request.header("host")
+        if host not in self._hosts:
+            return Refusal(421, "this server has another name")
+        is_post = request.method == "POST"
+        origin = request.header("origin")
+        if (origin or is_post) and origin != f"http://{host}":
+            return Refusal(403, "asked by another page")
+        if request.header("sec-fetch-site", OWN_SITES[0]) not in OWN_SITES:
+            return Refusal(403, "asked by another page; paste the link into the address bar")
+        if request.path == ICON:
+            return Refusal(NO_CONTENT, "")
+        if PLAIN_PATH.fullmatch(request.path) is None:
+            return Refusal(404, "no such page")
+        if is_post and request.path.decode() in self._posts:
+            return _of_body(request)
+        if request.method not in READING:
+            return Refusal(405, "only read this", (("Allow", ", ".join(READING)),))
+        has_body = request.header("content-length", "0") != "0"
+        if has_body or request.header("transfer-encoding"):
+            return Refusal(413, "send nothing with this")
+        return None
+
+    def _opened(self, request: _Request) -> Refusal | None:
+        """Return the way to the page for whoever brings a token, or why it opens nothing.
+
+        Looking ahead, as with HEAD, uses up no token.
+        """
+        if request.method != "GET":
+            return Refusal(403, "open this link in a browser")
+        token = request.token or ""
+        cookie = self._sessions.enter(token)
+        if cookie is not None:
+            return Refusal(303, "", (("Location", "/"), ("Set-Cookie", cookie)))
+        opener = self._sessions.used_by(token)
+        who = self._sessions.who(request.header("cookie"))
+        if who is not None and opener in (who, None):
+            return Refusal(303, "", (("Location", "/"),))
+        if opener is None:
+            return Refusal(403, "this link is of an earlier start; open the one printed last")
+        now = "opens again only in the browser that opened it first"
+        if who is not None:
+            now = "this browser has opened another one since"
+        return Refusal(403, f"this link was used, and {now}; {self._new_link}")
+
+    async def _pass_on(
+        self, scope: MutableMapping[str, Any], receive: Receive, answer: _Answer
+    ) -> None:
+        """Let the application answer; what goes wrong there is said in the terminal."""
+        who: str = scope["state"]["session"]
+        if self._open[who] >= MOST_ANSWERS:
+            await answer.refuse(Refusal(503, "too many pages are open; close some"))
+            return
+        under_way = self._reading if scope["method"] in READING else self._writing
+        # Never None: whatever awaits is part of a task.
+        task = cast("asyncio.Task[Any]", asyncio.current_task())
+        under_way.add(task)
+        self._open[who] += 1
+        try:
+            await self._app(scope, receive, answer.send)
+        except ArenaError as wrong:
+            say(safe(str(wrong)))
+            await answer.refuse(Refusal(503, str(wrong)))
+        except Exception:  # noqa: BLE001 - one request that fails must not end the others
+            say(safe(trace_without_keys(traceback.format_exc()), lines=True))
+            await answer.refuse(Refusal(500, "this is a bug; the terminal says more"))
+        finally:
+            under_way.discard(task)
+            self._open[who] -= 1
+
+
+ALWAYS = (
+    ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Cache-Control", "no-store"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("X-Frame-Options", "DENY"),
+)
+"""The next server at this port shows another run under the same addresses: nothing is kept."""
+CLOSE = ("Connection", "close")
+
+
+class _Request:
+    """What is asked, as far as it decides who is answered."""
+
+    def __init__(self, scope: MutableMapping[str, Any]) -> None:
+        self.method: str = scope["method"]
+        self.path: bytes = scope["raw_path"]
+        self._headers: list[tuple[bytes, bytes]] = scope["headers"]
+        asked = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        tokens = asked.get("token") if self.path == b"/" else None
+        self.token = tokens[0] if tokens else None
+
+    def header(self, name: str, missing: str = "") -> str:
+        """Return a header; several of one name stand in one line, which fits no rule for one."""
+        values = [value for key, value in self._headers if key == name.encode()]
+        if not values:
+            return missing
+        return (b"; " if name == "cookie" else b", ").join(values).decode("latin-1")
+
+
+class _Answer:
+    """The way back, on which every answer gets the headers of all."""
+
+    def __init__(self, send: Send, headers: tuple[tuple[bytes, bytes], ...]) -> None:
+        self._send = send
+        self._headers = headers
+        self._is_begun = False
+
+    async def send(self, message: Message) -> None:
+        """Send a part of the application's answer."""
+        if message["type"] == "http.response.start":
+            self._is_begun = True
+            names = {name for name, _ in self._headers}
+            own = [pair for pair in message.get("headers", ()) if pair[0].lower() not in names]
+            message = {**message, "headers": [*own, *self._headers]}
+        await self._send(message)
+
+    async def refuse(self, refusal: Refusal) -> None:
+        """Send a refusal as plain text; where an answer has begun it just ends there.
+
+        The connection ends, so that nobody holds one by asking in vain.
+        """
+        if self._is_begun:
+            return
+        body = f"{safe(refusal.reason)}\n".encode() if refusal.reason else b""
+        pairs = (("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(body))))
+        has_body = refusal.status != NO_CONTENT
+        headers = [_raw(pair) for pair in (*(pairs if has_body else ()), *refusal.more, CLOSE)]
+        start = {"type": "http.response.start", "status": refusal.status, "headers": headers}
+        await self.send(start)
+        await self.send({"type": "http.response.body", "body": body})
+
+
+def _of_body(request: _Request) -> Refusal | None:
+    """Return why what is posted is not even read."""
+    kind = request.header("content-type").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        return Refusal(415, "send JSON")
+    length = request.header("content-length", "0")
+    if not length.isdecimal() or int(length) > MOST_BYTES:
+        return Refusal(413, "too long")
+    return None
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """Return what a request brings, whole; None where it is too long or breaks off."""
+    body = b""
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return None
+        body += cast(bytes, message.get("body", b""))
+        if len(body) > MOST_BYTES:
+            return None
+        if not message.get("more_body", False):
+            return body
+
+
+def _given(body: bytes, receive: Receive) -> Receive:
+    """Return what hands out a body that was read, and then says when the connection ends."""
+    is_read = False
+
+    async def give() -> Message:
+        nonlocal is_read
+        if is_read:
+            return await receive()
+        is_read = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return give
+
+
+def _raw(pair: tuple[str, str]) -> tuple[bytes, bytes]:
+    """Return a header as it is sent; its name is in small letters."""
+    return pair[0].lower().encode("latin-1"), pair[1].encode("latin-1")

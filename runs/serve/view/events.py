@@ -1,0 +1,201 @@
+"""What a page hears of its run while that goes on: how far it is, and where battles are new."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from videoautoarena.memory.records.errors import ArenaError
+from videoautoarena.runs.console.progress.machines import machines_at_work
+from videoautoarena.runs.console.progress.status import holder
+from videoautoarena.runs.formats.record_json import fields_json
+from videoautoarena.runs.formats.terminal import safe, say
+from videoautoarena.runs.run.rundir.reader import lock_file, open_run
+from videoautoarena.runs.run.rundir.slots import Tally
+from videoautoarena.runs.serve.server.serve import aside
+from videoautoarena.runs.serve.view.current import Current, Data, Stamp, as_json, stamp_of
+
+EVERY_S = 1.0
+HEARTBEAT_S = 15.0
+AGAIN_MS = 5000
+"""After so long a browser that lost its connection comes back."""
+TIMED = 6
+"""Battles that must be settled before one can say how long the rest will take."""
+
+
+@dataclass(frozen=True)
+class Live:
+    """How far a run is."""
+
+    settled: int
+    slots: int
+    running: bool
+    """Whether a process is playing it."""
+    eta_s: int | None = None
+    """Seconds that are left at the pace so far; None where nobody can say."""
+    spent_usd: float | None = None
+    """When its data were last read."""
+    cluster: dict[str, Any] | None = None
+    """The machines that play it, where a cluster does: names, workers, calls, lost workers."""
+
+
+class Watch:
+    """Follows one run for all who listen, and rests while nobody does."""
+
+    def __init__(self, current: Current) -> None:
+        self._current = current
+        self._listeners = 0
+        self._following: asyncio.Task[None] | None = None
+        self._changed = asyncio.Event()
+        self._live: Live | None = None
+        self._data: Data | None = None
+        self._news: list[int] = []
+        """Each time that battles were new: the first place of the index that is not as it was."""
+        self._is_over = False
+        self._pace: tuple[float, int] | None = None
+        """When the run was first looked at, and how many battles were settled then."""
+
+    async def live(self, data: Data) -> Live:
+        """Return how far the run is right now, of which `data` is what was read last."""
+        if self._live is not None and self._following is not None:
+            return self._live
+        process = self._process()
+        stand = await aside(lambda: _stand(self._current.folder, process))
+        live = Live(stand.settled, stand.slots, process is not None, None, _spent(data))
+        return replace(live, cluster=stand.cluster)
+
+    async def events(self) -> AsyncIterator[bytes]:
+        """Yield server-sent events until the run is no longer played."""
+        with self._listening():
+            yield f"retry: {AGAIN_MS}\n\n".encode()
+            live = None
+            heard = len(self._news)
+            # What the page has read before it listened is unknown here.
+            is_first = True
+            while True:
+                changed = self._changed
+                if self._live is not None and self._live != live:
+                    live = self._live
+                    yield _event("summary", vars(live))
+                if len(self._news) > heard and self._data is not None:
+                    start = 0 if is_first else min(self._news[heard:])
+                    heard = len(self._news)
+                    is_first = False
+                    yield _event("battles", {"from": start, "count": len(self._data.ids)})
+                if self._is_over:
+                    yield _event("end", {})
+                    return
+                if self._following is None or self._following.done():
+                    return
+                try:
+                    await asyncio.wait_for(changed.wait(), HEARTBEAT_S)
+                except TimeoutError:
+                    yield b":\n\n"
+
+    @contextmanager
+    def _listening(self) -> Iterator[None]:
+        self._listeners += 1
+        if self._following is None or self._following.done():
+            self._is_over = False
+            self._pace = None
+            self._live = None
+            self._following = asyncio.create_task(self._follow())
+        try:
+            yield
+        finally:
+            self._listeners -= 1
+            if not self._listeners:
+                self._following.cancel()
+                self._following = None
+
+    async def _follow(self) -> None:
+        """Look at the run once a second until nobody plays it any more."""
+        stamp: Stamp | None = None
+        reading = asyncio.create_task(self._renew())
+        try:
+            while not self._is_over:
+                process = self._process()
+                running = process is not None
+                now = stamp_of(self._current.folder)
+                if not running:
+                    await reading
+                    await self._renew(newest=True)
+                elif reading.done():
+                    reading.result()
+                    reading = asyncio.create_task(self._renew())
+                # What is written after this look is seen at the next one.
+                if now != stamp or not running:
+                    stamp = now
+                    self._live = await self._look(process)
+                self._is_over = not running
+                self._tell()
+                if running:
+                    await asyncio.sleep(EVERY_S)
+        except ArenaError as wrong:
+            say(safe(str(wrong)))
+        finally:
+            reading.cancel()
+            self._tell()
+
+    async def _renew(self, *, newest: bool = False) -> None:
+        """Take the latest data, and note from which battle on they are not as they were."""
+        before = self._data
+        self._data = await self._current.data(newest=newest)
+        if before is not None and self._data is not before:
+            self._news.append(_first_difference(before.ids, self._data.ids))
+
+    async def _look(self, process: int | None) -> Live:
+        stand = await aside(lambda: _stand(self._current.folder, process))
+        spent = _spent(self._data) if self._data else None
+        left_s = self._left_s(stand.settled, stand.slots)
+        return Live(
+            stand.settled, stand.slots, process is not None, left_s, spent, cluster=stand.cluster
+        )
+
+    def _process(self) -> int | None:
+        return holder(lock_file(self._current.folder))
+
+    def _left_s(self, settled: int, slots: int) -> int | None:
+        now = time.monotonic()
+        began, first = self._pace = self._pace or (now, settled)
+        fresh = settled - first
+        return round((now - began) / fresh * (slots - settled)) if fresh >= TIMED else None
+
+    def _tell(self) -> None:
+        """Wake all who listen."""
+        changed = self._changed
+        self._changed = asyncio.Event()
+        changed.set()
+
+
+class _Stand(NamedTuple):
+    settled: int
+    slots: int
+    cluster: dict[str, Any] | None
+
+
+def _stand(folder: Path, process: int | None) -> _Stand:
+    with open_run(folder) as run:
+        tally = Tally.of(run.store)
+        machines = machines_at_work(run.store, process)
+    return _Stand(tally.settled, tally.slots, fields_json(machines) if machines else None)
+
+
+def _spent(data: Data) -> float | None:
+    usd: float | None = data.page.summary["status"]["cost_usd"]
+    return usd
+
+
+def _first_difference(before: list[str], now: list[str]) -> int:
+    pairs = enumerate(zip_longest(before, now))
+    return next((place for place, (one, other) in pairs if one != other), len(now))
+
+
+def _event(name: str, value: dict[str, Any]) -> bytes:
+    return b"event: %s\ndata: %s\n\n" % (name.encode(), as_json(value))

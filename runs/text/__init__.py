@@ -1,1 +1,0 @@
-"""Owns words, tables and files for people, and the traits of a text; knows no run."""

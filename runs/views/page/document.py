@@ -1,0 +1,135 @@
+"""One HTML document made of the files in `front/`, under a policy that lets nothing else run.
+
+`make front` makes one script and one stylesheet of all that a page consists of, its libraries too
+(`front/build.js`). Both stand inside the document; the policy names their hashes, so that no other
+script, style or address has any effect, wherever the text of a model or of a file may end up.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from base64 import b64encode
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+FRONT = Path(__file__).with_name("front")
+Page = Literal["report", "annotate", "set"]
+TITLES: dict[Page, str] = {
+    "report": "VideoAutoArena",
+    "annotate": "Labelling",
+    "set": "Frozen set",
+}
+LOADING: dict[Page, str] = {
+    "report": "Loading the run …",
+    "annotate": "Loading what there is to label …",
+    "set": "Loading the set …",
+}
+"""What stands on a page until its script has drawn it."""
+Place = Literal["file", "split", "served"]
+"""Where a page gets its data: blocks inside it, files beside it, or the server it came from."""
+SIBLINGS = "arena-siblings"
+"""Name of the Trusted Types policy of a split report, whose script loads the files beside it."""
+
+
+@dataclass(frozen=True)
+class Assets:
+    """What a page runs and how it looks: the same bytes every time."""
+
+    script: str
+    style: str
+
+
+@cache
+def assets(page: Page) -> Assets:
+    """Return the script and the style of a page, each as one text."""
+    return Assets(_read(f"dist/{page}.js"), _read(f"dist/{page}.css"))
+
+
+def document(
+    page: Page,
+    *,
+    place: Place = "served",
+    title: str = "",
+    summary: Any = None,
+    plain: str = "This page needs JavaScript.",
+) -> tuple[str, str]:
+    """Return an HTML document in two parts, between which the blocks of its data belong.
+
+    Args:
+        page: which one.
+        place: where its data come from.
+        title: for the tab of a browser; that of the page where it is empty.
+        summary: JSON-ready values that the script reads before anything else; None without.
+        plain: HTML that is shown where no script runs, with every text in it escaped.
+    """
+    found = assets(page)
+    inline = "" if summary is None else block("summary", safe_json(summary), "application/json")
+    slots = {
+        "CSP": html.escape(policy(page, place)),
+        "TITLE": html.escape(title or TITLES[page]),
+        "STYLE": found.style,
+        "LOADING": LOADING[page],
+        "PLAIN": plain,
+        "SUMMARY": inline,
+        "SCRIPT": found.script,
+    }
+    head, tail = _read("page.html").split("%DATA%")
+    filled = "".join(slots.get(part, part) for part in head.split("%"))
+    return filled, tail
+
+
+GENERATOR = b'<meta name="generator" content="VideoAutoArena">'
+"""What a page of ours has near its beginning."""
+
+
+def is_ours(file: Path) -> bool:
+    """Return whether a file is a page that was made here."""
+    if not file.is_file():
+        return False
+    with file.open("rb") as stream:
+        return GENERATOR in stream.read(400)
+
+
+def policy(page: Page, place: Place = "served") -> str:
+    """Return the Content-Security-Policy of a page: nothing but its own bytes runs."""
+    found = assets(page)
+    server = " 'self'" if place == "served" else ""
+    beside = " 'self' file:" if place == "split" else ""
+    parts = [
+        "default-src 'none'",
+        f"script-src {_hash(found.script)}{beside}",
+        f"style-src {_hash(found.style)}",
+        f"img-src blob:{server}",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "require-trusted-types-for 'script'",
+        f"trusted-types {SIBLINGS if place == 'split' else chr(39) + 'none' + chr(39)}",
+    ]
+    if place == "served":
+        parts += ["connect-src 'self'", "media-src 'self'"]
+    return "; ".join(parts)
+
+
+def block(name: str, text: str, kind: str = "text/plain") -> str:
+    """Return text that no browser runs or shows, to be found by its name; it holds no `<`."""
+    return f'<script type="{kind}" id="{html.escape(name)}">{text}</script>'
+
+
+def safe_json(value: Any) -> str:
+    """Return JSON that no HTML parser can leave, and that stands for itself in UTF-8."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text.encode("utf-8", "replace").decode()
+
+
+def _read(name: str) -> str:
+    return (FRONT / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

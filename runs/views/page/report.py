@@ -1,0 +1,229 @@
+"""A run as one HTML file that opens anywhere, and a large one as a file with siblings."""
+
+from __future__ import annotations
+
+import gzip
+import html
+import json
+import re
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar
+
+from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.runs.console.progress.events import Say
+from videoautoarena.runs.console.progress.listeners import OnProgress, unheard
+from videoautoarena.runs.formats.files import make_folder, refuse_existing, whole_file, write_whole
+from videoautoarena.runs.formats.record_json import LEFT_OUT, fields_json, keyed
+from videoautoarena.runs.formats.terminal import safe
+from videoautoarena.runs.formats.words import roughly
+from videoautoarena.runs.run.rundir.reader import RUN_FILE, Run, counted, open_run
+from videoautoarena.runs.views.page.data import LISTED, PageData
+from videoautoarena.runs.views.page.document import block, document, is_ours
+from videoautoarena.runs.views.page.sentences import as_text
+from videoautoarena.runs.views.page.sheets import Sheet, Studio
+
+MOST_BATTLES = 10_000
+"""That a report lists which is one file: about 12 MB without pictures."""
+THUMBS = 16
+"""Of a video at least, where nobody says how many."""
+LEVEL = 6
+"""Of gzip: 9 takes three times as long for 1 % less."""
+_BLOCK = re.compile(r"(?:index|videos|part-\d+|sprite-[0-9a-f]{12})\.js")
+READ_A_SECOND, WORTH_SAYING = 700, 2_000
+"""Battles; fewer than the latter are read before anybody wonders."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be written."""
+
+    folder: Path
+    to: Path
+    thumbs: int = THUMBS
+    """Thumbnails a video gets at least; 0 for none."""
+    split: bool = False
+    """Put battles and pictures into a folder beside the file, which loads them when looked at."""
+    videos: Path | None = None
+    """The folder of the videos; None: the one named last on this machine."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """What came of it."""
+
+    SHOWN: ClassVar = (
+        *("to", "battles", "size_bytes", "pictures_bytes", "missing_pictures", "note"),
+    )
+    to: Path = field(metadata=keyed("report"))
+    """The file that was written."""
+    battles: int
+    """How many are in its lists."""
+    size_bytes: int = field(metadata=keyed("bytes"))
+    """Of it, with those of the files beside it."""
+    pictures_bytes: int = field(metadata=keyed("picture_bytes"))
+    """Of thumbnails, before they are encoded as text."""
+    missing: Mapping[str, str]
+    """Videos of which no frame could be had any more, by their paths, and why."""
+    note: str | None = field(default=None, metadata=LEFT_OUT)
+    """Of which battles the lists are, where not of all."""
+
+    @property
+    def missing_pictures(self) -> list[dict[str, str]]:
+        """Videos of which no frame could be had any more: `path` and `reason`."""
+        return [{"path": path, "reason": why} for path, why in self.missing.items()]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as `arena report --json` prints it."""
+        return fields_json(self)
+
+    def as_lines(self) -> list[str]:
+        """Return it for a person."""
+        size = f"{self.size_bytes / 1e6:,.1f} MB"
+        lines = [f"{safe(str(self.to))}: {counted(self.battles, 'battle')}, {size}"]
+        if self.missing:
+            path, why = next(iter(self.missing.items()))
+            more = f" and {len(self.missing) - 1} more" if len(self.missing) > 1 else ""
+            lines.append(f"no pictures of {safe(path)}{more}: {safe(why)}")
+        return lines
+
+
+def report_file(folder: Path, to: Path | None, *, force: bool) -> Path:
+    """Return the file of a report, `to` or one in a folder, where an earlier report is replaced.
+
+    Raises:
+        BadInput: it is no name for one, cannot be made, or exists and `force` is not given.
+    """
+    file = to or folder / "report.html"
+    if file.suffix.lower() not in (".html", ".htm"):
+        raise BadInput(f"{file} is not the name of a page; pass one that ends in .html")
+    if file.name.startswith(RUN_FILE):
+        raise BadInput(f"{file} is the run itself; pass another --to")
+    if not file.absolute().parent.is_dir():
+        raise BadInput(f"{file.parent} is not a folder; create it, or pass another --to")
+    refuse_existing(file, force=force or (to is None and is_ours(file)))
+    return file
+
+
+async def write_report(
+    order: Order, on_progress: OnProgress = unheard, say: Say | None = None
+) -> Written:
+    """Write the report of a run; calls no model, and changes nothing else in the run's folder.
+
+    `on_progress` hears how many videos have their thumbnails, `say` how long a large run takes.
+
+    Thumbnails come from the frame cache, what that has lost from the videos themselves; a video
+    whose frames are gone is left without, and named in what comes back.
+
+    Raises:
+        BadInput: no run, or a file that cannot be written.
+    """
+    if say is not None:
+        with open_run(order.folder) as run:
+            count = len(run.battles)
+        if count >= WORTH_SAYING:
+            say(f"reading {count:,} battles takes about {roughly(count / READ_A_SECOND)}")
+    data = PageData.read(order.folder, LISTED if order.split else MOST_BATTLES)
+    with open_run(order.folder) as run:
+        sheets, missing = await draw_sheets(run, data, order, on_progress)
+        with whole_file(order.to) as file:
+            size = _write(file, run, data, sheets, _siblings(order.to) if order.split else None)
+    pictures = sum(len(sheet.webp) for sheet in sheets.values())
+    return Written(order.to, len(data.index["id"]), size, pictures, missing, data.note)
+
+
+async def draw_sheets(
+    run: Run, data: PageData, order: Order, on_progress: OnProgress = unheard
+) -> tuple[dict[str, Sheet], dict[str, str]]:
+    """Return the thumbnails by video, noted in the page's data; and which are missing and why."""
+    found: dict[str, Sheet] = {}
+    if not order.thumbs:
+        return {}, {}
+    videos = [video for video in run.store.videos() if video.id in data.videos]
+    on_progress(0, len(videos), "pictures of videos")
+    async with Studio(run, order.thumbs, order.videos) as studio:
+        for number, video in enumerate(videos, start=1):
+            body = data.videos[video.id]
+            if sheet := await studio.sheet(video, body["seen"]):
+                found[video.id] = sheet
+                body["sprite"] = sheet.to_json()
+            on_progress(number, len(videos), "pictures of videos")
+    return found, {v.path: studio.missing[v.id] for v in videos if v.id in studio.missing}
+
+
+def _write(
+    file: BinaryIO, run: Run, data: PageData, sheets: Mapping[str, Sheet], beside: Path | None
+) -> int:
+    """Write the document and what lies beside it; return the bytes of all of it."""
+    summary = data.summary if beside is None else {**data.summary, "siblings": beside.name}
+    head, tail = document(
+        "report",
+        place="file" if beside is None else "split",
+        title=page_title(summary),
+        summary=summary,
+        plain=plain_table(summary),
+    )
+    file.write(head.encode())
+    size = 0
+    if beside is not None:
+        _empty(beside)
+    for name, text in _blocks(run, data, sheets):
+        if beside is None:
+            file.write(f"{block(name, text)}\n".encode())
+        else:
+            content = f'arenaBlock("{name}","{text}")\n'.encode()
+            write_whole(beside / f"{name}.js", content)
+            size += len(content)
+    file.write(tail.encode())
+    return size + file.tell()
+
+
+def _blocks(run: Run, data: PageData, sheets: Mapping[str, Sheet]) -> Iterator[tuple[str, str]]:
+    """Yield everything past the first figure, by its name, as base64: no other sign is in it."""
+    yield "index", packed(data.index)
+    yield "videos", packed(data.videos)
+    for number, part in enumerate(data.parts(run)):
+        yield f"part-{number}", packed(part)
+    for video, sheet in sheets.items():
+        yield f"sprite-{video}", b64encode(sheet.webp).decode()
+
+
+def packed(value: Any) -> str:
+    """Return JSON gzipped in base64, the same text every time."""
+    raw = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    small = gzip.compress(raw.encode("utf-8", "replace"), LEVEL, mtime=0)
+    return b64encode(small).decode()
+
+
+def page_title(summary: Mapping[str, Any]) -> str:
+    """Return who leads, and the name of the run."""
+    words = summary["words"]
+    return f"{as_text(words['lead'], words['short'])} · {summary['run']['name']}"
+
+
+def plain_table(summary: Mapping[str, Any]) -> str:
+    """Return the leaderboard as HTML for readers without scripts, every text escaped."""
+    words = summary["words"]
+    table = summary["tables"]["leaderboard"]
+    lead = html.escape(as_text(words["lead"], words["short"]))
+    columns = [of for of in table["columns"] if of["kind"] != "bar" and not of["is_detail"]]
+    head = "".join(f"<th>{html.escape(of['title'])}" for of in columns)
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(row['cells'][of['key']])}" for of in columns)
+        for row in table["rows"]
+    )
+    return f"<h1>{lead}</h1><table><tr>{head}{rows}</table>"
+
+
+def _siblings(to: Path) -> Path:
+    return to.with_name(f"{to.stem}-files")
+
+
+def _empty(folder: Path) -> None:
+    """Make the folder of a split report, without the blocks of one that was there before."""
+    make_folder(folder)
+    for old in folder.glob("*.js"):
+        if _BLOCK.fullmatch(old.name):
+            old.unlink()

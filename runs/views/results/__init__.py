@@ -1,0 +1,1 @@
+"""Owns results as tables and sentences, and the forms they take; computes nothing of them."""

@@ -1,0 +1,477 @@
+"""Scores on dialogues as a report: by ability, and by turns, length and scenes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from videoautoarena.runs.bench.dialogues.compare import DialogueComparison
+from videoautoarena.runs.bench.dialogues.points import ALL
+from videoautoarena.runs.bench.dialogues.score import By, DialogueScore, DialogueScores
+from videoautoarena.runs.bench.format.entries import ABILITIES, TWIN, spoken
+from videoautoarena.runs.bench.score.score import FEW_VIDEOS
+from videoautoarena.runs.bench.score.task_points import Figure
+from videoautoarena.runs.run.rundir.reader import counted
+from videoautoarena.runs.views.results.report import (
+    Column,
+    Difference,
+    Model,
+    Part,
+    Report,
+    Section,
+    Sentence,
+    Table,
+    Verbatim,
+    counting,
+    listed,
+    named,
+    remark,
+    sentence,
+    spoken_table,
+)
+from videoautoarena.runs.views.results.sets import (
+    MODEL,
+    RANK,
+    RANKS,
+    SHARES,
+    board_table,
+    bounds_of,
+    counts_table,
+    ends_sentences,
+    ends_table,
+    few_videos,
+    figure_fields,
+    gap_sentence,
+    headline_of,
+    odd_ends,
+    played_fields,
+    saw_none,
+    stand_ins,
+    sweep_sentences,
+    sweeps_table,
+)
+from videoautoarena.runs.views.results.tasks import MOST_NAMED
+
+OVERALL = "overall"
+OVER_REFUSAL = "over refusal"
+CSV_FIELDS = (
+    "model", "judge", "history", "max_frames", "by", "part", "value", "low", "high", "n",
+)  # fmt: skip
+CONSTANT_NAMES = {
+    "all_yes": "(all yes)",
+    "all_no": "(all no)",
+    "silence": "(silence)",
+    "refusal": "(refuses all)",
+}
+EACH = "a scored round"
+"""What dollars of a sweep are counted by."""
+ODD = ("forfeit", "unscored", "void")
+"""How rounds end that are named beside a table."""
+_PARTS: dict[By, str] = {
+    "turns": "dialogues of {} turns",
+    "length": "videos of {}",
+    "scenes": "dialogues of {}s",
+}
+_SAID_ELSEWHERE = ("lead", "ends", "stand-ins")
+"""Keys of sentences that stand above all, or beside the figure of a model."""
+_PART_TITLES: dict[By, str] = {
+    "turns": "By number of turns",
+    "length": "By length of the video",
+    "scenes": "By scenes",
+}
+MEMORY_NOTE = remark(
+    "Rounds of object reference and memory recall that can be answered without the rounds before "
+    "them were refused when this set was made: who forgets the history loses there for that reason."
+)
+_NEEDS_MEMORY = ("object_reference", "memory_recall")
+_ABILITIES_NOTE = remark(
+    "Beneath a figure stands its 95 % interval, which knows which dialogues share a video; n "
+    "counts dialogues, of over refusal the rounds of the twin."
+)
+_PARTS_NOTE = remark(
+    "The mean of the dialogues of the six abilities, whatever their ability, in percent."
+)
+_HISTORY_NOTE = remark(
+    "Golden: the rounds before have the reference answers; own: what the model answered itself. "
+    "Changes are in points, over dialogues that count in both, with 95 % intervals by video."
+)
+
+
+def dialogues_report(scores: DialogueScores) -> Report:
+    """Return the report of a set: a table by ability, and one by turns, length and scenes."""
+    models = _models_table(scores)
+    parts = _parts_table(scores)
+    means = _means_table(scores)
+    there = sum(ability != TWIN for ability in scores.abilities)
+    tally = counts_table(
+        scores.lead, rounds=scores.rounds, abilities=there, results=len(scores.models)
+    )
+    ends = ends_table(
+        (_name(scores, row), odd_ends(row.counts, ODD, row.missing)) for row in scores.models
+    )
+    sweeps = sweeps_table(scores.sweeps)
+    several = "Judges differ: compare models that one judge marked."
+    nobody = several if _judges(scores) > 1 else "No reply could be scored."
+    headline = headline_of(scores.lead, tally, nobody=nobody)
+    sentences = (
+        *_meaning(scores, tally),
+        *sweep_sentences(scores.sweeps, sweeps, EACH),
+        *[stand_ins()] * scores.stand_ins,
+        *ends_sentences(ends, counting(tally.quote(0, "rounds"), "round")),
+        *_lacking(scores),
+        *saw_none(row.model for row in scores.models if row.is_blind),
+        *[few_videos()] * (scores.videos < FEW_VIDEOS),
+        headline,
+        *_score(scores, models, tally),
+        gap_sentence(models, "overall", _golden(scores)),
+        *_of_abilities(scores, means),
+        *_of_parts(scores, means, tally),
+    )
+    return Report(
+        (models, *parts, means, tally, ends, sweeps), sentences, headline, data=_data_table(scores)
+    )
+
+
+def _judges(scores: DialogueScores) -> int:
+    return len({row.judge for row in scores.models})
+
+
+def _name(scores: DialogueScores, row: DialogueScore) -> str:
+    return f"{row.model}, marked by {row.judge}" if _judges(scores) > 1 else row.model
+
+
+def _shown_abilities(scores: DialogueScores) -> list[str]:
+    """Return the columns: the twin and what is refused of it stand beside the refusals."""
+    there: list[str] = [one for one in ALL if one in scores.abilities and one != TWIN]
+    if TWIN in scores.abilities:
+        place = there.index("answer_refusal") + 1 if "answer_refusal" in there else len(there)
+        there[place:place] = [TWIN, "over_refusal"]
+    return there
+
+
+def _models_table(scores: DialogueScores) -> Table:
+    there = _shown_abilities(scores)
+    others = [one for one in there if one not in ("answer_refusal", TWIN, "over_refusal")]
+    spare = {one: k for k, one in enumerate(reversed(others), 1)}
+    refused = max((row.over_refusal.n for row in scores.models if row.over_refusal), default=0)
+    counts: dict[str, int] = {**dict(scores.abilities.items()), "over_refusal": refused}
+    columns = (
+        *[RANK] * (scores.lead is not None and scores.lead.models > 1),
+        *(MODEL, *[Column("judge", "judge", "name")] * (_judges(scores) > 1)),
+        Column("overall", OVERALL, "percent"),
+        Column(
+            "interval", "95 % interval", "percent_interval", bounds_of("overall"), len(spare) + 1
+        ),
+        *(
+            Column(
+                one,
+                spoken(one),
+                "percent",
+                spare=spare.get(one, 0),
+                about=f"n {counts[one]:,}",
+                is_aside=one in (TWIN, "over_refusal"),
+            )
+            for one in there
+        ),
+    )
+    rows = [_row_fields(row) | played_fields(row, _judges(scores), ODD) for row in scores.models]
+    for one in scores.constants:
+        known: dict[str, Any] = dict(one.abilities.items())
+        rows.append({"model": CONSTANT_NAMES[one.name], "overall": one.overall, **known})
+    caption = f"Scores of {counted(len(scores.models), 'model')} on dialogues"
+    return Table("dialogues", caption, columns, tuple(rows), starts=frozenset({len(scores.models)}))
+
+
+def _row_fields(row: DialogueScore) -> dict[str, Any]:
+    fields = {key: getattr(row, key) for key in ("judge", "history", *RANKS)}
+    fields |= figure_fields("overall", row.overall)
+    fields |= figure_fields("over_refusal", row.over_refusal)
+    for one in (*row.abilities, *([row.twin] if row.twin else [])):
+        fields |= figure_fields(one.ability, one.figure)
+    return fields
+
+
+def _parts_table(scores: DialogueScores) -> Iterator[Table]:
+    """Yield accuracy by turns, length and scenes, of those that differ in the set."""
+    keys = dict.fromkeys((one.by, one.part) for row in scores.models for one in row.parts)
+    shown = [key for key in keys if sum(by == key[0] for by, _ in keys) > 1]
+    shown.sort(key=lambda key: list(_PARTS).index(key[0]))
+    if not shown:
+        return
+    rows: list[dict[str, Any]] = []
+    items = Counter[tuple[By, str]]()
+    for row in scores.models:
+        rows.append({"model": row.model, "judge": row.judge})
+        for one in row.parts:
+            rows[-1] |= figure_fields(f"{one.by}_{one.part}", one.figure)
+            items[one.by, one.part] = max(items[one.by, one.part], one.figure.n)
+    each = (
+        Column(
+            f"{by}_{part}",
+            counted(int(part), "turn") if by == "turns" else part,
+            "percent",
+            about=f"n {items[by, part]:,}",
+        )
+        for by, part in shown
+    )
+    yield Table(
+        "dialogue-parts",
+        "Mean of the dialogues by turns, length of the video, and scenes",
+        (MODEL, *[Column("judge", "judge", "name")] * (_judges(scores) > 1), *each),
+        tuple(rows),
+        wraps=True,
+    )
+
+
+def _means_table(scores: DialogueScores) -> Table:
+    """Return what abilities and parts come to over all models."""
+    means: dict[str, float | None] = dict(scores.ability_means.items())
+    means |= {f"{by}_{part}": mean for (by, part), mean in scores.part_means.items()}
+    means["over_refusal"] = scores.refused_mean
+    rows = ({"of": of, "mean": mean} for of, mean in means.items())
+    return spoken_table("means", rows, of="text", mean="percent")
+
+
+def _meaning(scores: DialogueScores, tally: Table) -> Iterator[Sentence]:
+    """Say what figures mean."""
+    yield sentence(
+        "Accuracy: items of the checklists answered as expected, in percent; the mean of a "
+        "dialogue's rounds, then of an ability's dialogues. No answer has no item right."
+    )
+    if lacking := [spoken(ability) for ability in ABILITIES if ability not in scores.abilities]:
+        yield sentence(
+            "Overall: the plain mean of those of the six abilities that are here, {n}; lacking: "
+            "{lacking}.",
+            n=tally.quote(0, "abilities"),
+            lacking=listed(lacking, last=", "),
+        )
+    else:
+        yield sentence("Overall: the plain mean of the six abilities.")
+    yield sentence(
+        "(all yes), (all no): what constant answers to the items score. (silence): a reply "
+        "without words. (refuses all): says of whatever is asked for that it is not there.",
+        key="constants",
+    )
+    if TWIN in scores.abilities:
+        yield sentence(
+            "Refusal twin: asked like a refusal, of what is there; over refusal: how much of it "
+            "is refused. Neither is in the overall."
+        )
+    elif "answer_refusal" in scores.abilities:
+        yield sentence(
+            "Nothing here asks like a refusal of what is there: who always refuses is right."
+        )
+    if scores.as_published:
+        yield sentence(
+            "By the released scorer's arithmetic, faults included: each round is a share of five "
+            "items whatever its list holds, to two digits; a perfect reply on {example}. "
+            "Rounds whose judging failed are dropped.",
+            example=Verbatim("3 items is .60"),
+        )
+
+
+def _lacking(scores: DialogueScores) -> Iterator[Sentence]:
+    for row in scores.models:
+        if without := [spoken(one) for one in row.lacking if one in scores.abilities]:
+            name = Model(_name(scores, row))
+            yield sentence(
+                "{name}: nothing counts in {without}.",
+                key="ends",
+                name=name,
+                without=listed(without, last=", "),
+            )
+
+
+def _golden(scores: DialogueScores) -> list[int]:
+    """Return the rows of models best first, each once; own histories where nobody has others."""
+    scored = [k for k, row in enumerate(scores.models) if row.overall is not None]
+    golden = [k for k in scored if scores.models[k].history == "golden"] or scored
+    rows: dict[str, int] = {}
+    for k in golden:
+        rows.setdefault(scores.models[k].model, k)
+    return list(rows.values())
+
+
+def _score(scores: DialogueScores, models: Table, tally: Table) -> Iterator[Sentence]:
+    """Say what the best came to, beside what saying nothing does."""
+    for first in _golden(scores)[:1]:
+        there = tally.quote(0, "abilities")
+        silent = models.quote(len(scores.models) + list(CONSTANT_NAMES).index("silence"), "overall")
+        yield sentence(
+            "{model} meets {figure} of what is expected{over}{beside}.",
+            key="score",
+            role="page",
+            model=Model(models.rows[first]["model"]),
+            figure=models.quote(first, "overall"),
+            over=(", averaged over ", there, " abilities") if there.value > 1 else (),
+            beside=() if silent.value is None else ("; saying nothing gives ", silent),
+        )
+
+
+def _of_abilities(scores: DialogueScores, means: Table) -> Iterator[Sentence]:
+    """Say which ability is hardest and which easiest, and what is refused though it is there."""
+    found = scores.ability_means
+    refused = means.quote("over_refusal", "mean")
+    also: tuple[Part, ...] = ()
+    if refused.value is not None:
+        also = (" Of what is there, ", refused, " is refused all the same.")
+    about: dict[str, Any] = {"key": "abilities", "role": "page", "also": also}
+    if not found:
+        yield sentence("Nothing counts in any ability.", **about)
+        return
+    hardest = min(found, key=found.__getitem__)
+    easiest = max(found, key=found.__getitem__)
+    low = means.quote(hardest, "mean")
+    high = means.quote(easiest, "mean")
+    name = spoken(hardest)
+    if len(found) == 1:
+        yield sentence("All dialogues are of one ability, {name}.{also}", name=name, **about)
+    elif low.seen == high.seen:
+        yield sentence("All abilities are at {low} on average.{also}", low=low, **about)
+    else:
+        yield sentence(
+            "{name} is the hardest ability, {low} on average; {other} the easiest, {high}.{also}",
+            name=name.capitalize(),
+            low=low,
+            other=spoken(easiest),
+            high=high,
+            **about,
+        )
+
+
+def _of_parts(scores: DialogueScores, means: Table, tally: Table) -> Iterator[Sentence]:
+    """Say between which parts of one kind the accuracy differs most, over all models."""
+    found = scores.part_means
+    ends = []
+    for by in _PARTS:
+        mine = {part: value for (of, part), value in found.items() if of == by}
+        if len(mine) > 1:
+            low = min(mine, key=mine.__getitem__)
+            high = max(mine, key=mine.__getitem__)
+            ends.append((mine[high] - mine[low], by, low, high))
+    if ends:
+        _, by, low, high = max(ends, key=lambda one: one[0])
+        some = _PARTS[by].format(low).capitalize()
+        others = _PARTS[by].format(high)
+        yield sentence(
+            "{some} are at {low}, {others} at {high}, averaged over {results}.",
+            key="parts",
+            role="page",
+            some=Verbatim(some),
+            low=means.quote(f"{by}_{low}", "mean"),
+            others=Verbatim(others),
+            high=means.quote(f"{by}_{high}", "mean"),
+            results=counting(tally.quote(0, "results"), "result"),
+        )
+
+
+def histories_report(histories: Sequence[DialogueComparison]) -> Report:
+    """Return what models lose with their own replies as history."""
+    gaps = {one.models[1]: one for one in histories if one.overall is not None}
+    there = dict.fromkeys(gap.ability for one in gaps.values() for gap in one.abilities)
+    rows = []
+    for model, one in gaps.items():
+        assert one.overall is not None, "those without are left out above"
+        rows.append({"model": model, "golden": one.overall.b, "own": one.overall.a})
+        for gap in (one.overall, *one.abilities):
+            rows[-1] |= figure_fields(gap.ability or "change", gap.difference)
+    changes = [("change", "change"), *((str(of), spoken(str(of))) for of in there)]
+    columns = (
+        *(MODEL, Column("golden", "golden", "percent"), Column("own", "own", "percent")),
+        *(
+            Column(key, title, "percent_gap_with_interval", (key, *bounds_of(key)))
+            for key, title in changes
+        ),
+    )
+    table = Table("histories", "Own history beside the golden one", columns, tuple(rows))
+    return Report((table,), tuple(_of_histories(table)))
+
+
+def _of_histories(table: Table) -> Iterator[Sentence]:
+    """Say who loses and who gains with its own replies as history, and how much at most."""
+    gaps = [(row["model"], table.quote(k, "golden"), table.quote(k, "own"))
+            for k, row in enumerate(table.rows)]  # fmt: skip
+    lost = [(Difference(golden, own), name) for name, golden, own in gaps if golden.seen > own.seen]
+    won = [(Difference(own, golden), name) for name, golden, own in gaps if golden.seen < own.seen]
+    for group, verb in ((lost, "lose"), (won, "gain")):
+        if group:
+            is_one = len(group) == 1
+            more = " and others" if len(group) > MOST_NAMED else ""
+            yield sentence(
+                f"With {'its' if is_one else 'their'} own replies as history, {{who}}{more} "
+                f"{verb}{'s' * is_one} {{gap}} points{'' if is_one else ' at most'}.",
+                key="histories",
+                who=named(name for _, name in group[:MOST_NAMED]),
+                gap=max(group, key=lambda one: one[0].of.seen - one[0].less.seen)[0],
+            )
+    if gaps and not lost and not won:
+        yield sentence(
+            "With its own replies as history a model neither loses nor gains.", key="histories"
+        )
+
+
+def _data_table(scores: DialogueScores) -> Table:
+    """Return a row a figure, with all digits."""
+    return Table("data", "Scores on dialogues", (MODEL,), tuple(_data_rows(scores)), CSV_FIELDS)
+
+
+def _data_rows(scores: DialogueScores) -> Iterator[dict[str, Any]]:
+    for row in scores.models:
+        head = {key: getattr(row, key) for key in CSV_FIELDS[:4]}
+        named_figures: list[tuple[str, str, Figure | None]] = [
+            (OVERALL, "", row.overall),
+            *(("ability", one.ability, one.figure) for one in row.abilities),
+            ("ability", TWIN, row.twin.figure if row.twin else None),
+            ("over_refusal", "", row.over_refusal),
+            *((part.by, part.part, part.figure) for part in row.parts),
+        ]
+        for by, part, figure in named_figures:
+            if figure is not None:
+                yield {**head, "by": by, "part": part, **figure.model_dump()}
+    for constant in scores.constants:
+        name = {"model": CONSTANT_NAMES[constant.name]}
+        yield {**name, "by": OVERALL, "part": "", "value": constant.overall}
+        for ability, value in constant.abilities.items():
+            yield {**name, "by": "ability", "part": ability, "value": value}
+
+
+def dialogue_sections(
+    scores: DialogueScores, report: Report, beside: Report, *, is_made: bool
+) -> Iterator[Section]:
+    """Yield the parts of a page: scores, abilities, turns, length and scenes, and histories.
+
+    Args:
+        scores: of the models.
+        report: of them.
+        beside: of what models lose with their own replies as history.
+        is_made: whether the set was made here, so that rounds that need no memory were refused.
+    """
+    said = [one for one in report.sentences if one.role == "said"]
+    notes = [one for one in said if one.key not in _SAID_ELSEWHERE]
+    models = report.tables[0]
+    if is_made and set(_NEEDS_MEMORY) & set(scores.abilities):
+        notes.append(MEMORY_NOTE)
+    ladder = board_table(models, "Scores", SHARES, models.rows, models.column("overall"))
+    yield Section("board", "Scores", report.sentence("gap"), (ladder,), notes=tuple(notes))
+    abilities = [column for column in models.columns if column.about]
+    by_ability = replace(models, caption="Scores by ability", columns=(MODEL, *abilities))
+    told = report.sentence("abilities")
+    yield Section("abilities", "By ability", told, (by_ability,), notes=(_ABILITIES_NOTE,))
+    if parts := tuple(_each_part(report)):
+        told = report.sentence("parts")
+        yield Section("parts", "Turns, length, scenes", told, parts, notes=(_PARTS_NOTE,))
+    if beside.sentences:
+        words = [part for one in beside.sentences for part in (*one.parts, " ")]
+        says = Sentence(tuple(words[:-1]))
+        yield Section("history", "History", says, beside.tables, notes=(_HISTORY_NOTE,))
+
+
+def _each_part(report: Report) -> Iterator[Table]:
+    """Yield the table of turns, of length and of scenes, of those that differ in the set."""
+    for table in (one for one in report.tables if one.name == "dialogue-parts"):
+        for by, title in _PART_TITLES.items():
+            columns = [one for one in table.columns if one.key.startswith(f"{by}_")]
+            if columns:
+                yield replace(table, caption=title, columns=(MODEL, *columns))

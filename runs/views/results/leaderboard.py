@@ -1,0 +1,562 @@
+"""The leaderboard as a report: who leads, what was counted, and what a reader must know."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from videoautoarena.runs.formats.axis import Axis, Interval, axis_of
+from videoautoarena.runs.formats.number_formats import Kind, is_nothing
+from videoautoarena.runs.rating.fit import UNCONTROLLED
+from videoautoarena.runs.rating.leaderboard import (
+    EVEN_PAIRS,
+    Fragility,
+    Identified,
+    Lead,
+    Leaderboard,
+    Matrices,
+    Row,
+    Terms,
+)
+from videoautoarena.runs.rating.method import (
+    RANKABLE_VIDEOS,
+    SOLID_BATTLES,
+    TOO_FEW,
+    too_few,
+)
+from videoautoarena.runs.run.rundir.reader import counted
+from videoautoarena.runs.views.results.remarks import audit_sentences, notes_of
+from videoautoarena.runs.views.results.report import (
+    Column,
+    Model,
+    Part,
+    Quote,
+    Report,
+    Role,
+    Sentence,
+    Table,
+    Verbatim,
+    listed,
+    named,
+    sentence,
+    spoken_table,
+    tally_table,
+)
+
+LEVEL = Verbatim("95 %")
+FIGURES = {
+    "refusal_share": "refused",
+    "forfeit_share": "forfeit",
+    "void_share": "void",
+    "both_bad_share": "both bad",
+    "mean_tokens": "tokens",
+}
+"""Figure of how a model behaved, and the title of its column."""
+ROW_FIELDS = (
+    *("group", "model", "rating", "low", "high", "rank", "rank_best", "rank_worst"),
+    *("battles", "wins", "losses", "ties", "win_rate", "forfeits"),
+    *(*FIGURES, "tokens_from", "flags"),
+)
+"""Of CSV: those of a row of JSON, and which component it belongs to, counted from 1."""
+NAMED = 3
+"""Models that a headline names of more than MOST_RIVALS."""
+MOST_RIVALS = 4
+"""Rivals that are named; more of them are told as all others, where they are that."""
+EFFECTS = {"seat": "read first"}
+"""Effect that its name does not tell, and what it is called beside those of style."""
+WAYS = {"ties": "ties and splits", "refusals": "battles with a refusal in plain words"}
+"""Reason to leave battles out, and what those are."""
+
+
+def leaderboard_report(board: Leaderboard) -> Report:
+    """Return the report of a leaderboard."""
+    tally = counted_table(board)
+    models = models_table(board)
+    headline = lead_sentence(board, tally)
+    spoken = list(spoken_tables(board))
+    tables = {table.name: table for table in (models, tally, *spoken)}
+    sentences = (
+        *_extra_sentences(board, tables),
+        *_behaviour_sentences(board.models),
+        totals_sentence(tally),
+        *audit_sentences(board.audit or ()),
+        *notes_of(board.settings.warnings, told=(TOO_FEW, too_few("battle"))),
+        headline,
+    )
+    return Report(tuple(tables.values()), tuple(sentences), headline)
+
+
+def models_table(board: Leaderboard) -> Table:
+    """Return the table of a leaderboard's models."""
+    shared = _shared_flags(board.models)
+    groups = {name: k for k, group in enumerate(board.components, 1) for name in group}
+    rows = tuple(row_fields(row, groups.get(row.model), shared) for row in board.models)
+    first = {group[0] for group in board.components[1:]}
+    is_flagged = any(row["own_flags"] for row in rows)
+    is_told = bool(board.models) and board.models[0].behaviour is not None
+    columns = [
+        Column("rank", "rank", "places", ("rank_best", "rank_worst")),
+        Column("model", "model", "name"),
+        Column("rating", "rating", "rating"),
+        Column("interval", "interval", "reach", ("rating", "low", "high")),
+        Column("bar", "", "bar", ("rating", "low", "high")),
+        Column("win_rate", "win", "share"),
+        Column("battles", "battles", "count"),
+        *[Column("own_flags", "flags", "flags")] * is_flagged,
+        Column("record", "W-T-L", "record", ("wins", "ties", "losses"), is_detail=True),
+        *(_behaviour_column(figure) for figure in FIGURES if is_told),
+    ]
+    return Table(
+        name="leaderboard",
+        caption=f"Ratings of {counted(len(board.models), 'model')}, with 95 % intervals",
+        columns=tuple(columns),
+        rows=rows,
+        fields=ROW_FIELDS,
+        starts=frozenset(k for k, row in enumerate(board.models) if row.model in first),
+        axis=rating_axis(board.models),
+    )
+
+
+def row_fields(row: Row, group: int | None, shared: Collection[str] = ()) -> dict[str, Any]:
+    """Return the fields of a model by their keys; flags that all share are none of its own."""
+    names = ROW_FIELDS[1 : ROW_FIELDS.index("forfeits") + 1]
+    found: dict[str, Any] = {"group": group, **{name: getattr(row, name) for name in names}}
+    for name in FIGURES:
+        figure = row.figure(name)
+        found |= {name: figure.value, f"{name}_low": figure.low, f"{name}_high": figure.high}
+    found["tokens_from"] = row.behaviour.mean_tokens.counted_by if row.behaviour else None
+    found["flags"] = list(row.flags)
+    found["own_flags"] = [flag for flag in row.flags if flag not in shared]
+    return found
+
+
+def _behaviour_column(figure: str) -> Column:
+    fields = (figure, f"{figure}_low", f"{figure}_high")
+    is_length = figure == "mean_tokens"
+    kind: Kind = "tokens_with_interval" if is_length else "share_with_interval"
+    return Column(figure, FIGURES[figure], kind, fields, is_detail=True)
+
+
+def _shared_flags(rows: Sequence[Row]) -> set[str]:
+    """Flags of every rated model; they are said once, below the table."""
+    rated = [set(row.flags) for row in rows if row.rating is not None]
+    said = {TOO_FEW, too_few("battle"), UNCONTROLLED}
+    return set.intersection(*rated) & said if rated else set()
+
+
+def rating_axis(rows: Sequence[Row]) -> Axis:
+    """Return the axis of ratings."""
+    return axis_of(
+        Interval(row.rating, row.low, row.high) for row in rows if row.rating is not None
+    )
+
+
+_ONE = 0
+"""The row of a table that has one."""
+
+
+def counted_table(board: Leaderboard) -> Table:
+    """Return what a leaderboard's sentences count, as a table of one row."""
+    settings = board.settings
+    totals, (pieces, _) = settings.totals, settings.evidence
+    lead = next(iter(board.leads), None)
+    left_out = settings.without or {}
+    fields: dict[str, Any] = {
+        "decided": totals.decided,
+        "videos": None if settings.videos is None else list(settings.videos),
+        "ties": totals.ties,
+        "splits": totals.splits,
+        "forfeits": totals.forfeits,
+        "voids": totals.voids,
+        **lead_fields(lead, pieces[0] if pieces else None, groups=len(board.components)),
+        **{f"without_{reason}": left_out.get(reason) for reason in WAYS},
+        "effective": settings.reweighted and settings.reweighted.effective_battles,
+        "anchor": settings.anchor and settings.anchor.rating,
+        "elo_k": settings.elo and settings.elo.k,
+    }
+    return tally_table(fields, videos="counts", anchor="number", elo_k="number")
+
+
+def lead_fields(lead: Lead | None, pieces: int | None, *, groups: int = 1) -> dict[str, Any]:
+    """Return the counts that `lead_words` quotes, each a column of kind `count`.
+
+    `pieces` is how many videos it is said from.
+    """
+    more = None if lead is None or lead.more is None else _two_digits(lead.more)
+    unnamed = {
+        "others": 0 if lead is None else len(lead.rivals) - NAMED,
+        "below": 0 if lead is None else len(lead.above) - NAMED,
+    }
+    return {"groups": groups, "pieces": pieces, "more": more, **unnamed}
+
+
+def _two_digits(more: int) -> int:
+    # The formula is too crude for more.
+    least: int = 10 ** max(len(str(more)) - 2, 0)
+    return -(-more // least) * least
+
+
+def lead_sentence(board: Leaderboard, tally: Table) -> Sentence:
+    """Return who leads, who may be as good, and how many more videos would separate them."""
+    if not board.leads:
+        return _nobody_rated(board, tally)
+    group = board.models[: len(board.components[0])]
+    return lead_words(
+        board.leads[0],
+        tally,
+        unit=board.settings.evidence[1],
+        models=len(board.components[0]),
+        is_bounded=any(row.low is not None for row in group),
+        fewer=_saw_fewer(group),
+    )
+
+
+def _saw_fewer(rows: Sequence[Row]) -> list[str]:
+    """Return which models saw fewer frames than others; empty where all saw equally many."""
+    seen = {row.model: row.frames["most"] if row.frames else math.inf for row in rows}
+    most = max(seen.values(), default=0)
+    return [model for model, frames in seen.items() if frames < most]
+
+
+def lead_words(
+    lead: Lead,
+    tally: Table,
+    *,
+    models: int,
+    unit: str = "video",
+    is_bounded: bool = True,
+    rated: str = "rated",
+    fewer: Sequence[str] = (),
+) -> Sentence:
+    """Return who leads of so many models: the one way to say it, whatever they are rated by.
+
+    `tally` is a table of one row with the `lead_fields`; `rated` says what was done to models, and
+    `fewer` are those that saw fewer frames than others.
+    """
+    if lead.is_ranked:
+        template = _ranked(lead, tally, unit)
+    else:
+        template = _unranked(lead, models, tally, unit, is_bounded=is_bounded, rated=rated)
+    if fewer:
+        told = "{fewer} saw fewer frames than others, so that gaps may come from that"
+        template = f"{template.removesuffix('.')}; {told}."
+    is_any = MOST_RIVALS < len(lead.rivals) == models - len(lead.first)
+    return sentence(
+        template,
+        tally.quotes(),
+        key="lead",
+        first=named(lead.first),
+        rivals="any of the others" if is_any else _some(lead.rivals, tally.quote(_ONE, "others")),
+        above=_some(lead.above, tally.quote(_ONE, "below")),
+        fewer=named(fewer) if len(fewer) <= MOST_RIVALS else "some models",
+        both=named((lead.first[0], lead.nearest or "")),
+        enough=Verbatim(str(RANKABLE_VIDEOS)),
+    )
+
+
+def _nobody_rated(board: Leaderboard, tally: Table) -> Sentence:
+    ended = " ({forfeits} forfeited, {voids} void)" if board.settings.totals.battles else ""
+    said = f"No battle was decided{ended}, so no model is rated."
+    return sentence(said, tally.quotes(), key="lead")
+
+
+def _some(models: Sequence[str], unnamed: Quote) -> tuple[Part, ...]:
+    """Return names, of many the first few and how many others there are."""
+    if len(models) <= MOST_RIVALS:
+        return named(models)
+    return (*listed(map(Model, models[:NAMED]), last=", "), " and ", unnamed, " others")
+
+
+def _among(tally: Table) -> str:
+    """Return of which models the first group is, where there are others."""
+    several = tally.rows[_ONE]["groups"] > 1
+    return " the largest of {groups} groups that never met" if several else ""
+
+
+def _ranked(lead: Lead, tally: Table, unit: str) -> str:
+    among = _among(tally)
+    at_once = "in all comparisons at once " if lead.is_simultaneous else ""
+    if len(lead.first) > 1:
+        shared = f"{{first}} share the first place{among and f' in{among}'}"
+        rivals = f", and {at_once}{{rivals}} may be as good" if lead.rivals else ""
+        return f"{shared}{rivals}; more {unit}s may never separate those who share it."
+    rivals = f", and {at_once}no other may be best"
+    if lead.rivals:
+        rivals = f", but {at_once}{{rivals}} may be as good"
+    outlook = "" if lead.nearest is None else _outlook(tally.rows[_ONE]["more"], unit)
+    return f"{{first}} leads{among}{rivals}{outlook}."
+
+
+def _outlook(more: int | None, unit: str) -> str:
+    if more is None:
+        return f"; no realistic number of {unit}s would separate {{both}}"
+    needed = f"one more {unit}" if more == 1 else f"about {{more}} more {unit}s"
+    return f"; {needed} would separate {{both}} at the current gap"
+
+
+def _unranked(
+    lead: Lead, models: int, tally: Table, unit: str, *, is_bounded: bool, rated: str
+) -> str:
+    """Say what may be said of a few videos; nobody leads."""
+    among = _among(tally)
+    few = f"{{pieces:{unit}}} {{pieces|is|are}} too few to rank{among and f' in{among}'}"
+    unbounded = "" if is_bounded else ", and there are no intervals"
+    verb = "are" if len(lead.first) > 1 else "is"
+    if len(lead.first) == models:
+        said = f"{verb} {rated} alike"
+    elif lead.above:
+        said = f", {rated} highest, {verb} above {{above}} as of now"
+    else:
+        said = f"{verb} {rated} highest, but not surely above any other"
+    joint = "" if said.startswith(",") else " "
+    return f"{few} ({{enough}} are needed){unbounded}: {{first}}{joint}{said}."
+
+
+def totals_sentence(tally: Table, *, role: Role = "counted") -> Sentence:
+    """Return the sentence that counts battles and videos."""
+    return sentence(
+        "{decided:battle} decided[ on {videos:video}], {ties} tied ({splits} split); "
+        "{forfeits} forfeited, {voids} void.",
+        tally.quotes(),
+        key="counted",
+        role=role,
+    )
+
+
+def _behaviour_sentences(rows: Sequence[Row]) -> Iterator[Sentence]:
+    """Say what the figures of how models behaved mean, and who counted tokens."""
+    if not rows or rows[0].behaviour is None:
+        return
+    yield sentence(
+        "{meaning} Each has its {level} interval.", role="detail", meaning=MEANING, level=LEVEL
+    )
+    others = [
+        row.model
+        for row in rows
+        if row.behaviour is not None and row.behaviour.mean_tokens.counted_by != "provider"
+    ]
+    if len(others) == len(rows):
+        yield sentence(
+            "No provider reported all tokens: words and signs are counted instead.", role="detail"
+        )
+    elif others:
+        yield sentence(
+            "Words and signs are counted instead of tokens: {models}.",
+            role="detail",
+            models=listed(map(Model, others), last=", "),
+        )
+
+
+MEANING = (
+    "refused: of its questions; forfeit: of slots with a question; void: of slots drawn; "
+    "both bad: of decided battles. tokens: mean per answer."
+)
+
+
+def extra_sentences(board: Leaderboard) -> list[Sentence]:
+    """Return a sentence for each thing beyond the usual that a leaderboard holds."""
+    tables = (counted_table(board), *spoken_tables(board))
+    return list(_extra_sentences(board, {table.name: table for table in tables}))
+
+
+def spoken_tables(board: Leaderboard) -> Iterator[Table]:
+    """Yield the tables of what was asked for beyond the usual."""
+    settings = board.settings
+    for found in (settings.terms or ())[:1]:
+        yield terms_table(found)
+    if settings.elo is not None:
+        known = [row for row in board.models if not is_nothing(row.elo)]
+        rows = ({"model": row.model, "elo": row.elo} for row in known)
+        yield spoken_table("elo", rows, model="name", elo="rating")
+    if board.pairs is not None:
+        yield _better_table(board.pairs)
+    if board.fragility is not None and board.fragility.removed is not None:
+        yield _fragility_table(board.fragility)
+
+
+def _extra_sentences(board: Leaderboard, tables: dict[str, Table]) -> Iterator[Sentence]:
+    settings = board.settings
+    tally = tables["counted"]
+    if settings.anchor is not None:
+        yield sentence(
+            "{model} is fixed at {rating}; intervals are relative to the mean of its group.",
+            model=Model(settings.anchor.model),
+            rating=tally.quote(_ONE, "anchor"),
+        )
+    if settings.interval.startswith("percentiles"):
+        yield sentence("Intervals are {how}.", how=Verbatim(settings.interval))
+    if settings.simultaneous:
+        yield sentence("Confidence ranges for ranks are simultaneous.")
+    for found in (settings.terms or ())[:1]:
+        yield from terms_sentences(found, tables["terms"])
+    if settings.elo is not None and board.components:
+        yield _elo_sentence(tables["elo"], tally)
+    if board.pairs is not None:
+        yield from _better_sentences(tables["better"])
+    if settings.without is not None:
+        each = (
+            (tally.quote(_ONE, f"without_{reason}"), f" {WAYS[reason]}")
+            for reason in settings.without
+        )
+        yield sentence("Left out before the fit: {each}.", each=listed(each))
+    if (made := settings.reweighted) is not None:
+        is_even = made.target == EVEN_PAIRS
+        by = ("by inverse pairing probability",) if is_even else ("to ", Verbatim(made.target))
+        yield sentence(
+            "Battles are weighted {by}; effective number of battles: {effective}.",
+            by=by,
+            effective=tally.quote(_ONE, "effective"),
+        )
+    if board.fragility is not None and board.fragility.leader is not None:
+        yield _fragility_sentence(board.fragility, tables.get("fragility"))
+
+
+SEAT = "being read first"
+
+
+def terms_table(found: Terms) -> Table:
+    """Return what was fitted beside the ratings of a group, and how well it is known."""
+    each = {SEAT: found.seat, **(found.style or {})}
+    rows = [
+        {"term": name, "points": of.points, "low": of.low, "high": of.high}
+        for name, of in each.items()
+        if of is not None
+    ]
+    rows.append({"term": "tie", "share": found.tie_share})
+    if (control := found.control) is not None:
+        known = {"half_width": control.half_width, "inflation": control.inflation}
+        rows.append({"term": "control", **known})
+    return spoken_table(
+        "terms",
+        rows,
+        term="text",
+        points=("points_with_interval", ("points", "low", "high")),
+        share="share",
+        half_width="width",
+        inflation="coefficient",
+    )
+
+
+def control_sentence(found: Terms, table: Table, *, role: Role = "said") -> Sentence | None:
+    """Return why position bias or style is left in a group's ratings; None where it is not."""
+    control = found.control
+    if control is None or control.identified:
+        return None
+    asked = {"Style": found.style, "Position bias": found.seat}
+    named_terms = [name for name, of in asked.items() if of is not None]
+    is_one = len(named_terms) == 1
+    return sentence(
+        "{terms} {are} not taken out of the ratings: these battles do not tell {them} from how "
+        "strong the models are ({why}).",
+        key="control",
+        role=role,
+        terms=" and ".join(named_terms).capitalize(),
+        are="is" if is_one else "are",
+        them="it" if is_one else "them",
+        why=_why_uncontrolled(control, table),
+    )
+
+
+def _why_uncontrolled(control: Identified, table: Table) -> tuple[Part, ...]:
+    """Return which bounds are passed."""
+    width, times = (table.quote(len(table.rows) - 1, of) for of in ("half_width", "inflation"))
+    why: list[tuple[Part, ...]] = []
+    if control.half_width is None:
+        why.append(("there are no intervals",))
+    elif control.half_width > control.most_half_width:
+        limit = Verbatim(f"{control.most_half_width:.0f}")
+        why.append(("an interval reaches ", width, " to either side, where the limit is ", limit))
+    if control.inflation is None:
+        why.append(("the battles alone set no bounds",))
+    elif control.inflation > control.most_inflation:
+        limit = Verbatim(f"{control.most_inflation:.0f}")
+        grows = ("the variance of a difference of two models would grow ", times)
+        why.append((*grows, " times, where the limit is ", limit))
+    return listed(why, last="; ")
+
+
+def terms_sentences(found: Terms, table: Table) -> Iterator[Sentence]:
+    """Say what the terms of a group are worth, and whether they were taken out of its ratings."""
+    if found.seat is not None:
+        points = table.quote(SEAT, "points")
+        yield sentence("Being read first is worth {points} points.", points=points)
+    if found.style is not None:
+        each = (
+            (Verbatim(f"{name} "), "never differs" if of is None else table.quote(name, "points"))
+            for name, of in found.style.items()
+        )
+        worth = listed(each, last=", ")
+        yield sentence("Style, points per standard deviation: {worth}.", worth=worth)
+    refused = control_sentence(found, table)
+    if refused is not None:
+        yield refused
+    if found.tie_share is not None and is_nothing(found.tie_share):
+        yield sentence("Ties count half: there are none, or only ties.")
+    elif found.tie_share is not None:
+        share = table.quote("tie", "share")
+        yield sentence("Between equal models {share} of battles are ties (Davidson).", share=share)
+
+
+def _elo_sentence(table: Table, tally: Table) -> Sentence:
+    each = ((Model(row["model"]), " ", table.quote(k, "elo")) for k, row in enumerate(table.rows))
+    return sentence(
+        "Online Elo over a random order (K = {k}): {each}.",
+        k=tally.quote(_ONE, "elo_k"),
+        each=listed(each, last=", "),
+    )
+
+
+def _better_table(pairs: Matrices) -> Table:
+    """How sure each model is above the next, down the list."""
+    names = pairs.models
+    rows = tuple(
+        {"model": names[k], "next": names[k + 1], "chance": pairs.better[k][k + 1],
+         "is_thin": pairs.thin[k][k + 1], "is_apart": pairs.apart[k][k + 1]}
+        for k in range(len(names) - 1)
+        if pairs.better[k][k + 1] is not None
+    )  # fmt: skip
+    return spoken_table("better", rows, model="name", next="name", chance="probability")
+
+
+def _better_sentences(table: Table) -> Iterator[Sentence]:
+    pairs = (
+        (
+            *(Model(row["model"]), " above ", Model(row["next"]), " ", table.quote(k, "chance")),
+            *(" (few)" * row["is_thin"], " (apart)" * row["is_apart"]),
+        )
+        for k, row in enumerate(table.rows)
+    )
+    each = listed(pairs, last=", ")
+    if each:
+        yield sentence(
+            "Probability of being better than the next, of each pair alone: {each}.", each=each
+        )
+    if any(row["is_apart"] for row in table.rows):
+        yield sentence("apart: by the bound that holds for all pairs of the model together.")
+    if any(row["is_thin"] for row in table.rows):
+        few = Verbatim(str(SOLID_BATTLES))
+        yield sentence("few: the two met in fewer than {few} battles.", few=few)
+
+
+def _fragility_table(found: Fragility) -> Table:
+    assert found.removed is not None
+    share = found.removed / found.battles
+    row = {"removed": found.removed, "battles": found.battles, "share": share}
+    return tally_table(row, "fragility", share="share")
+
+
+def _fragility_sentence(found: Fragility, table: Table | None) -> Sentence:
+    leader = Model(found.leader or "")
+    if table is None:
+        return sentence(
+            "No set of battles was found whose removal would change the leader, {leader}.",
+            leader=leader,
+        )
+    return sentence(
+        "Leaving out {removed:battle} of {battles} ({share}) makes {rival} lead instead of "
+        "{leader}.",
+        table.quotes(),
+        rival=Model(found.rival or ""),
+        leader=leader,
+    )

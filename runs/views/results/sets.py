@@ -1,0 +1,367 @@
+"""What reports of frozen sets of all kinds say: who leads, odd endings, sweeps and ladders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from videoautoarena.runs.bench.score.leads import SetLead
+from videoautoarena.runs.bench.score.score import FEW_VIDEOS
+from videoautoarena.runs.bench.score.sweep import Ladder, Sweep
+from videoautoarena.runs.bench.score.task_points import Figure
+from videoautoarena.runs.formats.axis import Axis
+from videoautoarena.runs.formats.number_formats import Kind
+from videoautoarena.runs.run.rundir.reader import SAW_NONE, STAND_INS, counted
+from videoautoarena.runs.views.results.leaderboard import lead_fields, lead_words
+from videoautoarena.runs.views.results.report import (
+    Column,
+    Difference,
+    Model,
+    Part,
+    Row,
+    Section,
+    Sentence,
+    Table,
+    Verbatim,
+    listed,
+    named,
+    remark,
+    sentence,
+    spoken_table,
+    tally_table,
+)
+
+RANK = Column("rank", "rank", "places", ("rank_best", "rank_worst"), spare=99)
+RANKS = ("rank", "rank_best", "rank_worst")
+MODEL = Column("model", "model", "name")
+SHARES, MARKS = Axis(0.0, 100.0), Axis(2.0, 10.0)
+"""What accuracies and the scores of free text lie between."""
+RESULT_COLUMNS = (
+    Column("result", "result", "name"),
+    Column("served", "served as"),
+    Column("frames", "frames", "count"),
+    Column("seed", "seed", "number"),
+    Column("judge", "judge"),
+    Column("answers", "answers", "count"),
+    Column("forfeits", "no answer", "count"),
+    Column("cost", "cost of answers", "money"),
+    Column("unknown", "of unknown cost", "count"),
+)
+"""How results came about; the last only where there is any."""
+MOST_CURVES = 9
+"""Models that are drawn over budgets."""
+SWEEP_NOTE = remark(
+    "Over the items that all settings of a model have. Bars: 95 % intervals; dashed: chance; "
+    "ringed: the cheapest setting whose difference from the model's best, item by item, has a 95 % "
+    "bound above the margin."
+)
+
+
+def counts_table(lead: SetLead | None, **counts: int | None) -> Table:
+    """Return what the sentences of a board count, as a table of one row."""
+    return tally_table({**counts, **lead_fields(lead, lead.videos if lead else None)})
+
+
+def headline_of(lead: SetLead | None, tally: Table, *, nobody: str) -> Sentence:
+    """Return who leads on a set; `nobody` says why it is nobody."""
+    if lead is None:
+        return sentence(nobody, key="lead")
+    if lead.models == 1:
+        return sentence(
+            "{model} is the only model with a score.", key="lead", model=Model(lead.first[0])
+        )
+    unit = "shared video" if lead.videos < lead.seen else "video"
+    return lead_words(lead, tally, models=lead.models, unit=unit, rated="scored")
+
+
+def figure_fields(name: str, figure: Figure | None) -> dict[str, Any]:
+    """Return the fields of a figure with its bounds."""
+    if figure is None:
+        return {name: None}
+    return {name: figure.value, f"{name}_low": figure.low, f"{name}_high": figure.high}
+
+
+def bounds_of(name: str) -> tuple[str, str]:
+    """Return the fields of the interval of a figure."""
+    return f"{name}_low", f"{name}_high"
+
+
+def board_table(
+    models: Table, caption: str, axis: Axis, rows: Iterable[Row], *figures: Column
+) -> Table:
+    """Return the board of a page: who, how it was played, and the first of the figures as a bar."""
+    columns = (
+        MODEL,
+        Column("seen", "seen", "text"),
+        Column("odd", "odd", "flags"),
+        *figures,
+    )
+    return replace(
+        models, caption=caption, columns=columns, rows=tuple(rows), axis=axis, look="ladder"
+    )
+
+
+def played_fields(row: Any, judges: int, ends: Iterable[str]) -> dict[str, Any]:
+    """Return who a row of a board is, how it was played, and what it is less sure of."""
+    frames = "" if row.max_frames is None else counted(row.max_frames, "frame")
+    seen = [SAW_NONE if row.is_blind else frames]
+    if getattr(row, "history", "") == "own":
+        seen.append("own history")
+    if judges > 1 and row.judge is not None:
+        seen.append(f"judge {row.judge}")
+    odd = [f"{n:,} {end}" for end, n in odd_ends(row.counts, ends, row.missing).items() if n]
+    told = (one for one in seen if one and f"({one})" not in row.model)
+    return {"model": row.model, "seen": ", ".join(told), "odd": odd}
+
+
+def sweep_tables(
+    sweeps: Sequence[Sweep], chance: float | None, each: str = "an item"
+) -> Iterator[Table]:
+    """Yield what frames and dollars buy, as curves over either."""
+    drawn = sweeps[:MOST_CURVES]
+    rows = [
+        {
+            "model": one.model,
+            "frames": of.frames,
+            "usd": of.usd,
+            "mark": chance,
+            "is_ringed": of.frames == one.cheapest,
+            **figure_fields("accuracy", of.accuracy),
+        }
+        for one in drawn
+        for of in one.settings
+    ]
+    up = Column("accuracy", "accuracy", "percent")
+    courses: tuple[tuple[str, Kind, str], ...] = (
+        ("frames", "count", "Frames sent of each video"),
+        ("usd", "money", f"Dollars {each}"),
+    )
+    for key, kind, caption in courses:
+        known = [row for row in rows if row[key] and row["accuracy"] is not None]
+        if known:
+            columns = (MODEL, Column(key, key, kind), up)
+            yield Table(f"curves-{key}", caption, columns, tuple(known), look="curves")
+
+
+def cut_note(what: str, drawn: int, of: int) -> Iterator[Sentence]:
+    """Yield that only the first are drawn, where there are more."""
+    if of > drawn:
+        yield remark(f"The first {drawn} of {of} {what} are drawn.")
+
+
+def gap_sentence(models: Table, key: str, rows: Sequence[int], *, part: Part = "") -> Sentence:
+    """Return how far the first of some rows stands above the second, for a page."""
+    if len(rows) < 2:
+        some = "{part}One model has a score." if rows else "{part}No model has a score."
+        return sentence(some, key="gap", role="page", part=part)
+    first, second = (models.quote(k, key) for k in rows[:2])
+    a, b = (Model(models.rows[k]["model"]) for k in rows[:2])
+    is_level = first.seen == second.seen
+    return sentence(
+        "{part}{a} and {b} are level." if is_level else "{part}{a} stands {gap} points above {b}.",
+        key="gap",
+        role="page",
+        part=part,
+        a=a,
+        b=b,
+        gap=Difference(first, second),
+    )
+
+
+def stand_ins() -> Sentence:
+    """Return that only stand-ins played."""
+    return sentence("{told}.", key="stand-ins", told=STAND_INS)
+
+
+def saw_none(models: Iterable[str]) -> Iterator[Sentence]:
+    """Yield which models were sent no frames."""
+    if blind := named(dict.fromkeys(models)):
+        baseline = f"{SAW_NONE}: a baseline of what words give away"
+        yield sentence(f"{{models}} {baseline}.", key="blind", models=blind)
+
+
+def few_videos(models: Sequence[str] | None = None, *, of: int = 0) -> Sentence:
+    """Return that there are too few videos, of some models or of all that there are."""
+    every = models is not None and len(models) == of > 1
+    return sentence(
+        "Fewer than {least} videos, too few to trust an interval[: {who}].",
+        key="few",
+        least=Verbatim(str(FEW_VIDEOS)),
+        who="all" if every else listed(map(Model, models or ()), last=", "),
+    )
+
+
+def odd_ends(counts: Mapping[str, int], odd: Iterable[str], missing: int) -> dict[str, int]:
+    """Return how many of a model's items ended in some odd ways, or were not asked."""
+    return {**{end: counts.get(end, 0) for end in odd}, "not asked": missing}
+
+
+def ends_table(rows: Iterable[tuple[str, Mapping[str, int]]]) -> Table:
+    """Return how many of its items ended in which odd way, by model."""
+    fields = tuple({"model": model, **counts} for model, counts in rows)
+    kinds: dict[str, Kind] = {key: "count" for row in fields for key in row}
+    return spoken_table("ends", fields, **{**kinds, "model": "name"})
+
+
+def ends_sentences(table: Table, whole: Sequence[Part]) -> Iterator[Sentence]:
+    """Yield what is odd about each model's items, of so many as `whole` says."""
+    for k, row in enumerate(table.rows):
+        ends = [key for key in row if key != "model" and row[key]]
+        odd = listed(((table.quote(k, key), f" {key}") for key in ends), last=", ")
+        if odd:
+            yield Sentence((Model(row["model"]), ": ", *odd, " of ", *whole, "."), key="ends")
+
+
+def sweeps_table(sweeps: Iterable[Sweep]) -> Table:
+    """Return what is enough for each model, and what is best."""
+    rows = []
+    for one in sweeps:
+        found = {of.frames: of for of in one.settings}
+        cheap = found[one.cheapest]
+        best = found[one.best]
+        rows.append(
+            {
+                "model": one.model,
+                "frames": one.cheapest,
+                "accuracy": cheap.accuracy.value,
+                "usd": cheap.usd if one.by == "dollars" else None,
+                "best": one.best,
+                "best_accuracy": best.accuracy.value,
+            }
+        )
+    return spoken_table(
+        "sweeps",
+        rows,
+        model="name",
+        frames="count",
+        accuracy="percent",
+        usd="money",
+        best="count",
+        best_accuracy="percent",
+    )
+
+
+def sweep_sentences(
+    sweeps: Sequence[Sweep], table: Table, each: str = "an item"
+) -> Iterator[Sentence]:
+    """Yield what is enough for each model; dollars are of `each`."""
+    for k, one in enumerate(sweeps):
+        cost = f"({{accuracy}}[, {{usd}} {each}])"
+        if one.cheapest != one.best:
+            said = (
+                f"{cost} {{frames|is|are}} the cheapest setting within {{margin}} points of the "
+                "best, {best:frame} ({best_accuracy})."
+            )
+        elif one.is_cheap:
+            said = f"{{frames|scores|score}} best {cost}, which no setting undercuts."
+        else:
+            said = (
+                f"{{frames|scores|score}} best {cost}, and no cheaper setting is shown to be "
+                "within {margin} points."
+            )
+        yield sentence(
+            f"{{model}}: {{frames:frame}} {said}",
+            table.quotes(k),
+            key="sweep",
+            model=Model(one.model),
+            margin=Verbatim(f"{one.margin:g}"),
+        )
+
+
+def ladders_table(ladders: Iterable[Ladder]) -> Table:
+    """Return what each model came to at each length, a row a length."""
+    rows = (
+        {
+            "model": one.model,
+            "items": one.items,
+            "seconds": rung.seconds,
+            "accuracy": rung.accuracy.value,
+            **figure_fields("change", rung.change),
+        }
+        for one in ladders
+        for rung in one.rungs
+    )
+    return spoken_table(
+        "ladders",
+        rows,
+        model="name",
+        items="count",
+        seconds="length",
+        accuracy="percent",
+        change=("percent_gap_with_interval", ("change", *bounds_of("change"))),
+    )
+
+
+def ladder_sentences(ladders: Sequence[Ladder], table: Table) -> Iterator[Sentence]:
+    """Yield what each model loses with length."""
+    start = 0
+    for one in ladders:
+        said = list[tuple[Part, ...]]()
+        for k in range(start, start + len(one.rungs)):
+            quotes = table.quotes(k)
+            change = (" [", quotes["change"], "]") if k > start else ()
+            said.append((quotes["seconds"], " ", quotes["accuracy"], *change))
+        yield sentence(
+            "{model}, the same {items:item} at each length: {said}.",
+            {"items": table.quote(start, "items")},
+            key="ladder",
+            model=Model(one.model),
+            said=listed(said, last=", "),
+        )
+        start += len(one.rungs)
+
+
+def opening_of(set_: Mapping[str, Any], results: Sequence[Row], *, unit: str) -> Sentence:
+    """Return what stands behind the figures of a set."""
+    counts = {
+        "items": set_["items"],
+        "videos": set_["videos"],
+        "models": len({row["played"] for row in results}),
+        "results": len(results),
+    }
+    template = f"{{items:{unit}}} about {{videos:video}}, {{models:model}}, {{results:result}}."
+    return sentence(template, tally_table(counts, "behind").quotes())
+
+
+def methods_section(
+    facts: Iterable[tuple[str, str]], results: Sequence[Row], *, sources: str, extra: str
+) -> Section:
+    """Return how a set and the results on it came about: who answered, and at what cost."""
+    known = [row["cost"] for row in results if row["cost"] is not None]
+    counts = {
+        "answers": sum(row["answers"] for row in results),
+        "cost": sum(known) if known else None,
+        "unknown": sum(row["unknown"] for row in results),
+    }
+    paid = "{cost}[ and {unknown} of unknown cost]" if known else "an unknown cost"
+    says = sentence(
+        f"{{answers:answer}} for {paid}.", tally_table(counts, "costs", cost="money").quotes()
+    )
+    columns = RESULT_COLUMNS if counts["unknown"] else RESULT_COLUMNS[:-1]
+    prompts = ((role, str(of)) for row in results for role, of in row["prompts"].items())
+    tables = (
+        facts_table(facts),
+        Table("results", "Results", columns, tuple(results)),
+        prompts_table(prompts),
+    )
+    note = remark(
+        f"The figures of this page are those of {sources}. The cost is that of the answers; {extra}"
+    )
+    return Section(
+        "methods", "Methods", says, tuple(one for one in tables if one.rows), notes=(note,)
+    )
+
+
+def facts_table(facts: Iterable[tuple[str, str]]) -> Table:
+    """Return what a page says of how its figures came about, a name and a text each."""
+    columns = (Column("name", ""), Column("text", ""))
+    rows = tuple({"name": name, "text": text} for name, text in facts)
+    return Table("facts", "How it was made", columns, rows, look="facts")
+
+
+def prompts_table(digests: Iterable[tuple[str, str]]) -> Table:
+    """Return the digests of the prompts of roles, each once."""
+    columns = (Column("role", "role"), Column("digest", "SHA-256 of its prompt"))
+    rows = tuple({"role": role, "digest": of} for role, of in dict.fromkeys(digests))
+    return Table("prompts", "Prompts, by digest", columns, rows, look="folded")

@@ -1,0 +1,480 @@
+"""Scores on tasks as reports: one a part of the set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from videoautoarena.runs.bench.score.score import FEW_VIDEOS
+from videoautoarena.runs.bench.score.task_points import Figure
+from videoautoarena.runs.bench.score.task_score import TaskBoard, TaskFigure, TaskScore, TaskScores
+from videoautoarena.runs.formats.number_formats import FORMATS, Kind
+from videoautoarena.runs.run.rundir.reader import counted
+from videoautoarena.runs.views.results.report import (
+    Column,
+    Model,
+    Part,
+    Report,
+    Section,
+    Sentence,
+    Table,
+    Verbatim,
+    counting,
+    named,
+    remark,
+    sentence,
+    spoken_table,
+)
+from videoautoarena.runs.views.results.sets import (
+    MARKS,
+    MODEL,
+    MOST_CURVES,
+    RANK,
+    RANKS,
+    SHARES,
+    SWEEP_NOTE,
+    board_table,
+    bounds_of,
+    counts_table,
+    cut_note,
+    ends_sentences,
+    ends_table,
+    few_videos,
+    figure_fields,
+    gap_sentence,
+    headline_of,
+    ladder_sentences,
+    ladders_table,
+    odd_ends,
+    played_fields,
+    saw_none,
+    stand_ins,
+    sweep_sentences,
+    sweep_tables,
+    sweeps_table,
+)
+
+M_AVG = "M-Avg"
+G_AVG = "G-Avg"
+OVERALL = "overall"
+_AVERAGES: tuple[tuple[str, str, Kind], ...] = (
+    ("m_avg", M_AVG, "percent"), ("g_avg", G_AVG, "mark"), ("overall", OVERALL, "percent")
+)  # fmt: skip
+ODD = {
+    "unreadable": "names no option, or several",
+    "forfeit": "has no answer",
+    "unscored": "has no score",
+    "void": "was not asked, its video is lost",
+}
+"""How items end that are named beside a table, and what is said of one."""
+CSV_FIELDS = (
+    "split", "model", "judge", "view", "max_frames", "task", "kind", "value", "low", "high", "n",
+    "chance",
+)  # fmt: skip
+CHANCE = "(chance)"
+MOST_NAMED = 4
+"""Models that a sentence names; more are counted."""
+MOST_MAPS = 12
+"""Models whose needles are drawn."""
+_BOARD_NOTES = ("meaning", "keyless", "caution", "few")
+BARS = remark("Bars are 95 % intervals that know which items share a video; dashed: chance.")
+TASKS_NOTE = remark(
+    "Of choices the accuracy in percent, of free text the mean score, 2 to 10; beneath it the 95 % "
+    "interval."
+)
+POSITIONS_NOTE = remark(
+    "Accuracy in percent, with the number of needles. Down: where in the video the needle's middle "
+    "lies; across: the length of the background. Pale: fewer than ten needles. Point at a cell for "
+    "its interval."
+)
+
+
+def task_reports(scores: TaskScores) -> list[Report]:
+    """Return the report of each part of a set."""
+    data = _data_table(scores)
+    return [_report(scores, board, data) for board in scores.boards]
+
+
+def _report(scores: TaskScores, board: TaskBoard, data: Table) -> Report:
+    models = _models_table(board)
+    tasks = ({"task": task, "mean": of} for task, of in board.task_means.items())
+    means = spoken_table("means", tasks, task="text", mean="percent")
+    lengths = ({"seconds": seconds, "mean": of} for seconds, of in board.needle_means.items())
+    needles = spoken_table("needles", lengths, seconds="length", mean="percent")
+    lead = board.lead
+    tally = counts_table(
+        lead,
+        items=board.items,
+        videos=board.videos,
+        sources=board.sources,
+        keyless=board.keyless,
+        results=sum(row.positions is not None for row in board.watched),
+        fewer=sum(one.cheapest != one.best for one in board.sweeps),
+        sweeps=len(board.sweeps),
+    )
+    whole = counting(tally.quote(0, "items"), "item")
+    ends = ends_table((row.model, odd_ends(row.counts, ODD, row.missing)) for row in board.models)
+    sweeps = sweeps_table(board.sweeps)
+    together = [one for one in board.ladders if one.task is None]
+    ladders = ladders_table(together)
+    headline = headline_of(lead, tally, nobody=_nobody(board))
+    sentences = (
+        *_meaning(board),
+        *_about_scores(scores),
+        *_keyless(tally),
+        *ends_sentences(ends, whole),
+        *saw_none(row.model for row in board.watched if row.is_blind),
+        *sweep_sentences(board.sweeps, sweeps),
+        *ladder_sentences(together, ladders),
+        *_where_needles_are(board),
+        *cautions(board, tally),
+        headline,
+        *_score(board, models),
+        gap_sentence(models, *_ranked(board), part=_part(board)),
+        *_of_tasks(board, means),
+        *_of_needles(board, needles, tally),
+        *_of_sweeps(board, tally),
+    )
+    title = sentence(
+        "{part}{items} about {videos}",
+        part=_part(board),
+        items=whole,
+        videos=counting(tally.quote(0, "videos"), "video"),
+    )
+    tables = (models, means, needles, tally, ends, sweeps, ladders)
+    return Report(tables, sentences, headline, above=(title,), data=data)
+
+
+def _part(board: TaskBoard) -> Verbatim:
+    return Verbatim(f"{board.split}: " if board.split else "")
+
+
+def _nobody(board: TaskBoard) -> str:
+    if not board.watched:
+        return "No model has been shown the videos as they are."
+    judges = {row.judge for row in board.watched if row.g_avg}
+    several = "Judges differ: compare models that one judge marked."
+    return several if len(judges) > 1 else "No answer could be scored."
+
+
+def _models_table(board: TaskBoard) -> Table:
+    tasks = {(one.task, one.kind): one for row in board.models for one in row.tasks}
+    several = len(tasks) > 1
+    averages = [
+        (key, title, kind)
+        for key, title, kind in _AVERAGES
+        if any(getattr(row, key) is not None for row in board.models)
+        and (key != "overall" or several)
+    ]
+    is_choice = any(row.m_avg for row in board.models)
+    main, interval = ("m_avg", "percent_interval") if is_choice else ("g_avg", "mark_interval")
+    judges = {row.judge for row in board.models} - {None}
+    spare = len(tasks)
+    each = [
+        Column(
+            f"task_{k}",
+            one.task,
+            "percent" if one.kind == "choice" else "mark",
+            spare=spare - k,
+            about=_about(one, board),
+        )
+        for k, one in enumerate(tasks.values() if several else ())
+    ]
+    is_ranked = board.lead is not None and board.lead.models > 1
+    columns = (
+        *[RANK] * is_ranked,
+        Column("model", "model", "name"),
+        *[Column("judge", "judge", "name")] * (len(judges) > 1),
+        *(
+            Column(key, title, kind, spare=(spare + 1) * (key == "overall"))
+            for key, title, kind in averages
+        ),
+        Column("interval", "95 % interval", interval, bounds_of(main), spare=spare + 2),  # type: ignore[arg-type]
+        Column("n", "n", "count"),
+        *each,
+    )
+    chance = board.chance if is_choice else None
+    rows = [
+        _row_fields(row, list(tasks)) | played_fields(row, len(judges), ODD) | {"mark": chance}
+        for row in board.models
+    ]
+    if board.chance is not None:
+        of_tasks = {f"task_{k}": one.chance for k, one in enumerate(tasks.values())}
+        rows.append({"model": CHANCE, "m_avg": board.chance, **of_tasks})
+    caption = f"Scores of {counted(len(board.models), 'model')} on tasks"
+    return Table("tasks", caption, columns, tuple(rows))
+
+
+def _about(task: TaskFigure, board: TaskBoard) -> str:
+    """Return of how many items a task is, and what chance earns."""
+    n = max(
+        one.figure.n
+        for row in board.models
+        for one in row.tasks
+        if (one.task, one.kind) == (task.task, task.kind)
+    )
+    return f"n {n:,}" + ("" if task.chance is None else f", chance {task.chance:.0f}")
+
+
+def _row_fields(row: TaskScore, tasks: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    fields: dict[str, Any] = {key: getattr(row, key) for key in ("judge", "view", *RANKS)}
+    for key, _, _ in _AVERAGES:
+        fields |= figure_fields(key, getattr(row, key))
+    fields["n"] = sum(one.n for one in (row.m_avg, row.g_avg) if one is not None)
+    for one in row.tasks:
+        fields |= figure_fields(f"task_{tasks.index((one.task, one.kind))}", one.figure)
+    for name, figure in row.groups.items():
+        fields |= figure_fields(f"group {name}", figure)
+    return fields
+
+
+def _meaning(board: TaskBoard) -> Iterator[Sentence]:
+    if any(row.m_avg for row in board.models):
+        yield sentence(
+            "M-Avg: mean of the tasks' accuracies on the n items that count, in percent. No answer "
+            "counts as wrong; an item without its video or a known answer does not count.",
+            key="meaning",
+        )
+    if any(row.g_avg for row in board.models):
+        scale = Verbatim("2 to 10")
+        yield sentence(
+            "G-Avg: mean of the tasks' scores of free text, {scale}.", key="meaning", scale=scale
+        )
+
+
+def _about_scores(scores: TaskScores) -> Iterator[Sentence]:
+    if scores.as_published:
+        yield sentence("By the published rules: replies that are not one letter count as wrong.")
+    if scores.stand_ins:
+        yield stand_ins()
+
+
+def _keyless(tally: Table) -> Iterator[Sentence]:
+    keyless = tally.quote(0, "keyless")
+    if keyless.value:
+        yield sentence(
+            "{items} without a known answer: unscored.",
+            key="keyless",
+            items=counting(keyless, "item"),
+        )
+
+
+def _where_needles_are(board: TaskBoard) -> Iterator[Sentence]:
+    if any(row.positions for row in board.models):
+        yield sentence(
+            "Needles by position and length: --json, arena pictures and arena report.",
+            key="needles",
+        )
+
+
+def cautions(board: TaskBoard, tally: Table | None = None) -> Iterator[Sentence]:
+    """Yield what to know of the intervals of a board before believing them."""
+    tally = tally or counts_table(board.lead, sources=board.sources)
+    if board.sources < board.videos:
+        yield sentence(
+            "Cut together from {videos}, by which intervals are clustered.",
+            key="caution",
+            videos=counting(tally.quote(0, "sources"), "video"),
+        )
+    if board.sources < FEW_VIDEOS:
+        yield few_videos()
+
+
+def _ranked(board: TaskBoard) -> tuple[str, list[int]]:
+    """Return the figure by which models stand, and the rows of those shown the whole, each once."""
+    key = "m_avg" if any(row.m_avg for row in board.watched) else "g_avg"
+    rows: dict[str, int] = {}
+    for k, row in enumerate(board.models):
+        figure: Figure | None = getattr(row, key)
+        if row.view == "whole" and figure is not None and figure.value is not None:
+            rows.setdefault(row.model, k)
+    return key, list(rows.values())
+
+
+def _score(board: TaskBoard, models: Table) -> Iterator[Sentence]:
+    """Say what the best came to, beside chance."""
+    key, rows = _ranked(board)
+    if not rows:
+        return
+    first = models.rows[rows[0]]["model"]
+    if key == "g_avg":
+        said = "{part}{model} scores {figure} of {most}."
+        chance: tuple[Part, ...] = ()
+    else:
+        several = sum(one.kind == "choice" for one in board.models[rows[0]].tasks) > 1
+        over = ", averaged over tasks" if several else ""
+        said = f"{{part}}{{model}} is right {{figure}} of the time{over}{{chance}}."
+        is_known = board.chance is not None
+        guessed = models.quote(len(board.models), key)
+        chance = ("; guessing gives ", guessed) if is_known else ()
+    yield sentence(
+        said,
+        key="score",
+        role="page",
+        part=_part(board),
+        model=Model(first),
+        figure=models.quote(rows[0], key),
+        chance=chance,
+        most=Verbatim("10"),
+    )
+
+
+def _of_tasks(board: TaskBoard, means: Table) -> Iterator[Sentence]:
+    """Say which task is hardest for all, and which is easiest."""
+    found = board.task_means
+    about: dict[str, Any] = {"key": "tasks", "role": "page", "part": _part(board)}
+    if not found:
+        yield sentence("{part}Answers are free text, scored by a judge who has the key.", **about)
+        return
+    hardest = min(found, key=found.__getitem__)
+    easiest = max(found, key=found.__getitem__)
+    if len(found) == 1:
+        yield sentence(
+            "{part}All choices are of one task, {task}.", task=Verbatim(hardest), **about
+        )
+        return
+    yield sentence(
+        "{part}{hardest} is the hardest task, {low} right on average; {easiest} the easiest, "
+        "{high}.",
+        hardest=Verbatim(hardest),
+        low=means.quote(hardest, "mean"),
+        easiest=Verbatim(easiest),
+        high=means.quote(easiest, "mean"),
+        **about,
+    )
+
+
+def _of_needles(board: TaskBoard, needles: Table, tally: Table) -> Iterator[Sentence]:
+    """Say what more background costs, over all models."""
+    if not needles.rows:
+        return
+    short = needles.quotes(0)
+    long = needles.quotes(len(needles.rows) - 1)
+    template = (
+        "{part}Needles are found {low} of the time."
+        if len(needles.rows) == 1
+        else "{part}In {short} of background {low} of needles are found, in {long} {high}, "
+        "averaged over {results}."
+    )
+    yield sentence(
+        template,
+        key="positions",
+        role="page",
+        part=_part(board),
+        short=short["seconds"],
+        low=short["mean"],
+        long=long["seconds"],
+        high=long["mean"],
+        results=counting(tally.quote(0, "results"), "result"),
+    )
+
+
+def _of_sweeps(board: TaskBoard, tally: Table) -> Iterator[Sentence]:
+    """Say how many models do with fewer frames than their best."""
+    if not board.sweeps:
+        return
+    fewer = [one.model for one in board.sweeps if one.cheapest != one.best]
+    verb = "does" if len(fewer) == 1 else "do"
+    template = (
+        "{part}No cheaper setting of any model is shown to be within {margin} points of its best."
+        if not fewer
+        else f"{{part}}{{who}} {verb} within {{margin}} points of its best at a cheaper setting."
+    )
+    quotes = tally.quotes()
+    many = (quotes["fewer"], " of ", quotes["sweeps"], " models")
+    yield sentence(
+        template,
+        key="sweeps",
+        role="page",
+        part=_part(board),
+        margin=Verbatim(f"{board.sweeps[0].margin:g}"),
+        who=named(fewer) if len(fewer) <= MOST_NAMED else many,
+    )
+
+
+def _data_table(scores: TaskScores) -> Table:
+    """Return a row a figure, with all digits."""
+    rows = tuple(row for board in scores.boards for row in _data_rows(board))
+    return Table("data", "Scores on tasks", (Column("model", "model", "name"),), rows, CSV_FIELDS)
+
+
+def _data_rows(board: TaskBoard) -> Iterator[dict[str, Any]]:
+    for row in board.models:
+        head = {"split": board.split, **{k: getattr(row, k) for k in CSV_FIELDS[1:5]}}
+        for key, title, _ in _AVERAGES:
+            figure: Figure | None = getattr(row, key)
+            if figure is not None:
+                chance = board.chance if key == "m_avg" else None
+                about = {"task": title, "kind": "mean", "chance": chance}
+                yield {**head, **about, **figure.model_dump()}
+        for one in row.tasks:
+            about = {"task": one.task, "kind": one.kind, "chance": one.chance}
+            yield {**head, **about, **one.figure.model_dump()}
+
+
+def board_sections(board: TaskBoard, report: Report, place: int) -> Iterator[Section]:
+    """Yield the parts of a page about a part of a set: scores, tasks, needles, budgets."""
+    models = report.tables[0]
+    of = f" · {board.split}" if board.split else ""
+    rows = tuple(row for row in models.rows if row.get("view") == "whole")
+    drawn = [row for row in board.models if row.view == "whole"]
+    figures = [
+        Column(key, title, kind)
+        for key, title, kind in _AVERAGES[:2]
+        if any(row[key] is not None for row in rows)
+    ] or [Column("m_avg", M_AVG, "percent")]
+    axis = SHARES if figures[0].key == "m_avg" else MARKS
+    ladder = board_table(models, f"Scores{of}", axis, rows, *figures)
+    notes = [one for one in report.sentences if one.key in _BOARD_NOTES]
+    title = Sentence((*report.above[0].parts, "."))
+    said = report.sentence("gap")
+    yield Section(f"board-{place}", f"Scores{of}", said, (ladder,), notes=(title, *notes, BARS))
+    each = [column for column in models.columns if column.key.startswith("task_")]
+    groups = dict.fromkeys(name for row in drawn for name in row.groups)
+    by_group = [Column(f"group {name}", name, "percent") for name in groups]
+    by_task = (
+        replace(models, caption=f"By {what}{of}", columns=(MODEL, *some), rows=rows)
+        for what, some in (("task", each), ("group of tasks", by_group))
+        if len(some) > 1
+    )
+    if each:
+        said = report.sentence("tasks")
+        yield Section(f"tasks-{place}", f"By task{of}", said, tuple(by_task), notes=(TASKS_NOTE,))
+    if maps := [_needles(row, of) for row in drawn if row.positions is not None]:
+        notes = [POSITIONS_NOTE, *cut_note("results", MOST_MAPS, len(maps))]
+        said = report.sentence("positions")
+        some = tuple(maps[:MOST_MAPS])
+        yield Section(f"positions-{place}", f"Needles{of}", said, some, notes=tuple(notes))
+    if board.sweeps:
+        yield Section(
+            f"sweep-{place}",
+            f"Budget{of}",
+            report.sentence("sweeps"),
+            tuple(sweep_tables(board.sweeps, board.chance)),
+            tuple(one for one in report.sentences if one.key == "sweep"),
+            (SWEEP_NOTE, *cut_note("models", MOST_CURVES, len(board.sweeps))),
+        )
+
+
+def _needles(row: TaskScore, of: str) -> Table:
+    """Return where in the video a model finds needles: positions down, lengths across."""
+    found = row.positions
+    assert found is not None, "maps are of those whose needles have places"
+    fifths = [f"{20 * k}–{20 * (k + 1)} %" for k in range(len(found.cells))]
+    each = [(*line, whole) for line, whole in zip(found.cells, found.by_position, strict=True)]
+    rows: list[dict[str, Any]] = []
+    for name, cells in zip([*fifths, "all"], [*each, found.by_length], strict=True):
+        rows.append({"position": name})
+        for k, cell in enumerate(cells):
+            if cell is not None:
+                rows[-1] |= {**figure_fields(f"at_{k}", cell), f"at_{k}_n": cell.n}
+    lengths = [FORMATS["length"].cell([seconds]) for seconds in found.lengths]
+    columns = (
+        Column("position", "position"),
+        *(Column(f"at_{k}", title, "percent") for k, title in enumerate(lengths)),
+        Column(f"at_{len(lengths)}", "all", "percent", is_aside=True),
+    )
+    caption = f"Needles of {row.model}{of}" + ("" if row.judge is None else f", judge {row.judge}")
+    last = frozenset({len(fifths)})
+    return Table(row.model, caption, columns, tuple(rows), starts=last, look="heat")

@@ -1,0 +1,1 @@
+"""Owns what a text is like, from its words alone: traits, style, themes; reads no file."""

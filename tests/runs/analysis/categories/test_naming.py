@@ -1,0 +1,102 @@
+"""Topics get names of a model's, which are text and no more, and are paid for once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage
+
+from tests.runs.bench.freeze.test_topics import asked
+from tests.support.canned import Brain
+from tests.support.loopback import always, serving
+from tests.support.played import battle, invoke, play, slot, video
+from videoautoarena.memory.store.store import Store
+from videoautoarena.runs.analysis.categories.naming import LONGEST, distinct
+from videoautoarena.runs.bench.format.reader import open_bench
+from videoautoarena.runs.run.rundir.reader import RUN_FILE
+
+HOSTILE = "\u202e=cmd|' /C calc'!A0\x1b[2J <script>alert(1)</script>\n# **x** | y " + "z" * 900
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    questions = asked()[0]
+    play(
+        tmp_path / "run",
+        [battle(slot(video(), k), question=text) for k, text in enumerate(questions)],
+    )
+    return tmp_path / "run"
+
+
+def frozen(out: Path, to: Path, *typed: object) -> Any:
+    return invoke("freeze", out, "--to", to, "--size", 60, "--by", "topic", *typed)
+
+
+def calls_of(out: Path) -> int:
+    with Store.open(out / RUN_FILE, write=False) as store:
+        return sum(row.nonce.role == "topic_namer" for row in store.journal.calls())
+
+
+def test_topics_are_named_once_and_the_bench_says_by_whom(out: Path, tmp_path: Path) -> None:
+    assert frozen(out, tmp_path / "plain").exit_code == 0
+    for place in ("one", "two"):
+        told = frozen(out, tmp_path / place, "--name-topics", "offline:examiner")
+        assert told.exit_code == 0, told.output
+    assert (tmp_path / "one" / "manifest.json").read_bytes() == (
+        tmp_path / "two" / "manifest.json"
+    ).read_bytes()
+    manifest = json.loads((tmp_path / "one" / "manifest.json").read_text())
+    words = manifest["selection"]["topic_words"]
+    assert manifest["selection"]["topics_named_by"] == "offline:examiner"
+    assert calls_of(out) == len(words) == 3
+    before = {item.qid: item.topic for item in open_bench(tmp_path / "plain").items}
+    after = {item.qid: item.topic for item in open_bench(tmp_path / "one").items}
+    assert {qid: words.get(str(topic), topic) for qid, topic in after.items()} == before
+    assert "named by offline:examiner, a model" in (tmp_path / "one" / "card.md").read_text()
+
+
+def _brain(name: str) -> Brain:
+    reply = always(json.dumps({"name": name}))
+    return lambda model, messages: AIMessage.model_validate(reply(model, messages).model_dump())
+
+
+@pytest.mark.slow
+def test_a_hostile_name_is_text_in_bench_and_card(
+    out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_KEY", "sk-planted-5f0c7d21a4b8e936")
+    with serving(tmp_path / "log", brain=_brain(HOSTILE)) as server:
+        path = tmp_path / "arena.toml"
+        path.write_text(
+            f'[models.namer]\nmodel = "openai:judge"\nbase_url = "{server.openai_url}"\n'
+            'key_env = "TEST_KEY"\n'
+        )
+        monkeypatch.chdir(tmp_path)
+        told = frozen(out, tmp_path / "b", "--name-topics", "namer")
+    assert told.exit_code == 0, told.output
+    topics = {item.topic for item in open_bench(tmp_path / "b").items} - {"other"}
+    assert len(topics) == 3
+    assert all(topic and len(topic) <= LONGEST + 4 and topic.isprintable() for topic in topics)
+    card = (tmp_path / "b" / "card.md").read_text()
+    assert "<script>" not in card
+    assert "\u202e" not in card
+    assert invoke("bench", "verify", tmp_path / "b").exit_code == 0
+
+
+@settings(max_examples=40)
+@given(st.dictionaries(st.text(), st.text(), max_size=6))
+def test_names_are_harmless_short_and_unlike_each_other(said: dict[str, str]) -> None:
+    names = distinct(said)
+    assert len(set(names.values())) == len(names)
+    assert all(name.isprintable() and name.strip() for name in names.values())
+
+
+def test_names_need_topics(out: Path, tmp_path: Path) -> None:
+    told = invoke("freeze", out, "--to", tmp_path / "b", "--name-topics", "offline:examiner")
+    assert told.exit_code == 2
+    assert "--name-topics needs topics" in told.output

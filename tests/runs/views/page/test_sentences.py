@@ -1,0 +1,26 @@
+"""Sentences of a page as parts."""
+
+from __future__ import annotations
+
+import pytest
+
+from videoautoarena.runs.views.page import sentences
+
+
+@pytest.mark.parametrize(
+    ("names", "short"),
+    [
+        (["openai:gpt-4o", "offline:owl"], ["gpt-4o", "owl"]),
+        (["x:lab/Model-7B", "y:other"], ["Model-7B", "other"]),
+        (["openai:same", "gemini:same"], ["openai:same", "gemini:same"]),
+        (["plain", "plain"], ["plain"]),
+        (["odd:", "x"], ["odd:", "x"]),
+    ],
+)
+def test_a_short_name_is_one_that_leaves_all_apart(names: list[str], short: list[str]) -> None:
+    assert list(sentences.short_names(names).values()) == short
+
+
+def test_a_sentence_without_its_links_has_its_figures_and_short_names() -> None:
+    parts: sentences.Parts = [{"model": "x:hawk"}, " won ", {"figure": "19", "cells": []}, "."]
+    assert sentences.as_text(parts, {"x:hawk": "hawk"}) == "hawk won 19."
