@@ -21,7 +21,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.rundir.reader import RUN_FILE
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "run-text-read.sqlite.xz"
+GOLDEN = Path(__file__).parents[2] / "golden" / "run-text-read.sqlite.xz"
 SIGNS = {"NORTH GATE", "LOW TIDE", "WET PAINT", "OPEN LATE"}
 REFUSED = (
     "the run began with --ocr, and text in the picture is no longer read for stand-ins; "
