@@ -22,7 +22,7 @@ from typing import NamedTuple
 from benchmarks.canned import keep, parser_of
 from videoautoarena.agents.offline.facets.table import FACETS
 from videoautoarena.agents.offline.language.phrasing import Ask, phrase
-from videoautoarena.agents.offline.language.values import Dice
+from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.offline.players.model import reply
 from videoautoarena.agents.offline.vision.frame_features import Sent
 from videoautoarena.agents.prompting.prompts import PromptSet

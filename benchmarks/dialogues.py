@@ -23,23 +23,23 @@ from typing import NamedTuple
 
 from benchmarks.canned import keep, parser_of
 from videoautoarena.agents.offline import KINDS
-from videoautoarena.agents.offline.answers.answering import speak
-from videoautoarena.agents.offline.facets.facet import Value, is_stretch, stretch
-from videoautoarena.agents.offline.facets.part import Part, part_of
-from videoautoarena.agents.offline.language.checks import (
+from videoautoarena.agents.offline.facets.parts import Part, part_of
+from videoautoarena.agents.offline.facets.table import Value, is_stretch, stretch
+from videoautoarena.agents.offline.language.dialogues import (
+    At,
+    Facts,
     Gives,
     Within,
     hear_answer,
+    resolve,
+    word,
     word_check,
 )
 from videoautoarena.agents.offline.language.phrasing import BOOKS, book, say
-from videoautoarena.agents.offline.language.tables import table
-from videoautoarena.agents.offline.language.turns import At, Facts, resolve, word
-from videoautoarena.agents.offline.language.values import Dice
-from videoautoarena.agents.offline.players.checklists import Item, is_met, items_of
-from videoautoarena.agents.offline.players.dialogist import RATED, draft_of
-from videoautoarena.agents.offline.players.drafts import Thing, Wish, Written
-from videoautoarena.agents.offline.players.leaks import Round, gathered
+from videoautoarena.agents.offline.language.tables import Dice, table
+from videoautoarena.agents.offline.players.answering import speak
+from videoautoarena.agents.offline.players.checklists import Item, Round, gathered, is_met, items_of
+from videoautoarena.agents.offline.players.dialogist import RATED, Thing, Wish, Written, draft_of
 from videoautoarena.agents.offline.players.rounds import search
 from videoautoarena.agents.offline.vision.frame_features import picture
 from videoautoarena.agents.offline.vision.sequence import Sight, sight
@@ -309,7 +309,7 @@ def check_leaks(rounds: Sequence[Asked]) -> Iterator[tuple[str, bool]]:
 
 def habits(rounds: Sequence[Asked]) -> None:
     """Print how many facts are right by habit alone."""
-    usual = table("answers", "priors")
+    usual = table("players", "priors")
     items = [
         item
         for one in Dice("habits").shuffled(rounds)

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from videoautoarena.agents.offline.answers.scoring import asked_right, read_share
+from videoautoarena.agents.offline.players.scoring import asked_right, read_share
 from videoautoarena.agents.offline.vision.frame_features import Picture, picture
 from videoautoarena.memory.records.records import DECIDED, Battle, Sampling, Video
 from videoautoarena.runs.rating.table import build

@@ -26,6 +26,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from PIL import Image
 
+from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.offline.language.tasks import (
     describe_stretches,
     fits,
@@ -34,12 +35,10 @@ from videoautoarena.agents.offline.language.tasks import (
     word_needle,
     word_order,
 )
-from videoautoarena.agents.offline.language.values import Dice
 from videoautoarena.agents.offline.players.model import reply
-from videoautoarena.agents.offline.vision.embedding import vector_of
 from videoautoarena.agents.offline.vision.frame_features import Glance, Picture, Sent, glance
 from videoautoarena.agents.offline.vision.frame_features import picture as picture_of
-from videoautoarena.agents.offline.vision.looks import Values
+from videoautoarena.agents.offline.vision.looks import Values, vector_of
 from videoautoarena.agents.prompting.contracts import QUESTION_LINE
 from videoautoarena.agents.prompting.options import with_options
 from videoautoarena.agents.roles.choose import read_choice

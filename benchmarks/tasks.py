@@ -30,8 +30,8 @@ import numpy as np
 from benchmarks.canned import keep, parser_of
 from benchmarks.made_items import SAMPLING, Films, Shown, look_at, sent_of, tint
 from videoautoarena.agents.offline import KINDS as CAST
-from videoautoarena.agents.offline.answers.choosing import options_left
-from videoautoarena.agents.offline.language.values import Dice
+from videoautoarena.agents.offline.language.tables import Dice
+from videoautoarena.agents.offline.players.answering import options_left
 from videoautoarena.agents.offline.players.viewers import answer
 from videoautoarena.agents.offline.vision.frame_features import Glance, Memo, Sent
 from videoautoarena.agents.prompting.options import offered

@@ -23,9 +23,8 @@ from benchmarks.dialogues import (
 from tests.support.clips import draw_clip
 from tests.support.pictures import LONG_STORY, film, seen
 from videoautoarena.agents.offline.language.phrasing import BOOKS
-from videoautoarena.agents.offline.language.values import Dice
-from videoautoarena.agents.offline.players.dialogist import draft_of
-from videoautoarena.agents.offline.players.drafts import Wish
+from videoautoarena.agents.offline.language.tables import Dice
+from videoautoarena.agents.offline.players.dialogist import Wish, draft_of
 from videoautoarena.agents.offline.players.rounds import search
 from videoautoarena.agents.offline.vision.sequence import sight
 

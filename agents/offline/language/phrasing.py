@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, get_args
 
-from videoautoarena.agents.offline.facets.facet import (
+from videoautoarena.agents.offline.facets.table import (
+    FACETS,
     NEVER,
     Facet,
     Stretch,
@@ -16,16 +17,18 @@ from videoautoarena.agents.offline.facets.facet import (
     is_stretch,
     stretch,
 )
-from videoautoarena.agents.offline.facets.table import FACETS
 from videoautoarena.agents.offline.language.reader import topics
-from videoautoarena.agents.offline.language.tables import wording
-from videoautoarena.agents.offline.language.tongues import CODES, ENGLISH, Tongue, told, tongue
-from videoautoarena.agents.offline.language.values import (
-    Dice,
+from videoautoarena.agents.offline.language.tables import Dice, wording
+from videoautoarena.agents.offline.language.tongues import (
+    CODES,
+    ENGLISH,
     TimeStyle,
+    Tongue,
     clock,
     counted,
     number,
+    told,
+    tongue,
 )
 
 Format = Literal["table", "list", "json", "short"]

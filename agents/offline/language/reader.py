@@ -9,14 +9,17 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from videoautoarena.agents.offline.facets.facet import NEVER, Facet, Value
-from videoautoarena.agents.offline.facets.table import FACETS
-from videoautoarena.agents.offline.language.tongues import COVERS, ENGLISH, Tongue, leading, told
-from videoautoarena.agents.offline.language.values import (
+from videoautoarena.agents.offline.facets.table import FACETS, NEVER, Facet, Value
+from videoautoarena.agents.offline.language.tongues import (
+    COVERS,
+    ENGLISH,
+    Tongue,
     colours,
+    leading,
     number,
     stretches,
     times,
+    told,
     without_times,
 )
 

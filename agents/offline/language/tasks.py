@@ -13,9 +13,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from videoautoarena.agents.offline.facets.facet import Stretch
-from videoautoarena.agents.offline.language.tables import table
-from videoautoarena.agents.offline.language.values import Dice, clock, times
+from videoautoarena.agents.offline.facets.table import Stretch
+from videoautoarena.agents.offline.language.tables import Dice, table
+from videoautoarena.agents.offline.language.tongues import clock, times
 from videoautoarena.agents.offline.vision.frame_features import COLOURS, Glance
 from videoautoarena.agents.offline.vision.looks import (
     LIGHTS,

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from videoautoarena.agents.offline.answers.answering import hook_keys
-from videoautoarena.agents.offline.facets.facet import Stretch, Value, is_stretch, stretch
-from videoautoarena.agents.offline.language.checks import (
+from videoautoarena.agents.offline.facets.table import Stretch, Value, is_stretch, stretch
+from videoautoarena.agents.offline.language.dialogues import (
     Absent,
     AsksBack,
+    Beside,
+    Bored,
     Check,
+    ColourRun,
     Denies,
+    Elsewhere,
+    Facts,
     Gives,
     Names,
     Overlaps,
@@ -21,20 +25,25 @@ from videoautoarena.agents.offline.language.checks import (
     Within,
     hear_answer,
     phrase_value,
+    read,
     read_check,
+    resolve,
+    without_part,
     word_check,
 )
-from videoautoarena.agents.offline.language.turns import (
-    Bored,
-    ColourRun,
-    Elsewhere,
-    Facts,
-    read,
-    resolve,
+from videoautoarena.agents.offline.language.phrasing import book, say
+from videoautoarena.agents.offline.language.reader import hear
+from videoautoarena.agents.offline.language.tables import Dice, table
+from videoautoarena.agents.offline.language.tongues import (
+    ENGLISH,
+    colours,
+    number,
+    times,
+    without_times,
 )
-from videoautoarena.agents.offline.language.values import Dice
+from videoautoarena.agents.offline.players.answering import hook_keys, speak
 from videoautoarena.agents.offline.players.rounds import WRONG_S, Search, search
-from videoautoarena.agents.offline.vision.frame_features import Sent
+from videoautoarena.agents.offline.vision.frame_features import COLOURS, Sent
 from videoautoarena.agents.offline.vision.sequence import longest_run, most_of, sight_of
 from videoautoarena.agents.prompting.fences import Turn
 
@@ -192,3 +201,82 @@ def _claims(key: str, value: Value) -> Check:
 
 def _around(key: str, at_s: float) -> Within:
     return Within(key, max(0.0, at_s - WRONG_S), at_s + WRONG_S)
+
+
+NOTHING = "The dialogue does not say it."
+_LENGTH_S = 1e4
+
+
+class Round(NamedTuple):
+    """What stands in a dialogue of one round."""
+
+    user: str
+    assistant: str | None
+    """None where it is left out."""
+
+
+def check_leak(blocks: dict[str, str]) -> dict[str, object]:
+    """Return what the rest of a dialogue says to a question, or that it says nothing."""
+    return {"answer": gathered(_rounds(blocks.get("dialogue", "")), blocks.get("question", ""))}
+
+
+def answer_last(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+    """Return what these frames and what was said before say to the user."""
+    question = blocks.get("question", "")
+    return {"answer": speak("examiner", sight_of(sent), question, history_of(blocks))}
+
+
+def gathered(rounds: Sequence[Round], question: str) -> str:
+    """Return what a dialogue says to a question, with what is usual where it says only a part."""
+    turn = read(question)
+    if not isinstance(turn, Facts):
+        return NOTHING
+    known: dict[str, Value] = {}
+    for part, asked, text in _statements(rounds, turn):
+        if part == turn.part:
+            heard = hear(text, _LENGTH_S).claims or hear(text, _LENGTH_S, asked).claims
+            known |= {claim.key: claim.value for claim in heard}
+    keys = turn.ask.answered
+    if not known.keys() & set(keys):
+        return NOTHING
+    habits = table("players", "priors")
+    dice = Dice("leak", question)
+    return " ".join(
+        say(key, known[key], style=book("plain"), dice=dice) if key in known else str(habits[key])
+        for key in keys
+    )
+
+
+def is_said(check: Check, text: str) -> bool:
+    """Return whether the value of an item stands in a text, whatever words are around it."""
+    if isinstance(check, Within | Overlaps):
+        return any(check.a <= time_s <= check.b for time_s in times(text))
+    if not isinstance(check, Gives):
+        return False
+    if check.value in COLOURS:
+        return check.value in colours(text)
+    if check.value.isdecimal():
+        numbers = (number(found[1]) for found in ENGLISH.number.finditer(without_times(text)))
+        return int(check.value) in numbers
+    return re.search(rf"\b{re.escape(check.value)}\b", text, re.IGNORECASE) is not None
+
+
+def _statements(
+    rounds: Sequence[Round], turn: Facts
+) -> Iterator[tuple[Beside | None, Sequence[str], str]]:
+    """Yield which part each text of a dialogue speaks of, what it was asked, and the text."""
+    for one in rounds:
+        asked = read(one.user)
+        part = asked.part if isinstance(asked, Facts) else None
+        keys = asked.ask.keys if isinstance(asked, Facts) else ()
+        # What a user says of a part before asking of it is taken to be said of that part; when
+        # the part begins or ends says nothing of what is asked.
+        yield part, (), without_part(one.user)
+        yield part if keys else turn.part, keys, one.assistant or ""
+
+
+def _rounds(text: str) -> list[Round]:
+    try:
+        return [Round(str(one["user"]), one["assistant"]) for one in json.loads(text or "[]")]
+    except (ValueError, TypeError, KeyError):
+        return []

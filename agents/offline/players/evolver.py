@@ -6,15 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import fmean
 
-from videoautoarena.agents.offline.answers.scoring import (
-    HARDEST,
-    Sheet,
-    askable,
-    difficulty,
-    graded,
-    hardness,
-    weigh,
-)
 from videoautoarena.agents.offline.facets.table import FACETS
 from videoautoarena.agents.offline.language.phrasing import (
     Ask,
@@ -24,8 +15,17 @@ from videoautoarena.agents.offline.language.phrasing import (
     phrased,
     understand,
 )
+from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.offline.language.tongues import spoken
-from videoautoarena.agents.offline.language.values import Dice
+from videoautoarena.agents.offline.players.scoring import (
+    HARDEST,
+    Sheet,
+    askable,
+    difficulty,
+    graded,
+    hardness,
+    weigh,
+)
 from videoautoarena.agents.offline.players.viewers import listed, tastes
 from videoautoarena.agents.offline.vision.frame_features import Sent
 from videoautoarena.agents.offline.vision.sequence import Sight, sight_of

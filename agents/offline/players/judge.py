@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from videoautoarena.agents.offline.answers.scoring import STANDARDS, Sheet, weigh
-from videoautoarena.agents.offline.facets.facet import is_stretch, stretch
-from videoautoarena.agents.offline.facets.table import FACETS
+from videoautoarena.agents.offline.facets.table import FACETS, is_stretch, stretch
 from videoautoarena.agents.offline.language.phrasing import Ask, phrased, understand
 from videoautoarena.agents.offline.language.tongues import CODES
+from videoautoarena.agents.offline.players.scoring import STANDARDS, Sheet, weigh
 from videoautoarena.agents.offline.vision.frame_features import Sent
 from videoautoarena.agents.offline.vision.sequence import Sight, sight_of
 from videoautoarena.agents.prompting.contracts import PAPER_CONTRACTS, judges_in_full

@@ -12,13 +12,11 @@ from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
-from videoautoarena.agents.offline.answers.scoring import askable
-from videoautoarena.agents.offline.facets.comparison import Choice
-from videoautoarena.agents.offline.facets.extremes import MOMENTS, Extremes, Window
-from videoautoarena.agents.offline.facets.facet import Stretch, Value, stretch
-from videoautoarena.agents.offline.facets.table import FACETS
-from videoautoarena.agents.offline.language.turns import Side
-from videoautoarena.agents.offline.language.values import Dice
+from videoautoarena.agents.offline.facets.parts import MOMENTS, Extremes, Window
+from videoautoarena.agents.offline.facets.table import FACETS, Choice, Stretch, Value, stretch
+from videoautoarena.agents.offline.language.dialogues import Side
+from videoautoarena.agents.offline.language.tables import Dice
+from videoautoarena.agents.offline.players.scoring import askable
 from videoautoarena.agents.offline.vision.frame_features import COLOURS, Picture
 from videoautoarena.agents.offline.vision.sequence import (
     SHARE,

@@ -14,15 +14,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from videoautoarena.agents.offline.answers.choosing import rights
-from videoautoarena.agents.offline.answers.scoring import askable
-from videoautoarena.agents.offline.facets.colours import MainColour
-from videoautoarena.agents.offline.facets.comparison import Choice, Moment
-from videoautoarena.agents.offline.facets.comparison import Sequence as InOrder
-from videoautoarena.agents.offline.facets.cuts import CutTime, ShotCount
-from videoautoarena.agents.offline.facets.facet import Facet, Stretch, Value, stretch
-from videoautoarena.agents.offline.facets.part import Part, part_of
-from videoautoarena.agents.offline.facets.table import FACETS
+from videoautoarena.agents.offline.facets.parts import Part, part_of
+from videoautoarena.agents.offline.facets.table import (
+    FACETS,
+    Choice,
+    CutTime,
+    Facet,
+    MainColour,
+    Moment,
+    ShotCount,
+    Stretch,
+    Value,
+    stretch,
+)
+from videoautoarena.agents.offline.facets.table import Sequence as InOrder
 from videoautoarena.agents.offline.language.phrasing import (
     BOOKS,
     Ask,
@@ -32,8 +37,10 @@ from videoautoarena.agents.offline.language.phrasing import (
     understand,
 )
 from videoautoarena.agents.offline.language.reader import hear
+from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.offline.language.tasks import free, word_free
-from videoautoarena.agents.offline.language.values import Dice
+from videoautoarena.agents.offline.players.answering import rights
+from videoautoarena.agents.offline.players.scoring import askable
 from videoautoarena.agents.offline.players.viewers import listed
 from videoautoarena.agents.offline.vision.frame_features import COLOURS, Sent
 from videoautoarena.agents.offline.vision.sequence import Sight, sight_of

@@ -7,9 +7,6 @@ from functools import cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from videoautoarena.agents.offline.answers.answering import speak
-from videoautoarena.agents.offline.answers.choosing import choose
-from videoautoarena.agents.offline.answers.scoring import askable, difficulty
 from videoautoarena.agents.offline.facets.table import FACETS
 from videoautoarena.agents.offline.language.phrasing import (
     Ask,
@@ -17,9 +14,10 @@ from videoautoarena.agents.offline.language.phrasing import (
     phrased,
     understand,
 )
-from videoautoarena.agents.offline.language.tables import table, wording
-from videoautoarena.agents.offline.language.tongues import CODES, spoken, told
-from videoautoarena.agents.offline.language.values import Dice, counted
+from videoautoarena.agents.offline.language.tables import Dice, table, wording
+from videoautoarena.agents.offline.language.tongues import CODES, counted, spoken, told
+from videoautoarena.agents.offline.players.answering import choose, speak
+from videoautoarena.agents.offline.players.scoring import askable, difficulty
 from videoautoarena.agents.offline.vision.frame_features import COLOURS, Sent
 from videoautoarena.agents.offline.vision.sequence import Scene, Sight, sight_of
 from videoautoarena.agents.prompting.fences import attacked, attacks

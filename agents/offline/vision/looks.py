@@ -6,6 +6,7 @@ clearly, and every frame fits.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from videoautoarena.agents.offline.vision.frame_features import COLOURS, Glance, apart
+from videoautoarena.agents.offline.vision.frame_features import COLOURS, Glance, Sent, apart, glance
 
 Values: TypeAlias = NDArray[np.floating[Any]]
 
@@ -93,3 +94,19 @@ def likenesses(look: Look, luma: Values, shares: Values) -> Values:
 def distance(one: Glance, other: Glance) -> float:
     """Return how far two pictures lie apart in their colours, 0 to 1."""
     return apart(one.histogram, other.histogram)
+
+
+_FIRST, _SECOND = 0.6, 0.3
+"""What is said first of a picture covers the most of it."""
+_WORD = re.compile(rf"\b({'|'.join(COLOURS)})\b", re.IGNORECASE)
+
+
+def vector_of(sent: Sent) -> list[float]:
+    """Return the mean shares of colours in the frames; without any, what the words name."""
+    if sent.pictures:
+        shares = np.mean([glance(picture).shares for picture in sent.pictures], axis=0)
+        return [round(float(share), 6) for share in shares]
+    found = dict.fromkeys(COLOURS, 0.0)
+    for place, word in enumerate(_WORD.findall(sent.text)):
+        found[word.lower()] += _SECOND if place % 2 else _FIRST
+    return [round(weight, 6) for weight in found.values()]

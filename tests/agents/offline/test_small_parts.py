@@ -8,7 +8,7 @@ import pytest
 import videoautoarena.agents.offline
 from tests.support.pictures import film, message, task
 from videoautoarena.agents.offline import KINDS, OfflineModel
-from videoautoarena.agents.offline.language.values import Dice
+from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.offline.vision.frame_features import Memo, Picture, read
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from videoautoarena.agents.offline.facets.table import FACETS
 from videoautoarena.agents.offline.language.phrasing import Ask, phrase, understand
-from videoautoarena.agents.offline.language.values import Dice
+from videoautoarena.agents.offline.language.tables import Dice
 
 _ASKS = st.builds(
     Ask,

@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from videoautoarena.agents.offline.facets.comparison import Choice
-from videoautoarena.agents.offline.facets.facet import NEVER, Value
-from videoautoarena.agents.offline.facets.table import FACETS
+from videoautoarena.agents.offline.facets.table import FACETS, NEVER, Choice, Value
 from videoautoarena.agents.offline.language.phrasing import BOOKS, book, laid_out, say
 from videoautoarena.agents.offline.language.reader import hear, split_units
-from videoautoarena.agents.offline.language.values import Dice, clock, stretches, times
+from videoautoarena.agents.offline.language.tables import Dice
+from videoautoarena.agents.offline.language.tongues import clock, stretches, times
 from videoautoarena.agents.offline.vision.frame_features import COLOURS
 
 LENGTH_S = 100.0

@@ -7,6 +7,7 @@ from itertools import permutations
 import pytest
 
 from tests.support.looks import PROBES, TEXTS, glance_at
+from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.offline.language.tasks import (
     describe,
     fit,
@@ -16,7 +17,6 @@ from videoautoarena.agents.offline.language.tasks import (
     word_needle,
     word_order,
 )
-from videoautoarena.agents.offline.language.values import Dice
 from videoautoarena.agents.offline.vision.looks import Look
 from videoautoarena.agents.prompting.options import Offer, offered, with_options
 

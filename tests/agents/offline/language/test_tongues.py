@@ -13,9 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from videoautoarena.agents.offline.facets.comparison import Choice
-from videoautoarena.agents.offline.facets.facet import NEVER, Value
-from videoautoarena.agents.offline.facets.table import FACETS
+from videoautoarena.agents.offline.facets.table import FACETS, NEVER, Choice, Value
 from videoautoarena.agents.offline.language.phrasing import (
     BOOKS,
     Ask,
@@ -26,9 +24,16 @@ from videoautoarena.agents.offline.language.phrasing import (
     understand,
 )
 from videoautoarena.agents.offline.language.reader import hear
-from videoautoarena.agents.offline.language.tables import wording
-from videoautoarena.agents.offline.language.tongues import CODES, leading, spoken, told, tongue
-from videoautoarena.agents.offline.language.values import Dice, clock, times
+from videoautoarena.agents.offline.language.tables import Dice, wording
+from videoautoarena.agents.offline.language.tongues import (
+    CODES,
+    clock,
+    leading,
+    spoken,
+    times,
+    told,
+    tongue,
+)
 from videoautoarena.agents.offline.players.viewers import profiles
 from videoautoarena.agents.offline.vision.frame_features import COLOURS
 
@@ -115,7 +120,7 @@ def test_every_form_is_heard_alike_in_any_language(code: str, form: None) -> Non
 
 @pytest.mark.parametrize("code", OTHERS)
 def test_what_is_said_from_habit_speaks_of_its_facet_alone(code: str) -> None:
-    habits = wording("answers", "priors", code)
+    habits = wording("players", "priors", code)
     for key in FACETS:
         assert [claim.key for claim in hear(habits[key], LENGTH_S).claims] == [key]
         assert not re.search(r"\d", habits[key])
@@ -145,7 +150,7 @@ def test_no_english_sentence_of_ours_is_told_to_be_in_another_language() -> None
     folder = resources.files("videoautoarena.agents.offline")
     found = [
         text
-        for room in ("language", "language/books", "answers", "players")
+        for room in ("language", "language/books", "players")
         for file in folder.joinpath(room).iterdir()
         if file.name.endswith(".json")
         for text in _texts(json.loads(file.read_text("utf-8")))

@@ -8,9 +8,9 @@ import pytest
 
 from tests.support.pictures import Film, Shot, answer, film, play, seen
 from tests.support.schemas import schema_of
-from videoautoarena.agents.offline.answers.scoring import askable, difficulty, hardness
 from videoautoarena.agents.offline.facets.table import FACETS
 from videoautoarena.agents.offline.language.phrasing import Ask, understand
+from videoautoarena.agents.offline.players.scoring import askable, difficulty, hardness
 from videoautoarena.agents.offline.players.viewers import profiles
 from videoautoarena.agents.offline.vision.sequence import sight
 from videoautoarena.memory.records.records import Role

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from statistics import fmean
 
-from videoautoarena.agents.offline.facets.facet import Score, Value, is_stretch, stretch
-from videoautoarena.agents.offline.facets.table import FACETS
+from videoautoarena.agents.offline.facets.table import FACETS, Score, Value, is_stretch, stretch
 from videoautoarena.agents.offline.language.phrasing import Ask, understand
 from videoautoarena.agents.offline.language.reader import Claim, Heard, carried, hear
 from videoautoarena.agents.offline.language.tongues import Tongue, tongue

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from tests.support.pictures import Film, Shot, battle, film, seen
-from videoautoarena.agents.offline.answers.scoring import askable
 from videoautoarena.agents.offline.facets.table import FACETS
+from videoautoarena.agents.offline.players.scoring import askable
 from videoautoarena.agents.offline.vision.sequence import Sight, sight
 
 BLANK = Shot("blue", 2.0, boxes=0)

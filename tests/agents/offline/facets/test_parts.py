@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.support.pictures import film, seen
-from videoautoarena.agents.offline.facets.extremes import Extremes, Window
+from videoautoarena.agents.offline.facets.parts import Extremes, Window
 from videoautoarena.agents.offline.vision.sequence import Sight, sight
 
 RAMP = [0.2] * 8 + [0.6, 0.9, 1.0, 0.9, 0.6] + [0.2] * 7
