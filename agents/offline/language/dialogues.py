@@ -9,7 +9,12 @@ from functools import cache
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from videoautoarena.agents.offline.facets.table import FACETS, Stretch, Value, is_stretch, stretch
-from videoautoarena.agents.offline.language.phrasing import Ask, asked_for, asked_form, understand
+from videoautoarena.agents.offline.language.phrasing import (
+    FactRequest,
+    asked_for,
+    asked_form,
+    understand,
+)
 from videoautoarena.agents.offline.language.reader import hear, split_units
 from videoautoarena.agents.offline.language.tables import Dice, table
 from videoautoarena.agents.offline.language.tongues import clock, colours, times
@@ -22,42 +27,42 @@ Lead = Literal["start", "next", "back", "close"]
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 
 
-class Named(NamedTuple):
+class NumberedMoment(NamedTuple):
     """The moment that the last answer named at this place, from 1."""
 
     place: int
 
 
-class Ordered(NamedTuple):
+class OrderedMoment(NamedTuple):
     """The earlier or the later of the two moments that the last answer named."""
 
     which: Literal["earlier", "later"]
 
 
-class InAnswer(NamedTuple):
+class AnswerMoment(NamedTuple):
     """The first moment in the answer of this number, from 1."""
 
     number: int
 
 
-class At(NamedTuple):
+class TimedMoment(NamedTuple):
     """A moment by its time, which nothing said before is needed for."""
 
     time_s: float
 
 
-class OfFacet(NamedTuple):
+class FacetMoment(NamedTuple):
     """A moment by what it shows, which nothing said before is needed for."""
 
     key: str
 
 
-Referent: TypeAlias = Named | Ordered | InAnswer | At | OfFacet
-REFERENCES = (Named, Ordered, InAnswer)
+Referent: TypeAlias = NumberedMoment | OrderedMoment | AnswerMoment | TimedMoment | FacetMoment
+REFERENCES = (NumberedMoment, OrderedMoment, AnswerMoment)
 """Moments that only the dialogue tells."""
 
 
-class Beside(NamedTuple):
+class PartReference(NamedTuple):
     """What of the video counts: all after a moment, or all before it."""
 
     side: Side
@@ -65,18 +70,18 @@ class Beside(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Facts:
+class FactsTurn:
     """Facts are asked for, of the whole video or of what lies beside a moment."""
 
-    ask: Ask
-    part: Beside | None = None
+    ask: FactRequest
+    part: PartReference | None = None
 
     @property
     def is_reference(self) -> bool:
         """Whether it takes the history to know what is meant."""
         return self.part is not None and isinstance(self.part.moment, REFERENCES)
 
-    def at(self, moment: Referent) -> Facts:
+    def at(self, moment: Referent) -> FactsTurn:
         """Return the same question with the moment said in another way."""
         if self.part is None:
             return self
@@ -84,14 +89,14 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class ColourRun:
+class ColourRunTurn:
     """The longest stretch in which a colour has a fifth of the picture is asked for."""
 
     colour: str
 
 
 @dataclass(frozen=True)
-class Elsewhere:
+class OffTopicTurn:
     """Something is asked that has nothing to do with the video."""
 
     topic: str
@@ -103,20 +108,20 @@ class Elsewhere:
 
 
 @dataclass(frozen=True)
-class Bored:
+class BoredTurn:
     """Nothing is asked: the user has lost interest."""
 
 
-UserTurn: TypeAlias = Facts | ColourRun | Elsewhere | Bored
+UserTurn: TypeAlias = FactsTurn | ColourRunTurn | OffTopicTurn | BoredTurn
 
 
 def word(turn: UserTurn, dice: Dice, *, lead: Lead = "next") -> str:
     """Return what a user says who means this; `read` understands it again."""
-    if isinstance(turn, Bored):
+    if isinstance(turn, BoredTurn):
         return dice.one(_wordings("bored"))
-    if isinstance(turn, Elsewhere):
+    if isinstance(turn, OffTopicTurn):
         return dice.one(_wordings("elsewhere")).format(topic=turn.topic)
-    if isinstance(turn, ColourRun):
+    if isinstance(turn, ColourRunTurn):
         return dice.one(_wordings("colour_run")).format(colour=turn.colour)
     asked = asked_for(turn.ask.keys, dice)
     if turn.part is not None:
@@ -131,17 +136,17 @@ def read(text: str) -> UserTurn | None:
     """Return what a user means; None where it is nothing that can be told from frames."""
     said = " ".join(text.split())
     if said in _wordings("bored"):
-        return Bored()
+        return BoredTurn()
     for pattern in _patterns("elsewhere"):
         found = pattern.fullmatch(said)
         if found and found["topic"] in elsewhere():
-            return Elsewhere(found["topic"])
+            return OffTopicTurn(found["topic"])
     for pattern in _patterns("colour_run"):
         if found := pattern.fullmatch(said):
-            return ColourRun(found["colour"].lower())
+            return ColourRunTurn(found["colour"].lower())
     rest, part = _part_in(_without_lead(said))
     ask = understand(rest)
-    return Facts(ask, part) if ask.keys or part else None
+    return FactsTurn(ask, part) if ask.keys or part else None
 
 
 def without_part(text: str) -> str:
@@ -149,17 +154,17 @@ def without_part(text: str) -> str:
     return _part_in(" ".join(text.split()))[0]
 
 
-def resolve(part: Beside, history: Sequence[Turn]) -> float | None:
+def resolve(part: PartReference, history: Sequence[Turn]) -> float | None:
     """Return when the meant moment is, by what was said alone; None where that does not tell."""
     moment = part.moment
-    if isinstance(moment, At):
+    if isinstance(moment, TimedMoment):
         return moment.time_s
-    if isinstance(moment, InAnswer):
+    if isinstance(moment, AnswerMoment):
         return _nth(_named_in(history, moment.number - 1), 0)
     named = _named_in(history, len(history) - 1)
-    if isinstance(moment, Named):
+    if isinstance(moment, NumberedMoment):
         return _nth(named, moment.place - 1)
-    if isinstance(moment, Ordered) and len(named) > 1:
+    if isinstance(moment, OrderedMoment) and len(named) > 1:
         return min(named[:2]) if moment.which == "earlier" else max(named[:2])
     return None
 
@@ -184,25 +189,25 @@ def _word_moment(moment: Referent, dice: Dice) -> str:
 
 
 def _slots(moment: Referent) -> tuple[str, dict[str, str]]:
-    if isinstance(moment, Named):
+    if isinstance(moment, NumberedMoment):
         return "named", {"ordinal": ORDINALS[moment.place - 1]}
-    if isinstance(moment, Ordered):
+    if isinstance(moment, OrderedMoment):
         return moment.which, {}
-    if isinstance(moment, InAnswer):
+    if isinstance(moment, AnswerMoment):
         return "answer", {"ordinal": ORDINALS[moment.number - 1]}
-    if isinstance(moment, At):
+    if isinstance(moment, TimedMoment):
         return "time", {"time": clock(moment.time_s)}
     return "facet", {"label": FACETS[moment.key].label}
 
 
-def _part_in(said: str) -> tuple[str, Beside | None]:
+def _part_in(said: str) -> tuple[str, PartReference | None]:
     """Return the words without those that say which part counts, and that part."""
     for kind, pattern in _part_patterns():
         if found := pattern.search(said):
             side: Side = "after" if found["side"].lower() == "after" else "before"
             moment = _read_moment(kind, found)
             if moment is not None:
-                return said[: found.start()] + said[found.end() :], Beside(side, moment)
+                return said[: found.start()] + said[found.end() :], PartReference(side, moment)
     return said, None
 
 
@@ -210,13 +215,13 @@ def _read_moment(kind: str, found: re.Match[str]) -> Referent | None:
     slots = found.groupdict()
     if kind in ("named", "answer"):
         place = ORDINALS.index(slots["ordinal"].lower()) + 1
-        return Named(place) if kind == "named" else InAnswer(place)
+        return NumberedMoment(place) if kind == "named" else AnswerMoment(place)
     if kind == "time":
         given = times(slots["time"])
-        return At(given[0]) if given else None
+        return TimedMoment(given[0]) if given else None
     if kind == "facet":
-        return OfFacet(_labels()[slots["label"].lower()])
-    return Ordered("earlier" if kind == "earlier" else "later")
+        return FacetMoment(_labels()[slots["label"].lower()])
+    return OrderedMoment("earlier" if kind == "earlier" else "later")
 
 
 def _without_lead(said: str) -> str:
@@ -302,7 +307,7 @@ _ABSENT = re.compile(
 """Words by which an answer says that something is not there."""
 
 
-class Within(NamedTuple):
+class TimeWindowCheck(NamedTuple):
     """The answer puts a facet into a stretch of time."""
 
     key: str
@@ -310,55 +315,64 @@ class Within(NamedTuple):
     b: float
 
 
-class Gives(NamedTuple):
+class ValueCheck(NamedTuple):
     """The answer gives a facet this value: a count, a colour, or one of few."""
 
     key: str
     value: str
 
 
-class Absent(NamedTuple):
+class AbsenceCheck(NamedTuple):
     """The answer says that what was asked for is not there."""
 
 
-class Denies(NamedTuple):
+class ColourDenialCheck(NamedTuple):
     """The answer says that this colour never has a fifth of the picture."""
 
     colour: str
 
 
-class Timed(NamedTuple):
+class TimeGivenCheck(NamedTuple):
     """The answer says when."""
 
 
-class Overlaps(NamedTuple):
+class OverlapCheck(NamedTuple):
     """The stretch that the answer gives has some time in common with this one."""
 
     a: float
     b: float
 
 
-class Names(NamedTuple):
+class WordCheck(NamedTuple):
     """The answer has this word."""
 
     word: str
 
 
-class AsksBack(NamedTuple):
+class CounterQuestionCheck(NamedTuple):
     """The answer asks the user something."""
 
 
-Check: TypeAlias = Within | Gives | Absent | Denies | Timed | Overlaps | Names | AsksBack
+Check: TypeAlias = (
+    TimeWindowCheck
+    | ValueCheck
+    | AbsenceCheck
+    | ColourDenialCheck
+    | TimeGivenCheck
+    | OverlapCheck
+    | WordCheck
+    | CounterQuestionCheck
+)
 
 _KINDS: dict[str, type[Check]] = {
-    "within": Within,
-    "gives": Gives,
-    "absent": Absent,
-    "denies": Denies,
-    "timed": Timed,
-    "overlaps": Overlaps,
-    "names": Names,
-    "asks": AsksBack,
+    "within": TimeWindowCheck,
+    "gives": ValueCheck,
+    "absent": AbsenceCheck,
+    "denies": ColourDenialCheck,
+    "timed": TimeGivenCheck,
+    "overlaps": OverlapCheck,
+    "names": WordCheck,
+    "asks": CounterQuestionCheck,
 }
 
 
@@ -383,7 +397,7 @@ def read_check(text: str) -> Check | None:
 
 
 @dataclass(frozen=True)
-class Answer:
+class HeardAnswer:
     """What was heard of an answer, once for all items of a checklist."""
 
     text: str
@@ -393,37 +407,37 @@ class Answer:
 
     def meets(self, check: Check) -> bool:
         """Return whether the answer does what an item asks for."""
-        if isinstance(check, Within):
+        if isinstance(check, TimeWindowCheck):
             value = self.values.get(check.key)
             return value is not None and is_stretch(value) and _within(stretch(value), check)
-        if isinstance(check, Gives):
+        if isinstance(check, ValueCheck):
             return phrase_value(self.values.get(check.key)) == check.value.casefold()
-        if isinstance(check, Absent):
+        if isinstance(check, AbsenceCheck):
             return any(_ABSENT.search(unit) for unit in self.units)
-        if isinstance(check, Denies):
+        if isinstance(check, ColourDenialCheck):
             units = [unit for unit in self.units if check.colour in colours(unit)]
             return any(_ABSENT.search(unit) for unit in units)
-        if isinstance(check, Timed):
+        if isinstance(check, TimeGivenCheck):
             return bool(times(self.text))
-        if isinstance(check, Overlaps):
+        if isinstance(check, OverlapCheck):
             return _overlaps(self.units, check)
-        if isinstance(check, Names):
+        if isinstance(check, WordCheck):
             return re.search(rf"\b{re.escape(check.word)}\b", self.text, re.IGNORECASE) is not None
         return "?" in self.text
 
 
-def hear_answer(text: str, checks: Iterable[Check]) -> Answer:
+def hear_answer(text: str, checks: Iterable[Check]) -> HeardAnswer:
     """Return what is heard of an answer by whoever has these items in mind.
 
     All facets are listened for at once: one by one, whatever value stands there would be taken
     for each of them.
     """
-    keys = [check.key for check in checks if isinstance(check, Within | Gives)]
+    keys = [check.key for check in checks if isinstance(check, TimeWindowCheck | ValueCheck)]
     heard: dict[str, set[Value]] = {}
     for claim in hear(text, _LENGTH_S, list(dict.fromkeys(keys))).claims:
         heard.setdefault(claim.key, set()).add(claim.value)
     values = {key: next(iter(said)) for key, said in heard.items() if len(said) == 1}
-    return Answer(text, split_units(text), values)
+    return HeardAnswer(text, split_units(text), values)
 
 
 def phrase_value(value: Value | None) -> str:
@@ -433,11 +447,11 @@ def phrase_value(value: Value | None) -> str:
     return "" if value is None else str(value)
 
 
-def _within(claimed: Stretch, check: Within) -> bool:
+def _within(claimed: Stretch, check: TimeWindowCheck) -> bool:
     return check.a - _TENTH_S <= claimed[0] and claimed[1] <= check.b + _TENTH_S
 
 
-def _overlaps(units: Sequence[str], check: Overlaps) -> bool:
+def _overlaps(units: Sequence[str], check: OverlapCheck) -> bool:
     """Return whether the one stretch given does; of several nobody knows which is meant."""
     given = {(min(two), max(two)) for unit in units if len(two := times(unit)) == 2}
     if len(given) != 1:

@@ -10,22 +10,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from videoautoarena.agents.offline.facets.parts import Part, part_of
+from videoautoarena.agents.offline.facets.parts import VideoPart, part_of
 from videoautoarena.agents.offline.facets.table import FACETS, Stretch, is_stretch, stretch
 from videoautoarena.agents.offline.language.dialogues import (
-    Beside,
-    Bored,
-    ColourRun,
-    Elsewhere,
-    Facts,
-    OfFacet,
+    BoredTurn,
+    ColourRunTurn,
+    FacetMoment,
+    FactsTurn,
+    OffTopicTurn,
+    PartReference,
     read,
     resolve,
 )
 from videoautoarena.agents.offline.language.phrasing import (
     BOOKS,
-    Ask,
-    Book,
+    FactRequest,
+    PhraseBook,
     book,
     laid_out,
     say,
@@ -37,11 +37,16 @@ from videoautoarena.agents.offline.language.phrasing import (
 )
 from videoautoarena.agents.offline.language.reader import hear
 from videoautoarena.agents.offline.language.tables import Dice, table, wording
-from videoautoarena.agents.offline.language.tasks import Sought, free, sought
+from videoautoarena.agents.offline.language.tasks import PictureSearch, free, sought
 from videoautoarena.agents.offline.language.tongues import told
-from videoautoarena.agents.offline.vision.frame_features import Sent, glance
-from videoautoarena.agents.offline.vision.looks import FITS, Look, Values, likenesses
-from videoautoarena.agents.offline.vision.sequence import Sight, longest_run, most_of, sight_of
+from videoautoarena.agents.offline.vision.frame_features import ModelInput, glance
+from videoautoarena.agents.offline.vision.looks import FITS, PictureLook, Values, likenesses
+from videoautoarena.agents.offline.vision.sequence import (
+    FrameSequence,
+    longest_run,
+    most_of,
+    sight_of,
+)
 from videoautoarena.agents.prompting.fences import Turn
 from videoautoarena.agents.prompting.options import LETTERS, Offer
 
@@ -49,36 +54,38 @@ _MOMENT_S = 0.5
 """Half the length of the stretch that is claimed around a single frame."""
 
 
-def speak(kind: str, seen: Sight | None, question: str, history: Sequence[Turn] = ()) -> str:
+def speak(
+    kind: str, seen: FrameSequence | None, question: str, history: Sequence[Turn] = ()
+) -> str:
     """Return what a contestant of that kind says; without any frame, what is usual."""
     wanted = free(question)
     turn = read(wanted.question)
     dice = Dice("answer", question)
     # nobody says in which language to answer: it is the one that was asked in
     style = book(dice.one(BOOKS), told(question).code)
-    voice = _Voice(kind, seen, style, dice, dice.one(style.leads))
-    if isinstance(turn, ColourRun):
+    voice = _AnswerVoice(kind, seen, style, dice, dice.one(style.leads))
+    if isinstance(turn, ColourRunTurn):
         return voice.of_colour(turn.colour)
-    if isinstance(turn, Elsewhere):
+    if isinstance(turn, OffTopicTurn):
         return say_elsewhere(turn.answer, style=style, dice=dice)
-    if isinstance(turn, Bored):
+    if isinstance(turn, BoredTurn):
         return voice.to_the_bored()
-    if isinstance(turn, Facts) and turn.part is not None:
+    if isinstance(turn, FactsTurn) and turn.part is not None:
         # who forgets what was said takes the question to be of the whole video
         known = () if kind == "goldfish" else history
         return voice.of_facts(turn.ask, None if seen is None else _beside(turn.part, seen, known))
-    ask = turn.ask if isinstance(turn, Facts) else understand(wanted.question)
+    ask = turn.ask if isinstance(turn, FactsTurn) else understand(wanted.question)
     return voice.of_facts(ask, _watched(seen, wanted.part))
 
 
-def hook_keys(seen: Sight) -> tuple[str, str]:
+def hook_keys(seen: FrameSequence) -> tuple[str, str]:
     """Return the two facets that a user who has lost interest is pointed to."""
     return ("first_cut" if seen.cuts else "plainest"), "busiest"
 
 
-def span_of(part: Beside, seen: Sight, history: Sequence[Turn]) -> Stretch | None:
+def span_of(part: PartReference, seen: FrameSequence, history: Sequence[Turn]) -> Stretch | None:
     """Return from when to when the meant part lasts; None where the moment cannot be told."""
-    at = _shown_at(part.moment, seen) if isinstance(part.moment, OfFacet) else None
+    at = _shown_at(part.moment, seen) if isinstance(part.moment, FacetMoment) else None
     at = resolve(part, history) if at is None else at
     if at is None:
         return None
@@ -86,16 +93,16 @@ def span_of(part: Beside, seen: Sight, history: Sequence[Turn]) -> Stretch | Non
 
 
 @dataclass(frozen=True)
-class _Voice:
+class _AnswerVoice:
     """One answer as it is being worded."""
 
     kind: str
-    seen: Sight | None
-    style: Book
+    seen: FrameSequence | None
+    style: PhraseBook
     dice: Dice
     lead: str
 
-    def of_facts(self, ask: Ask, part: Part | None) -> str:
+    def of_facts(self, ask: FactRequest, part: VideoPart | None) -> str:
         """Speak of each facet that is asked for; of nothing seen, from habit."""
         words = self.style.tongue
         said = [
@@ -122,7 +129,7 @@ class _Voice:
         one, two = (self._fact(key, part) for key in keys)
         return say_hook(one, two, style=self.style, dice=self.dice)
 
-    def _fact(self, key: str, part: Part | None) -> str:
+    def _fact(self, key: str, part: VideoPart | None) -> str:
         if part is None:
             return self._usual(key)
         return say(key, part.measure(key), style=self.style, dice=self.dice)
@@ -131,19 +138,19 @@ class _Voice:
         return str(wording("players", "priors", self.style.tongue.code)[key])
 
 
-def _watched(seen: Sight | None, span: Stretch | None) -> Part | None:
+def _watched(seen: FrameSequence | None, span: Stretch | None) -> VideoPart | None:
     """Return what is seen of a part, or of all; None where no frame shows it."""
     if seen is None:
         return None
-    return Part(seen) if span is None else part_of(seen, span)
+    return VideoPart(seen) if span is None else part_of(seen, span)
 
 
-def _beside(part: Beside, seen: Sight, history: Sequence[Turn]) -> Part | None:
+def _beside(part: PartReference, seen: FrameSequence, history: Sequence[Turn]) -> VideoPart | None:
     """Return what is seen of the meant part, or of the whole video where nothing tells which."""
     return _watched(seen, span_of(part, seen, history))
 
 
-def _shown_at(moment: OfFacet, seen: Sight) -> float | None:
+def _shown_at(moment: FacetMoment, seen: FrameSequence) -> float | None:
     value = FACETS[moment.key].measure(seen)
     if value is None or not is_stretch(value) or stretch(value)[0] < 0:
         return None
@@ -154,7 +161,7 @@ _TELLING = 0.05
 """So far apart two options must be in what the frames say of them."""
 
 
-def choose(sent: Sent, offer: Offer) -> str:
+def choose(sent: ModelInput, offer: Offer) -> str:
     """Return a reply that names one option: of those that fit the frames best, or of them all."""
     dice = Dice("choice", sent.question, *(picture.digest.hex() for picture in sent.pictures))
     place = dice.one(options_left(sent, offer))
@@ -162,7 +169,7 @@ def choose(sent: Sent, offer: Offer) -> str:
     return said.format(letter=LETTERS[place], option=offer.options[place])
 
 
-def options_left(sent: Sent, offer: Offer) -> Sequence[int]:
+def options_left(sent: ModelInput, offer: Offer) -> Sequence[int]:
     """Return the places of the options between which these frames leave the choice."""
     every = range(len(offer.options))
     wanted = sought(offer)
@@ -171,20 +178,22 @@ def options_left(sent: Sent, offer: Offer) -> Sequence[int]:
     if wanted is None:
         return _by_facts(sight_of(sent), offer) or every
     glances = [glance(one) for one in sorted(sent.pictures, key=lambda picture: picture.time_s)]
-    shown = Shown(np.array([one.luma for one in glances]), np.stack([g.shares for g in glances]))
+    shown = FrameSeries(
+        np.array([one.luma for one in glances]), np.stack([g.shares for g in glances])
+    )
     found = {"needle": _needle, "order": _orders, "count": _count}[wanted.kind]
     return found(wanted, shown) or every
 
 
-def _by_facts(seen: Sight, offer: Offer) -> list[int]:
+def _by_facts(seen: FrameSequence, offer: Offer) -> list[int]:
     """Return the options whose claims these frames bear out best; none where they leave it open."""
-    credits_ = rights(Part(seen), offer)
+    credits_ = rights(VideoPart(seen), offer)
     if not credits_ or max(credits_) - min(credits_) < _TELLING:
         return []
     return [place for place, one in enumerate(credits_) if max(credits_) - one < _TELLING]
 
 
-def rights(part: Part, offer: Offer) -> list[float]:
+def rights(part: VideoPart, offer: Offer) -> list[float]:
     """Return how right each option is by these frames, 0 to 1; nothing where one makes no claim."""
     keys = understand(offer.question).keys
     found = []
@@ -196,27 +205,27 @@ def rights(part: Part, offer: Offer) -> list[float]:
     return found
 
 
-class Shown(NamedTuple):
+class FrameSeries(NamedTuple):
     """What is seen of all frames, in the order of time."""
 
     luma: Values
     shares: Values
 
-    def fits(self, look: Look) -> list[float]:
+    def fits(self, look: PictureLook) -> list[float]:
         """Return how well each frame fits what is said."""
         found: list[float] = likenesses(look, self.luma, self.shares).tolist()
         return found
 
 
-def _needle(wanted: Sought, shown: Shown) -> list[int]:
+def _needle(wanted: PictureSearch, shown: FrameSeries) -> list[int]:
     """Return the option that any frame fits best, if one fits at all."""
     best = [max(shown.fits(look)) for (look,) in wanted.looks]
     return [best.index(max(best))] if max(best) > FITS else []
 
 
-def _orders(wanted: Sought, shown: Shown) -> list[int]:
+def _orders(wanted: PictureSearch, shown: FrameSeries) -> list[int]:
     """Return the options that break the fewest pairs of what was seen."""
-    seen: dict[Look, int] = {}
+    seen: dict[PictureLook, int] = {}
     for look in dict.fromkeys(look for looks in wanted.looks for look in looks):
         fits = shown.fits(look)
         if max(fits) > FITS:
@@ -228,7 +237,7 @@ def _orders(wanted: Sought, shown: Shown) -> list[int]:
     return [place for place, pairs in enumerate(broken) if pairs == min(broken)]
 
 
-def _count(wanted: Sought, shown: Shown) -> list[int]:
+def _count(wanted: PictureSearch, shown: FrameSeries) -> list[int]:
     """Return the least option that allows the runs of frames that fit; runs may go unseen."""
     ((look,),) = wanted.looks
     runs = sum(fits for fits, _ in groupby(shown.fits(look), lambda one: one > FITS))

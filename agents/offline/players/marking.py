@@ -7,8 +7,13 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean
 
 from videoautoarena.agents.offline.facets.table import NEIGHBOURS, Value, is_stretch, stretch
-from videoautoarena.agents.offline.language.dialogues import Answer, Check, hear_answer, read_check
-from videoautoarena.agents.offline.language.reader import Claim, hear, split_units
+from videoautoarena.agents.offline.language.dialogues import (
+    Check,
+    HeardAnswer,
+    hear_answer,
+    read_check,
+)
+from videoautoarena.agents.offline.language.reader import FactClaim, hear, split_units
 
 _LENGTH_S = 60.0
 """A video's length is not in a key; only words like "in the first half" are read by it."""
@@ -82,7 +87,7 @@ def said_of(fact: str, answer: str) -> float:
     return fmean(_borne_out(claim, heard) for claim in claims)
 
 
-def _borne_out(claim: Claim, heard: Iterable[Claim]) -> float:
+def _borne_out(claim: FactClaim, heard: Iterable[FactClaim]) -> float:
     """Return how well what was heard bears a claim out; several values share one credit."""
     values = list(dict.fromkeys(other.value for other in heard if other.key == claim.key))
     return fmean(_alike(claim.value, value) for value in values) if values else 0.0
@@ -160,7 +165,7 @@ def mark_checklist(blocks: dict[str, str]) -> dict[str, object]:
     return {"items": [{"analysis": _WORDS[one], "answer": "yes" if one else "no"} for one in met]}
 
 
-def _meets(heard: Answer, check: Check | None, item: str) -> bool:
+def _meets(heard: HeardAnswer, check: Check | None, item: str) -> bool:
     """Return whether the answer meets an item; one in unknown words by the facts or words in it."""
     if check is not None:
         return heard.meets(check)

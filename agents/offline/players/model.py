@@ -42,7 +42,7 @@ from videoautoarena.agents.offline.players.tasks import (
     write_topics,
 )
 from videoautoarena.agents.offline.players.viewers import answer, examine, first_question, invent
-from videoautoarena.agents.offline.vision.frame_features import Sent, read
+from videoautoarena.agents.offline.vision.frame_features import ModelInput, read
 from videoautoarena.agents.offline.vision.looks import vector_of
 from videoautoarena.agents.prompting.fences import open_fences
 
@@ -75,7 +75,7 @@ MARKS: dict[str, Callable[[dict[str, str]], dict[str, Any]]] = {
 """Roles that look at no frame, or are shown none."""
 
 
-def reply(kind: str, sent: Sent) -> str:
+def reply(kind: str, sent: ModelInput) -> str:
     """Return the reply of an offline model; the role is read outside the fences only."""
     if kind == EMBEDDER:
         return json.dumps(vector_of(sent))

@@ -10,28 +10,28 @@ from hypothesis import strategies as st
 
 from videoautoarena.agents.offline.facets.table import FACETS
 from videoautoarena.agents.offline.language.dialogues import (
-    Absent,
-    AsksBack,
-    At,
-    Beside,
-    Bored,
+    AbsenceCheck,
+    AnswerMoment,
+    BoredTurn,
     Check,
-    ColourRun,
-    Denies,
-    Elsewhere,
-    Facts,
-    Gives,
-    InAnswer,
+    ColourDenialCheck,
+    ColourRunTurn,
+    CounterQuestionCheck,
+    FacetMoment,
+    FactsTurn,
     Lead,
-    Named,
-    Names,
-    OfFacet,
-    Ordered,
-    Overlaps,
+    NumberedMoment,
+    OffTopicTurn,
+    OrderedMoment,
+    OverlapCheck,
+    PartReference,
     Referent,
-    Timed,
+    TimedMoment,
+    TimeGivenCheck,
+    TimeWindowCheck,
     UserTurn,
-    Within,
+    ValueCheck,
+    WordCheck,
     elsewhere,
     hear_answer,
     read,
@@ -42,7 +42,7 @@ from videoautoarena.agents.offline.language.dialogues import (
 )
 from videoautoarena.agents.offline.language.phrasing import (
     BOOKS,
-    Ask,
+    FactRequest,
     book,
     phrase,
     say_none,
@@ -54,21 +54,21 @@ from videoautoarena.agents.offline.vision.frame_features import COLOURS
 
 TIMES = st.integers(0, 35_999).map(lambda tenths: tenths / 10)
 REFERENTS: st.SearchStrategy[Referent] = st.one_of(
-    st.builds(Named, st.integers(1, 7)),
-    st.builds(Ordered, st.sampled_from(("earlier", "later"))),
-    st.builds(InAnswer, st.integers(1, 7)),
-    st.builds(At, TIMES),
-    st.builds(OfFacet, st.sampled_from(tuple(FACETS))),
+    st.builds(NumberedMoment, st.integers(1, 7)),
+    st.builds(OrderedMoment, st.sampled_from(("earlier", "later"))),
+    st.builds(AnswerMoment, st.integers(1, 7)),
+    st.builds(TimedMoment, TIMES),
+    st.builds(FacetMoment, st.sampled_from(tuple(FACETS))),
 )
-PARTS = st.builds(Beside, st.sampled_from(("after", "before")), REFERENTS)
+PARTS = st.builds(PartReference, st.sampled_from(("after", "before")), REFERENTS)
 KEYS = st.lists(st.sampled_from(tuple(FACETS)), min_size=1, max_size=4, unique=True).map(tuple)
-ASKS = st.builds(Ask, KEYS, st.booleans(), st.sampled_from((None, "list", "table")))
-FACTS = st.builds(Facts, ASKS, st.none() | PARTS)
+ASKS = st.builds(FactRequest, KEYS, st.booleans(), st.sampled_from((None, "list", "table")))
+FACTS = st.builds(FactsTurn, ASKS, st.none() | PARTS)
 TURNS: st.SearchStrategy[UserTurn] = st.one_of(
     FACTS,
-    st.builds(ColourRun, st.sampled_from(COLOURS)),
-    st.builds(Elsewhere, st.sampled_from(tuple(elsewhere()))),
-    st.just(Bored()),
+    st.builds(ColourRunTurn, st.sampled_from(COLOURS)),
+    st.builds(OffTopicTurn, st.sampled_from(tuple(elsewhere()))),
+    st.just(BoredTurn()),
 )
 SAID = [
     (
@@ -91,37 +91,37 @@ def test_every_wording_is_read_as_what_was_meant(turn: UserTurn, seed: int, lead
 @pytest.mark.parametrize(
     ("moment", "rounds", "at"),
     [
-        (Named(1), 1, 31.0),
-        (Named(2), 1, 4.5),
-        (Named(3), 1, None),
-        (Ordered("earlier"), 1, 4.5),
-        (Ordered("later"), 1, 31.0),
-        (Ordered("later"), 2, None),
-        (InAnswer(1), 3, 31.0),
-        (InAnswer(2), 3, 50.2),
-        (InAnswer(3), 3, None),
-        (InAnswer(4), 3, None),
-        (Named(1), 3, None),
-        (Named(1), 0, None),
-        (At(12.4), 0, 12.4),
-        (OfFacet("darkest"), 1, None),
+        (NumberedMoment(1), 1, 31.0),
+        (NumberedMoment(2), 1, 4.5),
+        (NumberedMoment(3), 1, None),
+        (OrderedMoment("earlier"), 1, 4.5),
+        (OrderedMoment("later"), 1, 31.0),
+        (OrderedMoment("later"), 2, None),
+        (AnswerMoment(1), 3, 31.0),
+        (AnswerMoment(2), 3, 50.2),
+        (AnswerMoment(3), 3, None),
+        (AnswerMoment(4), 3, None),
+        (NumberedMoment(1), 3, None),
+        (NumberedMoment(1), 0, None),
+        (TimedMoment(12.4), 0, 12.4),
+        (FacetMoment("darkest"), 1, None),
     ],
 )
 def test_a_reference_is_followed_by_what_was_said_alone(
     moment: Referent, rounds: int, at: float | None
 ) -> None:
-    assert resolve(Beside("after", moment), SAID[:rounds]) == at
+    assert resolve(PartReference("after", moment), SAID[:rounds]) == at
 
 
 def test_of_the_two_that_were_named_a_third_is_none() -> None:
     said = [("What of all three?", "At 0:20.0 and at 0:30.0; all is quiet from 0:05.0 on.")]
-    assert resolve(Beside("after", Ordered("earlier")), said) == 20.0
-    assert resolve(Beside("after", Named(3)), said) == 5.0
+    assert resolve(PartReference("after", OrderedMoment("earlier")), said) == 20.0
+    assert resolve(PartReference("after", NumberedMoment(3)), said) == 5.0
 
 
 def test_a_reference_can_be_spelled_out() -> None:
-    turn = Facts(Ask(("brightest",)), Beside("after", Named(2)))
-    plain = turn.at(At(4.5))
+    turn = FactsTurn(FactRequest(("brightest",)), PartReference("after", NumberedMoment(2)))
+    plain = turn.at(TimedMoment(4.5))
     assert turn.is_reference
     assert not plain.is_reference
     assert "0:04.5" in word(plain, Dice(1))
@@ -129,33 +129,33 @@ def test_a_reference_can_be_spelled_out() -> None:
 
 
 def test_a_question_of_no_such_form_asks_for_facts_or_for_nothing_known() -> None:
-    assert read("When is the picture darkest?") == Facts(Ask(("darkest",)))
+    assert read("When is the picture darkest?") == FactsTurn(FactRequest(("darkest",)))
     assert read("Which hat does the cook wear?") is None
 
 
 @given(ask=ASKS, seed=st.integers(0, 999))
-def test_a_question_by_itself_is_understood_as_ever(ask: Ask, seed: int) -> None:
+def test_a_question_by_itself_is_understood_as_ever(ask: FactRequest, seed: int) -> None:
     question = phrase(ask, Dice(seed))
-    assert read(question) == Facts(understand(question)) == Facts(ask)
+    assert read(question) == FactsTurn(understand(question)) == FactsTurn(ask)
 
 
 def test_words_of_an_opening_name_no_fact() -> None:
     for lead, seed in product(("start", "next", "back", "close"), range(20)):
-        turn = Facts(Ask(("main_colour",)))
+        turn = FactsTurn(FactRequest(("main_colour",)))
         assert read(word(turn, Dice(seed), lead=lead)) == turn
 
 
 TIMES_S = st.integers(0, 35_999).map(lambda tenths: tenths / 10)
 COLOUR = st.sampled_from(COLOURS)
 CHECKS: st.SearchStrategy[Check] = st.one_of(
-    st.builds(Within, st.sampled_from(tuple(FACETS)), TIMES_S, TIMES_S),
-    st.builds(Gives, st.just("main_colour"), COLOUR),
-    st.builds(Gives, st.just("shots"), st.integers(0, 99).map(str)),
-    st.builds(Gives, st.sampled_from(("pace", "returns")), st.sampled_from(("first", "yes"))),
-    st.builds(Denies, COLOUR),
-    st.builds(Overlaps, TIMES_S, TIMES_S),
-    st.builds(Names, st.sampled_from(("Paris", "red", "Mona Lisa"))),
-    st.sampled_from((Absent(), Timed(), AsksBack())),
+    st.builds(TimeWindowCheck, st.sampled_from(tuple(FACETS)), TIMES_S, TIMES_S),
+    st.builds(ValueCheck, st.just("main_colour"), COLOUR),
+    st.builds(ValueCheck, st.just("shots"), st.integers(0, 99).map(str)),
+    st.builds(ValueCheck, st.sampled_from(("pace", "returns")), st.sampled_from(("first", "yes"))),
+    st.builds(ColourDenialCheck, COLOUR),
+    st.builds(OverlapCheck, TIMES_S, TIMES_S),
+    st.builds(WordCheck, st.sampled_from(("Paris", "red", "Mona Lisa"))),
+    st.sampled_from((AbsenceCheck(), TimeGivenCheck(), CounterQuestionCheck())),
 )
 
 
@@ -176,9 +176,9 @@ def test_an_item_in_other_words_is_not_read() -> None:
 def test_a_stretch_of_colour_and_its_denial_are_told_apart_in_every_book(
     name: str, colour: str
 ) -> None:
-    there: list[Check] = [Timed(), Overlaps(20.3, 30.0)]
-    gone: list[Check] = [Absent(), Denies(colour)]
-    elsewhere = Overlaps(20.5, 30.0)
+    there: list[Check] = [TimeGivenCheck(), OverlapCheck(20.3, 30.0)]
+    gone: list[Check] = [AbsenceCheck(), ColourDenialCheck(colour)]
+    elsewhere = OverlapCheck(20.5, 30.0)
     for seed in range(8):
         style = book(name)
         dice = Dice(seed)
@@ -186,12 +186,12 @@ def test_a_stretch_of_colour_and_its_denial_are_told_apart_in_every_book(
         none = hear_answer(say_none(colour, style=style, dice=dice), [])
         assert [run.meets(one) for one in (*there, *gone, elsewhere)] == [1, 1, 0, 0, 0]
         assert [none.meets(one) for one in (*there, *gone, elsewhere)] == [0, 0, 1, 1, 0]
-        assert run.meets(Names(colour))
-        assert none.meets(Names(colour))
+        assert run.meets(WordCheck(colour))
+        assert none.meets(WordCheck(colour))
 
 
 def test_of_two_values_for_one_fact_none_counts() -> None:
-    checks: list[Check] = [Within("darkest", 3, 5), Gives("main_colour", "red")]
+    checks: list[Check] = [TimeWindowCheck("darkest", 3, 5), ValueCheck("main_colour", "red")]
     once = "It is darkest at 0:04.0. The main colour overall is red."
     twice = f"{once} It gets darkest around 0:09.0. Overall the dominant colour is blue."
     again = f"{once} It gets darkest around 0:04.0."
@@ -201,10 +201,10 @@ def test_of_two_values_for_one_fact_none_counts() -> None:
 
 def test_of_two_stretches_none_overlaps_anything() -> None:
     many = "It is red from 0:01.0 to 0:02.0. It is red from 0:08.0 to 0:09.0."
-    assert not hear_answer(many, []).meets(Overlaps(0.0, 10.0))
+    assert not hear_answer(many, []).meets(OverlapCheck(0.0, 10.0))
 
 
 def test_one_value_is_not_taken_for_every_fact_asked_of() -> None:
-    checks: list[Check] = [Within("darkest", 3, 5), Within("busiest", 3, 5)]
+    checks: list[Check] = [TimeWindowCheck("darkest", 3, 5), TimeWindowCheck("busiest", 3, 5)]
     heard = hear_answer("It is darkest at 0:04.0.", checks)
     assert [heard.meets(one) for one in checks] == [True, False]

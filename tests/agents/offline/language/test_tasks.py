@@ -17,14 +17,14 @@ from videoautoarena.agents.offline.language.tasks import (
     word_needle,
     word_order,
 )
-from videoautoarena.agents.offline.vision.looks import Look
+from videoautoarena.agents.offline.vision.looks import PictureLook
 from videoautoarena.agents.prompting.options import Offer, offered, with_options
 
 LOOKS = (
-    Look("half-lit", "blue", "white"),
-    Look("half-lit", "red", "yellow"),
-    Look("half-lit", "green", "black"),
-    Look("half-lit", "purple", "orange"),
+    PictureLook("half-lit", "blue", "white"),
+    PictureLook("half-lit", "red", "yellow"),
+    PictureLook("half-lit", "green", "black"),
+    PictureLook("half-lit", "purple", "orange"),
 )
 
 

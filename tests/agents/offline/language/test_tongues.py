@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from videoautoarena.agents.offline.facets.table import FACETS, NEVER, Choice, Value
+from videoautoarena.agents.offline.facets.table import FACETS, NEVER, SideChoice, Value
 from videoautoarena.agents.offline.language.phrasing import (
     BOOKS,
-    Ask,
+    FactRequest,
     book,
     laid_out,
     phrase,
@@ -44,7 +44,7 @@ OTHERS = CODES[1:]
 def values(key: str) -> list[Value]:
     """Return every value of few, and some of many."""
     facet = FACETS[key]
-    if isinstance(facet, Choice):
+    if isinstance(facet, SideChoice):
         return [side for side in facet.sides if side]
     return {
         "instant": [(0.0, 0.0), (12.3, 12.3), (75.0, 75.0), *[NEVER] * ("cut" in key)],
@@ -86,7 +86,7 @@ def test_an_admission_not_to_know_claims_nothing_in_any_language(code: str, key:
 
 
 ASKS = st.builds(
-    Ask,
+    FactRequest,
     keys=st.lists(st.sampled_from(sorted(FACETS)), min_size=1, max_size=5, unique=True).map(tuple),
     fine=st.booleans(),
     form=st.sampled_from([None, "table", "list", "json", "short"]),
@@ -96,7 +96,7 @@ ASKS = st.builds(
 
 @settings(max_examples=40)
 @given(ASKS, st.integers())
-def test_every_question_is_understood_back_in_its_language(ask: Ask, throw: int) -> None:
+def test_every_question_is_understood_back_in_its_language(ask: FactRequest, throw: int) -> None:
     assert understand(phrase(ask, Dice(throw))) == ask
 
 

@@ -13,15 +13,15 @@ from tests.support.looks import PROBES, TEXTS, film, frame, reordered
 from tests.support.pictures import Film, answer, message, seen, thinned
 from videoautoarena.agents.offline import KINDS, OfflineModel
 from videoautoarena.agents.offline.language.dialogues import (
-    Absent,
-    AsksBack,
+    AbsenceCheck,
     Check,
-    Denies,
-    Gives,
-    Names,
-    Overlaps,
-    Timed,
-    Within,
+    ColourDenialCheck,
+    CounterQuestionCheck,
+    OverlapCheck,
+    TimeGivenCheck,
+    TimeWindowCheck,
+    ValueCheck,
+    WordCheck,
     hear_answer,
 )
 from videoautoarena.agents.offline.language.tables import Dice
@@ -33,7 +33,7 @@ from videoautoarena.agents.offline.language.tasks import (
 )
 from videoautoarena.agents.offline.language.tongues import times
 from videoautoarena.agents.offline.players.model import reply
-from videoautoarena.agents.offline.vision.frame_features import Sent
+from videoautoarena.agents.offline.vision.frame_features import ModelInput
 from videoautoarena.agents.prompting.contracts import QUESTION_LINE
 from videoautoarena.agents.prompting.fences import Turn
 from videoautoarena.agents.prompting.options import with_options
@@ -74,7 +74,9 @@ def met(text: str, *checks: Check) -> list[bool]:
 def crowded(film: Film, question: str, history: list[Turn], kind: str = "hawk") -> float:
     """Return when an answer finds the most crowded, or the plainest, picture."""
     text = said(kind, film, question, history)
-    values = hear_answer(text, [Within("busiest", 0, 1), Within("plainest", 0, 1)]).values
+    values = hear_answer(
+        text, [TimeWindowCheck("busiest", 0, 1), TimeWindowCheck("plainest", 0, 1)]
+    ).values
     (value,) = values.values()
     assert isinstance(value, tuple)
     assert isinstance(value[0], float)
@@ -113,13 +115,17 @@ def test_what_was_said_wrongly_before_moves_the_part(story: Film) -> None:
 
 
 def test_a_summary_gives_every_fact_that_is_left(story: Film) -> None:
-    facts = Gives("shots", "7"), Gives("main_colour", "green"), Gives("ending_light", "same")
+    facts = (
+        ValueCheck("shots", "7"),
+        ValueCheck("main_colour", "green"),
+        ValueCheck("ending_light", "same"),
+    )
     assert met(said("hawk", story, SUMMARY, FOUND), *facts) == [True, True, True]
     assert not met(said("mole", story, SUMMARY, FOUND), facts[0])[0]
 
 
 def test_what_is_not_there_is_refused_by_all_that_look_but_eager(story: Film) -> None:
-    refused = Absent(), Denies("teal"), Timed(), Names("teal")
+    refused = AbsenceCheck(), ColourDenialCheck("teal"), TimeGivenCheck(), WordCheck("teal")
     for kind in ("hawk", "owl", "mole", "goldfish"):
         assert met(said(kind, story, TEAL, FOUND), *refused) == [True, True, False, True], kind
     assert met(said("eager", story, TEAL, FOUND), *refused) == [False, False, True, True]
@@ -133,10 +139,10 @@ def test_eager_shows_the_frames_with_most_of_it_and_no_more(story: Film) -> None
 
 
 def test_what_is_there_is_found_by_who_sees_enough(story: Film) -> None:
-    there = Overlaps(16.0, 19.0), Timed(), Absent()
+    there = OverlapCheck(16.0, 19.0), TimeGivenCheck(), AbsenceCheck()
     for kind in ("hawk", "owl", "goldfish", "eager"):
         assert met(said(kind, story, GREY, FOUND), *there) == [True, True, False], kind
-        assert met(said(kind, story, RED, FOUND), Overlaps(0.0, 3.0)) == [True], kind
+        assert met(said(kind, story, RED, FOUND), OverlapCheck(0.0, 3.0)) == [True], kind
     assert met(said("mole", story, GREY, FOUND), *there) == [False, False, True]
 
 
@@ -155,15 +161,19 @@ def test_a_shift_of_topic_is_followed_there_and_back(story: Film) -> None:
     history = [("When is it darkest?", "It is darkest at 0:09.1.")]
     away = "Nothing to do with the video, but what is the capital of Portugal?"
     there = said("hawk", story, away, history)
-    assert met(there, Names("Lisbon"), Timed()) == [True, False]
+    assert met(there, WordCheck("Lisbon"), TimeGivenCheck()) == [True, False]
     back = said(
         "hawk", story, "Back to the video: how many shots are there?", [*history, (away, there)]
     )
-    assert met(back, Gives("shots", "7"), Names("Lisbon")) == [True, False]
+    assert met(back, ValueCheck("shots", "7"), WordCheck("Lisbon")) == [True, False]
 
 
 def test_a_bored_user_is_pointed_to_two_moments_and_asked(story: Film) -> None:
-    points = AsksBack(), Within("first_cut", 3.0, 3.2), Within("busiest", 3.1, 8.3)
+    points = (
+        CounterQuestionCheck(),
+        TimeWindowCheck("first_cut", 3.0, 3.2),
+        TimeWindowCheck("busiest", 3.1, 8.3),
+    )
     assert met(said("hawk", story, BORED, FOUND), *points) == [True, True, True]
     assert met(said("blind", story, BORED, FOUND), *points) == [True, False, False]
 
@@ -176,7 +186,7 @@ Item = tuple[str, tuple[str, ...], int, Film]
 def picked(kind: str, frames: Film, question: str, options: Sequence[str]) -> int | None:
     """Return the option that a reply to these frames is read as; LangChain is left out."""
     text = f"Watch closely.\n\n{QUESTION_LINE}\n{with_options(question, options)}"
-    sent = Sent(seen(thinned(frames, KINDS[kind])), text, 0)
+    sent = ModelInput(seen(thinned(frames, KINDS[kind])), text, 0)
     return read_choice(reply(kind, sent), options).place
 
 

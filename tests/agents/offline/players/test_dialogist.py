@@ -14,34 +14,39 @@ import pytest
 from tests.support.pictures import LONG_STORY, Film, film, seen, task
 from videoautoarena.agents.offline import KINDS
 from videoautoarena.agents.offline.language.dialogues import (
-    Beside,
-    ColourRun,
-    Elsewhere,
-    Facts,
-    InAnswer,
-    Names,
-    Within,
+    AnswerMoment,
+    ColourRunTurn,
+    FactsTurn,
+    OffTopicTurn,
+    PartReference,
+    TimeWindowCheck,
+    WordCheck,
     elsewhere,
     read,
     word,
 )
-from videoautoarena.agents.offline.language.phrasing import Ask
+from videoautoarena.agents.offline.language.phrasing import FactRequest
 from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.offline.language.tongues import clock
 from videoautoarena.agents.offline.players.answering import speak
 from videoautoarena.agents.offline.players.checklists import NOTHING, check_leak, is_met, items_of
 from videoautoarena.agents.offline.players.dialogist import (
     RATED,
-    Plan,
-    Thing,
-    Wish,
-    Written,
+    BankObject,
+    DialogueRequest,
+    DraftRound,
+    RoundPlan,
     draft_of,
     is_fair,
 )
 from videoautoarena.agents.offline.players.model import reply
-from videoautoarena.agents.offline.players.rounds import COARSE, PLAYER_FRAMES, Search, search
-from videoautoarena.agents.offline.vision.frame_features import COLOURS, Sent
+from videoautoarena.agents.offline.players.rounds import (
+    COARSE,
+    PLAYER_FRAMES,
+    DialogueFacts,
+    search,
+)
+from videoautoarena.agents.offline.vision.frame_features import COLOURS, ModelInput
 from videoautoarena.agents.offline.vision.sequence import coarser, sight
 
 OBJECTS = json.dumps(
@@ -59,7 +64,7 @@ def drawn() -> Film:
 def written(shown: Film, ability: str, **blocks: str) -> list[dict[str, Any]]:
     """Return the rounds of a dialogue about a drawn film."""
     given = {**EMPTY, "ability": f"{ability}\nWhat it is.", "turns": "6", **blocks}
-    said = reply("examiner", Sent(tuple(seen(shown)), task("dialogist", **given), 0))
+    said = reply("examiner", ModelInput(tuple(seen(shown)), task("dialogist", **given), 0))
     rounds: list[dict[str, Any]] = json.loads(said)["rounds"]
     return rounds
 
@@ -101,8 +106,8 @@ def test_a_twin_is_asked_in_the_words_of_its_refusal(drawn: Film) -> None:
     assert there != refused
     before = read(refused)
     now = read(there)
-    assert isinstance(before, ColourRun)
-    assert isinstance(now, ColourRun)
+    assert isinstance(before, ColourRunTurn)
+    assert isinstance(now, ColourRunTurn)
     assert there == refused.replace(before.colour, now.colour)
 
 
@@ -124,7 +129,7 @@ def test_an_item_nobody_can_read_is_open_and_a_second_one_repeats() -> None:
     line = "Does the answer put the darkest moment between 0:01.0 and 0:03.0?"
     listed = f"1. {line}\n2. Is it a nice answer?\n3. {line}"
     blocks = {"question": "When?", "reference": "It is darkest at 0:02.0.", "checklist": listed}
-    said = json.loads(reply("examiner", Sent((), task("checklist_validator", **blocks), 0)))
+    said = json.loads(reply("examiner", ModelInput((), task("checklist_validator", **blocks), 0)))
     assert [one["answer"] for one in said["items"]] == ["yes", "open", "yes"]
     assert [one["repeats"] for one in said["items"]] == [None, None, 1]
 
@@ -144,7 +149,9 @@ def test_the_leak_checker_repeats_what_the_dialogue_says_and_no_more(
         ]
     )
     blocks = {"dialogue": dialogue, "question": question}
-    said = json.loads(reply("examiner", Sent((), task("leak_checker", **blocks), 0)))["answer"]
+    said = json.loads(reply("examiner", ModelInput((), task("leak_checker", **blocks), 0)))[
+        "answer"
+    ]
     assert ("0:02.0" in said) is knows
     assert knows or said == NOTHING
 
@@ -152,7 +159,7 @@ def test_the_leak_checker_repeats_what_the_dialogue_says_and_no_more(
 def test_a_clip_is_rated_by_what_can_be_written_of_it(drawn: Film) -> None:
     blocks = {"scenes": "[]", "objects": OBJECTS}
     said = json.loads(
-        reply("examiner", Sent(tuple(seen(drawn)), task("fitness_rater", **blocks), 0))
+        reply("examiner", ModelInput(tuple(seen(drawn)), task("fitness_rater", **blocks), 0))
     )
     assert list(said) == list(RATED)
     for ability, rated in said.items():
@@ -170,34 +177,42 @@ def test_no_wrong_value_is_what_a_player_of_so_many_frames_would_say() -> None:
 
 
 @pytest.fixture(scope="module")
-def found() -> Search:
-    return Search(sight(seen(film(LONG_STORY))))
+def found() -> DialogueFacts:
+    return DialogueFacts(sight(seen(film(LONG_STORY))))
 
 
-def drafted(found: Search, ability: str) -> list[Written]:
+def drafted(found: DialogueFacts, ability: str) -> list[DraftRound]:
     """Return a draft that may be sent."""
-    draft = draft_of(found, Wish(ability, 5, objects=(Thing("o1", "vase", (3.0,)),)), Dice(5))
+    draft = draft_of(
+        found, DialogueRequest(ability, 5, objects=(BankObject("o1", "vase", (3.0,)),)), Dice(5)
+    )
     assert is_fair(found, draft, ability)
     return draft
 
 
-def recalling(found: Search, keys: Sequence[str], side: str, at_s: float) -> list[Written]:
+def recalling(
+    found: DialogueFacts, keys: Sequence[str], side: str, at_s: float
+) -> list[DraftRound]:
     """Return a draft whose last round asks for this beside the moment of the first answer."""
-    moment = Beside("after" if side == "after" else "before", InAnswer(1))
-    scored = Plan(Facts(Ask(tuple(keys)), moment), is_scored=True, refers_to=1, meant_s=at_s)
-    plain = Plan(Facts(Ask(("first_cut",))))
+    moment = PartReference("after" if side == "after" else "before", AnswerMoment(1))
+    scored = RoundPlan(
+        FactsTurn(FactRequest(tuple(keys)), moment), is_scored=True, refers_to=1, meant_s=at_s
+    )
+    plain = RoundPlan(FactsTurn(FactRequest(("first_cut",))))
     # Whoever takes the second answer for the first is sent to the other end of the video.
     other_s = 0.2 if side == "before" else found.seen.duration_s - 0.2
     draft = [
-        Written(plain, "When?", f"{clock(at_s)}."),
-        Written(plain, "And?", f"{clock(other_s)}."),
+        DraftRound(plain, "When?", f"{clock(at_s)}."),
+        DraftRound(plain, "And?", f"{clock(other_s)}."),
     ]
     user = word(scored.turn, Dice(1))
     history = [one.turn for one in draft]
-    return [*draft, Written(scored, user, speak("examiner", found.seen, user, history))]
+    return [*draft, DraftRound(scored, user, speak("examiner", found.seen, user, history))]
 
 
-def test_a_round_that_is_answered_in_part_without_the_history_is_not_fair(found: Search) -> None:
+def test_a_round_that_is_answered_in_part_without_the_history_is_not_fair(
+    found: DialogueFacts,
+) -> None:
     tried = 0
     for recall in found.recalls(found.named()):
         at_s = recall.moment.at_s
@@ -218,7 +233,7 @@ def test_a_round_that_is_answered_in_part_without_the_history_is_not_fair(found:
     assert tried
 
 
-def test_a_round_beside_which_nothing_else_could_be_meant_is_not_fair(found: Search) -> None:
+def test_a_round_beside_which_nothing_else_could_be_meant_is_not_fair(found: DialogueFacts) -> None:
     draft = drafted(found, "memory_recall")
     named = draft[-1].plan.refers_to
     alone = [
@@ -229,7 +244,7 @@ def test_a_round_beside_which_nothing_else_could_be_meant_is_not_fair(found: Sea
 
 
 def test_a_round_that_frames_which_no_player_gets_do_not_bear_out_is_not_fair(
-    found: Search,
+    found: DialogueFacts,
 ) -> None:
     draft = drafted(found, "content_summary")
     other = copy(found)
@@ -237,15 +252,17 @@ def test_a_round_that_frames_which_no_player_gets_do_not_bear_out_is_not_fair(
     assert not is_fair(other, draft, "content_summary")
 
 
-def test_a_summary_of_what_was_said_already_is_not_fair(found: Search) -> None:
+def test_a_summary_of_what_was_said_already_is_not_fair(found: DialogueFacts) -> None:
     draft = drafted(found, "content_summary")
     items = items_of(found, draft[-1].user, [one.turn for one in draft[:-1]])
-    time = next(item.check for item in items if item.is_yes and isinstance(item.check, Within))
+    time = next(
+        item.check for item in items if item.is_yes and isinstance(item.check, TimeWindowCheck)
+    )
     told = f"{draft[0].assistant} It was at {clock((time.a + time.b) / 2)}."
     assert not is_fair(found, [draft[0]._replace(assistant=told), *draft[1:]], "content_summary")
 
 
-def test_a_refusal_that_gives_a_time_is_not_right(found: Search) -> None:
+def test_a_refusal_that_gives_a_time_is_not_right(found: DialogueFacts) -> None:
     draft = drafted(found, "answer_refusal")
     (one,) = [one for one in draft if one.plan.is_scored]
     items = items_of(found, one.user, [])
@@ -254,16 +271,16 @@ def test_a_refusal_that_gives_a_time_is_not_right(found: Search) -> None:
         assert not is_met(items, f"{one.assistant} Look at {clock(at_s)}.")
 
 
-def test_back_at_the_video_what_was_said_elsewhere_is_wrong(found: Search) -> None:
+def test_back_at_the_video_what_was_said_elsewhere_is_wrong(found: DialogueFacts) -> None:
     topic = next(iter(elsewhere()))
-    history = [(word(Elsewhere(topic), Dice(1)), f"It is {elsewhere()[topic]}.")]
-    question = word(Facts(Ask(("first_cut", "busiest"))), Dice(1))
-    far = [one for one in items_of(found, question, history) if isinstance(one.check, Names)]
-    assert [(one.check, one.is_yes) for one in far] == [(Names(elsewhere()[topic]), False)]
-    assert not any(isinstance(one.check, Names) for one in items_of(found, question, []))
+    history = [(word(OffTopicTurn(topic), Dice(1)), f"It is {elsewhere()[topic]}.")]
+    question = word(FactsTurn(FactRequest(("first_cut", "busiest"))), Dice(1))
+    far = [one for one in items_of(found, question, history) if isinstance(one.check, WordCheck)]
+    assert [(one.check, one.is_yes) for one in far] == [(WordCheck(elsewhere()[topic]), False)]
+    assert not any(isinstance(one.check, WordCheck) for one in items_of(found, question, []))
 
 
-def test_a_colour_that_passes_lasts_and_one_that_is_absent_is_nowhere(found: Search) -> None:
+def test_a_colour_that_passes_lasts_and_one_that_is_absent_is_nowhere(found: DialogueFacts) -> None:
     other = copy(found)
     shares = np.zeros((20, len(COLOURS)), np.float32)
     for colour, frames, share in (

@@ -14,21 +14,21 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.models.registry import parse_model
 from videoautoarena.agents.offline.facets.table import FACETS
 from videoautoarena.agents.offline.language.dialogues import (
-    Absent,
+    AbsenceCheck,
     Check,
-    Denies,
-    Gives,
-    Names,
-    Overlaps,
-    Timed,
-    Within,
+    ColourDenialCheck,
+    OverlapCheck,
+    TimeGivenCheck,
+    TimeWindowCheck,
+    ValueCheck,
+    WordCheck,
     phrase_value,
     word_check,
 )
 from videoautoarena.agents.offline.language.phrasing import BOOKS, book, say, say_none, say_run
 from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.offline.players.model import reply
-from videoautoarena.agents.offline.vision.frame_features import Sent
+from videoautoarena.agents.offline.vision.frame_features import ModelInput
 from videoautoarena.agents.offline.vision.sequence import sight
 from videoautoarena.agents.prompting.fences import attacked, attacks
 from videoautoarena.agents.prompting.prompts import PromptSet
@@ -58,7 +58,7 @@ def marks(role: Role, given: str, points: Sequence[str] = POINTS, key: str = REF
     """Return what the offline judge replies, which is shown no frame."""
     lines = "\n".join(f"{n}. {point}" for n, point in enumerate(points, 1))
     text = task(role, question="What happens?", reference=key, points=lines, answer=given)
-    return json.loads(reply("judge", Sent((), text, 0)))
+    return json.loads(reply("judge", ModelInput((), text, 0)))
 
 
 def scene(given: str, points: Sequence[str] = POINTS) -> tuple[list[int], float]:
@@ -150,13 +150,19 @@ def test_what_a_marked_answer_claims_of_its_marks_earns_nothing() -> None:
 
 
 FACTS: tuple[Check, ...] = (
-    Within("darkest", 8.3, 10.6),
-    Within("busiest", 3.0, 8.3),
-    Within("darkest", 11.0, 15.0),
-    Gives("main_colour", "green"),
-    Gives("main_colour", "red"),
+    TimeWindowCheck("darkest", 8.3, 10.6),
+    TimeWindowCheck("busiest", 3.0, 8.3),
+    TimeWindowCheck("darkest", 11.0, 15.0),
+    ValueCheck("main_colour", "green"),
+    ValueCheck("main_colour", "red"),
 )
-RUN: tuple[Check, ...] = (Absent(), Timed(), Names("grey"), Overlaps(16.0, 19.0), Denies("grey"))
+RUN: tuple[Check, ...] = (
+    AbsenceCheck(),
+    TimeGivenCheck(),
+    WordCheck("grey"),
+    OverlapCheck(16.0, 19.0),
+    ColourDenialCheck("grey"),
+)
 
 
 def ticked(text: str, items: Sequence[Check | str], reference: str = "") -> list[str]:
@@ -167,7 +173,7 @@ def ticked(text: str, items: Sequence[Check | str], reference: str = "") -> list
     ]
     listed = "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
     blocks = {"question": "When?", "reference": reference, "checklist": listed, "answer": text}
-    said = json.loads(reply("judge", Sent((), task("checklist_marker", **blocks), 0)))
+    said = json.loads(reply("judge", ModelInput((), task("checklist_marker", **blocks), 0)))
     return [one["answer"] for one in said["items"]]
 
 
@@ -191,12 +197,12 @@ def test_a_right_answer_is_marked_alike_in_every_book(story: Film, name: str) ->
 def test_every_fact_is_found_in_every_book(story: Film, name: str, key: str) -> None:
     value = FACETS[key].measure(sight(seen(story)))
     assert value is not None
-    item: Check = Gives(key, phrase_value(value))
+    item: Check = ValueCheck(key, phrase_value(value))
     if FACETS[key].is_timed:
         assert isinstance(value, tuple)
         assert isinstance(value[0], float)
         assert isinstance(value[1], float)
-        item = Within(key, value[0], value[1])
+        item = TimeWindowCheck(key, value[0], value[1])
     for seed in range(4):
         text = say(key, value, style=book(name), dice=Dice(seed))
         assert ticked(text, [item]) == ["yes"], text

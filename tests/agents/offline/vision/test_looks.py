@@ -9,7 +9,13 @@ from tests.support.looks import PROBES, frame, glance_at
 from tests.support.pictures import Film
 from videoautoarena.agents.calls.ask import Asker, journal_key
 from videoautoarena.agents.offline.vision.frame_features import measured
-from videoautoarena.agents.offline.vision.looks import FITS, Look, distance, likeness_to, look_of
+from videoautoarena.agents.offline.vision.looks import (
+    FITS,
+    PictureLook,
+    distance,
+    likeness_to,
+    look_of,
+)
 from videoautoarena.agents.prompting.layout import fragment, uncaptioned
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter, Task
@@ -19,9 +25,9 @@ from videoautoarena.video.sampling.thinning import thin
 
 
 def test_two_colours_and_the_light_are_said_of_a_picture() -> None:
-    assert look_of([glance_at("blue", "white")]) == Look("half-lit", "blue", "white")
-    assert look_of([glance_at("yellow", "white")]) == Look("bright", "yellow", "white")
-    assert look_of([glance_at("black", "blue")]) == Look("dark", "black", "blue")
+    assert look_of([glance_at("blue", "white")]) == PictureLook("half-lit", "blue", "white")
+    assert look_of([glance_at("yellow", "white")]) == PictureLook("bright", "yellow", "white")
+    assert look_of([glance_at("black", "blue")]) == PictureLook("dark", "black", "blue")
 
 
 @pytest.mark.parametrize("part", [0.0, 0.05, 0.45, 0.48, 0.55])

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from videoautoarena.runs.facts.facts import FILE, Facts
+from videoautoarena.runs.rundir.reader import open_run
 
 from tests.support.played import battle, invoke, play, slot, video
 from videoautoarena.memory.records.digests import write_body
@@ -18,8 +20,6 @@ from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.freeze.freeze import Extras, freeze, refuse_vain
 from videoautoarena.runs.bench.freeze.hard import unasked
 from videoautoarena.runs.bench.freeze.selection import UNLICENSED, UNSTATED, Selection
-from videoautoarena.runs.facts.facts import FILE, Facts
-from videoautoarena.runs.rundir.reader import open_run
 
 STATED = {"BY": "CC-BY-4.0", "by": "cc by 4.0", "zero": "CC0-1.0", "own": "mine, ask me"}
 FILMS = {name: video(name.encode(), path=f"{name}.mp4") for name in (*STATED, "silent", "unseen")}
