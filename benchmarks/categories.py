@@ -21,10 +21,10 @@ from typing import NamedTuple
 
 from benchmarks.canned import keep, parser_of
 from videoautoarena.agents.offline.facets.table import FACETS
-from videoautoarena.agents.offline.language.phrasing import Ask, phrase
-from videoautoarena.agents.offline.language.values import Dice
+from videoautoarena.agents.offline.language.phrasing import FactRequest, phrase
+from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.offline.players.model import reply
-from videoautoarena.agents.offline.vision.frame_features import Sent
+from videoautoarena.agents.offline.vision.frame_features import ModelInput
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.classify import read_categories
 from videoautoarena.agents.roles.prompter import Task, worded
@@ -67,7 +67,7 @@ def offline_questions(count: int, code: str = "en") -> list[Question]:
         form = (None, None, "table", "list", "json", "short")[dice.below(6)]
         of = {"counting"} if COUNTED & set(keys) else set()
         of |= {"order_and_time"} if set(keys) - UNTIMED else set()
-        found.append(Question(phrase(Ask(keys, form=form, code=code), dice), frozenset(of)))  # type: ignore[arg-type]
+        found.append(Question(phrase(FactRequest(keys, form=form, code=code), dice), frozenset(of)))  # type: ignore[arg-type]
     return found
 
 
@@ -83,7 +83,7 @@ def classified(questions: Sequence[Question]) -> tuple[Row, ...]:
     said: list[Said] = []
     for one in questions:
         text = worded(prompts, Task("classifier", None, scope="q", texts={"question": one.text}))
-        said.append(read_categories(reply("examiner", Sent((), text, 0))).categories)
+        said.append(read_categories(reply("examiner", ModelInput((), text, 0))).categories)
     truth: list[Said] = [
         {name: "yes" if name in one.of else "no" for name in QUESTION_CATEGORIES}
         for one in questions

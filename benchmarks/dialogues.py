@@ -23,26 +23,38 @@ from typing import NamedTuple
 
 from benchmarks.canned import keep, parser_of
 from videoautoarena.agents.offline import KINDS
-from videoautoarena.agents.offline.answers.answering import speak
-from videoautoarena.agents.offline.facets.facet import Value, is_stretch, stretch
-from videoautoarena.agents.offline.facets.part import Part, part_of
-from videoautoarena.agents.offline.language.checks import (
-    Gives,
-    Within,
+from videoautoarena.agents.offline.facets.parts import VideoPart, part_of
+from videoautoarena.agents.offline.facets.table import Value, is_stretch, stretch
+from videoautoarena.agents.offline.language.dialogues import (
+    FactsTurn,
+    TimedMoment,
+    TimeWindowCheck,
+    ValueCheck,
     hear_answer,
+    resolve,
+    word,
     word_check,
 )
 from videoautoarena.agents.offline.language.phrasing import BOOKS, book, say
-from videoautoarena.agents.offline.language.tables import table
-from videoautoarena.agents.offline.language.turns import At, Facts, resolve, word
-from videoautoarena.agents.offline.language.values import Dice
-from videoautoarena.agents.offline.players.checklists import Item, is_met, items_of
-from videoautoarena.agents.offline.players.dialogist import RATED, draft_of
-from videoautoarena.agents.offline.players.drafts import Thing, Wish, Written
-from videoautoarena.agents.offline.players.leaks import Round, gathered
+from videoautoarena.agents.offline.language.tables import Dice, table
+from videoautoarena.agents.offline.players.answering import speak
+from videoautoarena.agents.offline.players.checklists import (
+    ChecklistItem,
+    DialogueRound,
+    gathered,
+    is_met,
+    items_of,
+)
+from videoautoarena.agents.offline.players.dialogist import (
+    RATED,
+    BankObject,
+    DialogueRequest,
+    DraftRound,
+    draft_of,
+)
 from videoautoarena.agents.offline.players.rounds import search
 from videoautoarena.agents.offline.vision.frame_features import picture
-from videoautoarena.agents.offline.vision.sequence import Sight, sight
+from videoautoarena.agents.offline.vision.sequence import FrameSequence, sight
 from videoautoarena.agents.prompting.dialogue_contracts import RoundReply
 from videoautoarena.agents.roles import write_dialogue
 from videoautoarena.graph.dialogue_checks import gives_away
@@ -89,7 +101,7 @@ SYNONYMS = {
 FREELY = "free words"
 OTHERWISE = "free words and other names"
 PLACES = {"answer": "in an earlier answer", "question": "in a later question"}
-BANK = tuple(Thing(f"o{n}", f"thing {n}", (2.0 * n,)) for n in range(1, 30))
+BANK = tuple(BankObject(f"o{n}", f"thing {n}", (2.0 * n,)) for n in range(1, 30))
 
 
 class Asked(NamedTuple):
@@ -98,12 +110,12 @@ class Asked(NamedTuple):
     clip: str
     seed: int
     ability: str
-    seen: Sight
-    draft: Sequence[Written]
+    seen: FrameSequence
+    draft: Sequence[DraftRound]
     number: int
 
     @property
-    def one(self) -> Written:
+    def one(self) -> DraftRound:
         """The round."""
         return self.draft[self.number - 1]
 
@@ -113,7 +125,7 @@ class Asked(NamedTuple):
         return [each.turn for each in self.draft[: self.number - 1]]
 
     @property
-    def items(self) -> list[Item]:
+    def items(self) -> list[ChecklistItem]:
         """Its checklist."""
         return items_of(search(self.seen), self.one.user, self.history)
 
@@ -124,26 +136,26 @@ class Asked(NamedTuple):
         return fmean(answer.meets(item.check) is item.is_yes for item in items)
 
 
-def look(path: Path) -> Sight:
+def look(path: Path) -> FrameSequence:
     """Return what 128 frames of a file show."""
     frames, jpegs = sample(path, sampling=Sampling())
     pairs = zip(frames.frames, jpegs, strict=True)
     return sight([picture(one.time_s, b64encode(jpeg).decode()) for one, jpeg in pairs])
 
 
-def sent(seen: Sight, frames: int) -> Sight:
+def sent(seen: FrameSequence, frames: int) -> FrameSequence:
     """Return what a player of so many frames is sent."""
     return sight([seen.pictures[place] for place in kept_places(len(seen.pictures), frames)])
 
 
-def make(clips: dict[str, Sight], seeds: int) -> Iterator[Asked]:
+def make(clips: dict[str, FrameSequence], seeds: int) -> Iterator[Asked]:
     """Yield every scored round that is written."""
     for clip, seen in clips.items():
         for seed in range(seeds):
             for ability in ROWS:
                 asked: list[str] = []
                 for each in range(PER_CLIP):
-                    wish = Wish(ability, 5 + (seed + each) % TURNS, tuple(asked), BANK)
+                    wish = DialogueRequest(ability, 5 + (seed + each) % TURNS, tuple(asked), BANK)
                     draft = draft_of(search(seen), wish, Dice("bench", clip, ability, seed, each))
                     for number, one in enumerate(draft, 1):
                         if one.plan.is_scored:
@@ -231,8 +243,8 @@ def claims(cells: Cells, seeds: int, least_clips: int) -> Iterator[tuple[str, bo
 def restated(asked: Asked, style: str) -> str:
     """Return the right answer again, in a book's words or in free ones."""
     turn = asked.one.plan.turn
-    assert isinstance(turn, Facts)
-    part: Part | None = Part(asked.seen)
+    assert isinstance(turn, FactsTurn)
+    part: VideoPart | None = VideoPart(asked.seen)
     if turn.part is not None:
         at_s = resolve(turn.part, asked.history)
         assert at_s is not None
@@ -259,13 +271,13 @@ def freely(key: str, value: Value | None, names: Mapping[str, str], dice: Dice) 
     return f"then there is {names.get(str(value), value)}"
 
 
-def as_reply(one: Written) -> RoundReply:
+def as_reply(one: DraftRound) -> RoundReply:
     """Return a round as the examiner sends it."""
     turn = one.plan.turn
     meant_s = one.plan.meant_s
     explicit = ""
-    if isinstance(turn, Facts) and meant_s is not None:
-        explicit = word(turn.at(At(meant_s)), Dice("explicit", one.user))
+    if isinstance(turn, FactsTurn) and meant_s is not None:
+        explicit = word(turn.at(TimedMoment(meant_s)), Dice("explicit", one.user))
     return RoundReply(user=one.user, assistant=one.assistant, scored="yes", explicit=explicit)
 
 
@@ -283,7 +295,7 @@ def is_caught(asked: Asked, planted: str = "", place: str = "") -> bool:
     if gives_away(items, rounds, asked.number):
         return True
     rest = [
-        Round(one.user, None if number == asked.number else one.assistant)
+        DialogueRound(one.user, None if number == asked.number else one.assistant)
         for number, one in enumerate(rounds, 1)
     ]
     return is_met(asked.items, gathered(rest, asked.one.user), only_yes=True)
@@ -309,18 +321,18 @@ def check_leaks(rounds: Sequence[Asked]) -> Iterator[tuple[str, bool]]:
 
 def habits(rounds: Sequence[Asked]) -> None:
     """Print how many facts are right by habit alone."""
-    usual = table("answers", "priors")
+    usual = table("players", "priors")
     items = [
         item
         for one in Dice("habits").shuffled(rounds)
         for item in one.items
-        if item.is_yes and isinstance(item.check, Within | Gives)
+        if item.is_yes and isinstance(item.check, TimeWindowCheck | ValueCheck)
     ][:HABITS]
     right = sum(is_met([item], usual[item.check.key]) for item in items)  # type: ignore[union-attr]
     print(f"by habit alone {right} of {len(items)} facts are right")
 
 
-def look_at(folder: Path) -> dict[str, Sight]:
+def look_at(folder: Path) -> dict[str, FrameSequence]:
     """Return what is seen of each video below a folder, by its path."""
     return {one.path: look(folder / one.path) for one in find_videos(folder).videos}
 

@@ -22,10 +22,10 @@ from PIL import Image
 
 from benchmarks.decode import whole
 from videoautoarena.agents.offline.vision.frame_features import (
-    Glance,
+    FrameMeasurement,
     Memo,
-    Picture,
-    Sent,
+    ModelInput,
+    ReceivedFrame,
     measured,
     picture,
 )
@@ -118,12 +118,12 @@ class Films:
     """The films of plans over some videos, as the sampler would see them."""
 
     files: dict[str, Path]
-    glances: Memo[bytes, Glance]
+    glances: Memo[bytes, FrameMeasurement]
     """Where stand-ins look up what they saw before."""
 
     def __post_init__(self) -> None:
         self._developed: dict[tuple[str, Size], list[str]] = {}
-        self._pictures: dict[str, Picture] = {}
+        self._pictures: dict[str, ReceivedFrame] = {}
 
     @cached_property
     def _decoder(self) -> AvDecoder:
@@ -149,14 +149,14 @@ class Films:
         record = Frames(video=item.plan.id, width_px=width, height_px=height, frames=frames)
         return Shown(record, numbers, line)
 
-    def message(self, item: Item, frames: Frames, *, order: Sequence[int] = ()) -> Sent:
+    def message(self, item: Item, frames: Frames, *, order: Sequence[int] = ()) -> ModelInput:
         """Return what a contestant reads; with an order, the pictures stand at others' times."""
         places = order or range(len(frames.frames))
         pictures = tuple(
             replace(self._pictures[frames.frames[place].digest], time_s=frame.time_s)
             for frame, place in zip(frames.frames, places, strict=True)
         )
-        return Sent(pictures, _text(item), 0)
+        return ModelInput(pictures, _text(item), 0)
 
     def _digests(self, video: str, size: Size) -> list[str]:
         """Return the digests of all frames of a video as a film of that size shows them."""
@@ -185,14 +185,14 @@ class Films:
         return [catch.pictures[tick] for tick in index.shown]
 
 
-def sent_of(item: Item, file: Sampled, most: int) -> Sent:
+def sent_of(item: Item, file: Sampled, most: int) -> ModelInput:
     """Return what a contestant reads about a film that was sampled as a file."""
     kept = kept_places(len(file.jpegs), most)
     pictures = tuple(
         picture(file.frames.frames[place].time_s, b64encode(file.jpegs[place]).decode())
         for place in kept
     )
-    return Sent(pictures, _text(item), 0)
+    return ModelInput(pictures, _text(item), 0)
 
 
 def _text(item: Item) -> str:

@@ -18,8 +18,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from videoautoarena.agents.offline.answers.scoring import asked_right, read_share
-from videoautoarena.agents.offline.vision.frame_features import Picture, picture
+from videoautoarena.agents.offline.players.scoring import asked_right, read_share
+from videoautoarena.agents.offline.vision.frame_features import ReceivedFrame, picture
 from videoautoarena.memory.records.records import DECIDED, Battle, Sampling, Video
 from videoautoarena.runs.rating.table import build
 from videoautoarena.runs.run.config.run_config import Flags
@@ -85,7 +85,7 @@ def measure(clips: Path, place: Path, seeds: Sequence[int]) -> Pool:
     return pool
 
 
-def _pictures(run: Run, video: Video) -> list[Picture]:
+def _pictures(run: Run, video: Video) -> list[ReceivedFrame]:
     """Return the frames that the judge of a run was sent."""
     found = run.store.frames(video.id)
     frames = found.frames if found else ()
@@ -97,7 +97,7 @@ def _pictures(run: Run, video: Video) -> list[Picture]:
     ]
 
 
-def _measure_answers(pool: Pool, battle: Battle, pictures: Sequence[Picture]) -> None:
+def _measure_answers(pool: Pool, battle: Battle, pictures: Sequence[ReceivedFrame]) -> None:
     for model, answer in ((battle.model_a, battle.answer_a), (battle.model_b, battle.answer_b)):
         if model and answer and battle.question:
             pool.right[model, battle.round].append(asked_right(answer, battle.question, pictures))

@@ -26,6 +26,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from PIL import Image
 
+from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.offline.language.tasks import (
     describe_stretches,
     fits,
@@ -34,12 +35,15 @@ from videoautoarena.agents.offline.language.tasks import (
     word_needle,
     word_order,
 )
-from videoautoarena.agents.offline.language.values import Dice
 from videoautoarena.agents.offline.players.model import reply
-from videoautoarena.agents.offline.vision.embedding import vector_of
-from videoautoarena.agents.offline.vision.frame_features import Glance, Picture, Sent, glance
+from videoautoarena.agents.offline.vision.frame_features import (
+    FrameMeasurement,
+    ModelInput,
+    ReceivedFrame,
+    glance,
+)
 from videoautoarena.agents.offline.vision.frame_features import picture as picture_of
-from videoautoarena.agents.offline.vision.looks import Values
+from videoautoarena.agents.offline.vision.looks import Values, vector_of
 from videoautoarena.agents.prompting.contracts import QUESTION_LINE
 from videoautoarena.agents.prompting.options import with_options
 from videoautoarena.agents.roles.choose import read_choice
@@ -74,8 +78,8 @@ UNITS = 3
 class Shot:
     """One frame of a source, with what is seen in it."""
 
-    shown: Picture
-    seen: Glance
+    shown: ReceivedFrame
+    seen: FrameMeasurement
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,7 +320,7 @@ def _chosen(item: Item, shots: Sequence[Shot]) -> list[int]:
     clips = clips_of(len(shots), EACH)
     vectors = [_vector([shots[place] for place in clip]) for clip in clips]
     asked = with_options(item.question, item.options)
-    kept = best(vectors, vector_of(Sent((), asked, 0)), keep=KEEP)
+    kept = best(vectors, vector_of(ModelInput((), asked, 0)), keep=KEEP)
     return [place for clip in kept for place in clips[clip]]
 
 
@@ -325,7 +329,7 @@ def _chosen_in_turn(item: Item) -> list[int]:
     vectors = [_vector([shot]) for shot in item.shots]
     left = list(range(len(vectors)))
     kept = list[int]()
-    wanted = cycle([vector_of(Sent((), part, 0)) for part in item.parts])
+    wanted = cycle([vector_of(ModelInput((), part, 0)) for part in item.parts])
     while len(kept) < EACH * KEEP:
         (place,) = best([vectors[place] for place in left], next(wanted), keep=1)
         kept.append(left.pop(place))
@@ -333,14 +337,14 @@ def _chosen_in_turn(item: Item) -> list[int]:
 
 
 def _vector(shots: Sequence[Shot]) -> list[float]:
-    return vector_of(Sent(tuple(shot.shown for shot in shots), "", 0))
+    return vector_of(ModelInput(tuple(shot.shown for shot in shots), "", 0))
 
 
 def _right(item: Item, shots: Sequence[Shot], places: Sequence[int]) -> bool:
     """Return whether a model that is sent these frames names the key."""
     shown = tuple(replace(shots[k].shown, time_s=k / FPS) for k in places)
     text = f"{QUESTION_LINE}\n{with_options(item.question, item.options)}"
-    return read_choice(reply("mole", Sent(shown, text, 0)), item.options).place == item.key
+    return read_choice(reply("mole", ModelInput(shown, text, 0)), item.options).place == item.key
 
 
 if __name__ == "__main__":

@@ -30,10 +30,10 @@ import numpy as np
 from benchmarks.canned import keep, parser_of
 from benchmarks.made_items import SAMPLING, Films, Shown, look_at, sent_of, tint
 from videoautoarena.agents.offline import KINDS as CAST
-from videoautoarena.agents.offline.answers.choosing import options_left
-from videoautoarena.agents.offline.language.values import Dice
+from videoautoarena.agents.offline.language.tables import Dice
+from videoautoarena.agents.offline.players.answering import options_left
 from videoautoarena.agents.offline.players.viewers import answer
-from videoautoarena.agents.offline.vision.frame_features import Glance, Memo, Sent
+from videoautoarena.agents.offline.vision.frame_features import FrameMeasurement, Memo, ModelInput
 from videoautoarena.agents.prompting.options import offered
 from videoautoarena.agents.roles.choose import read_choice
 from videoautoarena.runs.making.tasks.items import (
@@ -207,7 +207,7 @@ def encode_some(items: Sequence[Item], films: Films) -> Files:
     return Files(items[0].seconds, len(items), left_alike, sampled_alike)
 
 
-def left_by(sent: Sent) -> list[int]:
+def left_by(sent: ModelInput) -> list[int]:
     """Return the options between which frames leave the choice: one where they decide."""
     offer = offered(sent.question)
     assert offer is not None
@@ -311,7 +311,7 @@ def table(cells: Cells, lengths: Sequence[int]) -> Iterator[str]:
 def measure(folder: Path, n: int, files: int, lengths: Sequence[int]) -> tuple[Cells, list[Files]]:
     """Play the items of all seeds, and encode the first of them."""
     bank, paths = asyncio.run(look_at(folder))
-    glances: Memo[bytes, Glance] = Memo(MOST_GLANCES)
+    glances: Memo[bytes, FrameMeasurement] = Memo(MOST_GLANCES)
     cells: Mapping[Place, Cell] = defaultdict(Cell)
     encoded = []
     with patch("videoautoarena.agents.offline.vision.frame_features._GLANCES", glances):

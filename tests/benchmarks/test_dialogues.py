@@ -23,9 +23,8 @@ from benchmarks.dialogues import (
 from tests.support.clips import draw_clip
 from tests.support.pictures import LONG_STORY, film, seen
 from videoautoarena.agents.offline.language.phrasing import BOOKS
-from videoautoarena.agents.offline.language.values import Dice
-from videoautoarena.agents.offline.players.dialogist import draft_of
-from videoautoarena.agents.offline.players.drafts import Wish
+from videoautoarena.agents.offline.language.tables import Dice
+from videoautoarena.agents.offline.players.dialogist import DialogueRequest, draft_of
 from videoautoarena.agents.offline.players.rounds import search
 from videoautoarena.agents.offline.vision.sequence import sight
 
@@ -44,7 +43,7 @@ def rounds() -> list[Asked]:
     drawn = sight(seen(film(LONG_STORY)))
     asked = list[Asked]()
     for ability in (*MEMORY, "content_summary"):
-        draft = draft_of(search(drawn), Wish(ability, 5, objects=BANK), Dice(ability))
+        draft = draft_of(search(drawn), DialogueRequest(ability, 5, objects=BANK), Dice(ability))
         (number,) = (n for n, one in enumerate(draft, 1) if one.plan.is_scored)
         asked.append(Asked("drawn", 0, ability, drawn, draft, number))
     return asked

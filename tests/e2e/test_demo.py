@@ -21,7 +21,7 @@ from docs import generate
 from tests.support.clips import copy_but_one
 from tests.support.pictures import Film, seen
 from tests.support.typed import run
-from videoautoarena.agents.offline.answers.scoring import asked_right
+from videoautoarena.agents.offline.players.scoring import asked_right
 
 ARENA = Path(sys.executable).with_name("arena")
 DOCS = Path(__file__).parents[2] / "docs"

@@ -14,9 +14,9 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from videoautoarena.agents.offline.language.checks import Check as OfAnswer
-from videoautoarena.agents.offline.language.checks import Within, word_check
-from videoautoarena.agents.offline.language.values import Dice
+from videoautoarena.agents.offline.language.dialogues import Check as OfAnswer
+from videoautoarena.agents.offline.language.dialogues import TimeWindowCheck, word_check
+from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.prompting.contracts import FORMAT_LINE
 from videoautoarena.agents.prompting.fences import history_in, open_fences, question_in
 from videoautoarena.runs.bench.format.entries import Ability, Check, Round
@@ -78,7 +78,7 @@ def spoken(
             True,
         ),
     ]
-    gives: list[OfAnswer] = [Within("plainest", k / 2, k / 2 + 0.5) for k in range(4)]
+    gives: list[OfAnswer] = [TimeWindowCheck("plainest", k / 2, k / 2 + 0.5) for k in range(4)]
     rounds = [
         Round(
             user=user,

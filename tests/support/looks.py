@@ -10,7 +10,7 @@ from PIL import Image
 
 from tests.support.pictures import Film
 from videoautoarena.agents.offline.language.tasks import describe
-from videoautoarena.agents.offline.vision.frame_features import Glance, measured
+from videoautoarena.agents.offline.vision.frame_features import FrameMeasurement, measured
 from videoautoarena.video.synth.drawing import COLOURS
 
 PROBES = (("blue", "white"), ("red", "yellow"), ("green", "black"), ("purple", "orange"))
@@ -28,7 +28,7 @@ def frame(main: str, second: str, part: float = 0.3) -> bytes:
 
 
 @cache
-def glance_at(main: str, second: str, part: float = 0.3) -> Glance:
+def glance_at(main: str, second: str, part: float = 0.3) -> FrameMeasurement:
     return measured(frame(main, second, part))
 
 

@@ -14,7 +14,7 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from PIL import Image
 
 from videoautoarena.agents.offline import KINDS, OfflineModel
-from videoautoarena.agents.offline.vision.frame_features import Picture, picture
+from videoautoarena.agents.offline.vision.frame_features import ReceivedFrame, picture
 from videoautoarena.agents.prompting.contracts import CONTRACTS, SYSTEM, contract
 from videoautoarena.agents.prompting.fences import fence, fence_code
 from videoautoarena.memory.records.records import Role
@@ -89,7 +89,7 @@ def thinned(frames: Film, count: int) -> Film:
     return tuple(frames[i] for i in kept)
 
 
-def seen(frames: Film) -> tuple[Picture, ...]:
+def seen(frames: Film) -> tuple[ReceivedFrame, ...]:
     """Return the frames as an offline model reads them from a message."""
     return tuple(picture(t, base64.b64encode(jpeg).decode()) for t, jpeg in frames)
 

@@ -2,40 +2,486 @@
 
 from __future__ import annotations
 
-from videoautoarena.agents.offline.facets.colours import BlankCount, ColourOrder, MainColour
-from videoautoarena.agents.offline.facets.comparison import (
-    Choice,
-    Moment,
-    Sequence,
-    cut_lead,
-    light_gain,
-    motion_lead,
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations, groupby, pairwise
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from videoautoarena.agents.offline.vision.frame_features import COLOURS, Vector, glance
+from videoautoarena.agents.offline.vision.sequence import (
+    Curve,
+    FrameSequence,
+    comeback,
+    still_stretch,
 )
-from videoautoarena.agents.offline.facets.cuts import (
-    CutTime,
-    ShotCount,
-    Span,
-    longest_shot,
-    shortest_shot,
-    shots_as_long,
-)
-from videoautoarena.agents.offline.facets.facet import Facet
-from videoautoarena.agents.offline.vision.sequence import comeback, still_stretch
+
+Stretch: TypeAlias = tuple[float, float]
+"""From when to when, in seconds; both equal for one instant."""
+Value: TypeAlias = Stretch | int | str | tuple[str, ...]
+Type = Literal["instant", "stretch", "count", "colour", "colours", "choice", "order"]
+
+NEVER: Stretch = (-1.0, -1.0)
+"""The claim that there is no such instant."""
+
+
+class ClaimScore(NamedTuple):
+    """How right a claim is, and how right a guess would have been; both 0 to 1."""
+
+    right: float
+    chance: float
+
+    @property
+    def room(self) -> float:
+        """What is left to know once chance is taken off."""
+        return 1 - self.chance
+
+    @property
+    def credit(self) -> float:
+        """What the claim earns; below 0 where a guess would have done better."""
+        return self.right - self.chance
+
+
+@dataclass(frozen=True, eq=False)
+class Facet(ABC):
+    """One kind of fact."""
+
+    key: str
+    label: str
+    """How a person names it."""
+    type: ClassVar[Type]
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether it matters that times are asked for to the tenth."""
+        return self.type in ("instant", "stretch")
+
+    @abstractmethod
+    def measure(self, seen: FrameSequence) -> Value | None:
+        """Return what these frames show; None where they do not show it."""
+
+    @abstractmethod
+    def is_salient(self, seen: FrameSequence) -> bool:
+        """Return whether these frames leave no doubt, so that it is fair to ask."""
+
+    @abstractmethod
+    def score(self, claim: Value, seen: FrameSequence, *, fine: bool) -> ClaimScore | None:
+        """Return how well the claim fits these frames; None where they do not show it."""
+
+
+def clip(value: float) -> float:
+    return float(min(1.0, max(0.0, value)))
+
+
+def is_stretch(claim: Value) -> bool:
+    return isinstance(claim, tuple) and len(claim) == 2 and not isinstance(claim[0], str)
+
+
+def stretch(claim: Value) -> Stretch:
+    """Return the claim as a stretch; TypeError where it is none."""
+    if isinstance(claim, tuple) and len(claim) == 2:
+        start, end = claim
+        if not isinstance(start, str) and not isinstance(end, str):
+            return start, end
+    raise TypeError(f"{claim!r} is no stretch of time")
+
+
+def sharpness(half_width_s: float, seen: FrameSequence, *, fine: bool) -> float:
+    """Return what a claim that wide is worth: much less where the tenth was asked for."""
+    allowed = 0.3 + 0.01 * seen.duration_s if fine else 0.06 * seen.duration_s
+    return min(1.0, (allowed / half_width_s) ** 0.5) if half_width_s > allowed else 1.0
+
+
+NEIGHBOURS = frozenset(
+    frozenset(pair.split("/"))
+    for pair in (
+        "black/grey", "grey/white", "red/orange", "red/brown", "orange/brown", "orange/yellow",
+        "green/teal", "teal/blue", "blue/purple", "purple/pink", "red/pink", "brown/grey",
+    )
+)  # fmt: skip
+"""Colours that two people may call by either name."""
+
+
+@dataclass(frozen=True, eq=False)
+class MainColour(Facet):
+    """The colour with the largest share of some part."""
+
+    part: Callable[[FrameSequence], Vector]
+
+    type: ClassVar[Type] = "colour"
+
+    def measure(self, seen: FrameSequence) -> str:
+        return COLOURS[int(np.argmax(self.part(seen)))]
+
+    def is_salient(self, seen: FrameSequence) -> bool:
+        second, first = np.sort(self.part(seen))[-2:]
+        return bool(first > 0.3 and first > 1.25 * second)
+
+    def score(self, claim: Value, seen: FrameSequence, *, fine: bool) -> ClaimScore | None:  # noqa: ARG002
+        """Right for a colour nearly as common as the first, partly for its neighbours."""
+        if claim not in COLOURS:
+            return None
+        shares = self.part(seen)
+        share = shares[COLOURS.index(str(claim))] / shares.max()
+        near = share >= 0.6 or {claim, self.measure(seen)} in NEIGHBOURS
+        return ClaimScore(1.0 if share >= 0.85 else 0.6 if near else 0.0, chance=0.15)
+
+
+@dataclass(frozen=True, eq=False)
+class ColourOrder(Facet):
+    """The main colour of each scene in turn, repeats folded."""
+
+    type: ClassVar[Type] = "colours"
+
+    def measure(self, seen: FrameSequence) -> tuple[str, ...]:
+        mains = (COLOURS[int(np.argmax(scene.shares))] for scene in seen.scenes)
+        return tuple(colour for colour, _ in groupby(mains))
+
+    def is_salient(self, seen: FrameSequence) -> bool:
+        return 2 <= len(self.measure(seen)) <= 9
+
+    def score(self, claim: Value, seen: FrameSequence, *, fine: bool) -> ClaimScore | None:
+        """Score by the longest order both share."""
+        if not isinstance(claim, tuple) or not all(isinstance(c, str) for c in claim):
+            return None
+        true = self.measure(seen)
+        share = _common(claim, true) / max(len(claim), len(true))
+        return ClaimScore(clip((share - (0.3 if fine else 0.2)) / 0.6), chance=0.05)
+
+
+def _common(one: Value, other: tuple[str, ...]) -> int:
+    """Return the length of the longest common subsequence."""
+    assert isinstance(one, tuple)
+    best = [0] * (len(other) + 1)
+    for item in one:
+        before = list(best)
+        for j, against in enumerate(other):
+            best[j + 1] = before[j] + 1 if item == against else max(before[j + 1], best[j])
+    return best[-1]
+
+
+_FLAT = 16
+"""Grey levels between the parts of a picture up to which it is one colour; a sky that fades has
+more."""
+_SURE_FRAMES = 4
+"""A blank of fewer frames may be missed by who sees half of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class BlankCount(Facet):
+    """How many stretches there are in which the picture is blank."""
+
+    type: ClassVar[Type] = "count"
+
+    def measure(self, seen: FrameSequence) -> int:
+        return len(_blanks(seen))
+
+    def is_salient(self, seen: FrameSequence) -> bool:
+        """Return whether there are several, each of them long enough to be sure of."""
+        blanks = _blanks(seen)
+        return len(blanks) > 1 and min(blanks) >= _SURE_FRAMES
+
+    def score(self, claim: Value, seen: FrameSequence, *, fine: bool) -> ClaimScore | None:  # noqa: ARG002
+        if not isinstance(claim, int):
+            return None
+        return ClaimScore(1.0 if claim == self.measure(seen) else 0.0, chance=0.2)
+
+
+def _blanks(seen: FrameSequence) -> list[int]:
+    layouts = (glance(picture).layout.reshape(-1, 3) for picture in seen.pictures)
+    flat = [bool(np.ptp(layout, axis=0).max() <= _FLAT) for layout in layouts]
+    return [len(list(run)) for is_flat, run in groupby(flat) if is_flat]
+
+
+_GUESSES = 240
+
+
+@dataclass(frozen=True, eq=False)
+class ExtremeMoment(Facet):
+    """The extreme of one curve, scored by the curve's value at the claimed time."""
+
+    curve: Literal["luma", "edge", "motion"]
+    highest: bool
+    floor: float
+    """The curve must range over more than this to be asked about."""
+
+    type: ClassVar[Type] = "instant"
+
+    def measure(self, seen: FrameSequence) -> Stretch | None:
+        """Return the instant of the extreme; None where there is no curve."""
+        times, heights = self.points(seen)
+        if not len(times):
+            return None
+        at = float(times[int(np.argmax(heights))])
+        return at, at
+
+    def is_salient(self, seen: FrameSequence) -> bool:
+        heights = self.points(seen)[1]
+        return len(heights) > 1 and float(np.ptp(heights)) > self.floor
+
+    def score(self, claim: Value, seen: FrameSequence, *, fine: bool) -> ClaimScore | None:
+        """Score by the height reached near the claimed time, so that plateaus count as right."""
+        times, heights = self.points(seen)
+        reach = float(np.ptp(heights)) if len(heights) else 0.0
+        if reach <= self.floor / 2:
+            return None
+        start, end = stretch(claim)
+        half = (end - start) / 2
+        slack = max(1.1 * seen.gap_s, 0.1 if fine else 0.02 * seen.duration_s + 0.25)
+        below = (heights.max() - heights) / reach
+        guesses = np.append(np.linspace(0, seen.duration_s, _GUESSES), (start + end) / 2)
+        fits = _fit(_lowest(times, below, at=guesses, width=half or slack), fine=fine)
+        return ClaimScore(
+            right=float(fits[-1]) * sharpness(half, seen, fine=fine),
+            chance=clip(float(np.mean(fits[:-1] >= 0.5))),
+        )
+
+    def points(self, seen: FrameSequence) -> tuple[Curve, Curve]:
+        """Return the curve as times and heights, turned so that its highest point is meant."""
+        if self.curve == "motion":
+            times = seen.mids
+            heights = seen.motion
+        else:
+            times = seen.times
+            heights = seen.luma if self.curve == "luma" else seen.edge
+        return times, heights if self.highest else -heights
+
+
+def _lowest(times: Curve, below: Curve, *, at: Curve, width: float) -> Curve:
+    """Return for each instant the least of `below` within `width`, else what lies between."""
+    near = np.abs(times[None, :] - at[:, None]) <= width
+    least = np.where(near, below[None, :], np.inf).min(axis=1)
+    return np.where(np.isinf(least), np.interp(at, times, below), least)
+
+
+def _fit(below: Curve, *, fine: bool) -> Curve:
+    """1 up to a small distance from the extreme, then falling to 0."""
+    # by height and not by time: on a plateau every instant is as right as the very extreme
+    none_at, ramp = (0.22, 0.15) if fine else (0.35, 0.20)
+    return np.clip((none_at - below) / ramp, 0, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class SideChoice(Facet):
+    """One of two sides, or neither, by a lead that is measured."""
+
+    lead: Callable[[FrameSequence], float | None]
+    """Above `margin` the first side holds, below -`margin` the second."""
+    margin: float
+    sides: tuple[str, str, str | None]
+    """The last is what holds in between; None where nothing can be said there."""
+
+    type: ClassVar[Type] = "choice"
+
+    def measure(self, seen: FrameSequence) -> str | None:
+        lead = self.lead(seen)
+        if lead is None:
+            return None
+        return self.sides[0 if lead > self.margin else 1 if lead < -self.margin else 2]
+
+    def is_salient(self, seen: FrameSequence) -> bool:
+        lead = self.lead(seen)
+        return lead is not None and abs(lead) > 1.6 * self.margin
+
+    def score(self, claim: Value, seen: FrameSequence, *, fine: bool) -> ClaimScore | None:  # noqa: ARG002
+        """Right or wrong, half right next to the doubtful band."""
+        lead = self.lead(seen)
+        true = self.measure(seen)
+        if lead is None or true is None:
+            return None
+        near = abs(lead) < 1.6 * self.margin and self.sides[2] in (claim, true)
+        return ClaimScore(1.0 if claim == true else 0.5 if near else 0.0, chance=0.5)
+
+
+@dataclass(frozen=True, eq=False)
+class MomentOrder(Facet):
+    """Which of three landmark moments comes first, second and third."""
+
+    landmarks: dict[str, ExtremeMoment]
+
+    type: ClassVar[Type] = "order"
+
+    def measure(self, seen: FrameSequence) -> tuple[str, ...]:
+        at = self._at(seen)
+        return tuple(sorted(at, key=lambda name: at[name]))
+
+    def is_salient(self, seen: FrameSequence) -> bool:
+        if not all(moment.is_salient(seen) for moment in self.landmarks.values()):
+            return False
+        ordered = sorted(self._at(seen).values())
+        return min(b - a for a, b in pairwise(ordered)) > 0.12 * seen.duration_s
+
+    def score(self, claim: Value, seen: FrameSequence, *, fine: bool) -> ClaimScore | None:  # noqa: ARG002
+        """Right if every pair stands in order; two that lie close may stand either way."""
+        if not isinstance(claim, tuple) or not set(claim) <= set(self.landmarks):
+            return None
+        at = self._at(seen)
+        pairs = list(combinations([str(name) for name in claim], 2))
+        kept = sum(at[a] < at[b] + 0.05 * seen.duration_s for a, b in pairs)
+        right = 1.0 if kept == len(pairs) else 0.34 if kept >= 2 else 0.0
+        return ClaimScore(right if len(claim) == 3 else 0.7 * right, chance=0.2)
+
+    def _at(self, seen: FrameSequence) -> dict[str, float]:
+        found: dict[str, Stretch | None] = {n: m.measure(seen) for n, m in self.landmarks.items()}
+        return {name: stretch(value)[0] if value else 0.0 for name, value in found.items()}
+
+
+def cut_lead(seen: FrameSequence) -> float:
+    """Return by what share of all cuts the first half leads; 0 with fewer than three cuts."""
+    if len(seen.cuts) < 3:
+        return 0.0
+    early = sum(cut < seen.duration_s / 2 for cut in seen.cuts)
+    return (2 * early - len(seen.cuts)) / len(seen.cuts)
+
+
+def light_gain(seen: FrameSequence) -> float:
+    """Return how much brighter the last sixteenth is than the first, 0 to 1."""
+    n = max(1, len(seen.luma) // 16)
+    return float(seen.luma[-n:].mean() - seen.luma[:n].mean())
+
+
+def motion_lead(seen: FrameSequence) -> float | None:
+    """Return by what share the first half moves more; None where one half was not seen."""
+    early = seen.mids < seen.duration_s / 2
+    if not early.any() or early.all():
+        return None
+    first = float(seen.motion[early].mean())
+    second = float(seen.motion[~early].mean())
+    return (first - second) / (first + second + 1e-6)
+
+
+@dataclass(frozen=True, eq=False)
+class ShotCount(Facet):
+    """How many shots there are."""
+
+    type: ClassVar[Type] = "count"
+
+    def measure(self, seen: FrameSequence) -> int:
+        return len(seen.scenes)
+
+    def is_salient(self, seen: FrameSequence) -> bool:
+        return len(seen.scenes) > 1
+
+    def score(self, claim: Value, seen: FrameSequence, *, fine: bool) -> ClaimScore | None:
+        """Exact up to seven, within some percent from eight; off by one is half right from four."""
+        if not isinstance(claim, int):
+            return None
+        true = self.measure(seen)
+        off = abs(claim - true)
+        slack = 0.0 if true < 8 else (0.07 if fine else 0.12) * true
+        # two viewers who both watched well differ by one where a shot lasts a few frames only
+        near = 0.5 if true >= 4 and off <= 1 + slack else 0.0
+        return ClaimScore(1.0 if off <= slack else near, chance=0.15)
+
+
+@dataclass(frozen=True, eq=False)
+class CutTime(Facet):
+    """When the first or the last cut falls."""
+
+    last: bool
+
+    type: ClassVar[Type] = "instant"
+
+    def measure(self, seen: FrameSequence) -> Stretch:
+        if not seen.cuts:
+            return NEVER
+        at = seen.cuts[-1 if self.last else 0]
+        return at, at
+
+    def is_salient(self, seen: FrameSequence) -> bool:
+        return bool(seen.cuts)
+
+    def score(self, claim: Value, seen: FrameSequence, *, fine: bool) -> ClaimScore | None:
+        """Right within a small distance, falling to nothing at twice that."""
+        start, end = stretch(claim)
+        true = self.measure(seen)[0]
+        if true < 0 or start < 0:
+            return ClaimScore(1.0 if true == start else 0.0, chance=0.5 if true < 0 else 0.1)
+        slack = 0.75 * seen.gap_s + (0.1 if fine else 0.3 + 0.03 * seen.duration_s)
+        half = (end - start) / 2
+        off = max(0.0, abs((start + end) / 2 - true) - half)
+        chance = clip(2 * (1.5 * slack + half) / seen.duration_s)
+        return ClaimScore(clip(2 - off / slack) * sharpness(half, seen, fine=fine), chance)
+
+
+@dataclass(frozen=True, eq=False)
+class SpanFacet(Facet):
+    """From when to when something lasts; rivals are stretches that nearly qualify too."""
+
+    find: Callable[[FrameSequence], Stretch | None]
+    rivals: Callable[[FrameSequence, Stretch], list[Stretch]]
+
+    type: ClassVar[Type] = "stretch"
+
+    def measure(self, seen: FrameSequence) -> Stretch | None:
+        return self.find(seen)
+
+    def is_salient(self, seen: FrameSequence) -> bool:
+        """Return whether there is one, and not half of the video full of rivals."""
+        true = self.find(seen)
+        if true is None:
+            return False
+        return sum(b - a for a, b in self.rivals(seen, true)) < 0.8 * seen.duration_s
+
+    def score(self, claim: Value, seen: FrameSequence, *, fine: bool) -> ClaimScore | None:
+        """Score by the overlap with the best rival, over what both cover together."""
+        true = self.find(seen)
+        if true is None:
+            return None
+        shared = max(_overlap(stretch(claim), rival) for rival in self.rivals(seen, true))
+        chance = clip(0.8 * (true[1] - true[0]) / seen.duration_s)
+        return ClaimScore(clip((shared - 0.25) / (0.6 if fine else 0.4)), chance)
+
+
+def _overlap(claim: Stretch, true: Stretch) -> float:
+    """Return intersection over union; an instant inside counts .6."""
+    if claim[0] == claim[1]:
+        return 0.6 if true[0] - 0.3 <= claim[0] <= true[1] + 0.3 else 0.0
+    both = max(0.0, min(claim[1], true[1]) - max(claim[0], true[0]))
+    return both / (max(claim[1], true[1]) - min(claim[0], true[0]))
+
+
+def shots(seen: FrameSequence) -> list[Stretch]:
+    """Return every shot from start to end."""
+    return list(pairwise((0.0, *seen.cuts, seen.duration_s)))
+
+
+def longest_shot(seen: FrameSequence) -> Stretch:
+    """Return the longest shot, which in a single take is the whole."""
+    return max(shots(seen), key=_length)
+
+
+def shortest_shot(seen: FrameSequence) -> Stretch:
+    """Return the shortest shot, which in a single take is the whole."""
+    return min(shots(seen), key=_length)
+
+
+def shots_as_long(seen: FrameSequence, shot: Stretch) -> list[Stretch]:
+    """Return every shot within 12 % of this one's length."""
+    slack = 0.12 * _length(shot) + 0.1
+    return [s for s in shots(seen) if abs(_length(s) - _length(shot)) <= slack]
+
+
+def _length(span: Stretch) -> float:
+    return span[1] - span[0]
+
 
 _MOMENTS = (
-    Moment("darkest", "darkest moment", curve="luma", highest=False, floor=0.10),
-    Moment("brightest", "brightest moment", curve="luma", highest=True, floor=0.10),
-    Moment("liveliest", "liveliest moment", curve="motion", highest=True, floor=0.02),
-    Moment("busiest", "most crowded picture", curve="edge", highest=True, floor=0.6),
-    Moment("plainest", "plainest picture", curve="edge", highest=False, floor=0.6),
+    ExtremeMoment("darkest", "darkest moment", curve="luma", highest=False, floor=0.10),
+    ExtremeMoment("brightest", "brightest moment", curve="luma", highest=True, floor=0.10),
+    ExtremeMoment("liveliest", "liveliest moment", curve="motion", highest=True, floor=0.02),
+    ExtremeMoment("busiest", "most crowded picture", curve="edge", highest=True, floor=0.6),
+    ExtremeMoment("plainest", "plainest picture", curve="edge", highest=False, floor=0.6),
 )
 _CUTTING = (
     ShotCount("shots", "number of shots"),
     CutTime("first_cut", "first cut", last=False),
     CutTime("last_cut", "last cut", last=True),
-    Span("longest", "longest shot", find=longest_shot, rivals=shots_as_long),
-    Span("shortest", "shortest shot", find=shortest_shot, rivals=shots_as_long),
-    Span("still", "stillest stretch", find=still_stretch, rivals=lambda _, itself: [itself]),
+    SpanFacet("longest", "longest shot", find=longest_shot, rivals=shots_as_long),
+    SpanFacet("shortest", "shortest shot", find=shortest_shot, rivals=shots_as_long),
+    SpanFacet("still", "stillest stretch", find=still_stretch, rivals=lambda _, itself: [itself]),
     BlankCount("blanks", "number of blank pictures"),
 )
 _COLOURS = (
@@ -48,11 +494,11 @@ _LIGHTS = ("brighter", "darker", "same")
 _HALVES = ("first", "second", "even")
 _LANDMARKS = {m.key: m for m in _MOMENTS if m.key in ("darkest", "brightest", "busiest")}
 _COMPARISONS = (
-    Choice("ending_light", "light at the end against the beginning", light_gain, 0.04, _LIGHTS),
-    Choice("pace", "pace of the cutting by half", cut_lead, 0.2, _HALVES),
-    Choice("motion_half", "movement by half", motion_lead, 0.12, _HALVES),
-    Choice("returns", "scenes that return", comeback, 0.5, ("yes", "no", None)),
-    Sequence("sequence", "order of moments", _LANDMARKS),
+    SideChoice("ending_light", "light at the end against the beginning", light_gain, 0.04, _LIGHTS),
+    SideChoice("pace", "pace of the cutting by half", cut_lead, 0.2, _HALVES),
+    SideChoice("motion_half", "movement by half", motion_lead, 0.12, _HALVES),
+    SideChoice("returns", "scenes that return", comeback, 0.5, ("yes", "no", None)),
+    MomentOrder("sequence", "order of moments", _LANDMARKS),
 )
 
 FACETS: dict[str, Facet] = {f.key: f for f in (*_MOMENTS, *_CUTTING, *_COLOURS, *_COMPARISONS)}

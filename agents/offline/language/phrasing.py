@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, get_args
 
-from videoautoarena.agents.offline.facets.facet import (
+from videoautoarena.agents.offline.facets.table import (
+    FACETS,
     NEVER,
     Facet,
     Stretch,
@@ -16,16 +17,18 @@ from videoautoarena.agents.offline.facets.facet import (
     is_stretch,
     stretch,
 )
-from videoautoarena.agents.offline.facets.table import FACETS
 from videoautoarena.agents.offline.language.reader import topics
-from videoautoarena.agents.offline.language.tables import wording
-from videoautoarena.agents.offline.language.tongues import CODES, ENGLISH, Tongue, told, tongue
-from videoautoarena.agents.offline.language.values import (
-    Dice,
+from videoautoarena.agents.offline.language.tables import Dice, wording
+from videoautoarena.agents.offline.language.tongues import (
+    CODES,
+    ENGLISH,
+    SpokenLanguage,
     TimeStyle,
     clock,
     counted,
     number,
+    told,
+    tongue,
 )
 
 Format = Literal["table", "list", "json", "short"]
@@ -33,10 +36,10 @@ BOOKS = ("plain", "brisk", "chatty", "report")
 
 
 @dataclass(frozen=True)
-class Book:
+class PhraseBook:
     """One way of talking."""
 
-    tongue: Tongue
+    tongue: SpokenLanguage
     time: TimeStyle
     count: Literal["words", "digits"]
     leads: list[str]
@@ -52,13 +55,13 @@ class Book:
 
 
 @cache
-def book(name: str, code: str = CODES[0]) -> Book:
+def book(name: str, code: str = CODES[0]) -> PhraseBook:
     """Return the phrase book of that name in a language that is spoken."""
     held = wording("language", f"books/{name}", code)
-    return Book(tongue=tongue(code), **held)
+    return PhraseBook(tongue=tongue(code), **held)
 
 
-def say(key: str, value: Value | None, *, style: Book, dice: Dice) -> str:
+def say(key: str, value: Value | None, *, style: PhraseBook, dice: Dice) -> str:
     """Return a sentence that claims `value` for a facet, or admits that it is not known."""
     facet = FACETS[key]
     if value is None:
@@ -70,24 +73,24 @@ def say(key: str, value: Value | None, *, style: Book, dice: Dice) -> str:
     return dice.one(style.says[key]).format(**_slots(facet, value, style))
 
 
-def say_run(colour: str, run: Stretch, *, style: Book, dice: Dice) -> str:
+def say_run(colour: str, run: Stretch, *, style: PhraseBook, dice: Dice) -> str:
     """Return a sentence that says from when to when a colour has a fifth of the picture."""
     start, end = (clock(at, style=style.time, tongue=style.tongue) for at in run)
     named = {"c": style.tongue.name(colour), "C": capital(style.tongue.name(colour))}
     return dice.one(style.run).format(**named, a=start, b=end)
 
 
-def say_none(colour: str, *, style: Book, dice: Dice) -> str:
+def say_none(colour: str, *, style: PhraseBook, dice: Dice) -> str:
     """Return a sentence that says that a colour never has a fifth of the picture."""
     return dice.one(style.none).format(c=style.tongue.name(colour))
 
 
-def say_elsewhere(answer: str, *, style: Book, dice: Dice) -> str:
+def say_elsewhere(answer: str, *, style: PhraseBook, dice: Dice) -> str:
     """Return a sentence that gives the answer to what is asked beside the video."""
     return dice.one(style.elsewhere).format(answer=answer, Answer=capital(answer))
 
 
-def say_hook(one: str, two: str, *, style: Book, dice: Dice) -> str:
+def say_hook(one: str, two: str, *, style: PhraseBook, dice: Dice) -> str:
     """Return two sentences about the video with a question to a user who has lost interest."""
     return dice.one(style.hook).format(one=one, two=two)
 
@@ -114,7 +117,7 @@ def laid_out(
     form: Format | None,
     *,
     lead: str,
-    tongue: Tongue = ENGLISH,
+    tongue: SpokenLanguage = ENGLISH,
 ) -> str:
     """Return (label, sentence) pairs in the asked format."""
     if form == "table":
@@ -128,7 +131,7 @@ def laid_out(
     return f"{lead} {said}" if lead and form is None else said
 
 
-def _slots(facet: Facet, value: Value, style: Book) -> dict[str, str]:
+def _slots(facet: Facet, value: Value, style: PhraseBook) -> dict[str, str]:
     words = style.tongue
     if is_stretch(value):
         a, b = (clock(at, style=style.time, tongue=words) for at in stretch(value))
@@ -150,7 +153,7 @@ _FREELY = ("shots", "main_colour", "liveliest", "darkest")
 
 
 @dataclass(frozen=True)
-class Ask:
+class FactRequest:
     """A question as understood."""
 
     keys: tuple[str, ...]
@@ -168,7 +171,7 @@ class Ask:
         return self.keys or _FREELY
 
 
-def understand(question: str) -> Ask:
+def understand(question: str) -> FactRequest:
     """Return the facets a question asks for, how fine, in which form, and in which language."""
     keys: list[str] = []
     question = " ".join(question.split())
@@ -178,10 +181,10 @@ def understand(question: str) -> Ask:
     form = next((f for f in get_args(Format) if words.formats[f].search(question)), None)
     limit = words.formats["short"].search(question)
     most = number(limit[1], words) if limit else SHORT_WORDS
-    return Ask(tuple(keys), bool(words.fine.search(question)), form, most, words.code)
+    return FactRequest(tuple(keys), bool(words.fine.search(question)), form, most, words.code)
 
 
-def phrase(ask: Ask, dice: Dice) -> str:
+def phrase(ask: FactRequest, dice: Dice) -> str:
     """Return a question that asks for exactly this, in its language."""
     joined = asked_for(ask.keys, dice, ask.code)
     lead: str = dice.one(wording("language", "questions", ask.code)["leads"])
@@ -195,7 +198,7 @@ def asked_for(keys: Sequence[str], dice: Dice, code: str = CODES[0]) -> str:
     return ", ".join(parts) + str(tongue(code).said["and_last"]) + last if parts else last
 
 
-def asked_form(ask: Ask, dice: Dice) -> list[str]:
+def asked_form(ask: FactRequest, dice: Dice) -> list[str]:
     """Return the sentences that say how fine and in which form an answer is wanted."""
     words = wording("language", "questions", ask.code)
     said: list[str] = [dice.one(words["fine"])] if ask.fine else []

@@ -9,14 +9,17 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from videoautoarena.agents.offline.facets.facet import NEVER, Facet, Value
-from videoautoarena.agents.offline.facets.table import FACETS
-from videoautoarena.agents.offline.language.tongues import COVERS, ENGLISH, Tongue, leading, told
-from videoautoarena.agents.offline.language.values import (
+from videoautoarena.agents.offline.facets.table import FACETS, NEVER, Facet, Value
+from videoautoarena.agents.offline.language.tongues import (
+    COVERS,
+    ENGLISH,
+    SpokenLanguage,
     colours,
+    leading,
     number,
     stretches,
     times,
+    told,
     without_times,
 )
 
@@ -26,7 +29,7 @@ _BRACES = 20
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 
 
-class Claim(NamedTuple):
+class FactClaim(NamedTuple):
     """That a facet has a value, and which unit of the text says so."""
 
     key: str
@@ -34,24 +37,26 @@ class Claim(NamedTuple):
     unit: int
 
 
-class Heard(NamedTuple):
+class HeardText(NamedTuple):
     """What was understood of a text."""
 
     units: list[str]
     """Sentences, bullets, table rows, JSON pairs."""
-    claims: list[Claim]
+    claims: list[FactClaim]
     hedged: frozenset[int]
-    tongues: list[Tongue]
+    tongues: list[SpokenLanguage]
     """The language of each unit."""
 
     @property
-    def tongue(self) -> Tongue | None:
+    def tongue(self) -> SpokenLanguage | None:
         """The language of the units that claim something, else of all; None where none leads."""
         claiming = sorted({claim.unit for claim in self.claims})
         return leading(" ".join([self.units[place] for place in claiming] or self.units))
 
 
-def hear(text: str, duration_s: float, asked: Sequence[str] = (), usual: Tongue = ENGLISH) -> Heard:
+def hear(
+    text: str, duration_s: float, asked: Sequence[str] = (), usual: SpokenLanguage = ENGLISH
+) -> HeardText:
     """Return the claims: exact wording first; what was asked also by hints and elimination.
 
     Each unit is read in its own language: where its words do not tell, in that of the whole text,
@@ -63,26 +68,26 @@ def hear(text: str, duration_s: float, asked: Sequence[str] = (), usual: Tongue 
     each = list(zip(units, tongues, strict=True))
     hedged = frozenset(i for i, (unit, tongue) in enumerate(each) if tongue.hedge.search(unit))
     claims = [
-        Claim(key, value, i)
+        FactClaim(key, value, i)
         for i, (unit, tongue) in enumerate(each)
         if i not in hedged
         for key, value in _exact(unit, tongue, duration_s)
     ]
     taken = hedged | {claim.unit for claim in claims if claim.key in asked}
-    listener = _Listener(units, tongues, taken, duration_s, claims, list(asked))
+    listener = _ClaimListener(units, tongues, taken, duration_s, claims, list(asked))
     listener.take_hints()
     listener.take_what_is_left()
-    return Heard(units, listener.claims, hedged, tongues)
+    return HeardText(units, listener.claims, hedged, tongues)
 
 
-def topics(text: str, tongue: Tongue = ENGLISH) -> list[str]:
+def topics(text: str, tongue: SpokenLanguage = ENGLISH) -> list[str]:
     """Return the keys of the facets that the text names, the covered ones left out."""
     named = [key for key, pattern in tongue.topics.items() if pattern.search(text)]
     covered = {other for key in named for other in COVERS.get(key, ())}
     return [key for key in named if key not in covered]
 
 
-def carried(unit: str, tongue: Tongue = ENGLISH) -> str | None:
+def carried(unit: str, tongue: SpokenLanguage = ENGLISH) -> str | None:
     """Return which type of value a unit carries; None where it carries none, or several."""
     if given := len(times(unit, tongue)):
         return {1: "instant", 2: "stretch"}.get(given)
@@ -123,7 +128,7 @@ def _flat(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _exact(unit: str, tongue: Tongue, duration_s: float) -> list[tuple[str, Value]]:
+def _exact(unit: str, tongue: SpokenLanguage, duration_s: float) -> list[tuple[str, Value]]:
     keys = topics(unit, tongue)
     # two times in one sentence are two moments, however they are strung together
     if "sequence" in keys and len(times(unit, tongue)) > 1:
@@ -135,7 +140,7 @@ def _exact(unit: str, tongue: Tongue, duration_s: float) -> list[tuple[str, Valu
     return [(key, value) for key, value in found if value is not None]
 
 
-def _part(key: str, unit: str, keys: list[str], tongue: Tongue, duration_s: float) -> str:
+def _part(key: str, unit: str, keys: list[str], tongue: SpokenLanguage, duration_s: float) -> str:
     """Return the clause of the unit that speaks of this facet, when it speaks of several."""
     if len(keys) == 1:
         return unit
@@ -147,7 +152,7 @@ def _part(key: str, unit: str, keys: list[str], tongue: Tongue, duration_s: floa
     return " ".join(clauses[max(0, own[0] - 1) : own[0] + 2]) if own else unit
 
 
-def _value(key: str, text: str, tongue: Tongue, duration_s: float) -> Value | None:
+def _value(key: str, text: str, tongue: SpokenLanguage, duration_s: float) -> Value | None:
     kind = FACETS[key].type
     if kind == "choice":
         return next((side for side, p in tongue.sides[key].items() if p.search(text)), None)
@@ -170,14 +175,14 @@ def _value(key: str, text: str, tongue: Tongue, duration_s: float) -> Value | No
     return stretches(text, duration_s, tongue)
 
 
-def _count(text: str, tongue: Tongue) -> int | None:
+def _count(text: str, tongue: SpokenLanguage) -> int | None:
     for pattern, extra in tongue.counts:
         if match := pattern.search(text):
             return number(match[1], tongue) + extra
     return 1 if tongue.no_cut.search(text) else None
 
 
-def _plain_number(text: str, tongue: Tongue) -> int | None:
+def _plain_number(text: str, tongue: SpokenLanguage) -> int | None:
     """Return the first number that is more than an article ("one", "no", "single")."""
     for match in tongue.number.finditer(text):
         # "one" is as often a pronoun as a count
@@ -186,7 +191,7 @@ def _plain_number(text: str, tongue: Tongue) -> int | None:
     return None
 
 
-def _order(text: str, tongue: Tongue) -> tuple[str, ...] | None:
+def _order(text: str, tongue: SpokenLanguage) -> tuple[str, ...] | None:
     places = {
         name: match.start()
         for name, pattern in tongue.landmarks.items()
@@ -196,14 +201,14 @@ def _order(text: str, tongue: Tongue) -> tuple[str, ...] | None:
 
 
 @dataclass
-class _Listener:
+class _ClaimListener:
     """Looks for what was asked and not yet heard, in units that nobody has claimed."""
 
     units: list[str]
-    tongues: list[Tongue]
+    tongues: list[SpokenLanguage]
     taken: frozenset[int]
     duration_s: float
-    claims: list[Claim]
+    claims: list[FactClaim]
     asked: list[str]
 
     @property
@@ -220,7 +225,7 @@ class _Listener:
     def take_hints(self) -> None:
         """Claim a unit for a facet it hints at, the least ambiguous unit first."""
         found = [
-            Claim(key, value, i)
+            FactClaim(key, value, i)
             for key in self.missing
             for i in self.free
             if (value := self._hinted(key, i)) is not None
@@ -238,7 +243,7 @@ class _Listener:
                 for key, i in zip(keys, units, strict=True):
                     value = self._typed(FACETS[key], i)
                     if value is not None:
-                        self._take(Claim(key, value, i))
+                        self._take(FactClaim(key, value, i))
 
     def _hinted(self, key: str, place: int) -> Value | None:
         kind = FACETS[key].type
@@ -257,12 +262,12 @@ class _Listener:
             return _plain_number(without_times(unit, tongue), tongue)
         return _value(facet.key, unit, tongue, self.duration_s)
 
-    def _detour(self, claim: Claim) -> float:
+    def _detour(self, claim: FactClaim) -> float:
         """How far a unit stands from where its question stood."""
         asked_at = self.asked.index(claim.key) / len(self.asked)
         return abs(asked_at - claim.unit / len(self.units))
 
-    def _take(self, claim: Claim) -> None:
+    def _take(self, claim: FactClaim) -> None:
         if claim.unit in self.taken or claim.key not in self.missing:
             return
         self.claims = [o for o in self.claims if o.unit != claim.unit or o.key in self.asked]

@@ -1,11 +1,13 @@
-"""The files of words and patterns that the offline models hold."""
+"""The files of words and patterns that the offline models hold, and drawing from them."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, TypeVar
 
 
 @cache
@@ -21,3 +23,27 @@ def wording(room: str, name: str, code: str) -> Any:
     English ones stand in the room that says them, those of another language all in its folder.
     """
     return table(room, name) if code == "en" else table(f"language/{code}", name)
+
+
+T = TypeVar("T")
+
+
+class Dice:
+    """A run of choices drawn from sha256 of `parts`, equal in every process and release."""
+
+    def __init__(self, *parts: str | int) -> None:
+        self._seed = json.dumps(parts).encode()
+        self._throws = 0
+
+    def below(self, n: int) -> int:
+        """Return the next whole number from 0 to n - 1."""
+        self._throws += 1
+        digest = hashlib.sha256(self._seed + self._throws.to_bytes(4, "big")).digest()
+        return int.from_bytes(digest[:8], "big") % n
+
+    def one(self, options: Sequence[T]) -> T:
+        return options[self.below(len(options))]
+
+    def shuffled(self, items: Sequence[T]) -> list[T]:
+        left = list(items)
+        return [left.pop(self.below(len(left))) for _ in items]

@@ -13,13 +13,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from videoautoarena.agents.offline.facets.facet import Stretch
-from videoautoarena.agents.offline.language.tables import table
-from videoautoarena.agents.offline.language.values import Dice, clock, times
-from videoautoarena.agents.offline.vision.frame_features import COLOURS, Glance
+from videoautoarena.agents.offline.facets.table import Stretch
+from videoautoarena.agents.offline.language.tables import Dice, table
+from videoautoarena.agents.offline.language.tongues import clock, times
+from videoautoarena.agents.offline.vision.frame_features import COLOURS, FrameMeasurement
 from videoautoarena.agents.offline.vision.looks import (
     LIGHTS,
-    Look,
+    PictureLook,
     Values,
     likeness_to,
     likenesses,
@@ -31,17 +31,17 @@ from videoautoarena.agents.prompting.options import Offer
 Kind = Literal["needle", "order", "count"]
 
 
-class Sought(NamedTuple):
+class PictureSearch(NamedTuple):
     """What a question with options wants looked for."""
 
     kind: Kind
-    looks: tuple[tuple[Look, ...], ...]
+    looks: tuple[tuple[PictureLook, ...], ...]
     """Of each option: one of a needle, several in their order; of a count the one that is asked."""
     counts: tuple[int, ...] = ()
     """Of each option of a count."""
 
 
-def describe(glances: Sequence[Glance]) -> str | None:
+def describe(glances: Sequence[FrameMeasurement]) -> str | None:
     """Return the words for a stretch; None where a second look would say otherwise."""
     look = look_of(glances)
     return None if look is None else _form().format(**look._asdict())
@@ -53,7 +53,7 @@ def describe_stretches(luma: Values, shares: Values, *, frames: int) -> list[str
     return [None if look is None else _form().format(**look._asdict()) for look in looks]
 
 
-def fit(text: str, glance: Glance) -> float:
+def fit(text: str, glance: FrameMeasurement) -> float:
     """Return how well a frame fits words that `describe` gave, 0 to 1; 0 for any others."""
     look = _look(text)
     return 0.0 if look is None else likeness_to(look, glance)
@@ -85,20 +85,20 @@ def in_order(texts: Sequence[str]) -> str:
     return str(table("language", "tasks")["then"]).join(texts)
 
 
-def sought(offer: Offer) -> Sought | None:
+def sought(offer: Offer) -> PictureSearch | None:
     """Return what a question of this form wants looked for; None for any other question."""
     asked = " ".join(offer.question.split())
     for text in _counted(asked):
         look = _look(text)
         if look is not None and all(option.isdecimal() for option in offer.options):
-            return Sought("count", ((look,),), tuple(map(int, offer.options)))
+            return PictureSearch("count", ((look,),), tuple(map(int, offer.options)))
     for kind in ("needle", "order"):
         if asked in _wordings(kind):
             return _sought_among(kind, offer.options)
     return None
 
 
-class Free(NamedTuple):
+class FreeTask(NamedTuple):
     """What a task in free words asks for."""
 
     part: Stretch | None
@@ -113,11 +113,11 @@ def word_free(part: Stretch | None, question: str, dice: Dice) -> str:
     return opening.format(**times) + question
 
 
-def free(question: str) -> Free:
+def free(question: str) -> FreeTask:
     """Return what a question asks for, without the opening that `word_free` put before it."""
     for opening in _wordings("summary"):
         if question.startswith(opening):
-            return Free(None, question.removeprefix(opening))
+            return FreeTask(None, question.removeprefix(opening))
     for opening in _wordings("scene"):
         before, between, after = re.split(r"\{[ab]\}", opening)
         found = re.match(
@@ -125,11 +125,11 @@ def free(question: str) -> Free:
         )
         given = times(f"{found[1]} {found[2]}") if found else ()
         if found and len(given) == 2:
-            return Free((min(given), max(given)), question[found.end() :])
-    return Free(None, question)
+            return FreeTask((min(given), max(given)), question[found.end() :])
+    return FreeTask(None, question)
 
 
-def _sought_among(kind: Kind, options: Sequence[str]) -> Sought | None:
+def _sought_among(kind: Kind, options: Sequence[str]) -> PictureSearch | None:
     found = []
     for option in options:
         parts = option.split(str(table("language", "tasks")["then"]))
@@ -137,7 +137,7 @@ def _sought_among(kind: Kind, options: Sequence[str]) -> Sought | None:
         if len(looks) != len(parts) or (kind == "needle") != (len(parts) == 1):
             return None
         found.append(tuple(looks))
-    return Sought(kind, tuple(found))
+    return PictureSearch(kind, tuple(found))
 
 
 def _counted(asked: str) -> list[str]:
@@ -150,9 +150,9 @@ def _counted(asked: str) -> list[str]:
     return found
 
 
-def _look(text: str) -> Look | None:
+def _look(text: str) -> PictureLook | None:
     found = _pattern().fullmatch(" ".join(text.split()))
-    return Look(*found.groups()) if found else None
+    return PictureLook(*found.groups()) if found else None
 
 
 @cache

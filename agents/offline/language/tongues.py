@@ -10,9 +10,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import groupby
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
+from videoautoarena.agents.offline.facets.table import Stretch
 from videoautoarena.agents.offline.language.tables import table
 from videoautoarena.agents.offline.vision.frame_features import COLOURS
 
@@ -43,7 +45,7 @@ COVERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 
 @dataclass(frozen=True, eq=False)
-class Tongue:
+class SpokenLanguage:
     """One language. Patterns take no notice of case, but for the one that parts clauses."""
 
     code: str
@@ -200,11 +202,11 @@ _PART = re.compile(r"(?<!\?P)<([a-z]\w*)>")
 
 
 @cache
-def tongue(code: str) -> Tongue:
+def tongue(code: str) -> SpokenLanguage:
     """Return a language by its code; KeyError where nobody speaks it."""
     if code not in CODES:
         raise KeyError(code)
-    return Tongue(code, table("language/tongues", code))
+    return SpokenLanguage(code, table("language/tongues", code))
 
 
 def spoken(code: str | None) -> str:
@@ -215,7 +217,7 @@ def spoken(code: str | None) -> str:
 ENGLISH = tongue(CODES[0])
 
 
-def leading(text: str) -> Tongue | None:
+def leading(text: str) -> SpokenLanguage | None:
     """Return the language whose words a text has most of; None where two have as many."""
     found = {code: len(tongue(code).marks.findall(text)) for code in CODES}
     most = max(found.values())
@@ -223,6 +225,63 @@ def leading(text: str) -> Tongue | None:
     return tongue(best[0]) if len(best) == 1 else None
 
 
-def told(text: str, usual: Tongue = ENGLISH) -> Tongue:
+def told(text: str, usual: SpokenLanguage = ENGLISH) -> SpokenLanguage:
     """Return the language that leads in a text; `usual` where none does."""
     return leading(text) or usual
+
+
+TimeStyle = Literal["clock", "short", "long", "plain"]
+
+
+def number(written: str, tongue: SpokenLanguage = ENGLISH) -> int:
+    """Return the number that the language's pattern matched."""
+    return int(written) if written.isdigit() else tongue.numerals[written.lower()]
+
+
+def counted(n: int, *, style: Literal["words", "digits"], tongue: SpokenLanguage = ENGLISH) -> str:
+    """Return the number in words up to twenty, or in digits."""
+    return tongue.counting[n] if style == "words" and n < len(tongue.counting) else str(n)
+
+
+def colours(text: str, tongue: SpokenLanguage = ENGLISH) -> tuple[str, ...]:
+    """Return the colours named, repeats in a row folded, shades under their common name."""
+    named = (tongue.shades[match[1].lower()] for match in tongue.colour.finditer(text))
+    return tuple(colour for colour, _ in groupby(named))
+
+
+def times(text: str, tongue: SpokenLanguage = ENGLISH) -> tuple[float, ...]:
+    """Return the times given, in seconds."""
+    return tuple(_seconds(match) for match in tongue.time.finditer(text))
+
+
+def without_times(text: str, tongue: SpokenLanguage = ENGLISH) -> str:
+    return tongue.time.sub(" ", text)
+
+
+def stretches(text: str, duration_s: float, tongue: SpokenLanguage = ENGLISH) -> Stretch | None:
+    """Return when the text says that something is: an instant, a range, or a rough part."""
+    given = times(text, tongue)
+    if len(given) >= 2 and tongue.range.search(text):
+        return min(given[:2]), max(given[:2])
+    if given:
+        return given[0], given[0]
+    for pattern, start, end in tongue.rough:
+        if pattern.search(text):
+            return start * duration_s, end * duration_s
+    return None
+
+
+def clock(time_s: float, *, style: TimeStyle = "clock", tongue: SpokenLanguage = ENGLISH) -> str:
+    """Return a time to the tenth of a second."""
+    if style == "clock":
+        minutes, tenths = divmod(round(time_s * 10), 600)
+        said = f"{minutes}:{tenths / 10:04.1f}"
+    else:
+        said = f"{time_s:.1f}{tongue.said['units'][style]}"
+    return said.replace(".", tongue.said["decimal"])
+
+
+def _seconds(match: re.Match[str]) -> float:
+    minutes = match["minutes"]
+    rest = match["rest"] or match["after"] or match["before"]
+    return 60 * float(minutes or 0) + float(rest.replace(",", "."))

@@ -4,37 +4,46 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from videoautoarena.agents.offline.answers.answering import hook_keys
-from videoautoarena.agents.offline.facets.facet import Stretch, Value, is_stretch, stretch
-from videoautoarena.agents.offline.language.checks import (
-    Absent,
-    AsksBack,
+from videoautoarena.agents.offline.facets.table import Stretch, Value, is_stretch, stretch
+from videoautoarena.agents.offline.language.dialogues import (
+    AbsenceCheck,
+    BoredTurn,
     Check,
-    Denies,
-    Gives,
-    Names,
-    Overlaps,
-    Timed,
-    Within,
+    ColourDenialCheck,
+    ColourRunTurn,
+    CounterQuestionCheck,
+    FactsTurn,
+    OffTopicTurn,
+    OverlapCheck,
+    PartReference,
+    TimeGivenCheck,
+    TimeWindowCheck,
+    ValueCheck,
+    WordCheck,
     hear_answer,
     phrase_value,
+    read,
     read_check,
+    resolve,
+    without_part,
     word_check,
 )
-from videoautoarena.agents.offline.language.turns import (
-    Bored,
-    ColourRun,
-    Elsewhere,
-    Facts,
-    read,
-    resolve,
+from videoautoarena.agents.offline.language.phrasing import book, say
+from videoautoarena.agents.offline.language.reader import hear
+from videoautoarena.agents.offline.language.tables import Dice, table
+from videoautoarena.agents.offline.language.tongues import (
+    ENGLISH,
+    colours,
+    number,
+    times,
+    without_times,
 )
-from videoautoarena.agents.offline.language.values import Dice
-from videoautoarena.agents.offline.players.rounds import WRONG_S, Search, search
-from videoautoarena.agents.offline.vision.frame_features import Sent
+from videoautoarena.agents.offline.players.answering import hook_keys, speak
+from videoautoarena.agents.offline.players.rounds import WRONG_S, DialogueFacts, search
+from videoautoarena.agents.offline.vision.frame_features import COLOURS, ModelInput
 from videoautoarena.agents.offline.vision.sequence import longest_run, most_of, sight_of
 from videoautoarena.agents.prompting.fences import Turn
 
@@ -43,14 +52,14 @@ MOST_WRONG = 2
 _NUMBER = re.compile(r"^\d+\. ")
 
 
-class Item(NamedTuple):
+class ChecklistItem(NamedTuple):
     """What is asked of an answer, and whether a right one does it."""
 
     check: Check
     is_yes: bool
 
 
-def make_checklist(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+def make_checklist(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
     """Return the questions by which an answer to the last thing said is marked."""
     found = search(sight_of(sent))
     question = blocks.get("question", "")
@@ -90,7 +99,7 @@ def history_of(blocks: dict[str, str]) -> tuple[Turn, ...]:
         return ()
 
 
-def is_met(items: Sequence[Item], text: str, *, only_yes: bool = False) -> bool:
+def is_met(items: Sequence[ChecklistItem], text: str, *, only_yes: bool = False) -> bool:
     """Return whether an answer does what a right one does."""
     answer = hear_answer(text, [item.check for item in items])
     return all(
@@ -98,39 +107,41 @@ def is_met(items: Sequence[Item], text: str, *, only_yes: bool = False) -> bool:
     )
 
 
-def items_of(found: Search, question: str, history: Sequence[Turn]) -> list[Item]:
-    """Return what is asked of an answer to a question, by what the frames show; see `Item`."""
+def items_of(found: DialogueFacts, question: str, history: Sequence[Turn]) -> list[ChecklistItem]:
+    """Return what is asked of an answer to a question, by what the frames show."""
     turn = read(question)
     dice = Dice("checklist", question, found.seen.key.hex())
-    if isinstance(turn, ColourRun):
+    if isinstance(turn, ColourRunTurn):
         return _of_run(found, turn.colour, dice)
-    if isinstance(turn, Bored):
+    if isinstance(turn, BoredTurn):
         facts = _of_facts(found, hook_keys(found.seen), dice)
-        return [Item(AsksBack(), True), *facts][:MOST_ITEMS]
-    if not isinstance(turn, Facts):
+        return [ChecklistItem(CounterQuestionCheck(), True), *facts][:MOST_ITEMS]
+    if not isinstance(turn, FactsTurn):
         return []
     if turn.part is not None:
         at_s = resolve(turn.part, history)
         return [] if at_s is None else _of_part(found, turn, at_s)
     items = _of_facts(found, turn.ask.keys, dice)
-    far = next((one for user, _ in history[::-1] if isinstance(one := read(user), Elsewhere)), None)
+    far = next(
+        (one for user, _ in history[::-1] if isinstance(one := read(user), OffTopicTurn)), None
+    )
     if far and len(items) < MOST_ITEMS:
-        items.append(Item(Names(far.answer), False))
+        items.append(ChecklistItem(WordCheck(far.answer), False))
     return items
 
 
-def _of_part(found: Search, turn: Facts, at_s: float) -> list[Item]:
+def _of_part(found: DialogueFacts, turn: FactsTurn, at_s: float) -> list[ChecklistItem]:
     """Return where the extremes of a part are, and where those of the whole video are instead."""
     assert turn.part is not None
     side = turn.part.side
     windows = {key: found.window(key, side, at_s) for key in turn.ask.keys}
     right = [
-        Item(Within(key, window.start_s, window.end_s), True)
+        ChecklistItem(TimeWindowCheck(key, window.start_s, window.end_s), True)
         for key, window in windows.items()
         if window
     ]
     wrong = [
-        Item(_around(key, whole_s), False)
+        ChecklistItem(_around(key, whole_s), False)
         for key, window in windows.items()
         if window
         and (whole_s := found.whole_s(key)) is not None
@@ -139,37 +150,37 @@ def _of_part(found: Search, turn: Facts, at_s: float) -> list[Item]:
     return [*right, *wrong][:MOST_ITEMS]
 
 
-def _of_facts(found: Search, keys: Sequence[str], dice: Dice) -> list[Item]:
+def _of_facts(found: DialogueFacts, keys: Sequence[str], dice: Dice) -> list[ChecklistItem]:
     facts = [fact for key in keys if (fact := found.fact(key, dice))]
-    right = [Item(_claims(fact.key, fact.right), True) for fact in facts]
-    wrong = [Item(_claims(fact.key, fact.wrong), False) for fact in facts]
+    right = [ChecklistItem(_claims(fact.key, fact.right), True) for fact in facts]
+    wrong = [ChecklistItem(_claims(fact.key, fact.wrong), False) for fact in facts]
     return [*right, *dice.shuffled(wrong)[:MOST_WRONG]][:MOST_ITEMS]
 
 
-def _of_run(found: Search, colour: str, dice: Dice) -> list[Item]:
+def _of_run(found: DialogueFacts, colour: str, dice: Dice) -> list[ChecklistItem]:
     run = longest_run(found.seen, colour)
     if run is None:
         most_s = most_of(found.seen, colour)
-        near = Overlaps(max(0.0, most_s - 2 * WRONG_S), most_s + 2 * WRONG_S)
+        near = OverlapCheck(max(0.0, most_s - 2 * WRONG_S), most_s + 2 * WRONG_S)
         return [
-            Item(Absent(), True),
-            Item(Denies(colour), True),
-            Item(Names(colour), True),
-            Item(Timed(), False),
-            Item(near, False),
+            ChecklistItem(AbsenceCheck(), True),
+            ChecklistItem(ColourDenialCheck(colour), True),
+            ChecklistItem(WordCheck(colour), True),
+            ChecklistItem(TimeGivenCheck(), False),
+            ChecklistItem(near, False),
         ]
     third_s = (run[1] - run[0]) / 3
     shown = [
-        Item(Names(colour), True),
-        Item(Overlaps(run[0], run[0] + third_s), True),
-        Item(Overlaps(run[1] - third_s, run[1]), True),
-        Item(Absent(), False),
+        ChecklistItem(WordCheck(colour), True),
+        ChecklistItem(OverlapCheck(run[0], run[0] + third_s), True),
+        ChecklistItem(OverlapCheck(run[1] - third_s, run[1]), True),
+        ChecklistItem(AbsenceCheck(), False),
     ]
     elsewhere = _far_from(run, found, dice)
-    return [*shown, Item(elsewhere, False)] if elsewhere else shown
+    return [*shown, ChecklistItem(elsewhere, False)] if elsewhere else shown
 
 
-def _far_from(run: Stretch, found: Search, dice: Dice) -> Overlaps | None:
+def _far_from(run: Stretch, found: DialogueFacts, dice: Dice) -> OverlapCheck | None:
     """Return a stretch as long that lies well outside of one; None where there is no room."""
     lasts_s = max(run[1] - run[0], 2 * WRONG_S)
     apart_s = 4 * found.seen.gap_s + WRONG_S
@@ -181,14 +192,95 @@ def _far_from(run: Stretch, found: Search, dice: Dice) -> Overlaps | None:
     if not places:
         return None
     start_s = dice.one(places)
-    return Overlaps(start_s, start_s + lasts_s)
+    return OverlapCheck(start_s, start_s + lasts_s)
 
 
 def _claims(key: str, value: Value) -> Check:
     if is_stretch(value):
-        return Within(key, *stretch(value))
-    return Gives(key, phrase_value(value))
+        return TimeWindowCheck(key, *stretch(value))
+    return ValueCheck(key, phrase_value(value))
 
 
-def _around(key: str, at_s: float) -> Within:
-    return Within(key, max(0.0, at_s - WRONG_S), at_s + WRONG_S)
+def _around(key: str, at_s: float) -> TimeWindowCheck:
+    return TimeWindowCheck(key, max(0.0, at_s - WRONG_S), at_s + WRONG_S)
+
+
+NOTHING = "The dialogue does not say it."
+_LENGTH_S = 1e4
+
+
+class DialogueRound(NamedTuple):
+    """What stands in a dialogue of one round."""
+
+    user: str
+    assistant: str | None
+    """None where it is left out."""
+
+
+def check_leak(blocks: dict[str, str]) -> dict[str, object]:
+    """Return what the rest of a dialogue says to a question, or that it says nothing."""
+    return {"answer": gathered(_rounds(blocks.get("dialogue", "")), blocks.get("question", ""))}
+
+
+def answer_last(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
+    """Return what these frames and what was said before say to the user."""
+    question = blocks.get("question", "")
+    return {"answer": speak("examiner", sight_of(sent), question, history_of(blocks))}
+
+
+def gathered(rounds: Sequence[DialogueRound], question: str) -> str:
+    """Return what a dialogue says to a question, with what is usual where it says only a part."""
+    turn = read(question)
+    if not isinstance(turn, FactsTurn):
+        return NOTHING
+    known: dict[str, Value] = {}
+    for part, asked, text in _statements(rounds, turn):
+        if part == turn.part:
+            heard = hear(text, _LENGTH_S).claims or hear(text, _LENGTH_S, asked).claims
+            known |= {claim.key: claim.value for claim in heard}
+    keys = turn.ask.answered
+    if not known.keys() & set(keys):
+        return NOTHING
+    habits = table("players", "priors")
+    dice = Dice("leak", question)
+    return " ".join(
+        say(key, known[key], style=book("plain"), dice=dice) if key in known else str(habits[key])
+        for key in keys
+    )
+
+
+def is_said(check: Check, text: str) -> bool:
+    """Return whether the value of an item stands in a text, whatever words are around it."""
+    if isinstance(check, TimeWindowCheck | OverlapCheck):
+        return any(check.a <= time_s <= check.b for time_s in times(text))
+    if not isinstance(check, ValueCheck):
+        return False
+    if check.value in COLOURS:
+        return check.value in colours(text)
+    if check.value.isdecimal():
+        numbers = (number(found[1]) for found in ENGLISH.number.finditer(without_times(text)))
+        return int(check.value) in numbers
+    return re.search(rf"\b{re.escape(check.value)}\b", text, re.IGNORECASE) is not None
+
+
+def _statements(
+    rounds: Sequence[DialogueRound], turn: FactsTurn
+) -> Iterator[tuple[PartReference | None, Sequence[str], str]]:
+    """Yield which part each text of a dialogue speaks of, what it was asked, and the text."""
+    for one in rounds:
+        asked = read(one.user)
+        part = asked.part if isinstance(asked, FactsTurn) else None
+        keys = asked.ask.keys if isinstance(asked, FactsTurn) else ()
+        # What a user says of a part before asking of it is taken to be said of that part; when
+        # the part begins or ends says nothing of what is asked.
+        yield part, (), without_part(one.user)
+        yield part if keys else turn.part, keys, one.assistant or ""
+
+
+def _rounds(text: str) -> list[DialogueRound]:
+    try:
+        return [
+            DialogueRound(str(one["user"]), one["assistant"]) for one in json.loads(text or "[]")
+        ]
+    except (ValueError, TypeError, KeyError):
+        return []

@@ -6,29 +6,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import fmean
 
-from videoautoarena.agents.offline.answers.scoring import (
-    HARDEST,
-    Sheet,
-    askable,
-    difficulty,
-    graded,
-    hardness,
-    weigh,
-)
 from videoautoarena.agents.offline.facets.table import FACETS
 from videoautoarena.agents.offline.language.phrasing import (
-    Ask,
+    FactRequest,
     Format,
     is_timed,
     phrase,
     phrased,
     understand,
 )
+from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.offline.language.tongues import spoken
-from videoautoarena.agents.offline.language.values import Dice
+from videoautoarena.agents.offline.players.scoring import (
+    HARDEST,
+    AnswerSheet,
+    askable,
+    difficulty,
+    graded,
+    hardness,
+    weigh,
+)
 from videoautoarena.agents.offline.players.viewers import listed, tastes
-from videoautoarena.agents.offline.vision.frame_features import Sent
-from videoautoarena.agents.offline.vision.sequence import Sight, sight_of
+from videoautoarena.agents.offline.vision.frame_features import ModelInput
+from videoautoarena.agents.offline.vision.sequence import FrameSequence, sight_of
 from videoautoarena.agents.prompting.contracts import PAPER_CONTRACTS
 
 _STEP = 0.2
@@ -49,9 +49,9 @@ _WEAKNESS = {
 
 
 @dataclass(frozen=True)
-class _Aim:
-    seen: Sight
-    old: Ask
+class _EvolutionAim:
+    seen: FrameSequence
+    old: FactRequest
     kinds: frozenset[str]
     """Types of facts that somebody got wrong."""
     taste: tuple[str, ...]
@@ -60,7 +60,7 @@ class _Aim:
     """The language to ask in."""
 
 
-def evolve(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+def evolve(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
     """Return faults, the weaknesses behind them, and a question one step harder."""
     seen = sight_of(sent)
     old = understand(blocks.get("question", ""))
@@ -68,7 +68,7 @@ def evolve(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     failed = {
         seat: [*(row.key for row in sheet.wrong), *sheet.missing] for seat, sheet in sheets.items()
     }
-    aim = _Aim(
+    aim = _EvolutionAim(
         seen,
         old,
         frozenset(FACETS[key].type for keys in failed.values() for key in keys),
@@ -88,7 +88,7 @@ def evolve(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     }
 
 
-def grade(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+def grade(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
     """Return both questions' grades, each from 1.0 to 5.0, by the same measure.
 
     By the paper's contract they are whole numbers.
@@ -101,7 +101,7 @@ def grade(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     return {name: {of: round(value) for of, value in one.items()} for name, one in grades.items()}
 
 
-def _grades(seen: Sight, ask: Ask) -> dict[str, float]:
+def _grades(seen: FrameSequence, ask: FactRequest) -> dict[str, float]:
     hard = [hardness(seen, key, fine=ask.fine) for key in ask.keys] or [0.0]
     demands = len(ask.keys) + (ask.form is not None) + ask.fine
     types = {FACETS[key].type for key in ask.keys}
@@ -114,7 +114,7 @@ def _grades(seen: Sight, ask: Ask) -> dict[str, float]:
     }
 
 
-def _faults(sheet: Sheet, seen: Sight) -> list[str]:
+def _faults(sheet: AnswerSheet, seen: FrameSequence) -> list[str]:
     wrong = [
         f"puts {facet.label} at {phrased(row.value)} where it is {phrased(facet.measure(seen))}"
         for row in sheet.wrong
@@ -128,7 +128,7 @@ def _refused(text: str) -> frozenset[str]:
     return frozenset(str(entry["question"]) for entry in entries)
 
 
-def _harder(aim: _Aim, dice: Dice) -> str:
+def _harder(aim: _EvolutionAim, dice: Dice) -> str:
     """Return the candidate nearest to one step above the old question."""
     base = difficulty(aim.seen, aim.old)
     rated = [(difficulty(aim.seen, ask), phrase(ask, dice)) for ask in _candidates(aim, dice)]
@@ -138,10 +138,12 @@ def _harder(aim: _Aim, dice: Dice) -> str:
         return min(harder, key=lambda option: abs(option[0] - base - _STEP))[1]
     if rated:
         return max(rated)[1]
-    return phrase(Ask(aim.old.answered, form=dice.one(("list", "table")), code=aim.code), dice)
+    return phrase(
+        FactRequest(aim.old.answered, form=dice.one(("list", "table")), code=aim.code), dice
+    )
 
 
-def _candidates(aim: _Aim, dice: Dice) -> Iterator[Ask]:
+def _candidates(aim: _EvolutionAim, dice: Dice) -> Iterator[FactRequest]:
     """Questions that touch a proven weakness, where these frames hold one of its kind."""
     for _ in range(_CANDIDATES):
         fine = aim.old.fine or dice.below(2) == 0
@@ -150,12 +152,12 @@ def _candidates(aim: _Aim, dice: Dice) -> Iterator[Ask]:
         if aim.kinds & _kinds(pool) and not aim.kinds & _kinds(keys):
             continue
         form = dice.one(_FORMS) if len(keys) > 1 else None
-        ask = Ask(keys, fine and is_timed(keys), form, code=aim.code)
+        ask = FactRequest(keys, fine and is_timed(keys), form, code=aim.code)
         if (set(ask.keys), ask.fine) != (set(aim.old.keys), aim.old.fine):
             yield ask
 
 
-def _drawn(pool: tuple[str, ...], aim: _Aim, dice: Dice) -> tuple[str, ...]:
+def _drawn(pool: tuple[str, ...], aim: _EvolutionAim, dice: Dice) -> tuple[str, ...]:
     """Draw as many facts as were asked before, or one more; weak kinds and tastes weigh more."""
     wanted = len(aim.old.answered) + dice.below(2)
     tickets = [

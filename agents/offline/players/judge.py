@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from videoautoarena.agents.offline.answers.scoring import STANDARDS, Sheet, weigh
-from videoautoarena.agents.offline.facets.facet import is_stretch, stretch
-from videoautoarena.agents.offline.facets.table import FACETS
-from videoautoarena.agents.offline.language.phrasing import Ask, phrased, understand
+from videoautoarena.agents.offline.facets.table import FACETS, is_stretch, stretch
+from videoautoarena.agents.offline.language.phrasing import FactRequest, phrased, understand
 from videoautoarena.agents.offline.language.tongues import CODES
-from videoautoarena.agents.offline.vision.frame_features import Sent
-from videoautoarena.agents.offline.vision.sequence import Sight, sight_of
+from videoautoarena.agents.offline.players.scoring import STANDARDS, AnswerSheet, weigh
+from videoautoarena.agents.offline.vision.frame_features import ModelInput
+from videoautoarena.agents.offline.vision.sequence import FrameSequence, sight_of
 from videoautoarena.agents.prompting.contracts import PAPER_CONTRACTS, judges_in_full
 
 _MARGIN = 0.035
@@ -20,7 +19,7 @@ _GOOD = 0.55
 _AHEAD = 0.05
 
 
-def judge(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+def judge(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
     """Return four analyses and a verdict; "abstain" where an asked fact could not be read.
 
     That is so, too, where neither the question nor an answer speaks of anything that is known.
@@ -43,19 +42,21 @@ def judge(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     return {"own_answer": _own(sent, blocks.get("question", "")), **each, "verdict": verdict}
 
 
-def _ahead(standard: str, sheets: dict[str, Sheet]) -> str:
+def _ahead(standard: str, sheets: dict[str, AnswerSheet]) -> str:
     lead = sheets["A"].scores[standard] - sheets["B"].scores[standard]
     return "tie" if abs(lead) <= _AHEAD else "A" if lead > 0 else "B"
 
 
-def compare(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+def compare(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
     """Return what `judge` does with a verdict in five degrees, and what it sees in the frames."""
     sheets, words, is_readable = _read(sent, blocks)
     degree = _degree(sheets["A"], sheets["B"]) if is_readable else "abstain"
     return {"own_answer": _own(sent, blocks.get("question", "")), **words, "verdict": degree}
 
 
-def _read(sent: Sent, blocks: dict[str, str]) -> tuple[dict[str, Sheet], dict[str, str], bool]:
+def _read(
+    sent: ModelInput, blocks: dict[str, str]
+) -> tuple[dict[str, AnswerSheet], dict[str, str], bool]:
     """Weigh both answers; whether anything that is known is spoken of."""
     seen = sight_of(sent)
     ask = understand(blocks.get("question", ""))
@@ -68,14 +69,14 @@ def _read(sent: Sent, blocks: dict[str, str]) -> tuple[dict[str, Sheet], dict[st
     return sheets, words, bool(ask.keys) or any(sheet.rows for sheet in sheets.values())
 
 
-def _expected(noted: str | None, ask: Ask) -> str | None:
+def _expected(noted: str | None, ask: FactRequest) -> str | None:
     """Return the language that an answer is to be in; None where it is one that I cannot tell."""
     if noted is None:
         return ask.code
     return noted if noted in CODES else None
 
 
-def _degree(a: Sheet, b: Sheet) -> str:
+def _degree(a: AnswerSheet, b: AnswerSheet) -> str:
     if a.illegible or b.illegible:
         return "abstain"
     lead = a.total - b.total
@@ -85,7 +86,7 @@ def _degree(a: Sheet, b: Sheet) -> str:
     return f"A{sign}B" if lead > 0 else f"B{sign}A"
 
 
-def _own(sent: Sent, question: str) -> str:
+def _own(sent: ModelInput, question: str) -> str:
     seen = sight_of(sent)
     found = [
         f"for {FACETS[key].label}, {phrased(true)}"
@@ -95,7 +96,7 @@ def _own(sent: Sent, question: str) -> str:
     return f"I find: {'; '.join(found)}." if found else "I find nothing that I could be asked for."
 
 
-def _verdict(a: Sheet, b: Sheet) -> str:
+def _verdict(a: AnswerSheet, b: AnswerSheet) -> str:
     if a.illegible or b.illegible:
         return "abstain"
     lead = a.total - b.total
@@ -104,7 +105,9 @@ def _verdict(a: Sheet, b: Sheet) -> str:
     return "tie_good" if min(a.total, b.total) > _GOOD else "tie_bad"
 
 
-def _analysis(standard: str, sheets: dict[str, Sheet], seen: Sight, *, cites: bool) -> str:
+def _analysis(
+    standard: str, sheets: dict[str, AnswerSheet], seen: FrameSequence, *, cites: bool
+) -> str:
     say = {
         "instruction_following": _on_instruction,
         "accuracy": lambda seat, sheet: _on_accuracy(seat, sheet, seen, cites=cites),
@@ -116,7 +119,7 @@ def _analysis(standard: str, sheets: dict[str, Sheet], seen: Sight, *, cites: bo
     return " ".join([*(say(seat, sheet) for seat, sheet in sheets.items()), end])
 
 
-def _on_instruction(seat: str, sheet: Sheet) -> str:
+def _on_instruction(seat: str, sheet: AnswerSheet) -> str:
     if sheet.is_foreign:
         return f"{seat} does not answer in the language of the question."
     if not sheet.missing:
@@ -127,7 +130,7 @@ def _on_instruction(seat: str, sheet: Sheet) -> str:
     return f"{seat} says nothing usable about {names}."
 
 
-def _on_accuracy(seat: str, sheet: Sheet, seen: Sight, *, cites: bool) -> str:
+def _on_accuracy(seat: str, sheet: AnswerSheet, seen: FrameSequence, *, cites: bool) -> str:
     followed = f"I could follow {sheet.followed} of {sheet.statements} statements of {seat}."
     right = [
         FACETS[row.key].label + (_times(row.key, seen) if cites else "")
@@ -144,7 +147,7 @@ def _on_accuracy(seat: str, sheet: Sheet, seen: Sight, *, cites: bool) -> str:
     return " ".join(said)
 
 
-def _times(key: str, seen: Sight) -> str:
+def _times(key: str, seen: FrameSequence) -> str:
     """Cite the frame nearest to a moment that these frames show; nothing for other facts."""
     value = FACETS[key].measure(seen)
     if value is None or not is_stretch(value) or stretch(value)[0] < 0:
@@ -153,14 +156,14 @@ def _times(key: str, seen: Sight) -> str:
     return f" (t={nearest:.2f}s)"
 
 
-def _on_relevance(seat: str, sheet: Sheet) -> str:
+def _on_relevance(seat: str, sheet: AnswerSheet) -> str:
     kept = sheet.scores["relevance"]
     if kept > 0.8:
         return f"I find that {seat} keeps to the matter."
     return f"I find that {seat} {'leaves gaps or wanders' if kept > 0.3 else 'hardly answers'}."
 
 
-def _on_help(seat: str, sheet: Sheet) -> str:
+def _on_help(seat: str, sheet: AnswerSheet) -> str:
     share = sheet.scores["helpfulness"]
     amount = "most" if share > 0.7 else "some" if share > 0.3 else "little"
     return f"I find that {seat} gives this viewer {amount} of what was wanted."

@@ -6,9 +6,14 @@ import re
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 
-from videoautoarena.agents.offline.facets.colours import NEIGHBOURS
-from videoautoarena.agents.offline.facets.facet import Value, is_stretch, stretch
-from videoautoarena.agents.offline.language.reader import Claim, hear, split_units
+from videoautoarena.agents.offline.facets.table import NEIGHBOURS, Value, is_stretch, stretch
+from videoautoarena.agents.offline.language.dialogues import (
+    Check,
+    HeardAnswer,
+    hear_answer,
+    read_check,
+)
+from videoautoarena.agents.offline.language.reader import FactClaim, hear, split_units
 
 _LENGTH_S = 60.0
 """A video's length is not in a key; only words like "in the first half" are read by it."""
@@ -82,7 +87,7 @@ def said_of(fact: str, answer: str) -> float:
     return fmean(_borne_out(claim, heard) for claim in claims)
 
 
-def _borne_out(claim: Claim, heard: Iterable[Claim]) -> float:
+def _borne_out(claim: FactClaim, heard: Iterable[FactClaim]) -> float:
     """Return how well what was heard bears a claim out; several values share one credit."""
     values = list(dict.fromkeys(other.value for other in heard if other.key == claim.key))
     return fmean(_alike(claim.value, value) for value in values) if values else 0.0
@@ -138,3 +143,30 @@ def _agreed(answer: str, blocks: dict[str, str]) -> float:
         elif _words(unit) and place not in heard.hedged:
             held.append(1.0 if _shared(unit, key) >= 2 * _OF_IT else 0.0)
     return fmean(held) if held else 0.0
+
+
+_ASKED = re.compile(
+    r"^(does|did|do|is|are|has|was|can) the (answer|reply|response|assistant|model)\w*\s"
+    r"((\w+ly )?(mention|mentions?|states?|says?|describes?|names?|identif(y|ies)|points? out)\s)?"
+    r"(that\s)?",
+    re.IGNORECASE,
+)
+"""How an item begins that somebody else worded: what follows is what the answer is to say."""
+_WORDS = {True: "The answer says so.", False: "I do not find it in the answer."}
+
+
+def mark_checklist(blocks: dict[str, str]) -> dict[str, object]:
+    """Return yes or no for each item; the answer is heard once for all of them."""
+    answer = blocks.get("answer", "")
+    items = points_in(blocks.get("checklist", ""))
+    checks = [read_check(item) for item in items]
+    heard = hear_answer(answer, [check for check in checks if check is not None])
+    met = [_meets(heard, check, item) for check, item in zip(checks, items, strict=True)]
+    return {"items": [{"analysis": _WORDS[one], "answer": "yes" if one else "no"} for one in met]}
+
+
+def _meets(heard: HeardAnswer, check: Check | None, item: str) -> bool:
+    """Return whether the answer meets an item; one in unknown words by the facts or words in it."""
+    if check is not None:
+        return heard.meets(check)
+    return said_of(_ASKED.sub("", item), heard.text) >= SAME

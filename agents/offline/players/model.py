@@ -17,13 +17,16 @@ from langchain_core.runnables import RunnableConfig, ensure_config
 
 from videoautoarena.agents.offline import EMBEDDER
 from videoautoarena.agents.offline.language.categories import categories_in, topic_in
-from videoautoarena.agents.offline.players.checklist import mark_checklist
-from videoautoarena.agents.offline.players.checklists import make_checklist, validate_checklist
+from videoautoarena.agents.offline.players.checklists import (
+    answer_last,
+    check_leak,
+    make_checklist,
+    validate_checklist,
+)
 from videoautoarena.agents.offline.players.dialogist import rate_fitness, write_dialogue
 from videoautoarena.agents.offline.players.evolver import evolve, grade
 from videoautoarena.agents.offline.players.judge import compare, judge
-from videoautoarena.agents.offline.players.leaks import answer_last, check_leak
-from videoautoarena.agents.offline.players.marking import mark_scene, mark_summary
+from videoautoarena.agents.offline.players.marking import mark_checklist, mark_scene, mark_summary
 from videoautoarena.agents.offline.players.scenes import (
     caption_scene,
     find_objects,
@@ -39,8 +42,8 @@ from videoautoarena.agents.offline.players.tasks import (
     write_topics,
 )
 from videoautoarena.agents.offline.players.viewers import answer, examine, first_question, invent
-from videoautoarena.agents.offline.vision.embedding import vector_of
-from videoautoarena.agents.offline.vision.frame_features import Sent, read
+from videoautoarena.agents.offline.vision.frame_features import ModelInput, read
+from videoautoarena.agents.offline.vision.looks import vector_of
 from videoautoarena.agents.prompting.fences import open_fences
 
 PANEL = frozenset({"examiner", "judge"})
@@ -72,7 +75,7 @@ MARKS: dict[str, Callable[[dict[str, str]], dict[str, Any]]] = {
 """Roles that look at no frame, or are shown none."""
 
 
-def reply(kind: str, sent: Sent) -> str:
+def reply(kind: str, sent: ModelInput) -> str:
     """Return the reply of an offline model; the role is read outside the fences only."""
     if kind == EMBEDDER:
         return json.dumps(vector_of(sent))

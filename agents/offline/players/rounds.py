@@ -12,17 +12,15 @@ from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
-from videoautoarena.agents.offline.answers.scoring import askable
-from videoautoarena.agents.offline.facets.comparison import Choice
-from videoautoarena.agents.offline.facets.extremes import MOMENTS, Extremes, Window
-from videoautoarena.agents.offline.facets.facet import Stretch, Value, stretch
-from videoautoarena.agents.offline.facets.table import FACETS
-from videoautoarena.agents.offline.language.turns import Side
-from videoautoarena.agents.offline.language.values import Dice
-from videoautoarena.agents.offline.vision.frame_features import COLOURS, Picture
+from videoautoarena.agents.offline.facets.parts import MOMENTS, Extremes, ExtremeWindow
+from videoautoarena.agents.offline.facets.table import FACETS, SideChoice, Stretch, Value, stretch
+from videoautoarena.agents.offline.language.dialogues import Side
+from videoautoarena.agents.offline.language.tables import Dice
+from videoautoarena.agents.offline.players.scoring import askable
+from videoautoarena.agents.offline.vision.frame_features import COLOURS, ReceivedFrame
 from videoautoarena.agents.offline.vision.sequence import (
     SHARE,
-    Sight,
+    FrameSequence,
     coarser,
     longest_run,
     sight,
@@ -54,7 +52,7 @@ class Landmark(NamedTuple):
     """The part lies on that side of this time; None for the whole video."""
 
 
-class Recall(NamedTuple):
+class RecallQuestion(NamedTuple):
     """A question that whoever knows the moment can answer, and nobody else."""
 
     moment: Landmark
@@ -62,7 +60,7 @@ class Recall(NamedTuple):
     keys: tuple[str, ...]
 
 
-class Fact(NamedTuple):
+class ContestedFact(NamedTuple):
     """What is right of the whole video, and what is wrong."""
 
     key: str
@@ -71,17 +69,17 @@ class Fact(NamedTuple):
     wrong: Value
 
 
-class Search:
+class DialogueFacts:
     """What one sight allows."""
 
-    def __init__(self, seen: Sight) -> None:
+    def __init__(self, seen: FrameSequence) -> None:
         """Look at the curves of all frames and of those that a player is not sent."""
         self.seen = seen
         self.extremes = Extremes(seen)
         self.left = sight(_left(seen))
         self._left_extremes = Extremes(self.left)
         self._sparse_extremes = Extremes(sight(self.left.pictures[::2]))
-        self._windows = dict[tuple[str, Side, float], Window | None]()
+        self._windows = dict[tuple[str, Side, float], ExtremeWindow | None]()
 
     def part(self, side: Side, at_s: float) -> Stretch:
         """Return what lies on one side of a moment."""
@@ -108,23 +106,23 @@ class Search:
             if (window := self.window(key, side, since_s))
         ]
 
-    def window(self, key: str, side: Side, at_s: float) -> Window | None:
+    def window(self, key: str, side: Side, at_s: float) -> ExtremeWindow | None:
         """Return the extreme beside a moment where it stands out and half of the frames show it."""
         asked = key, side, at_s
         if asked not in self._windows:
             self._windows[asked] = self._window(key, self.part(side, at_s))
         return self._windows[asked]
 
-    def recalls(self, moments: Sequence[Landmark]) -> list[Recall]:
+    def recalls(self, moments: Sequence[Landmark]) -> list[RecallQuestion]:
         """Return the questions beside one of these moments that are wrong of the whole video."""
         found = []
         for moment in moments:
             for side in SIDES:
                 keys = [key for key in MOMENTS if self._is_other(key, side, moment.at_s)]
-                found += [Recall(moment, side, two) for two in combinations(keys, 2)]
+                found += [RecallQuestion(moment, side, two) for two in combinations(keys, 2)]
         return found
 
-    def is_missed(self, recall: Recall, other_s: float) -> bool:
+    def is_missed(self, recall: RecallQuestion, other_s: float) -> bool:
         """Return whether who takes another moment for the one that is meant misses something."""
         part = self.part(recall.side, other_s)
         for key in recall.keys:
@@ -134,7 +132,7 @@ class Search:
                 return True
         return False
 
-    def facts(self, dice: Dice) -> list[Fact]:
+    def facts(self, dice: Dice) -> list[ContestedFact]:
         """Return what is plain of the whole video, each with something that is not so."""
         found = (self.fact(key, dice) for key in askable(self.seen))
         return [fact for fact in found if fact]
@@ -158,7 +156,7 @@ class Search:
         """Return when the whole video comes to an extreme."""
         return self.extremes.at(key, (0.0, self.seen.duration_s))
 
-    def _window(self, key: str, part: Stretch) -> Window | None:
+    def _window(self, key: str, part: Stretch) -> ExtremeWindow | None:
         """Return an extreme that stands out and that the frames show which no player is sent.
 
         A player's own are left out: who is tried beforehand is right by selection.
@@ -180,17 +178,17 @@ class Search:
             return False
         return not window.holds(whole_s, margin_s=WRONG_S)
 
-    def fact(self, key: str, dice: Dice) -> Fact | None:
+    def fact(self, key: str, dice: Dice) -> ContestedFact | None:
         """Return what is right of a facet, and something that is not; None where that is vague."""
         true = FACETS[key].measure(self.seen)
         if true is None or FACETS[key].type not in FACT_TYPES:
             return None
         if FACETS[key].type == "instant":
             right = self._right_times(key, stretch(true)[0])
-            return Fact(key, right, self._wrong_times(key, right, dice)) if right else None
+            return ContestedFact(key, right, self._wrong_times(key, right, dice)) if right else None
         coarse = [self._coarsely(key, frames) for frames in COARSE]
         wrong = [value for value in coarse if value is not None and value != true]
-        return Fact(key, true, dice.one(wrong or list(_others(key, true))))
+        return ContestedFact(key, true, dice.one(wrong or list(_others(key, true))))
 
     def _right_times(self, key: str, at_s: float) -> Stretch | None:
         if key in MOMENTS:
@@ -221,12 +219,12 @@ class Search:
 
 
 @lru_cache(maxsize=32)
-def search(seen: Sight) -> Search:
+def search(seen: FrameSequence) -> DialogueFacts:
     """Return what a sight allows; remembered, since a sight is what its frames show."""
-    return Search(seen)
+    return DialogueFacts(seen)
 
 
-def _left(seen: Sight) -> list[Picture]:
+def _left(seen: FrameSequence) -> list[ReceivedFrame]:
     """Return the frames that a player is not sent of these; all where it is sent all."""
     sent = {one.time_s for one in coarser(seen, PLAYER_FRAMES).pictures}
     left = [one for one in seen.pictures if one.time_s not in sent]
@@ -236,7 +234,7 @@ def _left(seen: Sight) -> list[Picture]:
 def _others(key: str, true: Value) -> Sequence[Value]:
     """Return values of a facet besides the true one."""
     facet = FACETS[key]
-    if isinstance(facet, Choice):
+    if isinstance(facet, SideChoice):
         return [side for side in facet.sides if side not in (None, true)]
     if isinstance(true, int):
         return [true + 2]

@@ -12,8 +12,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from videoautoarena.agents.offline.vision.areas import PATCH, SAME_SIZE, Area, Thing, things_in
-from videoautoarena.agents.offline.vision.frame_features import COLOURS, Sent
+from videoautoarena.agents.offline.vision.areas import (
+    PATCH,
+    SAME_SIZE,
+    Area,
+    DepictedObject,
+    things_in,
+)
+from videoautoarena.agents.offline.vision.frame_features import COLOURS, ModelInput
 from videoautoarena.agents.offline.vision.looks import LIGHTS
 from videoautoarena.agents.offline.vision.sequence import sight_of
 
@@ -32,7 +38,7 @@ _LINE = re.compile(r"^\s*\d+\.\s?(.*)$")
 _SIZE = re.compile(r"(\d+) % of the picture wide and (\d+) % high")
 
 
-def caption_scene(sent: Sent, _blocks: dict[str, str]) -> dict[str, object]:
+def caption_scene(sent: ModelInput, _blocks: dict[str, str]) -> dict[str, object]:
     """Return what a stretch looks like, and its colours as the theme."""
     seen = sight_of(sent)
     shares = seen.shares.mean(axis=0)
@@ -54,7 +60,7 @@ def merge_scenes(blocks: dict[str, str]) -> dict[str, object]:
     return {"together": ["yes" if _is_alike(*pair) else "no" for pair in pairwise(captions)]}
 
 
-def find_objects(sent: Sent, _blocks: dict[str, str]) -> dict[str, object]:
+def find_objects(sent: ModelInput, _blocks: dict[str, str]) -> dict[str, object]:
     """Return the coloured areas that stand out, the largest first; else the ground alone."""
     things = things_in(sent.pictures)[:MOST_THINGS]
     return {"objects": [_found(sent, thing) for thing in things] or [_ground(sent)]}
@@ -75,7 +81,7 @@ def _is_alike(caption: str, other: str) -> bool:
     return mains - {None} <= one & two and len(one & two) >= ALIKE * len(one | two)
 
 
-def _found(sent: Sent, thing: Thing) -> dict[str, object]:
+def _found(sent: ModelInput, thing: DepictedObject) -> dict[str, object]:
     place, area = thing.typical
     left, top, right, bottom = (round(share, 3) for share in area.box)
     region = {"time_s": sent.pictures[place].time_s, "left": left, "top": top}
@@ -86,7 +92,7 @@ def _found(sent: Sent, thing: Thing) -> dict[str, object]:
     }
 
 
-def _ground(sent: Sent) -> dict[str, object]:
+def _ground(sent: ModelInput) -> dict[str, object]:
     """Return what most of the picture is, where nothing stands out from it."""
     seen = sight_of(sent)
     colour = COLOURS[int(seen.shares.mean(axis=0).argmax())]

@@ -14,29 +14,36 @@ from typing import NamedTuple
 
 import numpy as np
 
-from videoautoarena.agents.offline.answers.choosing import rights
-from videoautoarena.agents.offline.answers.scoring import askable
-from videoautoarena.agents.offline.facets.colours import MainColour
-from videoautoarena.agents.offline.facets.comparison import Choice, Moment
-from videoautoarena.agents.offline.facets.comparison import Sequence as InOrder
-from videoautoarena.agents.offline.facets.cuts import CutTime, ShotCount
-from videoautoarena.agents.offline.facets.facet import Facet, Stretch, Value, stretch
-from videoautoarena.agents.offline.facets.part import Part, part_of
-from videoautoarena.agents.offline.facets.table import FACETS
+from videoautoarena.agents.offline.facets.parts import VideoPart, part_of
+from videoautoarena.agents.offline.facets.table import (
+    FACETS,
+    CutTime,
+    ExtremeMoment,
+    Facet,
+    MainColour,
+    MomentOrder,
+    ShotCount,
+    SideChoice,
+    Stretch,
+    Value,
+    stretch,
+)
 from videoautoarena.agents.offline.language.phrasing import (
     BOOKS,
-    Ask,
+    FactRequest,
     book,
     phrase,
     say,
     understand,
 )
 from videoautoarena.agents.offline.language.reader import hear
+from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.offline.language.tasks import free, word_free
-from videoautoarena.agents.offline.language.values import Dice
+from videoautoarena.agents.offline.players.answering import rights
+from videoautoarena.agents.offline.players.scoring import askable
 from videoautoarena.agents.offline.players.viewers import listed
-from videoautoarena.agents.offline.vision.frame_features import COLOURS, Sent
-from videoautoarena.agents.offline.vision.sequence import Sight, sight_of
+from videoautoarena.agents.offline.vision.frame_features import COLOURS, ModelInput
+from videoautoarena.agents.offline.vision.sequence import FrameSequence, sight_of
 from videoautoarena.agents.prompting.options import CLOSING, LETTERS, Offer, offered
 
 OPTIONS = 4
@@ -59,39 +66,40 @@ _INSTANTS = 100
 _TRIES = 60
 
 
-class _Fact(NamedTuple):
+class _OptionFacts(NamedTuple):
     """Values of some facets, as one option claims them."""
 
     keys: tuple[str, ...]
     values: tuple[Value, ...]
 
 
-def write_topics(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+def write_topics(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
     """Return questions on the video as a whole, each with four options."""
     seen = sight_of(sent)
-    known = [key for key in askable(seen) if not isinstance(FACETS[key], Moment | CutTime)]
+    known = [key for key in askable(seen) if not isinstance(FACETS[key], ExtremeMoment | CutTime)]
     dice = _dice("topic", sent)
-    single = [(key,) for key in known if isinstance(FACETS[key], ShotCount | InOrder | MainColour)]
-    values = [key for key in known if isinstance(FACETS[key], Choice | MainColour)]
+    alone = ShotCount | MomentOrder | MainColour
+    single = [(key,) for key in known if isinstance(FACETS[key], alone)]
+    values = [key for key in known if isinstance(FACETS[key], SideChoice | MainColour)]
     # In most videos no scene returns, so that nobody has to look.
     values = [key for key in values if key != "returns"]
     return {"items": list(_choices(seen, [*single, *combinations(values, 2)], blocks, dice))}
 
 
-def write_plots(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+def write_plots(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
     """Return questions on when something happens that happens once, each with four times."""
     seen = sight_of(sent)
     dice = _dice("plot", sent)
-    keys = [(key,) for key in askable(seen) if isinstance(FACETS[key], Moment | CutTime)]
-    keys = [(key,) for (key,) in keys if len(_moments(Part(seen), key)) == 1]
+    keys = [(key,) for key in askable(seen) if isinstance(FACETS[key], ExtremeMoment | CutTime)]
+    keys = [(key,) for (key,) in keys if len(_moments(VideoPart(seen), key)) == 1]
     items = list(_choices(seen, keys, blocks, dice))
     for item in items:
         (key,) = understand(str(item["question"])).keys
-        (item["start_s"], item["end_s"]), *_ = _moments(Part(seen), key)
+        (item["start_s"], item["end_s"]), *_ = _moments(VideoPart(seen), key)
     return {"items": items}
 
 
-def write_scenes(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+def write_scenes(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
     """Return tasks to describe parts of the video, each with what is to be said."""
     seen = sight_of(sent)
     dice = _dice("scene", sent)
@@ -111,16 +119,16 @@ def write_scenes(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     return {"items": items}
 
 
-def write_summary(sent: Sent, _blocks: dict[str, str]) -> dict[str, object]:
+def write_summary(sent: ModelInput, _blocks: dict[str, str]) -> dict[str, object]:
     """Return a task to sum the video up, with what is to be said; none where that is too little."""
     seen = sight_of(sent)
-    item = _described(Part(seen), list(askable(seen)), _dice("summary", sent), span=None)
+    item = _described(VideoPart(seen), list(askable(seen)), _dice("summary", sent), span=None)
     return {"items": [item] if item else []}
 
 
-def check_options(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+def check_options(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
     """Return which option these frames bear out, and the moments that are asked for."""
-    part = Part(sight_of(sent))
+    part = VideoPart(sight_of(sent))
     offer = offered(f"{blocks.get('question', '')}\n{blocks.get('options', '')}\n{CLOSING}")
     found = rights(part, offer) if offer else []
     places = [place for place, right in enumerate(found) if right >= BORNE_OUT]
@@ -136,11 +144,11 @@ def check_options(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     }
 
 
-def check_points(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+def check_points(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
     """Return which points these frames show, each by what it claims."""
     seen = sight_of(sent)
     span = free(blocks.get("question", "")).part
-    part = Part(seen) if span is None else part_of(seen, span)
+    part = VideoPart(seen) if span is None else part_of(seen, span)
     points = [re.sub(r"^\d+\. ", "", line) for line in blocks.get("points", "").splitlines()]
     return {
         "moments": [{"start_s": span[0], "end_s": span[1]}] if span else [],
@@ -150,7 +158,7 @@ def check_points(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     }
 
 
-def _shown(text: str, part: Part | None) -> dict[str, object]:
+def _shown(text: str, part: VideoPart | None) -> dict[str, object]:
     claims = hear(text, part.seen.duration_s).claims if part else []
     is_shown = bool(claims) and all(
         part is not None and part.right(claim.key, claim.value) >= BORNE_OUT for claim in claims
@@ -160,7 +168,7 @@ def _shown(text: str, part: Part | None) -> dict[str, object]:
 
 
 def _choices(
-    seen: Sight, facts: Sequence[tuple[str, ...]], blocks: dict[str, str], dice: Dice
+    seen: FrameSequence, facts: Sequence[tuple[str, ...]], blocks: dict[str, str], dice: Dice
 ) -> Iterator[dict[str, object]]:
     """Yield a question on each of some facts, as many as are wanted; none is asked for twice.
 
@@ -174,38 +182,38 @@ def _choices(
         if old.intersection(keys):
             continue
         options = _options(seen, keys, dice)
-        question = phrase(Ask(keys), dice)
+        question = phrase(FactRequest(keys), dice)
         said = _said(options, dice) if options else []
         offer = Offer(question, tuple(said))
-        if said and understand(question).keys == keys and _is_plain(Part(seen), offer):
+        if said and understand(question).keys == keys and _is_plain(VideoPart(seen), offer):
             left -= 1
             old.update(keys)
             yield {"question": question, "answer": said[0], "distractors": said[1:]}
 
 
-def _is_plain(part: Part, offer: Offer) -> bool:
+def _is_plain(part: VideoPart, offer: Offer) -> bool:
     """Return whether the first option alone is borne out, as whoever reads it understands it."""
     found = rights(part, offer)
     return bool(found) and found[0] >= BORNE_OUT and max(found[1:]) <= (1 + REFUTED) / 2
 
 
-def _options(seen: Sight, keys: tuple[str, ...], dice: Dice) -> list[_Fact]:
+def _options(seen: FrameSequence, keys: tuple[str, ...], dice: Dice) -> list[_OptionFacts]:
     """Return what four options claim, the truth first; none where there are too few values."""
     true = [value for key in keys if (value := FACETS[key].measure(seen)) is not None]
     if len(true) < len(keys):
         return []
     wrong = [_others(FACETS[key], seen, dice)[: OPTIONS // len(keys) - 1] for key in keys]
     sets = [[value, *others] for value, others in zip(true, wrong, strict=True)]
-    every = [_Fact(keys, values) for values in product(*sets)]
+    every = [_OptionFacts(keys, values) for values in product(*sets)]
     return every[:OPTIONS] if len(every) >= OPTIONS else []
 
 
-def _said(facts: Sequence[_Fact], dice: Dice) -> list[str]:
+def _said(facts: Sequence[_OptionFacts], dice: Dice) -> list[str]:
     """Return options in words, all of them in the same ones."""
     style = book(dice.one(BOOKS))
     draw = dice.below(10**6)
 
-    def worded(fact: _Fact) -> str:
+    def worded(fact: _OptionFacts) -> str:
         again = Dice("option", draw)
         pairs = zip(fact.keys, fact.values, strict=True)
         return " ".join(say(key, value, style=style, dice=again) for key, value in pairs)
@@ -213,34 +221,34 @@ def _said(facts: Sequence[_Fact], dice: Dice) -> list[str]:
     return [worded(fact) for fact in facts]
 
 
-def _others(facet: Facet, seen: Sight, dice: Dice) -> list[Value]:
+def _others(facet: Facet, seen: FrameSequence, dice: Dice) -> list[Value]:
     """Return other values of a facet that these frames refute, each as likely to come first."""
     true = facet.measure(seen)
     every: list[Value] = []
     if isinstance(facet, MainColour):
         # Those that there is most of: a colour that is nowhere is soon ruled out.
         every = [COLOURS[place] for place in np.argsort(-facet.part(seen))[:_COLOURS_TRIED]]
-    elif isinstance(facet, Choice):
+    elif isinstance(facet, SideChoice):
         every = [side for side in facet.sides if side]
-    elif isinstance(facet, InOrder):
+    elif isinstance(facet, MomentOrder):
         every = list(permutations(facet.landmarks))
     elif isinstance(facet, ShotCount) and isinstance(true, int):
         step = max(2, round(0.35 * true))
         rank = dice.below(min(OPTIONS, 1 + (true - 1) // step))
         every = [true + (place - rank) * step for place in range(OPTIONS)]
-    elif isinstance(facet, Moment | CutTime):
+    elif isinstance(facet, ExtremeMoment | CutTime):
         return list(_times(facet, seen, dice))
     refuted = [value for value in every if _is_refuted(facet, value, seen)]
     return dice.shuffled(refuted)
 
 
-def _is_refuted(facet: Facet, value: Value, seen: Sight) -> bool:
+def _is_refuted(facet: Facet, value: Value, seen: FrameSequence) -> bool:
     score = facet.score(value, seen, fine=False)
-    most = 0.5 if isinstance(facet, InOrder) else REFUTED
+    most = 0.5 if isinstance(facet, MomentOrder) else REFUTED
     return score is not None and score.right <= most
 
 
-def _times(facet: Facet, seen: Sight, dice: Dice) -> Iterator[Value]:
+def _times(facet: Facet, seen: FrameSequence, dice: Dice) -> Iterator[Value]:
     """Yield instants that these frames refute, apart from each other and from the truth."""
     true = facet.measure(seen)
     taken = [stretch(true)[0]] if true else []
@@ -253,7 +261,7 @@ def _times(facet: Facet, seen: Sight, dice: Dice) -> Iterator[Value]:
             yield at_s, at_s
 
 
-def _moments(part: Part, key: str) -> list[Stretch]:
+def _moments(part: VideoPart, key: str) -> list[Stretch]:
     """Return the stretches at which a claim that it is then would be right."""
     instants = np.linspace(0, part.seen.duration_s, _INSTANTS).tolist()
     found = []
@@ -266,12 +274,12 @@ def _moments(part: Part, key: str) -> list[Stretch]:
 
 
 def _described(
-    part: Part, keys: Sequence[str], dice: Dice, *, span: Stretch | None
+    part: VideoPart, keys: Sequence[str], dice: Dice, *, span: Stretch | None
 ) -> dict[str, object] | None:
     """Return a task for free words on some facts; None where too few can be understood."""
     fewest, most = POINTS
     chosen = tuple(dice.shuffled([key for key in keys if part.measure(key) is not None])[:most])
-    question = phrase(Ask(chosen), dice) if chosen else ""
+    question = phrase(FactRequest(chosen), dice) if chosen else ""
     style = book(dice.one(BOOKS))
     points = [say(key, part.measure(key), style=style, dice=dice) for key in chosen]
     points = [point for point in points if _shown(point, part)["shown"] == "yes"]
@@ -281,7 +289,7 @@ def _described(
     return {"question": asked, "reference": " ".join(points), "points": points}
 
 
-def _span(seen: Sight, dice: Dice) -> Stretch | None:
+def _span(seen: FrameSequence, dice: Dice) -> Stretch | None:
     """Return a part of the video, drawn; None of one that is too short."""
     least, most = SCENE
     share = least + (most - least) * dice.below(1000) / 999
@@ -305,6 +313,6 @@ def _wanted(blocks: dict[str, str]) -> int:
     return int(count) if count.isdecimal() and len(count) < 5 else 1
 
 
-def _dice(kind: str, sent: Sent) -> Dice:
+def _dice(kind: str, sent: ModelInput) -> Dice:
     # With the code of the fences, which is another for every seed of a set.
     return Dice(kind, sent.text, sight_of(sent).key.hex())

@@ -7,21 +7,19 @@ from functools import cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from videoautoarena.agents.offline.answers.answering import speak
-from videoautoarena.agents.offline.answers.choosing import choose
-from videoautoarena.agents.offline.answers.scoring import askable, difficulty
 from videoautoarena.agents.offline.facets.table import FACETS
 from videoautoarena.agents.offline.language.phrasing import (
-    Ask,
+    FactRequest,
     phrase,
     phrased,
     understand,
 )
-from videoautoarena.agents.offline.language.tables import table, wording
-from videoautoarena.agents.offline.language.tongues import CODES, spoken, told
-from videoautoarena.agents.offline.language.values import Dice, counted
-from videoautoarena.agents.offline.vision.frame_features import COLOURS, Sent
-from videoautoarena.agents.offline.vision.sequence import Scene, Sight, sight_of
+from videoautoarena.agents.offline.language.tables import Dice, table, wording
+from videoautoarena.agents.offline.language.tongues import CODES, counted, spoken, told
+from videoautoarena.agents.offline.players.answering import choose, speak
+from videoautoarena.agents.offline.players.scoring import askable, difficulty
+from videoautoarena.agents.offline.vision.frame_features import COLOURS, ModelInput
+from videoautoarena.agents.offline.vision.sequence import FrameSequence, MeasuredScene, sight_of
 from videoautoarena.agents.prompting.fences import attacked, attacks
 from videoautoarena.agents.prompting.options import offered
 
@@ -33,7 +31,7 @@ _BAND = 0.2
 _FALLBACK = ("main_colour", "liveliest", "busiest", "plainest", "darkest", "brightest")
 
 
-class Profile(NamedTuple):
+class UserProfile(NamedTuple):
     """A user, the words by which the text is known again, and the facets they care for."""
 
     text: str
@@ -41,7 +39,7 @@ class Profile(NamedTuple):
     taste: tuple[str, ...]
 
 
-def examine(sent: Sent) -> dict[str, object]:
+def examine(sent: ModelInput) -> dict[str, object]:
     """Return an account of what is measured, and the scenes between the cuts."""
     seen = sight_of(sent)
     shots = counted(len(seen.scenes), style="words")
@@ -58,7 +56,7 @@ def examine(sent: Sent) -> dict[str, object]:
     return {"account": account, "category": "other", "scenes": scenes}
 
 
-def invent(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+def invent(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
     """Return three users: two whose tastes these frames feed best, and one with none.
 
     Each is described in the language that they ask in.
@@ -83,7 +81,7 @@ def invent(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     return {"personas": [*close, dice.one(wording("players", "users", codes[2])["unrelated"])]}
 
 
-def first_question(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
+def first_question(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
     """Return a question that this user has not asked yet, on facts that are plain to see."""
     seen = sight_of(sent)
     code = spoken(sent.language)
@@ -94,10 +92,10 @@ def first_question(sent: Sent, blocks: dict[str, str]) -> dict[str, object]:
     fresh = [keys for keys in candidates if frozenset(keys) not in old] or candidates
     for keys in fresh:
         for _ in range(4):
-            question = phrase(Ask(keys, code=code), dice)
+            question = phrase(FactRequest(keys, code=code), dice)
             if question not in asked:
                 return {"question": question}
-    return {"question": phrase(Ask(candidates[0], form="list", code=code), dice)}
+    return {"question": phrase(FactRequest(candidates[0], form="list", code=code), dice)}
 
 
 def tastes(persona: str) -> tuple[str, ...]:
@@ -107,13 +105,13 @@ def tastes(persona: str) -> tuple[str, ...]:
 
 
 @cache
-def profiles(code: str = CODES[0]) -> tuple[Profile, ...]:
+def profiles(code: str = CODES[0]) -> tuple[UserProfile, ...]:
     """Return every user who cares for something in particular, in a language."""
     close = wording("players", "users", code)["close"]
-    return tuple(Profile(p["text"], p["stem"], tuple(p["taste"])) for p in close)
+    return tuple(UserProfile(p["text"], p["stem"], tuple(p["taste"])) for p in close)
 
 
-def _candidates(seen: Sight, persona: str, dice: Dice) -> list[tuple[str, ...]]:
+def _candidates(seen: FrameSequence, persona: str, dice: Dice) -> list[tuple[str, ...]]:
     """Sets of facts to ask for, those to this user's taste first."""
     known = askable(seen) or _FALLBACK
     taste = tastes(persona)
@@ -123,7 +121,7 @@ def _candidates(seen: Sight, persona: str, dice: Dice) -> list[tuple[str, ...]]:
     triples = list(combinations(ranked[:6], min(_FIRST_FACTS + 1, len(ranked))))
 
     def bands_off(keys: tuple[str, ...]) -> int:
-        return round(abs(difficulty(seen, Ask(keys)) - _FIRST_DIFFICULTY) / _BAND)
+        return round(abs(difficulty(seen, FactRequest(keys)) - _FIRST_DIFFICULTY) / _BAND)
 
     return [*sorted(pairs, key=bands_off), *triples]
 
@@ -137,7 +135,7 @@ def listed(text: str) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _scene(scene: Scene) -> dict[str, object]:
+def _scene(scene: MeasuredScene) -> dict[str, object]:
     light = "bright" if scene.luma > 0.6 else "dark" if scene.luma < 0.25 else "plainly lit"
     colour = COLOURS[int(scene.shares.argmax())]
     start = round(scene.start_s, 2)
@@ -145,7 +143,7 @@ def _scene(scene: Scene) -> dict[str, object]:
     return {"start_s": start, "end_s": end, "what": f"a {light} shot, mostly {colour}"}
 
 
-def answer(kind: str, sent: Sent) -> str:
+def answer(kind: str, sent: ModelInput) -> str:
     """Return what a contestant of that kind says to what it was sent."""
     if kind == "parrot":
         return str(table("players", "manners")["parrot"])
@@ -163,6 +161,6 @@ def answer(kind: str, sent: Sent) -> str:
     return plain
 
 
-def _in_free_words(kind: str, sent: Sent) -> str:
+def _in_free_words(kind: str, sent: ModelInput) -> str:
     seen = sight_of(sent) if sent.pictures else None
     return speak(kind, seen, sent.question, sent.history)

@@ -14,7 +14,7 @@ from PIL import Image
 from videoautoarena.agents.offline.vision.frame_features import (
     COLOURS,
     Memo,
-    Picture,
+    ReceivedFrame,
     colour_names,
 )
 
@@ -53,7 +53,7 @@ class Area(NamedTuple):
         return self.box[2] - self.box[0], self.box[3] - self.box[1]
 
 
-class Thing(NamedTuple):
+class DepictedObject(NamedTuple):
     """Areas of several pictures that look like one thing, by the places of their pictures."""
 
     areas: dict[int, Area]
@@ -69,14 +69,14 @@ class Thing(NamedTuple):
 _AREAS: Memo[bytes, tuple[Area, ...]] = Memo(2048)
 
 
-def areas_of(picture: Picture) -> tuple[Area, ...]:
+def areas_of(picture: ReceivedFrame) -> tuple[Area, ...]:
     """Return the areas of one picture, the largest first. Decodes once per digest, about 5 ms."""
     return _AREAS.get(picture.digest, lambda: find_areas(base64.b64decode(picture.base64)))
 
 
-def things_in(pictures: Sequence[Picture]) -> list[Thing]:
+def things_in(pictures: Sequence[ReceivedFrame]) -> list[DepictedObject]:
     """Return what is seen in many of the pictures, the largest first."""
-    things = list[Thing]()
+    things = list[DepictedObject]()
     for place, one in enumerate(pictures):
         for area in areas_of(one):
             known = (
@@ -86,7 +86,7 @@ def things_in(pictures: Sequence[Picture]) -> list[Thing]:
             )
             thing = next(known, None)
             if thing is None:
-                things.append(Thing({place: area}))
+                things.append(DepictedObject({place: area}))
             else:
                 thing.areas[place] = area
     least = max(OFTEN * len(pictures), min(2, len(pictures)))

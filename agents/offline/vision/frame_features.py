@@ -31,7 +31,7 @@ _CONTRACT = re.compile(rf"^{FORMAT_LINE}(?P<role>\w+)(?: \(\d+\))?\s*$", re.MULT
 
 
 @dataclass(frozen=True)
-class Picture:
+class ReceivedFrame:
     """One JPEG as it came: base64 text, known by the digest of that text."""
 
     time_s: float
@@ -40,10 +40,10 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Sent:
+class ModelInput:
     """Everything an offline model gets to know."""
 
-    pictures: tuple[Picture, ...]
+    pictures: tuple[ReceivedFrame, ...]
     text: str
     """The role text: the last text block."""
     words: int
@@ -85,18 +85,18 @@ class Sent:
         return found[-1] if found else None
 
 
-def picture(time_s: float, base64: str) -> Picture:
+def picture(time_s: float, base64: str) -> ReceivedFrame:
     """Return a picture known by its digest; nothing is decoded yet."""
-    return Picture(time_s, base64, hashlib.sha256(base64.encode()).digest())
+    return ReceivedFrame(time_s, base64, hashlib.sha256(base64.encode()).digest())
 
 
 _CASELESS = str.maketrans({"\u017f": "s", "\u0130": "I", "\u0131": "i", "\u212a": "K"})
 """Letters that patterns without case take for others, whose words no table has."""
 
 
-def read(messages: Iterable[BaseMessage]) -> Sent:
+def read(messages: Iterable[BaseMessage]) -> ModelInput:
     """Return what the messages hold. An image without a stamp is one second after the last."""
-    pictures: list[Picture] = []
+    pictures: list[ReceivedFrame] = []
     text = ""
     words = 0
     stamped: float | None = None
@@ -112,7 +112,7 @@ def read(messages: Iterable[BaseMessage]) -> Sent:
             stamped = float(stamp[1])
         elif human:
             text = block["text"]
-    return Sent(tuple(pictures), text.translate(_CASELESS), words)
+    return ModelInput(tuple(pictures), text.translate(_CASELESS), words)
 
 
 def _blocks(messages: Iterable[BaseMessage]) -> Iterator[tuple[bool, dict[str, Any]]]:
@@ -175,7 +175,7 @@ _HUES = tuple(
 
 
 @dataclass(frozen=True, eq=False)
-class Glance:
+class FrameMeasurement:
     """One frame, measured. About 10 kB."""
 
     luma: float
@@ -193,7 +193,7 @@ class Glance:
 
 
 @dataclass(frozen=True)
-class Step:
+class FrameChange:
     """What changed from one frame to the next."""
 
     recoloured: float
@@ -204,16 +204,16 @@ class Step:
     """Mean difference of the thumbs, 0 to 1."""
 
 
-_GLANCES: Memo[bytes, Glance] = Memo(4096)
-_STEPS: Memo[tuple[bytes, bytes], Step] = Memo(32768)
+_GLANCES: Memo[bytes, FrameMeasurement] = Memo(4096)
+_STEPS: Memo[tuple[bytes, bytes], FrameChange] = Memo(32768)
 
 
-def glance(picture: Picture) -> Glance:
+def glance(picture: ReceivedFrame) -> FrameMeasurement:
     """Return what one frame shows. Decodes once per digest, about 1 ms."""
     return _GLANCES.get(picture.digest, lambda: measured(base64.b64decode(picture.base64)))
 
 
-def step(before: Picture, after: Picture) -> Step:
+def step(before: ReceivedFrame, after: ReceivedFrame) -> FrameChange:
     key = before.digest, after.digest
     return _STEPS.get(key, lambda: compare(glance(before), glance(after)))
 
@@ -231,7 +231,7 @@ def apart(one: Vector, other: Vector) -> float:
     return float(0.5 * np.abs(one - other).sum())
 
 
-def compare(one: Glance, other: Glance) -> Step:
+def compare(one: FrameMeasurement, other: FrameMeasurement) -> FrameChange:
     """Return what changed from one frame to the next."""
     recoloured = apart(one.histogram, other.histogram)
     alike = likeness(one.layout, other.layout)
@@ -239,15 +239,15 @@ def compare(one: Glance, other: Glance) -> Step:
         alike = 1.0 if recoloured < 0.3 else 0.0
     # thumbs are kept in half precision: at full a film in memory would cost twice as much
     difference = one.thumb.astype(np.float32) - other.thumb.astype(np.float32)
-    return Step(recoloured, 1 - alike, float(np.abs(difference).mean() / 255))
+    return FrameChange(recoloured, 1 - alike, float(np.abs(difference).mean() / 255))
 
 
-def measured(jpeg: bytes) -> Glance:
+def measured(jpeg: bytes) -> FrameMeasurement:
     """Return what one JPEG shows; not remembered, unlike `glance`."""
     return seen_in(_shrunk(jpeg))
 
 
-def seen_in(small: Image.Image) -> Glance:
+def seen_in(small: Image.Image) -> FrameMeasurement:
     """Return what a small RGB picture shows."""
     grey = np.asarray(small, np.float32) @ _LUMA
     square = small.resize((_THUMB_PX, _THUMB_PX), Image.Resampling.BOX)
@@ -255,7 +255,7 @@ def seen_in(small: Image.Image) -> Glance:
     cells = pixels >> 6
     cell = cells[:, 0] * 16 + cells[:, 1] * 4 + cells[:, 2]
     layout = small.resize((8, 8), Image.Resampling.BOX)
-    return Glance(
+    return FrameMeasurement(
         luma=float(grey.mean() / 255),
         edge=_edge(grey),
         shares=(np.bincount(colour_names(pixels), minlength=12) / len(pixels)).astype(np.float32),

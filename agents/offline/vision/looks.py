@@ -6,6 +6,7 @@ clearly, and every frame fits.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
@@ -14,7 +15,13 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from videoautoarena.agents.offline.vision.frame_features import COLOURS, Glance, apart
+from videoautoarena.agents.offline.vision.frame_features import (
+    COLOURS,
+    FrameMeasurement,
+    ModelInput,
+    apart,
+    glance,
+)
 
 Values: TypeAlias = NDArray[np.floating[Any]]
 
@@ -32,7 +39,7 @@ _SURE_SECOND = 0.08
 _LIGHT_WIDTH = 0.35
 
 
-class Look(NamedTuple):
+class PictureLook(NamedTuple):
     """What is said of a picture."""
 
     light: str
@@ -40,14 +47,14 @@ class Look(NamedTuple):
     second: str
 
 
-def look_of(glances: Sequence[Glance]) -> Look | None:
+def look_of(glances: Sequence[FrameMeasurement]) -> PictureLook | None:
     """Return what a stretch looks like; None where another frame or eye might say otherwise."""
     shares = np.array([glance.shares for glance in glances])
     luma = np.array([glance.luma for glance in glances])
     return looks_of(luma, shares, frames=len(glances))[0]
 
 
-def looks_of(luma: Values, shares: Values, *, frames: int) -> list[Look | None]:
+def looks_of(luma: Values, shares: Values, *, frames: int) -> list[PictureLook | None]:
     """Return, as `look_of` does, the look of each stretch of so many frames of a sequence.
 
     `luma` has shape (n,), `shares` (n, 12): there are n - frames + 1 stretches, or none.
@@ -61,11 +68,11 @@ def looks_of(luma: Values, shares: Values, *, frames: int) -> list[Look | None]:
     is_clear &= second >= np.maximum(_LEAST_SECOND, _LEAD_SECOND * third)
     lit = sliding_window_view(luma, frames).mean(axis=-1)
     lights = np.abs(lit[:, None] - np.array(list(LIGHTS.values()))).argmin(axis=1)
-    worst: dict[Look, Values] = {}
-    found: list[Look | None] = [None] * len(means)
+    worst: dict[PictureLook, Values] = {}
+    found: list[PictureLook | None] = [None] * len(means)
     for place in np.flatnonzero(is_clear).tolist():
         main, other = order[place, :2]
-        look = Look(list(LIGHTS)[lights[place]], COLOURS[main], COLOURS[other])
+        look = PictureLook(list(LIGHTS)[lights[place]], COLOURS[main], COLOURS[other])
         if look not in worst:
             every = likenesses(look, luma, shares)
             worst[look] = sliding_window_view(every, frames).min(axis=-1)
@@ -74,12 +81,12 @@ def looks_of(luma: Values, shares: Values, *, frames: int) -> list[Look | None]:
     return found
 
 
-def likeness_to(look: Look, glance: Glance) -> float:
+def likeness_to(look: PictureLook, glance: FrameMeasurement) -> float:
     """Return how well a frame fits what is said, 0 to 1."""
     return float(likenesses(look, np.array([glance.luma]), glance.shares[None])[0])
 
 
-def likenesses(look: Look, luma: Values, shares: Values) -> Values:
+def likenesses(look: PictureLook, luma: Values, shares: Values) -> Values:
     """Return how well each frame of a sequence fits what is said, 0 to 1, shape (n,)."""
     main, second = (COLOURS.index(colour) for colour in look[1:])
     rest = np.delete(shares, main, axis=1).max(axis=1)
@@ -90,6 +97,22 @@ def likenesses(look: Look, luma: Values, shares: Values) -> Values:
     return np.asarray(0.55 * led**2 + 0.30 * joined + 0.15 * lit)
 
 
-def distance(one: Glance, other: Glance) -> float:
+def distance(one: FrameMeasurement, other: FrameMeasurement) -> float:
     """Return how far two pictures lie apart in their colours, 0 to 1."""
     return apart(one.histogram, other.histogram)
+
+
+_FIRST, _SECOND = 0.6, 0.3
+"""What is said first of a picture covers the most of it."""
+_WORD = re.compile(rf"\b({'|'.join(COLOURS)})\b", re.IGNORECASE)
+
+
+def vector_of(sent: ModelInput) -> list[float]:
+    """Return the mean shares of colours in the frames; without any, what the words name."""
+    if sent.pictures:
+        shares = np.mean([glance(picture).shares for picture in sent.pictures], axis=0)
+        return [round(float(share), 6) for share in shares]
+    found = dict.fromkeys(COLOURS, 0.0)
+    for place, word in enumerate(_WORD.findall(sent.text)):
+        found[word.lower()] += _SECOND if place % 2 else _FIRST
+    return [round(weight, 6) for weight in found.values()]

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from videoautoarena.agents.offline.vision.frame_features import (
     COLOURS,
-    Glance,
+    FrameChange,
+    FrameMeasurement,
     Memo,
-    Picture,
-    Sent,
-    Step,
+    ModelInput,
+    ReceivedFrame,
     Vector,
     apart,
     glance,
@@ -33,7 +33,7 @@ SHARE = 0.2
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class MeasuredScene:
     """What lies between two cuts."""
 
     start_s: float
@@ -45,11 +45,11 @@ class Scene:
 
 
 @dataclass(frozen=True, eq=False)
-class Sight:
+class FrameSequence:
     """What a viewer of these frames can know. Curves have one value a frame or a step."""
 
     key: bytes
-    pictures: tuple[Picture, ...]
+    pictures: tuple[ReceivedFrame, ...]
     times: Curve
     luma: Curve
     edge: Curve
@@ -60,7 +60,7 @@ class Sight:
     motion: Curve
     """Change in each step, cuts bridged over."""
     cut_steps: tuple[int, ...]
-    scenes: tuple[Scene, ...]
+    scenes: tuple[MeasuredScene, ...]
     duration_s: float
     gap_s: float
 
@@ -70,14 +70,14 @@ class Sight:
         return tuple(scene.start_s for scene in self.scenes[1:])
 
 
-_SIGHTS: Memo[bytes, Sight] = Memo(192)
+_SIGHTS: Memo[bytes, FrameSequence] = Memo(192)
 
 
-def sight_of(sent: Sent) -> Sight:
+def sight_of(sent: ModelInput) -> FrameSequence:
     return sight(sent.pictures)
 
 
-def sight(pictures: Sequence[Picture]) -> Sight:
+def sight(pictures: Sequence[ReceivedFrame]) -> FrameSequence:
     """Return what these frames show, one at least; remembered for these and their times alone."""
     ordered = tuple(sorted(pictures, key=lambda picture: picture.time_s))
     material = b"".join(p.digest + repr(p.time_s).encode() for p in ordered)
@@ -85,14 +85,14 @@ def sight(pictures: Sequence[Picture]) -> Sight:
     return _SIGHTS.get(key, lambda: _assemble(key, ordered))
 
 
-def coarser(seen: Sight, frames: int) -> Sight:
+def coarser(seen: FrameSequence, frames: int) -> FrameSequence:
     """Return what a viewer of `frames` of these frames would have seen."""
     last = len(seen.pictures) - 1
     kept = sorted({round(i) for i in np.linspace(0, last, min(frames, last + 1))})
     return sight([seen.pictures[i] for i in kept])
 
 
-def _assemble(key: bytes, pictures: tuple[Picture, ...]) -> Sight:
+def _assemble(key: bytes, pictures: tuple[ReceivedFrame, ...]) -> FrameSequence:
     times = np.array([p.time_s for p in pictures]) - pictures[0].time_s
     glances = [glance(p) for p in pictures]
     steps = [step(a, b) for a, b in pairwise(pictures)]
@@ -101,7 +101,7 @@ def _assemble(key: bytes, pictures: tuple[Picture, ...]) -> Sight:
     duration = max(float(times[-1]), 0.1)
     bounds = [0.0, *(float(mids[i]) for i in cut_steps), duration]
     parts = np.split(np.arange(len(pictures)), [i + 1 for i in cut_steps])
-    return Sight(
+    return FrameSequence(
         key=key,
         pictures=pictures,
         times=times,
@@ -120,7 +120,7 @@ def _assemble(key: bytes, pictures: tuple[Picture, ...]) -> Sight:
     )
 
 
-def find_cuts(glances: Sequence[Glance], steps: Sequence[Step]) -> list[int]:
+def find_cuts(glances: Sequence[FrameMeasurement], steps: Sequence[FrameChange]) -> list[int]:
     """Return the steps that are cuts: far above what goes on around them."""
     # A light change recolours without relaying, a moving thing relays a little without recolouring:
     # only another scene does both.
@@ -149,8 +149,8 @@ def _bridged(mids: Curve, moved: Curve, cut_steps: list[int]) -> Curve:
     return np.asarray(np.interp(mids, mids[within], moved[within]), np.float64)
 
 
-def _scene(span: tuple[float, float], glances: list[Glance]) -> Scene:
-    return Scene(
+def _scene(span: tuple[float, float], glances: list[FrameMeasurement]) -> MeasuredScene:
+    return MeasuredScene(
         start_s=span[0],
         end_s=span[1],
         luma=float(np.mean([g.luma for g in glances])),
@@ -160,7 +160,7 @@ def _scene(span: tuple[float, float], glances: list[Glance]) -> Scene:
     )
 
 
-def still_stretch(seen: Sight) -> tuple[float, float] | None:
+def still_stretch(seen: FrameSequence) -> tuple[float, float] | None:
     """Return the longest stretch in which nothing moves and nothing is cut; None if short."""
     best = (0.0, 0.0)
     start = 0.0
@@ -172,7 +172,7 @@ def still_stretch(seen: Sight) -> tuple[float, float] | None:
     return best if best[1] - best[0] > 0.08 * seen.duration_s else None
 
 
-def longest_run(seen: Sight, colour: str) -> tuple[float, float] | None:
+def longest_run(seen: FrameSequence, colour: str) -> tuple[float, float] | None:
     """Return the longest stretch in which a colour has its share; None where it never has."""
     has = seen.shares[:, COLOURS.index(colour)] >= SHARE
     bounds = [0, *(np.flatnonzero(np.diff(has)) + 1).tolist(), len(has)]
@@ -184,12 +184,12 @@ def longest_run(seen: Sight, colour: str) -> tuple[float, float] | None:
     return max(runs, key=lambda run: run[1] - run[0], default=None)
 
 
-def most_of(seen: Sight, colour: str) -> float:
+def most_of(seen: FrameSequence, colour: str) -> float:
     """Return when a colour has most of the picture."""
     return float(seen.times[int(np.argmax(seen.shares[:, COLOURS.index(colour)]))])
 
 
-def comeback(seen: Sight) -> float:
+def comeback(seen: FrameSequence) -> float:
     """Return 1 where an earlier scene comes back, -1 where none does, 0 where that is unclear."""
     least = -1.0
     for j, later in enumerate(seen.scenes):

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from itertools import permutations, product
 from typing import Literal, NamedTuple
 
+from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.offline.language.tasks import (
     in_order,
     word_count,
     word_needle,
     word_order,
 )
-from videoautoarena.agents.offline.language.values import Dice
 from videoautoarena.memory.records.records import Video
 from videoautoarena.runs.making.tasks.options import (
     Bank,

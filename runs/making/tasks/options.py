@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.offline.language.tasks import describe_stretches, fits
-from videoautoarena.agents.offline.language.values import Dice
 from videoautoarena.agents.offline.vision.looks import FITS, Values
 from videoautoarena.runs.making.tasks.sight import LOOKS_A_SECOND, Footage, Seen, Shape
 from videoautoarena.video.synth.timeline import Excerpt

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from videoautoarena.agents.offline.vision.frame_features import (
-    Glance,
-    Step,
+    FrameChange,
+    FrameMeasurement,
     compare,
     seen_in,
 )
@@ -170,10 +170,10 @@ class _Measuring:
 
     def __init__(self, own: Shape, shapes: Sequence[Shape]) -> None:
         self._own = own
-        self._glances: dict[Shape, list[Glance]] = {shape: [] for shape in (*shapes, own)}
+        self._glances: dict[Shape, list[FrameMeasurement]] = {shape: [] for shape in (*shapes, own)}
         self._shapes = tuple(shapes)
-        self._steps: list[Step] = []
-        self._last: Glance | None = None
+        self._steps: list[FrameChange] = []
+        self._last: FrameMeasurement | None = None
 
     def take(self, jpegs: Sequence[bytes]) -> None:
         """Measure the next pictures."""
@@ -213,7 +213,7 @@ def _small(picture: Image.Image) -> Image.Image:
     return picture if size == picture.size else picture.resize(size, Image.Resampling.BOX)
 
 
-def _arrays(glances: Sequence[Glance]) -> Seen:
+def _arrays(glances: Sequence[FrameMeasurement]) -> Seen:
     return Seen(
         np.array([glance.luma for glance in glances], np.float32),
         np.array([glance.shares for glance in glances], np.float32),

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, cast, get_args
 
 from pydantic import JsonValue
 
-from videoautoarena.agents.offline.language.values import Dice
+from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.prompting.options import LETTERS
 from videoautoarena.agents.prompting.task_contracts import OptionCheckerReply
 from videoautoarena.agents.roles.write_tasks import Checked, Moment, Proposal, WatchedKind

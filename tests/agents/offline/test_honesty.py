@@ -13,7 +13,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 import videoautoarena.agents.offline
 from tests.support.pictures import Film, answer, battle, film, message, play, task, thinned
 from videoautoarena.agents.offline import KINDS, OfflineModel
-from videoautoarena.agents.offline.answers import scoring
+from videoautoarena.agents.offline.players import scoring
 from videoautoarena.agents.offline.vision import frame_features, sequence
 from videoautoarena.agents.offline.vision.frame_features import Memo
 

@@ -8,8 +8,8 @@ import pytest
 import videoautoarena.agents.offline
 from tests.support.pictures import film, message, task
 from videoautoarena.agents.offline import KINDS, OfflineModel
-from videoautoarena.agents.offline.language.values import Dice
-from videoautoarena.agents.offline.vision.frame_features import Memo, Picture, read
+from videoautoarena.agents.offline.language.tables import Dice
+from videoautoarena.agents.offline.vision.frame_features import Memo, ReceivedFrame, read
 
 
 def test_names_and_frame_limits_cost_no_heavy_import() -> None:
@@ -74,7 +74,7 @@ def test_images_without_a_stamp_follow_a_second_apart() -> None:
 
 def test_a_picture_is_known_by_its_bytes_alone() -> None:
     one, two = read(message(film(frames=2), "")).pictures
-    assert isinstance(one, Picture)
+    assert isinstance(one, ReceivedFrame)
     assert one.digest != two.digest
 
 

@@ -19,8 +19,8 @@ from tests.support.looks import TEXTS, film
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Received, Sending
 from videoautoarena.agents.models.registry import Model, Retrieval
+from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.offline.language.tasks import word_needle
-from videoautoarena.agents.offline.language.values import Dice
 from videoautoarena.agents.prompting.options import with_options
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.answer import Answered, answer

@@ -4,11 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from videoautoarena.agents.offline.facets.table import FACETS
-from videoautoarena.agents.offline.language.phrasing import Ask, phrase, understand
-from videoautoarena.agents.offline.language.values import Dice
+from videoautoarena.agents.offline.language.phrasing import FactRequest, phrase, understand
+from videoautoarena.agents.offline.language.tables import Dice
 
 _ASKS = st.builds(
-    Ask,
+    FactRequest,
     keys=st.lists(st.sampled_from(sorted(FACETS)), min_size=1, max_size=5, unique=True).map(tuple),
     fine=st.booleans(),
     form=st.sampled_from([None, "table", "list", "json", "short"]),
@@ -16,7 +16,7 @@ _ASKS = st.builds(
 
 
 @given(_ASKS, st.integers())
-def test_every_question_we_can_phrase_is_understood_back(ask: Ask, throw: int) -> None:
+def test_every_question_we_can_phrase_is_understood_back(ask: FactRequest, throw: int) -> None:
     assert understand(phrase(ask, Dice(throw))) == ask
 
 

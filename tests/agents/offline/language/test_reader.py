@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from videoautoarena.agents.offline.facets.comparison import Choice
-from videoautoarena.agents.offline.facets.facet import NEVER, Value
-from videoautoarena.agents.offline.facets.table import FACETS
+from videoautoarena.agents.offline.facets.table import FACETS, NEVER, SideChoice, Value
 from videoautoarena.agents.offline.language.phrasing import BOOKS, book, laid_out, say
 from videoautoarena.agents.offline.language.reader import hear, split_units
-from videoautoarena.agents.offline.language.values import Dice, clock, stretches, times
+from videoautoarena.agents.offline.language.tables import Dice
+from videoautoarena.agents.offline.language.tongues import clock, stretches, times
 from videoautoarena.agents.offline.vision.frame_features import COLOURS
 
 LENGTH_S = 100.0
@@ -22,7 +21,7 @@ _COLOUR = st.sampled_from(COLOURS)
 
 def _values(key: str) -> st.SearchStrategy[Value]:
     facet = FACETS[key]
-    if isinstance(facet, Choice):
+    if isinstance(facet, SideChoice):
         return st.sampled_from([side for side in facet.sides if side])
     if facet.type == "instant":
         instants = _TENTHS.map(lambda t: (t, t))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from videoautoarena.agents.offline.language.reader import hear
-from videoautoarena.agents.offline.language.values import Dice
+from videoautoarena.agents.offline.language.tables import Dice
 
 LENGTH_S = 20.0
 Told = tuple[str, object, str]

@@ -7,6 +7,7 @@ from itertools import permutations
 import pytest
 
 from tests.support.looks import PROBES, TEXTS, glance_at
+from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.offline.language.tasks import (
     describe,
     fit,
@@ -16,15 +17,14 @@ from videoautoarena.agents.offline.language.tasks import (
     word_needle,
     word_order,
 )
-from videoautoarena.agents.offline.language.values import Dice
-from videoautoarena.agents.offline.vision.looks import Look
+from videoautoarena.agents.offline.vision.looks import PictureLook
 from videoautoarena.agents.prompting.options import Offer, offered, with_options
 
 LOOKS = (
-    Look("half-lit", "blue", "white"),
-    Look("half-lit", "red", "yellow"),
-    Look("half-lit", "green", "black"),
-    Look("half-lit", "purple", "orange"),
+    PictureLook("half-lit", "blue", "white"),
+    PictureLook("half-lit", "red", "yellow"),
+    PictureLook("half-lit", "green", "black"),
+    PictureLook("half-lit", "purple", "orange"),
 )
 
 

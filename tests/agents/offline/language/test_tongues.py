@@ -13,12 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from videoautoarena.agents.offline.facets.comparison import Choice
-from videoautoarena.agents.offline.facets.facet import NEVER, Value
-from videoautoarena.agents.offline.facets.table import FACETS
+from videoautoarena.agents.offline.facets.table import FACETS, NEVER, SideChoice, Value
 from videoautoarena.agents.offline.language.phrasing import (
     BOOKS,
-    Ask,
+    FactRequest,
     book,
     laid_out,
     phrase,
@@ -26,9 +24,16 @@ from videoautoarena.agents.offline.language.phrasing import (
     understand,
 )
 from videoautoarena.agents.offline.language.reader import hear
-from videoautoarena.agents.offline.language.tables import wording
-from videoautoarena.agents.offline.language.tongues import CODES, leading, spoken, told, tongue
-from videoautoarena.agents.offline.language.values import Dice, clock, times
+from videoautoarena.agents.offline.language.tables import Dice, wording
+from videoautoarena.agents.offline.language.tongues import (
+    CODES,
+    clock,
+    leading,
+    spoken,
+    times,
+    told,
+    tongue,
+)
 from videoautoarena.agents.offline.players.viewers import profiles
 from videoautoarena.agents.offline.vision.frame_features import COLOURS
 
@@ -39,7 +44,7 @@ OTHERS = CODES[1:]
 def values(key: str) -> list[Value]:
     """Return every value of few, and some of many."""
     facet = FACETS[key]
-    if isinstance(facet, Choice):
+    if isinstance(facet, SideChoice):
         return [side for side in facet.sides if side]
     return {
         "instant": [(0.0, 0.0), (12.3, 12.3), (75.0, 75.0), *[NEVER] * ("cut" in key)],
@@ -81,7 +86,7 @@ def test_an_admission_not_to_know_claims_nothing_in_any_language(code: str, key:
 
 
 ASKS = st.builds(
-    Ask,
+    FactRequest,
     keys=st.lists(st.sampled_from(sorted(FACETS)), min_size=1, max_size=5, unique=True).map(tuple),
     fine=st.booleans(),
     form=st.sampled_from([None, "table", "list", "json", "short"]),
@@ -91,7 +96,7 @@ ASKS = st.builds(
 
 @settings(max_examples=40)
 @given(ASKS, st.integers())
-def test_every_question_is_understood_back_in_its_language(ask: Ask, throw: int) -> None:
+def test_every_question_is_understood_back_in_its_language(ask: FactRequest, throw: int) -> None:
     assert understand(phrase(ask, Dice(throw))) == ask
 
 
@@ -115,7 +120,7 @@ def test_every_form_is_heard_alike_in_any_language(code: str, form: None) -> Non
 
 @pytest.mark.parametrize("code", OTHERS)
 def test_what_is_said_from_habit_speaks_of_its_facet_alone(code: str) -> None:
-    habits = wording("answers", "priors", code)
+    habits = wording("players", "priors", code)
     for key in FACETS:
         assert [claim.key for claim in hear(habits[key], LENGTH_S).claims] == [key]
         assert not re.search(r"\d", habits[key])
@@ -145,7 +150,7 @@ def test_no_english_sentence_of_ours_is_told_to_be_in_another_language() -> None
     folder = resources.files("videoautoarena.agents.offline")
     found = [
         text
-        for room in ("language", "language/books", "answers", "players")
+        for room in ("language", "language/books", "players")
         for file in folder.joinpath(room).iterdir()
         if file.name.endswith(".json")
         for text in _texts(json.loads(file.read_text("utf-8")))

@@ -3,20 +3,50 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.support.pictures import LONG_STORY, Film, film, seen, task
 from videoautoarena.agents.offline import KINDS
-from videoautoarena.agents.offline.answers.answering import speak
-from videoautoarena.agents.offline.language.turns import ColourRun, read
-from videoautoarena.agents.offline.players.checklists import is_met, items_of
-from videoautoarena.agents.offline.players.dialogist import RATED
-from videoautoarena.agents.offline.players.leaks import NOTHING
+from videoautoarena.agents.offline.language.dialogues import (
+    AnswerMoment,
+    ColourRunTurn,
+    FactsTurn,
+    OffTopicTurn,
+    PartReference,
+    TimeWindowCheck,
+    WordCheck,
+    elsewhere,
+    read,
+    word,
+)
+from videoautoarena.agents.offline.language.phrasing import FactRequest
+from videoautoarena.agents.offline.language.tables import Dice
+from videoautoarena.agents.offline.language.tongues import clock
+from videoautoarena.agents.offline.players.answering import speak
+from videoautoarena.agents.offline.players.checklists import NOTHING, check_leak, is_met, items_of
+from videoautoarena.agents.offline.players.dialogist import (
+    RATED,
+    BankObject,
+    DialogueRequest,
+    DraftRound,
+    RoundPlan,
+    draft_of,
+    is_fair,
+)
 from videoautoarena.agents.offline.players.model import reply
-from videoautoarena.agents.offline.players.rounds import COARSE, PLAYER_FRAMES, search
-from videoautoarena.agents.offline.vision.frame_features import Sent
+from videoautoarena.agents.offline.players.rounds import (
+    COARSE,
+    PLAYER_FRAMES,
+    DialogueFacts,
+    search,
+)
+from videoautoarena.agents.offline.vision.frame_features import COLOURS, ModelInput
 from videoautoarena.agents.offline.vision.sequence import coarser, sight
 
 OBJECTS = json.dumps(
@@ -34,7 +64,7 @@ def drawn() -> Film:
 def written(shown: Film, ability: str, **blocks: str) -> list[dict[str, Any]]:
     """Return the rounds of a dialogue about a drawn film."""
     given = {**EMPTY, "ability": f"{ability}\nWhat it is.", "turns": "6", **blocks}
-    said = reply("examiner", Sent(tuple(seen(shown)), task("dialogist", **given), 0))
+    said = reply("examiner", ModelInput(tuple(seen(shown)), task("dialogist", **given), 0))
     rounds: list[dict[str, Any]] = json.loads(said)["rounds"]
     return rounds
 
@@ -76,8 +106,8 @@ def test_a_twin_is_asked_in_the_words_of_its_refusal(drawn: Film) -> None:
     assert there != refused
     before = read(refused)
     now = read(there)
-    assert isinstance(before, ColourRun)
-    assert isinstance(now, ColourRun)
+    assert isinstance(before, ColourRunTurn)
+    assert isinstance(now, ColourRunTurn)
     assert there == refused.replace(before.colour, now.colour)
 
 
@@ -99,7 +129,7 @@ def test_an_item_nobody_can_read_is_open_and_a_second_one_repeats() -> None:
     line = "Does the answer put the darkest moment between 0:01.0 and 0:03.0?"
     listed = f"1. {line}\n2. Is it a nice answer?\n3. {line}"
     blocks = {"question": "When?", "reference": "It is darkest at 0:02.0.", "checklist": listed}
-    said = json.loads(reply("examiner", Sent((), task("checklist_validator", **blocks), 0)))
+    said = json.loads(reply("examiner", ModelInput((), task("checklist_validator", **blocks), 0)))
     assert [one["answer"] for one in said["items"]] == ["yes", "open", "yes"]
     assert [one["repeats"] for one in said["items"]] == [None, None, 1]
 
@@ -119,7 +149,9 @@ def test_the_leak_checker_repeats_what_the_dialogue_says_and_no_more(
         ]
     )
     blocks = {"dialogue": dialogue, "question": question}
-    said = json.loads(reply("examiner", Sent((), task("leak_checker", **blocks), 0)))["answer"]
+    said = json.loads(reply("examiner", ModelInput((), task("leak_checker", **blocks), 0)))[
+        "answer"
+    ]
     assert ("0:02.0" in said) is knows
     assert knows or said == NOTHING
 
@@ -127,7 +159,7 @@ def test_the_leak_checker_repeats_what_the_dialogue_says_and_no_more(
 def test_a_clip_is_rated_by_what_can_be_written_of_it(drawn: Film) -> None:
     blocks = {"scenes": "[]", "objects": OBJECTS}
     said = json.loads(
-        reply("examiner", Sent(tuple(seen(drawn)), task("fitness_rater", **blocks), 0))
+        reply("examiner", ModelInput(tuple(seen(drawn)), task("fitness_rater", **blocks), 0))
     )
     assert list(said) == list(RATED)
     for ability, rated in said.items():
@@ -142,3 +174,145 @@ def test_no_player_frame_is_among_those_that_try_a_question(drawn: Film) -> None
 
 def test_no_wrong_value_is_what_a_player_of_so_many_frames_would_say() -> None:
     assert not {*COARSE} & {*KINDS.values()}
+
+
+@pytest.fixture(scope="module")
+def found() -> DialogueFacts:
+    return DialogueFacts(sight(seen(film(LONG_STORY))))
+
+
+def drafted(found: DialogueFacts, ability: str) -> list[DraftRound]:
+    """Return a draft that may be sent."""
+    draft = draft_of(
+        found, DialogueRequest(ability, 5, objects=(BankObject("o1", "vase", (3.0,)),)), Dice(5)
+    )
+    assert is_fair(found, draft, ability)
+    return draft
+
+
+def recalling(
+    found: DialogueFacts, keys: Sequence[str], side: str, at_s: float
+) -> list[DraftRound]:
+    """Return a draft whose last round asks for this beside the moment of the first answer."""
+    moment = PartReference("after" if side == "after" else "before", AnswerMoment(1))
+    scored = RoundPlan(
+        FactsTurn(FactRequest(tuple(keys)), moment), is_scored=True, refers_to=1, meant_s=at_s
+    )
+    plain = RoundPlan(FactsTurn(FactRequest(("first_cut",))))
+    # Whoever takes the second answer for the first is sent to the other end of the video.
+    other_s = 0.2 if side == "before" else found.seen.duration_s - 0.2
+    draft = [
+        DraftRound(plain, "When?", f"{clock(at_s)}."),
+        DraftRound(plain, "And?", f"{clock(other_s)}."),
+    ]
+    user = word(scored.turn, Dice(1))
+    history = [one.turn for one in draft]
+    return [*draft, DraftRound(scored, user, speak("examiner", found.seen, user, history))]
+
+
+def test_a_round_that_is_answered_in_part_without_the_history_is_not_fair(
+    found: DialogueFacts,
+) -> None:
+    tried = 0
+    for recall in found.recalls(found.named()):
+        at_s = recall.moment.at_s
+        whole = (key for key in ("darkest", "brightest", "busiest", "plainest", "liveliest"))
+        shared = [
+            key
+            for key in whole
+            if (window := found.window(key, recall.side, at_s))
+            and window.holds(found.whole_s(key) or -9.0)
+        ]
+        if is_fair(found, recalling(found, recall.keys, recall.side, at_s), "memory_recall"):
+            one = recalling(found, recall.keys[:1], recall.side, at_s)
+            assert not is_fair(found, one, "memory_recall"), "too few items"
+            for key in shared:
+                tried += 1
+                three = recalling(found, (*recall.keys, key), recall.side, at_s)
+                assert not is_fair(found, three, "memory_recall"), three
+    assert tried
+
+
+def test_a_round_beside_which_nothing_else_could_be_meant_is_not_fair(found: DialogueFacts) -> None:
+    draft = drafted(found, "memory_recall")
+    named = draft[-1].plan.refers_to
+    alone = [
+        one if number in (named, len(draft)) else one._replace(assistant="I see.")
+        for number, one in enumerate(draft, 1)
+    ]
+    assert not is_fair(found, alone, "memory_recall")
+
+
+def test_a_round_that_frames_which_no_player_gets_do_not_bear_out_is_not_fair(
+    found: DialogueFacts,
+) -> None:
+    draft = drafted(found, "content_summary")
+    other = copy(found)
+    other.left = coarser(found.seen, 3)
+    assert not is_fair(other, draft, "content_summary")
+
+
+def test_a_summary_of_what_was_said_already_is_not_fair(found: DialogueFacts) -> None:
+    draft = drafted(found, "content_summary")
+    items = items_of(found, draft[-1].user, [one.turn for one in draft[:-1]])
+    time = next(
+        item.check for item in items if item.is_yes and isinstance(item.check, TimeWindowCheck)
+    )
+    told = f"{draft[0].assistant} It was at {clock((time.a + time.b) / 2)}."
+    assert not is_fair(found, [draft[0]._replace(assistant=told), *draft[1:]], "content_summary")
+
+
+def test_a_refusal_that_gives_a_time_is_not_right(found: DialogueFacts) -> None:
+    draft = drafted(found, "answer_refusal")
+    (one,) = [one for one in draft if one.plan.is_scored]
+    items = items_of(found, one.user, [])
+    assert is_met(items, one.assistant)
+    for at_s in (1.0, 10.0, 20.0, 30.0):
+        assert not is_met(items, f"{one.assistant} Look at {clock(at_s)}.")
+
+
+def test_back_at_the_video_what_was_said_elsewhere_is_wrong(found: DialogueFacts) -> None:
+    topic = next(iter(elsewhere()))
+    history = [(word(OffTopicTurn(topic), Dice(1)), f"It is {elsewhere()[topic]}.")]
+    question = word(FactsTurn(FactRequest(("first_cut", "busiest"))), Dice(1))
+    far = [one for one in items_of(found, question, history) if isinstance(one.check, WordCheck)]
+    assert [(one.check, one.is_yes) for one in far] == [(WordCheck(elsewhere()[topic]), False)]
+    assert not any(isinstance(one.check, WordCheck) for one in items_of(found, question, []))
+
+
+def test_a_colour_that_passes_lasts_and_one_that_is_absent_is_nowhere(found: DialogueFacts) -> None:
+    other = copy(found)
+    shares = np.zeros((20, len(COLOURS)), np.float32)
+    for colour, frames, share in (
+        ("red", range(3, 6), 0.3),
+        ("green", range(7, 8), 0.3),
+        ("blue", range(10), 0.3),
+        ("pink", range(7, 8), 0.15),
+    ):
+        shares[frames, COLOURS.index(colour)] = share
+    other.seen = replace(found.seen, shares=shares, times=np.arange(20.0))
+    assert other.passing() == ["red"]
+    assert {*other.absent()} == {*COLOURS} - {"red", "green", "blue", "pink"}
+
+
+@pytest.mark.parametrize(
+    ("earlier", "asked", "knows"),
+    [
+        ("When is it darkest?", "When is the picture darkest?", True),
+        (
+            "Counting only what comes after 0:01.0, when is it darkest?",
+            "When is the picture darkest?",
+            False,
+        ),
+        ("What else?", "Counting only what comes after 0:01.0, when is it darkest?", True),
+    ],
+)
+def test_what_is_said_of_a_part_is_said_of_that_part_alone(
+    earlier: str, asked: str, knows: bool
+) -> None:
+    rounds = [
+        {"user": earlier, "assistant": "It is darkest at 0:02.0."},
+        {"user": asked, "assistant": None},
+    ]
+    said = check_leak({"dialogue": json.dumps(rounds), "question": asked})["answer"]
+    assert ("0:02.0" in str(said)) is knows

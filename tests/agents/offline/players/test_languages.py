@@ -9,12 +9,12 @@ import pytest
 
 from tests.support.pictures import Film, message, play, seen, task, thinned
 from videoautoarena.agents.offline import KINDS
-from videoautoarena.agents.offline.answers.scoring import asked_right
 from videoautoarena.agents.offline.facets.table import FACETS
-from videoautoarena.agents.offline.language.phrasing import Ask, phrase, understand
+from videoautoarena.agents.offline.language.phrasing import FactRequest, phrase, understand
+from videoautoarena.agents.offline.language.tables import Dice
 from videoautoarena.agents.offline.language.tongues import CODES, leading
-from videoautoarena.agents.offline.language.values import Dice
 from videoautoarena.agents.offline.players.model import reply
+from videoautoarena.agents.offline.players.scoring import asked_right
 from videoautoarena.agents.offline.players.viewers import tastes
 from videoautoarena.agents.offline.vision.frame_features import read
 from videoautoarena.agents.prompting.contracts import contract
@@ -50,7 +50,7 @@ def answer(kind: str, frames: Film, question: str) -> str:
 
 
 def ask_of(code: str, *keys: str, throw: int = 0) -> str:
-    return phrase(Ask(keys, code=code), Dice(throw))
+    return phrase(FactRequest(keys, code=code), Dice(throw))
 
 
 def judged(frames: Film, code: str, question: str, a: str, b: str) -> dict[str, Any]:

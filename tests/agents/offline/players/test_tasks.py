@@ -13,7 +13,7 @@ from tests.support.pictures import OTHER_STORY, Film, film, seen, task, thinned
 from videoautoarena.agents.offline import KINDS
 from videoautoarena.agents.offline.players.marking import mark_scene, mark_summary
 from videoautoarena.agents.offline.players.model import reply
-from videoautoarena.agents.offline.vision.frame_features import Sent
+from videoautoarena.agents.offline.vision.frame_features import ModelInput
 from videoautoarena.agents.prompting.contracts import QUESTION_LINE
 from videoautoarena.agents.prompting.options import lettered, with_options
 from videoautoarena.agents.roles.choose import read_choice
@@ -25,7 +25,7 @@ FREE: tuple[Role, ...] = ("scene_writer", "summary_writer")
 
 
 def says(role: Role, frames: Film, **blocks: str) -> Any:
-    return json.loads(reply("examiner", Sent(seen(frames), task(role, **blocks), 0)))
+    return json.loads(reply("examiner", ModelInput(seen(frames), task(role, **blocks), 0)))
 
 
 def items(role: Role, frames: Film, *, count: int = 4, asked: list[str] | None = None) -> Any:
@@ -35,7 +35,7 @@ def items(role: Role, frames: Film, *, count: int = 4, asked: list[str] | None =
 
 def answered(kind: str, frames: Film, question: str) -> str:
     text = f"Watch closely.\n\n{QUESTION_LINE}\n{question}"
-    return reply(kind, Sent(seen(thinned(frames, KINDS[kind])), text, 0))
+    return reply(kind, ModelInput(seen(thinned(frames, KINDS[kind])), text, 0))
 
 
 def options_of(item: Any) -> list[str]:

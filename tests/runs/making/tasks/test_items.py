@@ -14,7 +14,7 @@ from scipy.stats import chisquare
 
 from tests.support.footage import alike_footage
 from videoautoarena.agents.offline.language.tasks import fits, sought
-from videoautoarena.agents.offline.vision.frame_features import Glance
+from videoautoarena.agents.offline.vision.frame_features import FrameMeasurement
 from videoautoarena.agents.prompting.options import offered, with_options
 from videoautoarena.runs.making.tasks.items import (
     EDGE_S,
@@ -52,24 +52,25 @@ def items(drawn: list[Drawn]) -> list[Item]:
     return found
 
 
-def glances(footage: Footage, shape: float, rows: Sequence[int]) -> list[Glance]:
+def glances(footage: Footage, shape: float, rows: Sequence[int]) -> list[FrameMeasurement]:
     """Return what was seen of a video, frame by frame."""
     luma, shares, histograms = footage.seen[shape]
     thumb = EMPTY.astype(np.float16)
     return [
-        Glance(float(luma[row]), 0.0, shares[row], histograms[row], EMPTY, thumb) for row in rows
+        FrameMeasurement(float(luma[row]), 0.0, shares[row], histograms[row], EMPTY, thumb)
+        for row in rows
     ]
 
 
-def own_frames(stretch: Stretch, shape: float) -> list[Glance]:
+def own_frames(stretch: Stretch, shape: float) -> list[FrameMeasurement]:
     rows = range(stretch.row, stretch.row + stretch.rows)
     return glances(stretch.footage, shape, rows)
 
 
-def ground_frames(item: Item, bank: Bank) -> list[Glance]:
+def ground_frames(item: Item, bank: Bank) -> list[FrameMeasurement]:
     """Return every look at the film's ground, found again from its plan."""
     by_video = {one.video.sha256: one for one in bank.footage}
-    found: list[Glance] = []
+    found: list[FrameMeasurement] = []
     for excerpt in item.plan.ground:
         first = round(excerpt.start_s * LOOKS_A_SECOND)
         last = first + int(excerpt.seconds * LOOKS_A_SECOND)
@@ -77,7 +78,7 @@ def ground_frames(item: Item, bank: Bank) -> list[Glance]:
     return found
 
 
-def likeness(text: str, seen: Sequence[Glance]) -> list[float]:
+def likeness(text: str, seen: Sequence[FrameMeasurement]) -> list[float]:
     """Return how well each frame fits a description, 0 to 1."""
     shares = np.stack([one.shares for one in seen])
     found: list[float] = fits(text, np.array([one.luma for one in seen]), shares).tolist()

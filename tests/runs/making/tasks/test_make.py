@@ -22,7 +22,7 @@ from tests.support.played import invoke
 from tests.support.set_cards import read_card
 from tests.support.task_sets import write_set
 from videoautoarena.agents.offline.language.tasks import fit
-from videoautoarena.agents.offline.vision.frame_features import Glance, seen_in
+from videoautoarena.agents.offline.vision.frame_features import FrameMeasurement, seen_in
 from videoautoarena.agents.offline.vision.looks import FITS
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import open_bench, sha256_of
@@ -68,7 +68,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
-def fitting(glances: list[Glance], text: str) -> list[int]:
+def fitting(glances: list[FrameMeasurement], text: str) -> list[int]:
     """Return the numbers of the frames that a description fits."""
     return [number for number, seen in enumerate(glances) if fit(text, seen) > FITS]
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from tests.support.pictures import film, seen
-from videoautoarena.agents.offline.facets.extremes import Extremes, Window
-from videoautoarena.agents.offline.vision.sequence import Sight, sight
+from videoautoarena.agents.offline.facets.parts import Extremes, ExtremeWindow
+from videoautoarena.agents.offline.vision.sequence import FrameSequence, sight
 
 RAMP = [0.2] * 8 + [0.6, 0.9, 1.0, 0.9, 0.6] + [0.2] * 7
 """One a second; from 9 to 11 s it is near its highest."""
 
 
-def shown(heights: list[float]) -> Sight:
+def shown(heights: list[float]) -> FrameSequence:
     """Return a sight whose light, and whose motion half a second later, take this course."""
     times = np.arange(len(heights), dtype=float)
     return replace(
@@ -31,7 +31,7 @@ def shown(heights: list[float]) -> Sight:
 
 def test_what_is_near_the_extreme_is_right_and_little_around_it() -> None:
     found = Extremes(shown(RAMP)).window("brightest", (0, 19))
-    assert found == Window(10.0, 9 - 2.2, 11 + 2.2)
+    assert found == ExtremeWindow(10.0, 9 - 2.2, 11 + 2.2)
     assert found.holds(6.9)
     assert not found.holds(6.7)
     assert found.holds(6.7, margin_s=0.2)

@@ -1,16 +1,16 @@
 from __future__ import annotations
 
 from tests.support.pictures import Film, Shot, battle, film, seen
-from videoautoarena.agents.offline.answers.scoring import askable
 from videoautoarena.agents.offline.facets.table import FACETS
-from videoautoarena.agents.offline.vision.sequence import Sight, sight
+from videoautoarena.agents.offline.players.scoring import askable
+from videoautoarena.agents.offline.vision.sequence import FrameSequence, sight
 
 BLANK = Shot("blue", 2.0, boxes=0)
 BROKEN_UP = (BLANK, Shot("green", 5.0, boxes=40), BLANK, Shot("grey", 4.0), BLANK)
 """Every other shot of a film fades from side to side."""
 
 
-def view(shots: tuple[Shot, ...], *, frames: int = 128) -> Sight:
+def view(shots: tuple[Shot, ...], *, frames: int = 128) -> FrameSequence:
     return sight(seen(film(shots, frames=frames)))
 
 

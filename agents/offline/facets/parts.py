@@ -1,22 +1,62 @@
-"""The extremes of curves in parts of a video, and the stretches around them that count as right.
-
-A part is asked about only where its extreme stands out: few of its frames come near, so that
-whoever looks anywhere else is wrong.
-"""
+"""Facts of a part of a video, or of all of it, on the clock of the whole."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from videoautoarena.agents.offline.facets.comparison import Moment
-from videoautoarena.agents.offline.facets.facet import Stretch
-from videoautoarena.agents.offline.facets.table import FACETS
-from videoautoarena.agents.offline.vision.sequence import Curve, Sight
+from videoautoarena.agents.offline.facets.table import (
+    FACETS,
+    ClaimScore,
+    ExtremeMoment,
+    Stretch,
+    Value,
+    is_stretch,
+    stretch,
+)
+from videoautoarena.agents.offline.vision.sequence import Curve, FrameSequence, sight
 
-MOMENTS = tuple(key for key, facet in FACETS.items() if isinstance(facet, Moment))
+
+@dataclass(frozen=True)
+class VideoPart:
+    """What is seen of it, and when it begins."""
+
+    seen: FrameSequence
+    start_s: float = 0.0
+
+    def measure(self, key: str) -> Value | None:
+        """Return what these frames show of a facet; None where they do not show it."""
+        value = FACETS[key].measure(self.seen)
+        return None if value is None else _shifted(value, self.start_s)
+
+    def score(self, key: str, claim: Value) -> ClaimScore | None:
+        """Return how well a claim fits these frames; None where they do not show it."""
+        return FACETS[key].score(_shifted(claim, -self.start_s), self.seen, fine=False)
+
+    def right(self, key: str, claim: Value) -> float:
+        """Return how right a claim is, 0 to 1; 0 where these frames do not show it."""
+        score = self.score(key, claim)
+        return score.right if score else 0.0
+
+
+def part_of(seen: FrameSequence, span: Stretch) -> VideoPart | None:
+    """Return what is seen from one time to another; None where no frame falls there."""
+    first = seen.pictures[0].time_s
+    pictures = [one for one in seen.pictures if span[0] <= one.time_s - first <= span[1]]
+    return VideoPart(sight(pictures), pictures[0].time_s - first) if pictures else None
+
+
+def _shifted(value: Value, by_s: float) -> Value:
+    if not is_stretch(value) or stretch(value)[0] < 0:
+        return value
+    start, end = stretch(value)
+    return start + by_s, end + by_s
+
+
+MOMENTS = tuple(key for key, facet in FACETS.items() if isinstance(facet, ExtremeMoment))
 NEAR = 0.2
 """How far below the extreme a frame still counts as near it, as a share of the curve's range."""
 MOST = 0.4
@@ -28,7 +68,7 @@ LEAST_SHARE = 0.2
 """Of the video, that a part has to take."""
 
 
-class Window(NamedTuple):
+class ExtremeWindow(NamedTuple):
     """When an extreme is, and from when to when an answer counts as right."""
 
     at_s: float
@@ -46,7 +86,7 @@ class Extremes:
     A part is cut out of its curves: to look at its frames alone would take a hundred times as long.
     """
 
-    def __init__(self, seen: Sight) -> None:
+    def __init__(self, seen: FrameSequence) -> None:
         """Read no curve yet."""
         self._seen = seen
 
@@ -55,7 +95,7 @@ class Extremes:
         times, heights = self._cut(key, part)
         return float(times[int(np.argmax(heights))]) if len(times) else None
 
-    def window(self, key: str, part: Stretch) -> Window | None:
+    def window(self, key: str, part: Stretch) -> ExtremeWindow | None:
         """Return the extreme of a part; None where it does not stand out, or the part is short."""
         times, heights = self._cut(key, part)
         reach = float(np.ptp(heights)) if len(times) else 0.0
@@ -73,7 +113,7 @@ class Extremes:
         if first == last:
             return None  # Whoever is sent half of the frames may not see it.
         slack_s = SLACK * self._seen.gap_s
-        return Window(
+        return ExtremeWindow(
             float(times[best]),
             max(0.0, float(times[first]) - slack_s),
             float(times[last]) + slack_s,
@@ -91,7 +131,7 @@ class Extremes:
         return {key: _moment(key).points(self._seen) for key in MOMENTS}
 
 
-def _moment(key: str) -> Moment:
+def _moment(key: str) -> ExtremeMoment:
     facet = FACETS[key]
-    assert isinstance(facet, Moment)
+    assert isinstance(facet, ExtremeMoment)
     return facet

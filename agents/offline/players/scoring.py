@@ -9,13 +9,18 @@ from dataclasses import dataclass
 from itertools import groupby
 from statistics import fmean
 
-from videoautoarena.agents.offline.facets.facet import Score, Value, is_stretch, stretch
-from videoautoarena.agents.offline.facets.table import FACETS
-from videoautoarena.agents.offline.language.phrasing import Ask, understand
-from videoautoarena.agents.offline.language.reader import Claim, Heard, carried, hear
-from videoautoarena.agents.offline.language.tongues import Tongue, tongue
-from videoautoarena.agents.offline.vision.frame_features import Memo, Picture
-from videoautoarena.agents.offline.vision.sequence import Sight, coarser, sight
+from videoautoarena.agents.offline.facets.table import (
+    FACETS,
+    ClaimScore,
+    Value,
+    is_stretch,
+    stretch,
+)
+from videoautoarena.agents.offline.language.phrasing import FactRequest, understand
+from videoautoarena.agents.offline.language.reader import FactClaim, HeardText, carried, hear
+from videoautoarena.agents.offline.language.tongues import SpokenLanguage, tongue
+from videoautoarena.agents.offline.vision.frame_features import Memo, ReceivedFrame
+from videoautoarena.agents.offline.vision.sequence import FrameSequence, coarser, sight
 
 FAIR_FRAMES = 64
 """A fact that so many frames do not show is no fair question."""
@@ -29,7 +34,7 @@ _ASKABLE: Memo[tuple[bytes, bool], tuple[str, ...]] = Memo(512)
 _HARDNESS: Memo[tuple[bytes, str, bool], float] = Memo(16384)
 
 
-def askable(seen: Sight, *, fine: bool = False) -> tuple[str, ...]:
+def askable(seen: FrameSequence, *, fine: bool = False) -> tuple[str, ...]:
     """Return the facets that are plain in these frames, and that 64 of them show right."""
     return _ASKABLE.get(
         (seen.key, fine),
@@ -41,7 +46,7 @@ def askable(seen: Sight, *, fine: bool = False) -> tuple[str, ...]:
     )
 
 
-def hardness(seen: Sight, key: str, *, fine: bool) -> float:
+def hardness(seen: FrameSequence, key: str, *, fine: bool) -> float:
     """Return the share that viewers of 16, 8 and 4 frames get wrong, 0 to 1."""
 
     def share_wrong() -> float:
@@ -52,7 +57,7 @@ def hardness(seen: Sight, key: str, *, fine: bool) -> float:
     return _HARDNESS.get((seen.key, key, fine), share_wrong)
 
 
-def difficulty(seen: Sight, ask: Ask) -> float:
+def difficulty(seen: FrameSequence, ask: FactRequest) -> float:
     """Return the mean hardness of what is asked, and a little for each demand."""
     if not ask.keys:
         return 0.0
@@ -65,12 +70,12 @@ def graded(difficulty: float) -> float:
     return round(min(5.0, max(1.0, 1 + 4 * difficulty / HARDEST)), 1)
 
 
-def _is_fair(seen: Sight, key: str, *, fine: bool) -> bool:
+def _is_fair(seen: FrameSequence, key: str, *, fine: bool) -> bool:
     score = _coarse_score(seen, key, FAIR_FRAMES, fine=fine)
     return score is not None and score.right >= _FAIR and score.room >= 0.4
 
 
-def _coarse_score(seen: Sight, key: str, frames: int, *, fine: bool) -> Score | None:
+def _coarse_score(seen: FrameSequence, key: str, frames: int, *, fine: bool) -> ClaimScore | None:
     value = FACETS[key].measure(coarser(seen, frames))
     if value is None:
         return None
@@ -95,12 +100,12 @@ _UNKNOWN_ROOM = 0.8
 
 
 @dataclass(frozen=True)
-class Row:
+class ClaimRow:
     """One facet as an answer put it."""
 
     key: str
     value: Value
-    score: Score | None
+    score: ClaimScore | None
     """None where these frames do not show it."""
     room: float
     """What there is to know beyond chance, for somebody who knows it."""
@@ -116,10 +121,10 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class AnswerSheet:
     """One answer, weighed."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[ClaimRow, ...]
     missing: tuple[str, ...]
     """What was asked and not answered in words that could be read."""
     illegible: tuple[str, ...]
@@ -139,11 +144,13 @@ class Sheet:
         return weighted / sum(STANDARDS.values())
 
     @property
-    def wrong(self) -> list[Row]:
+    def wrong(self) -> list[ClaimRow]:
         return [row for row in self.rows if row.is_wrong]
 
 
-def weigh(answer: str, ask: Ask, seen: Sight, expected: str | None = None) -> Sheet:
+def weigh(
+    answer: str, ask: FactRequest, seen: FrameSequence, expected: str | None = None
+) -> AnswerSheet:
     """Return the answer's claims, each checked against these frames, and its four scores.
 
     An answer in another language than the one that is expected, by its code, follows the
@@ -155,7 +162,7 @@ def weigh(answer: str, ask: Ask, seen: Sight, expected: str | None = None) -> Sh
     have = {row.key for row in rows}
     missing = tuple(key for key in ask.keys if key not in have)
     followed, unread = _reading(heard, missing)
-    return Sheet(
+    return AnswerSheet(
         rows=rows,
         missing=missing,
         illegible=_illegible(heard, missing),
@@ -167,7 +174,7 @@ def weigh(answer: str, ask: Ask, seen: Sight, expected: str | None = None) -> Sh
     )
 
 
-def asked_right(answer: str, question: str, pictures: Sequence[Picture]) -> float:
+def asked_right(answer: str, question: str, pictures: Sequence[ReceivedFrame]) -> float:
     """Return the share of the asked facts that these frames confirm; 0 is what guessing earns."""
     ask = understand(question)
     seen = sight(pictures)
@@ -189,7 +196,7 @@ def read_share(answer: str, question: str, *, duration_s: float) -> float:
     return followed / (followed + unread) if followed + unread else 1.0
 
 
-def _rows(claims: list[Claim], ask: Ask, seen: Sight) -> list[Row]:
+def _rows(claims: list[FactClaim], ask: FactRequest, seen: FrameSequence) -> list[ClaimRow]:
     """One row a facet. Distinct values share one credit: saying everything is saying nothing."""
     rows = []
     for key, same in groupby(sorted(claims, key=lambda c: c.key), key=lambda c: c.key):
@@ -199,12 +206,12 @@ def _rows(claims: list[Claim], ask: Ask, seen: Sight) -> list[Row]:
         score = None
         if known:
             right = sum(s.right for s in known) / len(known)
-            score = Score(right, min(s.chance for s in known))
-        rows.append(Row(key, values[0], score, _room(key, ask, seen), key in ask.keys))
+            score = ClaimScore(right, min(s.chance for s in known))
+        rows.append(ClaimRow(key, values[0], score, _room(key, ask, seen), key in ask.keys))
     return sorted(rows, key=lambda row: (*ask.keys, row.key).index(row.key))
 
 
-def _reading(heard: Heard, missing: tuple[str, ...]) -> tuple[int, int]:
+def _reading(heard: HeardText, missing: tuple[str, ...]) -> tuple[int, int]:
     spoken = {claim.unit for claim in heard.claims} | heard.hedged
     left = _left(heard, spoken)
     valued = sum(carried(unit, words) is not None for unit, words in left)
@@ -213,7 +220,7 @@ def _reading(heard: Heard, missing: tuple[str, ...]) -> tuple[int, int]:
     return len(spoken), valued + min(max(0, hidden - len(heard.hedged)), len(left) - valued)
 
 
-def _illegible(heard: Heard, missing: tuple[str, ...]) -> tuple[str, ...]:
+def _illegible(heard: HeardText, missing: tuple[str, ...]) -> tuple[str, ...]:
     """Return what may have been said in the units that are left: by type, or by a hint of it."""
     spoken = {claim.unit for claim in heard.claims} | heard.hedged
     left = _left(heard, spoken)
@@ -227,14 +234,14 @@ def _illegible(heard: Heard, missing: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(key for key in missing if key in hinted or FACETS[key].type in types)
 
 
-def _left(heard: Heard, spoken: frozenset[int] | set[int]) -> list[tuple[str, Tongue]]:
+def _left(heard: HeardText, spoken: frozenset[int] | set[int]) -> list[tuple[str, SpokenLanguage]]:
     """Return the units that say nothing yet, each with its language."""
     each = zip(heard.units, heard.tongues, strict=True)
     return [one for place, one in enumerate(each) if place not in spoken]
 
 
 def _scores(
-    answer: str, ask: Ask, heard: Heard, rows: tuple[Row, ...], *, is_foreign: bool
+    answer: str, ask: FactRequest, heard: HeardText, rows: tuple[ClaimRow, ...], *, is_foreign: bool
 ) -> dict[str, float]:
     used = {claim.unit for claim in heard.claims}
     on_topic = sum(len(heard.units[i].split()) for i in used)
@@ -247,7 +254,7 @@ def _scores(
     }
 
 
-def _accuracy(rows: tuple[Row, ...]) -> float:
+def _accuracy(rows: tuple[ClaimRow, ...]) -> float:
     """Credit per room, an extra claim at half weight. A little room is added against luck."""
     weighted = [(row, 1.0 if row.asked else 0.5) for row in rows if row.score is not None]
     if not weighted:
@@ -257,7 +264,7 @@ def _accuracy(rows: tuple[Row, ...]) -> float:
     return min(1.0, max(_WORST, (credit + 0.05) / (room + 0.25)))
 
 
-def _share_known(ask: Ask, seen: Sight, rows: tuple[Row, ...]) -> float:
+def _share_known(ask: FactRequest, seen: FrameSequence, rows: tuple[ClaimRow, ...]) -> float:
     """Return the credit for what was asked, over the room there was."""
     if not ask.keys:
         return min(1.0, sum(row.credit for row in rows) / 3)
@@ -265,13 +272,13 @@ def _share_known(ask: Ask, seen: Sight, rows: tuple[Row, ...]) -> float:
     return min(1.0, credit / sum(_room(key, ask, seen) for key in ask.keys))
 
 
-def _room(key: str, ask: Ask, seen: Sight) -> float:
+def _room(key: str, ask: FactRequest, seen: FrameSequence) -> float:
     true = FACETS[key].measure(seen)
     score = None if true is None else FACETS[key].score(true, seen, fine=ask.fine)
     return max(_LEAST_ROOM, score.room) if score else _UNKNOWN_ROOM
 
 
-def keeps_form(answer: str, ask: Ask) -> bool:
+def keeps_form(answer: str, ask: FactRequest) -> bool:
     """Return whether the answer has the form that was asked for."""
     if ask.form == "table":
         return len(re.findall(r"^\s*\|.*\|", answer, re.MULTILINE)) >= 2

@@ -1,1 +1,0 @@
-"""Owns what frames have to say to a question, and how right an answer is; plays no role."""
