@@ -35,7 +35,7 @@ from rich.console import Console, Group
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
-from videoautoarena.agents.providers import Declaration
+from videoautoarena.agents.providers.declared import Declaration
 from videoautoarena.graph.dialogue import dialogue
 from videoautoarena.graph.tournament import tournament
 from videoautoarena.memory.records.records import CallLimits, Price

@@ -23,7 +23,7 @@ from tests.support.pages import first_column, section
 from tests.support.played import call, invoke, lineage, play, slot, video
 from tests.support.published_dialogues import lay, published
 from tests.support.published_tasks import mlvu_choice, write
-from videoautoarena.agents.providers import Declaration
+from videoautoarena.agents.providers.declared import Declaration
 from videoautoarena.graph.dialogue_checks import FALLS
 from videoautoarena.memory.records.records import (
     Attempt,

@@ -321,7 +321,7 @@ def _with_address(fault: Fault, model: Model) -> Fault:
         return fault
     is_versioned = _VERSION.search(urlsplit(model.base_url).path)
     hint = ""
-    if model.provider == "openai" and not is_versioned:
+    if model.maker.speaks_openai and not is_versioned:
         hint = "; most addresses of OpenAI's protocol end in /v1"
     elif fault.kind != "connection":
         return fault

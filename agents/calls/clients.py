@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from videoautoarena.agents.calls.pieces import MOST_TOKENS, whole_of
-from videoautoarena.agents.models.parameters import cache_options
 from videoautoarena.agents.models.registry import Model, build_chat_model
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import Look, messages, short_messages
@@ -126,7 +125,7 @@ class ChatClient:
         if sending.token_field is not None and sending.token_field != model.token_field:
             model = replace(model, token_limit_field=sending.token_field)
         options = model.maker.options(model, sending.role, key=sending.key)
-        options |= cache_options(self._model, sending.frames)
+        options |= model.maker.cache_options(model, sending.frames)
         if sending.reply_form is not None:
             options = model.maker.held_to(model, options, sending.reply_form)
         is_streamed = sending.is_streamed or self._model.streams

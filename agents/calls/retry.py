@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from videoautoarena.agents.providers.catalogue import CLIENT_PACKAGES
 from videoautoarena.agents.transport.deadlines import Stopped
 from videoautoarena.agents.transport.faults import (
     PATIENCE_S,
@@ -50,7 +51,6 @@ _OVERFLOWS = frozenset({"ContextOverflowError"})
 """LangChain's class of all providers' errors over a request too long for its model."""
 _BROKEN_STREAMS = frozenset({"APIError"})
 """What the client raises, without a status, for an error that comes within a stream."""
-_PROVIDERS = frozenset({"openai", "google", "langchain_openai", "langchain_google_genai"})
 
 
 def fault_of(
@@ -82,7 +82,7 @@ def fault_of(
     said = _said(error)
     if "openai" in packages and names & _BROKEN_STREAMS:
         return _of_answer(said, reason, key_env, names=names)
-    if is_foreign or packages & _PROVIDERS:
+    if is_foreign or packages & CLIENT_PACKAGES:
         fault = _fault(_Refusal("provider", 400, said, names, key_env))
         return replace(fault, reason=reason) if fault.kind == "provider" else fault
     return None

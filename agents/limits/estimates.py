@@ -15,6 +15,7 @@ from videoautoarena.agents.limits.server_limits import OutputLimit, ServerLimits
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import Request
+from videoautoarena.agents.providers.base import FrameTokens
 from videoautoarena.agents.transport.faults import STOPPED
 from videoautoarena.memory.records.records import Frames, Role, Usage
 
@@ -44,37 +45,22 @@ SEEN_FRAMES = 4
 """From so many frames on a call shows what a frame comes to; text weighs little then."""
 
 
-class FrameTokens(NamedTuple):
-    """What one frame of 512 pixels counts as."""
-
-    expected: int
-    most: int
-
-
-_LOW = {"gpt-4o-mini": FrameTokens(2_833, 2_833), "": FrameTokens(85, 85)}
-"""Of OpenAI's models, where `detail` is low."""
-_FRAMES = (
-    ("openai", "gpt-4o-mini", FrameTokens(8_500, 8_500)),
-    ("openai", "", FrameTokens(255, 765)),
-    ("google_genai", "gemini-2", FrameTokens(258, 1_120)),
-    ("google_genai", "", FrameTokens(1_120, 1_120)),
-    ("", "", FrameTokens(400, 1_536)),
-)
-"""By provider and beginning of the name, the first that fits; what is known of none comes last."""
+_USUAL_FRAME = FrameTokens(400, 1_536)
+"""For models of which nothing is known."""
 
 
 def frame_tokens(model: Model) -> FrameTokens:
     """Return what one frame counts as for a model, by its own setting or what is known of it."""
     if model.frame_tokens is not None:
         return FrameTokens(model.frame_tokens, model.frame_tokens)
-    provider = "" if model.base_url else model.provider
-    if provider == "openai" and model.detail == "low":
-        return next(tokens for name, tokens in _LOW.items() if model.name.startswith(name))
-    return next(
+    # Behind an address of one's own stands any model, which counts as it likes.
+    known = () if model.base_url else model.maker.frame_tokens
+    fitting = (
         tokens
-        for whose, name, tokens in _FRAMES
-        if whose in ("", provider) and model.name.startswith(name)
+        for name, detail, tokens in known
+        if model.name.startswith(name) and detail in (None, model.detail)
     )
+    return next(fitting, _USUAL_FRAME)
 
 
 def limit_of(model: Model, role: Role) -> OutputLimit:

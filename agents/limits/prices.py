@@ -15,6 +15,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
+from videoautoarena.agents.providers.catalogue import BUILT_IN
 from videoautoarena.memory.records.records import Attempt, CallRow, Nonce, Price, Usage
 
 if TYPE_CHECKING:
@@ -30,8 +31,7 @@ PROVIDER = "provider"
 REFUSED = "refused"
 """Nothing was sent, or the server took nothing up."""
 _HOSTS = {
-    "api.openai.com": "openai",
-    "generativelanguage.googleapis.com": "google",
+    **{urlsplit(one.home).hostname: one.price_list for one in BUILT_IN.values() if one.price_list},
     "api.anthropic.com": "anthropic",
     "api.deepseek.com": "deepseek",
     "api.fireworks.ai": "fireworks",

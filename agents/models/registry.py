@@ -13,25 +13,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 from urllib.parse import urlsplit
 
-from videoautoarena.agents.models.frame_counts import usual_frames
-from videoautoarena.agents.models.parameters import (
-    check_key_env,
-    check_parameters,
-    needs_breakpoint,
-)
+from videoautoarena.agents.models.settings import check_key_env, check_parameters, usual_frames
 from videoautoarena.agents.offline import KINDS
 from videoautoarena.agents.prompting.contracts import replies_in_json
-from videoautoarena.agents.providers import (
+from videoautoarena.agents.providers.base import Provider
+from videoautoarena.agents.providers.catalogue import (
     BUILT_IN,
     EMBEDDINGS,
-    Declaration,
-    Provider,
     declare,
     find_provider,
     provider_names,
 )
+from videoautoarena.agents.providers.declared import Declaration
 from videoautoarena.agents.providers.embeddings import embedding_provider, sees_images
-from videoautoarena.agents.transport.redaction import KEY_NAMES, redacted
+from videoautoarena.agents.transport.redaction import know_keys, redacted
 from videoautoarena.agents.transport.transport import check_proxies
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import (
@@ -133,7 +128,7 @@ class Model:
     @property
     def streams(self) -> bool:
         """Whether its replies are asked for in pieces, since its parameters say so."""
-        return self.provider == "openai" and self.parameters.get("stream") is True
+        return self.maker.speaks_openai and self.parameters.get("stream") is True
 
     @property
     def can_stream(self) -> bool:
@@ -199,7 +194,7 @@ class Model:
     def key(self) -> str | None:
         """Return its key from the environment; None where there is none."""
         names = self.key_names
-        KEY_NAMES.update(names)
+        know_keys(names)
         found = (os.environ.get(name, "").strip() for name in names)
         return next(filter(None, found), None)
 
@@ -242,7 +237,7 @@ def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
     found = Model(**chosen)
     _check_settings(found)
     if "cache_breakpoint" not in chosen:
-        found = replace(found, cache_breakpoint=needs_breakpoint(found))
+        found = replace(found, cache_breakpoint=found.maker.needs_breakpoint(found))
     return found
 
 
@@ -376,7 +371,7 @@ def _check_looks(model: Model) -> None:
         raise BadInput(f"{model.alias!a} cannot have the detail {model.detail!a}; {there}")
     if model.detail is not None and "media_resolution" in model.parameters:
         raise BadInput(f"{model.alias!a} has a detail and a media_resolution; leave one out")
-    if model.token_limit_field and model.provider != "openai":
+    if model.token_limit_field and not model.maker.speaks_openai:
         raise BadInput(
             f"{model.alias!a} takes no token_limit_field, which is for servers that speak "
             "OpenAI's protocol; leave it out"
@@ -388,7 +383,7 @@ def _check_looks(model: Model) -> None:
             f"{model.alias!a} takes no system, which is for servers that refuse a message of "
             "that role; leave it out"
         )
-    if model.cache_breakpoint and model.provider != "openai":
+    if model.cache_breakpoint and not model.maker.speaks_openai:
         raise BadInput(
             f"{model.alias!a} takes no cache_breakpoint, which is OpenAI's; leave it out"
         )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import ReplyFormat, Role, TokenField
+from videoautoarena.memory.records.records import Frames, ReplyFormat, Role, TokenField
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -86,9 +86,19 @@ class ReplyForm:
     """A JSON schema; sent with "json_schema" alone."""
 
 
+class FrameTokens(NamedTuple):
+    """How many tokens one frame of 512 pixels counts as."""
+
+    expected: int
+    most: int
+
+
 @dataclass(frozen=True)
 class Provider:
     """A protocol, where it is spoken, and how a chat model is built for it.
+
+    All that is particular to a provider stands in its file (`agents/providers/openai.py`), which
+    `agents/providers/catalogue.py` finds in this folder.
 
     A provider of one's own subclasses it; its module must not import the provider's package before
     `build`, since each costs about two seconds.
@@ -114,6 +124,25 @@ class Provider:
     """By what its servers can be asked to hold a reply to JSON."""
     can_splice: bool = False
     """Whether its bodies go out over an HTTP client of ours, which can put shared frames in."""
+    speaks_openai: bool = False
+    """Whether its servers speak OpenAI's chat completions, with the settings that go with them."""
+    key_look: str = ""
+    """A pattern of its keys, which are taken out of every text; empty where they have no look."""
+    packages: tuple[str, ...] = ()
+    """Top-level packages whose exceptions are those of its client, and no bugs of ours."""
+    price_list: str = ""
+    """What genai-prices calls whoever serves its home; empty where it lists no prices of it."""
+    frame_tokens: tuple[tuple[str, str | None, FrameTokens], ...] = ()
+    """Beginning of a model's name, its `detail` or None for any, and what a frame counts as then;
+    the first that fits holds."""
+    embeddings: str = ""
+    """Path of its LangChain class of embeddings; empty where it has none."""
+    embedding_settings: Mapping[str, Any] = field(default_factory=dict)
+    """What that class is built with besides the model's name and `connection`."""
+
+    def connection(self, model: ModelSettings) -> dict[str, Any]:  # noqa: ARG002
+        """Return what LangChain's classes of its protocol are built with, to reach a model."""
+        return {}
 
     def build(self, model: ModelSettings) -> BaseChatModel:
         """Return a chat model without retries of its own; ValueError if it refuses a setting."""
@@ -147,6 +176,18 @@ class Provider:
     def keyed(self, model: ModelSettings, role: Role) -> dict[str, Any]:
         """Return what of that is part of the journal's key: what is not never makes a call new."""
         return self.sampling(model, role)
+
+    def needs_breakpoint(self, model: ModelSettings) -> bool:  # noqa: ARG002
+        """Return whether a model finds nothing in its cache without a marked end of it."""
+        return False
+
+    def cache_options(
+        self,
+        model: ModelSettings,  # noqa: ARG002
+        frames: Frames | None,  # noqa: ARG002
+    ) -> dict[str, Any]:
+        """Return what a call says of caching besides its mark."""
+        return {}
 
     def token_field(self, model: ModelSettings) -> TokenField | None:  # noqa: ARG002
         """Return by which of two names a limit of tokens goes out; None: there is no choice."""

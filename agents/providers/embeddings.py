@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from videoautoarena.agents.providers import google_genai, openai
 from videoautoarena.agents.providers.base import ModelSettings, Provider
-from videoautoarena.agents.providers.google_genai import GOOGLE_GENAI
-from videoautoarena.agents.providers.openai import OPENAI
+from videoautoarena.agents.providers.catalogue import BUILT_IN, EMBEDDERS, EMBEDDINGS
 from videoautoarena.agents.transport.redaction import redacted
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Role
@@ -19,23 +17,13 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
 
-EMBEDDINGS = "embeddings"
-"""What stands for a provider before the name of embeddings that are called like a model."""
-KNOWN = {
-    "openai": "langchain_openai.OpenAIEmbeddings",
-    "google_genai": "langchain_google_genai.GoogleGenerativeAIEmbeddings",
-}
-SETTINGS: dict[str, dict[str, Any]] = {"openai": {"check_embedding_ctx_length": False}}
-"""Beside the model's name. OpenAI's would fetch a vocabulary from another host, to count tokens."""
-
 
 def build_embeddings(name: str, **more: Any) -> Embeddings:
     """Return the embeddings of a name as `embed` takes it, built with further settings."""
     provider, _, model = name.partition(":")
     try:
-        built: Embeddings = embeddings_class(name)(
-            model=model, **SETTINGS.get(provider, {}), **more
-        )
+        known = BUILT_IN[provider].embedding_settings if provider in BUILT_IN else {}
+        built: Embeddings = embeddings_class(name)(model=model, **known, **more)
     except BadInput:
         raise
     # Whatever a package raises: the choice of model is the user's.
@@ -44,12 +32,30 @@ def build_embeddings(name: str, **more: Any) -> Embeddings:
     return built
 
 
+def embed(name: str, texts: Sequence[str]) -> list[list[float]]:
+    """Return a vector for each text, in the model's own batches; keys are in its usual variables.
+
+    `name` is `openai:model`, `google_genai:model`, or `package.Class:model` for any installed class
+    of LangChain embeddings. Raises BadInput where there is no such model, it fails, or what it
+    returns are no vectors.
+    """
+    model = build_embeddings(name)
+    try:
+        vectors = model.embed_documents(list(texts))
+    # Whatever a package raises: the choice of model is the user's.
+    except Exception as wrong:  # noqa: BLE001
+        raise BadInput(f"{name!a} gave no embeddings: {reason_of(wrong)}") from None
+    if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) > 1:
+        raise BadInput(f"{name!a} gave {len(vectors)} embeddings of {len(texts)} texts")
+    return [[float(number) for number in vector] for vector in vectors]
+
+
 def embeddings_class(name: str) -> Any:
     """Return the class behind a name; BadInput where there is none of LangChain embeddings."""
     provider, _, model = name.partition(":")
-    place, _, kind = KNOWN.get(provider, provider).rpartition(".")
+    place, _, kind = EMBEDDERS.get(provider, provider).rpartition(".")
     if not place or not model:
-        known = ", ".join(f"{provider}:MODEL" for provider in KNOWN)
+        known = ", ".join(f"{provider}:MODEL" for provider in EMBEDDERS)
         raise BadInput(f"{name!a} names no embeddings; pass {known} or package.Class:MODEL")
     from langchain_core.embeddings import Embeddings
 
@@ -73,17 +79,24 @@ def reason_of(wrong: Exception) -> str:
 
 
 @dataclass(frozen=True)
-class _Embeddings(Provider):
-    """Embeddings called like a model: its name is theirs, `provider:MODEL` or a class's."""
+class EmbeddingProvider(Provider):
+    """Embeddings called like a model, whose name is theirs: `provider:MODEL` or a class's."""
+
+    chat: Provider | None = None
+    """Whose chat models are reached as they are; None: keys and addresses are their class's own."""
 
     def build(self, model: ModelSettings) -> BaseChatModel:
         from videoautoarena.agents.providers.embedding_chat import EmbeddingChat
 
-        return EmbeddingChat(embeddings=build_embeddings(model.name, **self.way(model)))
+        way = {} if self.chat is None else self.chat.connection(model)
+        return EmbeddingChat(embeddings=build_embeddings(model.name, **way))
 
-    def way(self, model: ModelSettings) -> dict[str, Any]:  # noqa: ARG002
-        """Return what they are built with besides their name."""
-        return {}
+    def check(self, model: ModelSettings) -> None:
+        if self.chat is not None:
+            from videoautoarena.agents.transport.transport import check_proxies
+
+            check_proxies()
+            self.chat.check(model)
 
     def sampling(self, model: ModelSettings, role: Role) -> dict[str, Any]:  # noqa: ARG002
         # A vector is not paid for by tokens of output.
@@ -92,44 +105,24 @@ class _Embeddings(Provider):
     def keyed(self, model: ModelSettings, role: Role) -> dict[str, Any]:  # noqa: ARG002
         return {}
 
-
-@dataclass(frozen=True)
-class _Served(_Embeddings):
-    """Those of a provider whose chat models are known here, too: reached like them."""
-
-    chat: Provider = OPENAI
-
-    def check(self, model: ModelSettings) -> None:
-        from videoautoarena.agents.transport.transport import check_proxies
-
-        check_proxies()
-        self.chat.check(model)
-
-    def way(self, model: ModelSettings) -> dict[str, Any]:
-        return WAYS[self.chat.name](model)
-
     def options(self, model: ModelSettings, role: Role, *, key: str) -> dict[str, Any]:  # noqa: ARG002
-        is_openai = self.chat is OPENAI
-        return {"extra_headers": {"Idempotency-Key": key}} if is_openai else {}
+        takes_headers = self.chat is not None and self.chat.speaks_openai
+        return {"extra_headers": {"Idempotency-Key": key}} if takes_headers else {}
 
     async def close(self, chat: Any) -> None:
-        await self.chat.close(chat.embeddings)
-
-
-WAYS: Mapping[str, Callable[[ModelSettings], dict[str, Any]]] = {
-    "openai": openai.connection,
-    "google_genai": google_genai.connection,
-}
-ANY_EMBEDDINGS = _Embeddings(EMBEDDINGS, parameters=())
-"""Of any class; keys and addresses are its own matter."""
+        if self.chat is None:
+            await super().close(chat)
+        else:
+            await self.chat.close(chat.embeddings)
 
 
 def embedding_provider(name: str) -> Provider:
     """Return what is behind embeddings of a name as `embed` takes it."""
-    chat = {"openai": OPENAI, "google_genai": GOOGLE_GENAI}.get(name.partition(":")[0])
-    if chat is None:
-        return ANY_EMBEDDINGS
-    return _Served(
+    provider = name.partition(":")[0]
+    if provider not in EMBEDDERS:
+        return EmbeddingProvider(EMBEDDINGS, parameters=())
+    chat = BUILT_IN[provider]
+    return EmbeddingProvider(
         EMBEDDINGS,
         home=chat.home,
         key_names=chat.key_names,

@@ -7,7 +7,14 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from videoautoarena.agents.providers.base import COMMON, NO_KEY, ModelSettings, Provider, ReplyForm
+from videoautoarena.agents.providers.base import (
+    COMMON,
+    NO_KEY,
+    FrameTokens,
+    ModelSettings,
+    Provider,
+    ReplyForm,
+)
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Role
 
@@ -28,12 +35,23 @@ _MAJOR = re.compile(r"gemini-(\d+)")
 
 
 class _GoogleGenAI(Provider):
+    def connection(self, model: ModelSettings) -> dict[str, Any]:
+        from videoautoarena.agents.transport.transport import SplicingTransport
+
+        return {
+            "google_api_key": model.key() or NO_KEY,
+            "base_url": model.url,
+            "vertexai": False,
+            # With a transport of ours its client also stays with httpx where aiohttp is there.
+            "client_args": {"transport": SplicingTransport(model.url)},
+        }
+
     def build(self, model: ModelSettings) -> BaseChatModel:
         return _chat_class()(
             model=model.name,
             timeout=model.timeout_s,
             max_retries=1,
-            **connection(model),
+            **self.connection(model),
             # Left out, LangChain would send one of its own; None leaves it to the provider.
             **{"temperature": None, **self.sampling(model, "judge")},
         )
@@ -81,25 +99,20 @@ GOOGLE_GENAI = _GoogleGenAI(
     "google_genai",
     home="https://generativelanguage.googleapis.com",
     key_names=("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+    key_look=r"\bAIza[\w\-*.]{8,}",
     base_names=("GOOGLE_GEMINI_BASE_URL",),
     parameters=(*COMMON, "top_k", "thinking_budget", "thinking_level", "media_resolution"),
     details=tuple(_RESOLUTIONS),
     reply_formats=("json_schema", "json_object"),
     can_splice=True,
+    packages=("google", "langchain_google_genai"),
+    price_list="google",
+    frame_tokens=(
+        ("gemini-2", None, FrameTokens(258, 1_120)),
+        ("", None, FrameTokens(1_120, 1_120)),
+    ),
+    embeddings="langchain_google_genai.GoogleGenerativeAIEmbeddings",
 )
-
-
-def connection(model: ModelSettings) -> dict[str, Any]:
-    """Return what LangChain's classes of this protocol are built with, to reach a model."""
-    from videoautoarena.agents.transport.transport import SplicingTransport
-
-    return {
-        "google_api_key": model.key() or NO_KEY,
-        "base_url": model.url,
-        "vertexai": False,
-        # With a transport of ours its client also stays with httpx where aiohttp is there.
-        "client_args": {"transport": SplicingTransport(model.url)},
-    }
 
 
 @cache

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import urlsplit
 
-from videoautoarena.agents.providers.base import COMMON, NO_KEY, ModelSettings, Provider, ReplyForm
+from videoautoarena.agents.prompting.layout import BREAKPOINT, fragment
+from videoautoarena.agents.providers.base import (
+    COMMON,
+    NO_KEY,
+    FrameTokens,
+    ModelSettings,
+    Provider,
+    ReplyForm,
+)
 from videoautoarena.agents.transport.costs import COSTS, cost_in_counts
-from videoautoarena.memory.records.records import Role, TokenField
+from videoautoarena.memory.records.records import Frames, ReplyFormat, Role, TokenField
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -19,13 +30,55 @@ if TYPE_CHECKING:
 
 _HOST = "api.openai.com"
 """OpenAI's own; many others know a limit of tokens by its name of old alone, max_tokens."""
+_VERSION = re.compile(r"gpt-(\d+)(?:\.(\d+))?(?!\w)")
+FIRST_WITH_BREAKPOINTS = (5, 6)
+"""The version of GPT from which OpenAI's cache matches at breakpoints alone."""
 _ADVICE = r"(This model does not support|Invalid schema for) OpenAI's structured output feature"
 """How a warning of the client begins, of methods that nobody here can call."""
 _OURS = frozenset({"max_tokens", "stream"})
 """Parameters that the client takes in words of its own."""
 
 
-class _OpenAI(Provider):
+@dataclass(frozen=True)
+class OpenAIProtocol(Provider):
+    """Whoever serves OpenAI's chat completions; a provider of them needs a name, home and key."""
+
+    # What only other servers know stands in extra_body.
+    parameters: tuple[str, ...] = (
+        *(*COMMON, "reasoning_effort", "verbosity"),
+        *("logit_bias", "stream", "extra_body"),
+    )
+    details: tuple[str, ...] = ("low", "high", "auto")
+    has_part_detail: bool = True
+    reply_formats: tuple[ReplyFormat, ...] = ("json_schema", "json_object")
+    can_splice: bool = True
+    speaks_openai: bool = True
+    packages: tuple[str, ...] = ("openai", "langchain_openai")
+    embeddings: str = "langchain_openai.OpenAIEmbeddings"
+    # It would fetch a vocabulary from another host, to count tokens.
+    embedding_settings: Mapping[str, Any] = field(
+        default_factory=lambda: {"check_embedding_ctx_length": False}
+    )
+
+    def connection(self, model: ModelSettings) -> dict[str, Any]:
+        from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
+
+        from videoautoarena.agents.transport.transport import SplicingTransport
+
+        # Clients of its own: LangChain shares one across event loops, where it cannot live.
+        way: dict[str, Any] = {
+            "timeout": model.timeout_s,
+            "transport": SplicingTransport(model.url),
+        }
+        return {
+            "api_key": model.key() or NO_KEY,
+            "base_url": model.url,
+            "timeout": model.timeout_s,
+            "max_retries": 0,
+            "http_client": DefaultHttpxClient(**way),
+            "http_async_client": DefaultAsyncHttpxClient(**way),
+        }
+
     def build(self, model: ModelSettings) -> BaseChatModel:
         found = _chat_class()
         warnings.filterwarnings("ignore", _ADVICE, UserWarning)
@@ -36,7 +89,7 @@ class _OpenAI(Provider):
             model=model.name,
             use_responses_api=False,
             **patience,
-            **connection(model),
+            **self.connection(model),
             **_settings(model),
         )
 
@@ -69,6 +122,25 @@ class _OpenAI(Provider):
         is_openai = host == _HOST or host.endswith(f".{_HOST}")
         return "max_completion_tokens" if is_openai else "max_tokens"
 
+    def needs_breakpoint(self, model: ModelSettings) -> bool:
+        # A server of one's own is never sent the mark unasked: most refuse fields they do not know.
+        if not _is_openai_itself(model):
+            return False
+        versions = (found.groups(default="0") for found in _VERSION.finditer(model.name.lower()))
+        return any((int(major), int(minor)) >= FIRST_WITH_BREAKPOINTS for major, minor in versions)
+
+    def cache_options(self, model: ModelSettings, frames: Frames | None) -> dict[str, Any]:
+        options: dict[str, Any] = {}
+        if frames is None or not frames.frames:
+            return options
+        if _is_openai_itself(model):
+            # Calls that begin alike are sent to the machine that has their beginning in its cache.
+            material = f"{fragment(frames)} {model.detail}"
+            options["prompt_cache_key"] = hashlib.sha256(material.encode()).hexdigest()[:32]
+        if model.cache_breakpoint:
+            options["prompt_cache_options"] = dict(BREAKPOINT)
+        return options
+
     def stream_options(self) -> dict[str, Any]:
         return {"stream_usage": True}
 
@@ -88,39 +160,24 @@ _THOUGHTS = ("reasoning_content", "reasoning")
 """What vLLM, SGLang, llama.cpp and DeepSeek call it; newer ones of them, and Ollama."""
 
 
-OPENAI = _OpenAI(
+OPENAI = OpenAIProtocol(
     "openai",
     home="https://api.openai.com/v1",
     key_names=("OPENAI_API_KEY",),
+    key_look=r"\bsk-[\w*.\-]{4,}",
     base_names=("OPENAI_BASE_URL", "OPENAI_API_BASE"),
-    # What only other servers know stands in extra_body.
-    parameters=(*COMMON, "reasoning_effort", "verbosity", "logit_bias", "stream", "extra_body"),
-    details=("low", "high", "auto"),
-    has_part_detail=True,
-    reply_formats=("json_schema", "json_object"),
-    can_splice=True,
+    price_list="openai",
+    frame_tokens=(
+        ("gpt-4o-mini", "low", FrameTokens(2_833, 2_833)),
+        ("", "low", FrameTokens(85, 85)),
+        ("gpt-4o-mini", None, FrameTokens(8_500, 8_500)),
+        ("", None, FrameTokens(255, 765)),
+    ),
 )
 
 
-def connection(model: ModelSettings) -> dict[str, Any]:
-    """Return what LangChain's classes of this protocol are built with, to reach a model."""
-    from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
-
-    from videoautoarena.agents.transport.transport import SplicingTransport
-
-    # Clients of its own: LangChain shares one across event loops, where it cannot live.
-    way: dict[str, Any] = {
-        "timeout": model.timeout_s,
-        "transport": SplicingTransport(model.url),
-    }
-    return {
-        "api_key": model.key() or NO_KEY,
-        "base_url": model.url,
-        "timeout": model.timeout_s,
-        "max_retries": 0,
-        "http_client": DefaultHttpxClient(**way),
-        "http_async_client": DefaultAsyncHttpxClient(**way),
-    }
+def _is_openai_itself(model: ModelSettings) -> bool:
+    return model.maker is OPENAI and model.url.rstrip("/") == OPENAI.home
 
 
 def _settings(model: ModelSettings) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -39,7 +39,17 @@ LONGEST_WORDS = 32
 """What is shorter and consists of words in one case is no secret; random letters are mixed."""
 
 KEY_NAMES = {"OPENAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY"}
-"""Variables that hold keys; one that a model names for itself joins them when it is looked up."""
+"""Variables that hold keys, those of the usual ones before any provider's file has said so."""
+_LOOKS: list[re.Pattern[str]] = []
+"""How further providers' keys look."""
+
+
+def know_keys(names: Iterable[str], look: str = "") -> None:
+    """Take what these variables hold out of every text from now on, and whatever looks so."""
+    KEY_NAMES.update(names)
+    if look:
+        _LOOKS.append(re.compile(look, re.IGNORECASE))
+
 
 _SECRET = re.compile(
     r"""(?ix)
@@ -71,7 +81,7 @@ def redacted(text: str, *, key_env: str | None = None) -> str:
     # Mere words stay in what follows: they may stand in `[key]`.
     secrets = set(filter(is_secret, _key_values(names)))
     text = _without_split(_replaced(text, secrets), secrets)
-    text = _CONTROL.sub(" ", _SECRET.sub("[key]", text)).strip()
+    text = _CONTROL.sub(" ", _without_looks(text)).strip()
     # A key may hold blanks, which control characters have become.
     text = _replaced(text, secrets)
     return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…"
@@ -118,13 +128,18 @@ def _without_split(text: str, values: set[str]) -> str:
     return text
 
 
+def _without_looks(text: str) -> str:
+    """Replace whatever looks like a key."""
+    for look in (_SECRET, *_LOOKS):
+        text = look.sub("[key]", text)
+    return text
+
+
 def trace_without_keys(trace: str) -> str:
     """Return a traceback without keys; in its messages also without what looks like one."""
     lines = without_keys(sound(trace)).splitlines()
     # Lines of source are indented; `key = ...` is no secret there, and they are what is needed.
-    return "\n".join(
-        line if line.startswith("  ") else _SECRET.sub("[key]", line) for line in lines
-    )
+    return "\n".join(line if line.startswith("  ") else _without_looks(line) for line in lines)
 
 
 def sound(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import cast as as_type
 from pydantic import JsonValue
 
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.providers import EMBEDDINGS
+from videoautoarena.agents.providers.catalogue import EMBEDDINGS
 from videoautoarena.memory.records.records import Lost
 from videoautoarena.memory.store.journal import NOTHING_LOST
 from videoautoarena.runs.bench.format.points import decided

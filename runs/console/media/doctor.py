@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.prompts import PromptSet
-from videoautoarena.agents.providers import provider_keys
+from videoautoarena.agents.providers.catalogue import provider_keys
 from videoautoarena.agents.transport.redaction import NAMES, is_traced, trace_host
 from videoautoarena.graph.slot_ids import PERSONAS
 from videoautoarena.memory.records.errors import ArenaError

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from videoautoarena.agents.limits.prices import TABLE, is_own
-from videoautoarena.agents.providers import Declaration
+from videoautoarena.agents.providers.declared import Declaration
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import (
     CallLimits,

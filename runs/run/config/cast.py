@@ -11,12 +11,12 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from videoautoarena.agents.limits.prices import is_own
-from videoautoarena.agents.models.frame_counts import CONTESTANT_FRAMES
-from videoautoarena.agents.models.parameters import needs_breakpoint
 from videoautoarena.agents.models.registry import Model, parse_model
+from videoautoarena.agents.models.settings import CONTESTANT_FRAMES
 from videoautoarena.agents.offline import EMBEDDER, KINDS
-from videoautoarena.agents.providers import EMBEDDINGS, Declaration, embeddings_class
-from videoautoarena.agents.providers.embeddings import KNOWN
+from videoautoarena.agents.providers.catalogue import EMBEDDERS, EMBEDDINGS
+from videoautoarena.agents.providers.declared import Declaration
+from videoautoarena.agents.providers.embeddings import embeddings_class
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import (
     CallLimits,
@@ -252,7 +252,7 @@ def _plain_entry(name: str, table: ModelTable, file: ArenaFile) -> CastEntry:
     }
     model = parse_model(table.model, {**settings, "alias": name, "declared": declared})
     if table.cache_breakpoint is None:
-        model = replace(model, cache_breakpoint=needs_breakpoint(model))
+        model = replace(model, cache_breakpoint=model.maker.needs_breakpoint(model))
     if not name.isprintable() or not name.strip():
         raise BadInput(f"the model name {name!r} cannot be shown; choose a printable one")
     kept = {field: getattr(model, field) for field in _SHARED}
@@ -288,11 +288,11 @@ def embedder_of(name: str, file: ArenaFile, *, place: str) -> CastEntry:
             model=table.model, endpoint=plain.endpoint, timeout_s=plain.timeout_s, max_frames=None
         )
     taken = {"model", "price", "timeout_s", "limits"}
-    taken |= {"base_url", "key_env"} if provider in KNOWN else set()
+    taken |= {"base_url", "key_env"} if provider in EMBEDDERS else set()
     if given := sorted(table.model_fields_set - taken):
         raise BadInput(f"{place}: {name!a} embeds and takes no {given[0]}; leave it out")
     named = table.model_copy(update={"model": f"{EMBEDDINGS}:{table.model}"})
-    if provider not in KNOWN:
+    if provider not in EMBEDDERS:
         try:
             embeddings_class(table.model)
         except BadInput as wrong:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from videoautoarena.agents.models.parameters import embed
+from videoautoarena.agents.providers.embeddings import embed
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.formats.terminal import safe

@@ -19,7 +19,7 @@ from videoautoarena.agents.limits.server_limits import ServerLimits
 from videoautoarena.agents.models.registry import Model, parse_model
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.agents.prompting.layout import label
-from videoautoarena.agents.providers import Declaration
+from videoautoarena.agents.providers.declared import Declaration
 from videoautoarena.memory.records.errors import BadInput, ProviderFailed
 from videoautoarena.memory.records.records import CallRow, Learnt
 

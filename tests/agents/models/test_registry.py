@@ -11,8 +11,8 @@ import pytest
 
 from tests.support.asking import request_of
 from videoautoarena.agents.calls.ask import journal_key
-from videoautoarena.agents.models.frame_counts import CONTESTANT_FRAMES
 from videoautoarena.agents.models.registry import Model, build_chat_model, check_keys, parse_model
+from videoautoarena.agents.models.settings import CONTESTANT_FRAMES
 from videoautoarena.agents.offline import KINDS
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.memory.records.digests import canonical_json

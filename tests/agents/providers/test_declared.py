@@ -16,7 +16,7 @@ from pydantic import ConfigDict, Field, SecretStr, ValidationError
 from tests.support.asking import frames_of, load_bytes
 from videoautoarena.agents.calls.clients import ChatClient, Sending
 from videoautoarena.agents.models.registry import build_chat_model, check_keys, parse_model
-from videoautoarena.agents.providers import Declaration
+from videoautoarena.agents.providers.declared import Declaration
 from videoautoarena.memory.records.errors import BadInput
 
 HERE = __name__
@@ -229,7 +229,7 @@ def test_a_provider_that_a_package_offers_says_what_it_is_itself(
     offer: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     offer(
-        "from agents.providers import Provider\n"
+        "from videoautoarena.agents.providers.base import Provider\n"
         "MINE = Provider('offered', home='https://house.invalid/v2', key_names=('HOUSE_KEY',))\n",
         "offered",
         "MINE",

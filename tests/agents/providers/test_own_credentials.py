@@ -13,7 +13,7 @@ from tests.support.asking import Pages, frames_of, load_bytes, request_of, run
 from tests.support.bodies import Book, HttpReply, keeping
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.models.registry import Model, build_chat_model, check_keys, parse_model
-from videoautoarena.agents.providers import Declaration
+from videoautoarena.agents.providers.declared import Declaration
 from videoautoarena.memory.records.errors import ProviderFailed
 from videoautoarena.memory.records.records import CallRow
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.letters import Letters
 from tests.support.played import battle, invoke, play, slot, video
-from videoautoarena.agents.models.parameters import embed
+from videoautoarena.agents.providers.embeddings import embed
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.run.rundir.embeddings import vectors_of

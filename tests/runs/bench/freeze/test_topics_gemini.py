@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from videoautoarena.agents.models.parameters import embed
+from videoautoarena.agents.providers.embeddings import embed
 from videoautoarena.memory.records.errors import BadInput
 
 KEY = "planted-9d1f27aa"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from videoautoarena.agents.models.registry import Model
-from videoautoarena.agents.providers import Declaration
+from videoautoarena.agents.providers.declared import Declaration
 from videoautoarena.memory.records.errors import BadInput, StoreError, WrongArgument
 from videoautoarena.memory.records.records import CallLimits, Price
 from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve

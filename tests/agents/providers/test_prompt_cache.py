@@ -13,7 +13,6 @@ from tests.support.bodies import Book, Kept, keeping
 from tests.support.film import PROVIDERS, Film, images_of, model_at, send
 from tests.support.titles import cue, titled
 from videoautoarena.agents.calls.clients import ChatClient
-from videoautoarena.agents.models.parameters import cache_options, needs_breakpoint
 from videoautoarena.agents.models.registry import parse_model
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Frames, Role
@@ -98,7 +97,8 @@ def test_a_mark_stands_on_the_last_frame_alone(book: Book) -> None:
     ],
 )
 def test_a_mark_is_needed_from_gpt_5_6_on(name: str, needed: bool) -> None:
-    assert needs_breakpoint(parse_model(f"openai:{name}")) is needed
+    model = parse_model(f"openai:{name}")
+    assert model.maker.needs_breakpoint(model) is needed
     assert parse_model(f"openai:{name}").cache_breakpoint is needed
 
 
@@ -122,19 +122,22 @@ def test_openai_itself_learns_which_calls_begin_alike() -> None:
     model = parse_model("openai:gpt-4o")
     one = frames_of(4)
     other = frames_of(5)
-    keys = [cache_options(model, frames)["prompt_cache_key"] for frames in (one, one, other)]
+    keys = [
+        model.maker.cache_options(model, frames)["prompt_cache_key"] for frames in (one, one, other)
+    ]
     assert keys[0] == keys[1] != keys[2]
     assert len(keys[0]) <= 64
     low = parse_model("openai:gpt-4o", {"detail": "low"})
-    assert cache_options(low, one)["prompt_cache_key"] != keys[0]
+    assert low.maker.cache_options(low, one)["prompt_cache_key"] != keys[0]
 
 
 @pytest.mark.parametrize("name", ["google_genai:gemini-2.5-pro", "offline:hawk"])
 def test_no_other_provider_is_told_of_its_cache(name: str) -> None:
-    assert cache_options(parse_model(name), frames_of(4)) == {}
+    assert parse_model(name).maker.cache_options(parse_model(name), frames_of(4)) == {}
 
 
 def test_a_call_without_frames_says_nothing_of_caches() -> None:
     model = parse_model("openai:gpt-5.6")
     assert model.cache_breakpoint
-    assert cache_options(model, None) == cache_options(model, frames_of(0)) == {}
+    assert model.maker.cache_options(model, None) == {}
+    assert model.maker.cache_options(model, frames_of(0)) == {}

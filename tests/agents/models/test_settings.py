@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from videoautoarena.agents.models.registry import build_chat_model, parse_model
-from videoautoarena.agents.providers import BUILT_IN
+from videoautoarena.agents.providers.catalogue import BUILT_IN
 from videoautoarena.memory.records.errors import BadInput
 
 KNOWN = {name: provider.parameters for name, provider in BUILT_IN.items()}
@@ -35,8 +35,8 @@ def parse(provider: str = "openai", **parameters: Any) -> Any:
 def test_a_known_parameter_reaches_the_client(
     provider: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "k")
-    monkeypatch.setenv("GOOGLE_API_KEY", "k")
+    for key_name in BUILT_IN[provider].key_names:
+        monkeypatch.setenv(key_name, "k")
     model = parse(provider, **{name: SAID.get(name, 1)})
     chat = build_chat_model(model)
     # Each call says its limit of tokens itself.

@@ -1,0 +1,91 @@
+"""Which providers there are: a file each in this folder, those installed, and those declared.
+
+Nothing here imports a built-in provider's package before a model of it is built. That of another
+is imported when it is looked up by its entry point, or when its class is checked.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from videoautoarena.agents.providers.base import OFFLINE, Provider
+from videoautoarena.agents.providers.declared import Declaration, Declared
+from videoautoarena.agents.transport.redaction import know_keys, redacted
+from videoautoarena.memory.records.errors import BadInput
+
+_NO_PROVIDERS = frozenset({"base", "catalogue", "declared", "embedding_chat", "embeddings"})
+"""Modules of this folder that serve all providers; each other one is the file of some."""
+GROUP = "videoautoarena.providers"
+"""Entry points of this group name a Provider, or a LangChain chat model's class."""
+EMBEDDINGS = "embeddings"
+"""What stands for a provider before the name of embeddings that are called like a model."""
+
+
+def _built_in() -> dict[str, Provider]:
+    """Return every provider that a file of this folder holds, by name, the stand-ins first."""
+    found: dict[str, Provider] = {OFFLINE.name: OFFLINE}
+    for name in sorted(file.name for file in pkgutil.iter_modules([str(Path(__file__).parent)])):
+        if name not in _NO_PROVIDERS:
+            things = vars(import_module(f"{__package__}.{name}")).values()
+            found |= {thing.name: thing for thing in things if isinstance(thing, Provider)}
+    return found
+
+
+BUILT_IN = _built_in()
+for _provider in BUILT_IN.values():
+    know_keys(_provider.key_names, _provider.key_look)
+CLIENT_PACKAGES = frozenset(name for one in BUILT_IN.values() for name in one.packages)
+"""Packages of built-in providers' clients; what these raise is no bug of ours."""
+EMBEDDERS = {name: one.embeddings for name, one in BUILT_IN.items() if one.embeddings}
+"""By name, the class of embeddings of each built-in provider that has one."""
+
+
+def provider_names() -> tuple[str, ...]:
+    """Return the names of all providers that are built in or installed."""
+    installed = sorted(entry_points(group=GROUP).names - BUILT_IN.keys())
+    return (*BUILT_IN, *installed)
+
+
+def provider_keys() -> tuple[str, ...]:
+    """Return the variables in which the built-in providers' own keys are looked for."""
+    return tuple(name for provider in BUILT_IN.values() for name in provider.key_names)
+
+
+def find_provider(name: str) -> Provider | None:
+    """Return the provider that is built in or installed under a name, if there is one.
+
+    Raises BadInput where its package cannot be imported, or offers something else by that name.
+    """
+    if name in BUILT_IN:
+        return BUILT_IN[name]
+    if name == EMBEDDINGS:
+        # Which embeddings, and so whose address and key, only the rest of the name says.
+        return Provider(EMBEDDINGS, parameters=())
+    offered = next(iter(entry_points(group=GROUP, name=name)), None)
+    if offered is None:
+        return None
+    try:
+        thing = offered.load()
+    # Whatever a package raises while it is imported, it is the user's choice of package.
+    except Exception as wrong:  # noqa: BLE001
+        reason = redacted(f"{type(wrong).__name__}: {wrong}")
+        raise BadInput(f"the provider {name!a} cannot be loaded: {reason}") from None
+    if isinstance(thing, Provider):
+        return thing
+    if not isinstance(thing, type):
+        other = f"the provider {name!a} is neither a Provider nor a class"
+        raise BadInput(f"{other}; mend {offered.value!a}")
+    return declare(name, Declaration(chat_model=f"{thing.__module__}:{thing.__qualname__}"))
+
+
+def declare(name: str, declaration: Declaration) -> Provider:
+    """Return the provider that a declaration makes."""
+    return Declared(
+        name,
+        home=declaration.base_url or "",
+        key_names=(declaration.key_env,) if declaration.key_env else (),
+        declaration=declaration,
+    )
