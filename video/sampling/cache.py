@@ -31,14 +31,14 @@ from videoautoarena.video.sampling.eviction import (
     share_of_disk,
     touch,
 )
-from videoautoarena.video.sampling.policies import Stretch, find_scenes
 from videoautoarena.video.sampling.sampler import EARLIER, SAMPLER, Sampled
+from videoautoarena.video.sampling.scenes import SceneSpan, find_scenes
 
 FINDER = "2"
 """Goes up whenever the same video would give other scenes by this code."""
 
 
-def found_scenes(path: Path, index: Index, *, sha256: str, folder: Path) -> tuple[Stretch, ...]:
+def found_scenes(path: Path, index: Index, *, sha256: str, folder: Path) -> tuple[SceneSpan, ...]:
     """Return the scenes kept for these bytes, else find and keep them. Blocks."""
     kept = kept_scenes(folder, sha256)
     if kept is not None and kept[-1].end_s == index.duration_s:
@@ -48,7 +48,7 @@ def found_scenes(path: Path, index: Index, *, sha256: str, folder: Path) -> tupl
     return scenes
 
 
-def kept_scenes(folder: Path, sha256: str) -> tuple[Stretch, ...] | None:
+def kept_scenes(folder: Path, sha256: str) -> tuple[SceneSpan, ...] | None:
     """Return the scenes that were kept; None where there are none or they are damaged."""
     try:
         with _file(folder, sha256).open("rb") as file:
@@ -59,7 +59,7 @@ def kept_scenes(folder: Path, sha256: str) -> tuple[Stretch, ...] | None:
     return _scenes(content)
 
 
-def keep_scenes(folder: Path, sha256: str, scenes: Sequence[Stretch]) -> None:
+def keep_scenes(folder: Path, sha256: str, scenes: Sequence[SceneSpan]) -> None:
     """Write scenes whole or not at all; BadInput where the folder cannot be written to."""
     text = json.dumps([list(scene) for scene in scenes])
     try:
@@ -72,10 +72,10 @@ def _file(folder: Path, sha256: str) -> Path:
     return folder / sha256[:2] / f"{sha256}-{FINDER}.scenes"
 
 
-def _scenes(content: Any) -> tuple[Stretch, ...] | None:
+def _scenes(content: Any) -> tuple[SceneSpan, ...] | None:
     """Return what JSON says of scenes, if it can be so: from 0 on without a gap."""
     try:
-        scenes = tuple(Stretch(float(start), float(end)) for start, end in content)
+        scenes = tuple(SceneSpan(float(start), float(end)) for start, end in content)
     except (TypeError, ValueError):
         return None
     ends = [0.0, *(scene.end_s for scene in scenes)]

@@ -15,7 +15,8 @@ from videoautoarena.memory.records.records import Frame, Frames, Sampling
 from videoautoarena.video.decode.decoders import decoder_named
 from videoautoarena.video.decode.index import Index
 from videoautoarena.video.decode.jpeg import Catch, fitted_size, on_black, scaled_size, to_jpeg
-from videoautoarena.video.sampling.policies import Span, choose_ticks, find_scenes
+from videoautoarena.video.sampling.policies import Span, choose_ticks
+from videoautoarena.video.sampling.scenes import find_scenes
 
 SAMPLER = "4"
 """Goes up whenever the same video and Sampling would give other bytes, or other counts of what is

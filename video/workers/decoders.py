@@ -14,7 +14,7 @@ from typing import Any
 from videoautoarena.memory.records.errors import ArenaError, FramesChanged, UnusableVideo
 from videoautoarena.memory.records.records import Frames, Sampling, Video
 from videoautoarena.video.sampling.cache import FrameCache, NotCached, kept_scenes
-from videoautoarena.video.sampling.policies import Stretch
+from videoautoarena.video.sampling.scenes import SceneSpan
 from videoautoarena.video.synth.splice import Splice
 from videoautoarena.video.synth.timeline import Film, Plan
 from videoautoarena.video.workers.pool import HANDS, Worker, Worn, give_back, hire
@@ -80,7 +80,7 @@ class Decoders:
                 sha256=video.sha256,
             )
 
-    async def scenes(self, path: Path, video: Video) -> tuple[Stretch, ...]:
+    async def scenes(self, path: Path, video: Video) -> tuple[SceneSpan, ...]:
         """Return the scenes of a video: those that were kept, else found by a worker and kept.
 
         All is decoded for that, so that it may take as much longer than a deadline as the video

@@ -24,7 +24,7 @@ from videoautoarena.runs.run.rundir.opener import NO_FOLDER, videos_folder
 from videoautoarena.runs.run.rundir.reader import Run, counted, open_run
 from videoautoarena.video.folder.find import read_video
 from videoautoarena.video.sampling.cache import FrameCache, kept_scenes
-from videoautoarena.video.sampling.policies import Stretch
+from videoautoarena.video.sampling.scenes import SceneSpan
 from videoautoarena.video.sampling.thinning import thin
 from videoautoarena.video.synth.contact_sheet import Heading, Shot, draw_sheet
 from videoautoarena.video.workers.decoders import Decoders
@@ -76,7 +76,7 @@ class View:
     total: int
     """How many the video gave, of which these are chosen."""
     jpegs: tuple[bytes, ...]
-    scenes: tuple[Stretch, ...] = ()
+    scenes: tuple[SceneSpan, ...] = ()
     """Where the sampling goes by scenes; else none."""
     by: str = ""
     """Who sees no more than these, in a few words; empty where they are all."""
@@ -149,7 +149,7 @@ class ShownFrames:
     """Of each `time_s`, the `digest` of its JPEG and its `bytes`."""
     captions: Sequence[Cue]
     """Text read in them by a run of an earlier version: `start_s`, `end_s`, `text`; else empty."""
-    scenes: Sequence[Stretch]
+    scenes: Sequence[SceneSpan]
     """With the policy `scenes`: `start_s`, `end_s`; else empty."""
     sheet: Path | None
     """The picture that was written, or None."""

@@ -1,4 +1,4 @@
-"""Cuts of clips that were drawn with cuts at known frames."""
+"""Cuts of clips that were drawn with cuts at known frames, and those that PySceneDetect finds."""
 
 from __future__ import annotations
 
@@ -9,15 +9,26 @@ from pathlib import Path
 from typing import Literal
 
 import av
+import cv2
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scenedetect.common import FrameTimecode, Timecode
+from scenedetect.detectors import ContentDetector
 
 from tests.support.clips import COLOURS
 from videoautoarena.memory.records.errors import UnusableVideo
 from videoautoarena.video.decode.index import read_index
-from videoautoarena.video.sampling.policies import Stretch, find_scenes
+from videoautoarena.video.sampling.scenes import (
+    SHORTEST_S,
+    SceneSpan,
+    find_cuts,
+    find_scenes,
+    small_pictures,
+    to_hsv,
+)
 
 REAL = Path(__file__).parents[3].parent / "shared" / "videos"
 
@@ -47,7 +58,7 @@ def draw(
     return path
 
 
-def scenes(path: Path) -> tuple[Stretch, ...]:
+def scenes(path: Path) -> tuple[SceneSpan, ...]:
     return find_scenes(path, read_index(path))
 
 
@@ -116,6 +127,77 @@ def test_a_playlist_in_place_of_the_video_is_not_followed(tmp_path: Path) -> Non
     playlist.write_text("ffconcat version 1.0\nfile c.mkv\n")
     with pytest.raises(UnusableVideo):
         find_scenes(playlist, index)
+
+
+Pictures = list[tuple[int, NDArray[np.uint8]]]
+
+
+def oracle_cuts(pictures: Pictures, time_base: Fraction) -> list[int]:
+    """Return the ticks at which PySceneDetect's own detector says that scenes begin."""
+    detector = ContentDetector(min_scene_len=SHORTEST_S)
+    first = pictures[0][0]
+    found = []
+    for tick, picture in pictures:
+        time = FrameTimecode(Timecode(tick - first, time_base), Fraction(25))
+        found += [cut.pts + first for cut in detector.process_frame(time, picture)]
+    return found
+
+
+@st.composite
+def flickering(draw: st.DrawFn) -> tuple[Pictures, Fraction]:
+    """Draw pictures at uneven times: flashes, bursts of cuts, changes near the threshold."""
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    base = Fraction(1, draw(st.sampled_from([30, 1000, 90_000])))
+    grounds = random.integers(0, 256, (4, 6, 8, 3), dtype=np.uint8)
+    # Mixed with the first by an eighth to all: some differ by about as much as makes a cut.
+    share = random.integers(1, 9, (4, 1, 1, 1)) / 8
+    grounds = (grounds * share + grounds[:1] * (1 - share)).astype(np.uint8)
+    chosen = draw(st.lists(st.integers(0, 3), min_size=1, max_size=120))
+    ticks = random.integers(-50, 50)
+    pictures = []
+    for ground in chosen:
+        for _ in range(random.integers(1, 12)):
+            pictures.append((int(ticks), grounds[ground]))
+            ticks += max(1, round(random.choice([0.03, 0.04, 0.2, 0.6]) / base))
+    return pictures, base
+
+
+@given(flickering())
+@settings(max_examples=40, deadline=None)
+def test_cuts_are_those_of_pyscenedetect(shown: tuple[Pictures, Fraction]) -> None:
+    assert list(find_cuts(*shown)) == oracle_cuts(*shown)
+
+
+def test_a_burst_of_cuts_is_one_once_its_last_has_stood() -> None:
+    pictures: Pictures = []
+    for tick, ground in enumerate([0] * 10 + [1] * 10 + [2, 3, 2, 3, 2, 3, 2, 3] + [4] * 10):
+        pictures.append((tick, np.full((4, 4, 3), COLOURS[ground], np.uint8)))
+    assert list(find_cuts(pictures, Fraction(1, 10))) == [10, 20, 28]
+    assert oracle_cuts(pictures, Fraction(1, 10)) == [10, 20, 28]
+
+
+@pytest.mark.parametrize("red", [0, 1, 97, 128, 254, 255])
+def test_colours_are_turned_as_opencv_turns_them(red: int) -> None:
+    blue, green = np.meshgrid(np.arange(256), np.arange(256))
+    bgr = np.stack([blue, green, np.full_like(blue, red)], axis=-1).astype(np.uint8)
+    expected = cv2.cvtColor(bgr, cv2.COLOR_BGR2HSV)
+    assert np.array_equal(to_hsv(bgr).transpose(1, 2, 0), expected)
+
+
+CLIPS = sorted(file.name for file in REAL.glob("*") if file.suffix != ".md")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not CLIPS, reason="no folder of real clips beside the checkout")
+@pytest.mark.parametrize("name", CLIPS)
+def test_real_films_have_the_cuts_that_pyscenedetect_finds(name: str) -> None:
+    index = read_index(REAL / name)
+    pictures = list(small_pictures(REAL / name, index))
+    expected = oracle_cuts(pictures, index.time_base)
+    assert list(find_cuts(pictures, index.time_base)) == expected
+    assert [scene.start_s for scene in scenes(REAL / name)[1:]] == list(
+        map(index.seconds, expected)
+    )
 
 
 @pytest.mark.slow
