@@ -23,6 +23,14 @@ class MissingExtra(BadInput):
         super().__init__(f"{lack}; install it with: {install_command(extra)}")
 
 
+def need_package(name: str, lack: str, extra: str) -> None:
+    """Raise MissingExtra, which begins with `lack`, where a package is not installed."""
+    from importlib.util import find_spec
+
+    if find_spec(name) is None:
+        raise MissingExtra(lack, extra)
+
+
 def install_command(extra: str) -> str:
     """Return the command that installs an extra: from the clone, where one is installed."""
     # Not above: every command loads this module, and few lack anything.

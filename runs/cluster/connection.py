@@ -7,7 +7,6 @@ one where it has the wrong token. A head's first service is gRPC over HTTP/2; on
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import os
 import socket
 import sys
@@ -18,7 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from videoautoarena.memory.records.errors import BadInput, MissingExtra
+from videoautoarena.memory.records.errors import BadInput, need_package
 from videoautoarena.runs.formats.terminal import safe
 
 HEAD = "node:__internal_head__"
@@ -164,8 +163,7 @@ def connected(address: str | None) -> Iterator[Connection]:
 
 def refuse_no_ray() -> None:
     """Raise BadInput where Ray is not installed."""
-    if importlib.util.find_spec("ray") is None:
-        raise MissingExtra("--engine ray needs Ray", "ray")
+    need_package("ray", "--engine ray needs Ray", "ray")
 
 
 def _find_here(ray: Any) -> bool:

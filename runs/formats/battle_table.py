@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from videoautoarena.memory.records.errors import BadInput, MissingExtra
+from videoautoarena.memory.records.errors import BadInput, need_package
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 
@@ -286,11 +286,10 @@ def _cell(value: Any) -> Any:
 
 
 def _read_parquet(file: Path, wanted: Wanted) -> Sheet:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise MissingExtra(f"{file}: Parquet needs pyarrow", "parquet") from None
+    need_package("pyarrow", f"{file}: Parquet needs pyarrow", "parquet")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         # Read as one file: pyarrow's data sets take longer to import than a million rows to read.
         with pq.ParquetFile(file) as opened:
@@ -367,10 +366,9 @@ def _of_frame(frame: Any, wanted: Wanted) -> Sheet:
 
 
 def _of_arrow(given: Any, wanted: Wanted) -> Sheet:
-    try:
-        import pyarrow as pa
-    except ImportError:
-        raise MissingExtra("battles of this kind need pyarrow", "parquet") from None
+    need_package("pyarrow", "battles of this kind need pyarrow", "parquet")
+    import pyarrow as pa
+
     table = pa.table(given)
     names: list[str] = table.column_names
     columns = _columns_of(table.to_batches(_PORTION), list(filter(wanted, names)))

@@ -1,21 +1,16 @@
-"""Short texts that say the same in other words, found by their words or by vectors of them.
-
-scikit-learn takes a second and a half to import, so this module is imported where it is needed.
-"""
+"""Short texts that say the same in other words, found by their words or by vectors of them."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.sparse import csr_array, hstack
 from scipy.spatial.distance import squareform
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
-from sklearn.preprocessing import normalize
 
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 
@@ -37,15 +32,38 @@ gives ignore ignored ignores inaccurate incorrect incorrectly lack lacks make ma
 misses model overlook overlooked overlooks response responses too tends unable video videos wrong
 wrongly
 """
-_NO_THEME = ENGLISH_STOP_WORDS | frozenset(_COMMON.split())
+_ENGLISH = """
+a about above across after afterwards again against all almost alone along already also although
+always am among amongst amoungst amount an and another any anyhow anyone anything anyway anywhere
+are around as at back be became because become becomes becoming been before beforehand behind
+being below beside besides between beyond bill both bottom but by call can cannot cant co con
+could couldnt cry de describe detail do done down due during each eg eight either eleven else
+elsewhere empty enough etc even ever every everyone everything everywhere except few fifteen fifty
+fill find fire first five for former formerly forty found four from front full further get give go
+had has hasnt have he hence her here hereafter hereby herein hereupon hers herself him himself his
+how however hundred i ie if in inc indeed interest into is it its itself keep last latter latterly
+least less ltd made many may me meanwhile might mill mine more moreover most mostly move much must
+my myself name namely neither never nevertheless next nine no nobody none noone nor not nothing
+now nowhere of off often on once one only onto or other others otherwise our ours ourselves out
+over own part per perhaps please put rather re same see seem seemed seeming seems serious several
+she should show side since sincere six sixty so some somehow someone something sometime sometimes
+somewhere still such system take ten than that the their them themselves then thence there
+thereafter thereby therefore therein thereupon these they thick thin third this those though three
+through throughout thru thus to together too top toward towards twelve twenty two un under until
+up upon us very via was we well were what whatever when whence whenever where whereafter whereas
+whereby wherein whereupon wherever whether which while whither who whoever whole whom whose why
+will with within without would yet you your yours yourself yourselves
+"""
+"""Stop words of the University of Glasgow, as scikit-learn has them."""
+_NO_THEME = frozenset((_ENGLISH + _COMMON).split())
 """What any weakness may be told with."""
 
 
 def find_themes(counts: Mapping[str, int], embed: Embed | None = None) -> dict[str, str]:
     """Return the theme of each text: the one among those like it that is most like them all.
 
-    Texts that differ in case, blanks and closing stops alone are one. With the same texts and one
-    release of scikit-learn the answer is the same each time.
+    Texts that differ in case, blanks and closing stops alone are one. With the same texts
+    the answer is the same each time.
 
     Args:
         counts: how often each text was written.
@@ -78,31 +96,69 @@ def _stems(text: str) -> list[str]:
     return [_ENDING.sub("", w) if len(w) >= _LEAST_STEM else w for w in words]
 
 
-def _left(text: str) -> str:
-    words = _WORD.findall(text.casefold()[:_READ])
-    return " ".join(word for word in words if word not in _NO_THEME)
+def _pieces(text: str) -> Iterator[str]:
+    """Yield each run of three to five letters of the words that tell a theme, ends marked."""
+    for word in _WORD.findall(text.casefold()[:_READ]):
+        if word in _NO_THEME:
+            continue
+        marked = f" {word} "
+        # A word that is no longer than a run counts once.
+        for size in range(3, min(5, len(marked)) + 1):
+            for start in range(len(marked) - size + 1):
+                yield marked[start : start + size]
 
 
 def _words(texts: Sequence[str]) -> Any:
     """Return the texts as unit rows of the weights of words and of three to five letters."""
-    readers = (
-        TfidfVectorizer(analyzer=_stems, sublinear_tf=True),
-        TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), preprocessor=_left,
-                        sublinear_tf=True),
-    )  # fmt: skip
-    parts = []
-    for reader in readers:
-        try:
-            parts.append(reader.fit_transform(texts))
-        except ValueError:  # not a word in any of them
-            parts.append(csr_array((len(texts), 1)))
-    return csr_array(normalize(hstack(parts)))
+    parts = [_weights(map(reader, texts)) for reader in (_stems, _pieces)]
+    return _normalized(csr_array(hstack(parts)))
+
+
+def _weights(documents: Iterable[Iterable[str]]) -> Any:
+    """Return unit rows of the weights of terms: 1 + log of their counts, by how rare they are.
+
+    To the last bit those of scikit-learn's `TfidfVectorizer(sublinear_tf=True)`: a digit would turn
+    which of two equally near texts are joined. It is not used, since a report needs nothing else
+    of its 51 MB.
+    """
+    first_seen = dict[str, int]()
+    counts = [
+        Counter(first_seen.setdefault(term, len(first_seen)) for term in terms)
+        for terms in documents
+    ]
+    if not first_seen:
+        return csr_array((len(counts), 1))
+    terms = np.array([term for count in counts for term in sorted(count)])
+    times = np.array([float(count[term]) for count in counts for term in sorted(count)])
+    ends = np.cumsum([0, *map(len, counts)])
+    rarity = np.log((len(counts) + 1.0) / (np.bincount(terms) + 1.0)) + 1.0
+    shape = (len(counts), len(first_seen))
+    found = _normalized(
+        csr_array(((np.log(times) + 1.0) * rarity[terms], terms, ends), shape=shape)
+    )
+    column = np.empty(len(first_seen), dtype=found.indices.dtype)
+    column[[first_seen[term] for term in sorted(first_seen)]] = np.arange(len(first_seen))
+    found.indices = column[found.indices]
+    found.has_sorted_indices = False
+    return found
+
+
+def _normalized(rows: Any) -> Any:
+    """Return sparse rows scaled to unit length; those of nothing stay so."""
+    squares = csr_array((rows.data**2, rows.indices, rows.indptr), shape=rows.shape)
+    lengths = np.sqrt(squares @ np.ones(rows.shape[1]))
+    lengths[lengths == 0] = 1.0
+    rows.data /= np.repeat(lengths, np.diff(rows.indptr))
+    return rows
 
 
 def _centred(embed: Embed, texts: Sequence[str]) -> Floats:
     """Return vectors without what all texts share, which says nothing of any."""
     vectors = embed(texts)
-    return np.asarray(normalize(vectors - vectors.mean(axis=0)), dtype=np.float64)
+    vectors = vectors - vectors.mean(axis=0)
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    lengths[lengths == 0] = 1.0
+    return np.asarray(vectors / lengths[:, None], dtype=np.float64)
 
 
 def _cluster(points: Any, least: float) -> Ints:

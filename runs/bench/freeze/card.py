@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 from pydantic import ValidationError
 
 from videoautoarena.agents.prompting.languages import LANGUAGES
-from videoautoarena.memory.records.errors import MissingExtra
+from videoautoarena.memory.records.errors import need_package
 from videoautoarena.memory.records.records import Sampling
 from videoautoarena.runs.bench.format.card import CHECKSUMS, count_table, licence_section, plain
 from videoautoarena.runs.bench.format.schema import (
@@ -370,10 +370,7 @@ LICENCES = (
 
 def need_pyarrow() -> None:
     """Raise BadInput where Parquet cannot be written."""
-    try:
-        import pyarrow.parquet  # noqa: F401
-    except ImportError as missing:
-        raise MissingExtra("--parquet needs pyarrow", "parquet") from missing
+    need_package("pyarrow", "--parquet needs pyarrow", "parquet")
 
 
 def parquet_bytes(items: Sequence[Item]) -> bytes:

@@ -68,6 +68,7 @@ from videoautoarena.runs.bench.freeze.selection import (
     candidates_of,
     choose_items,
 )
+from videoautoarena.runs.bench.freeze.topics import LEAST, need_topics
 from videoautoarena.runs.bench.selecting.asking import HardFound, counts_in_words
 from videoautoarena.runs.bench.selecting.pictures import FRAMES, Asked, Documents
 from videoautoarena.runs.formats.terminal import safe, say
@@ -289,6 +290,8 @@ def refuse_vain(folder: Path, to: Path, selection: Selection, extras: Extras) ->
         categorised(run, [], selection)
     if extras.parquet:
         need_pyarrow()
+    if selection.draws and "topic" in selection.by:
+        need_topics()
     refuse_taken(to)
 
 
@@ -297,9 +300,6 @@ def documents_wanted(folder: Path, selection: Selection, told: Told) -> list[Ask
 
     None where there are too few for topics, so that nobody pays for vectors of no use.
     """
-    # scikit-learn takes over a second to import.
-    from videoautoarena.runs.bench.freeze.topics import LEAST
-
     with open_run(folder) as run:
         given = read_input(run)
         seed = _seed(run, selection)

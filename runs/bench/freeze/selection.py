@@ -21,6 +21,7 @@ from videoautoarena.runs.bench.format.schema import (
     part_of,
     parts_of,
 )
+from videoautoarena.runs.bench.freeze.topics import topics_of
 from videoautoarena.runs.formats.battle_table import quoted
 from videoautoarena.runs.formats.language import UNKNOWN, asked_language
 from videoautoarena.runs.formats.terminal import safe
@@ -366,9 +367,6 @@ def _drawn(
 ) -> tuple[list[Item], list[bool]]:
     """Return the items, with topics if those count, and of each whether it was drawn."""
     if "topic" in selection.by:
-        # scikit-learn takes over a second to import.
-        from videoautoarena.runs.bench.freeze.topics import topics_of
-
         questions = [item.question for item in items]
         topics = topics_of(questions, seed, embed(items) if embed else None)
         items = [

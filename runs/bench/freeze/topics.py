@@ -1,6 +1,6 @@
 """What questions are about, found from their words: latent topics, then dense clusters of them.
 
-scikit-learn takes a second and a half to import, so this module is imported where it is needed.
+scikit-learn is an extra and takes a second and a half to import, so functions import it.
 """
 
 from __future__ import annotations
@@ -8,11 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from sklearn.cluster import HDBSCAN
-from sklearn.decomposition import TruncatedSVD
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.preprocessing import normalize
 
+from videoautoarena.memory.records.errors import need_package
 from videoautoarena.scoring.fitting.counts import Floats, Ints
 from videoautoarena.scoring.fitting.newton import one_blas_thread
 
@@ -26,6 +23,11 @@ SMALLEST = 5
 MOST = 3000
 """Questions that are clustered; the rest join the nearest cluster, since the cost is quadratic."""
 OTHER = "other"
+
+
+def need_topics() -> None:
+    """Raise MissingExtra where topics cannot be found."""
+    need_package("sklearn", "a draw over topics needs scikit-learn", "text")
 
 
 def topics_of(
@@ -43,6 +45,11 @@ def topics_of(
 
     Source: HDBSCAN by Campello, Moulavi and Sander (2013), PAKDD; VisionArena draws so.
     """
+    need_topics()
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.preprocessing import normalize
+
     read = TfidfVectorizer(
         stop_words="english", min_df=2, max_df=0.5, max_features=WORDS, sublinear_tf=True
     )
@@ -65,6 +72,8 @@ def topics_of(
 
 def _cluster(points: Floats, seed: int) -> Ints:
     """Return the cluster of each point; -1 stands for none."""
+    from sklearn.cluster import HDBSCAN
+
     size = len(points)
     drawn = np.sort(np.random.default_rng(seed % 2**32).permutation(size)[:MOST])
     least = max(SMALLEST, len(drawn) // 100)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.errors import BadInput, need_package
 from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.schema import DIALOGUE, MADE, TASK_KINDS, TaskItem
 from videoautoarena.runs.formats.record_json import record_json
@@ -130,12 +130,19 @@ class Shortcuts:
         return f"text alone gives away the right option of {self.given_away:,} of {many}"
 
 
+def need_probes() -> None:
+    """Raise MissingExtra where items of choice cannot be probed."""
+    need_package("sklearn", "to probe items of choice for shortcuts needs scikit-learn", "text")
+
+
 def probe_set(
     items: Sequence[TaskItem], *, bench: str | None = None, is_made: bool = False
 ) -> Shortcuts:
     """Return what items give away; `is_made` where their keys were drawn and may be drawn again."""
     groups = defaultdict[tuple[str, str | None], list[list[TaskItem]]](list)
     choice = [item for item in items if item.is_choice]
+    if choice:
+        need_probes()
     for rungs in _ladders(choice):
         groups[rungs[0].task, rungs[0].split].append(rungs)
     parts = list[Probed]()

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from videoautoarena.runs.views.results.report import Report
 
 _ENDINGS = (".svg", ".png", ".pdf")
+_PICTURES_NEED = ("matplotlib", "pictures need matplotlib", "figures")
 _OF_RUNS = ("without", "reweight")
 """Fields of a method that need a run."""
 
@@ -41,10 +42,11 @@ class Drawing:
 
     def check(self) -> None:
         """Refuse a file of another ending or that is there, before anything is rated."""
-        from videoautoarena.memory.records.errors import BadInput
+        from videoautoarena.memory.records.errors import BadInput, need_package
         from videoautoarena.runs.formats.files import refuse_existing
 
         if self.picture is not None:
+            need_package(*_PICTURES_NEED)
             if self.picture.suffix.lower() not in _ENDINGS:
                 raise BadInput(f"{self.picture} must end in .svg, .png or .pdf")
             refuse_existing(self.picture, force=self.force)
@@ -297,8 +299,10 @@ def pictures_command(
     accuracy by task, needles by position and length, and accuracy against frames and dollars. Of
     dialogues: accuracy by ability, and by turns, length and scenes.
     """
+    from videoautoarena.memory.records.errors import need_package
     from videoautoarena.runs.bench.kinds.scorings import is_bench
 
+    need_package(*_PICTURES_NEED)
     is_set = is_bench(out)
     chosen = _chosen(only, (*SET_NAMES, *DIALOGUE_NAMES) if is_set else NAMES)
     from videoautoarena.runs.views.figures.album import Wish, draw_run, draw_set

@@ -272,10 +272,12 @@ def write_sheet(view: View, to: Path, columns: int | None) -> None:
     write_whole(to, draw_sheet(shots(view), heading(view), columns=columns, font=sheet_font()))
 
 
-def sheet_font() -> Path:
-    """Return letters with accents, Greek and Cyrillic ones: those that matplotlib brings."""
-    from matplotlib import get_data_path
-
+def sheet_font() -> Path | None:
+    """Return letters with accents, Greek and Cyrillic ones; None without matplotlib's."""
+    try:
+        from matplotlib import get_data_path
+    except ModuleNotFoundError:
+        return None
     return Path(get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
 
 

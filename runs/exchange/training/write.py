@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from videoautoarena.memory.records.errors import MissingExtra
+from videoautoarena.memory.records.errors import need_package
 from videoautoarena.runs.exchange.training import conversations as chats
 from videoautoarena.runs.exchange.training import preferences as pairs
 from videoautoarena.runs.exchange.training.rows import Conversation, Preference, TrainingKind
@@ -138,7 +138,7 @@ def export_rows(
     """
     refuse_place(out, to, force=force)
     if wanted.form == "parquet":
-        _need_pyarrow()
+        need_package("pyarrow", "--format parquet needs pyarrow", "parquet")
     with rows_of(out, wanted) as (summary, rows), whole_file(to) as file:
         told = _telling(rows, on_count)
         if wanted.form == "parquet":
@@ -156,13 +156,6 @@ def _telling(
         yield row
         if number % REPORT_EVERY == 0:
             on_count(number)
-
-
-def _need_pyarrow() -> None:
-    try:
-        import pyarrow.parquet  # noqa: F401
-    except ImportError as missing:
-        raise MissingExtra("--format parquet needs pyarrow", "parquet") from missing
 
 
 def _write_parquet(

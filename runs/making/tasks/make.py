@@ -31,7 +31,7 @@ from videoautoarena.runs.bench.format.schema import (
     question_bytes,
 )
 from videoautoarena.runs.bench.format.writer import Copy, put, seal
-from videoautoarena.runs.bench.score.shortcuts import Shortcuts, probe_bench
+from videoautoarena.runs.bench.score.shortcuts import Shortcuts, need_probes, probe_bench
 from videoautoarena.runs.console.progress.events import Say
 from videoautoarena.runs.console.progress.listeners import OnProgress, gather, progress
 from videoautoarena.runs.formats.files import write_whole
@@ -152,6 +152,7 @@ async def make(order: Order, say: Say, *, is_plan: bool = False) -> Made:
         BadInput: the folder gives too few items, or something cannot be read or written.
         RunLocked: another process is making a set there.
     """
+    need_probes()
     refuse_inside(order.folder, order.to)
     is_read_only = is_plan or not is_free(order.to)
     with nullcontext() if is_read_only else _alone(order):

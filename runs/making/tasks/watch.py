@@ -25,7 +25,7 @@ from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.schema import digest_of
 from videoautoarena.runs.bench.play.calls import Generations
-from videoautoarena.runs.bench.score.shortcuts import probe_bench
+from videoautoarena.runs.bench.score.shortcuts import need_probes, probe_bench
 from videoautoarena.runs.console.progress.events import Listeners, Say, nobody, pass_on
 from videoautoarena.runs.console.progress.interrupts import until_done
 from videoautoarena.runs.console.progress.listeners import gather, progress
@@ -133,6 +133,8 @@ async def watch(order: WatchOrder, say: Say) -> tuple[Watched, WatchTally]:
     Raises BadInput: the examiner gives too few items, or something cannot be read or written.
     """
     refuse_inside(order.folder, order.to)
+    if any(kind in CHOICE for kind in order.wish.kinds):
+        need_probes()
     found = await asyncio.to_thread(gather, order.folder, say)
     if (there := _there(order, found)) is not None:
         keep_calls(order)

@@ -13,10 +13,9 @@ import threading
 import webbrowser
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from importlib.util import find_spec
 from typing import Any, TypeVar
 
-from videoautoarena.memory.records.errors import BadInput, MissingExtra
+from videoautoarena.memory.records.errors import BadInput, need_package
 from videoautoarena.runs.console.progress.interrupts import heard
 from videoautoarena.runs.formats.terminal import print_result, safe, say
 from videoautoarena.runs.serve.server.guard import Guard
@@ -34,8 +33,7 @@ IDLE_S = 5
 def refuse_without_web() -> None:
     """Raise BadInput, which says what to install, where pages cannot be served."""
     for part in PARTS:
-        if find_spec(part) is None:
-            raise MissingExtra(f"pages need {part}", "web")
+        need_package(part, f"pages need {part}", "web")
 
 
 def listen(port: int | None) -> socket.socket:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -104,6 +105,6 @@ def test_any_other_refusal_of_ray_is_one_line() -> None:
 
 
 def test_without_ray_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection.importlib.util, "find_spec", lambda _name: None)
+    monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(BadInput, match="needs Ray; install it with: pip install "), connected(None):
         pass

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
 from sklearn.metrics import adjusted_rand_score
 
 from tests.support.phrases import CHOSEN_BY, HELD_OUT
@@ -35,6 +36,26 @@ def test_paraphrases_of_known_groups_come_together(
     shares = Counter((theme[text], k) for text, k in zip(texts, known, strict=True))
     best = {name: max(n for (of, _), n in shares.items() if of == name) for name, _ in shares}
     assert sum(best.values()) / len(texts) >= least_purity
+
+
+@given(st.lists(st.text("abc deé ", max_size=40) | st.sampled_from(HELD_OUT[0]), min_size=1))
+def test_weights_are_those_of_scikit_learn_to_the_last_bit(texts: list[str]) -> None:
+    for reader in (themes._stems, themes._pieces):
+        terms = [list(reader(text)) for text in texts]
+        if any(terms):
+            oracle = TfidfVectorizer(analyzer=lambda one: one, sublinear_tf=True)
+            expected = oracle.fit_transform(terms).toarray()
+            assert np.array_equal(themes._weights(terms).toarray(), expected)
+
+
+def test_pieces_of_words_are_those_of_scikit_learn() -> None:
+    texts = [*HELD_OUT[0], "a", "ab abc", "  straße   日本語 ", ""]
+    read = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5)).build_analyzer()
+    told = [" ".join(w for w in text.split() if w not in ENGLISH_STOP_WORDS) for text in texts]
+    told = [" ".join(themes._WORD.findall(text.casefold())) for text in told]
+    for text in told:
+        words = [word for word in text.split() if word not in themes._NO_THEME]
+        assert sorted(themes._pieces(text)) == sorted(read(" ".join(words)))
 
 
 def test_a_theme_is_named_after_its_most_central_text() -> None:

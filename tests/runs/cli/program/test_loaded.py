@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.played import battle, play, slot, video
+from tests.support.played import battle, evolution, invoke, play, slot, video
+from videoautoarena.memory.records.errors import install_command
 
 PLAYING = frozenset({
     "langgraph", "langchain_core", "langchain_openai", "langchain_google_genai", "openai", "google",
@@ -25,6 +26,11 @@ READING = {
     "show": PLAYING | COMPUTING,
     "leaderboard": PLAYING | COMPUTING,
 }
+EXTRAS = frozenset({
+    "matplotlib", "sklearn", "pyarrow", "decord", "ray", "starlette", "uvicorn", "scenedetect",
+    "cv2",
+})  # fmt: skip
+"""What extras install, and what only tests need."""
 MOST_MODULES = 90
 """Of ours, for any command that reads a run; what plays one is some 200 more."""
 LOADED = """
@@ -72,3 +78,42 @@ def test_a_wrong_key_in_the_file_is_told_before_anything_computes(tmp_path: Path
     assert code == 1
     unwanted = PLAYING | COMPUTING | {"numpy", "scipy", "rich"}
     assert sorted({name.partition(".")[0] for name in modules} & unwanted) == []
+
+
+def test_a_report_of_weaknesses_takes_no_extra(tmp_path: Path) -> None:
+    film = video(b"0")
+    first = battle(slot(film, 0))
+    told = ("misses on-screen text", "misses the on-screen text in the corner", "hums")
+    looked = evolution(first.id).model_copy(update={"weaknesses_a": told})
+    battles = [first, battle(slot(film, 1), evolution=(looked,))]
+    out = play(tmp_path / "out", battles, videos=[film])
+    code, modules = loaded("arena", "report", out, "--to", tmp_path / "report.html")
+    assert code == 0
+    assert "videoautoarena.runs.text.themes" in modules
+    assert sorted({name.partition(".")[0] for name in modules} & EXTRAS) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "extra"),
+    [
+        (("leaderboard", "OUT", "--picture", "TO"), "figures"),
+        (("pictures", "OUT", "--to", "TO"), "figures"),
+        (("freeze", "OUT", "--to", "TO", "--size", "2"), "text"),
+        (("tasks", "make", "OUT", "--to", "TO"), "text"),
+        (
+            ("tasks", "make", "OUT", "--to", "TO", "--kind", "topic", "--examiner", "offline:owl"),
+            "text",
+        ),
+    ],
+)
+def test_what_needs_an_extra_says_in_one_line_how_to_install_it(
+    words: Sequence[str], extra: str, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for package in ("matplotlib", "sklearn"):
+        monkeypatch.setitem(sys.modules, package, None)
+    to = tmp_path / "made.svg"
+    known = {"OUT": out, "TO": to}
+    refused = str(invoke(*(known.get(word, word) for word in words)).exception)
+    assert refused.endswith(f"; install it with: {install_command(extra)}")
+    assert "\n" not in refused
+    assert not to.exists()

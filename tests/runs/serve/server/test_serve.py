@@ -6,8 +6,8 @@ import asyncio
 import os
 import signal
 import socket
+import sys
 from collections.abc import AsyncIterator
-from importlib.machinery import ModuleSpec
 
 import pytest
 from starlette.requests import Request
@@ -41,10 +41,7 @@ def test_a_port_that_is_taken_is_one_line() -> None:
 def test_without_the_extra_a_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     refuse_without_web()
 
-    def missing(name: str) -> ModuleSpec | None:
-        return None
-
-    monkeypatch.setattr(server, "find_spec", missing)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
     with pytest.raises(BadInput) as refused:
         refuse_without_web()
     assert install_command("web") in str(refused.value)
