@@ -61,7 +61,7 @@ PIP_INSTALL = { $(BIN)/python -m pip install --disable-pip-version-check --progr
   echo "pip ended with $$?"; } | awk '$(PROGRESS)'
 
 $(USABLE): pyproject.toml | $(BIN)/python
-	@echo "installing arena into $(VENV): 85 packages, some 200 MB to fetch, 840 MB on disk"
+	@echo "installing arena into $(VENV): 74 packages, some 130 MB to fetch, 560 MB on disk"
 	@$(call PIP_INSTALL,web)
 	@touch $@
 

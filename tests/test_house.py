@@ -26,7 +26,7 @@ NAMESPACE = "videoautoarena"
 OFFENCES = {
     "memory/records": "import videoautoarena.agents.prompting.contracts",
     "memory/store": "import click",
-    "video/decode": "import langgraph.graph",
+    "video/decode": "import langgraph.graph, scenedetect",
     "video/sampling": "import videoautoarena.video.folder.find",
     "graph": "import langchain_core.messages, av",
     "agents/calls": "import sqlite3, videoautoarena.scoring",

@@ -89,7 +89,7 @@ def test_a_report_of_weaknesses_takes_no_extra(tmp_path: Path) -> None:
     out = play(tmp_path / "out", battles, videos=[film])
     code, modules = loaded("arena", "report", out, "--to", tmp_path / "report.html")
     assert code == 0
-    assert "videoautoarena.runs.text.themes" in modules
+    assert "videoautoarena.scoring.texts.themes" in modules
     assert sorted({name.partition(".")[0] for name in modules} & EXTRAS) == []
 
 
