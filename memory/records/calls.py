@@ -13,10 +13,12 @@ from pydantic import (
     model_serializer,
 )
 
+from videoautoarena.memory.records.frame_policies import FRAME_POLICIES, PolicyName
+
 LONGEST_NAME = 5000
 """Characters of what is shown in many places: names, ids and paths."""
 CHARACTERS = 4
-"""Of a text go to a token, as a rule; at most, a token is a byte."""
+"""Characters per token, typically; a token is a byte at least."""
 
 
 def _as_a_name(text: str) -> str:
@@ -59,7 +61,7 @@ class Sampling(Sparse):
     fit: Literal["keep", "stretch", "pad"] = "keep"
     quality: int = Field(default=85, ge=1, le=95)
     """JPEG quality as Pillow counts it."""
-    policy: Literal["uniform", "fps", "scenes", "keyframes"] = "uniform"
+    policy: PolicyName = "uniform"
     """How the frames are spread: evenly over time, so many a second, evenly over the scenes, or
     those at which decoding can start."""
     fps: float | None = Field(default=None, gt=0, le=240)
@@ -70,6 +72,11 @@ class Sampling(Sparse):
     for the whole video. The time of a frame is counted from the first of those chosen."""
     ocr: bool = False
     """Whether text drawn into the picture was read for offline models; False in all that is new."""
+
+    @property
+    def needs_scenes(self) -> bool:
+        """Whether the video's scenes have to be found before its frames can be chosen."""
+        return self.spans is None and FRAME_POLICIES[self.policy].needs_scenes
 
 
 TokenField = Literal["max_tokens", "max_completion_tokens"]

@@ -6,16 +6,15 @@ The first and the last frame are among them by any policy, and a still that last
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from heapq import heapify, heapreplace
 from itertools import pairwise
 
 from videoautoarena.memory.records.errors import UnusableVideo
+from videoautoarena.memory.records.frame_policies import FPS, PolicyName
 from videoautoarena.memory.records.records import Sampling
 from videoautoarena.video.decode.index import Index, choose
 
-FPS = 1.0
-"""Frames a second with the policy "fps" where nobody says how many."""
 FEWEST_KEYS = 16
 """With fewer key frames than this a model that may look at 16 frames sees all that one may see that
 looks at 128: the policy would have taken away what makes them differ."""
@@ -35,15 +34,7 @@ def choose_ticks(sampling: Sampling, index: Index, scenes: Sequence[Span] = ()) 
     """
     if sampling.spans is not None:
         return within(index, sampling)
-    match sampling.policy:
-        case "fps":
-            return so_many_a_second(index, sampling.fps or FPS, sampling.frames)
-        case "scenes":
-            return over_scenes(index, scenes, sampling.frames)
-        case "keyframes":
-            return at_keys(index, sampling.frames)
-        case _:
-            return choose(index.shown, sampling.frames)
+    return CHOICES[sampling.policy](index, sampling, scenes)
 
 
 def so_many_a_second(index: Index, fps: float, most: int) -> list[int]:
@@ -127,6 +118,16 @@ def at_keys(index: Index, most: int) -> list[int]:
         f"has too few key frames to go by ({len(index.keys)} in {index.duration_s:.0f} s); "
         "use --policy uniform"
     )
+
+
+Choice = Callable[[Index, Sampling, Sequence[Span]], list[int]]
+CHOICES: Mapping[PolicyName, Choice] = {
+    "uniform": lambda index, sampling, _: choose(index.shown, sampling.frames),
+    "fps": lambda index, sampling, _: so_many_a_second(index, sampling.fps or FPS, sampling.frames),
+    "scenes": lambda index, sampling, scenes: over_scenes(index, scenes, sampling.frames),
+    "keyframes": lambda index, sampling, _: at_keys(index, sampling.frames),
+}
+"""Which frames each policy takes of a whole video, as ticks."""
 
 
 def _dealt(index: Index, scenes: Sequence[Span], most: int) -> list[int]:

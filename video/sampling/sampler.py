@@ -58,8 +58,7 @@ def sample(
     def develop(picture: Image.Image) -> bytes:
         return to_jpeg(on_black(picture, size), sampling.quality)
 
-    is_by_scene = sampling.policy == "scenes" and sampling.spans is None
-    scenes = scenes_of(path, index) if is_by_scene else ()
+    scenes = scenes_of(path, index) if sampling.needs_scenes else ()
     ticks = choose_ticks(sampling, index, scenes)
     catch = decoder.pictures(path, index, wanted=ticks, size=scaled, develop=develop)
     if not catch.pictures:

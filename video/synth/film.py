@@ -19,6 +19,7 @@ from PIL import Image
 
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput, UnusableVideo
+from videoautoarena.memory.records.frame_policies import FRAME_POLICIES
 from videoautoarena.memory.records.records import Frame, Frames, Sampling
 from videoautoarena.video.decode.decoders import decoder_named
 from videoautoarena.video.decode.index import Index
@@ -118,9 +119,9 @@ def sample_film(plan: Plan, files: Mapping[str, Path], *, sampling: Sampling) ->
 
     Pictures differ from those of the file by what H.264 loses. It costs the decoding of the
     stretches that are used, and a pass of reading over their videos. Raises as `encode` does, and
-    BadInput for the policy "scenes", which goes by the pictures of a file.
+    BadInput for a policy that goes by scenes, and so by the pictures of a file.
     """
-    if sampling.policy == "scenes":
+    if FRAME_POLICIES[sampling.policy].needs_scenes:
         raise BadInput("frames cannot be chosen by scenes where there is no file")
     ready = _set_up(plan, files)
     clock = _clock(ready.timeline)

@@ -67,7 +67,7 @@ class Decoders:
             self._made += 1
             if self._made % BETWEEN_PRUNES == 0:
                 await asyncio.to_thread(self.cache.prune)
-            if sampling.policy == "scenes" and sampling.spans is None:
+            if sampling.needs_scenes:
                 # A request of its own, since it decodes everything; the next one finds them kept.
                 await self.scenes(path, video)
             larger = video.width_px * video.height_px / LARGE_PX - 1

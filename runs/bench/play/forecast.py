@@ -20,6 +20,7 @@ from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.mark import CHECKER, Replied, Written
 from videoautoarena.agents.roles.prompter import Task, worded
 from videoautoarena.memory.records.calls import CHARACTERS
+from videoautoarena.memory.records.frame_policies import FPS
 from videoautoarena.memory.records.records import SCOUTS, CallRow, Role, Sampling, Video
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.entries import Round
@@ -38,7 +39,6 @@ from videoautoarena.runs.tournament.plan import (
     filled,
     repaired_share,
 )
-from videoautoarena.video.sampling.policies import FPS
 
 CHOSEN, DESCRIBED, SHORTEST = 8, 100, 15
 """Tokens of a reply that names an option, of one in free text, and of the least in a dialogue."""

@@ -25,6 +25,7 @@ from typing import (
 import click
 from click.core import ParameterSource
 
+from videoautoarena.memory.records.frame_policies import FRAME_POLICIES
 from videoautoarena.runs.formats.terminal import print_result, print_results
 
 if TYPE_CHECKING:
@@ -519,11 +520,10 @@ DISPLAY = gathered(
     ),
     flag("--quiet", "No live console and no line per battle.", "-q"),
 )
-POLICIES = ("uniform", "fps", "scenes", "keyframes")
 SAMPLING = together(
     choice(
         "--policy",
-        POLICIES,
+        list(FRAME_POLICIES),
         "How frames are sampled from a video.  [default: uniform]",
         is_open=True,
     ),

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from videoautoarena.agents.prompting.layout import label
 from videoautoarena.memory.records.errors import BadInput, UnusableVideo
+from videoautoarena.memory.records.frame_policies import FPS, FRAME_POLICIES
 from videoautoarena.memory.records.records import Cue, Frames, Sampling, Video
 from videoautoarena.runs.formats.files import refuse_existing, write_whole
 from videoautoarena.runs.formats.record_json import record_json
@@ -171,7 +172,7 @@ async def view(asked: Asked) -> View:
 async def _sampled(asked: Asked) -> View:
     path = Path(asked.video)
     video = await asyncio.to_thread(read_one, path)
-    is_by_scenes = asked.sampling.policy == "scenes"
+    is_by_scenes = asked.sampling.needs_scenes
     async with Decoders(FrameCache()) as decoders:
         try:
             frames = await decoders.frames(path, video, asked.sampling)
@@ -210,7 +211,7 @@ async def _shown(run: Run, asked: Asked) -> View:
         scenes = kept_scenes(decoders.cache.folder, video.sha256)
     return View(
         *(video, config.sampling, seen, len(frames.frames), jpegs),
-        scenes=(scenes or ()) if config.sampling.policy == "scenes" else (),
+        scenes=(scenes or ()) if config.sampling.needs_scenes else (),
         by=by,
         run=str(run.folder),
     )
@@ -328,8 +329,10 @@ def about_frames(view: View) -> str:
     bytes_ = sum(map(len, view.jpegs))
     size = f"{bytes_ / 1e6:.1f} MB" if bytes_ >= 1e6 else f"{bytes_ / 1e3:.0f} kB"
     fit = {"keep": "", "stretch": " stretched", "pad": " on black"}[sampling.fit]
+    scenes = counted(len(view.scenes), "scene") if view.scenes else "its scenes"
+    spread = FRAME_POLICIES[sampling.policy].on_sheet.format(fps=sampling.fps or FPS, scenes=scenes)
     return (
-        f"{which} at {frames.width_px} x {frames.height_px}{fit}, {_policy(view, sampling)}, "
+        f"{which} at {frames.width_px} x {frames.height_px}{fit}, {spread}, "
         f"JPEG quality {sampling.quality}, {size}"
     )
 
@@ -349,14 +352,6 @@ def warnings(view: View) -> list[str]:
 def duration(seconds: float) -> str:
     """Return a length for a person: seconds with one digit, from two minutes on in two units."""
     return f"{seconds:.1f} s" if seconds < 120 else spent(seconds)
-
-
-def _policy(view: View, sampling: Sampling) -> str:
-    if sampling.policy == "fps":
-        return f"{sampling.fps or 1:g} a second"
-    if sampling.policy == "scenes":
-        return f"over {counted(len(view.scenes), 'scene') if view.scenes else 'its scenes'}"
-    return "key frames" if sampling.policy == "keyframes" else "evenly in time"
 
 
 def _stem(video: str) -> str:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from videoautoarena.agents.limits.prices import TABLE, is_own
 from videoautoarena.agents.providers.declared import Declaration
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.frame_policies import PolicyName
 from videoautoarena.memory.records.records import (
     CallLimits,
     Price,
@@ -190,7 +191,7 @@ class RunTable(Table):
 class SamplingTable(Table):
     """Which frames of a video are looked at; a flag beats each of them."""
 
-    policy: Literal["uniform", "fps", "scenes", "keyframes"] | None = None
+    policy: PolicyName | None = None
     """How frames are spread over a video, as `--policy`."""
     fps: float | None = Field(default=None, gt=0, le=240)
     """Frames a second with the policy `fps`, as `--fps`."""

@@ -13,6 +13,7 @@ from videoautoarena.agents.models.registry import Model, parse_model
 from videoautoarena.agents.models.settings import check_key_env
 from videoautoarena.agents.providers.catalogue import find_provider
 from videoautoarena.memory.records.errors import BadInput
+from videoautoarena.memory.records.frame_policies import FRAME_POLICIES
 from videoautoarena.runs.run.config.cast import check_url
 
 SCHEMA_FILE = Path(__file__).with_name("arena.schema.json")
@@ -249,7 +250,8 @@ _HEAD = """\
 # Who plays, how they are reached and what a run is like. Flags of simulate beat what stands here.
 # Every key: docs/records.md, arena.toml. What starts with "#" shows a default or an example.
 """
-_SETTINGS = """\
+_OTHER_POLICIES = ", ".join(f'"{name}"' for name in list(FRAME_POLICIES)[1:])
+_SETTINGS = f"""\
 [run]
 # rounds = 3         # battles in each lineage; a question is made harder from one to the next
 # max_usd = 20.0     # stop before the whole run costs more
@@ -257,7 +259,7 @@ _SETTINGS = """\
 # until = "ci=40"    # stop when intervals are so many points wide on average
 
 [sampling]
-# policy = "uniform" # or "fps", "scenes", "keyframes"
+# policy = "uniform" # or {_OTHER_POLICIES}
 # frames = 128       # of a video, at most
 # size = 512         # pixels on the longer side
 """

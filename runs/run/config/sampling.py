@@ -8,22 +8,14 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from videoautoarena.memory.records.errors import BadInput, ForeignRun, WrongArgument
+from videoautoarena.memory.records.frame_policies import FPS, FRAME_POLICIES
 from videoautoarena.memory.records.records import Sampling
 from videoautoarena.runs.run.config.preset import PAPER_SAMPLING
 
 if TYPE_CHECKING:
     from videoautoarena.runs.run.config.arena_file import SamplingTable
 
-FPS = 1.0
-"""Frames a second with `--policy fps` where nobody says how many."""
 FLAG_OF = {"size_px": "size"}
-_SPREAD = {
-    "uniform": "evenly over time",
-    "scenes": "evenly over the scenes",
-    "keyframes": "at key frames",
-}
-_CHOSEN = [name for name in Sampling.model_fields if name not in ("ocr", "spans")]
-"""What can be asked for; text in the picture is no longer read."""
 _FIT = {"stretch": " stretched to a square", "pad": " on a black square"}
 
 
@@ -35,9 +27,9 @@ def choose_sampling(flags: Mapping[str, Any], file: SamplingTable, *, is_paper: 
     Raises:
         BadInput: a value that cannot be, or two that do not go together.
     """
-    typed = _said(flags.__getitem__)
+    typed = _said(flags.get)
     chosen = {**(PAPER_SAMPLING if is_paper else {}), **typed}
-    said = {**_said(lambda name: getattr(file, FLAG_OF.get(name, name))), **chosen}
+    said = {**_said(lambda name: getattr(file, FLAG_OF.get(name, name), None)), **chosen}
     policy = said.get("policy", "uniform")
     if policy == "fps":
         said.setdefault("fps", FPS)
@@ -73,14 +65,14 @@ def refuse_text_read(sampling: Sampling, instead: str) -> None:
 
 def about_sampling(sampling: Sampling) -> str:
     """Return in one line which frames of a video are looked at, and how."""
-    spread = f"{sampling.fps:g} a second" if sampling.fps else _SPREAD[sampling.policy]
+    spread = FRAME_POLICIES[sampling.policy].in_plan.format(fps=sampling.fps or FPS)
     size = f"{sampling.size_px} px{_FIT.get(sampling.fit, ' on the longer side')}"
     line = f"frames: up to {sampling.frames} a video, {spread}, {size}, quality {sampling.quality}"
     return f"{line}, by {sampling.decoder}" if sampling.decoder != "av" else line
 
 
 def _said(value_of: Callable[[str], Any]) -> dict[str, Any]:
-    said = {name: value_of(name) for name in _CHOSEN}
+    said = {name: value_of(name) for name in Sampling.model_fields}
     return {name: value for name, value in said.items() if value is not None}
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from videoautoarena.memory.records.errors import UnusableVideo
+from videoautoarena.memory.records.frame_policies import FRAME_POLICIES, PolicyName
 from videoautoarena.memory.records.records import Sampling
 from videoautoarena.video.decode.index import Index
 from videoautoarena.video.sampling.policies import (
+    CHOICES,
     at_keys,
     choose_ticks,
     over_scenes,
@@ -29,6 +32,10 @@ def steady(seconds: float, rate: int = 10, keys: int = 1) -> Index:
 
 def of_ticks(ticks: list[int], keys: int = 1) -> Index:
     return Index(tuple(ticks), tuple(ticks[::keys]), Fraction(1, 100), None)
+
+
+def test_every_policy_has_words_and_chooses_frames() -> None:
+    assert list(FRAME_POLICIES) == list(CHOICES) == list(get_args(PolicyName))
 
 
 def test_two_a_second_of_three_seconds_are_six_and_the_last() -> None:
@@ -83,7 +90,7 @@ def test_key_frames_crowded_at_one_end_do_not_stand_for_a_video() -> None:
 
 
 def test_a_video_of_one_frame_is_that_frame_by_any_policy() -> None:
-    for policy in ("uniform", "fps", "scenes", "keyframes"):
+    for policy in get_args(PolicyName):
         assert choose_ticks(Sampling(policy=policy), steady(0.1), [(0.0, 0.1)]) == [0]
 
 
