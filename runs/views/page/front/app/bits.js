@@ -36,7 +36,7 @@ export function Chip({ verdict }) {
   return html`<span class=${`chip chip-${kind}`}>${VERDICTS[verdict] ?? plain(verdict)}</span>`;
 }
 
-/* The standards that judges are asked for: pairs of key and title, which every page brings along. */
+/* What judges are asked for: pairs of key and title, which every page brings along. */
 export const STANDARDS = JSON.parse(document.getElementById("judging-standards").textContent);
 
 /* One of a few: options are pairs of key and text. */
