@@ -76,13 +76,13 @@ def test_prompts_forms_and_forgeries_ask_for_each_standard_in_order() -> None:
         for said in (*words, forged):
             places = [said.index(f'"{name}"') for name in asked]
             assert places == sorted(places)
-    for texts in (PromptSet.load(bench=True).texts, PromptSet.load(bench=True, paper=True).texts):
+    for prompts in (PromptSet.load(bench=True), PromptSet.load(bench=True, paper=True)):
+        asked = standards_of(prompts.contracts)
         for role in ("judge", "comparer"):
-            asked = standards_of(PAPER_CONTRACTS if "as an impartial" in texts[role] else CONTRACTS)
             titles = [f"{k}. {STANDARDS[n].words.capitalize()}: " for k, n in enumerate(asked, 1)]
-            places = [texts[role].index(title) for title in titles]
+            places = [prompts.texts[role].index(title) for title in titles]
             assert places == sorted(places)
-            assert "$standards" not in texts[role]
+            assert "$standards" not in prompts.texts[role]
 
 
 def test_the_offline_judge_weighs_every_standard() -> None:
