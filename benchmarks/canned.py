@@ -36,7 +36,6 @@ from videoautoarena.graph.context import Arena, Rules
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.records import (
     CATEGORIES,
-    STANDARDS,
     Battle,
     Frame,
     Frames,
@@ -46,6 +45,7 @@ from videoautoarena.memory.records.records import (
     Usage,
     Video,
 )
+from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.memory.store.journal import Journal
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.progress.events import Listeners, nobody

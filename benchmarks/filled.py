@@ -25,7 +25,6 @@ from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.memory.records.digests import canonical_json, digest, write_body
 from videoautoarena.memory.records.records import (
     CATEGORIES,
-    STANDARDS,
     Battle,
     CallRow,
     Draw,
@@ -37,6 +36,7 @@ from videoautoarena.memory.records.records import (
     Usage,
     Video,
 )
+from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.analysis.leaderboard.board import board_in
 from videoautoarena.runs.run.config.run_config import Flags, RunConfig, resolve

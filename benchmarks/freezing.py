@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.canned import ANALYSIS, ANSWER, CAST, PERSON, WORDS, film, keep, parser_of, timed
-from videoautoarena.memory.records.records import CATEGORIES, Analyses, Battle, Judging, Slot
+from videoautoarena.memory.records.records import CATEGORIES, Battle, Judging, Slot
+from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.bench.format.reader import open_bench
 from videoautoarena.runs.bench.format.verify import verify
@@ -38,7 +39,7 @@ EVERY = Selection(
 def battles(items: int) -> Iterator[tuple[Slot, Battle]]:
     """Yield decided battles about videos of all lengths and categories, and their slots."""
     rng = np.random.default_rng(0)
-    analyses = Analyses(**dict.fromkeys(Analyses.model_fields, WORDS[:ANALYSIS]))
+    analyses = dict.fromkeys(STANDARDS, WORDS[:ANALYSIS])
     for k in range(items):
         video = k // (3 * ROUNDS)
         persona = k // ROUNDS % 3 + 1

@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 from benchmarks.canned import keep, parser_of
 from videoautoarena.agents.calls.replies import BadReply, read_reply
-from videoautoarena.agents.prompting.contracts import READINGS, FullJudgeReply
-from videoautoarena.memory.records.records import STANDARDS
+from videoautoarena.agents.prompting.contracts import READINGS, judge_reply
+from videoautoarena.memory.records.standards import STANDARDS
 
 VERDICTS = ("A", "B", "tie_good", "tie_bad", "abstain")
 DIALECTS = (
@@ -98,7 +98,7 @@ def _judged(dice: Random, verdict: str) -> str:
 def verdict_of(one: Drafted, reading: int) -> str | None:
     """Return the verdict that is read; None where the judge would be asked again."""
     try:
-        reply = read_reply(one.text, FullJudgeReply, ending=one.ending, reading=reading)
+        reply = read_reply(one.text, judge_reply(2), ending=one.ending, reading=reading)
     except BadReply:
         return None
     return reply.verdict

@@ -23,7 +23,7 @@ from tests.support.real_model import NAME, lacking, real_model
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.replies import CUT_OFF, BadReply, read_reply
 from videoautoarena.agents.models.registry import Model, parse_model
-from videoautoarena.agents.prompting.contracts import FullJudgeReply
+from videoautoarena.agents.prompting.contracts import judge_reply
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.agents.transport.endings import was_cut
@@ -93,11 +93,11 @@ def smollm2(url: str, structured: Structured, *, tokens: int, seed: int) -> Mode
 
 async def _outcome(prompter: Prompter, model: Model, task: Task) -> Outcome:
     began_s = time.monotonic()
-    row = await prompter.ask_row(model, task, FullJudgeReply)
+    row = await prompter.ask_row(model, task, judge_reply(2))
     took_s = time.monotonic() - began_s
     fault = ""
     try:
-        read_reply(row.reply or "", FullJudgeReply, ending=row.ending)
+        read_reply(row.reply or "", judge_reply(2), ending=row.ending)
     except BadReply as wrong:
         said = str(wrong).removeprefix(f"{CUT_OFF}; ")
         fault = said.partition(";")[0].partition(":")[0]

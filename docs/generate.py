@@ -233,6 +233,10 @@ def meanings(declared: type) -> dict[str, str]:
     said: dict[str, str] = {}
     for origin in _lineage(declared):
         said = _docstrings(origin) | said
+    # Fields that a class is given by a table have their meaning with them.
+    for name, field in getattr(declared, "model_fields", {}).items():
+        if field.description:
+            said.setdefault(name, field.description)
     found: dict[str, str] = {}
     for name, printed in _names(declared).items():
         if _metadata(declared, name).get("json") == "spread":

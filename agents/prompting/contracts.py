@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import (
     AfterValidator,
@@ -24,12 +24,27 @@ from pydantic import (
     create_model,
 )
 
-from videoautoarena.agents.prompting.shapes import PAPER_CONTRACTS as PAPER_CONTRACTS
-from videoautoarena.agents.prompting.shapes import PAPER_SHAPES, SHAPES, SHAPES_2
-from videoautoarena.memory.records.records import Role, Standard
+from videoautoarena.agents.prompting.shapes import (
+    PAPER_SHAPES,
+    SHAPES,
+    SHAPES_2,
+    comparer_shape,
+    judge_shape,
+    judges_in_full,
+)
+from videoautoarena.memory.records.records import Role
+from videoautoarena.memory.records.standards import (
+    PAPER_CONTRACTS,
+    STANDARDS,
+    Standard,
+    standards_of,
+)
 
 CONTRACTS = 2
-"""The usual number: of what begins now. What stands without a number was begun with 1."""
+"""The usual number: of what begins now. What stands without a number was begun with 1.
+
+A further standard of judges comes with a number of its own, since runs keep those they began with.
+"""
 
 LATEST_CONTRACTS = 3
 """No number above it is known."""
@@ -143,16 +158,6 @@ class QuestionerReply(Reply):
     question: Text
 
 
-class JudgeReply(Reply):
-    """Four analyses, then the verdict."""
-
-    instruction_following: Text
-    accuracy: Text
-    relevance: Text
-    helpfulness: Text
-    verdict: Spelled
-
-
 class StandardReply(Reply):
     """What decides one standard, then which answer is better by it alone."""
 
@@ -160,39 +165,53 @@ class StandardReply(Reply):
     verdict: Annotated[Lead, spelled(_LEADS)]
 
 
-class FullJudgeReply(Reply):
-    """From contract 2 on: own answer, analysis and verdict of each standard, then the verdict."""
+class JudgeReply(Reply):
+    """What is said by each standard that is asked for, then the verdict.
 
-    own_answer: Text
-    instruction_following: StandardReply
-    accuracy: StandardReply
-    relevance: StandardReply
-    helpfulness: StandardReply
-    verdict: Spelled
+    From contract 2 on with an answer of the judge's own before it, and with a verdict by each
+    standard. By the paper's contract a judge cannot abstain.
+    """
 
-    def of(self, standard: Standard) -> StandardReply:
-        found: StandardReply = getattr(self, standard)
-        return found
+    if TYPE_CHECKING:
+        # `judge_reply` adds the fields: one of this class would stand before the standards, and
+        # servers of structured output are told the order in which keys are to be written.
+        own_answer: str
+        verdict: Choice
 
-
-class PaperJudgeReply(JudgeReply):
-    """By the paper's contract: a judge cannot abstain."""
-
-    verdict: Annotated[
-        Literal["A", "B", "tie_good", "tie_bad"],
-        spelled({plain(choice): choice for choice in get_args(Choice)}),
-    ]
+    def by_standard(self) -> dict[Standard, StandardReply | str]:
+        """Return what is said by each standard asked for; words alone by contracts 1 and 3."""
+        return {name: getattr(self, name) for name in STANDARDS if name in type(self).model_fields}
 
 
 class ComparerReply(Reply):
-    """What one would have answered, four analyses, and by how much which answer is better."""
+    """What one would have answered, what is said by each standard, and which is how much better."""
 
-    own_answer: Text
-    instruction_following: Text
-    accuracy: Text
-    relevance: Text
-    helpfulness: Text
-    verdict: Annotated[Degree, BeforeValidator(_degree)]
+    if TYPE_CHECKING:
+        verdict: Degree
+
+
+@cache
+def judge_reply(number: int) -> type[JudgeReply]:
+    """Return what a judge's reply is held to by the contracts of a number."""
+    verdict: object = Spelled
+    if number == PAPER_CONTRACTS:
+        words = spelled({plain(choice): choice for choice in get_args(Choice)})
+        verdict = Annotated[Literal["A", "B", "tie_good", "tie_bad"], words]
+    in_full = judges_in_full(number)
+    said = StandardReply if in_full else Text
+    fields: dict[str, Any] = {"own_answer": (Text, ...)} if in_full else {}
+    for name in standards_of(number):
+        fields[name] = (said, ...)
+    fields["verdict"] = (verdict, ...)
+    return create_model("JudgeReply", __base__=JudgeReply, **fields)
+
+
+@cache
+def comparer_reply(number: int) -> type[ComparerReply]:
+    """Return what a comparer's reply is held to by the contracts of a number."""
+    fields: dict[str, Any] = dict.fromkeys(("own_answer", *standards_of(number)), (Text, ...))
+    fields["verdict"] = (Annotated[Degree, BeforeValidator(_degree)], ...)
+    return create_model("ComparerReply", __base__=ComparerReply, **fields)
 
 
 class EvolverReply(Reply):
@@ -293,24 +312,22 @@ class SummaryMarkerReply(Reply):
 
 def replies_in_json(role: Role) -> bool:
     """Return whether a role has a contract; what a contestant answers is free text."""
-    return role in SHAPES_2
+    return role in ("judge", "comparer", *SHAPES)
 
 
 def contract(role: Role, number: int = CONTRACTS) -> str:
     """Return the words that end a role's prompt and fix the form of its reply."""
+    if role == "judge":
+        shape = judge_shape(number)
+    elif role == "comparer":
+        shape = comparer_shape(number)
+    else:
+        shape = {1: SHAPES, PAPER_CONTRACTS: PAPER_SHAPES}.get(number, SHAPES_2)[role]
     version = "" if number == 1 else f" ({number})"
     return (
         f"{FORMAT_LINE}{role}{version}\nReply with one JSON object and nothing else, with exactly "
-        f"these keys:\n{_SHAPES_OF[number][role]}"
+        f"these keys:\n{shape}"
     )
-
-
-_SHAPES_OF = {1: SHAPES, 2: SHAPES_2, PAPER_CONTRACTS: PAPER_SHAPES}
-
-
-def judges_in_full(number: int) -> bool:
-    """Return whether a judge also answers for itself and decides each standard."""
-    return number == 2
 
 
 def number_of(line: str) -> int:

@@ -14,13 +14,13 @@ from string import Template
 from videoautoarena.agents.prompting.contracts import (
     CONTRACTS,
     LATEST_CONTRACTS,
-    PAPER_CONTRACTS,
     READINGS,
 )
 from videoautoarena.agents.prompting.fences import fence
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.records.records import Role
+from videoautoarena.memory.records.standards import PAPER_CONTRACTS, STANDARDS, standards_of
 
 SLOTS: dict[str, tuple[str, ...]] = {
     "examiner": (),
@@ -146,12 +146,13 @@ class PromptSet:
         roles |= WRITER_SLOTS if writers else {}
         roles |= SCENE_SLOTS | DIALOGUE_SLOTS if dialogues else {}
         roles |= CATEGORY_SLOTS if categories else {}
-        texts = {role: _read(_OWN / f"{role}.txt") for role in roles}
-        if paper:
-            texts |= {path.stem: _read(path) for path in sorted(_PAPER.glob("*.txt"))}
-        found = _overrides(folder) if folder is not None else {}
-        given = {role: text for role, text in found.items() if role in roles}
         contracts = PAPER_CONTRACTS if paper else CONTRACTS
+        files = [_OWN / f"{role}.txt" for role in roles]
+        if paper:
+            files += sorted(_PAPER.glob("*.txt"))
+        texts = {path.stem: _read(path, contracts) for path in files}
+        found = _overrides(folder, contracts) if folder is not None else {}
+        given = {role: text for role, text in found.items() if role in roles}
         return cls(texts | given, contracts, given=frozenset(given))
 
     @classmethod
@@ -186,7 +187,7 @@ class PromptSet:
         }
 
 
-def _overrides(folder: Path) -> dict[str, str]:
+def _overrides(folder: Path, contracts: int) -> dict[str, str]:
     if not folder.is_dir():
         raise BadInput(f"{str(folder)!a} is no folder; give one with files like judge.txt")
     found = sorted(folder.glob("*.txt"))
@@ -196,14 +197,32 @@ def _overrides(folder: Path) -> dict[str, str]:
             raise BadInput(f"{path.name!a} is no role's prompt; name it after {roles}")
     if not found:
         raise BadInput(f"{str(folder)!a} holds no prompt; put files like judge.txt into it")
-    return {path.stem: _read(path) for path in found}
+    return {path.stem: _read(path, contracts) for path in found}
 
 
-def _read(path: Path) -> str:
+_COUNTED = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def _read(path: Path, contracts: int) -> str:
+    """Return a prompt file's text, with the standards of these contracts where it lists them.
+
+    `$standards` stands for the numbered list, `$how_many_standards` for their number in a word.
+    They are no slots: what a run copies, and its digest, is the text with the standards in it.
+    """
     try:
-        return path.read_text(encoding="utf-8-sig")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{path.name!a} cannot be read as UTF-8 text: {error}") from None
+    names = standards_of(contracts)
+    listed = []
+    for number, name in enumerate(names, start=1):
+        standard = STANDARDS[name]
+        asked = standard.comparer if path.stem == "comparer" else standard.judge
+        if contracts == PAPER_CONTRACTS and standard.paper and path.stem == "judge":
+            asked = standard.paper
+        listed.append(f"{number}. {standard.words.capitalize()}: {asked}")
+    text = text.replace("$how_many_standards", _COUNTED[len(names)])
+    return text.replace("$standards", "\n".join(listed))
 
 
 def _check(role: str, text: str, *, omitted: tuple[str, ...] = ()) -> None:

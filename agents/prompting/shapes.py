@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from videoautoarena.memory.records.questions import QUESTION_CATEGORIES
 from videoautoarena.memory.records.records import CATEGORIES
+from videoautoarena.memory.records.standards import PAPER_CONTRACTS, standards_of
 
 _SCALE = '{"analysis": "...", "score": 3}'
 _MOMENT = '"start_s": 12.0, "end_s": 15.5'
@@ -102,12 +103,6 @@ SHAPES: dict[str, str] = {
         "Exactly three, the one closest to the content first."
     ),
     "questioner": '{"question": "..."}',
-    "judge": (
-        '{"instruction_following": "...", "accuracy": "...", "relevance": "...", '
-        '"helpfulness": "...", "verdict": "A"}\n'
-        'verdict is one of "A", "B", "tie_good", "tie_bad", "abstain": the better answer, two '
-        "equally good ones, two equally bad ones, or that you cannot tell."
-    ),
     "evolver": (
         '{"faults_a": ["..."], "faults_b": ["..."], "weaknesses_a": ["..."], '
         '"weaknesses_b": ["..."], "question": "..."}\n'
@@ -117,12 +112,6 @@ SHAPES: dict[str, str] = {
         '{"question_1": {"instruction_following": 2.5, "accuracy": 2.5, "relevance": 2.5, '
         '"helpfulness": 2.5, "overall": 2.5}, "question_2": {...}}\n'
         "Each number lies between 1.0 (easy) and 5.0 (hard), with one decimal."
-    ),
-    "comparer": (
-        '{"own_answer": "...", "instruction_following": "...", "accuracy": "...", '
-        '"relevance": "...", "helpfulness": "...", "verdict": "A>B"}\n'
-        'verdict is one of "A>>B", "A>B", "A=B", "B>A", "B>>A", "abstain": A is much better, a '
-        "little better, neither is, B is a little better, much better, or that you cannot tell."
     ),
     "scene_marker": (
         '{"points": [{"analysis": "...", "score": 5}, {"analysis": "...", "score": 1}], '
@@ -138,16 +127,9 @@ SHAPES: dict[str, str] = {
     **_CATEGORY_SHAPES,
 }
 
-PAPER_CONTRACTS = 3
-"""Number of the contracts of a run by `--preset paper`: a judge gives four analyses and a verdict,
-and no answer of its own; grades are whole numbers."""
+"""Role to the form of its reply, by contract 1; those of judges list standards."""
+
 PAPER_SHAPES: dict[str, str] = SHAPES | {
-    "judge": (
-        '{"instruction_following": "...", "accuracy": "...", "relevance": "...", '
-        '"helpfulness": "...", "verdict": "..."}\n'
-        'Write the keys in this order. verdict is one of "A", "B", "tie_good", "tie_bad": the '
-        "better answer, two equally good ones, or two equally bad ones."
-    ),
     "grader": (
         '{"question_1": {"instruction_following": 3, "accuracy": 3, "relevance": 3, '
         '"helpfulness": 3, "overall": 3}, "question_2": {...}}\n'
@@ -156,21 +138,55 @@ PAPER_SHAPES: dict[str, str] = SHAPES | {
 }
 """What the VideoAutoArena paper asks for, in our words and as JSON."""
 
-_STANDARD = '{"analysis": "...", "verdict": "..."}'
 SHAPES_2: dict[str, str] = SHAPES | {
     "persona": (
         '{"personas": ["...", "...", "..."]}\nExactly three, the one closest to the content first.'
     ),
-    "judge": (
-        f'{{"own_answer": "...", "instruction_following": {_STANDARD}, '
-        f'"accuracy": {_STANDARD}, "relevance": {_STANDARD}, "helpfulness": {_STANDARD}, '
-        '"verdict": "..."}\n'
-        "Write the keys in this order. own_answer is what you would have answered yourself. Each "
-        "analysis names what decides that standard; the one on accuracy gives the times of the "
-        "frames that decide it, as they stand before the frames (t=12.00s). The verdict of a "
-        'standard is one of "A", "B", "tie", "abstain": which answer is better by it alone, that '
-        "neither is, or that you cannot tell. The last verdict is over all and one of "
-        '"A", "B", "tie_good", "tie_bad", "abstain": the better answer, two equally good ones, '
-        "two equally bad ones, or that you cannot tell."
-    ),
 }
+
+
+def judge_shape(number: int) -> str:
+    """Return the form of a judge's reply by the contracts of a number."""
+    if judges_in_full(number):
+        each = _each_standard(number, '{"analysis": "...", "verdict": "..."}')
+        return (
+            f'{{"own_answer": "...", {each}, "verdict": "..."}}\n'
+            "Write the keys in this order. own_answer is what you would have answered yourself. "
+            "Each analysis names what decides that standard; the one on accuracy gives the times "
+            "of the frames that decide it, as they stand before the frames (t=12.00s). The verdict "
+            'of a standard is one of "A", "B", "tie", "abstain": which answer is better by it '
+            "alone, that neither is, or that you cannot tell. The last verdict is over all and one "
+            'of "A", "B", "tie_good", "tie_bad", "abstain": the better answer, two equally good '
+            "ones, two equally bad ones, or that you cannot tell."
+        )
+    each = _each_standard(number, '"..."')
+    if number == PAPER_CONTRACTS:
+        return (
+            f'{{{each}, "verdict": "..."}}\n'
+            'Write the keys in this order. verdict is one of "A", "B", "tie_good", "tie_bad": the '
+            "better answer, two equally good ones, or two equally bad ones."
+        )
+    return (
+        f'{{{each}, "verdict": "A"}}\n'
+        'verdict is one of "A", "B", "tie_good", "tie_bad", "abstain": the better answer, two '
+        "equally good ones, two equally bad ones, or that you cannot tell."
+    )
+
+
+def comparer_shape(number: int) -> str:
+    """Return the form of a comparer's reply by the contracts of a number."""
+    each = _each_standard(number, '"..."')
+    return (
+        f'{{"own_answer": "...", {each}, "verdict": "A>B"}}\n'
+        'verdict is one of "A>>B", "A>B", "A=B", "B>A", "B>>A", "abstain": A is much better, a '
+        "little better, neither is, B is a little better, much better, or that you cannot tell."
+    )
+
+
+def judges_in_full(number: int) -> bool:
+    """Return whether a judge also answers for itself and decides each standard."""
+    return number not in (1, PAPER_CONTRACTS)
+
+
+def _each_standard(number: int, value: str) -> str:
+    return ", ".join(f'"{name}": {value}' for name in standards_of(number))

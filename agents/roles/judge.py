@@ -4,34 +4,29 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.contracts import (
-    PAPER_CONTRACTS,
     ComparerReply,
-    FullJudgeReply,
-    JudgeReply,
-    PaperJudgeReply,
-    StandardReply,
-    judges_in_full,
+    comparer_reply,
+    judge_reply,
 )
 from videoautoarena.agents.prompting.languages import language_note
+from videoautoarena.agents.prompting.shapes import judges_in_full
 from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.memory.records.errors import CallFailed
 from videoautoarena.memory.records.records import (
-    STANDARDS,
     TIES,
-    Analyses,
     Choice,
     Frames,
     Judging,
     Seats,
-    Standard,
     Verdict,
 )
+from videoautoarena.memory.records.standards import Standard
 
 _CHOICES: dict[tuple[str, Seats], Literal["a", "b"]] = {
     ("A", "ab"): "a",
@@ -114,50 +109,48 @@ async def judge_once(
     task = Task("judge", frames, scope=place.scope, ask=ask, texts=texts, note=case.note)
     try:
         number = prompter.prompts.contracts
-        if not judges_in_full(number):
-            schema = PaperJudgeReply if number == PAPER_CONTRACTS else JudgeReply
-            reply = await prompter.ask_json(model, task, schema)
-            return _judging(model.alias, place.seats, reply)
-        full = await prompter.ask_json(model, task, FullJudgeReply)
+        reply = await prompter.ask_json(model, task, judge_reply(number))
     except CallFailed as failure:
         return Judging(judge=model.alias, seats=place.seats, verdict="failed", reason=str(failure))
-    said = {standard: full.of(standard) for standard in STANDARDS}
-    plain = JudgeReply(verdict=full.verdict, **{name: one.analysis for name, one in said.items()})
-    return _judging(model.alias, place.seats, plain).model_copy(
-        update={"own_answer": full.own_answer, "standards": _standards(place.seats, said)}
-    )
-
-
-def _judging(alias: str, seats: Seats, reply: JudgeReply) -> Judging:
-    said = reply.verdict
-    verdict = _CHOICES[said, seats] if said == "A" or said == "B" else said
+    verdict = reply.verdict
+    analyses: dict[Standard, str] = {}
+    decided: dict[Standard, Choice] = {}
+    for name, said in reply.by_standard().items():
+        if isinstance(said, str):
+            analyses[name] = said
+            continue
+        analyses[name] = said.analysis
+        if said.verdict != "abstain":
+            tied = said.verdict == "tie"
+            decided[name] = "tie" if tied else _CHOICES[said.verdict, place.seats]
+    in_full = judges_in_full(number)
     return Judging(
-        judge=alias,
-        seats=seats,
-        verdict=verdict,
-        analyses=Analyses(**reply.model_dump(exclude={"verdict"})),
-        reason=UNDECIDED if said == "abstain" else None,
+        judge=model.alias,
+        seats=place.seats,
+        verdict=_CHOICES[verdict, place.seats] if verdict == "A" or verdict == "B" else verdict,
+        own_answer=reply.own_answer if in_full else None,
+        analyses=analyses,
+        standards=decided if in_full else None,
+        reason=UNDECIDED if verdict == "abstain" else None,
     )
-
-
-def _standards(seats: Seats, said: Mapping[Standard, StandardReply]) -> dict[Standard, Choice]:
-    leads = {name: one.verdict for name, one in said.items() if one.verdict != "abstain"}
-    return {name: "tie" if lead == "tie" else _CHOICES[lead, seats] for name, lead in leads.items()}
 
 
 def settle_standard(
     judgings: Sequence[Judging], standard: Standard, *, audit_only: bool
 ) -> Verdict | None:
-    """Return the panel's verdict by one standard, like `settle_verdict`; None: nobody asked."""
+    """Return the panel's verdict by one standard, like `settle_verdict`; None: nobody asked.
+
+    A judge that was asked and left it open gave its words on it, so that it abstains.
+    """
     said = [
         one.model_copy(update={"verdict": one.standards.get(standard, "abstain")})
         for one in judgings
-        if one.standards is not None
+        if one.standards is not None and (one.analyses is None or standard in one.analyses)
     ]
     return settle_verdict(said, audit_only=audit_only)[0] if said else None
 
 
-def first_analyses(judgings: Sequence[Judging]) -> Analyses | None:
+def first_analyses(judgings: Sequence[Judging]) -> dict[Standard, str] | None:
     """Return the first analyses that call the answers what the battle calls them, if any are."""
     return next((j.analyses for j in judgings if j.analyses and j.seats == "ab"), None)
 
@@ -226,7 +219,8 @@ async def compare_once(
     texts = case.texts(place.seats)
     task = Task("comparer", frames, scope=place.scope, ask=ask, texts=texts, note=case.note)
     try:
-        reply = await prompter.ask_json(model, task, ComparerReply)
+        schema = comparer_reply(prompter.prompts.contracts)
+        reply = await prompter.ask_json(model, task, schema)
     except CallFailed as failure:
         return Compared(None, None, str(failure), is_failed=True)
     lead = LEADS.get(reply.verdict)

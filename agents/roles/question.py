@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.prompting.categories import UNKNOWN, read_category
 from videoautoarena.agents.prompting.contracts import (
-    PAPER_CONTRACTS,
     EvolverReply,
     ExaminerReply,
     GradeReply,
@@ -24,7 +23,6 @@ from videoautoarena.agents.roles.prompter import Prompter, Task
 from videoautoarena.memory.records.digests import canonical_json, unit_interval
 from videoautoarena.memory.records.records import (
     CATEGORIES,
-    Analyses,
     Brief,
     Frames,
     Grade,
@@ -32,6 +30,7 @@ from videoautoarena.memory.records.records import (
     Scene,
     VideoFacts,
 )
+from videoautoarena.memory.records.standards import PAPER_CONTRACTS, Standard
 
 Languages = tuple[str | None, str | None, str | None]
 """What a video's three users ask in, as codes; None where no language is drawn."""
@@ -158,7 +157,7 @@ async def evolve(
     *,
     frames: Frames,
     case: Case,
-    analyses: Analyses | None,
+    analyses: Mapping[Standard, str] | None,
     refused: Sequence[Refusal],
     slot: str,
 ) -> EvolverReply:
@@ -170,7 +169,7 @@ async def evolve(
     Source: VideoAutoArena, Fault-Driven Evolution (A.2); analyses and refusals are our own.
     """
     texts = case.texts() | {
-        "analyses": canonical_json(analyses.model_dump()) if analyses else "",
+        "analyses": canonical_json(analyses) if analyses else "",
         "refused": canonical_json([asdict(r) for r in refused]) if refused else "",
     }
     about = "The question was asked in it; ask the new one in it, too."

@@ -31,6 +31,7 @@ from videoautoarena.memory.records.calls import Structured as Structured
 from videoautoarena.memory.records.calls import SystemRole as SystemRole
 from videoautoarena.memory.records.calls import TokenField as TokenField
 from videoautoarena.memory.records.calls import Usage as Usage
+from videoautoarena.memory.records.standards import Standard
 
 SCHEMA = 1
 """Version of every shape that other programs rely on."""
@@ -38,9 +39,10 @@ SCHEMA = 1
 Origin = Literal["first", "evolved", "fresh"]
 Seats = Literal["ab", "ba"]
 Choice = Literal["a", "b", "tie", "tie_good", "tie_bad"]
-Standard = Literal["instruction_following", "accuracy", "relevance", "helpfulness"]
-STANDARDS: tuple[Standard, ...] = get_args(Standard)
-"""The four standards a battle is judged on, in their order."""
+DifficultyScale = Literal["instruction_following", "accuracy", "relevance", "helpfulness"]
+DIFFICULTY_SCALES: tuple[DifficultyScale, ...] = get_args(DifficultyScale)
+"""What a question is graded on besides overall; no standard of judges, though the paper calls them
+the same."""
 Verdict = Literal["a", "b", "tie", "tie_good", "tie_bad", "split", "void", "forfeit_a", "forfeit_b"]
 DECIDED: frozenset[str] = frozenset({"a", "b", "tie", "tie_good", "tie_bad", "split"})
 """Verdicts that enter the ratings."""
@@ -201,7 +203,7 @@ class Persona(Sparse):
 
 
 class Grade(Record):
-    """How hard a question is, 1.0 to 5.0 with one decimal, on each standard and overall."""
+    """How hard a question is, 1.0 to 5.0 with one decimal, on four scales and overall."""
 
     instruction_following: float
     """How demanding the task is."""
@@ -217,9 +219,8 @@ class Grade(Record):
     @property
     def total(self) -> float:
         """The sum of the four scores, 4.0 to 20.0."""
-        return round(
-            self.instruction_following + self.accuracy + self.relevance + self.helpfulness, 1
-        )
+        scores = [getattr(self, scale) for scale in DIFFICULTY_SCALES]
+        return float(round(sum(scores), 1))
 
 
 class Evolution(Record):
@@ -302,15 +303,6 @@ class Forfeit(Record):
     """Its frames could not be sent, so the battle is void and nobody's forfeit."""
 
 
-class Analyses(Record):
-    """The judge's words on the four standards, verbatim, in the judge's own seating (A, B)."""
-
-    instruction_following: str
-    accuracy: str
-    relevance: str
-    helpfulness: str
-
-
 class Judging(Sparse):
     """One judge's view of a battle from one seating; what was not asked is not in its JSON."""
 
@@ -322,12 +314,12 @@ class Judging(Sparse):
     """`a`, `b`, `tie_good`, `tie_bad`, `abstain` or `failed`, turned back to models a and b."""
     own_answer: str | None = None
     """The judge's own answer, written before comparing; absent under contract 1."""
-    analyses: Analyses | None = None
-    """Four texts, `instruction_following`, `accuracy`, `relevance` and `helpfulness`, verbatim, in
-    the judge's seating."""
+    analyses: dict[Standard, str] | None = None
+    """A text by each standard that was asked for, such as `accuracy`, verbatim, in the judge's
+    seating."""
     standards: dict[Standard, Choice] | None = None
-    """The same four to `a`, `b` or `tie`, turned back; one the judge left open is absent. Not under
-    contract 1."""
+    """The same standards to `a`, `b` or `tie`, turned back; one the judge left open is absent. Not
+    under contract 1."""
     reason: str | None = None
     """Why there is no verdict."""
     left_out: ClassVar[tuple[str, ...]] = ("own_answer", "standards")

@@ -11,7 +11,8 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from videoautoarena.memory.records.digests import read_body, write_body
-from videoautoarena.memory.records.records import Choice, Frame, Judging, Record, Sparse, Standard
+from videoautoarena.memory.records.records import Choice, Frame, Judging, Record, Sparse
+from videoautoarena.memory.records.standards import Standard
 from videoautoarena.memory.store.connection import Reader
 from videoautoarena.memory.store.derived import TRIALS
 from videoautoarena.memory.store.votes import Vote, Votes
@@ -36,8 +37,7 @@ class Label(Record):
     verdict: Choice
     """`a`, `b`, `tie`, `tie_good` or `tie_bad`, in terms of its model_a and model_b."""
     standards: dict[Standard, Choice] = Field(default_factory=dict)
-    """The same by `instruction_following`, `accuracy`, `relevance` and `helpfulness`, those asked
-    for."""
+    """The same by standards such as `accuracy`, those asked for."""
 
 
 def label_of(vote: Vote) -> Label | None:

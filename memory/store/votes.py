@@ -11,7 +11,8 @@ from typing import ClassVar, Generic, Literal, NamedTuple, TypeVar
 from pydantic import Field
 
 from videoautoarena.memory.records.digests import canonical_json, digest, read_body, write_body
-from videoautoarena.memory.records.records import Choice, Record, Standard
+from videoautoarena.memory.records.records import Choice, Record
+from videoautoarena.memory.records.standards import Standard
 from videoautoarena.memory.store.connection import Reader
 from videoautoarena.memory.store.writer import Writes, needed
 

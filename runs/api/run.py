@@ -304,12 +304,12 @@ class Run:
             return Records(rounds_in(run), "rounds", shown=_ROUNDS)
 
     def standards(self) -> Records[StandardVerdicts]:
-        """Return the verdicts on each battle by each of the four standards, as frozen records.
+        """Return the verdicts on each battle by each standard, as frozen records.
 
         They are combined as those of `leaderboard(by="standard")`; None where no judge was asked
         for them. `to_json()` is what `arena export --what standards` prints.
         """
-        from videoautoarena.memory.records.records import STANDARDS
+        from videoautoarena.memory.records.standards import STANDARDS
         from videoautoarena.runs.run.battles.standards import standards_of
 
         with self._opened() as run:

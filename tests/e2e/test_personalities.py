@@ -15,7 +15,7 @@ from tests.support.personalities import DIALECTS, MUSING, PERSONALITIES, Persona
 from tests.support.personality_runs import faults, play_against
 from tests.support.virtual import skipping
 from videoautoarena.agents.calls.replies import read_reply
-from videoautoarena.agents.prompting.contracts import FullJudgeReply
+from videoautoarena.agents.prompting.contracts import judge_reply
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def test_no_thought_is_judged_and_no_draft_binds_in_any_dialect(
 
 @pytest.mark.parametrize("verdict", ["A", "B", "tie_good", "tie_bad"])
 def test_a_draft_would_be_read_as_another_verdict(verdict: str) -> None:
-    draft = read_reply(json.dumps(drafted(judged(verdict, "Fine."))), FullJudgeReply)
+    draft = read_reply(json.dumps(drafted(judged(verdict, "Fine."))), judge_reply(2))
     assert draft.verdict != verdict
     assert MUSING in draft.own_answer
 

@@ -27,7 +27,7 @@ from tests.support.whole_runs import command, opened
 from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.replies import BadReply, read_reply
 from videoautoarena.agents.models.registry import parse_model
-from videoautoarena.agents.prompting.contracts import FullJudgeReply, Reply
+from videoautoarena.agents.prompting.contracts import Reply, judge_reply
 from videoautoarena.agents.prompting.dialogue_contracts import scene_merger_reply
 from videoautoarena.agents.prompting.layout import Request
 from videoautoarena.memory.records.errors import CallFailed
@@ -161,7 +161,7 @@ def test_a_server_that_is_killed_in_mid_run_is_waited_for_and_nothing_is_paid_tw
 def is_verdict(row: dict[str, Any]) -> bool:
     """Say whether a judge's reply is in the asked form."""
     try:
-        read_reply(row["reply"], FullJudgeReply, ending=row.get("ending"))
+        read_reply(row["reply"], judge_reply(2), ending=row.get("ending"))
     except BadReply:
         return False
     return True

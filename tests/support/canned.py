@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from videoautoarena.agents.prompting.contracts import FORMAT_LINE
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.memory.records.digests import digest
-from videoautoarena.memory.records.records import STANDARDS
+from videoautoarena.memory.records.standards import STANDARDS
 
 Brain = Callable[[str, Sequence[BaseMessage]], AIMessage]
 VERDICTS = ("A", "B", "A", "B", "A", "B", "tie_good", "tie_bad")

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from tests.support.runfiles import battle
 from videoautoarena.agents.calls.ask import Event
-from videoautoarena.memory.records.records import Analyses, Battle, Judging, Nonce, Slot, Usage
+from videoautoarena.memory.records.records import Battle, Judging, Nonce, Slot, Usage
 from videoautoarena.runs.console.progress.events import Begun
 
 MODELS = ("offline:hawk", "offline:owl", "openai:gpt-4o")
@@ -64,7 +64,7 @@ def call(
 def judged(slot: str, verdict: Any = "a", *, words: str = "A is right.", **changed: Any) -> Battle:
     """Return a battle of hawk and owl with one judging, all of whose analyses say `words`."""
     names = ("instruction_following", "accuracy", "relevance", "helpfulness")
-    analyses = Analyses(**dict.fromkeys(names, words))
+    analyses = dict.fromkeys(names, words)
     decided = verdict if verdict in ("a", "b", "tie") else "abstain"
     judging = Judging(judge="offline:judge", seats="ab", verdict=decided, analyses=analyses)
     told = {

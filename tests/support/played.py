@@ -12,7 +12,6 @@ from click.testing import CliRunner, Result
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.questions import Decision, QuestionCategory
 from videoautoarena.memory.records.records import (
-    Analyses,
     Battle,
     CallRow,
     Evolution,
@@ -139,7 +138,7 @@ def battle(in_slot: Slot, **changed: Any) -> Battle:
 
 def judging(**changed: Any) -> Judging:
     """Return a judging whose judge read model_b first."""
-    analyses = Analyses(
+    analyses = dict(
         instruction_following="Both name what was asked for.",
         accuracy="B is right, A is not.",
         relevance="Both fit a cook.",

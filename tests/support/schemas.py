@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from videoautoarena.agents.prompting.contracts import (
     CONTRACTS,
-    PAPER_CONTRACTS,
-    ComparerReply,
     EvolverReply,
     ExaminerReply,
-    FullJudgeReply,
     GraderReply,
-    JudgeReply,
-    PaperJudgeReply,
     PersonaReply,
     QuestionerReply,
     Reply,
     SceneMarkerReply,
     SummaryMarkerReply,
     WholeGraderReply,
+    comparer_reply,
+    judge_reply,
 )
 from videoautoarena.agents.prompting.task_contracts import (
     OptionCheckerReply,
@@ -27,15 +24,14 @@ from videoautoarena.agents.prompting.task_contracts import (
     SummaryWriterReply,
     TopicWriterReply,
 )
+from videoautoarena.memory.records.standards import PAPER_CONTRACTS
 
 _SCHEMAS: dict[str, type[Reply]] = {
     "examiner": ExaminerReply,
     "persona": PersonaReply,
     "questioner": QuestionerReply,
-    "judge": FullJudgeReply,
     "evolver": EvolverReply,
     "grader": GraderReply,
-    "comparer": ComparerReply,
     "scene_marker": SceneMarkerReply,
     "summary_marker": SummaryMarkerReply,
     "topic_writer": TopicWriterReply,
@@ -47,12 +43,12 @@ _SCHEMAS: dict[str, type[Reply]] = {
 }
 
 _OTHERS: dict[tuple[str, int], type[Reply]] = {
-    ("judge", 1): JudgeReply,
-    ("judge", PAPER_CONTRACTS): PaperJudgeReply,
     ("grader", PAPER_CONTRACTS): WholeGraderReply,
 }
 
 
 def schema_of(role: str, number: int = CONTRACTS) -> type[Reply]:
     """What a role's reply is held to by the contracts of this number."""
+    if role in ("judge", "comparer"):
+        return judge_reply(number) if role == "judge" else comparer_reply(number)
     return _OTHERS.get((role, number), _SCHEMAS[role])

@@ -19,8 +19,6 @@ from tests.support.said import Speaker
 from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.records import (
     CATEGORIES,
-    STANDARDS,
-    Analyses,
     Battle,
     CallRow,
     Evolution,
@@ -32,6 +30,7 @@ from videoautoarena.memory.records.records import (
     Usage,
     Video,
 )
+from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.config.cast import CastEntry
 from videoautoarena.runs.run.config.run_config import RunConfig
@@ -221,7 +220,7 @@ class Season:
                 judge="judge",
                 seats=seat,
                 verdict=verdict,
-                analyses=Analyses(**{name: self._says.reason() for name in STANDARDS}),
+                analyses={name: self._says.reason() for name in STANDARDS},
                 standards={name: verdict for name in STANDARDS if self._rng.random() < 0.8},
             )
             for seat in seats

@@ -8,7 +8,8 @@ from typing import Any
 
 from tests.support.labelled import label
 from tests.support.shown_runs import Move, Season, Shape, filled
-from videoautoarena.memory.records.records import STANDARDS, Analyses, Battle, Evolution, Skipped
+from videoautoarena.memory.records.records import Battle, Evolution, Skipped
+from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.memory.store.evidence import Label
 from videoautoarena.memory.store.store import Store
 
@@ -84,7 +85,7 @@ def _trapped(battle: Battle, trap: str) -> Battle:
             update={
                 "judge": NAME,
                 "own_answer": trap[:5000],
-                "analyses": Analyses.model_construct(**dict.fromkeys(STANDARDS, trap[:5000])),
+                "analyses": dict.fromkeys(STANDARDS, trap[:5000]),
             }
         )
         for one in battle.verdicts

@@ -29,7 +29,7 @@ from videoautoarena.agents.offline.players.scoring import (
 from videoautoarena.agents.offline.players.viewers import listed, tastes
 from videoautoarena.agents.offline.vision.frame_features import ModelInput
 from videoautoarena.agents.offline.vision.sequence import FrameSequence, sight_of
-from videoautoarena.agents.prompting.contracts import PAPER_CONTRACTS
+from videoautoarena.memory.records.standards import PAPER_CONTRACTS
 
 _STEP = 0.2
 """How much harder the next question should be; steeper steps drown every coarse viewer."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from videoautoarena.agents.offline.facets.table import FACETS, is_stretch, stretch
 from videoautoarena.agents.offline.language.phrasing import FactRequest, phrased, understand
 from videoautoarena.agents.offline.language.tongues import CODES
-from videoautoarena.agents.offline.players.scoring import STANDARDS, AnswerSheet, weigh
+from videoautoarena.agents.offline.players.scoring import AnswerSheet, weigh
 from videoautoarena.agents.offline.vision.frame_features import ModelInput
 from videoautoarena.agents.offline.vision.sequence import FrameSequence, sight_of
-from videoautoarena.agents.prompting.contracts import PAPER_CONTRACTS, judges_in_full
+from videoautoarena.agents.prompting.shapes import judges_in_full
+from videoautoarena.memory.records.standards import PAPER_CONTRACTS, standards_of
 
 _MARGIN = 0.035
 """A smaller difference of the totals is a tie."""
@@ -20,7 +23,7 @@ _AHEAD = 0.05
 
 
 def judge(sent: ModelInput, blocks: dict[str, str]) -> dict[str, object]:
-    """Return four analyses and a verdict; "abstain" where an asked fact could not be read.
+    """Return words on each standard and a verdict; "abstain" where a fact could not be read.
 
     That is so, too, where neither the question nor an answer speaks of anything that is known.
     By contract 2 with what it sees in the frames, and a verdict on each standard. By the paper's
@@ -65,7 +68,9 @@ def _read(
         seat: weigh(blocks.get(f"answer_{seat.lower()}", ""), ask, seen, expected) for seat in "AB"
     }
     cites = judges_in_full(sent.contracts)
-    words = {one: _analysis(one, sheets, seen, cites=cites) for one in STANDARDS}
+    words: dict[str, str] = {
+        one: _analysis(one, sheets, seen, cites=cites) for one in standards_of(sent.contracts)
+    }
     return sheets, words, bool(ask.keys) or any(sheet.rows for sheet in sheets.values())
 
 
@@ -108,15 +113,15 @@ def _verdict(a: AnswerSheet, b: AnswerSheet) -> str:
 def _analysis(
     standard: str, sheets: dict[str, AnswerSheet], seen: FrameSequence, *, cites: bool
 ) -> str:
-    say = {
+    say: dict[str, Callable[[str, AnswerSheet], str]] = {
         "instruction_following": _on_instruction,
         "accuracy": lambda seat, sheet: _on_accuracy(seat, sheet, seen, cites=cites),
         "relevance": _on_relevance,
         "helpfulness": _on_help,
-    }[standard]
+    }
     ahead = _ahead(standard, sheets)
     end = "Neither is ahead." if ahead == "tie" else f"{ahead} is better."
-    return " ".join([*(say(seat, sheet) for seat, sheet in sheets.items()), end])
+    return " ".join([*(say[standard](seat, sheet) for seat, sheet in sheets.items()), end])
 
 
 def _on_instruction(seat: str, sheet: AnswerSheet) -> str:

@@ -86,7 +86,13 @@ def _coarse_score(seen: FrameSequence, key: str, frames: int, *, fine: bool) -> 
     return FACETS[key].score(value, seen, fine=fine)
 
 
-STANDARDS = {"instruction_following": 1, "accuracy": 2, "relevance": 1, "helpfulness": 2}
+STANDARD_WEIGHTS: dict[str, int] = {
+    "instruction_following": 1,
+    "accuracy": 2,
+    "relevance": 1,
+    "helpfulness": 2,
+}
+"""How much each standard counts in an answer's total."""
 RIGHT = 0.6
 """From this score on a claim is called right."""
 _FREE_WORDS = 12
@@ -139,9 +145,9 @@ class AnswerSheet:
 
     @property
     def total(self) -> float:
-        """The weighted mean of the four standards, up to 1."""
-        weighted = sum(self.scores[name] * weight for name, weight in STANDARDS.items())
-        return weighted / sum(STANDARDS.values())
+        """The weighted mean over the standards, up to 1."""
+        weighted = sum(self.scores[name] * weight for name, weight in STANDARD_WEIGHTS.items())
+        return weighted / sum(STANDARD_WEIGHTS.values())
 
     @property
     def wrong(self) -> list[ClaimRow]:
@@ -151,7 +157,7 @@ class AnswerSheet:
 def weigh(
     answer: str, ask: FactRequest, seen: FrameSequence, expected: str | None = None
 ) -> AnswerSheet:
-    """Return the answer's claims, each checked against these frames, and its four scores.
+    """Return the answer's claims, each checked against these frames, and its scores.
 
     An answer in another language than the one that is expected, by its code, follows the
     instruction the less.

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
+from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.rating.finding import Check, Finding, Unit
 
@@ -106,19 +107,19 @@ _KINDS = {
     "labels.length_only": _Kind("People choose the longer answer"),
     "labels.length_gain": _Kind("Better than picking the longer"),
     "labels.people": _Kind("Two people agree"),
-    "labels.people_instruction_following": _Kind("Two people agree on instruction following"),
-    "labels.people_accuracy": _Kind("Two people agree on accuracy"),
-    "labels.people_relevance": _Kind("Two people agree on relevance"),
-    "labels.people_helpfulness": _Kind("Two people agree on helpfulness"),
+    **{
+        f"labels.people_{name}": _Kind(f"Two people agree on {standard.words}")
+        for name, standard in STANDARDS.items()
+    },
     "labels.krippendorff": _Kind("Agreement of all people", unit="coefficient"),
-    "labels.instruction_following": _Kind("People's verdict follows instruction following"),
-    "labels.accuracy": _Kind("People's verdict follows accuracy"),
-    "labels.relevance": _Kind("People's verdict follows relevance"),
-    "labels.helpfulness": _Kind("People's verdict follows helpfulness"),
-    "labels.judge_instruction_following": _Kind("Agrees with people on instruction following"),
-    "labels.judge_accuracy": _Kind("Agrees with people on accuracy"),
-    "labels.judge_relevance": _Kind("Agrees with people on relevance"),
-    "labels.judge_helpfulness": _Kind("Agrees with people on helpfulness"),
+    **{
+        f"labels.{name}": _Kind(f"People's verdict follows {standard.words}")
+        for name, standard in STANDARDS.items()
+    },
+    **{
+        f"labels.judge_{name}": _Kind(f"Agrees with people on {standard.words}")
+        for name, standard in STANDARDS.items()
+    },
 }
 """By section and figure."""
 

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from videoautoarena.memory.records.records import DECIDED, STANDARDS, TIES, Battle, Standard
+from videoautoarena.memory.records.records import DECIDED, TIES, Battle
+from videoautoarena.memory.records.standards import STANDARDS, Standard
 from videoautoarena.memory.store.evidence import Label, Sample
 from videoautoarena.runs.analysis.audit.evidence import AuditInput, below, finding, unknown
 from videoautoarena.runs.rating.finding import Figure, Finding, figure_of
@@ -337,7 +338,7 @@ def _standards(spoken: Sequence[Spoken], *, seats_count: bool) -> Iterator[Findi
     # Roles bring all that calls models with them, which a run without such labels never needs.
     from videoautoarena.agents.roles.judge import settle_standard
 
-    for name in STANDARDS:
+    for name, standard in STANDARDS.items():
         mine = [of for of in spoken if name in of.label.standards]
         if not mine:
             continue
@@ -347,7 +348,7 @@ def _standards(spoken: Sequence[Spoken], *, seats_count: bool) -> Iterator[Findi
         yield finding(
             f"labels.{name}",
             share,
-            f"People's verdicts by {_SPELT[name]} alone match their overall verdicts in {_OF}.",
+            f"People's verdicts by {standard.words} alone match their overall verdicts in {_OF}.",
         )
         yield from _people_by(name, mine)
         both = [
@@ -364,7 +365,7 @@ def _standards(spoken: Sequence[Spoken], *, seats_count: bool) -> Iterator[Findi
         yield finding(
             f"labels.judge_{name}",
             share,
-            f"By {_SPELT[name]} alone, judge and people agree in {_OF}.",
+            f"By {standard.words} alone, judge and people agree in {_OF}.",
         )
 
 
@@ -375,12 +376,9 @@ def _people_by(name: Standard, mine: Sequence[Spoken]) -> Iterator[Finding]:
         yield finding(
             f"labels.people_{name}",
             share,
-            f"By {_SPELT[name]} alone, two people agree in {{figure}} of {{n:pair}} on "
+            f"By {STANDARDS[name].words} alone, two people agree in {{figure}} of {{n:pair}} on "
             "{videos:video}.",
         )
-
-
-_SPELT: dict[Standard, str] = {name: name.replace("_", " ") for name in STANDARDS}
 
 
 _OF = "{figure} of {n:label} on {videos:video}"

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import DECIDED, STANDARDS, Choice
+from videoautoarena.memory.records.records import DECIDED, Choice
+from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.memory.store.evidence import Label
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.battle_table import Sheet, as_number, is_gap, quoted, read_sheet

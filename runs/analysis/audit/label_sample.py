@@ -13,7 +13,8 @@ from typing import Literal, NamedTuple
 
 from videoautoarena.memory.records.digests import derive
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import DECIDED, STANDARDS, Battle
+from videoautoarena.memory.records.records import DECIDED, Battle
+from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.memory.store.evidence import Sample
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.csv_text import sheet_text

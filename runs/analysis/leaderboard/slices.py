@@ -10,7 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import CATEGORIES, DECIDED, SCHEMA, STANDARDS, Battle
+from videoautoarena.memory.records.records import CATEGORIES, DECIDED, SCHEMA, Battle
+from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.runs.analysis.categories.tags import NONE, SHOWN, UNTAGGED
 from videoautoarena.runs.analysis.leaderboard.head_to_head import both_bad
 from videoautoarena.runs.formats.record_json import LEFT_OUT, SPREAD, fields_json, keyed, value_json
@@ -246,7 +247,7 @@ def _by_standard(battle: Battle, seats_count: bool) -> Iterable[tuple[str, str]]
 
     for standard, verdict in by_standard(battle, seats_count=seats_count).items():
         if verdict is not None:
-            yield standard.replace("_", " "), verdict
+            yield STANDARDS[standard].words, verdict
 
 
 def _by_itself(found: Slice, battles: Collection[Battle], part: Part) -> Slice:
@@ -304,7 +305,7 @@ _RULINGS: dict[str, Callable[[Battle, bool], Iterable[tuple[str, str]]]] = {
 }
 """Traits that are no battle's own but a way to decide it."""
 _ORDERS: dict[str, tuple[str, ...]] = {
-    "standard": tuple(standard.replace("_", " ") for standard in STANDARDS),
+    "standard": tuple(standard.words for standard in STANDARDS.values()),
     "duration": BUCKET_NAMES,
     "category": CATEGORIES,
     "origin": ORIGINS,

@@ -259,7 +259,7 @@ def _ruling(answered: Answered, seating: Seating, judgings: Sequence[Judging]) -
     words = {
         one.judge: {
             "verdict": one.verdict,
-            **(one.analyses.model_dump() if one.analyses else {}),
+            **(one.analyses or {}),
             **one.model_dump(include={"own_answer", "standards"}),
         }
         for one in judgings

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from videoautoarena.memory.records.records import STANDARDS, Frame, Sampling
+from videoautoarena.memory.records.records import Frame, Sampling
+from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.exchange.interop.inspect_log import Json, Log, Sample, write_log
 from videoautoarena.runs.formats.files import make_folder, refuse_existing
@@ -81,7 +82,7 @@ def judged(
         won: what it saw: a name, or the verdict's own word.
         sides: whose answers `a` and `b` are in its verdicts.
         is_turned: whether it read b's answer first, as its A.
-        words: as JSON of the four standards, or anything else as it stands.
+        words: as JSON of the standards, or anything else as it stands.
         reason: why there is no verdict.
     """
     first, second = map(safe, sides[::-1] if is_turned else sides)
@@ -108,16 +109,19 @@ def _standards(words: str | None, sides: tuple[str, str]) -> list[str]:
 
 
 def _by_standard(said: Any, sides: tuple[str, str]) -> list[str]:
-    """Return a judge's words on the four standards; nothing of what has another shape."""
-    if not isinstance(said, dict) or not all(isinstance(said.get(n), str) for n in STANDARDS):
+    """Return a judge's words on each standard; nothing of what has another shape."""
+    if not isinstance(said, dict):
+        return []
+    asked = [name for name in STANDARDS if isinstance(said.get(name), str)]
+    if not asked:
         return []
     own = said.get("own_answer")
     better = said.get("standards")
     leads = better if isinstance(better, dict) else {}
     ahead = {"a": f", {safe(sides[0])} ahead", "b": f", {safe(sides[1])} ahead"}
     found = {"own answer": own} if isinstance(own, str) else {}
-    for name in STANDARDS:
-        found[f"{name.replace('_', ' ')}{ahead.get(str(leads.get(name)), '')}"] = said[name]
+    for name in asked:
+        found[f"{STANDARDS[name].words}{ahead.get(str(leads.get(name)), '')}"] = said[name]
     # Each is to stay one paragraph, whatever stands in it.
     return [
         f"{head}: {' '.join(html.escape(safe(words, lines=True), quote=False).split())}"

@@ -228,7 +228,7 @@ def _explained(battle: Battle, one: Judging) -> str:
     words = None
     if one.analyses:
         more = one.model_dump(include={"own_answer", "standards"})
-        words = canonical_json(one.analyses.model_dump() | more)
+        words = canonical_json({**one.analyses, **more})
     return judged(
         one.judge,
         {"a": a, "b": b}.get(one.verdict, one.verdict),

@@ -12,13 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from videoautoarena.memory.records.records import (
-    STANDARDS,
     Battle,
     CallRow,
     Evolution,
     Judging,
-    Standard,
 )
+from videoautoarena.memory.records.standards import STANDARDS, Standard
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import dollars
 from videoautoarena.runs.run.battles.detail import Shown
@@ -259,19 +258,18 @@ def _judging(battle: Battle, judging: Judging) -> Iterator[RenderableType]:
     b = battle.model_b or "?"
     first, second = (a, b) if judging.seats == "ab" else (b, a)
     won = {"a": f"{a} wins", "b": f"{b} wins", **_NO_WINNER}[judging.verdict]
-    analyses = judging.analyses
     better = judging.standards
     ahead = {"a": f", {a} ahead", "b": f", {b} ahead", "tie": ", neither ahead"}
 
     def headed(name: Standard) -> str:
         lead = "" if better is None else ahead.get(better.get(name, ""), ", abstained")
-        return f"{name.replace('_', ' ')}{lead}"
+        return f"{STANDARDS[name].words}{lead}"
 
     yield from _section(
         f"Judged by {judging.judge}: {won} (Answer A: {first}, Answer B: {second})",
         *([judging.reason] if judging.reason else []),
         *([f"its own answer: {judging.own_answer}"] if judging.own_answer else []),
-        *(f"{headed(name)}: {getattr(analyses, name)}" for name in STANDARDS if analyses),
+        *(f"{headed(name)}: {said}" for name, said in (judging.analyses or {}).items()),
     )
 
 

@@ -23,10 +23,10 @@ from videoautoarena.memory.records.records import (
     Battle,
     Choice,
     Judging,
-    Standard,
     Video,
 )
 from videoautoarena.memory.records.slots import Longs, Mask
+from videoautoarena.memory.records.standards import STANDARDS, Standard
 from videoautoarena.runs.formats.csv_text import comma_separated_lines
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.terminal_text import Marks, fit
@@ -34,13 +34,8 @@ from videoautoarena.runs.formats.words import composed, in_full, length
 from videoautoarena.runs.run.rundir.reader import BattlesOf, Run, open_run, readable_reason
 from videoautoarena.scoring.fitting.counts import Floats
 
-STANDARDS: tuple[Standard, ...] = (
-    "accuracy",
-    "instruction_following",
-    "helpfulness",
-    "relevance",
-)
-"""In the order in which they give the reason."""
+_IN_REASONS = sorted(STANDARDS, key=lambda name: STANDARDS[name].reason_order)
+"""The standards in the order in which they give the reason."""
 _SENTENCES = re.compile(r"(?<=[.!?])\s+")
 _FAULT = re.compile(
     r"\b(not|no|nothing|never|wrong\w*|incorrect\w*|miss\w*|fail\w*|lack\w*|omit\w*|ignor\w*|vague\w*"
@@ -116,8 +111,8 @@ def _standards_ahead(
 ) -> str:
     """Return which standards were for whom; empty where none was for either."""
     pair = {"a": battle.model_a or "?", "b": battle.model_b or "?"}
-    ahead = [(name, pair[better[name]]) for name in STANDARDS if better.get(name) in pair]
-    each = (f"{name.replace('_', ' ')} for {names.get(who, who)}" for name, who in ahead)
+    ahead = [(name, pair[better[name]]) for name in _IN_REASONS if better.get(name) in pair]
+    each = (f"{STANDARDS[name].words} for {names.get(who, who)}" for name, who in ahead)
     return _flat(", ".join(each))
 
 
@@ -165,8 +160,9 @@ def _speaks_against(sentence: str, won: str, lost: str) -> bool:
 
 
 def _sentences(judging: Judging) -> Iterator[str]:
-    for standard in STANDARDS:
-        yield from _SENTENCES.split(getattr(judging.analyses, standard).strip()[:2000])
+    said = judging.analyses or {}
+    for standard in _IN_REASONS:
+        yield from _SENTENCES.split(said.get(standard, "").strip()[:2000])
 
 
 def _with_names(sentence: str, battle: Battle, judging: Judging, names: Mapping[str, str]) -> str:

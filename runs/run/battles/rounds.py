@@ -10,13 +10,13 @@ from types import MappingProxyType
 
 from videoautoarena.memory.records.records import (
     DECIDED,
-    STANDARDS,
+    DIFFICULTY_SCALES,
     TIES,
     Battle,
+    DifficultyScale,
     Evolution,
     Published,
     Record,
-    Standard,
 )
 from videoautoarena.runs.run.rundir.reader import Run
 from videoautoarena.runs.run.rundir.weaknesses import read_looks
@@ -62,7 +62,7 @@ class Round(Published):
     `mean` or null."""
     before: tuple[float, ...]
     """Overall grade of the question before, of each attempt that passed."""
-    standards: dict[Standard, float] | None
+    standards: dict[DifficultyScale, float] | None
     """Mean [grade](#a-grade) by standard of the proposals that passed; null if none did."""
     origin: dict[str, int]
     """Origin of the question to number of battles; `none`: without a question."""
@@ -147,10 +147,12 @@ def rounds_of(battles: Iterable[Battle], *, themes: Themes = NO_THEMES) -> list[
     return [sums[number].round(number) for number in sorted(sums)]
 
 
-def _standards(passed: Sequence[Evolution]) -> dict[Standard, float] | None:
+def _standards(passed: Sequence[Evolution]) -> dict[DifficultyScale, float] | None:
     if not passed:
         return None
-    return {name: round(mean(getattr(one.new, name) for one in passed), 6) for name in STANDARDS}
+    return {
+        name: round(mean(getattr(one.new, name) for one in passed), 6) for name in DIFFICULTY_SCALES
+    }
 
 
 def _mean(values: Sequence[float]) -> float | None:

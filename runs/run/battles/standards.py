@@ -1,22 +1,28 @@
-"""How battles were decided by each of the four standards alone."""
+"""How battles were decided by each standard alone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from pydantic import Field, create_model
 
 from videoautoarena.agents.roles.judge import settle_standard
 from videoautoarena.memory.records.records import (
     DECIDED,
-    STANDARDS,
     TIES,
     Battle,
     Published,
-    Standard,
     Verdict,
 )
+from videoautoarena.memory.records.standards import STANDARDS, Standard
 from videoautoarena.runs.run.rundir.reader import Run
 
 UNRECORDED = "-"
+_MEANING = (
+    "The panel's verdict by it: `a`, `b`, `tie`, `split`, `void` if every judge left it open, null "
+    "if none was asked"
+)
 
 
 class StandardVerdicts(Published):
@@ -24,27 +30,28 @@ class StandardVerdicts(Published):
 
     battle: str
     """Its id."""
-    instruction_following: Verdict | None
-    """The panel's verdict by that standard, combined as by `arena leaderboard --by standard`: `a`,
-    `b`, `tie`, `split`, or `void` if every judge left it open; null if none was asked (contract
-    1)."""
-    accuracy: Verdict | None
-    """Likewise."""
-    relevance: Verdict | None
-    """Likewise."""
-    helpfulness: Verdict | None
-    """Likewise."""
-
-    @property
-    def letters(self) -> str:
-        """Return the four as letters: `a`, `b`, `t` for every tie, `-` for none."""
-        return "".join(_letter(getattr(self, standard)) for standard in STANDARDS)
 
 
-def _letter(verdict: Verdict | None) -> str:
-    if verdict is None or verdict not in DECIDED:
-        return UNRECORDED
-    return "t" if verdict in TIES else verdict
+if not TYPE_CHECKING:
+    # One field a standard, which no type checker can know.
+    StandardVerdicts = create_model(
+        "StandardVerdicts",
+        __base__=StandardVerdicts,
+        __module__=__name__,
+        __doc__=StandardVerdicts.__doc__,
+        **dict.fromkeys(STANDARDS, (Verdict | None, Field(description=_MEANING))),
+    )
+
+
+def letters_of(verdicts: Mapping[Standard, Verdict | None]) -> str:
+    """Return one letter a standard: `a`, `b`, `t` for every tie, `-` for none."""
+    letters = ""
+    for verdict in verdicts.values():
+        if verdict is None or verdict not in DECIDED:
+            letters += UNRECORDED
+        else:
+            letters += "t" if verdict in TIES else verdict
+    return letters
 
 
 def by_standard(battle: Battle, *, seats_count: bool) -> dict[Standard, Verdict | None]:
@@ -63,4 +70,4 @@ def standards_of(run: Run) -> Iterator[StandardVerdicts]:
     seats_count = run.manifest.get("swap") == "all"
     for battle in run.battles:
         found = by_standard(battle, seats_count=seats_count)
-        yield StandardVerdicts(battle=battle.id, **found)
+        yield StandardVerdicts.model_validate({"battle": battle.id, **found})

@@ -12,12 +12,12 @@ from shlex import quote
 from typing import Any
 
 from videoautoarena.agents.limits.caps import Caps
-from videoautoarena.agents.prompting.contracts import PAPER_CONTRACTS
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.graph.slot_ids import PERSONAS, slot_id
 from videoautoarena.memory.records.errors import BadInput, ForeignRun
 from videoautoarena.memory.records.records import Video
 from videoautoarena.memory.records.slots import Slots
+from videoautoarena.memory.records.standards import PAPER_CONTRACTS
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import in_full, written_as

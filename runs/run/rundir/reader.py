@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from videoautoarena.agents.prompting.shapes import PAPER_CONTRACTS
 from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.records.outlines import ORDINAL, Outlines
 from videoautoarena.memory.records.records import Battle, Video, VideoFacts
 from videoautoarena.memory.records.slots import Ids, Ints, Longs, Mask, Slots
+from videoautoarena.memory.records.standards import PAPER_CONTRACTS
 from videoautoarena.memory.store.connection import lock_of, real_file
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.formats.terminal import safe

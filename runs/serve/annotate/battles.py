@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from videoautoarena.memory.records.records import Standard
+from videoautoarena.memory.records.standards import Standard
 from videoautoarena.memory.store.store import Store
 from videoautoarena.memory.store.votes import Answered, Vote
 from videoautoarena.runs.serve.annotate.blinding import Makers, first_shown, in_seats

@@ -37,7 +37,7 @@ from videoautoarena.runs.rating.method import USUAL
 from videoautoarena.runs.rating.profile import build_profiles
 from videoautoarena.runs.run.battles.listing import chances
 from videoautoarena.runs.run.battles.rounds import rounds_of
-from videoautoarena.runs.run.battles.standards import StandardVerdicts, by_standard
+from videoautoarena.runs.run.battles.standards import by_standard, letters_of
 from videoautoarena.runs.run.rundir.films import videos_of
 from videoautoarena.runs.run.rundir.reader import BattlesOf, Run, counted, open_run
 from videoautoarena.runs.run.rundir.setup import Setup, setup_of
@@ -210,7 +210,7 @@ def _cells(battle: Battle, *, seats_count: bool) -> Iterator[Any]:
     yield from (getattr(battle, name) for name in _PLAIN)
     yield (battle.question or "")[:QUESTION_CHARS]
     yield _seats(battle)
-    yield _letters(battle, seats_count=seats_count)
+    yield letters_of(by_standard(battle, seats_count=seats_count))
 
 
 _PLAIN = ("persona", "round", "verdict", "origin", "category", "difficulty")
@@ -228,11 +228,6 @@ def _surprise(listed: BattlesOf, rows: Sequence[Row]) -> list[int]:
     order = np.argsort(chances(listed.outlines, rows), kind="stable")
     found: list[int] = np.argsort(order, kind="stable").tolist()
     return found
-
-
-def _letters(battle: Battle, *, seats_count: bool) -> str:
-    found = by_standard(battle, seats_count=seats_count)
-    return StandardVerdicts(battle=battle.id, **found).letters
 
 
 def _figures(run: Run, listed: BattlesOf, costs: RunCosts) -> Json:

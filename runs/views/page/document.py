@@ -16,6 +16,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
+from videoautoarena.memory.records.standards import STANDARDS
+
 FRONT = Path(__file__).with_name("front")
 Page = Literal["report", "annotate", "set"]
 TITLES: dict[Page, str] = {
@@ -67,6 +69,7 @@ def document(
         plain: HTML that is shown where no script runs, with every text in it escaped.
     """
     found = assets(page)
+    titles = [[name, standard.words.capitalize()] for name, standard in STANDARDS.items()]
     inline = "" if summary is None else block("summary", safe_json(summary), "application/json")
     slots = {
         "CSP": html.escape(policy(page, place)),
@@ -74,6 +77,7 @@ def document(
         "STYLE": found.style,
         "LOADING": LOADING[page],
         "PLAIN": plain,
+        "STANDARDS": block("judging-standards", safe_json(titles), "application/json"),
         "SUMMARY": inline,
         "SCRIPT": found.script,
     }

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from videoautoarena.agents.roles.question import is_harder
-from videoautoarena.memory.records.records import STANDARDS, Grade
+from videoautoarena.memory.records.records import Grade
+from videoautoarena.memory.records.standards import STANDARDS
 
 
 def a_grade(overall: float, others: float = 2.0) -> Grade:

@@ -29,16 +29,8 @@ from videoautoarena.agents.roles.question import (
 )
 from videoautoarena.memory.records.digests import canonical_json
 from videoautoarena.memory.records.errors import EmptyReply, ProviderFailed, UnusableReply
-from videoautoarena.memory.records.records import (
-    STANDARDS,
-    Analyses,
-    Brief,
-    Grade,
-    Judging,
-    Persona,
-    Scene,
-    Usage,
-)
+from videoautoarena.memory.records.records import Brief, Grade, Judging, Persona, Scene, Usage
+from videoautoarena.memory.records.standards import STANDARDS, Standard
 
 FRAMES = frames_of(8)
 SLOT = "0123456789ab-p1-r0"
@@ -194,7 +186,7 @@ def test_what_names_no_seat_stays_as_it_is(verdict: str) -> None:
 
 def test_analyses_are_kept_word_for_word() -> None:
     (judging,) = judgings_of(Script([judged("B")]))
-    assert judging.analyses == Analyses(**WORDS)
+    assert judging.analyses == WORDS
     assert judging.own_answer == "I would say so."
 
 
@@ -210,7 +202,7 @@ def test_a_run_that_began_with_contract_1_asks_and_reads_as_it_did() -> None:
     prompter = prompter_of(script)
     prompter = replace(prompter, prompts=replace(prompter.prompts, contracts=1))
     (judging,) = run(judge(prompter, [MODEL], frames=FRAMES, case=CASE, slot=SLOT))
-    plain = Judging(judge=MODEL.alias, seats="ab", verdict="b", analyses=Analyses(**WORDS))
+    plain = Judging(judge=MODEL.alias, seats="ab", verdict="b", analyses=WORDS)
     assert judging == plain
     assert set(judging.model_dump()) == {"judge", "seats", "verdict", "analyses", "reason"}
     assert script.seen[0].text.endswith(contract("judge", 1))
@@ -248,7 +240,7 @@ PROPOSAL = {
 }
 
 
-def evolved(script: Script, *, analyses: Analyses | None, refused: list[Refusal]) -> Any:
+def evolved(script: Script, *, analyses: dict[Standard, str] | None, refused: list[Refusal]) -> Any:
     return run(
         evolve(
             prompter_of(script),
@@ -264,7 +256,7 @@ def evolved(script: Script, *, analyses: Analyses | None, refused: list[Refusal]
 
 def test_the_evolver_reads_the_analyses_where_it_is_given_them() -> None:
     script = says(**PROPOSAL)
-    assert evolved(script, analyses=Analyses(**WORDS), refused=[]).question == "In which order?"
+    assert evolved(script, analyses=WORDS, refused=[]).question == "In which order?"
     assert json.loads(shown(script)["analyses"]) == WORDS
     assert shown(script)["refused"] == ""
 

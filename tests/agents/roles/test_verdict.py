@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from videoautoarena.agents.roles.judge import first_analyses, settle_verdict
-from videoautoarena.memory.records.records import DECIDED, Analyses, Choice, Judging
+from videoautoarena.memory.records.records import DECIDED, Choice, Judging
 
 VIEWS = (*get_args(Choice), "abstain", "failed")
 MIRROR = {"a": "b", "b": "a"}
@@ -111,7 +111,7 @@ def test_exchanged_contestants_exchange_the_verdict(judgings: list[Judging], aud
 
 
 def test_the_evolver_reads_the_first_judge_that_spoke_with_the_answers_in_their_places() -> None:
-    words = Analyses(
+    words = dict(
         instruction_following="both comply", accuracy="A errs", relevance="-", helpfulness="-"
     )
     failed, second, swapped = panel("failed", "a", back=("b",))

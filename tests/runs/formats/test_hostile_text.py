@@ -91,7 +91,7 @@ def test_everything_is_kept_as_it_was_said(out: Path) -> None:
         assert POISON in (battle.question or "")
         assert POISON in (battle.persona_text or "")
         assert battle.verdict == "split"
-        assert all(j.analyses and j.analyses.helpfulness == POISON for j in battle.verdicts)
+        assert all(j.analyses and j.analyses["helpfulness"] == POISON for j in battle.verdicts)
     assert {battle.origin for battle in found} == {"first", "evolved"}
 
 

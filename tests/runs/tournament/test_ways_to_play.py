@@ -22,7 +22,8 @@ from videoautoarena.agents.calls.ask import Asker
 from videoautoarena.agents.calls.clients import Sending
 from videoautoarena.agents.prompting.fences import open_fences
 from videoautoarena.agents.prompting.prompts import SLOTS, PromptSet
-from videoautoarena.memory.records.records import STANDARDS, Battle, Video
+from videoautoarena.memory.records.records import Battle, Video
+from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.console.progress.events import Listeners
 from videoautoarena.runs.console.progress.live import plain_lines

@@ -12,7 +12,7 @@ from tests.support.audited import audited, entry, fought
 from tests.support.pages import section
 from tests.support.played import invoke, lineage, play, video
 from tests.support.seasons import Nature, Season
-from videoautoarena.memory.records.records import STANDARDS
+from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.runs.analysis.audit.checks import _KINDS, GROUPS, check_of, with_checks
 from videoautoarena.runs.analysis.audit.report import SECTIONS, find_all
 from videoautoarena.runs.analysis.trials.truth_cases import KINDS

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tests.support.played import battle, invoke, lineage, manifest, play, slot, video
-from videoautoarena.agents.prompting.contracts import PAPER_CONTRACTS
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Verdict
+from videoautoarena.memory.records.standards import PAPER_CONTRACTS
 
 
 def board(out: Path) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from rich.console import Console
 from tests.runs.rating.test_table import season
 from tests.support.played import battle, invoke, judging, lineage, play, put_tags, slot, video
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import CATEGORIES, STANDARDS, Battle
+from videoautoarena.memory.records.records import CATEGORIES, Battle
+from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.runs.analysis.categories.tags import NONE, UNTAGGED
 from videoautoarena.runs.analysis.leaderboard.run_traits import QUESTION_CATEGORY, known_of
 from videoautoarena.runs.analysis.leaderboard.slices import build_slices

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from tests.support.played import battle, invoke, judging, lineage, manifest, play, slot, video
-from videoautoarena.agents.prompting.contracts import PAPER_CONTRACTS
 from videoautoarena.memory.records.errors import BadInput, StoreError
 from videoautoarena.memory.records.records import Borrowed
+from videoautoarena.memory.records.standards import PAPER_CONTRACTS
 from videoautoarena.runs.run.config.preset import left_by_preset
 from videoautoarena.runs.run.rundir.reader import open_run
 from videoautoarena.scoring.texts.traits import bucket

@@ -15,7 +15,7 @@ from tests.support.played import battle, invoke, judging, lineage, manifest, pla
 from tests.support.small_runs import altered
 from videoautoarena.memory.records.errors import BadInput, StoreError, WrongArgument
 from videoautoarena.memory.records.outlines import Outlines
-from videoautoarena.memory.records.records import Analyses, Battle, Verdict
+from videoautoarena.memory.records.records import Battle, Verdict
 from videoautoarena.runs.cli.program.main import load
 from videoautoarena.runs.run.battles.listing import FOLDS, SORTS, VERDICTS, chances
 
@@ -146,7 +146,7 @@ HARD = {1: 3.5, 6: 4.5, 8: 3.5}
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of battles that differ in all that may be asked for."""
-    said = Analyses(
+    said = dict(
         instruction_following="Both do.",
         accuracy="A misses 100% of the Straße.",
         relevance="Both fit.",

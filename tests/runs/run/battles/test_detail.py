@@ -21,13 +21,8 @@ from tests.support.played import (
     video,
 )
 from videoautoarena.memory.records.errors import BadInput
-from videoautoarena.memory.records.records import (
-    STANDARDS,
-    Analyses,
-    Attempt,
-    Judging,
-    Nonce,
-)
+from videoautoarena.memory.records.records import Attempt, Judging, Nonce
+from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.runs.cli.program.main import load
 from videoautoarena.runs.run.battles.detail_text import frame_times
 
@@ -248,7 +243,7 @@ def blaming(loser: str, *, seats: str = "ab", verdict: str = "a") -> Judging:
     said = dict.fromkeys(STANDARDS, "Both are fine, so to say.")
     if loser:
         said["accuracy"] = f"Answer {loser} misses the second cut."
-    return judging(seats=seats, verdict=verdict, analyses=Analyses(**said))
+    return judging(seats=seats, verdict=verdict, analyses=said)
 
 
 BLAMES_B = (blaming("B"),)

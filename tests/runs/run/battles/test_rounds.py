@@ -11,7 +11,8 @@ import pytest
 from tests.support.golden import exported, unpack
 from tests.support.played import battle, evolution, lineage, slot, video
 from tests.support.small_runs import battles_of
-from videoautoarena.memory.records.records import DECIDED, STANDARDS
+from videoautoarena.memory.records.records import DECIDED
+from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.runs.run.battles.rounds import rounds_of
 from videoautoarena.runs.run.rundir.weaknesses import read_looks
 

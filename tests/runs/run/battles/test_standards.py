@@ -9,9 +9,10 @@ import pytest
 
 from tests.support.golden import exported, unpack
 from tests.support.played import battle, invoke, judging, manifest, play, slot, video
-from videoautoarena.memory.records.records import DECIDED, STANDARDS
+from videoautoarena.memory.records.records import DECIDED
+from videoautoarena.memory.records.standards import STANDARDS
 from videoautoarena.runs.analysis.leaderboard.board import slices_of
-from videoautoarena.runs.run.battles.standards import standards_of
+from videoautoarena.runs.run.battles.standards import by_standard, letters_of, standards_of
 from videoautoarena.runs.run.rundir.reader import open_run
 
 
@@ -44,8 +45,19 @@ def test_letters_stand_in_the_order_of_the_standards(tmp_path: Path) -> None:
     out = play(tmp_path / "out", [battle(slot(video(), 0), verdicts=(said(**votes),))])
     with open_run(out) as run:
         (found,) = standards_of(run)
-    assert found.letters == "abt-"
+        (fought,) = run.battles
+    assert letters_of(by_standard(fought, seats_count=False)) == "abt-"
     assert (found.helpfulness, found.relevance) == ("void", "tie")
+
+
+def test_a_standard_that_a_judge_was_never_asked_for_is_null_and_one_left_open_is_void(
+    tmp_path: Path,
+) -> None:
+    asked = {"accuracy": "A errs.", "relevance": "Both fit."}
+    one = judging(seats="ab", analyses=asked, standards={"accuracy": "b"})
+    out = play(tmp_path / "out", [battle(slot(video(), 0), verdicts=(one,))])
+    (row,) = exported(out, "standards")
+    assert (row["accuracy"], row["relevance"], row["helpfulness"]) == ("b", "void", None)
 
 
 @pytest.mark.parametrize(("swap", "verdict"), [("all", "split"), (0.1, "a")])
@@ -64,5 +76,6 @@ def test_a_run_whose_judge_was_not_asked_has_none_and_says_nothing_else(tmp_path
     assert len(found) == 24
     assert all(row[standard] is None for row in found for standard in STANDARDS)
     with open_run(out) as run:
-        assert {row.letters for row in standards_of(run)} == {"----"}
+        decided = [by_standard(one, seats_count=False) for one in run.battles]
+    assert {letters_of(one) for one in decided} == {"----"}
     assert invoke("leaderboard", out, "--by", "standard").exit_code == 1

@@ -15,7 +15,7 @@ from tests.support.golden import GOLDEN
 from tests.support.played import invoke
 from tests.support.small_runs import battles_of, play_again
 from videoautoarena.agents.calls.replies import BadReply, read_reply
-from videoautoarena.agents.prompting.contracts import FullJudgeReply
+from videoautoarena.agents.prompting.contracts import judge_reply
 from videoautoarena.memory.store.store import Store
 from videoautoarena.runs.run.rundir.reader import RUN_FILE, reading_of
 
@@ -47,6 +47,6 @@ def test_what_begins_now_would_read_its_replies_otherwise(out: Path) -> None:
     battle = battles_of(out)[0]
     with Store.open(out / RUN_FILE, write=False) as store:
         (row,) = [one for one in store.journal.calls(battle.id) if one.nonce.role == "judge"]
-    assert read_reply(row.reply or "", FullJudgeReply, ending=row.ending, reading=1).verdict == "B"
+    assert read_reply(row.reply or "", judge_reply(2), ending=row.ending, reading=1).verdict == "B"
     with pytest.raises(BadReply, match="cut off"):
-        read_reply(row.reply or "", FullJudgeReply, ending=row.ending)
+        read_reply(row.reply or "", judge_reply(2), ending=row.ending)

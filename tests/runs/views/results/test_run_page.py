@@ -14,7 +14,7 @@ from tests.runs.analysis.leaderboard.test_effects_by_slice import fought
 from tests.runs.rating.test_table import CAST, season
 from tests.runs.views.results.test_leaderboard import boards
 from tests.support.quoted import misquoting
-from videoautoarena.agents.prompting.contracts import PAPER_CONTRACTS
+from videoautoarena.memory.records.standards import PAPER_CONTRACTS
 from videoautoarena.runs.analysis.leaderboard.head_to_head import Pairs, build_pairs
 from videoautoarena.runs.rating.finding import Finding
 from videoautoarena.runs.rating.leaderboard import Leaderboard

@@ -30,7 +30,7 @@ const KEYS = {
     [["1", "2"], "A, B is better"],
     [["3", "4"], "both good, both bad"],
     [["5"], "cannot tell"],
-    [["s"], "the four standards"],
+    [["s"], "the standards"],
     [["n"], "write a note; Esc leaves it"],
     [["u"], "take the last vote back"],
     [["t"], "light, dark, as the system"],

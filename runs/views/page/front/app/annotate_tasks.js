@@ -65,7 +65,7 @@ function Answer({ side, answer }) {
     }</header><${Markdown} text=${answer.text} /></article>`;
 }
 
-/* The four standards, folded away: a vote on them is welcome and not asked for. */
+/* The standards, folded away: a vote on them is welcome and not asked for. */
 
 function ByStandard({ said }) {
   const choose = (standard, word) => {
@@ -73,8 +73,8 @@ function ByStandard({ said }) {
     say({ standards: before === word ? others : { ...others, [standard]: word } });
   };
   const count = Object.keys(said).length;
-  return html`<details class="by-standard" id="standards"><summary>Vote on the four standards, too
-    ${count > 0 && html` <span class="muted">· ${count} of 4</span>`}</summary>
+  return html`<details class="by-standard" id="standards"><summary>Vote on each standard, too
+    ${count > 0 && html` <span class="muted">· ${count} of ${STANDARDS.length}</span>`}</summary>
     <div class="four">${STANDARDS.map(
       ([key, name]) => html`<div key=${key}><b>${name}</b>
       <${Segments} label=${name} value=${said[key]} options=${BY_STANDARD}

@@ -235,9 +235,10 @@ function Analyses({ judging, battle }) {
   const isAsked = judging.standards && Object.keys(judging.standards).length > 0;
   const row = ([key, name]) => html`<div key=${key}><dt>${name}
     ${isAsked && html`<${StandardChip} verdict=${judging.standards[key]} />`}</dt>
-    <dd><${Said} as="div" text=${judging.analyses[key] ?? "–"} /></dd></div>`;
+    <dd><${Said} as="div" text=${judging.analyses[key]} /></dd></div>`;
   const note = html`<p class="note tight">This run did not ask who is ahead on each standard.</p>`;
-  return html`<dl class="standards">${STANDARDS.map(row)}</dl>
+  const asked = STANDARDS.filter(([key]) => key in judging.analyses);
+  return html`<dl class="standards">${asked.map(row)}</dl>
     ${!isAsked && isWin(battle.verdict) && note}`;
 }
 

@@ -36,12 +36,8 @@ export function Chip({ verdict }) {
   return html`<span class=${`chip chip-${kind}`}>${VERDICTS[verdict] ?? plain(verdict)}</span>`;
 }
 
-export const STANDARDS = [
-  ["instruction_following", "Instruction following"],
-  ["accuracy", "Accuracy"],
-  ["relevance", "Relevance"],
-  ["helpfulness", "Helpfulness"],
-];
+/* What judges are asked for: pairs of key and title, which every page brings along. */
+export const STANDARDS = JSON.parse(document.getElementById("judging-standards").textContent);
 
 /* One of a few: options are pairs of key and text. */
 export function Segments({ label, options, value, onChange }) {

@@ -46,11 +46,11 @@ function coded(column) {
   return { columns: [Int32Array.from(column, code)], values: [...codes.keys()].map(String) };
 }
 
-/* Whether the four standards all go along with a battle's winner. */
+/* Whether the standards all go along with a battle's winner. */
 function againstCode(standards, verdict) {
   if (!isWin(verdict)) return -1;
   const loser = verdict === "a" ? "b" : "a";
-  if (!standards || standards === "----") return 2;
+  if (/^-*$/.test(standards ?? "")) return 2;
   return standards.includes(loser) ? 1 : 0;
 }
 
