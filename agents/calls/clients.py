@@ -123,7 +123,7 @@ class ChatClient:
         laid_out, run = await self._laid_out(sending, chat)
         model = self._model
         if sending.token_field is not None and sending.token_field != model.token_field:
-            model = replace(model, token_limit_field=sending.token_field)
+            model = model.with_settings(token_limit_field=sending.token_field)
         options = model.maker.options(model, sending.role, key=sending.key)
         options |= model.maker.cache_options(model, sending.frames)
         if sending.reply_form is not None:

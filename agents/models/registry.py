@@ -8,12 +8,17 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import urlsplit
 
-from videoautoarena.agents.models.settings import check_key_env, check_parameters, usual_frames
+from videoautoarena.agents.models.spec import (
+    ResolvedSpec,
+    check_key_env,
+    check_parameters,
+    usual_frames,
+)
 from videoautoarena.agents.offline import KINDS
 from videoautoarena.agents.prompting.contracts import replies_in_json
 from videoautoarena.agents.providers.base import Provider
@@ -30,10 +35,7 @@ from videoautoarena.agents.transport.redaction import know_keys, redacted
 from videoautoarena.agents.transport.transport import check_proxies
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import (
-    CallLimits,
-    Price,
     Role,
-    Structured,
     SystemRole,
     TokenField,
 )
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 _PROVIDER = re.compile(r"[A-Za-z][\w-]*", re.ASCII)
-NO_LIMITS = CallLimits()
 
 
 @dataclass(frozen=True)
@@ -57,50 +58,38 @@ class Retrieval:
     """Whose words of a clip are embedded; None: its pictures are."""
 
 
-@dataclass(frozen=True)
-class Model:
+class Model(ResolvedSpec):
     """One model as a run uses it."""
 
     alias: str
-    provider: str
-    name: str
-    """What the provider calls it."""
-    max_frames: int | None = None
-    """Most frames it is sent; None leaves it to the role."""
-    base_url: str | None = None
-    key_env: str | None = None
-    """Environment variable that holds its key; None means the provider's own."""
-    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """Sampling parameters by LangChain's names, such as temperature or max_tokens."""
-    timeout_s: float = 300.0
-    """Longest one try may take."""
-    detail: Literal["low", "high", "auto"] | None = None
-    """How closely the provider looks at each frame; None leaves it to the provider."""
-    cache_breakpoint: bool = False
-    """Mark the last frame as the end of what the provider's cache should keep."""
-    limits: CallLimits = NO_LIMITS
-    price: Price | None = None
-    frame_tokens: int | None = None
-    """Tokens one frame counts as; None leaves it to what is known of the provider."""
-    token_limit_field: TokenField | None = None
-    """By which name its limit of tokens is sent; None leaves it to the address."""
-    system: SystemRole | None = None
-    """Who says the system text; None: the system itself, unless its server refuses that.
-
-    No part of a call's key: the words are the same, and nothing that was asked is asked again."""
-    structured: Structured | None = None
-    """By what its server is to hold it to JSON, in roles that reply in it; None: by nothing."""
-    declared: Declaration | None = None
-    """What its provider is, where that is neither built in nor installed by its name."""
+    """What the roster calls it."""
     retrieval: Retrieval | None = None
     """None where its frames are spread over the whole video, whatever it is asked."""
     is_received: bool = False
     """Where it leads is said by a file alone, to which nobody on this machine has agreed."""
 
+    def __hash__(self) -> int:
+        return hash((self.alias, self.model))
+
+    def with_settings(self, **settings: Any) -> Model:
+        """Return the same model otherwise set; what follows from its settings follows anew."""
+        said = {name: getattr(self, name) for name in Model.model_fields}
+        return Model.model_construct(**{**said, **settings})
+
+    @property
+    def provider(self) -> str:
+        """What stands before the colon of its name."""
+        return self.model.partition(":")[0]
+
+    @property
+    def name(self) -> str:
+        """What the provider calls it."""
+        return self.model.partition(":")[2]
+
     @property
     def resolved(self) -> str:
         """`provider:name`, whatever the alias."""
-        return f"{self.provider}:{self.name}"
+        return self.model
 
     @cached_property
     def maker(self) -> Provider:
@@ -227,17 +216,17 @@ def parse_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
         _check_declared(provider, declared)
     if provider == "offline" and model not in KINDS:
         raise BadInput(f"{name!a} is no offline model; there are {', '.join(KINDS)}")
-    chosen = {"alias": name, **(settings or {}), "provider": provider, "name": model}
+    chosen = {"alias": name, **(settings or {}), "model": name}
     if chosen.get("structured") == "off":
         del chosen["structured"]
     if provider == "offline":
         chosen.setdefault("max_frames", KINDS[model])
-    if unknown := sorted(set(chosen) - set(Model.__dataclass_fields__)):
+    if unknown := sorted(chosen.keys() - Model.model_fields.keys()):
         raise BadInput(f"{name!a} has the unknown setting {unknown[0]!a}")
-    found = Model(**chosen)
+    found = Model.model_construct(**chosen)
     _check_settings(found)
     if "cache_breakpoint" not in chosen:
-        found = replace(found, cache_breakpoint=found.maker.needs_breakpoint(found))
+        found = found.with_settings(cache_breakpoint=found.maker.needs_breakpoint(found))
     return found
 
 

@@ -18,8 +18,8 @@ from videoautoarena.memory.records.records import CallRow, Frame, Frames, Intent
 
 T = TypeVar("T")
 Line = str | Received | Exception
-MODEL = Model(alias="m", provider="offline", name="hawk", max_frames=64)
-REMOTE = Model(alias="r", provider="openai", name="gpt-4o", base_url="http://127.0.0.1:9/v1")
+MODEL = Model(alias="m", model="offline:hawk", max_frames=64)
+REMOTE = Model(alias="r", model="openai:gpt-4o", base_url="http://127.0.0.1:9/v1")
 
 
 class Status(Exception):

@@ -48,7 +48,7 @@ def model_at(provider: str, url: str, **settings: Any) -> Model:
     """Return a model of a server."""
     name = "gpt-4o" if provider == "openai" else "gemini-2.5-flash"
     base_url = f"{url}/v1" if provider == "openai" else url
-    return Model("remote", provider, name, **{"base_url": base_url, **settings})
+    return Model(alias="remote", model=f"{provider}:{name}", **{"base_url": base_url, **settings})
 
 
 async def send(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from tests.support.asking import MODEL, Line, Pages, Script, frames_of, prompter_of, run
@@ -127,7 +127,7 @@ class Stage:
             prompter=prompter,
             examiner=MODEL,
             judges=(MODEL,),
-            cast={name: replace(MODEL, alias=name) for name in ("left", "right")},
+            cast={name: MODEL.with_settings(alias=name) for name in ("left", "right")},
             rules=Rules(rounds=self.rounds, **self.rules),
             videos={VIDEO: _video()},
             prompts=prompter.prompts.digests,

@@ -118,7 +118,7 @@ def _player(cast: BenchCast, player: Player, wanted: Wanted) -> Player:
     if cast.preset is not None:
         name = f"{name} ({cast.preset})"
         most = min(model.frame_limit("contestant"), PRESETS[cast.preset]["frames"])
-        model = replace(model, max_frames=most)
+        model = model.with_settings(max_frames=most)
     if wanted.history == "own":
         name = f"{name} ({OWN_HISTORY})"
     return replace(player, name=name, model=model, history=wanted.history)

@@ -418,7 +418,9 @@ def _shown(players: Sequence[Player], wanted: Wanted) -> Iterator[Player]:
             one = replace(player, name=named, view=view)
             yield from (
                 (
-                    replace(one, name=f"{named} ({n} frames)", model=replace(model, max_frames=n))
+                    replace(
+                        one, name=f"{named} ({n} frames)", model=model.with_settings(max_frames=n)
+                    )
                     for n in wanted.frames
                 )
                 if wanted.frames

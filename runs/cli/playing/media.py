@@ -372,7 +372,7 @@ class _Servers:
 
     def named(self, name: str, images: int) -> str:
         """Return what a model is called; one without a provider has a server or a full name."""
-        from videoautoarena.agents.models.settings import check_key_env
+        from videoautoarena.agents.models.spec import check_key_env
         from videoautoarena.memory.records.errors import BadInput
         from videoautoarena.runs.run.config.cast import check_url
         from videoautoarena.runs.run.config.first_file import has_provider, images_of, served_name

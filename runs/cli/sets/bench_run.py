@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from videoautoarena.agents.models.settings import MOST_FRAMES
+from videoautoarena.agents.models.spec import MOST_FRAMES
 from videoautoarena.runs.cli.program import ending, options
 from videoautoarena.runs.cli.program.engine import ENGINE
 from videoautoarena.runs.cli.program.main import EXIT_CAP, EXIT_VOIDS

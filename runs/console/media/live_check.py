@@ -267,7 +267,7 @@ async def _unbuilt(model: Model) -> str | None:
 
 
 async def _ask(model: Model, count: int) -> ModelCheck:
-    brief = replace(model, timeout_s=min(model.timeout_s, LONGEST_TRY_S))
+    brief = model.with_settings(timeout_s=min(model.timeout_s, LONGEST_TRY_S))
     test = EyeTest(brief)
     notes = _Notes()
 

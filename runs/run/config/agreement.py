@@ -21,7 +21,7 @@ from typing import Literal
 from pydantic import BaseModel, Field, ValidationError
 
 from videoautoarena.agents.limits.prices import is_own
-from videoautoarena.agents.models.settings import check_key_env
+from videoautoarena.agents.models.spec import check_key_env
 from videoautoarena.memory.records.digests import canonical_json, digest
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import Record

@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from videoautoarena.agents.limits.prices import TABLE, is_own
+from videoautoarena.agents.models.spec import ModelSpec
 from videoautoarena.agents.providers.declared import Declaration
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.frame_policies import PolicyName
 from videoautoarena.memory.records.records import (
-    CallLimits,
     Price,
-    Structured,
-    SystemRole,
-    TokenField,
 )
 from videoautoarena.runs.formats.words import respellings, written_as
 
@@ -60,54 +57,9 @@ class RetrievalTable(Table):
         return self.frames_per_clip * self.keep
 
 
-class ModelTable(Table):
+class ModelTable(ModelSpec):
     """One model under a name of one's own."""
 
-    model: str
-    """`provider:model`; the provider is built in, installed, or declared below."""
-    base_url: str | None = None
-    """Where it is served; OpenAI-compatible ones end in `/v1`."""
-    key_env: str | None = None
-    """Name of the environment variable with its key."""
-    max_frames: int | None = Field(default=None, ge=0, le=1024)
-    """Most frames it is sent, 0 to 1024; a contestant gets 64 without it."""
-    timeout_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    """Longest one try may take, up to twice that where the process was stopped; 300 without it."""
-    parameters: dict[str, Any] = {}
-    """Sampling parameters by one name for every provider. `temperature`, `top_p`, `max_tokens`,
-    `seed`, `stop`, `presence_penalty` and `frequency_penalty` go to every remote model;
-    `reasoning_effort`, `verbosity`, `logit_bias`, `stream` and `extra_body` (a table of what only
-    your server knows) to OpenAI's protocol; `top_k`, `thinking_budget`, `thinking_level` and
-    `media_resolution` to Gemini; the first seven and `top_k` to a provider that is installed or
-    declared, as far as its class has them. A model is sent
-    what is set here and, as a contestant, `max_tokens`; a stand-in takes none."""
-    detail: Literal["low", "high", "auto"] | None = None
-    """How closely the provider looks at each frame: `low`, `high` or `auto`; Gemini, where it is
-    sent as the media resolution, knows the first two; other providers have none."""
-    cache_breakpoint: bool | None = None
-    """True marks the last frame as the end of what OpenAI's cache should keep, and asks it to keep
-    nothing else; without it, true for GPT-5.6 and later at OpenAI itself, whose caches match at
-    marks alone, else false; other providers have none."""
-    limits: CallLimits | None = None
-    """What its server takes."""
-    price: Price | None = None
-    """US dollars a million tokens; beats the table of prices."""
-    frame_tokens: int | None = Field(default=None, ge=0, le=100_000)
-    """Tokens one frame counts as, for estimates."""
-    token_limit_field: TokenField | None = None
-    """By which name a server of OpenAI's protocol is told how many tokens a reply may take:
-    `max_tokens` or `max_completion_tokens`; without it the second at OpenAI itself, the first at
-    any other `base_url`, and what a server refuses by name is sent to it by the other one."""
-    system: SystemRole | None = None
-    """`user`: the system text is the head of the user's message, for a model or server that takes
-    no system or developer message; without it, a server that refuses one is sent it so from then
-    on. The words are the same, so that it is no part of a call's key and may be set or left out in
-    the middle of a run."""
-    structured: Structured | None = None
-    """By what its server is asked to hold it to JSON in roles that reply in it: `json_schema`, the
-    schema of the role's reply; `json_object`, one object of any shape; `auto`, the schema, and what
-    a server does not refuse of both; `off`, nothing, as without it. It is part of the key of such
-    calls: with another one they are asked, and paid for, again."""
     retrieval: RetrievalTable | None = None
     """The model is sent the clips most like the question; stands alone in its table."""
 

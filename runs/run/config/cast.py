@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
 from videoautoarena.agents.limits.prices import is_own
 from videoautoarena.agents.models.registry import Model, parse_model
-from videoautoarena.agents.models.settings import CONTESTANT_FRAMES
+from videoautoarena.agents.models.spec import CONTESTANT_FRAMES, ModelSpec, ResolvedSpec
 from videoautoarena.agents.offline import EMBEDDER, KINDS
 from videoautoarena.agents.providers.catalogue import EMBEDDERS, EMBEDDINGS
-from videoautoarena.agents.providers.declared import Declaration
 from videoautoarena.agents.providers.embeddings import embeddings_class
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.records import (
-    CallLimits,
     Price,
     Record,
     Sparse,
-    Structured,
-    SystemRole,
-    TokenField,
 )
 from videoautoarena.runs.formats.words import composed
 from videoautoarena.runs.run.config.arena_file import ArenaFile, ModelTable, RetrievalTable
@@ -36,12 +30,6 @@ OFFLINE_CAST = tuple(
 )
 OFFLINE_EXAMINER = "offline:examiner"
 OFFLINE_JUDGE = "offline:judge"
-_SHARED = (
-    *("max_frames", "base_url", "key_env", "timeout_s", "parameters", "detail"),
-    *("cache_breakpoint", "limits", "price", "frame_tokens", "declared"),
-    *("token_limit_field", "system", "structured"),
-)
-"""Fields of a model that a cast keeps as they are."""
 
 
 class Destination(Record):
@@ -84,31 +72,13 @@ class Destination(Record):
         return f"{said}, for ${cost.input_usd:g} and ${cost.output_usd:g} a million tokens"
 
 
-class CastEntry(Sparse):
+class CastEntry(ResolvedSpec, Sparse):
     """One model of a run, without its key."""
 
     left_out = ("retrieval", "system", "structured")
 
-    model: str
-    """`provider:model`."""
-    max_frames: int | None = Field(ge=0)
-    """Most frames it is sent; None leaves it to the role."""
     endpoint: str
-    base_url: str | None = None
-    key_env: str | None = None
-    timeout_s: float = Field(gt=0, allow_inf_nan=False)
-    parameters: dict[str, Any] = Field(default_factory=dict)
-    detail: Literal["low", "high", "auto"] | None = None
-    cache_breakpoint: bool = False
-    limits: CallLimits = CallLimits()
-    price: Price | None = None
-    frame_tokens: int | None = Field(default=None, ge=0)
-    token_limit_field: TokenField | None = None
-    system: SystemRole | None = None
-    structured: Structured | None = None
-    """By what its server is asked to hold it to JSON; None: by nothing."""
-    declared: Declaration | None = None
-    """Its provider, where the run's file declared it."""
+    """Host that its calls went to when the run began; "in-process" for a stand-in."""
     retrieval: RetrievalTable | None = None
     """How its frames are chosen by the question; None: they are spread over the video."""
     is_received: bool = Field(default=False, exclude=True)
@@ -126,13 +96,12 @@ class CastEntry(Sparse):
 
     def as_model(self, alias: str) -> Model:
         """Return the model it describes, under the run's name for it."""
-        provider, _, name = self.model.partition(":")
-        kept = {field: getattr(self, field) for field in _SHARED}
+        settings = self.resolved_settings()
         if self.is_offline:
             # Whatever a file says of where a stand-in is served, it is none the less here.
-            kept |= {"base_url": None, "key_env": None, "declared": None}
+            settings |= {"base_url": None, "key_env": None, "declared": None}
         is_received = self.is_received and not self.is_offline
-        return Model(alias=alias, provider=provider, name=name, is_received=is_received, **kept)
+        return Model.model_construct(alias=alias, is_received=is_received, **settings)
 
     @property
     def destination(self) -> Destination | None:
@@ -245,18 +214,13 @@ def _plain_entry(name: str, table: ModelTable, file: ArenaFile) -> CastEntry:
         check_url(f"models.{name}", table.base_url)
     if declared is not None and declared.base_url is not None:
         check_url(f"providers.{provider}", declared.base_url)
-    settings = {
-        field: value
-        for field in type(table).model_fields
-        if field != "model" and (value := getattr(table, field)) is not None
-    }
+    said = {name: getattr(table, name) for name in ModelSpec.model_fields}
+    settings = {name: value for name, value in said.items() if value is not None}
+    del settings["model"]
     model = parse_model(table.model, {**settings, "alias": name, "declared": declared})
-    if table.cache_breakpoint is None:
-        model = replace(model, cache_breakpoint=model.maker.needs_breakpoint(model))
     if not name.isprintable() or not name.strip():
         raise BadInput(f"the model name {name!r} cannot be shown; choose a printable one")
-    kept = {field: getattr(model, field) for field in _SHARED}
-    return CastEntry(model=model.resolved, endpoint=model.endpoint, **kept)
+    return CastEntry(endpoint=model.endpoint, **model.resolved_settings())
 
 
 def scouts(cast: Mapping[str, CastEntry], file: ArenaFile) -> dict[str, CastEntry]:
@@ -283,10 +247,8 @@ def embedder_of(name: str, file: ArenaFile, *, place: str) -> CastEntry:
     if provider == "offline":
         if model != EMBEDDER:
             raise BadInput(f"{place}: {table.model!a} embeds nothing; use offline:{EMBEDDER}")
-        plain = Model(name, provider, model)
-        return CastEntry(
-            model=table.model, endpoint=plain.endpoint, timeout_s=plain.timeout_s, max_frames=None
-        )
+        plain = Model(alias=name, model=table.model)
+        return CastEntry(endpoint=plain.endpoint, **plain.resolved_settings())
     taken = {"model", "price", "timeout_s", "limits"}
     taken |= {"base_url", "key_env"} if provider in EMBEDDERS else set()
     if given := sorted(table.model_fields_set - taken):

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from videoautoarena.agents.models.registry import Model, parse_model
-from videoautoarena.agents.models.settings import check_key_env
+from videoautoarena.agents.models.spec import check_key_env
 from videoautoarena.agents.providers.catalogue import find_provider
 from videoautoarena.memory.records.errors import BadInput
 from videoautoarena.memory.records.frame_policies import FRAME_POLICIES

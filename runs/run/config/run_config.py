@@ -6,7 +6,7 @@ A flag beats the preset, the preset beats the file, the file beats the default.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
@@ -136,7 +136,7 @@ class RunConfig(Record):
             self.model_of(found.embeddings),
             None if found.captioner is None else self.model_of(found.captioner),
         )
-        return replace(model, retrieval=retrieval)
+        return model.with_settings(retrieval=retrieval)
 
     @property
     def scouts(self) -> frozenset[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import TypeAdapter
 
-from videoautoarena.agents.models.settings import usual_frames
+from videoautoarena.agents.models.spec import usual_frames
 from videoautoarena.agents.offline import KINDS
 from videoautoarena.memory.records.digests import canonical_json
 from videoautoarena.memory.records.records import SCOUTS, Learnt, Role

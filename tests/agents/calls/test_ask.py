@@ -88,12 +88,14 @@ def test_two_texts_share_a_key_only_if_they_are_equal(one: str, other: str) -> N
 
 
 def test_moving_a_server_changes_no_key() -> None:
-    moved = Model("other", "openai", "gpt-4o", base_url="http://elsewhere/v1", timeout_s=1.0)
+    moved = Model(
+        alias="other", model="openai:gpt-4o", base_url="http://elsewhere/v1", timeout_s=1.0
+    )
     assert journal_key(REMOTE, request_of()) == journal_key(moved, request_of())
 
 
 def test_a_sampling_parameter_changes_the_key() -> None:
-    warm = Model("r", "openai", "gpt-4o", parameters={"temperature": 1.0})
+    warm = Model(alias="r", model="openai:gpt-4o", parameters={"temperature": 1.0})
     assert journal_key(REMOTE, request_of()) != journal_key(warm, request_of())
 
 

@@ -69,7 +69,7 @@ def test_a_request_that_is_too_large_is_sent_again_with_half_its_frames() -> Non
 
 
 def test_a_limit_that_a_request_keeps_to_says_nothing_of_what_would_fit() -> None:
-    model = replace(REMOTE, limits=CallLimits(images_per_request=100))
+    model = REMOTE.with_settings(limits=CallLimits(images_per_request=100))
     server = Picky(40)
     assert (server.ask(model), server.counts) == ("32 seen", [64, 32])
 
@@ -103,7 +103,7 @@ def test_a_call_is_tried_no_more_often_than_it_may_be(most: int) -> None:
 
 
 def test_a_try_that_was_refused_takes_no_tokens_of_a_minute() -> None:
-    model = replace(REMOTE, limits=CallLimits(tokens_per_minute=6000))
+    model = REMOTE.with_settings(limits=CallLimits(tokens_per_minute=6000))
     asker = Asker(Pages(), load_bytes, make_client=Script([Status(429), "words"]))
 
     async def took_s() -> float:
@@ -115,7 +115,7 @@ def test_a_try_that_was_refused_takes_no_tokens_of_a_minute() -> None:
 
 def test_a_turn_that_is_given_back_unused_takes_no_tokens_of_a_minute() -> None:
     """One call finds out how many images are taken, and the other waits for that."""
-    model = replace(REMOTE, limits=CallLimits(tokens_per_minute=100_000))
+    model = REMOTE.with_settings(limits=CallLimits(tokens_per_minute=100_000))
     server = Picky(4)
     sent_s = list[float]()
     requests = [request_of(ordinal=n, frames=frames_of(8)) for n in range(2)]
@@ -176,7 +176,7 @@ def test_a_body_longer_than_its_server_takes_is_not_sent() -> None:
     limits = CallLimits(body_bytes=5_000)
     server = Picky(64)
     journal = Pages()
-    server.ask(replace(REMOTE, limits=limits), journal=journal)
+    server.ask(REMOTE.with_settings(limits=limits), journal=journal)
     (row,) = journal.rows.values()
     assert [attempt.kind for attempt in row.attempts] == ["too-large"]
     assert server.counts == [row.frames]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +34,7 @@ def suffer(
     manners = Manners(mishaps=mishaps, limits=limits or Limits())
     with serving(place / "log", manners, brain=always(SAID)) as server:
         model = model_at("openai", server)
-        asyncio.run(ask(replace(model, parameters={"stream": True}) if is_streamed else model))
+        asyncio.run(ask(model.with_settings(parameters={"stream": True}) if is_streamed else model))
         (row,) = journal.rows.values()
         arrived = [e for e in server.after(len(row.attempts) + 1) if e["event"] == "arrived"]
     return Told(row, arrived)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from tests.agents.calls.test_ask import Bench
@@ -16,7 +14,7 @@ from videoautoarena.memory.records.records import Price, Usage
 def test_a_call_that_was_paid_for_earlier_is_told_without_tokens_cost_or_time() -> None:
     used = Usage(input_tokens=1000, output_tokens=500)
     price = Price(input_usd=1, output_usd=4)
-    model = replace(REMOTE, price=price)
+    model = REMOTE.with_settings(price=price)
     bench = Bench(Received("words", used))
     bench.ask(model)
     ((key, row),) = bench.journal.rows.items()

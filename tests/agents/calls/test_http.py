@@ -43,7 +43,9 @@ class Told:
 def model_at(provider: str, server: Loopback, **settings: Any) -> Model:
     url = server.openai_url if provider == "openai" else server.gemini_url
     name = "gpt-4o" if provider == "openai" else "gemini-2.5-flash"
-    return Model("remote", provider, name, base_url=url, key_env="TEST_KEY", **settings)
+    return Model(
+        alias="remote", model=f"{provider}:{name}", base_url=url, key_env="TEST_KEY", **settings
+    )
 
 
 def parrot(_model: str, messages: Sequence[BaseMessage]) -> AIMessage:
@@ -163,7 +165,7 @@ def test_an_address_without_a_version_is_named_where_it_may_be_what_is_wrong(
     monkeypatch.setenv("TEST_KEY", KEY)
     with serving(tmp_path / "log", Manners(mishaps=(mishap,)), brain=parrot) as server:
         whole = model_at(provider, server)
-        bare = replace(whole, base_url=server.openai_url.removesuffix("/v1"))
+        bare = whole.with_settings(base_url=server.openai_url.removesuffix("/v1"))
         told = asyncio.run(_ask(bare, None, server))
         assert f"(base_url {bare.base_url}; most addresses" in (told.row.failure or "")
         right = asyncio.run(_ask(whole, None, server)).row.failure or ""

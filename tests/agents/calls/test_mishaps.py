@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,7 +53,9 @@ async def _ask(model: Model, calls: int) -> list[CallRow]:
 
 def model_at(provider: str, server: Loopback, timeout_s: float = 30.0) -> Model:
     url = server.openai_url if provider == "openai" else server.gemini_url
-    return Model("r", provider, NAMES[provider], base_url=url, timeout_s=timeout_s)
+    return Model(
+        alias="r", model=f"{provider}:{NAMES[provider]}", base_url=url, timeout_s=timeout_s
+    )
 
 
 def suffer(
@@ -139,7 +140,7 @@ def test_an_answer_that_a_reasoning_parser_took_is_named_as_that(
     with serving(tmp_path / "log", manners, brain=always(SAID)) as server:
         model = model_at("openai", server)
         if stream:
-            model = replace(model, parameters={"stream": True})
+            model = model.with_settings(parameters={"stream": True})
         (row,) = asyncio.run(_ask(model, 1))
     assert (row.failure_kind, len(row.attempts)) == ("empty", 2)
     assert "all words stand in reasoning_content" in (row.failure or "")

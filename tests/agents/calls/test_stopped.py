@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
@@ -42,7 +41,7 @@ class Slow(Script):
 def test_tries_of_a_stopped_call_that_may_have_been_charged_are_not_forgotten(
     fault: Exception | None, wait_s: float, tries: int
 ) -> None:
-    priced = replace(REMOTE, price=Price(input_usd=0, output_usd=1_000_000))
+    priced = REMOTE.with_settings(price=Price(input_usd=0, output_usd=1_000_000))
     journal = Pages()
     slow = Slow(1.0)
     script = slow if fault is None else Script(lambda _: fault)

@@ -207,7 +207,7 @@ def test_a_replay_finds_each_call_whatever_was_learnt_of_its_server(tmp_path: Pa
         run.learnt = []
         assert run.ask(model, task(), is_replay=True) == first
         with pytest.raises(JournalMiss):
-            run.ask(replace(model, structured="json_schema"), task(), is_replay=True)
+            run.ask(model.with_settings(structured="json_schema"), task(), is_replay=True)
         assert len(asked_for(server)) == 2
 
 
@@ -265,7 +265,7 @@ def test_a_classifier_is_held_to_its_categories(tmp_path: Path) -> None:
 def test_what_stands_in_the_extra_body_goes_out_beside_the_schema(tmp_path: Path) -> None:
     with serving(tmp_path / "log", brain=always(ANSWER)) as server:
         parameters = {"extra_body": {"min_p": 0.5}, "max_tokens": 9}
-        Run().ask(replace(model_at(server, "openai", "auto"), parameters=parameters), task())
+        Run().ask(model_at(server, "openai", "auto").with_settings(parameters=parameters), task())
         (sent,) = server.events("arrived")
     sampling = sent["sampling"]
     assert (sampling["min_p"], sampling["max_tokens"]) == (0.5, 9)

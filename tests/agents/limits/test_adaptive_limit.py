@@ -175,19 +175,21 @@ def test_a_call_of_before_the_storm_does_not_end_it() -> None:
     assert gate.places == 1
 
 
-def adaptive_limit_of(turns: Scheduler, **settings: Any) -> AdaptiveLimit | None:
-    return turns.line(Model(**{"alias": "a", "provider": "openai", "name": "x", **settings})).gate
+def adaptive_limit_of(
+    turns: Scheduler, model: str = "openai:x", **settings: Any
+) -> AdaptiveLimit | None:
+    return turns.line(Model(alias="a", model=model, **settings)).gate
 
 
 def test_models_behind_one_address_and_key_share_a_gate() -> None:
     turns = Scheduler(8)
     here = {"base_url": "http://here/v1"}
-    assert adaptive_limit_of(turns, **here) is adaptive_limit_of(turns, name="y", **here)
+    assert adaptive_limit_of(turns, **here) is adaptive_limit_of(turns, "openai:y", **here)
     assert adaptive_limit_of(turns, **here) is not adaptive_limit_of(
         turns, base_url="http://there/v1"
     )
     assert adaptive_limit_of(turns, **here) is not adaptive_limit_of(turns, key_env="OTHER", **here)
-    assert adaptive_limit_of(turns, provider="offline", name="hawk") is None
+    assert adaptive_limit_of(turns, "offline:hawk") is None
 
 
 SHARES: dict[str, tuple[Weather, dict[str, Any], float]] = {

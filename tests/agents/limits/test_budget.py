@@ -30,8 +30,7 @@ from videoautoarena.memory.records.records import Attempt, CallRow, Nonce, Price
 
 MODEL = Model(
     alias="r",
-    provider="openai",
-    name="x",
+    model="openai:x",
     base_url="http://127.0.0.1:9/v1",
     price=Price(input_usd=0, output_usd=1_000_000),
     parameters={"max_tokens": 10},
@@ -116,9 +115,7 @@ def test_a_call_that_never_can_fit_is_told_at_once_and_so_is_everybody_after_it(
         of.settle(first, row(8))
         assert await waiting is None
         assert of.needed.nano == of.spent.nano + first_size
-        small = Model(
-            alias="s", provider="openai", name="s", price=Price(input_usd=0, output_usd=0)
-        )
+        small = Model(alias="s", model="openai:s", price=Price(input_usd=0, output_usd=0))
         assert await of.hold(small, request_of()) is None
         assert of.is_empty
 
@@ -254,7 +251,7 @@ def test_a_try_that_may_have_been_charged_is_counted_before_the_next_one() -> No
 
 
 def test_tokens_are_capped_without_any_price() -> None:
-    unpriced = Model(alias="r", provider="openai", name="x", base_url="http://127.0.0.1:9/v1")
+    unpriced = Model(alias="r", model="openai:x", base_url="http://127.0.0.1:9/v1")
 
     async def play() -> None:
         most = Estimates().most(unpriced, request_of())
@@ -270,7 +267,7 @@ def test_tokens_are_capped_without_any_price() -> None:
 
 
 def test_an_offline_model_is_never_held_up() -> None:
-    offline = Model(alias="o", provider="offline", name="hawk")
+    offline = Model(alias="o", model="offline:hawk")
 
     async def play() -> None:
         assert await spend_cap(0.0, 0).hold(offline, request_of()) is not None
@@ -361,7 +358,7 @@ def test_a_frame_counts_as_it_was_seen_to_and_twice_that_in_another_size() -> No
 
 
 def test_a_setting_of_the_user_beats_what_was_seen() -> None:
-    told = Model(alias="r", provider="openai", name="x", frame_tokens=7)
+    told = Model(alias="r", model="openai:x", frame_tokens=7)
     frames = frames_of(8)
     of = Estimates()
     blind = Estimates().most(told, request_of()).tokens
@@ -370,7 +367,7 @@ def test_a_setting_of_the_user_beats_what_was_seen() -> None:
 
 
 def test_a_call_without_a_limit_on_its_output_may_come_to_a_stated_one() -> None:
-    free = Model(alias="r", provider="openai", name="x", price=MODEL.price)
+    free = Model(alias="r", model="openai:x", price=MODEL.price)
     judge = Request("judge", "", None, Nonce(scope="v-p1-r0", role="judge"))
     assert Estimates().most(free, judge) == Most(
         Estimates().most(MODEL, judge).tokens - 10 + OUTPUT_AT_MOST, float(OUTPUT_AT_MOST)
@@ -392,5 +389,5 @@ def test_a_call_without_a_limit_on_its_output_may_come_to_a_stated_one() -> None
 def test_what_extra_body_asks_for_is_part_of_the_most(
     parameters: dict[str, Any], most: int
 ) -> None:
-    asked = Model(alias="r", provider="openai", name="x", parameters=parameters)
+    asked = Model(alias="r", model="openai:x", parameters=parameters)
     assert output_limit(asked, "judge") == most

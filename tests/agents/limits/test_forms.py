@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -148,7 +147,7 @@ def test_a_server_that_refuses_either_way_ends_the_call() -> None:
 def test_who_says_the_words_is_no_part_of_a_calls_key() -> None:
     plain = parse_model("openai:m", {"base_url": "http://h/v1"})
     request = request_of(frames=frames_of(2))
-    assert journal_key(plain, request) == journal_key(replace(plain, system="user"), request)
+    assert journal_key(plain, request) == journal_key(plain.with_settings(system="user"), request)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -43,7 +43,7 @@ from videoautoarena.agents.transport.deadlines import Stopped
 from videoautoarena.memory.records.errors import CallFailed, ProviderFailed
 from videoautoarena.memory.records.records import CallRow, Price, Usage
 
-OTHER = replace(REMOTE, alias="o", base_url="http://127.0.0.1:10/v1")
+OTHER = REMOTE.with_settings(alias="o", base_url="http://127.0.0.1:10/v1")
 HERE = REMOTE.endpoint
 THERE = OTHER.endpoint
 
@@ -189,7 +189,7 @@ def test_calls_to_other_servers_go_on_meanwhile() -> None:
 
 
 def test_models_behind_one_address_wait_together() -> None:
-    twin = replace(REMOTE, alias="t", name="gpt-4o-mini", key_env="OTHER_KEY")
+    twin = REMOTE.with_settings(alias="t", model="openai:gpt-4o-mini", key_env="OTHER_KEY")
     spell = Spell(House({HERE: [(5.0, 65.0)]}))
     spell.live((REMOTE, twin))
     assert [outage.state for outage in spell.heard] == ["waiting", "over"]
@@ -292,7 +292,7 @@ def test_a_call_that_finds_out_a_limit_keeps_no_money_from_others_while_nobody_i
     limits = Estimates()
     journal = Pages()
     sent = list[int]()
-    model = replace(REMOTE, price=Price(input_usd=1.0, output_usd=1.0))
+    model = REMOTE.with_settings(price=Price(input_usd=1.0, output_usd=1.0))
     requests = [request_of(f"{n}", ordinal=n, frames=frames_of(8)) for n in range(4)]
     most = limits.most(model, requests[0]).tokens
 

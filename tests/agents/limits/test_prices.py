@@ -18,7 +18,7 @@ TOKENS = st.integers(0, 10**6)
 
 
 def model(provider: str, name: str, **more: object) -> Model:
-    return Model(alias="m", provider=provider, name=name, **more)  # type: ignore[arg-type]
+    return Model(alias="m", model=f"{provider}:{name}", **more)  # type: ignore[arg-type]
 
 
 def test_cached_and_written_tokens_are_part_of_the_input_and_thought_ones_of_the_output() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -14,13 +13,13 @@ from videoautoarena.agents.models.registry import Model
 from videoautoarena.agents.transport.deadlines import BEAT_S, deadline
 from videoautoarena.memory.records.records import CallLimits
 
-FAR = Model("far", "openai", "far", base_url="http://far/v1")
-NEAR = Model("near", "openai", "near", base_url="http://near/v1")
-STAND_IN = Model("m", "offline", "hawk")
+FAR = Model(alias="far", model="openai:far", base_url="http://far/v1")
+NEAR = Model(alias="near", model="openai:near", base_url="http://near/v1")
+STAND_IN = Model(alias="m", model="offline:hawk")
 
 
 def limited(**limits: float) -> Model:
-    return Model("l", "openai", "l", base_url="http://far/v1", limits=CallLimits(**limits))
+    return Model(alias="l", model="openai:l", base_url="http://far/v1", limits=CallLimits(**limits))
 
 
 async def take(turns: Scheduler, model: Model) -> Turn:
@@ -206,7 +205,7 @@ def test_a_pause_ends_when_a_later_call_was_taken_but_not_before_its_own_time() 
 
 
 def test_another_endpoint_or_model_proves_nothing() -> None:
-    other = Model("other", "openai", "other", base_url="http://far/v1")
+    other = Model(alias="other", model="openai:other", base_url="http://far/v1")
     assert rested_s(NEAR, other, STAND_IN) == 80.0
 
 
@@ -240,7 +239,8 @@ def test_models_that_state_the_same_rate_share_it() -> None:
         turns = Scheduler(8)
         limits = CallLimits(requests_per_minute=60)
         models = [
-            Model(name, "openai", name, base_url="http://far/v1", limits=limits) for name in "ab"
+            Model(alias=name, model=f"openai:{name}", base_url="http://far/v1", limits=limits)
+            for name in "ab"
         ]
         began = list[float]()
         for model in models * 2:
@@ -287,7 +287,7 @@ def test_a_model_that_is_first_called_while_nothing_is_lent_keeps_nobody_out_lat
         turns.lend(Loan(8, {place: 8}, {}))
         turns.line(FAR)
         turns.lend(Loan(0, {}, {}))
-        turns.line(replace(FAR, alias="another", name="another"))
+        turns.line(FAR.with_settings(alias="another", model="openai:another"))
         turns.lend(Loan(8, {place: 8}, {}))
         waiting = [asyncio.create_task(take(turns, FAR)) for _ in range(6)]
         await settle()

@@ -199,7 +199,7 @@ def test_what_was_learnt_before_costs_no_refusal() -> None:
 
 
 def test_a_higher_number_that_is_stated_since_is_believed_until_it_is_refused() -> None:
-    stated = replace(REMOTE, limits=CallLimits(images_per_request=32))
+    stated = REMOTE.with_settings(limits=CallLimits(images_per_request=32))
     before = Learnt(**PLACE, images=4, refused_images=8)
     for most, sent in ((32, [32] * 3), (16, [32, 16, 16, 16])):
         server = Server(taking(most), ServerLimits.of([before]), model=stated)
@@ -243,7 +243,7 @@ def test_a_size_that_was_taken_is_halved_for_one_call_alone_and_the_next_time_fo
 
 
 def test_what_is_held_back_here_for_its_bytes_teaches_nothing_of_images() -> None:
-    model = replace(REMOTE, limits=CallLimits(body_bytes=5_000))
+    model = REMOTE.with_settings(limits=CallLimits(body_bytes=5_000))
     server = Server(taking(64), model=model)
     server.ask(*asks(1))
     assert (server.said, server.kept) == ([], [])
@@ -360,8 +360,8 @@ def test_other_providers_have_no_choice_of_names() -> None:
         parse_model("google_genai:g", {"token_limit_field": "max_tokens"})
 
 
-PRICED = replace(
-    REMOTE, price=Price(input_usd=0, output_usd=1_000_000), parameters={"max_tokens": 10}
+PRICED = REMOTE.with_settings(
+    price=Price(input_usd=0, output_usd=1_000_000), parameters={"max_tokens": 10}
 )
 """A dollar a token, ten dollars a call."""
 

@@ -21,8 +21,7 @@ from videoautoarena.memory.records.records import Nonce, Price, Usage
 
 DEAR = Model(
     alias="r",
-    provider="openai",
-    name="x",
+    model="openai:x",
     base_url="http://127.0.0.1:9/v1",
     price=Price(input_usd=0, output_usd=1_000_000),
     parameters={"max_tokens": 10},

@@ -12,7 +12,7 @@ import pytest
 from tests.support.asking import request_of
 from videoautoarena.agents.calls.ask import journal_key
 from videoautoarena.agents.models.registry import Model, build_chat_model, check_keys, parse_model
-from videoautoarena.agents.models.settings import CONTESTANT_FRAMES
+from videoautoarena.agents.models.spec import CONTESTANT_FRAMES
 from videoautoarena.agents.offline import KINDS
 from videoautoarena.agents.prompting.contracts import SYSTEM
 from videoautoarena.memory.records.digests import canonical_json
@@ -80,7 +80,7 @@ def test_no_request_carries_more_images_than_the_server_takes(
     max_frames: int | None, images: int, contestant: int, judge: int
 ) -> None:
     limits = CallLimits(images_per_request=images)
-    model = Model("m", "openai", "x", max_frames=max_frames, limits=limits)
+    model = Model(alias="m", model="openai:x", max_frames=max_frames, limits=limits)
     assert (model.frame_limit("contestant"), model.frame_limit("judge")) == (contestant, judge)
 
 
@@ -161,7 +161,7 @@ def test_a_key_stays_the_one_of_calls_that_were_paid_for(name: str, keyed: dict[
     ],
 )
 def test_an_endpoint_is_a_host_without_credentials(url: str | None, endpoint: str) -> None:
-    assert Model("m", "openai", "x", base_url=url).endpoint == endpoint
+    assert Model(alias="m", model="openai:x", base_url=url).endpoint == endpoint
 
 
 def test_an_offline_model_stays_in_the_process() -> None:
@@ -177,9 +177,9 @@ def test_a_base_url_in_the_environment_is_told_too(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("model", "variable"),
     [
-        (Model("m", "openai", "x"), "OPENAI_API_KEY"),
-        (Model("m", "google_genai", "x"), "GOOGLE_API_KEY or GEMINI_API_KEY"),
-        (Model("m", "openai", "x", base_url="http://h/v1", key_env="MY_KEY"), "MY_KEY"),
+        (Model(alias="m", model="openai:x"), "OPENAI_API_KEY"),
+        (Model(alias="m", model="google_genai:x"), "GOOGLE_API_KEY or GEMINI_API_KEY"),
+        (Model(alias="m", model="openai:x", base_url="http://h/v1", key_env="MY_KEY"), "MY_KEY"),
     ],
 )
 def test_a_missing_key_is_named_by_its_variable(model: Model, variable: str) -> None:
@@ -198,7 +198,10 @@ def test_a_key_that_can_be_none_is_refused_and_not_shown(
 
 
 def test_a_server_of_ones_own_and_offline_models_need_no_key() -> None:
-    models = [Model("m", "openai", "x", base_url="http://h/v1"), parse_model("offline:hawk")]
+    models = [
+        Model(alias="m", model="openai:x", base_url="http://h/v1"),
+        parse_model("offline:hawk"),
+    ]
     check_keys(models)
     assert [model.key() for model in models] == [None, None]
 

@@ -66,7 +66,7 @@ def test_a_cue_leaves_its_fence_in_no_case(texts: list[str]) -> None:
 
 
 def test_subtitles_enter_the_key_and_their_absence_does_not() -> None:
-    model = Model(alias="m", provider="offline", name="hawk", max_frames=64)
+    model = Model(alias="m", model="offline:hawk", max_frames=64)
     plain = frames_of(3)
     spoken = titled(frames_of(3), *SAID)
     other = titled(frames_of(3), *SAID[:3], cue(1.5, 1.6, "five"))
@@ -91,9 +91,7 @@ def test_subtitles_go_over_the_wire_unchanged(
     frames = titled(frames_of(3), *SAID, cue(1.7, 1.9, 'ünïcode "視" \\ <b> &'))
     with serving(tmp_path / "log", brain=brain) as server:
         url = server.openai_url if provider == "openai" else server.gemini_url
-        model = Model(
-            alias="m", provider=provider, name="hawk", base_url=url, key_env="LOOPBACK_KEY"
-        )
+        model = Model(alias="m", model=f"{provider}:hawk", base_url=url, key_env="LOOPBACK_KEY")
         assert run(asked(model, frames)) == "So."
     assert [b.get("text", "image") for b in seen[-1].content] == [*blocks(frames)[:-1], "Look."]
     assert seen[0].content == SYSTEM

@@ -74,7 +74,7 @@ async def _judged(model: Model, kit: Sequence[Attack]) -> dict[tuple[str, Seats]
 def _model(provider: str, server: Loopback) -> Model:
     url = server.openai_url if provider == "openai" else server.gemini_url
     name = "gpt-4o" if provider == "openai" else "gemini-2.5-flash"
-    return Model("gullible", provider, name, base_url=url, key_env="TEST_KEY")
+    return Model(alias="gullible", model=f"{provider}:{name}", base_url=url, key_env="TEST_KEY")
 
 
 def test_no_attack_of_the_kit_escapes_its_fence_from_either_seat(

@@ -31,12 +31,12 @@ from videoautoarena.memory.records.digests import digest
 from videoautoarena.memory.records.errors import CallFailed, EmptyReply, UnusableReply
 from videoautoarena.memory.records.records import Answer, Frame, Frames
 
-EMBEDDER = Model(alias="vectors", provider="offline", name="colours")
-CAPTIONER = Model(alias="describer", provider="offline", name="hawk", max_frames=64)
+EMBEDDER = Model(alias="vectors", model="offline:colours")
+CAPTIONER = Model(alias="describer", model="offline:hawk", max_frames=64)
 PAIRS = Retrieval(frames_per_clip=2, keep=2, embedder=EMBEDDER)
 SLOT = "0123456789ab-p1-r0"
-MOLE = Model(alias="finder", provider="offline", name="mole", max_frames=4, retrieval=PAIRS)
-WORDS = replace(MOLE, retrieval=replace(PAIRS, captioner=CAPTIONER))
+MOLE = Model(alias="finder", model="offline:mole", max_frames=4, retrieval=PAIRS)
+WORDS = MOLE.with_settings(retrieval=replace(PAIRS, captioner=CAPTIONER))
 Numbers = st.lists(st.floats(-4, 4, width=16), min_size=3, max_size=3)
 
 
@@ -133,7 +133,7 @@ def test_what_is_known_of_a_video_serves_its_next_question() -> None:
 
 def test_a_video_of_no_more_clips_is_sent_whole_and_nobody_looks_for_any() -> None:
     script = Script(vectors())
-    model = replace(MOLE, max_frames=12, retrieval=replace(PAIRS, keep=6))
+    model = MOLE.with_settings(max_frames=12, retrieval=replace(PAIRS, keep=6))
     assert len(said(script, Pages(), model=model).frames) == 12
     assert roles_of(script) == {"contestant": 1}
 
@@ -267,7 +267,7 @@ def test_clips_make_a_model_of_few_frames_find_what_it_misses() -> None:
 
         prompter = Prompter(Asker(Pages(), load), PromptSet.load())
         question = with_options(word_needle(Dice(seed)), options)
-        for model in (MOLE, replace(MOLE, alias="plain", retrieval=None)):
+        for model in (MOLE, MOLE.with_settings(alias="plain", retrieval=None)):
             asked = answer(
                 prompter,
                 model,

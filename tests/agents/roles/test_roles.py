@@ -97,7 +97,7 @@ def test_the_questioner_is_told_what_was_asked_already(asked: tuple[str, ...], t
 
 
 def ask_contestant(script: Script, question: str = "Why?", **settings: Any) -> Any:
-    model = Model("m", "offline", "mole", max_frames=settings.pop("max_frames", 4))
+    model = Model(alias="m", model="offline:mole", max_frames=settings.pop("max_frames", 4))
     prompter = prompter_of(script, journal=settings.pop("journal", None))
     asked = answer(prompter, model, frames=FRAMES, question=question, slot=SLOT, seat=0)
     return run(asked).answer
@@ -149,7 +149,7 @@ def test_equal_questions_to_both_seats_are_two_calls() -> None:
 
 def judgings_of(script: Script, *, judges: int = 1, swap: bool = False) -> tuple[Judging, ...]:
     case = Case(CASE.persona, CASE.question, CASE.answer_a, CASE.answer_b, swap=swap)
-    panel = [Model(f"j{i}", "offline", f"j{i}", max_frames=128) for i in range(judges)]
+    panel = [Model(alias=f"j{i}", model=f"offline:j{i}", max_frames=128) for i in range(judges)]
     return run(judge(prompter_of(script), panel, frames=FRAMES, case=case, slot=SLOT))
 
 
@@ -370,7 +370,7 @@ def test_two_bad_replies_are_an_unusable_one_and_replay_says_the_same() -> None:
 
 def test_a_failing_second_round_is_the_providers_failure() -> None:
     script = Script(["Hm.", ConnectionError("gone")] + [ConnectionError("gone")] * 5)
-    remote = Model("r", "openai", "x")
+    remote = Model(alias="r", model="openai:x")
 
     async def at_once(_seconds: float) -> None:
         return

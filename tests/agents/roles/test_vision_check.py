@@ -44,7 +44,7 @@ def test_a_reply_is_read_as_it_is_meant(reply: str, sees: bool, keeps_form: bool
 
 
 def test_a_model_that_is_sent_no_frames_is_shown_none() -> None:
-    test = EyeTest(Model("deaf", "openai", "m", max_frames=0))
+    test = EyeTest(Model(alias="deaf", model="openai:m", max_frames=0))
     assert test.request.frames is None
     assert test.is_seen("anything") is None
 

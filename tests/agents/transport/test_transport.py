@@ -6,7 +6,6 @@ import asyncio
 import base64
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -180,7 +179,7 @@ def test_no_frame_and_no_key_goes_to_a_host_that_nobody_named(
     monkeypatch.setenv("HERON_KEY", "sk-heron-of-the-lake-42")
     with keeping() as stranger:
         book.moved_to = f"http://{host}:{stranger.port}/v1/chat/completions"
-        model = replace(model_at(provider, book.url), key_env="HERON_KEY")
+        model = model_at(provider, book.url).with_settings(key_env="HERON_KEY")
         journal = Pages()
         film = Film()
 

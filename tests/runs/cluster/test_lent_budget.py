@@ -14,7 +14,7 @@ from videoautoarena.runs.cluster.jobs import Grant
 from videoautoarena.runs.cluster.lent_budget import LentBudget
 
 PRICE = Price(input_usd=1.0, output_usd=1.0, source="own")
-MODEL = Model("far", "openai", "far", base_url="http://far/v1", price=PRICE)
+MODEL = Model(alias="far", model="openai:far", base_url="http://far/v1", price=PRICE)
 NONCE = Nonce(scope="v-p1-r0", role="judge", ordinal=2)
 REQUEST = Request(role="judge", text="?", frames=None, nonce=NONCE, prompt="p")
 

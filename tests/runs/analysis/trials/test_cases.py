@@ -36,7 +36,7 @@ from videoautoarena.runs.run.config.run_config import RunConfig
 from videoautoarena.runs.run.rundir.frames import RunFrames
 from videoautoarena.runs.run.rundir.reader import Run, open_run
 
-OWN, STRANGER = (Model(name, "offline", "judge") for name in ("judge", "stranger"))
+OWN, STRANGER = (Model(alias=name, model="offline:judge") for name in ("judge", "stranger"))
 
 
 class Reel:

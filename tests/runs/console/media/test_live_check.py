@@ -339,7 +339,9 @@ def test_more_tokens_are_advised_only_where_the_reply_was_cut_off(
 def test_what_a_server_may_mean_is_guessed_only_where_it_says_nothing(
     said: str, frames: int, hint: list[str]
 ) -> None:
-    assert list(hints("http-400", Model("m", "openai", "m", max_frames=frames), said)) == hint
+    assert (
+        list(hints("http-400", Model(alias="m", model="openai:m", max_frames=frames), said)) == hint
+    )
 
 
 def test_of_stand_ins_nobody_is_asked(terminal: Terminal) -> None:

@@ -316,7 +316,10 @@ def test_objects_that_come_back_are_listed_first() -> None:
 
 def test_what_is_kept_is_of_one_examiner_as_it_is_asked() -> None:
     ours = PromptSet.load(dialogues=True)
-    others = replace(MODEL, name="other"), replace(MODEL, max_frames=3)
+    others = (
+        MODEL.with_settings(model="offline:other"),
+        MODEL.with_settings(max_frames=3),
+    )
     names = {name_of("v", one, ours) for one in (MODEL, *others)}
     assert len(names | {name_of("w", MODEL, ours)}) == 4
     assert name_of("v", MODEL, PromptSet.load(dialogues=True)) in names

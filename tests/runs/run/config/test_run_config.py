@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -128,10 +127,9 @@ def test_every_setting_of_a_model_comes_to_the_model_and_through_the_manifest(fi
     for found in (config, RunConfig.of_manifest(manifest)):
         near = found.model_of("near")
         far = found.model_of("far")
-        assert replace(near, is_received=False) == Model(
+        assert near.with_settings(is_received=False) == Model(
             alias="near",
-            provider="openai",
-            name="some/vlm:7b",
+            model="openai:some/vlm:7b",
             max_frames=32,
             base_url="http://127.0.0.1:8000/v1",
             key_env="NEAR_KEY",
