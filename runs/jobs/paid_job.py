@@ -13,6 +13,7 @@ import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -28,10 +29,11 @@ from videoautoarena.agents.models.registry import check_keys
 from videoautoarena.agents.prompting.prompts import PromptSet
 from videoautoarena.agents.roles.prompter import Prompter
 from videoautoarena.memory.records.errors import CallFailed, JournalMiss
-from videoautoarena.memory.records.records import Role
+from videoautoarena.memory.records.records import Frames, Role
 from videoautoarena.memory.store.store import Store
-from videoautoarena.runs.console.progress.events import Listeners, pass_on
+from videoautoarena.runs.console.progress.events import Listeners, Say, pass_on
 from videoautoarena.runs.console.progress.interrupts import until_done
+from videoautoarena.runs.console.progress.listeners import progress
 from videoautoarena.runs.formats.terminal import safe
 from videoautoarena.runs.formats.words import dollars
 from videoautoarena.runs.run.config.disclosure import judges_notice
@@ -45,6 +47,7 @@ from videoautoarena.runs.run.rundir.context import (
     no_frames,
     work_off,
 )
+from videoautoarena.runs.run.rundir.frames import WHOLE, RunFrames, Spans
 from videoautoarena.runs.run.rundir.reader import counted
 from videoautoarena.runs.run.rundir.subtitles import has_subtitles
 from videoautoarena.runs.tournament.plan import SAMPLE, Line, estimated, known_sum, measured
@@ -120,6 +123,13 @@ class JobTally(EarlyEnd):
 
 OnDone = Callable[[JobTally], None]
 """Hears after every item how all of them went so far."""
+
+
+@contextmanager
+def job_progress(say: Say, *, is_quiet: bool = False) -> Iterator[OnDone]:
+    """Yield what hears of every item and shows how far the job is."""
+    with progress(say, is_quiet=is_quiet) as on_progress:
+        yield lambda tally: on_progress(tally.done, tally.total, tally.in_words)
 
 
 def unheard(_tally: JobTally) -> None:
@@ -298,6 +308,16 @@ def at_generation(prompter: Prompter, generation: int) -> Prompter:
     return replace(prompter, generations=lambda _scope: range(generation + 1))
 
 
+class KnownFrames(RunFrames):
+    """Frames that were looked at before; of others nothing is said but that they were not."""
+
+    async def frames(self, video: str, spans: Spans = WHOLE) -> Frames:
+        """Return a video's frames, or UnusableVideo; JournalMiss where nobody has looked at it."""
+        if not (self.has(video, spans) or self.is_quarantined(video)):
+            raise JournalMiss(f"nobody has looked at the frames of {video}")
+        return await super().frames(video, spans)
+
+
 class Recalled(NamedTuple, Generic[Item, Outcome]):
     """What the journal says of items."""
 
@@ -329,11 +349,11 @@ class PaidJob(ABC, Generic[Item, Outcome]):
 
     @abstractmethod
     def items(self) -> Sequence[Item]:
-        """Return what is left to be played."""
+        """Return what is to be played; what is known may be among it, and calls nobody."""
 
     @abstractmethod
     def forecast(self, item: Item, /) -> Iterable[ExpectedCalls]:
-        """Yield the calls that an item takes, expected and at most."""
+        """Yield the calls that an item takes, expected and at most; none where all is known."""
 
     @abstractmethod
     async def play(self, item: Item, prompter: Prompter, /) -> Outcome:
@@ -353,7 +373,8 @@ class PaidJob(ABC, Generic[Item, Outcome]):
     def plan(self) -> JobPlan:
         """Return what is left to be called, and what of it leaves the machine."""
         calls = self.expected()
-        at_once = max(1, min(self.order.concurrency, len(self.items())))
+        open_ = sum(any(True for _ in self.forecast(item)) for item in self.items())
+        at_once = max(1, min(self.order.concurrency, open_))
         lines = plan_lines(self.config, calls, self.store)
         plan = JobPlan(lines, self.tally.known, (), at_once)
         most = plan.calls_at_most

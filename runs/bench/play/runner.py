@@ -20,7 +20,6 @@ from videoautoarena.runs.bench.format.reader import OpenBench
 from videoautoarena.runs.bench.format.results import AnyResult
 from videoautoarena.runs.bench.format.schema import DialogueItem
 from videoautoarena.runs.bench.play.calls import (
-    Generations,
     begin_calls,
     calls_file,
     keep_prompts,
@@ -52,7 +51,7 @@ from videoautoarena.runs.bench.play.work import (
 from videoautoarena.runs.console.progress.events import Listeners, pass_on
 from videoautoarena.runs.console.progress.interrupts import until_done
 from videoautoarena.runs.formats.battle_table import quoted
-from videoautoarena.runs.jobs.paid_job import OnDone
+from videoautoarena.runs.jobs.paid_job import Generations, OnDone
 from videoautoarena.runs.run.rundir.budget import check_caps
 from videoautoarena.runs.run.rundir.caps import NO_CAPS, keep_caps, kept_caps, merged_caps
 from videoautoarena.runs.run.rundir.context import Calling, draining_asker, work_off

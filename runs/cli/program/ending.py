@@ -227,13 +227,9 @@ def followed(
 ) -> T:
     """Return what a paid job comes to, and show how far it is as it goes."""
     from videoautoarena.runs.console.progress.events import Listeners, nobody
-    from videoautoarena.runs.console.progress.listeners import progress
+    from videoautoarena.runs.jobs.paid_job import job_progress
 
-    with progress(say, is_quiet=is_quiet) as on_progress:
-
-        def on_done(tally: JobTally) -> None:
-            on_progress(tally.done, tally.total, tally.in_words)
-
+    with job_progress(say, is_quiet=is_quiet) as on_done:
         return run_async(job(Listeners(say, nobody), on_done))
 
 
